@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A piece of a sample that someone else owns. A value; thread-safe as the memory it points to.
+#pragma once
+#include "base/types.h"
+
+namespace stoker {
+
+// The window that starts at `origin` of something of shape `full`. Strides are in bytes and may be negative.
+struct View {
+  void* data = nullptr;
+  DType dtype = DType::kUint8;
+  Layout layout;
+  Shape shape, strides, origin, full;
+
+  // A whole thing, dense.
+  static View dense(void* data, DType dtype, const Shape& shape, Layout layout = {}) {
+    return window(data, dtype, Window::all(shape), shape, layout);
+  }
+  // Dense memory that holds only `w` of something of shape `full`.
+  static View window(void* data, DType dtype, const Window& w, const Shape& full, Layout layout = {}) {
+    View v;
+    v.data = data;
+    v.dtype = dtype;
+    v.layout = layout;
+    v.shape = w.shape();
+    v.origin = w.begin;
+    v.full = full;
+    v.strides = dense_strides(v.shape, size_of(dtype));
+    return v;
+  }
+  static Shape dense_strides(const Shape& shape, int64_t element) {
+    Shape s = Shape::filled(shape.rank, element);
+    for (int a = shape.rank - 2; a >= 0; --a) s[a] = s[a + 1] * shape[a + 1];
+    return s;
+  }
+
+  Window covers() const {
+    Window w{origin, origin};
+    for (int a = 0; a < shape.rank; ++a) w.end[a] += shape[a];
+    return w;
+  }
+  int64_t bytes() const { return shape.volume() * size_of(dtype); }
+  bool is_dense() const {
+    const Shape want = dense_strides(shape, size_of(dtype));
+    for (int a = 0; a < shape.rank; ++a)
+      if (shape[a] > 1 && strides[a] != want[a]) return false;
+    return true;
+  }
+  bool is_whole() const { return shape == full; }
+  template <class T>
+  T* as() const {
+    return static_cast<T*>(data);
+  }
+};
+
+}  // namespace stoker
