@@ -89,6 +89,7 @@ struct Layout {
     for (size_t i = 0; i < s.size() && i < kMaxRank; ++i) letters[i] = s[i];
   }
   constexpr Layout(const char* s) : Layout(std::string_view(s)) {}
+  Layout(const std::string& s) : Layout(std::string_view(s)) {}
   constexpr std::string_view str() const { return letters; }
   constexpr int rank() const { return static_cast<int>(str().size()); }
   constexpr bool empty() const { return letters[0] == 0; }

@@ -1,0 +1,210 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/graph.h"
+
+#include "base/hash.h"
+
+namespace stoker {
+
+namespace {
+
+std::string base_name(std::string op) {
+  for (char& c : op)
+    if (c == '.') c = '_';
+  return op;
+}
+
+int count_of(const std::vector<Node>& nodes, const std::string& op) {
+  return static_cast<int>(std::count_if(nodes.begin(), nodes.end(), [&](const Node& n) { return n.op == op; }));
+}
+
+bool has_name(const std::vector<Node>& nodes, const std::string& name) {
+  return std::any_of(nodes.begin(), nodes.end(), [&](const Node& n) { return n.name == name; });
+}
+
+void complete_name_and_key(const std::vector<Node>& nodes, Node& n) {
+  const int k = count_of(nodes, n.op);
+  const bool named = !n.name.empty();
+  if (!named) {
+    int free = k;
+    while (has_name(nodes, base_name(n.op) + "_" + std::to_string(free))) ++free;
+    n.name = base_name(n.op) + "_" + std::to_string(free);
+  } else if (has_name(nodes, n.name)) {
+    throw GraphError("two operators are named '" + n.name + "'");
+  }
+  if (n.key.empty()) n.key = named ? "name:" + n.name : n.op + "#" + std::to_string(k);
+}
+
+bool is_ignored(const OperatorType& type, const std::string& name) {
+  if (name == "preserve" || name == "bytes_per_sample_hint") return true;
+  return std::find(type.ignored.begin(), type.ignored.end(), name) != type.ignored.end();
+}
+
+// `seed=` of an operator that has no such argument of its own names its chance: equal seeds draw alike.
+void take_seed(const OperatorType& type, Node& n) {
+  auto it = n.arguments.find("seed");
+  if (it == n.arguments.end() || type.argument("seed") >= 0) return;
+  const int64_t seed = detail::integer(it->second);
+  if (seed >= 0) n.key = n.op + "/seed:" + std::to_string(seed);
+  n.arguments.erase(it);
+}
+
+// Every argument of the operator, given or not; ignored ones are dropped.
+void complete_arguments(const OperatorType& type, Node& n) {
+  Arguments all;
+  for (const ArgumentInfo& a : type.arguments)
+    if (!a.is_required) all[a.name] = a.fallback;
+  for (auto& [name, value] : n.arguments) {
+    if (type.argument(name) >= 0) all[name] = value;
+    else if (!is_ignored(type, name)) detail::unknown_argument(type, name);
+  }
+  n.arguments = std::move(all);
+}
+
+void check_links(const OperatorType& type, const Node& n) {
+  for (const ArgumentLink& link : n.links) {
+    const int i = type.argument(link.argument);
+    if (i < 0) detail::unknown_argument(type, link.argument);
+    if (!type.arguments[i].per_sample)
+      throw GraphError("argument '" + link.argument + "' takes a constant, not the output of another operator");
+  }
+}
+
+void check_input_count(const OperatorType& type, const Node& n) {
+  size_t least = 0;
+  for (const Port& p : type.inputs) least += !p.is_optional;
+  if (n.inputs.size() >= least && n.inputs.size() <= type.inputs.size()) return;
+  std::string expected = std::to_string(least);
+  if (least != type.inputs.size()) expected += " to " + std::to_string(type.inputs.size());
+  throw GraphError("takes " + expected + " input(s), got " + std::to_string(n.inputs.size()));
+}
+
+// An operator whose required arguments are computed per sample is made with any value in their place.
+Arguments constants_of(const OperatorType& type, const Node& n) {
+  Arguments a = n.arguments;
+  for (const ArgumentLink& link : n.links) {
+    const ArgumentInfo& info = type.arguments[type.argument(link.argument)];
+    if (!info.is_required) continue;
+    if (info.type.starts_with("Sequence")) a[link.argument] = std::vector<int64_t>{};
+    else a[link.argument] = int64_t{1};
+  }
+  return a;
+}
+
+TensorType without_frames(TensorType t) {
+  t.layout = t.layout.str().substr(1);
+  for (int a = 1; a < t.shape.rank; ++a) t.shape[a - 1] = t.shape[a];
+  t.shape.rank -= 1;
+  return t;
+}
+
+TensorType with_frames(TensorType t, int64_t frames) {
+  if (!t.layout.empty()) t.layout = "F" + std::string(t.layout.str());
+  Shape s;
+  s.push_back(frames);
+  for (int a = 0; a < t.shape.rank; ++a) s.push_back(t.shape[a]);
+  t.shape = s;
+  return t;
+}
+
+std::string expectation(const Port& port) {
+  std::string s;
+  if (*port.dtypes) s += std::string(" dtype ") + port.dtypes;
+  if (*port.layouts) s += std::string(s.empty() ? "" : ",") + " layout " + port.layouts;
+  return s;
+}
+
+void check_port(const Port& port, TensorType& t) {
+  if (t.layout.empty() && *port.layouts) t.layout = default_layout(port, t.shape.rank);
+  const bool layout_fits = !*port.layouts || accepts(port, t.layout);
+  if (accepts(port, t.dtype) && layout_fits) return;
+  throw GraphError(std::string("input '") + port.name + "' expects" + expectation(port) + ", got " + t.str());
+}
+
+void check_node(const Graph& graph, const std::vector<CheckedNode>& done, const Node& n, CheckedNode& c) {
+  c.type = &operator_named(n.op);
+  if (n.version > c.type->version)
+    throw GraphError("the graph was saved with version " + std::to_string(n.version) + " of this operator, this is version " +
+                     std::to_string(c.type->version));
+  check_input_count(*c.type, n);
+  check_links(*c.type, n);
+  c.op = c.type->make(constants_of(*c.type, n));
+  c.key = hash64(n.key);
+  if (n.device == DeviceKind::kGpu && c.type->kind != OperatorKind::kLower)
+    throw GraphError("has no GPU form; use device=\"cpu\"");
+
+  int64_t frames = -1;
+  for (size_t i = 0; i < n.inputs.size(); ++i) {
+    if (!n.inputs[i]) continue;
+    const Ref from = *n.inputs[i];
+    if (n.device == DeviceKind::kCpu && graph.nodes[from.node].device == DeviceKind::kGpu)
+      throw GraphError("runs on the CPU but its input '" + std::string(c.type->inputs[i].name) + "' is on the GPU");
+    TensorType t = done[from.node].outputs[from.output];
+    const Port& port = c.type->inputs[i];
+    if (i == 0 && t.layout.str().starts_with('F') && !accepts(port, t.layout)) {
+      c.unfold = true;
+      frames = t.shape[0];
+      t = without_frames(t);
+    }
+    check_port(port, t);
+    c.inputs.push_back(t);
+  }
+  std::vector<const char*> names;
+  for (const ArgumentInfo& a : c.type->arguments) names.push_back(a.name.c_str());
+  std::unique_ptr<bool[]> fed(new bool[names.size()]());
+  for (const ArgumentLink& link : n.links) {
+    if (graph.nodes[link.from.node].device == DeviceKind::kGpu)
+      throw GraphError("argument '" + link.argument + "' is computed on the GPU; arguments are computed on the CPU");
+    c.link_arguments.push_back(c.type->argument(link.argument));
+    fed[c.link_arguments.back()] = true;
+  }
+  Checker checker{c.inputs, {fed.get(), names.size()}, names, {}};
+  c.op->check(checker);
+  c.outputs = std::move(checker.outputs);
+  if (c.outputs.size() != c.type->outputs.size()) throw Error(n.op + ": check() gave a wrong number of outputs");
+  if (c.unfold)
+    for (TensorType& t : c.outputs) t = with_frames(t, frames);
+}
+
+}  // namespace
+
+std::string place_of(const Node& node) {
+  std::string s = node.op + " '" + node.name + "'";
+  return node.where.empty() ? s : s + " (" + node.where + ")";
+}
+
+int Graph::output_count(int node) const {
+  return static_cast<int>(operator_named(nodes[node].op).outputs.size());
+}
+
+int Graph::add(Node n) {
+  try {
+    const OperatorType& type = operator_named(n.op);
+    take_seed(type, n);
+    complete_name_and_key(nodes, n);
+    complete_arguments(type, n);
+    check_links(type, n);
+    check_input_count(type, n);
+    n.version = type.version;
+  } catch (const GraphError& e) {
+    throw GraphError((n.name.empty() ? n.op + (n.where.empty() ? "" : " (" + n.where + ")") : place_of(n)) + ": " + e.what());
+  }
+  nodes.push_back(std::move(n));
+  return static_cast<int>(nodes.size()) - 1;
+}
+
+std::vector<CheckedNode> check(const Graph& graph) {
+  std::vector<CheckedNode> done;
+  for (const Node& n : graph.nodes) {
+    CheckedNode c;
+    try {
+      check_node(graph, done, n, c);
+    } catch (const GraphError& e) {
+      throw GraphError(place_of(n) + ": " + e.what());
+    }
+    done.push_back(std::move(c));
+  }
+  return done;
+}
+
+}  // namespace stoker

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What to run: operator nodes and the edges between them. Every front builds this and the engine sees nothing else.
+// A Graph is a value; not thread-safe while it is being built.
+#pragma once
+#include <memory>
+#include <optional>
+
+#include "op/op.h"
+
+namespace stoker {
+
+enum class DeviceKind : uint8_t { kCpu, kGpu };
+
+// An output of a node.
+struct Ref {
+  int node = -1, output = 0;
+  bool operator==(const Ref&) const = default;
+};
+
+struct ArgumentLink {
+  std::string argument;
+  Ref from;
+};
+
+struct Node {
+  std::string op;    // the schema's name
+  std::string name;  // unique in the graph
+  std::string key;   // what its chance is keyed by: "seed:7", "name:x" or "crop#0"
+  DeviceKind device = DeviceKind::kCpu;
+  bool is_lead = false;  // the source whose positions count
+  Arguments arguments;   // as given; add() completes them with the defaults
+  std::vector<std::optional<Ref>> inputs;
+  std::vector<ArgumentLink> links;  // arguments that other nodes compute
+  std::string where;                // the user's line, for messages
+  int version = 1;                  // of the operator, when the graph was made
+};
+
+class Graph {
+ public:
+  std::vector<Node> nodes;
+  std::vector<Ref> outputs;
+
+  // Checks names, completes defaults, name and key, appends. Throws GraphError. Inputs must exist already, so the nodes are
+  // always in topological order. `seed` or an explicit name makes the key.
+  int add(Node node);
+  // How many outputs a node has.
+  int output_count(int node) const;
+};
+
+// A graph whose nodes became operators and whose edges have types. Immutable.
+struct CheckedNode {
+  const OperatorType* type = nullptr;
+  std::unique_ptr<Operator> op;
+  std::vector<TensorType> inputs, outputs;  // extents of -1 are not known before the run
+  std::vector<int> link_arguments;          // by link: index of the argument
+  bool unfold = false;                      // leading F taken off by the engine
+  uint64_t key = 0;                         // hash of Node::key
+};
+
+// Throws GraphError that names operator, instance and the user's line.
+std::vector<CheckedNode> check(const Graph& graph);
+
+// " in crop 'crop_0' (train.py:12)"
+std::string place_of(const Node& node);
+
+// The saved form: versioned JSON with every argument. load_graph runs no code, takes every version ever written, and throws
+// GraphError on anything else. `options` is the pipeline's own part, JSON text kept as it is.
+std::string save_graph(const Graph& graph, const std::string& options);
+Graph load_graph(const std::string& text, std::string& options);
+
+}  // namespace stoker

@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an operator is told and asked, one class per question. They live on the caller's stack for one call.
+#pragma once
+#include "base/philox.h"
+#include "base/view.h"
+#include "io/fetch.h"
+#include "kernels/block.h"
+#include "memory/arena.h"
+
+namespace stoker {
+
+// Which sample this is. Nothing but this, the graph, the seed and the bytes decides what becomes of it.
+struct Identity {
+  int64_t epoch = 0;
+  int64_t position = 0;  // in the epoch: what chance is keyed by
+  int32_t child = 0;     // for operators that make several samples of one
+};
+
+// Graph build: types in, types out. An extent that is not known yet is -1, an unknown rank is -1.
+class Checker {
+ public:
+  std::span<const TensorType> inputs;
+  std::span<const bool> fed;  // by argument index: computed by another node
+  std::span<const char* const> names;
+  std::vector<TensorType> outputs;
+
+  const TensorType& in(size_t i = 0) const { return inputs[i]; }
+  bool has(size_t i) const { return i < inputs.size(); }
+  bool is_fed(std::string_view argument) const {
+    for (size_t i = 0; i < names.size(); ++i)
+      if (argument == names[i]) return fed[i];
+    return false;
+  }
+  void out(TensorType t) { outputs.push_back(t); }
+};
+
+// An operator that lowers: the blocks that make its output of its first input. Further inputs are values.
+class Lowering {
+ public:
+  Lowering(const TensorType& in, std::span<const View> values, Chance chance, std::vector<Block>& blocks)
+      : chance(chance), values_(values), blocks_(blocks), type_(in) {}
+
+  // The type after what was added so far; the shape is the full one.
+  const TensorType& type() const { return type_; }
+  bool has(size_t i) const { return i < values_.size() && values_[i].data; }
+  const View& value(size_t i) const { return values_[i]; }
+  void add(std::variant<Gather, Resample, Pointwise, Convert, Store> kind, DType result) {
+    blocks_.push_back({std::move(kind), result});
+    type_ = after(blocks_.back(), type_);
+  }
+  // Nothing is added when the type is already this one.
+  void convert(DType result) {
+    if (result != DType::kNone && result != type_.dtype) add(Convert{}, result);
+  }
+  Chance chance;
+
+ private:
+  std::span<const View> values_;
+  std::vector<Block>& blocks_;
+  TensorType type_;
+};
+
+// Any other operator: shapes of one sample. Inputs whose port is a value can be read.
+class Inference {
+ public:
+  std::span<const TensorType> inputs;
+  std::span<const View> values;  // data is null where the input was not computed yet
+  std::vector<TensorType>& outputs;
+  Chance chance;
+
+  bool has(size_t i) const { return i < inputs.size(); }
+  void out(const TensorType& t) { outputs.push_back(t); }
+};
+
+// Which windows of the inputs suffice for the windows wanted of the outputs. Starts with everything.
+class Demand {
+ public:
+  std::span<const TensorType> inputs;
+  std::span<const Window> wanted;  // by output
+  std::span<Window> needed;        // by input
+};
+
+// The work on one sample. `outputs` cover just the demanded windows.
+class Run {
+ public:
+  std::span<const View> inputs;
+  std::span<const View> outputs;
+  Chance chance;
+  Arena& scratch;
+
+  bool has(size_t i) const { return i < inputs.size() && inputs[i].data; }
+};
+
+// What a reader reads from. Immutable once opened; thread-safe.
+class Source {
+ public:
+  virtual ~Source() = default;
+  virtual int64_t size() const = 0;
+  virtual Extent extent(int64_t index) const = 0;
+  // The name for messages and metadata: path, archive entry.
+  virtual std::string name(int64_t index) const = 0;
+  // Types of the outputs for this sample of so many bytes, then the outputs themselves.
+  virtual void infer(int64_t index, size_t bytes, std::vector<TensorType>& outputs) const = 0;
+  virtual void write(int64_t index, std::span<const uint8_t> bytes, std::span<const View> outputs) const = 0;
+  // An output that is nothing but the bytes, so that it need not be copied; -1: none.
+  virtual int bytes_output() const { return -1; }
+};
+
+}  // namespace stoker

@@ -1,0 +1,200 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The engine's view of an operator, made from the operator's struct by the compiler.
+#pragma once
+#include <functional>
+#include <memory>
+
+#include "op/context.h"
+#include "op/schema.h"
+
+namespace stoker {
+
+struct ArgumentInfo {
+  std::string name, type, help;
+  Value fallback;                     // monostate: None, or required
+  Range range;
+  bool is_required, per_sample, per_frame;
+  std::vector<std::string> names;     // of an enumeration
+};
+
+enum class OperatorKind : uint8_t { kLower, kSample, kRead };
+
+// An operator with its constant arguments set. Immutable: many threads use it at once. For a sample whose arguments other nodes
+// computed, the engine makes a copy in the worker's arena and sets them there.
+class Operator {
+ public:
+  virtual ~Operator() = default;
+  virtual void check(Checker& c) const = 0;
+  virtual void lower(Lowering& l) const = 0;       // kLower
+  virtual void infer(Inference& i) const = 0;      // kSample
+  virtual void demand(Demand& d) const = 0;        // kSample
+  virtual void run_cpu(Run& r) const = 0;          // kSample
+  virtual std::unique_ptr<Source> open() const = 0;  // kRead
+
+  virtual size_t copy_size() const = 0;
+  virtual Operator* copy_to(void* place) const = 0;
+  // Throws SampleError that names the argument.
+  virtual void set(size_t argument, const View& value) = 0;
+};
+
+// Everything about a kind of operator: what the registry holds.
+struct OperatorType {
+  std::string name, summary;
+  int version;
+  OperatorKind kind;
+  bool is_random;
+  std::vector<Port> inputs, outputs;
+  std::vector<ArgumentInfo> arguments;
+  std::vector<std::string> ignored;  // accepted so that established scripts run; without effect
+  std::vector<Case> cases;
+  std::string skip_reason;           // of conformance checks, "" mostly
+  std::unique_ptr<Operator> (*make)(const Arguments& arguments);
+
+  int argument(std::string_view name) const;  // its index, -1 when there is none
+};
+
+// The sorted table of all operators; built once, thread-safe.
+const std::vector<OperatorType>& all_operators();
+// Throws GraphError with the nearest names.
+const OperatorType& operator_named(const std::string& name);
+// " Did you mean 'x'?" or "".
+std::string did_you_mean(std::string_view wrong, std::span<const std::string> names);
+// True when the layout is among those of the port ("" accepts any).
+bool accepts(const Port& port, const Layout& layout);
+bool accepts(const Port& port, DType dtype);
+// The layout that the port gives to an input without one: the first accepted one of this rank.
+Layout default_layout(const Port& port, int rank);
+
+namespace detail {
+
+[[noreturn]] void unknown_argument(const OperatorType& type, const std::string& name);
+[[noreturn]] void missing_argument(const char* op, const char* name);
+void check_range(const char* op, const char* name, const Range& range, double v);
+
+template <class T>
+void check_ranges(const char* op, const char* name, const Range& range, const T& x) {
+  if constexpr (kIsOptional<T>) {
+    if (x) check_ranges(op, name, range, *x);
+  } else if constexpr (std::is_arithmetic_v<T>) {
+    check_range(op, name, range, static_cast<double>(x));
+  } else if constexpr (kIsSmall<T>) {
+    for (auto e : x) check_range(op, name, range, static_cast<double>(e));
+  }
+}
+
+template <class Op, class A>
+void set_constant(Op& op, const A& a, const Arguments& arguments) {
+  auto it = arguments.find(a.name);
+  const bool required = a.per == Per::kRequired || a.per == Per::kRequiredSample;
+  if (it == arguments.end() || (required && std::holds_alternative<std::monostate>(it->second))) {
+    if (required) missing_argument(Op::schema.name, a.name);
+    return;
+  }
+  try {
+    from_value(it->second, op.*a.member);
+  } catch (const GraphError& e) {
+    throw GraphError(std::string("argument '") + a.name + "' " + e.what());
+  }
+  check_ranges(Op::schema.name, a.name, a.range, op.*a.member);
+}
+
+template <class Op, class A>
+void set_computed(Op& op, const A& a, const View& value) {
+  try {
+    from_tensor(value, op.*a.member);
+    check_ranges(Op::schema.name, a.name, a.range, op.*a.member);
+  } catch (const Error& e) {
+    throw SampleError(std::string("argument '") + a.name + "' " + e.what());
+  }
+}
+
+template <class Op>
+class Model final : public Operator {
+ public:
+  explicit Model(const Arguments& arguments) {
+    std::apply([&](const auto&... a) { (set_constant(op_, a, arguments), ...); }, Op::schema.args);
+  }
+  void check(Checker& c) const override { op_.check(c); }
+  void lower([[maybe_unused]] Lowering& l) const override {
+    if constexpr (requires { op_.lower(l); }) op_.lower(l);
+  }
+  void infer([[maybe_unused]] Inference& i) const override {
+    if constexpr (requires { op_.infer(i); }) op_.infer(i);
+  }
+  void demand([[maybe_unused]] Demand& d) const override {
+    if constexpr (requires { op_.demand(d); }) op_.demand(d);
+  }
+  void run_cpu([[maybe_unused]] Run& r) const override {
+    if constexpr (requires { op_.run_cpu(r); }) op_.run_cpu(r);
+  }
+  std::unique_ptr<Source> open() const override {
+    if constexpr (requires { op_.open(); }) return op_.open();
+    return nullptr;
+  }
+  size_t copy_size() const override { return sizeof(Model); }
+  Operator* copy_to(void* place) const override { return new (place) Model(*this); }
+  void set(size_t argument, const View& value) override {
+    size_t i = 0;
+    std::apply([&](const auto&... a) { ((i++ == argument ? set_computed(op_, a, value) : void()), ...); },
+               Op::schema.args);
+  }
+
+ private:
+  Op op_;
+};
+
+template <class Op, class Owner, class T>
+ArgumentInfo info_of(const Op& defaults, const Argument<Owner, T>& a) {
+  const bool required = a.per == Per::kRequired || a.per == Per::kRequiredSample;
+  ArgumentInfo i{a.name, type_name<T>(), a.help, required ? Value{} : to_value(defaults.*a.member), a.range, required,
+                 a.per == Per::kSample || a.per == Per::kFrame || a.per == Per::kRequiredSample,
+                 a.per == Per::kFrame, {}};
+  if constexpr (kIsOptional<T>) {
+    if constexpr (std::is_enum_v<typename T::value_type> && !std::is_same_v<typename T::value_type, DType>)
+      i.names.assign(std::begin(EnumNames<typename T::value_type>::kNames), std::end(EnumNames<typename T::value_type>::kNames));
+  } else if constexpr (std::is_enum_v<T> && !std::is_same_v<T, DType>) {
+    i.names.assign(std::begin(EnumNames<T>::kNames), std::end(EnumNames<T>::kNames));
+  }
+  return i;
+}
+
+template <class Op>
+OperatorKind kind_of() {
+  if constexpr (requires(const Op& o, Lowering& l) { o.lower(l); }) return OperatorKind::kLower;
+  else if constexpr (requires(const Op& o) { o.open(); }) return OperatorKind::kRead;
+  else return OperatorKind::kSample;
+}
+
+}  // namespace detail
+
+// An operator is a struct with: `schema` (describe), `check`, and one of `lower`, `infer` + `run_cpu` (+ `demand`), `open`;
+// optionally `kVersion` (raised when its results change), `kRandom`, `kIgnored`, `kSkip`; and `cases()`.
+template <class Op>
+OperatorType type_of() {
+  OperatorType t;
+  t.name = Op::schema.name;
+  t.summary = Op::schema.summary;
+  t.kind = detail::kind_of<Op>();
+  t.version = 1;
+  t.is_random = false;
+  if constexpr (requires { Op::kVersion; }) t.version = Op::kVersion;
+  if constexpr (requires { Op::kRandom; }) t.is_random = Op::kRandom;
+  if constexpr (requires { Op::kSkip; }) t.skip_reason = Op::kSkip;
+  if constexpr (requires { Op::kIgnored; }) t.ignored.assign(std::begin(Op::kIgnored), std::end(Op::kIgnored));
+  if constexpr (requires { Op::cases(); }) t.cases = Op::cases();
+  t.inputs.assign(Op::schema.inputs.begin(), Op::schema.inputs.end());
+  t.outputs.assign(Op::schema.outputs.begin(), Op::schema.outputs.end());
+  const Op defaults;
+  std::apply([&](const auto&... a) { (t.arguments.push_back(detail::info_of<Op>(defaults, a)), ...); },
+             Op::schema.args);
+  t.make = [](const Arguments& a) -> std::unique_ptr<Operator> { return std::make_unique<detail::Model<Op>>(a); };
+  return t;
+}
+
+}  // namespace stoker
+
+// The build gives every operator file a symbol made of its place, and the generated table calls them all.
+#define STOKER_OPERATOR(Op) \
+  stoker::OperatorType STOKER_OPERATOR_SYMBOL() { return stoker::type_of<Op>(); }

@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an operator says of itself. Everything that a user sees is generated from this and from the operator's struct.
+#pragma once
+#include <array>
+#include <tuple>
+
+#include "op/value.h"
+
+namespace stoker {
+
+struct Range {
+  double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
+};
+constexpr Range at_least(double low) { return {.low = low}; }
+constexpr Range between(double low, double high) { return {low, high}; }
+
+// How an argument varies. kPerSample: another node may compute it, one value a sample. kPerFrame: also one a frame (a
+// tensor whose layout begins with F). kRequired has no default; kRequiredPerSample may be computed.
+enum class Per : uint8_t { kGraph, kSample, kFrame, kRequired, kRequiredSample };
+inline constexpr Per kPerGraph = Per::kGraph, kPerSample = Per::kSample, kPerFrame = Per::kFrame,
+                     kRequired = Per::kRequired, kRequiredPerSample = Per::kRequiredSample;
+
+template <class Op, class T>
+struct Argument {
+  const char* name;
+  T Op::*member;
+  const char* help;
+  Range range;
+  Per per;
+};
+template <class Op, class T>
+constexpr Argument<Op, T> arg(T Op::*member, const char* name, const char* help, Range range = {},
+                              Per per = kPerGraph) {
+  return {name, member, help, range, per};
+}
+template <class Op, class T>
+constexpr Argument<Op, T> arg(T Op::*member, const char* name, const char* help, Per per) {
+  return {name, member, help, {}, per};
+}
+
+// An input or output. `layouts`: accepted ones, "HWC, CHW" (without a leading F that the engine unfolds); "" = any.
+// `dtypes`: "uint8, float32"; "" = any.
+struct Port {
+  const char* name = "";
+  const char* help = "";
+  const char* layouts = "";
+  const char* dtypes = "";
+  bool is_optional = false;
+  bool is_value = false;  // read before shapes are known: encoded bytes, anchors
+};
+
+// A tiny example: shown in the documentation and run as a test on every device. `inputs` as nested lists, one per input,
+// with dtype and layout ("uint8 HWC [[[1]]]"); `outputs` the same way (without layout).
+struct Case {
+  const char* call;  // arguments as Python writes them
+  std::vector<const char*> inputs;
+  std::vector<const char*> outputs;
+};
+
+template <size_t In, size_t Out, class... Args>
+struct Schema {
+  const char* name;     // as in Python, e.g. "decoders.image"
+  const char* summary;  // the docstring: first line one sentence, then shapes, units, errors, source
+  std::array<Port, In> inputs;
+  std::array<Port, Out> outputs;
+  std::tuple<Args...> args;
+};
+
+template <class... P>
+constexpr std::array<Port, sizeof...(P)> ports(P... p) {
+  return {p...};
+}
+
+// describe(name, summary, ports(in...), ports(out...), arg(...)...). A tuple of args (shared by several operators) may stand
+// for one arg.
+template <class T>
+constexpr std::tuple<T> as_tuple(T a) {
+  return {a};
+}
+template <class... T>
+constexpr std::tuple<T...> as_tuple(std::tuple<T...> a) {
+  return a;
+}
+template <size_t In, size_t Out, class... Args>
+constexpr Schema<In, Out, Args...> make_schema(const char* name, const char* summary, std::array<Port, In> in,
+                                               std::array<Port, Out> out, std::tuple<Args...> args) {
+  return {name, summary, in, out, args};
+}
+template <size_t In, size_t Out, class... Args>
+constexpr auto describe(const char* name, const char* summary, std::array<Port, In> in, std::array<Port, Out> out,
+                        Args... args) {
+  return make_schema(name, summary, in, out, std::tuple_cat(as_tuple(args)...));
+}
+
+}  // namespace stoker

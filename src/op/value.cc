@@ -1,0 +1,137 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "op/value.h"
+
+#include <charconv>
+#include <cmath>
+
+#include "base/half.h"
+
+namespace stoker {
+
+namespace {
+
+template <class T>
+std::string shortest_text(T x) {
+  char text[64];
+  auto end = std::to_chars(text, text + sizeof text, x).ptr;
+  return {text, end};
+}
+
+std::string float_text(double x) {
+  if (std::isnan(x)) return "nan";
+  if (std::isinf(x)) return x > 0 ? "inf" : "-inf";
+  std::string s = shortest_text(x);
+  return s.find_first_of(".e") == std::string::npos ? s + ".0" : s;
+}
+
+template <class List, class Print>
+std::string list_text(const List& list, Print print) {
+  std::string s = "[";
+  for (size_t i = 0; i < list.size(); ++i) s += (i ? ", " : "") + print(list[i]);
+  return s + "]";
+}
+
+std::string quoted(const std::string& s) { return "'" + s + "'"; }
+
+}  // namespace
+
+std::string to_string(const Value& v) {
+  struct Print {
+    std::string operator()(std::monostate) const { return "None"; }
+    std::string operator()(bool b) const { return b ? "True" : "False"; }
+    std::string operator()(int64_t i) const { return std::to_string(i); }
+    std::string operator()(double d) const { return float_text(d); }
+    std::string operator()(const std::string& s) const { return quoted(s); }
+    std::string operator()(const std::vector<int64_t>& l) const {
+      return list_text(l, [](int64_t i) { return std::to_string(i); });
+    }
+    std::string operator()(const std::vector<double>& l) const { return list_text(l, float_text); }
+    std::string operator()(const std::vector<std::string>& l) const { return list_text(l, quoted); }
+  };
+  return std::visit(Print{}, v);
+}
+
+namespace detail {
+
+void wrong_type(const char* expected, const Value& got) {
+  throw GraphError(std::string("expects ") + expected + ", got " + to_string(got));
+}
+
+void wrong_name(const std::string& got, std::span<const char* const> names) {
+  std::string all;
+  for (const char* n : names) all += (all.empty() ? "" : ", ") + std::string(n);
+  throw GraphError("expects one of " + all + ", got '" + got + "'");
+}
+
+double shortest(float x) {
+  if (!std::isfinite(x)) return x;
+  const std::string s = shortest_text(x);
+  double d = 0;
+  std::from_chars(s.data(), s.data() + s.size(), d);
+  return d;
+}
+
+double number(const Value& v) {
+  if (auto* b = std::get_if<bool>(&v)) return *b;
+  if (auto* i = std::get_if<int64_t>(&v)) return static_cast<double>(*i);
+  if (auto* d = std::get_if<double>(&v)) return *d;
+  if (auto* l = std::get_if<std::vector<double>>(&v); l && l->size() == 1) return (*l)[0];
+  if (auto* l = std::get_if<std::vector<int64_t>>(&v); l && l->size() == 1) return static_cast<double>((*l)[0]);
+  wrong_type("float", v);
+}
+
+int64_t integer(const Value& v) {
+  if (auto* b = std::get_if<bool>(&v)) return *b;
+  if (auto* i = std::get_if<int64_t>(&v)) return *i;
+  if (auto* d = std::get_if<double>(&v); d && *d == std::floor(*d) && std::fabs(*d) < 0x1p53)
+    return static_cast<int64_t>(*d);
+  wrong_type("int", v);
+}
+
+std::vector<double> numbers(const Value& v) {
+  if (auto* l = std::get_if<std::vector<double>>(&v)) return *l;
+  if (auto* l = std::get_if<std::vector<int64_t>>(&v)) return {l->begin(), l->end()};
+  if (std::holds_alternative<std::string>(v) || std::holds_alternative<std::monostate>(v) ||
+      std::holds_alternative<std::vector<std::string>>(v))
+    wrong_type("a list of numbers", v);
+  return {number(v)};
+}
+
+namespace {
+
+template <class T>
+double load(const std::byte* p) {
+  T x;
+  std::copy(p, p + sizeof x, reinterpret_cast<std::byte*>(&x));
+  return static_cast<double>(x);
+}
+
+}  // namespace
+
+double element(const View& v, int64_t index) {
+  const std::byte* p = v.as<std::byte>();
+  for (int a = v.shape.rank - 1; a >= 0; --a) {
+    p += index % v.shape[a] * v.strides[a];
+    index /= v.shape[a];
+  }
+  switch (v.dtype) {
+    case DType::kUint8: return load<uint8_t>(p);
+    case DType::kInt8: return load<int8_t>(p);
+    case DType::kUint16: return load<uint16_t>(p);
+    case DType::kInt16: return load<int16_t>(p);
+    case DType::kUint32: return load<uint32_t>(p);
+    case DType::kInt32: return load<int32_t>(p);
+    case DType::kUint64: return load<uint64_t>(p);
+    case DType::kInt64: return load<int64_t>(p);
+    case DType::kFloat16: return half_to_float(static_cast<uint16_t>(load<uint16_t>(p)));
+    case DType::kFloat32: return load<float>(p);
+    case DType::kFloat64: return load<double>(p);
+    case DType::kBool: return load<uint8_t>(p) != 0;
+    case DType::kNone: break;
+  }
+  throw Error("a tensor without a dtype");
+}
+
+}  // namespace detail
+}  // namespace stoker

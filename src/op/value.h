@@ -1,0 +1,178 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A constant argument as the graph keeps it, and how it becomes an operator's member. Values; thread-safe as such.
+#pragma once
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/error.h"
+#include "base/small.h"
+#include "base/types.h"
+#include "base/view.h"
+
+namespace stoker {
+
+// Enumerations and dtypes are texts ("RGB", "float32"). monostate: not given (an optional argument left out).
+using Value = std::variant<std::monostate, bool, int64_t, double, std::string, std::vector<int64_t>,
+                           std::vector<double>, std::vector<std::string>>;
+using Arguments = std::map<std::string, Value>;
+
+std::string to_string(const Value& v);  // as Python writes it
+
+// The texts of an enumeration, in the order of its values. Specialise: `static constexpr const char* kNames[]`.
+template <class E>
+struct EnumNames;
+
+template <class T>
+inline constexpr bool kIsSmall = false;
+template <class T, size_t N>
+inline constexpr bool kIsSmall<Small<T, N>> = true;
+template <class T>
+inline constexpr bool kIsOptional = false;
+template <class T>
+inline constexpr bool kIsOptional<std::optional<T>> = true;
+template <class T>
+inline constexpr bool kIsVector = false;
+template <class T>
+inline constexpr bool kIsVector<std::vector<T>> = true;
+
+namespace detail {
+
+[[noreturn]] void wrong_type(const char* expected, const Value& got);
+[[noreturn]] void wrong_name(const std::string& got, std::span<const char* const> names);
+
+// The double that prints shortest among those that round to this float: 0.1f becomes 0.1.
+double shortest(float x);
+
+double number(const Value& v);    // bool, int or float; else wrong_type
+int64_t integer(const Value& v);  // also 3.0; else wrong_type
+std::vector<double> numbers(const Value& v);  // a list, or one number as a list of one
+
+// One element of a tensor as a number. Requires: index < volume.
+double element(const View& v, int64_t index);
+
+}  // namespace detail
+
+// What an argument's type is called in documentation and stubs.
+template <class T>
+std::string type_name() {
+  if constexpr (std::is_same_v<T, bool>) return "bool";
+  else if constexpr (std::is_same_v<T, DType>) return "DType";
+  else if constexpr (std::is_enum_v<T>) return EnumNames<T>::kType;
+  else if constexpr (std::is_integral_v<T>) return "int";
+  else if constexpr (std::is_floating_point_v<T>) return "float";
+  else if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, Layout>) return "str";
+  else if constexpr (kIsOptional<T>) return type_name<typename T::value_type>();
+  else return "Sequence[" + type_name<typename T::value_type>() + "]";
+}
+
+template <class T>
+Value to_value(const T& x) {
+  if constexpr (std::is_same_v<T, bool>) return x;
+  else if constexpr (std::is_same_v<T, DType>) return std::string(name_of(x));
+  else if constexpr (std::is_enum_v<T>) return std::string(EnumNames<T>::kNames[static_cast<int>(x)]);
+  else if constexpr (std::is_integral_v<T>) return static_cast<int64_t>(x);
+  else if constexpr (std::is_same_v<T, float>) return detail::shortest(x);
+  else if constexpr (std::is_floating_point_v<T>) return static_cast<double>(x);
+  else if constexpr (std::is_same_v<T, std::string>) return x;
+  else if constexpr (std::is_same_v<T, Layout>) return std::string(x.str());
+  else if constexpr (kIsOptional<T>) return x ? to_value(*x) : Value{};
+  else if constexpr (std::is_same_v<typename T::value_type, std::string>) return x;
+  else if constexpr (std::is_integral_v<typename T::value_type>) return std::vector<int64_t>(x.begin(), x.end());
+  else {
+    std::vector<double> list;
+    for (auto e : x) list.push_back(detail::shortest(static_cast<float>(e)));
+    return list;
+  }
+}
+
+// Throws GraphError("expects ..., got ...") when the value does not fit.
+template <class T>
+void from_value(const Value& v, T& x) {
+  if constexpr (kIsOptional<T>) {
+    if (std::holds_alternative<std::monostate>(v)) x.reset();
+    else from_value(v, x.emplace());
+  } else if constexpr (std::is_same_v<T, bool>) {
+    if (auto* b = std::get_if<bool>(&v)) x = *b;
+    else if (auto* i = std::get_if<int64_t>(&v); i && (*i == 0 || *i == 1)) x = *i;
+    else detail::wrong_type("bool", v);
+  } else if constexpr (std::is_same_v<T, DType>) {
+    auto* s = std::get_if<std::string>(&v);
+    if (!s) detail::wrong_type("a dtype such as types.FLOAT or 'float32'", v);
+    x = dtype_named(*s);
+    if (x == DType::kNone && *s != "none") detail::wrong_type("a dtype such as types.FLOAT or 'float32'", v);
+  } else if constexpr (std::is_enum_v<T>) {
+    auto* s = std::get_if<std::string>(&v);
+    if (!s) detail::wrong_type(EnumNames<T>::kType, v);
+    for (int i = 0; const char* name : EnumNames<T>::kNames) {
+      if (*s == name) return void(x = static_cast<T>(i));
+      ++i;
+    }
+    detail::wrong_name(*s, EnumNames<T>::kNames);
+  } else if constexpr (std::is_integral_v<T>) {
+    const int64_t i = detail::integer(v);
+    if (i < static_cast<int64_t>(std::numeric_limits<T>::min()) ||
+        (sizeof(T) < 8 && i > static_cast<int64_t>(std::numeric_limits<T>::max())))
+      detail::wrong_type("int of this size", v);
+    x = static_cast<T>(i);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    x = static_cast<T>(detail::number(v));
+  } else if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, Layout>) {
+    auto* s = std::get_if<std::string>(&v);
+    if (!s) detail::wrong_type("str", v);
+    if constexpr (std::is_same_v<T, Layout>)
+      if (s->size() > kMaxRank) detail::wrong_type("a layout of at most 6 axes", v);
+    x = *s;
+  } else if constexpr (std::is_same_v<typename T::value_type, std::string>) {
+    if (auto* one = std::get_if<std::string>(&v)) return x.assign(one, one + 1);
+    if (auto* none = std::get_if<std::vector<int64_t>>(&v); none && none->empty()) return x.clear();
+    auto* s = std::get_if<std::vector<std::string>>(&v);
+    if (!s) detail::wrong_type("a list of str", v);
+    x = *s;
+  } else {
+    const std::vector<double> n = detail::numbers(v);
+    if constexpr (std::is_integral_v<typename T::value_type>)
+      for (double d : n)
+        if (d != static_cast<double>(static_cast<int64_t>(d))) detail::wrong_type("a list of int", v);
+    x.clear();
+    for (double d : n) x.push_back(static_cast<typename T::value_type>(d));
+  }
+}
+
+// The same from a value that another node computed for one sample. Texts cannot be computed.
+template <class T>
+constexpr bool kFromTensor =
+    !std::is_same_v<T, std::string> && !std::is_same_v<T, Layout> && !std::is_same_v<T, DType> && !kIsVector<T>;
+
+template <class T>
+void from_tensor(const View& v, T& x) {
+  const int64_t n = v.shape.volume();
+  if constexpr (kIsOptional<T>) {
+    if constexpr (kFromTensor<typename T::value_type>) return from_tensor(v, x.emplace());
+    throw SampleError("cannot be computed by another operator");
+  } else if constexpr (kIsSmall<T>) {
+    x.clear();
+    for (int64_t i = 0; i < n; ++i) x.push_back(static_cast<typename T::value_type>(detail::element(v, i)));
+  } else if constexpr (kFromTensor<T>) {
+    if (n != 1) throw SampleError("expects one number, got a tensor of shape " + v.shape.str());
+    const double d = detail::element(v, 0);
+    if constexpr (std::is_enum_v<T>) {
+      if (d < 0 || d >= std::size(EnumNames<T>::kNames)) throw SampleError("expects the number of an enumerator");
+      x = static_cast<T>(static_cast<int>(d));
+    } else if constexpr (std::is_same_v<T, bool>) {
+      x = d != 0;
+    } else {
+      x = static_cast<T>(d);
+    }
+  } else {
+    throw SampleError("cannot be computed by another operator");
+  }
+}
+
+}  // namespace stoker
