@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// exp, log, sin and cos with the same bits on every CPU and device. Whatever decides a draw, a window or a filter tap uses
-// these and never libm. Pure functions; thread-safe.
+// exp, log, sin and cos with the same bits on every CPU and device. Whatever decides a draw, a
+// window or a filter tap uses these and never libm. Pure functions; thread-safe.
 //
 // Note [Same bits everywhere]
-// Only + - * / on double (each correctly rounded by IEEE 754) and integer operations on bits are used, in a fixed order.
-// The compiler must not fuse a product into a sum: on devices the intrinsics of Num forbid it, on hosts -ffp-contract=off.
-// The golden bit patterns of exact_math_test.cc notice when it does. Square roots: std::sqrt is exact by IEEE 754.
+// Only + - * / on double (each correctly rounded by IEEE 754) and integer operations on bits are
+// used, in a fixed order. The compiler must not fuse a product into a sum: on devices the
+// intrinsics of Num forbid it, on hosts -ffp-contract=off. The golden bit patterns of
+// exact_math_test.cc notice when it does. Square roots: std::sqrt is exact by IEEE 754.
 #pragma once
 #include <cstdint>
 
@@ -40,7 +41,9 @@ STOKER_HD inline Num operator/(Num a, Num b) { return a.v / b.v; }
 STOKER_HD inline uint64_t bits_of(double x) { return __builtin_bit_cast(uint64_t, x); }
 STOKER_HD inline double from_bits(uint64_t b) { return __builtin_bit_cast(double, b); }
 // 2 to the e. Requires: -1022 <= e <= 1023.
-STOKER_HD inline Num power_of_two(int e) { return from_bits(static_cast<uint64_t>(e + 1023) << 52); }
+STOKER_HD inline Num power_of_two(int e) {
+  return from_bits(static_cast<uint64_t>(e + 1023) << 52);
+}
 // c[0] + z c[1] + z^2 c[2] + ...
 template <int N>
 STOKER_HD inline Num polynomial(Num z, const double (&c)[N]) {
@@ -62,8 +65,9 @@ struct Reduced {
   Num high, low;
 };
 
-// pi/2 in three parts of 27 bits, whose products with k (26 bits) are exact, and a rest. The differences keep what they
-// round off, so angles next to a multiple of pi/2 lose nothing. Requires: |x| <= kMaxAngle.
+// pi/2 in three parts of 27 bits, whose products with k (26 bits) are exact, and a rest. The
+// differences keep what they round off, so angles next to a multiple of pi/2 lose nothing.
+// Requires: |x| <= kMaxAngle.
 STOKER_HD inline Reduced reduce_angle(double x) {
   const Num turns = Num(x) * Num(0x1.45f306dc9c883p-1);
   const int64_t k = static_cast<int64_t>((turns + Num(x < 0 ? -0.5 : 0.5)).v);
@@ -82,14 +86,15 @@ STOKER_HD inline Reduced reduce_angle(double x) {
 
 // Taylor series; the first term left out is below 2^-56 of the result for |r| <= pi/4.
 STOKER_HD inline Num sin_near_zero(Num r, Num low) {
-  constexpr double c[] = {-1. / 6, 1. / 120, -1. / 5040, 1. / 362880, -1. / 39916800, 1. / 6227020800,
-                          -1. / 1307674368000, 1. / 355687428096000};
+  constexpr double c[] = {
+      -1. / 6,        1. / 120,        -1. / 5040,          1. / 362880,
+      -1. / 39916800, 1. / 6227020800, -1. / 1307674368000, 1. / 355687428096000};
   const Num z = r * r;
   return r + (z * r * polynomial(z, c) + low * (Num(1) - z * Num(0.5)));
 }
 STOKER_HD inline Num cos_near_zero(Num r, Num low) {
-  constexpr double c[] = {1. / 24, -1. / 720, 1. / 40320, -1. / 3628800, 1. / 479001600, -1. / 87178291200,
-                          1. / 20922789888000};
+  constexpr double c[] = {1. / 24,        -1. / 720,         1. / 40320,         -1. / 3628800,
+                          1. / 479001600, -1. / 87178291200, 1. / 20922789888000};
   const Num z = r * r, half = z * Num(0.5);
   const Num w = Num(1) - half;
   return w + ((Num(1) - w - half) + (z * z * polynomial(z, c) - r * low));
@@ -107,8 +112,9 @@ STOKER_HD inline double exp(double x) {
   if (x != x) return not_a_number();
   if (x > 709.8) return infinity();
   if (x < -745.2) return 0;
-  constexpr double c[] = {1. / 2,      1. / 6,        1. / 24,        1. / 120,       1. / 720,       1. / 5040,
-                          1. / 40320,  1. / 362880,   1. / 3628800,   1. / 39916800,  1. / 479001600, 1. / 6227020800};
+  constexpr double c[] = {1. / 2,       1. / 6,        1. / 24,        1. / 120,
+                          1. / 720,     1. / 5040,     1. / 40320,     1. / 362880,
+                          1. / 3628800, 1. / 39916800, 1. / 479001600, 1. / 6227020800};
   const int k = static_cast<int>((Num(x) * Num(0x1.71547652b82fep+0) + Num(x < 0 ? -0.5 : 0.5)).v);
   const Num n = static_cast<double>(k);
   const Num high = Num(x) - n * Num(kLn2High), low = n * Num(kLn2Low);
@@ -129,13 +135,16 @@ STOKER_HD inline double log(double x) {
     x = (Num(x) * Num(0x1p54)).v;
     e = -54;
   }
-  // x = 2^e m with m in [sqrt(1/2), sqrt(2)): adding the distance from sqrt(1/2) to 1 carries into the exponent.
+  // x = 2^e m with m in [sqrt(1/2), sqrt(2)): adding the distance from sqrt(1/2) to 1 carries into
+  // the exponent.
   constexpr uint64_t kSqrtHalf = 0x3fe6a09e667f3bcd, kOne = 0x3ff0000000000000;
   const uint64_t shifted = bits_of(x) + (kOne - kSqrtHalf);
   e += static_cast<int>(shifted >> 52) - 1023;
   const Num f = Num(from_bits((shifted & 0x000fffffffffffff) + kSqrtHalf)) - Num(1);
-  // log(1 + f) = 2 atanh(s) = 2 s + s R with s = f / (2 + f), and 2 s = f - s f = f - (f^2/2 - s f^2/2).
-  constexpr double c[] = {2. / 3, 2. / 5, 2. / 7, 2. / 9, 2. / 11, 2. / 13, 2. / 15, 2. / 17, 2. / 19, 2. / 21, 2. / 23};
+  // log(1 + f) = 2 atanh(s) = 2 s + s R with s = f / (2 + f), and 2 s = f - s f = f - (f^2/2 - s
+  // f^2/2).
+  constexpr double c[] = {2. / 3,  2. / 5,  2. / 7,  2. / 9,  2. / 11, 2. / 13,
+                          2. / 15, 2. / 17, 2. / 19, 2. / 21, 2. / 23};
   const Num s = f / (Num(2) + f), z = s * s, half = f * f * Num(0.5), n = static_cast<double>(e);
   const Num small = s * (half + z * polynomial(z, c)) + n * Num(kLn2Low);
   return (n * Num(kLn2High) - ((half - small) - f)).v;

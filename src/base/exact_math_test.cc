@@ -58,7 +58,8 @@ TEST(ExactMath, LosesNothingNextToMultiplesOfARightAngle) {
 }
 
 TEST(ExactMath, EdgesAreDefined) {
-  const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  const double inf = std::numeric_limits<double>::infinity(),
+               nan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_EQ(exact::exp(0), 1);
   EXPECT_EQ(exact::exp(inf), inf);
   EXPECT_EQ(exact::exp(-inf), 0);
@@ -72,7 +73,8 @@ TEST(ExactMath, EdgesAreDefined) {
   EXPECT_EQ(exact::cos(0), 1);
   EXPECT_EQ(exact::sin(5e-324), 5e-324);
   EXPECT_EQ(bits_of(exact::sin(-0.0)), bits_of(-0.0));
-  for (double x : {exact::exp(nan), exact::log(nan), exact::log(-1), exact::sin(nan), exact::cos(inf), exact::sin(1.1e8)})
+  for (double x : {exact::exp(nan), exact::log(nan), exact::log(-1), exact::sin(nan),
+                   exact::cos(inf), exact::sin(1.1e8)})
     EXPECT_EQ(bits_of(x), 0x7ff8000000000000u);
 }
 
@@ -103,7 +105,9 @@ TEST(ExactMath, GoldenBits) {
 // One number that stands for a hundred thousand results: a single fused product would change it.
 TEST(ExactMath, GoldenDigest) {
   uint64_t digest = 0;
-  const auto add = [&](double y) { digest = (digest ^ bits_of(y)) * 0x100000001b3 + (digest >> 29); };
+  const auto add = [&](double y) {
+    digest = (digest ^ bits_of(y)) * 0x100000001b3 + (digest >> 29);
+  };
   for (int i = 1; i <= 25000; ++i) {
     add(exact::exp((i - 12500) * 0x1p-5));
     add(exact::log(i * 0x1.8p-9));

@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where chance comes from: a counter-based generator, so that every draw is a function of what it
+// is for and of nothing else: not of threads, batches, shards or what was drawn before. Values; a
+// Chance serves one thread at a time.
+#pragma once
+#include <cmath>
+#include <cstdint>
+
+#include "base/exact_math.h"
+#include "base/hash.h"
+#include "base/types.h"
+
+namespace stoker {
+
+// Saved with graphs and states. Another number means other draws.
+inline constexpr int kRngVersion = 1;
+
+struct Words {
+  uint32_t w[4];
+};
+
+// Philox 4x32 with 10 rounds (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2,
+// 3; 2011).
+STOKER_HD constexpr Words philox(Words counter, uint64_t key) {
+  uint32_t k0 = static_cast<uint32_t>(key), k1 = static_cast<uint32_t>(key >> 32);
+  for (int round = 0; round < 10; ++round) {
+    const uint64_t a = uint64_t{0xd2511f53} * counter.w[0], b = uint64_t{0xcd9e8d57} * counter.w[2];
+    counter = {{static_cast<uint32_t>(b >> 32) ^ counter.w[1] ^ k0, static_cast<uint32_t>(b),
+                static_cast<uint32_t>(a >> 32) ^ counter.w[3] ^ k1, static_cast<uint32_t>(a)}};
+    k0 += 0x9e3779b9;
+    k1 += 0xbb67ae85;
+  }
+  return counter;
+}
+
+// The random numbers of one operator on one sample: an unlimited list of 32-bit draws, read in
+// order or from anywhere. How many draws each function takes is part of its contract.
+class Chance {
+ public:
+  // Requires: 0 <= position < 2^48. Draws up to number 2^50 are distinct.
+  STOKER_HD Chance(uint64_t seed, uint64_t operator_key, int64_t epoch, int64_t position,
+                   uint32_t child = 0)
+      : key_(mix(seed, operator_key, static_cast<uint64_t>(epoch))),
+        position_(static_cast<uint64_t>(position)),
+        child_(child) {}
+
+  // Draw number `draw`, without moving the cursor.
+  STOKER_HD uint32_t bits(uint64_t draw) const { return block(draw / 4).w[draw % 4]; }
+  // Draws 4 n .. 4 n + 3: the cheapest way to many.
+  STOKER_HD Words block(uint64_t n) const {
+    // Positions leave 16 bits of the last word free: they take what does not fit into the first.
+    return philox({{static_cast<uint32_t>(n), child_, static_cast<uint32_t>(position_),
+                    static_cast<uint32_t>(position_ >> 32) | static_cast<uint32_t>(n >> 32) << 16}},
+                  key_);
+  }
+  // The cursor: the number of the draw that next() gives. Element e of a tensor seeks e times its
+  // draws per element.
+  STOKER_HD void seek(uint64_t draw) { cursor_ = draw; }
+  STOKER_HD uint64_t tell() const { return cursor_; }
+
+  // One draw: 32 bits.
+  STOKER_HD uint32_t next() {
+    if (cursor_ / 4 != cached_) {
+      cached_ = cursor_ / 4;
+      words_ = block(cached_);
+    }
+    return words_.w[cursor_++ % 4];
+  }
+  // Two draws, the first one is the higher half.
+  STOKER_HD uint64_t next64() {
+    const uint64_t high = next();
+    return high << 32 | next();
+  }
+  // Two draws: a multiple of 2^-53 in [0, 1).
+  STOKER_HD double uniform() { return static_cast<double>(next64() >> 11) * 0x1p-53; }
+  // One draw: lo + (hi - lo) k / 2^32 rounded to float, k one of 2^32 numbers; never hi, unless lo
+  // is hi. Requires: lo <= hi, finite.
+  STOKER_HD float uniform(float lo, float hi) {
+    using exact::detail::Num;
+    const Num share = next() * 0x1p-32;
+    const float x = static_cast<float>((Num(lo) + (Num(hi) - Num(lo)) * share).v);
+    return x < hi || lo == hi ? x : below(hi);
+  }
+  // Two draws: floor(n k / 2^64), k one of 2^64 numbers, so no value is likelier than another by
+  // more than n / 2^64. In [0, n). Requires: n > 0.
+  STOKER_HD int64_t uniform_int(int64_t n) {
+    return static_cast<int64_t>(high_product(next64(), static_cast<uint64_t>(n)));
+  }
+  // One draw: true in ceil(p 2^32) of 2^32 cases; never for p = 0, always for p = 1.
+  STOKER_HD bool flip(double p) { return next() * 0x1p-32 < p; }
+  // Four draws: mean 0, standard deviation 1 (Box and Muller; the cosine branch), at most 8.6 away
+  // from 0.
+  STOKER_HD double normal() {
+    using exact::detail::Num;
+    const double radius = std::sqrt((Num(-2) * Num(exact::log((Num(1) - Num(uniform())).v))).v);
+    return (Num(radius) * Num(exact::cos((Num(0x1.921fb54442d18p+2) * Num(uniform())).v))).v;
+  }
+
+ private:
+  // The upper half of the 128-bit product.
+  STOKER_HD static constexpr uint64_t high_product(uint64_t a, uint64_t b) {
+    const uint64_t a0 = a & 0xffffffff, a1 = a >> 32, b0 = b & 0xffffffff, b1 = b >> 32;
+    const uint64_t middle = a1 * b0 + (a0 * b0 >> 32);
+    return a1 * b1 + (middle >> 32) + ((a0 * b1 + (middle & 0xffffffff)) >> 32);
+  }
+  // The largest float below x.
+  STOKER_HD static float below(float x) {
+    if (x == 0) return -0x1p-149f;
+    const uint32_t b = __builtin_bit_cast(uint32_t, x);
+    return __builtin_bit_cast(float, x > 0 ? b - 1 : b + 1);
+  }
+
+  uint64_t key_, position_;
+  uint32_t child_;
+  uint64_t cursor_ = 0, cached_ = UINT64_MAX;
+  Words words_{};
+};
+
+}  // namespace stoker
