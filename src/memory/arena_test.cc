@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "memory/arena.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+
+#include "base/error.h"
+#include "memory/poison.h"
+
+namespace stoker {
+namespace {
+
+TEST(Arena, HandsOutAlignedDisjointBlocks) {
+  Arena arena;
+  std::mt19937 random(1);
+  std::vector<std::pair<std::byte*, size_t>> blocks;
+  for (int i = 0; i < 300; ++i) {
+    const size_t n = random() % 20000;
+    auto* p = static_cast<std::byte*>(arena.allocate(n));
+    ASSERT_NE(p, nullptr);
+    ASSERT_EQ(reinterpret_cast<uintptr_t>(p) % 64, 0u);
+    std::memset(p, i & 255, n);
+    blocks.push_back({p, n});
+  }
+  for (size_t i = 0; i < blocks.size(); ++i)
+    for (size_t k = 0; k < blocks[i].second; ++k)
+      ASSERT_EQ(blocks[i].first[k], std::byte(i & 255)) << i;
+}
+
+TEST(Arena, EmptyBlocksAreDistinct) {
+  Arena arena;
+  EXPECT_NE(arena.allocate(0), arena.allocate(0));
+}
+
+// Under AddressSanitizer this also shows that the bytes behind belong to the block.
+TEST(Arena, SixtyFourBytesBehindAreReadable) {
+  Arena arena;
+  for (size_t n : {1u, 63u, 64u, 65u, 65536u - 64u, 65536u, 1000000u}) {
+    auto* p = static_cast<unsigned char*>(arena.allocate(n));
+    std::memset(p, 1, n);
+    for (size_t k = n; k < n + 64; ++k) EXPECT_FALSE(is_poisoned(p + k)) << n << " + " << k - n;
+  }
+}
+
+TEST(Arena, KeepsOneChunkForTheNextSampleOfThatSize) {
+  Arena arena;
+  auto sample = [&] {
+    for (int i = 0; i < 40; ++i) arena.allocate(50000 + 1000 * i);
+  };
+  sample();
+  const size_t used = arena.used();
+  arena.reset();
+  EXPECT_EQ(arena.used(), 0u);
+  sample();
+  const size_t held = arena.held();
+  EXPECT_EQ(arena.used(), used);
+  for (int epoch = 0; epoch < 1000; ++epoch) {
+    arena.reset();
+    void* first = arena.allocate(1);
+    arena.reset();
+    EXPECT_EQ(arena.allocate(1), first);
+    arena.reset();
+    sample();
+    ASSERT_EQ(arena.held(), held);
+  }
+}
+
+TEST(Arena, TrimGivesEverythingBack) {
+  Arena arena;
+  arena.allocate(1 << 20);
+  EXPECT_GE(arena.held(), size_t{1} << 20);
+  arena.trim();
+  EXPECT_EQ(arena.held(), 0u);
+  EXPECT_EQ(arena.used(), 0u);
+  arena.array<double>(10)[9] = 1;
+}
+
+TEST(Arena, RefusesToGoOverItsLimit) {
+  Arena arena(1 << 20);
+  arena.allocate(600 << 10);
+  arena.allocate(300 << 10);  // fits only when the chunk is not generous
+  EXPECT_LE(arena.held(), size_t{1} << 20);
+  try {
+    arena.allocate(200 << 10);
+    FAIL() << "over the limit";
+  } catch (const BudgetError& e) {
+    EXPECT_NE(std::string(e.what()).find("1048576"), std::string::npos) << e.what();
+  }
+  arena.reset();
+  arena.allocate(900 << 10);
+  EXPECT_LE(arena.held(), size_t{1} << 20);
+}
+
+TEST(Arena, RefusesImpossibleSizes) {
+  Arena arena;
+  EXPECT_THROW(arena.allocate(SIZE_MAX), BudgetError);
+  EXPECT_THROW(arena.array<double>(SIZE_MAX / 4), BudgetError);
+}
+
+TEST(Arena, PoisonsWhatResetForgets) {
+  if (!kPoisons) GTEST_SKIP() << "only AddressSanitizer sees poison";
+  Arena arena;
+  auto* p = arena.array<char>(100);
+  EXPECT_FALSE(is_poisoned(p));
+  arena.reset();
+  EXPECT_TRUE(is_poisoned(p));
+  EXPECT_TRUE(is_poisoned(p + 99));
+}
+
+}  // namespace
+}  // namespace stoker
