@@ -1,0 +1,27 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Stoker feeds accelerators: read, decode, augment, batch.
+
+A pipeline is a graph of operators (``fn.*``) that a function decorated with ``pipeline_def`` wires
+up; iterating over the pipeline gives batches. ``types`` holds the constants, ``errors`` the
+exceptions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stoker import errors, fn, types
+from stoker._node import DataNode
+from stoker._pipeline import Pipeline
+from stoker._pipeline_def import pipeline_def
+
+__all__ = ["DataNode", "Pipeline", "errors", "fn", "pipeline_def", "types"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib import metadata  # costs more than the rest of the import, and few ask
+
+        return metadata.version("stoker")
+    raise AttributeError(f"module 'stoker' has no attribute '{name}'")

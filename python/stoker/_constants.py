@@ -1,0 +1,93 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Constant arguments: what users write, as the few plain types that a graph holds."""
+
+from __future__ import annotations
+
+import operator
+import os
+from enum import Enum
+from typing import Any
+
+from stoker._node import DataNode
+from stoker._registry import Plain
+
+_PLAIN = (bool, int, float, str)
+
+
+class NotAConstantError(Exception):
+    """The value cannot be an argument; the text says what was expected and what came."""
+
+
+def plain(value: Any) -> Plain:
+    """None, a bool, int, float, str, or a flat list of numbers or texts.
+
+    Takes also enumerations, NumPy and PyTorch scalars, arrays and dtypes, and paths. Arrays and
+    nested lists are flattened, last axis fastest.
+    """
+    if value is None or type(value) in _PLAIN:
+        return value  # type: ignore[no-any-return]
+    if isinstance(value, (list, tuple, range)):
+        return _list(value)
+    if (text := _text(value)) is not None:
+        return text
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    return _number(value)
+
+
+def dtype_text(value: Any) -> str | None:
+    """The name of a NumPy or PyTorch dtype, None for anything else."""
+    if isinstance(value, type):
+        return value.__name__.rstrip("_") if value.__module__ == "numpy" else None
+    for base in type(value).__mro__:
+        if base.__name__ == "dtype" and base.__module__ == "numpy":
+            return str(value.name)
+        if base.__name__ == "dtype" and base.__module__ == "torch":
+            return str(value).removeprefix("torch.")
+    return None
+
+
+def _text(value: Any) -> str | None:
+    if isinstance(value, Enum) and isinstance(value.value, str):
+        return value.value
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, os.PathLike):
+        return os.fsdecode(value)
+    return dtype_text(value)
+
+
+def _number(value: Any) -> Plain:
+    try:
+        return operator.index(value)
+    except TypeError:
+        if hasattr(value, "__float__"):
+            return float(value)
+    raise NotAConstantError(
+        "expects a number, a text, a list of them, a dtype or the output of an operator, "
+        f"got {value!r}"
+    )
+
+
+def _list(values: Any) -> Plain:
+    flat: list[Any] = []
+    for value in values:
+        if isinstance(value, DataNode):
+            raise NotAConstantError(
+                f"is a list that holds {value!r}; "
+                "the output of an operator must be the whole argument"
+            )
+        element = plain(value)
+        flat.extend(element if isinstance(element, list) else [element])
+    if any(isinstance(x, str) for x in flat):
+        if not all(isinstance(x, str) for x in flat):
+            raise NotAConstantError(f"expects a list of one type, got {flat!r}")
+        return flat
+    if any(x is None for x in flat):
+        raise NotAConstantError(f"expects a list without None, got {flat!r}")
+    return (
+        [float(x) for x in flat]
+        if any(isinstance(x, float) for x in flat)
+        else [int(x) for x in flat]
+    )

@@ -1,0 +1,162 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Words about an operator, for functions, stubs and pages: its Python signature and docstring."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from dataclasses import dataclass
+
+from stoker._registry import Argument, Operator, Plain, Port
+
+# Every operator takes these without effect, besides those that it names itself.
+COMMON_IGNORED = ("bytes_per_sample_hint", "preserve")
+
+_SCALARS = {"bool": "bool", "int": "int", "float": "float", "str": "Text", "DType": "DTypeLike"}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of an operator's function. ``is_ignored``: accepted without effect."""
+
+    name: str
+    annotation: str
+    default: Plain = None
+    is_required: bool = False
+    is_positional: bool = False
+    is_ignored: bool = False
+
+
+def annotation(argument: Argument) -> str:
+    """The type as Python writes it, e.g. ``float | Sequence[float] | DataNode | None``."""
+    kind = argument["type"]
+    parts = []
+    if argument["names"]:
+        parts.append("Literal[" + ", ".join(f'"{n}"' for n in argument["names"]) + "]")
+        if kind in ("ImageType", "InterpType"):
+            parts.insert(0, f"types.{kind}")
+    elif kind.startswith("Sequence["):
+        element = _SCALARS.get(kind[len("Sequence[") : -1], "Text")
+        parts += [element, f"Sequence[{element}]"] + ([] if element == "Text" else ["Array"])
+    else:
+        parts.append(_SCALARS.get(kind, "Text"))
+    if argument["per_sample"]:
+        parts.append("DataNode")
+    if not argument["required"]:
+        parts.append("None")
+    return " | ".join(parts)
+
+
+def parameters(op: Operator) -> list[Parameter]:
+    """All parameters in order: inputs by position, then keywords."""
+    taken = {a["name"] for a in op["arguments"]} | {"device", "name", "seed", "lead"}
+    result = [
+        Parameter(
+            _free(port["name"], taken),
+            "Input" + (" | None" if port["is_optional"] else ""),
+            is_required=not port["is_optional"],
+            is_positional=True,
+        )
+        for port in op["inputs"]
+    ]
+    for a in op["arguments"]:
+        result.append(Parameter(a["name"], annotation(a), a["default"], a["required"]))
+    have = {p.name for p in result}
+    extra = [
+        Parameter("device", 'Literal["cpu", "gpu", "mixed"] | None'),
+        Parameter("name", "str | None"),
+    ]
+    if op["is_random"]:
+        extra.append(Parameter("seed", "int | None"))
+    if op["kind"] == "read":
+        extra.append(Parameter("lead", "bool", False))
+    for name in (*op["ignored"], *COMMON_IGNORED):
+        extra.append(Parameter(name, "object", is_ignored=True))
+    for p in extra:
+        if p.name not in have:
+            have.add(p.name)
+            result.append(p)
+    return result
+
+
+def signature(op: Operator) -> inspect.Signature:
+    """What ``inspect.signature`` shows."""
+    shown = []
+    for p in parameters(op):
+        kind = (
+            inspect.Parameter.POSITIONAL_ONLY if p.is_positional else inspect.Parameter.KEYWORD_ONLY
+        )
+        default = inspect.Parameter.empty if p.is_required else p.default
+        shown.append(inspect.Parameter(p.name, kind, default=default, annotation=p.annotation))
+    return inspect.Signature(shown, return_annotation=returns(op))
+
+
+def returns(op: Operator) -> str:
+    """The annotation of the result."""
+    count = len(op["outputs"])
+    if count == 0:
+        return "None"
+    return "DataNode" if count == 1 else "tuple[" + ", ".join(["DataNode"] * count) + "]"
+
+
+def docstring(op: Operator) -> str:
+    """The whole docstring: summary, inputs, outputs, arguments."""
+    lines = [op["summary"]]
+    names = [p.name for p in parameters(op) if p.is_positional]
+    for title, ports in (("Inputs", op["inputs"]), ("Outputs", op["outputs"])):
+        if ports:
+            lines += ["", f"{title}:"]
+        for i, port in enumerate(ports):
+            name = names[i] if title == "Inputs" else port["name"]
+            lines.append(f"    {name}: {_joined(port['help'], port_facts(port))}")
+    if op["arguments"]:
+        lines += ["", "Arguments:"]
+    for a in op["arguments"]:
+        lines.append(f"    {a['name']} ({', '.join(argument_facts(a))}): {a['help']}")
+    if op["ignored"]:
+        lines += ["", "Accepted without effect: " + ", ".join(op["ignored"]) + "."]
+    return "\n".join(lines)
+
+
+def port_facts(port: Port) -> list[str]:
+    """Layouts and dtypes, in words."""
+    facts = []
+    if port["dtypes"]:
+        facts.append(port["dtypes"])
+    if port["layouts"]:
+        facts.append("layout " + port["layouts"])
+    if port["is_optional"]:
+        facts.append("optional")
+    return facts
+
+
+def argument_facts(a: Argument) -> list[str]:
+    """Type, default, range and how it may vary, in words."""
+    facts = ["one of " + ", ".join(a["names"]) if a["names"] else a["type"]]
+    facts.append("required" if a["required"] else f"default {a['default']!r}")
+    if text := range_text(a):
+        facts.append(text)
+    if a["per_frame"]:
+        facts.append("per sample or frame")
+    elif a["per_sample"]:
+        facts.append("per sample")
+    return facts
+
+
+def range_text(a: Argument) -> str:
+    """The range in words, "" when everything is allowed."""
+    low, high = f"{a['low']:g}", f"{a['high']:g}"
+    if math.isfinite(a["low"]) and math.isfinite(a["high"]):
+        return f"{low} to {high}"
+    if math.isfinite(a["low"]):
+        return f"at least {low}"
+    return f"at most {high}" if math.isfinite(a["high"]) else ""
+
+
+def _free(name: str, taken: set[str]) -> str:
+    return f"{name}_input" if name in taken else name
+
+
+def _joined(text: str, facts: list[str]) -> str:
+    return f"{text} ({'; '.join(facts)})" if facts else text

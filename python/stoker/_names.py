@@ -1,0 +1,35 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Help for messages: the nearest right name, and the user's own line."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from types import FrameType
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+
+def did_you_mean(wrong: str, names: Iterable[str]) -> str:
+    """ " Did you mean 'x'?" or nothing."""
+    import difflib  # only needed when something is wrong
+
+    close = difflib.get_close_matches(wrong, list(names), n=1, cutoff=0.6)
+    return f" Did you mean '{close[0]}'?" if close else ""
+
+
+def user_line() -> str:
+    """file:line of the innermost frame outside this package; short when in the working folder."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and os.path.abspath(frame.f_code.co_filename).startswith(_PACKAGE):
+        frame = frame.f_back
+    if frame is None:
+        return ""
+    path = frame.f_code.co_filename
+    try:
+        here = os.getcwd() + os.sep
+    except FileNotFoundError:  # the working folder was deleted: paths stay absolute
+        here = os.sep + os.sep
+    return f"{path.removeprefix(here)}:{frame.f_lineno}"

@@ -1,0 +1,162 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Calling an operator while a pipeline is being defined: adds a node to that pipeline's graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn
+
+from stoker import _context, _describe
+from stoker._constants import NotAConstantError, dtype_text, plain
+from stoker._names import user_line
+from stoker._node import DataNode
+from stoker._registry import Operator, operators
+from stoker.errors import GraphError
+
+Result = DataNode | tuple[DataNode, ...] | None
+
+_DEVICES = ("cpu", "gpu", "mixed")
+
+
+def make_function(op: Operator) -> Callable[..., Result]:
+    """The function ``fn.<name>`` of an operator, with its real signature and docstring."""
+
+    def function(*inputs: Any, **arguments: Any) -> Result:
+        return call(op, inputs, arguments)
+
+    folder, _, name = op["name"].rpartition(".")
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = "stoker.fn" + (f".{folder}" if folder else "")
+    function.__doc__ = _describe.docstring(op)
+    function.__signature__ = _describe.signature(op)  # type: ignore[attr-defined]
+    return function
+
+
+def call(op: Operator, inputs: Sequence[Any], arguments: Mapping[str, Any]) -> Result:
+    """Adds the operator to the current pipeline. A ``GraphError`` names the caller's line."""
+    where = user_line()
+    given = dict(arguments)
+    name = given.pop("name", None)
+
+    def refuse(problem: str) -> NoReturn:
+        instance = f"{op['name']} '{name}'" if name else op["name"]
+        raise GraphError(f"{instance} ({where}): {problem}")
+
+    pipeline = _context.current()
+    if pipeline is None:
+        refuse(
+            "called outside of a pipeline; "
+            "call it in a function decorated with @pipeline_def, or in `with pipe:`"
+        )
+    if name is not None and not isinstance(name, str):
+        refuse(f"name expects a str, got {name!r}")
+    nodes = [_input(i, value, refuse) for i, value in enumerate(inputs)]
+    device = given.pop("device", None)
+    if device is None:
+        device = "gpu" if any(n is not None and n.device == "gpu" for n in nodes) else "cpu"
+    if device not in _DEVICES:
+        refuse(f"device expects 'cpu', 'gpu' or 'mixed', got {device!r}")
+    lead = bool(given.pop("lead", False)) if op["kind"] == "read" else False
+    constants, links = _split(given, refuse)
+    for a in op["arguments"]:
+        if a["required"] and a["name"] not in constants and a["name"] not in links:
+            refuse(f"argument '{a['name']}' is required")
+    for node in (*nodes, *links.values()):
+        if node is not None and node._pipeline is not pipeline:
+            refuse(f"{node!r} belongs to another pipeline")
+    graph = pipeline._graph_to_change()
+    index = graph.add(
+        op["name"],
+        [None if n is None else (n._node, n._output) for n in nodes],
+        constants,
+        {k: (n._node, n._output) for k, n in links.items()},
+        name or "",
+        device,
+        where,
+        lead,
+    )
+    place = "cpu" if device == "cpu" else "gpu"
+    results = tuple(DataNode(pipeline, index, k, place) for k in range(graph.output_count(index)))
+    if not results:
+        return None
+    return results[0] if len(results) == 1 else results
+
+
+def call_one(name: str, *inputs: Any, **arguments: Any) -> DataNode:
+    """Calls an operator of one output by its name."""
+    result = call(operators()[name], inputs, arguments)
+    assert isinstance(result, DataNode)
+    return result
+
+
+def constant(
+    value: Any,
+    dtype: Any = None,
+    shape: Any = None,
+    layout: str | None = None,
+    device: str | None = None,
+) -> DataNode:
+    """A node that gives this value for every sample."""
+    try:
+        data = plain(value)
+    except NotAConstantError as e:
+        raise GraphError(f"constant ({user_line()}): the value {e}") from None
+    elements = data if isinstance(data, list) else [data]
+    if shape is None:
+        shape = _shape_of(value)
+    if dtype is None:
+        dtype = dtype_text(getattr(value, "dtype", None)) or _natural_dtype(value, elements)
+    if all(isinstance(x, (bool, int)) for x in elements):
+        numbers = {"idata": [int(x) for x in elements]}  # type: ignore[arg-type]
+    else:
+        numbers = {"fdata": elements}  # type: ignore[dict-item]
+    return call_one("constant", **numbers, dtype=dtype, shape=shape, layout=layout, device=device)
+
+
+def as_node(value: Any) -> DataNode:
+    """A node as it is; anything else as a constant."""
+    return value if isinstance(value, DataNode) else constant(value)
+
+
+def _input(index: int, value: Any, refuse: Callable[[str], NoReturn]) -> DataNode | None:
+    if value is None or isinstance(value, DataNode):
+        return value
+    if isinstance(value, (list, tuple)) and any(isinstance(v, DataNode) for v in value):
+        refuse(
+            f"input {index} is a list of nodes; "
+            "call the operator once for each (with the same seed= to draw alike)"
+        )
+    return constant(value)
+
+
+def _split(
+    given: Mapping[str, Any], refuse: Callable[[str], NoReturn]
+) -> tuple[dict[str, Any], dict[str, DataNode]]:
+    constants: dict[str, Any] = {}
+    links: dict[str, DataNode] = {}
+    for key, value in given.items():
+        if isinstance(value, DataNode):
+            links[key] = value
+        elif value is not None:
+            try:
+                constants[key] = plain(value)
+            except NotAConstantError as e:
+                refuse(f"argument '{key}' {e}")
+    return constants, links
+
+
+def _shape_of(value: Any) -> list[int]:
+    if hasattr(value, "shape"):
+        return [int(n) for n in value.shape]
+    shape = []
+    while isinstance(value, (list, tuple)):
+        shape.append(len(value))
+        value = value[0] if value else None
+    return shape
+
+
+def _natural_dtype(value: Any, elements: Sequence[Any]) -> str:
+    if elements and all(isinstance(x, bool) for x in elements):
+        return "bool"
+    return "int32" if all(isinstance(x, int) for x in elements) else "float32"

@@ -1,0 +1,174 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""A pipeline's own settings, as opposed to its graph."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+from stoker._constants import plain
+from stoker._names import did_you_mean
+from stoker.errors import GraphError
+
+Depth = int | Mapping[str, int]
+
+# Settings of the established library that change no result here, and their defaults.
+WITHOUT_EFFECT: dict[str, Any] = {
+    "bytes_per_sample": 0,
+    "bytes_per_sample_hint": 0,
+    "concurrency": None,
+    "debug": False,
+    "default_cuda_stream_priority": None,
+    "enable_checkpointing": True,
+    "enable_conditionals": False,
+    "enable_memory_stats": False,
+    "exec_async": True,
+    "exec_dynamic": None,
+    "exec_pipelined": True,
+    "experimental_exec_dynamic": None,
+    "max_streams": None,
+    "py_callback_pickler": None,
+    "py_num_workers": 1,
+    "py_start_method": "fork",
+    "set_affinity": False,
+    "stream_policy": None,
+}
+
+
+@dataclass(frozen=True)
+class Options:
+    """Checked settings. Values; the names are those of ``Pipeline``'s constructor."""
+
+    batch_size: int | None = None
+    num_threads: int | None = None
+    device_id: int | None = None
+    seed: int | None = None
+    prefetch_queue_depth: int = 2
+    on_error: str = "raise"
+    memory_limit: int = 0
+    read_ahead_limit: int = 0
+    executor: str = "pipelined"
+    shard_id: int = 0
+    num_shards: int = 1
+    fuse: bool = True
+    demand: bool = True
+    output_dtype: Any = None
+    output_ndim: Any = None
+    output_layout: Any = None
+
+    def for_engine(self) -> dict[str, Any]:
+        """What ``_core.Pipeline`` takes."""
+        values = {k: v for k, v in asdict(self).items() if not k.startswith("output_")}
+        if self.num_threads is None:
+            values["num_threads"] = usable_cpus()
+        return values
+
+    def for_file(self) -> dict[str, Any]:
+        """What a saved pipeline holds."""
+        return asdict(self)
+
+
+def usable_cpus() -> int:
+    """How many CPUs this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def make_options(values: Mapping[str, Any]) -> Options:
+    """Checks every setting. Raises ``GraphError`` that names the wrong one."""
+    options = Options(**values)
+    threads: Any = options.num_threads
+    seed = options.seed
+    options = replace(
+        options,
+        batch_size=None
+        if options.batch_size is None
+        else _at_least(1, "batch_size", options.batch_size),
+        num_threads=None if threads in (None, "auto") else _at_least(1, "num_threads", threads),
+        device_id=None
+        if options.device_id is None
+        else _at_least(0, "device_id", options.device_id),
+        seed=None if seed is None or _integer("seed", seed) < 0 else _integer("seed", seed),
+        prefetch_queue_depth=_depth(options.prefetch_queue_depth),
+        memory_limit=_at_least(0, "memory_limit", options.memory_limit),
+        read_ahead_limit=_at_least(0, "read_ahead_limit", options.read_ahead_limit),
+        num_shards=_at_least(1, "num_shards", options.num_shards),
+        shard_id=_at_least(0, "shard_id", options.shard_id),
+        output_dtype=_each(options.output_dtype),
+        output_ndim=_each(options.output_ndim),
+        output_layout=_each(options.output_layout),
+    )
+    if options.shard_id >= options.num_shards:
+        raise GraphError(
+            f"shard_id is {options.shard_id}, but there are num_shards={options.num_shards}"
+        )
+    _one_of(("raise", "skip", "replace"), "on_error", options.on_error)
+    _one_of(("pipelined", "simple"), "executor", options.executor)
+    return options
+
+
+def options_of_file(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings from a saved pipeline. Raises ``GraphError`` on one that does not exist."""
+    known = {f.name for f in fields(Options)}
+    for name in values:
+        if name not in known:
+            raise GraphError(
+                f"the saved pipeline has a setting '{name}' that this version does not know"
+            )
+    return dict(values)
+
+
+def unknown_setting(name: str) -> TypeError:
+    """The error for a setting that does not exist."""
+    known = [f.name for f in fields(Options)] + list(WITHOUT_EFFECT) + ["checkpoint"]
+    return TypeError(f"a pipeline has no setting '{name}'.{did_you_mean(name, known)}")
+
+
+def is_setting(name: str) -> bool:
+    """True for everything that ``Pipeline``'s constructor takes."""
+    return (
+        name in WITHOUT_EFFECT
+        or name in Options.__dataclass_fields__
+        or name in ("checkpoint", "max_batch_size")
+    )
+
+
+def _integer(name: str, value: Any) -> int:
+    number = None if isinstance(value, (str, bool)) else plain(value)
+    if not isinstance(number, int):
+        raise GraphError(f"{name} expects an int, got {value!r}")
+    return number
+
+
+def _at_least(low: int, name: str, value: Any) -> int:
+    number = _integer(name, value)
+    if number < low:
+        raise GraphError(f"{name} expects an int of at least {low}, got {value!r}")
+    return number
+
+
+def _one_of(allowed: tuple[str, ...], name: str, value: Any) -> None:
+    if value not in allowed:
+        hint = did_you_mean(str(value), allowed)
+        raise GraphError(
+            f"{name} expects one of {', '.join(map(repr, allowed))}, got {value!r}.{hint}"
+        )
+
+
+def _depth(value: Any) -> int:
+    """An int, or the established pair of queues, which are one queue here, of the greater depth."""
+    if isinstance(value, Mapping):
+        if set(value) != {"cpu_size", "gpu_size"}:
+            raise GraphError(
+                "prefetch_queue_depth expects an int, or a dict of 'cpu_size' and 'gpu_size', "
+                f"got {value!r}"
+            )
+        return max(_at_least(1, f"prefetch_queue_depth['{k}']", v) for k, v in value.items())
+    return _at_least(1, "prefetch_queue_depth", value)
+
+
+def _each(value: Any) -> Any:
+    """One declaration for all outputs, or a list of one per output; as plain values."""
+    return [plain(v) for v in value] if isinstance(value, (list, tuple)) else plain(value)

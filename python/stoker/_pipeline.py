@@ -1,0 +1,443 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""The pipeline: a graph with settings, which is built and then gives batches."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from stoker import _context, _core
+from stoker._node import DataNode
+from stoker._operator import as_node
+from stoker._options import (
+    WITHOUT_EFFECT,
+    Depth,
+    make_options,
+    options_of_file,
+    unknown_setting,
+    usable_cpus,
+)
+from stoker._registry import operators
+from stoker.errors import GraphError, StateError
+
+Batches = tuple[_core.Batch, ...]
+
+
+class Pipeline:
+    """A graph of operators with the settings to run it.
+
+    Usually made by a function decorated with ``pipeline_def``; or by hand, ``with pipe:`` around
+    the operator calls and then ``pipe.set_outputs(...)``; or by a subclass with ``define_graph()``.
+    The settings:
+
+    - ``batch_size``: samples in a batch.
+    - ``num_threads``: CPU workers; default: the CPUs that this process may use.
+    - ``device_id``: the GPU; None for a pipeline on the CPU alone.
+    - ``seed``: of everything random; None draws one and keeps it in the state.
+    - ``prefetch_queue_depth``: batches prepared ahead.
+    - ``on_error``: what a damaged sample does: ``"raise"``, ``"skip"`` (a shorter batch) or
+      ``"replace"``.
+    - ``memory_limit``: bytes of the whole pipeline; 0 is the default limit. ``read_ahead_limit``:
+      bytes of files read ahead.
+    - ``executor``: ``"pipelined"``, or ``"simple"``: one thread, no overlap and no rewrites, to
+      compare against.
+    - ``shard_id``, ``num_shards``: which part of the samples a pipeline without a reader counts.
+    - ``fuse``, ``demand``: whether operators may be joined, and decoders may skip what is not
+      needed; neither changes a byte.
+    - ``output_dtype``, ``output_ndim``, ``output_layout``: what the outputs must be; one for all
+      or a list; None is anything.
+    - ``checkpoint``: a state to begin from.
+
+    Further settings of the established library are accepted without effect. A pipeline belongs to
+    one thread at a time.
+    """
+
+    def __init__(
+        self,
+        batch_size: int | None = None,
+        num_threads: int | str | None = None,
+        device_id: int | None = None,
+        seed: int | None = None,
+        exec_pipelined: bool = True,
+        prefetch_queue_depth: Depth = 2,
+        exec_async: bool = True,
+        bytes_per_sample: int = 0,
+        set_affinity: bool = False,
+        max_streams: int | None = None,
+        default_cuda_stream_priority: int | None = None,
+        *,
+        on_error: str = "raise",
+        memory_limit: int = 0,
+        read_ahead_limit: int = 0,
+        executor: str = "pipelined",
+        shard_id: int = 0,
+        num_shards: int = 1,
+        fuse: bool = True,
+        demand: bool = True,
+        output_dtype: Any = None,
+        output_ndim: Any = None,
+        output_layout: Any = None,
+        checkpoint: str | Mapping[str, Any] | None = None,
+        max_batch_size: int | None = None,
+        **without_effect: Any,
+    ) -> None:
+        for name in without_effect:
+            if name not in WITHOUT_EFFECT:
+                raise unknown_setting(name)
+        if without_effect.get("debug"):
+            warnings.warn(
+                "debug=True has no effect: operators run when the pipeline runs", stacklevel=2
+            )
+        self._without_effect = {
+            **WITHOUT_EFFECT,
+            **without_effect,
+            "exec_pipelined": exec_pipelined,
+            "exec_async": exec_async,
+            "bytes_per_sample": bytes_per_sample,
+            "set_affinity": set_affinity,
+            "max_streams": max_streams,
+            "default_cuda_stream_priority": default_cuda_stream_priority,
+        }
+        self._options = make_options(
+            {
+                "batch_size": max_batch_size if batch_size is None else batch_size,
+                "num_threads": num_threads,
+                "device_id": device_id,
+                "seed": seed,
+                "prefetch_queue_depth": prefetch_queue_depth,
+                "on_error": on_error,
+                "memory_limit": memory_limit,
+                "read_ahead_limit": read_ahead_limit,
+                "executor": executor,
+                "shard_id": shard_id,
+                "num_shards": num_shards,
+                "fuse": fuse,
+                "demand": demand,
+                "output_dtype": output_dtype,
+                "output_ndim": output_ndim,
+                "output_layout": output_layout,
+            }
+        )
+        self._checkpoint = checkpoint
+        self._graph = _core.Graph()
+        self._outputs: list[tuple[int, int]] = []
+        self._engine: _core.Pipeline | None = None
+        self._is_closed = False
+
+    # Defining.
+
+    def __enter__(self) -> Pipeline:
+        _context.push(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _context.pop()
+
+    @staticmethod
+    def current() -> Pipeline | None:
+        """The pipeline that operator calls in this thread belong to."""
+        return _context.current()
+
+    @staticmethod
+    def push_current(pipeline: Pipeline) -> None:
+        """Makes a pipeline the current one; ``pop_current`` ends that."""
+        _context.push(pipeline)
+
+    @staticmethod
+    def pop_current() -> None:
+        """Goes back to the pipeline that was current before."""
+        _context.pop()
+
+    def define_graph(self) -> Any:
+        """For subclasses: calls operators and returns the outputs. Called once, by the build."""
+        raise GraphError(
+            "the pipeline has no outputs: call set_outputs(), or write define_graph() in a subclass"
+        )
+
+    def set_outputs(self, *outputs: Any) -> None:
+        """Says what ``run()`` gives: nodes of this pipeline, or constants."""
+        if not outputs:
+            raise GraphError("set_outputs expects at least one output")
+        self._graph_to_change()
+        with self:
+            nodes = [as_node(o) for o in outputs]
+        for node in nodes:
+            if node._pipeline is not self:
+                raise GraphError(f"{node!r} belongs to another pipeline")
+        self._outputs = [(n._node, n._output) for n in nodes]
+        self._graph.set_outputs(self._outputs)
+
+    def build(self) -> None:
+        """Checks the graph and starts the workers. The first use does it if it was not done before."""
+        if self._is_closed:
+            raise StateError("the pipeline was closed")
+        if self._engine is not None:
+            return
+        if self._options.batch_size is None:
+            raise GraphError("batch_size is required")
+        if not self._outputs:
+            with self:
+                outputs = self.define_graph()
+            self.set_outputs(*outputs if isinstance(outputs, (list, tuple)) else [outputs])
+        self._check_declared_outputs()
+        self._engine = _core.Pipeline(self._graph, self._options.for_engine())
+        if self._checkpoint is not None:
+            self.restore(self._checkpoint)
+
+    # Running.
+
+    def run(self) -> Batches:
+        """The next batch of every output."""
+        batches, _ = self._built().run()
+        return tuple(batches)
+
+    def __iter__(self) -> Iterator[Batches]:
+        """The steps up to the end of the epoch; the next loop goes on with the next epoch.
+
+        After a ``break`` the next loop goes on in the same epoch. Without a reader there is no end.
+        """
+        ends_epoch = False
+        while not ends_epoch:
+            batches, ends_epoch = self._built().run()
+            yield tuple(batches)
+
+    def schedule_run(self) -> None:
+        """Begins preparing batches without waiting for one."""
+        self._built().schedule()
+
+    def outputs(self) -> Batches:
+        """The batches that ``schedule_run`` began: the same as ``run()``."""
+        return self.run()
+
+    def share_outputs(self) -> Batches:
+        """The same as ``outputs()``: batches always belong to whoever holds them."""
+        return self.run()
+
+    def release_outputs(self) -> None:
+        """Nothing: batches free themselves when no one holds them."""
+
+    def reset(self) -> None:
+        """Nothing to do: an epoch's end needs no reset, the next loop begins the next epoch."""
+
+    def close(self) -> None:
+        """Stops the workers and frees all memory but that of outputs still held. Final."""
+        self._is_closed = True
+        if self._engine is not None:
+            self._engine.close()
+
+    # State.
+
+    def state(self) -> dict[str, Any]:
+        """Where the pipeline stands after what was received: a small dict that JSON can hold."""
+        state: dict[str, Any] = json.loads(self._built().state())
+        return state
+
+    def restore(self, state: str | Mapping[str, Any], force: bool = False) -> None:
+        """Goes on where ``state`` was taken, also with other batch sizes, threads or shards.
+
+        Raises ``StateError`` when the order or the chance is another one (``force=True``
+        overrides); warns of other edits of the graph.
+        """
+        text = state if isinstance(state, str) else json.dumps(dict(state))
+        for message in self._built().restore(text, force):
+            warnings.warn(message, stacklevel=2)
+
+    def checkpoint(self, filename: str | os.PathLike[str] | None = None) -> str:
+        """``state()`` as text for ``Pipeline(checkpoint=)``, also written to a file."""
+        text: str = self._built().state()
+        if filename is not None:
+            _write(filename, text)
+        return text
+
+    # The saved form.
+
+    def serialize(self, filename: str | os.PathLike[str] | None = None) -> str:
+        """The graph and the settings as JSON that a person can read; also written to a file."""
+        if not self._outputs:
+            self.build()
+        text: str = self._graph.save(json.dumps(self._options.for_file()))
+        if filename is not None:
+            _write(filename, text)
+        return text
+
+    @classmethod
+    def deserialize(
+        cls,
+        serialized_pipeline: str | bytes | None = None,
+        filename: str | os.PathLike[str] | None = None,
+        **overrides: Any,
+    ) -> Pipeline:
+        """The pipeline that ``serialize`` saved, from text or a file; settings given here win."""
+        if (serialized_pipeline is None) == (filename is None):
+            raise GraphError("deserialize expects either the text or filename=")
+        if filename is not None:
+            with open(filename, encoding="utf-8") as file:
+                text = file.read()
+        else:
+            text = (
+                serialized_pipeline.decode()
+                if isinstance(serialized_pipeline, bytes)
+                else str(serialized_pipeline)
+            )
+        graph, options = _core.Graph.load(text)
+        pipe = cls(**{**options_of_file(json.loads(options)), **overrides})
+        pipe._graph = graph
+        pipe._outputs = [(node, output) for node, output in json.loads(text)["outputs"]]
+        return pipe
+
+    # Facts.
+
+    def reader_meta(self, name: str | None = None) -> dict[str, Any]:
+        """What a reader knows of its data: ``epoch_size``, ``epoch_size_padded``,
+        ``number_of_shards``, ``shard_id``, …
+
+        Without a name: a dict of all readers.
+        """
+        engine = self._built()
+        if name is not None:
+            return dict(engine.reader_meta(name))
+        return {reader: dict(engine.reader_meta(reader)) for reader in self._readers()}
+
+    def epoch_size(self, name: str | None = None) -> Any:
+        """Samples in a reader's epoch, padding included; without a name: a dict of all readers."""
+        if name is not None:
+            return self.reader_meta(name)["epoch_size_padded"]
+        return {reader: meta["epoch_size_padded"] for reader, meta in self.reader_meta().items()}
+
+    def steps_left(self) -> int:
+        """Steps to the end of this epoch."""
+        return int(self._built().steps_left())
+
+    def stats(self) -> dict[str, Any]:
+        """Rates, waits and memory, and the time of every operator."""
+        return dict(self._built().stats())
+
+    def plan(self) -> str:
+        """In words: the stages that run and what was rewritten."""
+        return str(self._built().plan())
+
+    def quarantine(self) -> list[dict[str, Any]]:
+        """All samples found damaged so far: file, offset, operator, message."""
+        return [dict(entry) for entry in self._built().quarantine()]
+
+    def write_quarantine(self, path: str | os.PathLike[str]) -> None:
+        """Writes ``quarantine()`` as one JSON object per line."""
+        _write(path, "".join(json.dumps(entry) + "\n" for entry in self.quarantine()))
+
+    def trim(self) -> None:
+        """Gives unused memory back to the system."""
+        self._built().trim()
+
+    @property
+    def batch_size(self) -> int | None:
+        return self._options.batch_size
+
+    @property
+    def max_batch_size(self) -> int | None:
+        return self._options.batch_size
+
+    @property
+    def num_threads(self) -> int:
+        return self._options.num_threads or usable_cpus()
+
+    @property
+    def device_id(self) -> int | None:
+        return self._options.device_id
+
+    @property
+    def seed(self) -> int | None:
+        """The seed in use; None before the build when none was given."""
+        return self._options.seed if self._engine is None else int(self._engine.seed)
+
+    @property
+    def prefetch_queue_depth(self) -> int:
+        return self._options.prefetch_queue_depth
+
+    @property
+    def on_error(self) -> str:
+        return self._options.on_error
+
+    @property
+    def memory_limit(self) -> int:
+        return self._options.memory_limit
+
+    @property
+    def read_ahead_limit(self) -> int:
+        return self._options.read_ahead_limit
+
+    @property
+    def executor(self) -> str:
+        return self._options.executor
+
+    @property
+    def shard_id(self) -> int:
+        return self._options.shard_id
+
+    @property
+    def num_shards(self) -> int:
+        return self._options.num_shards
+
+    @property
+    def num_outputs(self) -> int:
+        return len(self._outputs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in WITHOUT_EFFECT:
+            return self._without_effect[name]
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __repr__(self) -> str:
+        stage = "closed" if self._is_closed else "defined" if self._engine is None else "built"
+        return (
+            f"<{type(self).__name__} batch_size={self.batch_size} num_threads={self.num_threads} "
+            f"outputs={self.num_outputs} {stage}>"
+        )
+
+    # Inside.
+
+    def _built(self) -> _core.Pipeline:
+        self.build()
+        assert self._engine is not None
+        return self._engine
+
+    def _graph_to_change(self) -> _core.Graph:
+        if self._engine is not None:
+            raise GraphError("the pipeline is built: its graph cannot be changed any more")
+        return self._graph
+
+    def _readers(self) -> list[str]:
+        table = operators()
+        return [n["name"] for n in self._graph.nodes() if table[n["op"]]["kind"] == "read"]
+
+    def _check_declared_outputs(self) -> None:
+        found = self._graph.check()
+        for i, (node, output) in enumerate(self._outputs):
+            dtype, layout, shape = found[node][output]
+            for what, declared, came in (
+                ("dtype", self._options.output_dtype, dtype),
+                ("ndim", self._options.output_ndim, len(shape)),
+                ("layout", self._options.output_layout, layout),
+            ):
+                expected = _declared_for(declared, i, len(self._outputs), what)
+                if expected is not None and expected != came:
+                    place = DataNode(self, node, output, "").name
+                    raise GraphError(
+                        f"output {i} ({place}): output_{what} expects {expected!r}, got {came!r}"
+                    )
+
+
+def _declared_for(declared: Any, index: int, count: int, what: str) -> Any:
+    if not isinstance(declared, list):
+        return declared
+    if len(declared) != count:
+        raise GraphError(f"output_{what} has {len(declared)} entries for {count} outputs")
+    return declared[index]
+
+
+def _write(path: str | os.PathLike[str], text: str) -> None:
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)

@@ -1,0 +1,88 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""The decorator that makes pipelines out of a function."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any, overload
+
+from stoker._names import did_you_mean, user_line
+from stoker._options import WITHOUT_EFFECT, Options, is_setting
+from stoker._pipeline import Pipeline
+from stoker.errors import GraphError
+
+Definition = Callable[..., Any]
+Factory = Callable[..., Pipeline]
+
+
+@overload
+def pipeline_def(definition: Definition, /) -> Factory: ...
+
+
+@overload
+def pipeline_def(
+    definition: None = None, /, **settings: Any
+) -> Callable[[Definition], Factory]: ...
+
+
+def pipeline_def(
+    definition: Definition | None = None, /, **settings: Any
+) -> Factory | Callable[[Definition], Factory]:
+    """Makes a function that wires operators up into a factory of pipelines.
+
+    The function calls ``fn.*`` and returns the outputs. The factory takes the function's own
+    arguments and, as keywords, those of ``Pipeline``; they replace the decorator's:
+
+        @pipeline_def(batch_size=32)
+        def training(root):
+            encoded, label = fn.readers.file(file_root=root, random_shuffle=True)
+            return fn.decoders.image(encoded), label
+
+        pipe = training("pictures", batch_size=64)
+
+    Where the function has an argument of the same name as a setting, the function gets it.
+    """
+    _check_settings(settings, "pipeline_def", ())
+    if definition is None:
+        return lambda function: _factory(function, settings)
+    return _factory(definition, settings)
+
+
+def _factory(definition: Definition, settings: Mapping[str, Any]) -> Factory:
+    takes = inspect.signature(definition).parameters
+    takes_any = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in takes.values())
+
+    @functools.wraps(definition)
+    def make_pipeline(*args: Any, **keywords: Any) -> Pipeline:
+        own = {k: v for k, v in keywords.items() if k in takes or (takes_any and not is_setting(k))}
+        rest = {k: v for k, v in keywords.items() if k not in own}
+        _check_settings(rest, definition.__name__, takes)
+        for name in own:
+            if is_setting(name):
+                warnings.warn(
+                    f"{name}= goes to the function {definition.__name__}, not to the pipeline",
+                    stacklevel=2,
+                )
+        merged = {**settings, **rest}
+        if "max_batch_size" in rest:
+            merged.pop("batch_size", None)
+        pipe = Pipeline(**merged)
+        with pipe:
+            outputs = definition(*args, **own)
+        if outputs is None:
+            raise GraphError(f"{definition.__name__} ({user_line()}) returns no outputs")
+        pipe.set_outputs(*outputs if isinstance(outputs, (list, tuple)) else [outputs])
+        return pipe
+
+    return make_pipeline
+
+
+def _check_settings(settings: Mapping[str, Any], of: str, arguments: Any) -> None:
+    for name in settings:
+        if not is_setting(name):
+            known = [*Options.__dataclass_fields__, *WITHOUT_EFFECT, "checkpoint", *arguments]
+            raise TypeError(f"{of}() takes no argument '{name}'.{did_you_mean(name, known)}")

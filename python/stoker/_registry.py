@@ -1,0 +1,68 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""The table of operators as the engine describes it."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TypedDict
+
+from stoker import _core
+
+Plain = bool | int | float | str | list[int] | list[float] | list[str] | None
+
+
+class Port(TypedDict):
+    """An input or output."""
+
+    name: str
+    help: str
+    layouts: str
+    dtypes: str
+    is_optional: bool
+    is_value: bool
+
+
+class Argument(TypedDict):
+    """A keyword argument."""
+
+    name: str
+    type: str
+    help: str
+    default: Plain
+    required: bool
+    per_sample: bool
+    per_frame: bool
+    low: float
+    high: float
+    names: list[str]
+
+
+class Case(TypedDict):
+    """A literal example."""
+
+    call: str
+    inputs: list[str]
+    outputs: list[str]
+
+
+class Operator(TypedDict):
+    """Everything about one operator."""
+
+    name: str
+    summary: str
+    kind: str
+    is_random: bool
+    version: int
+    inputs: list[Port]
+    outputs: list[Port]
+    arguments: list[Argument]
+    ignored: list[str]
+    cases: list[Case]
+    skip_reason: str
+
+
+@cache
+def operators() -> dict[str, Operator]:
+    """All operators by their dotted name, sorted."""
+    return {entry["name"]: entry for entry in _core.operators()}

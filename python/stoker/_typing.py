@@ -1,0 +1,30 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Types of arguments, for annotations. NumPy and PyTorch are described, not imported."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from stoker._node import DataNode
+from stoker.types import DType
+
+
+class Array(Protocol):
+    """A NumPy array or scalar, a PyTorch tensor …"""
+
+    def tolist(self) -> Any: ...
+
+
+class ElementType(Protocol):
+    """A ``numpy.dtype`` or ``torch.dtype``."""
+
+    @property
+    def itemsize(self) -> int: ...
+
+
+Text = str | os.PathLike[str]
+DTypeLike = DType | str | type | ElementType
+Input = DataNode | Array | float | Sequence[float] | Sequence[Sequence[float]]

@@ -1,0 +1,19 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""The exceptions that Stoker raises. ``Error`` is the base of all.
+
+- ``GraphError`` (also a ``ValueError``): a wrong graph, e.g. an unknown argument or types that do
+  not fit.
+- ``SampleError``: samples that cannot be delivered; ``.samples`` lists each with file, offset and
+  operator.
+- ``BudgetError`` (also a ``MemoryError``): a memory limit does not suffice.
+- ``DeviceError``: a device is missing, or work on it failed.
+- ``StateError``: a state or saved graph that does not fit, or a pipeline used after a fork, after
+  ``close()`` or from two threads at once.
+"""
+
+from __future__ import annotations
+
+from stoker._core import BudgetError, DeviceError, Error, GraphError, SampleError, StateError
+
+__all__ = ["BudgetError", "DeviceError", "Error", "GraphError", "SampleError", "StateError"]

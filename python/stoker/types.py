@@ -1,0 +1,122 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Constants for arguments: element types, colour spaces, interpolations, layouts.
+
+Each is also a ``str``, so ``types.FLOAT == "float32"`` and either may be written. NumPy and
+PyTorch dtypes are taken wherever an element type is.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy
+
+    from stoker._node import DataNode
+
+
+class _Text(str, Enum):
+    def __str__(self) -> str:
+        return str(self.value)
+
+    def __repr__(self) -> str:
+        return f"types.{self.name}"
+
+
+class DType(_Text):
+    """The type of a tensor's elements."""
+
+    UINT8 = "uint8"
+    INT8 = "int8"
+    UINT16 = "uint16"
+    INT16 = "int16"
+    UINT32 = "uint32"
+    INT32 = "int32"
+    UINT64 = "uint64"
+    INT64 = "int64"
+    FLOAT16 = "float16"
+    FLOAT = "float32"
+    FLOAT64 = "float64"
+    BOOL = "bool"
+    NO_TYPE = "none"
+
+
+class ImageType(_Text):
+    """The meaning of an image's channels. ``ANY_DATA`` keeps what the file has."""
+
+    RGB = "RGB"
+    BGR = "BGR"
+    GRAY = "GRAY"
+    YCbCr = "YCbCr"
+    ANY_DATA = "ANY_DATA"
+
+
+class InterpType(_Text):
+    """How values between pixels are found."""
+
+    INTERP_NN = "INTERP_NN"
+    INTERP_LINEAR = "INTERP_LINEAR"
+    INTERP_CUBIC = "INTERP_CUBIC"
+    INTERP_LANCZOS3 = "INTERP_LANCZOS3"
+    INTERP_TRIANGULAR = "INTERP_TRIANGULAR"
+    INTERP_GAUSSIAN = "INTERP_GAUSSIAN"
+
+
+DALIDataType = DType
+DALIImageType = ImageType
+DALIInterpType = InterpType
+
+UINT8 = DType.UINT8
+INT8 = DType.INT8
+UINT16 = DType.UINT16
+INT16 = DType.INT16
+UINT32 = DType.UINT32
+INT32 = DType.INT32
+UINT64 = DType.UINT64
+INT64 = DType.INT64
+FLOAT16 = DType.FLOAT16
+FLOAT = DType.FLOAT
+FLOAT64 = DType.FLOAT64
+BOOL = DType.BOOL
+NO_TYPE = DType.NO_TYPE
+
+RGB = ImageType.RGB
+BGR = ImageType.BGR
+GRAY = ImageType.GRAY
+YCbCr = ImageType.YCbCr
+ANY_DATA = ImageType.ANY_DATA
+
+INTERP_NN = InterpType.INTERP_NN
+INTERP_LINEAR = InterpType.INTERP_LINEAR
+INTERP_CUBIC = InterpType.INTERP_CUBIC
+INTERP_LANCZOS3 = InterpType.INTERP_LANCZOS3
+INTERP_TRIANGULAR = InterpType.INTERP_TRIANGULAR
+INTERP_GAUSSIAN = InterpType.INTERP_GAUSSIAN
+
+# Layouts are of one sample; the batch axis in the established names is understood.
+NHWC = "HWC"
+NCHW = "CHW"
+NFHWC = "FHWC"
+NFCHW = "FCHW"
+
+
+def to_numpy_type(dtype: DType | str) -> type[numpy.generic]:
+    """The NumPy scalar type of an element type, e.g. ``numpy.float32`` for ``types.FLOAT``."""
+    import numpy
+
+    return numpy.dtype(str(dtype)).type
+
+
+def Constant(  # noqa: N802 - the established name
+    value: Any,
+    dtype: Any = None,
+    shape: Any = None,
+    layout: str | None = None,
+    device: str | None = None,
+) -> DataNode:
+    """A node that gives this value, a number, list or array, for every sample."""
+    from stoker._operator import constant
+
+    return constant(value, dtype=dtype, shape=shape, layout=layout, device=device)
