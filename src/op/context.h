@@ -5,7 +5,7 @@
 #pragma once
 #include "base/philox.h"
 #include "base/view.h"
-#include "io/fetch.h"
+#include "io/file.h"
 #include "kernels/block.h"
 #include "memory/arena.h"
 
@@ -98,7 +98,7 @@ class Source {
  public:
   virtual ~Source() = default;
   virtual int64_t size() const = 0;
-  virtual Extent extent(int64_t index) const = 0;
+  virtual io::Extent extent(int64_t index) const = 0;
   // The name for messages and metadata: path, archive entry.
   virtual std::string name(int64_t index) const = 0;
   // Types of the outputs for this sample of so many bytes, then the outputs themselves.

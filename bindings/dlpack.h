@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The DLPack exchange structures (specification 1.0, dmlc/dlpack): the binary interface, restated. Plain data.
+#pragma once
+#include <cstdint>
+
+namespace stoker::dlpack {
+
+struct Device {
+  int32_t type, id;
+};
+inline constexpr int32_t kCpu = 1;
+
+struct DataType {
+  uint8_t code, bits;
+  uint16_t lanes;
+};
+inline constexpr uint8_t kInt = 0, kUint = 1, kFloat = 2, kBool = 6;
+
+struct Tensor {
+  void* data;
+  Device device;
+  int32_t ndim;
+  DataType dtype;
+  int64_t* shape;
+  int64_t* strides;  // in elements
+  uint64_t byte_offset;
+};
+
+// Capsule "dltensor".
+struct Managed {
+  Tensor tensor;
+  void* context;
+  void (*deleter)(Managed*);
+};
+
+// Capsule "dltensor_versioned".
+struct ManagedVersioned {
+  uint32_t major, minor;
+  void* context;
+  void (*deleter)(ManagedVersioned*);
+  uint64_t flags;
+  Tensor tensor;
+};
+
+}  // namespace stoker::dlpack

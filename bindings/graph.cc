@@ -1,0 +1,175 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+// The registry and the graph, as Python sees them.
+#include "graph/graph.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings/parts.h"
+
+namespace stoker::python {
+
+namespace {
+
+using Edge = std::pair<int, int>;
+
+nb::dict describe(const Port& p) {
+  nb::dict d;
+  d["name"] = p.name;
+  d["help"] = p.help;
+  d["layouts"] = p.layouts;
+  d["dtypes"] = p.dtypes;
+  d["is_optional"] = p.is_optional;
+  d["is_value"] = p.is_value;
+  return d;
+}
+
+nb::dict describe(const ArgumentInfo& a) {
+  nb::dict d;
+  d["name"] = a.name;
+  d["type"] = a.type;
+  d["help"] = a.help;
+  d["default"] = to_python(a.fallback);
+  d["required"] = a.is_required;
+  d["per_sample"] = a.per_sample;
+  d["per_frame"] = a.per_frame;
+  d["low"] = a.range.low;
+  d["high"] = a.range.high;
+  d["names"] = nb::cast(a.names);
+  return d;
+}
+
+nb::dict describe(const Case& c) {
+  nb::dict d;
+  d["call"] = c.call;
+  nb::list inputs, outputs;
+  for (const char* i : c.inputs) inputs.append(i);
+  for (const char* o : c.outputs) outputs.append(o);
+  d["inputs"] = inputs;
+  d["outputs"] = outputs;
+  return d;
+}
+
+template <class List>
+nb::list describe_all(const List& list) {
+  nb::list l;
+  for (const auto& x : list) l.append(describe(x));
+  return l;
+}
+
+nb::dict describe(const OperatorType& t) {
+  static constexpr const char* kKinds[] = {"lower", "sample", "read"};
+  nb::dict d;
+  d["name"] = t.name;
+  d["summary"] = t.summary;
+  d["kind"] = kKinds[static_cast<int>(t.kind)];
+  d["is_random"] = t.is_random;
+  d["version"] = t.version;
+  d["inputs"] = describe_all(t.inputs);
+  d["outputs"] = describe_all(t.outputs);
+  d["arguments"] = describe_all(t.arguments);
+  d["ignored"] = nb::cast(t.ignored);
+  d["cases"] = describe_all(t.cases);
+  d["skip_reason"] = t.skip_reason;
+  return d;
+}
+
+nb::dict describe(const Graph& g, int i) {
+  const Node& n = g.nodes[i];
+  nb::dict d;
+  d["op"] = n.op;
+  d["name"] = n.name;
+  d["key"] = n.key;
+  d["device"] = n.device == DeviceKind::kGpu ? "gpu" : "cpu";
+  d["where"] = n.where;
+  d["outputs"] = g.output_count(i);
+  return d;
+}
+
+Ref ref_of(const Graph& g, const Edge& e) {
+  if (e.first < 0 || e.first >= static_cast<int>(g.nodes.size()) || e.second < 0 || e.second >= g.output_count(e.first))
+    throw GraphError("an edge comes from a node that is not in this pipeline");
+  return {e.first, e.second};
+}
+
+DeviceKind device_named(const std::string& name, const std::string& op) {
+  if (name == "cpu") return DeviceKind::kCpu;
+  if (name == "gpu") return DeviceKind::kGpu;
+  if (name == "mixed") throw GraphError(op + ": device 'mixed' is not there yet; decode with device='cpu' and move on with .gpu()");
+  throw GraphError(op + ": device expects 'cpu', 'mixed' or 'gpu', got '" + name + "'");
+}
+
+int add(Graph& g, const std::string& op, const std::vector<std::optional<Edge>>& inputs, const nb::dict& arguments,
+        const nb::dict& links, const std::string& name, const std::string& device, const std::string& where, bool lead) {
+  Node n;
+  n.op = op;
+  n.name = name;
+  n.where = where;
+  n.is_lead = lead;
+  n.device = device_named(device, op);
+  for (auto& in : inputs) n.inputs.push_back(in ? std::optional(ref_of(g, *in)) : std::nullopt);
+  for (auto [key, value] : arguments) {
+    try {
+      n.arguments[nb::cast<std::string>(key)] = to_value(value);
+    } catch (const GraphError& e) {
+      throw GraphError(op + (where.empty() ? "" : " (" + where + ")") + ": argument '" + nb::cast<std::string>(key) + "': " + e.what());
+    }
+  }
+  for (auto [key, value] : links) n.links.push_back({nb::cast<std::string>(key), ref_of(g, nb::cast<Edge>(value))});
+  return g.add(std::move(n));
+}
+
+using Type = std::tuple<std::string, std::string, std::vector<int64_t>>;
+
+std::vector<std::vector<Type>> types(const Graph& g) {
+  std::vector<std::vector<Type>> all;
+  for (const CheckedNode& c : check(g)) {
+    auto& outputs = all.emplace_back();
+    for (const TensorType& t : c.outputs)
+      outputs.emplace_back(name_of(t.dtype), t.layout.str(),
+                           std::vector<int64_t>(t.shape.extent, t.shape.extent + std::max(0, t.shape.rank)));
+  }
+  return all;
+}
+
+}  // namespace
+
+void bind_graph(nb::module_& m) {
+  m.def("operators", [] { return describe_all(all_operators()); }, "Every operator's description.");
+  nb::class_<Graph>(m, "Graph", "Operator nodes and the edges between them.")
+      .def(nb::init<>())
+      .def("add", &add, nb::arg("op"), nb::arg("inputs"), nb::arg("arguments"), nb::arg("links"), nb::arg("name"),
+           nb::arg("device"), nb::arg("where"), nb::arg("lead") = false, "Appends a node and returns its number.")
+      .def("output_count", &Graph::output_count)
+      .def("set_outputs",
+           [](Graph& g, const std::vector<Edge>& edges) {
+             g.outputs.clear();
+             for (const Edge& e : edges) g.outputs.push_back(ref_of(g, e));
+           })
+      .def("outputs",
+           [](const Graph& g) {
+             std::vector<Edge> edges;
+             for (const Ref& r : g.outputs) edges.emplace_back(r.node, r.output);
+             return edges;
+           })
+      .def("check", &types, "(dtype, layout, shape) of every output of every node; an extent of -1 is not known yet.")
+      .def("nodes",
+           [](const Graph& g) {
+             nb::list l;
+             for (size_t i = 0; i < g.nodes.size(); ++i) l.append(describe(g, static_cast<int>(i)));
+             return l;
+           })
+      .def("save", &save_graph, nb::arg("options"), "Versioned JSON; `options` is the pipeline's own part.")
+      .def_static("load",
+                  [](const std::string& text) {
+                    std::string options;
+                    Graph g = load_graph(text, options);
+                    return std::make_pair(std::move(g), options);
+                  });
+}
+
+}  // namespace stoker::python

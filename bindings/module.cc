@@ -1,0 +1,11 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/parts.h"
+
+NB_MODULE(_core, m) {
+  m.doc() = "The engine behind stoker. Use the package; this module may change.";
+  stoker::python::bind_errors(m);
+  stoker::python::bind_graph(m);
+  stoker::python::bind_batch(m);
+  stoker::python::bind_pipeline(m);
+}

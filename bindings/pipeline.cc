@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+// The pipeline as Python sees it. The interpreter lock is never held while waiting.
+#include "run/pipeline.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings/parts.h"
+
+namespace stoker::python {
+
+namespace {
+
+template <class T>
+void take(const nb::dict& d, const char* name, T& value) {
+  if (!d.contains(name) || nb::object(d[name]).is_none()) return;
+  if (!nb::try_cast(d[name], value))
+    throw GraphError(std::string(name) + " is " + nb::cast<std::string>(nb::repr(d[name])) + ", which is of the wrong type");
+}
+
+PipelineOptions options_of(const nb::dict& d) {
+  PipelineOptions o;
+  take(d, "batch_size", o.batch_size);
+  take(d, "num_threads", o.num_threads);
+  take(d, "prefetch_queue_depth", o.prefetch_queue_depth);
+  take(d, "io_threads", o.io_threads);
+  if (uint64_t seed = 0; d.contains("seed") && !nb::object(d["seed"]).is_none()) {
+    take(d, "seed", seed);
+    o.seed = seed;
+  }
+  take(d, "on_error", o.on_error);
+  take(d, "memory_limit", o.memory_limit);
+  take(d, "read_ahead_limit", o.read_ahead_limit);
+  take(d, "executor", o.executor);
+  take(d, "shard_id", o.shard_id);
+  take(d, "num_shards", o.num_shards);
+  take(d, "fuse", o.rewrites.fuse);
+  take(d, "demand", o.rewrites.demand);
+  return o;
+}
+
+nb::dict usage(const Usage& u) {
+  nb::dict d;
+  d["limit"] = u.limit;
+  d["in_use"] = u.in_use;
+  d["high_water"] = u.high_water;
+  d["cached"] = u.cached;
+  return d;
+}
+
+nb::object run(Pipeline& p) {
+  std::optional<Outputs> out;
+  {
+    nb::gil_scoped_release unlocked;
+    out = p.run([] {
+      nb::gil_scoped_acquire locked;
+      return PyErr_CheckSignals() != 0;
+    });
+  }
+  if (!out) throw nb::python_error();
+  nb::list batches;
+  for (Batch& b : out->batches) batches.append(nb::cast(std::move(b)));
+  return nb::make_tuple(nb::tuple(batches), out->ends_epoch);
+}
+
+nb::dict stats(const Pipeline& p) {
+  const Pipeline::Stats s = p.stats();
+  nb::dict d;
+  nb::list nodes;
+  for (const auto& n : s.nodes) {
+    nb::dict one;
+    one["operator"] = n.op;
+    one["name"] = n.name;
+    one["seconds"] = static_cast<double>(n.ns) * 1e-9;
+    nodes.append(one);
+  }
+  d["operators"] = nodes;
+  d["steps"] = s.waits.steps;
+  d["steps_waited"] = s.waits.steps_waited;
+  d["samples"] = s.waits.samples;
+  d["bytes_read"] = s.waits.bytes_read;
+  d["failures"] = s.failures;
+  d["user_wait_seconds"] = static_cast<double>(s.waits.user_wait_ns) * 1e-9;
+  d["worker_idle_seconds"] = static_cast<double>(s.waits.worker_idle_ns) * 1e-9;
+  d["read_wait_seconds"] = static_cast<double>(s.waits.read_wait_ns) * 1e-9;
+  d["memory"] = usage(s.memory);
+  return d;
+}
+
+nb::dict meta(const Pipeline& p, std::optional<std::string> name) {
+  const ReaderMeta m = p.reader_meta(name.value_or(""));
+  nb::dict d;
+  d["epoch_size"] = m.epoch_size;
+  d["epoch_size_padded"] = m.epoch_size_padded;
+  d["number_of_shards"] = m.number_of_shards;
+  d["shard_id"] = m.shard_id;
+  d["pad_last_batch"] = m.pad_last_batch;
+  d["stick_to_shard"] = m.stick_to_shard;
+  return d;
+}
+
+}  // namespace
+
+nb::dict describe_failure(const SampleFailure& f) {
+  nb::dict d;
+  d["index_in_batch"] = f.in_batch;
+  d["epoch"] = f.who.epoch;
+  d["position"] = f.who.position;
+  d["index"] = f.index;
+  d["source"] = f.source;
+  d["offset"] = f.offset >= 0 ? nb::cast(f.offset) : nb::none();
+  d["operator"] = f.op;
+  d["instance"] = f.instance;
+  d["where"] = f.where;
+  d["message"] = f.message;
+  return d;
+}
+
+void bind_pipeline(nb::module_& m) {
+  nb::class_<Pipeline>(m, "Pipeline", "A graph that is being run.")
+      .def("__init__", [](Pipeline* self, const Graph& g, const nb::dict& options) { new (self) Pipeline(g, options_of(options)); },
+           nb::arg("graph"), nb::arg("options"))
+      .def("run", &run, "(batches, ends_epoch) of the next step.")
+      .def("schedule", &Pipeline::schedule, nb::call_guard<nb::gil_scoped_release>())
+      .def("state", &Pipeline::state)
+      .def("restore", &Pipeline::restore, nb::arg("state"), nb::arg("force") = false, nb::call_guard<nb::gil_scoped_release>())
+      .def("steps_left", &Pipeline::steps_left)
+      .def("reader_meta", &meta, nb::arg("name") = nb::none())
+      .def("stats", &stats)
+      .def("plan", [](const Pipeline& p) { return p.plan().str(); })
+      .def("quarantine",
+           [](const Pipeline& p) {
+             nb::list l;
+             for (const SampleFailure& f : p.quarantine()) l.append(describe_failure(f));
+             return l;
+           })
+      .def("trim", &Pipeline::trim)
+      .def("close", &Pipeline::stop, nb::call_guard<nb::gil_scoped_release>(), "Joins threads and frees what was ahead; run() starts again.")
+      .def_prop_ro("seed", &Pipeline::seed);
+}
+
+}  // namespace stoker::python

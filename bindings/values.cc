@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings/parts.h"
+
+namespace stoker::python {
+
+namespace {
+
+bool is_string(nb::handle h) { return PyUnicode_Check(h.ptr()); }
+
+[[noreturn]] void refuse(nb::handle h) {
+  throw GraphError("an argument is of type " + nb::cast<std::string>(h.type().attr("__name__")) +
+                   ", expected None, bool, int, float, str or a list of them");
+}
+
+// Any of Python's numbers, or NumPy's.
+Value number(nb::handle h) {
+  if (PyBool_Check(h.ptr())) return h.ptr() == Py_True;
+  if (PyFloat_Check(h.ptr())) return PyFloat_AsDouble(h.ptr());
+  if (PyIndex_Check(h.ptr())) {
+    nb::object i = nb::steal(PyNumber_Index(h.ptr()));
+    int64_t v = 0;
+    if (!i.is_valid() || !nb::try_cast(i, v)) {
+      PyErr_Clear();
+      throw GraphError("an argument is an int that does not fit into 64 bits");
+    }
+    return v;
+  }
+  if (PyObject_HasAttrString(h.ptr(), "__bool__") && nb::cast<std::string>(h.type().attr("__name__")).starts_with("bool"))
+    return PyObject_IsTrue(h.ptr()) == 1;
+  if (PyObject_HasAttrString(h.ptr(), "__float__")) {
+    const double d = PyFloat_AsDouble(h.ptr());
+    if (d == -1 && PyErr_Occurred()) throw nb::python_error();
+    return d;
+  }
+  refuse(h);
+}
+
+Value list(nb::handle h) {
+  std::vector<std::string> strings;
+  std::vector<int64_t> integers;
+  std::vector<double> doubles;
+  bool all_integers = true;
+  for (nb::handle e : h) {
+    if (is_string(e)) {
+      strings.push_back(nb::cast<std::string>(e));
+      continue;
+    }
+    const Value v = number(e);
+    doubles.push_back(detail::number(v));
+    if (std::holds_alternative<double>(v)) all_integers = false;
+    else integers.push_back(detail::integer(v));
+  }
+  if (!strings.empty() && !doubles.empty()) throw GraphError("a list argument mixes str and numbers");
+  if (!strings.empty()) return strings;
+  if (all_integers) return integers;
+  return doubles;
+}
+
+}  // namespace
+
+Value to_value(nb::handle h) {
+  if (h.is_none()) return {};
+  if (is_string(h)) return nb::cast<std::string>(h);
+  const bool is_array = PyObject_HasAttrString(h.ptr(), "ravel") && PyObject_HasAttrString(h.ptr(), "ndim");
+  if (is_array) {
+    if (nb::cast<int>(h.attr("ndim")) == 0) return number(h.attr("item")());
+    return list(h.attr("ravel")().attr("tolist")());
+  }
+  if (nb::isinstance<nb::list>(h) || nb::isinstance<nb::tuple>(h)) return list(h);
+  if (PyBytes_Check(h.ptr()) || PyDict_Check(h.ptr())) refuse(h);
+  if (PyObject_HasAttrString(h.ptr(), "__iter__")) return list(h);
+  return number(h);
+}
+
+nb::object to_python(const Value& v) {
+  return std::visit([](const auto& x) -> nb::object {
+    if constexpr (std::is_same_v<std::decay_t<decltype(x)>, std::monostate>) return nb::none();
+    else return nb::cast(x);
+  }, v);
+}
+
+}  // namespace stoker::python

@@ -1,0 +1,353 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "run/chain.h"
+
+#include <chrono>
+#include <cstring>
+
+#include "kernels/fused.h"
+
+namespace stoker {
+
+namespace {
+
+int64_t now_ns() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
+
+TensorType frame_type(TensorType t) {
+  t.layout = t.layout.str().substr(1);
+  std::copy(t.shape.extent + 1, t.shape.extent + t.shape.rank, t.shape.extent);
+  --t.shape.rank;
+  return t;
+}
+
+TensorType sequence_type(const TensorType& t, int64_t frames) {
+  TensorType s = t;
+  s.shape = {frames};
+  for (int a = 0; a < t.shape.rank; ++a) s.shape.push_back(t.shape[a]);
+  if (!t.layout.empty()) s.layout = "F" + std::string(t.layout.str());
+  return s;
+}
+
+Shape without_first(const Shape& s) {
+  Shape r;
+  for (int a = 1; a < s.rank; ++a) r.push_back(s[a]);
+  return r;
+}
+
+// Frame `f` (in full coordinates) of a view whose first axis is F.
+View frame_view(const View& v, int64_t f) {
+  View r = v;
+  r.data = v.as<std::byte>() + (f - v.origin[0]) * v.strides[0];
+  r.shape = without_first(v.shape);
+  r.strides = without_first(v.strides);
+  r.origin = without_first(v.origin);
+  r.full = without_first(v.full);
+  if (!v.layout.empty()) r.layout = v.layout.str().substr(1);
+  return r;
+}
+
+Window frame_window(const Window& w) { return {without_first(w.begin), without_first(w.end)}; }
+
+Window sequence_window(const Window& w, int64_t begin, int64_t end) {
+  Window s{{begin}, {end}};
+  for (int a = 0; a < w.begin.rank; ++a) s.begin.push_back(w.begin[a]), s.end.push_back(w.end[a]);
+  return s;
+}
+
+void copy_whole(const View& from, const View& to, Arena& arena) {
+  if (from.data == to.data || to.bytes() == 0) return;
+  if (from.is_dense()) {
+    std::memcpy(to.data, from.data, to.bytes());
+    return;
+  }
+  const Block identity{Gather::identity(from.full), from.dtype};
+  run_blocks({&identity, 1}, from, to, arena);
+}
+
+}  // namespace
+
+Chain::Chain(const Plan& plan, const Rewrites& rewrites, uint64_t seed, Arena& arena)
+    : plan_(plan), rewrites_(rewrites), seed_(seed), arena_(arena), states_(plan.size()),
+      destinations_(plan.slots().size()), node_ns_(new std::atomic<int64_t>[plan.size()]()) {
+  for (int i = 0; i < plan.size(); ++i) {
+    const size_t outputs = plan.checked(i).outputs.size();
+    State& s = states_[i];
+    s.types.resize(outputs);
+    s.views.resize(outputs);
+    s.wanted.resize(outputs);
+    s.has_wanted.resize(outputs);
+    s.unfold = plan.checked(i).unfold;
+  }
+}
+
+Chain::~Chain() { end_copies(); }
+
+void Chain::end_copies() {
+  for (Operator* o : copies_) o->~Operator();
+  copies_.clear();
+}
+
+void Chain::begin(const Identity& who) {
+  end_copies();
+  arena_.reset();
+  who_ = who;
+  for (State& s : states_) {
+    s.op = nullptr;
+    s.blocks.clear();
+    s.inputs.clear();
+    s.done = s.per_frame = false;
+    std::fill(s.views.begin(), s.views.end(), View{});
+    std::fill(s.has_wanted.begin(), s.has_wanted.end(), 0);
+  }
+  std::fill(destinations_.begin(), destinations_.end(), View{});
+}
+
+Chance Chain::chance(int node) const {
+  return Chance(seed_, plan_.checked(node).key, who_.epoch, who_.position, who_.child);
+}
+
+void Chain::feed(int reader, int64_t index, std::span<const uint8_t> bytes) {
+  node_ = plan_.reader_node(reader);
+  State& s = states_[node_];
+  const Source& source = plan_.source(reader);
+  s.types.clear();
+  source.infer(index, bytes.size(), s.types);
+  for (size_t k = 0; k < s.types.size(); ++k) {
+    const TensorType& t = s.types[k];
+    void* data = static_cast<int>(k) == source.bytes_output() ? const_cast<uint8_t*>(bytes.data())
+                                                              : arena_.allocate(t.shape.volume() * size_of(t.dtype));
+    s.views[k] = View::dense(data, t.dtype, t.shape, t.layout);
+  }
+  source.write(index, bytes, s.views);
+  s.done = true;
+}
+
+// The operator for this sample: itself, or a copy that holds the computed arguments.
+const Operator* Chain::resolve(int node, int64_t frame) {
+  const CheckedNode& c = plan_.checked(node);
+  const auto& links = plan_.node(node).links;
+  if (links.empty()) return c.op.get();
+  Operator* copy = c.op->copy_to(arena_.allocate(c.op->copy_size()));
+  copies_.push_back(copy);
+  for (size_t i = 0; i < links.size(); ++i) {
+    const Ref from = links[i].from;
+    const View& value = states_[from.node].views[from.output];
+    const bool is_sequence = value.layout.str().starts_with('F') && states_[node].unfold;
+    if (is_sequence && c.type->arguments[c.link_arguments[i]].per_frame) {
+      states_[node].per_frame = true;
+      if (frame >= value.full[0])
+        throw SampleError("argument '" + links[i].argument + "' has values for " + std::to_string(value.full[0]) +
+                          " frames, the input has more");
+      copy->set(c.link_arguments[i], frame_view(value, frame));
+    } else {
+      copy->set(c.link_arguments[i], value);
+    }
+  }
+  return copy;
+}
+
+TensorType Chain::input_type(int node, size_t i) const {
+  const auto& in = plan_.node(node).inputs[i];
+  if (!in) return {};
+  TensorType t = states_[in->node].types[in->output];
+  if (i == 0 && states_[node].unfold) {
+    t = frame_type(t);
+  }
+  const Port& port = plan_.checked(node).type->inputs[i];
+  if (t.layout.empty() && *port.layouts) t.layout = default_layout(port, t.shape.rank);
+  return t;
+}
+
+void Chain::lower_node(int node, int64_t frame) {
+  State& s = states_[node];
+  const auto& inputs = plan_.node(node).inputs;
+  views_.assign(inputs.size(), View{});
+  for (size_t i = 1; i < inputs.size(); ++i)
+    if (inputs[i]) views_[i] = states_[inputs[i]->node].views[inputs[i]->output];
+  s.op = resolve(node, frame);
+  s.blocks.clear();
+  Lowering l(s.inputs[0], views_, chance(node), s.blocks);
+  s.op->lower(l);
+  s.types.assign(1, l.type());
+}
+
+void Chain::infer_node(int node) {
+  State& s = states_[node];
+  node_ = node;
+  const auto& inputs = plan_.node(node).inputs;
+  s.inputs.clear();
+  for (size_t i = 0; i < inputs.size(); ++i) s.inputs.push_back(input_type(node, i));
+  if (plan_.checked(node).type->kind == OperatorKind::kLower) {
+    lower_node(node, 0);
+  } else {
+    views_.assign(inputs.size(), View{});
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (inputs[i]) views_[i] = states_[inputs[i]->node].views[inputs[i]->output];
+    s.op = resolve(node, 0);
+    s.types.clear();
+    Inference inference{s.inputs, views_, s.types, chance(node)};
+    s.op->infer(inference);
+  }
+  if (!s.unfold) return;
+  const Ref from = *inputs[0];
+  const int64_t frames = states_[from.node].types[from.output].shape[0];
+  for (TensorType& t : s.types) t = sequence_type(t, frames);
+}
+
+void Chain::infer() {
+  for (int i = 0; i < plan_.size(); ++i) {
+    const PlanNode& p = plan_.plan(i);
+    if (!p.is_used || states_[i].done) continue;
+    infer_node(i);
+    if (!p.is_early) continue;
+    for (size_t k = 0; k < states_[i].types.size(); ++k) {
+      states_[i].wanted[k] = Window::all(states_[i].types[k].shape);
+      states_[i].has_wanted[k] = 1;
+    }
+    run_node(i);
+  }
+}
+
+TensorType Chain::slot_type(int slot) const {
+  const Ref from = plan_.slots()[slot].from;
+  return states_[from.node].types[from.output];
+}
+
+bool Chain::is_wanted(int node) const {
+  const auto& w = states_[node].has_wanted;
+  return std::any_of(w.begin(), w.end(), [](char c) { return c; });
+}
+
+void Chain::want(const Ref& r, const Window& w) {
+  State& s = states_[r.node];
+  if (s.done) return;
+  if (!std::exchange(s.has_wanted[r.output], 1)) s.wanted[r.output] = w;
+  else s.wanted[r.output].include(w);
+}
+
+void Chain::demand_node(int node) {
+  State& s = states_[node];
+  if (s.done || !is_wanted(node)) return;
+  const auto& inputs = plan_.node(node).inputs;
+  for (size_t k = 0; k < s.types.size(); ++k)
+    if (!s.has_wanted[k]) s.wanted[k] = Window::all(s.types[k].shape);
+  std::vector<Window>& needed = needed_;
+  needed.clear();
+  for (const TensorType& t : s.inputs) needed.push_back(Window::all(t.shape));
+  const bool narrows = rewrites_.demand && !s.per_frame && !s.inputs.empty();
+  if (narrows && plan_.checked(node).type->kind == OperatorKind::kLower) {
+    needed[0] = stoker::demand(s.blocks, s.inputs[0], s.unfold ? frame_window(s.wanted[0]) : s.wanted[0]);
+  } else if (narrows && !s.unfold) {
+    Demand d{s.inputs, s.wanted, needed};
+    s.op->demand(d);
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i]) continue;
+    const bool frames = i == 0 && s.unfold;
+    want(*inputs[i], frames ? sequence_window(needed[i], s.wanted[0].begin[0], s.wanted[0].end[0]) : needed[i]);
+  }
+}
+
+// Where an output is written: its slot, or scratch that covers just what is wanted.
+View Chain::place(int node, int output) {
+  const State& s = states_[node];
+  const TensorType& t = s.types[output];
+  const int slot = plan_.plan(node).output_slots[output];
+  if (slot >= 0 && destinations_[slot].data) return destinations_[slot];
+  const Window& w = s.has_wanted[output] ? s.wanted[output] : Window::all(t.shape);
+  return View::window(arena_.allocate(w.shape().volume() * size_of(t.dtype)), t.dtype, w, t.shape, t.layout);
+}
+
+void Chain::run_sample(int node) {
+  State& s = states_[node];
+  const auto& inputs = plan_.node(node).inputs;
+  views_.assign(inputs.size(), View{});
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i]) continue;
+    views_[i] = states_[inputs[i]->node].views[inputs[i]->output];
+    if (views_[i].layout.empty()) views_[i].layout = s.inputs[i].layout;
+  }
+  for (size_t k = 0; k < s.types.size(); ++k) s.views[k] = place(node, static_cast<int>(k));
+  if (!s.unfold) {
+    Run r{views_, s.views, chance(node), arena_};
+    return s.op->run_cpu(r);
+  }
+  const View sequence = views_[0];
+  for (int64_t f = s.views[0].origin[0]; f < s.views[0].origin[0] + s.views[0].shape[0]; ++f) {
+    frame_views_.clear();
+    views_[0] = frame_view(sequence, f);
+    for (const View& v : s.views) frame_views_.push_back(frame_view(v, f));
+    if (s.per_frame) s.op = resolve(node, f);
+    Run r{views_, frame_views_, chance(node), arena_};
+    s.op->run_cpu(r);
+  }
+}
+
+void Chain::run_pass(int head, int tail) {
+  const Ref from = *plan_.node(head).inputs[0];
+  View in = states_[from.node].views[from.output];
+  if (in.layout.empty()) in.layout = states_[head].unfold ? Layout("F" + std::string(states_[head].inputs[0].layout.str()))
+                                                           : states_[head].inputs[0].layout;
+  const View out = states_[tail].views[0] = place(tail, 0);
+  auto gather_blocks = [&] {
+    pass_.clear();
+    for (int i = head;; i = plan_.plan(i).fuses_into) {
+      pass_.insert(pass_.end(), states_[i].blocks.begin(), states_[i].blocks.end());
+      if (i == tail) break;
+    }
+  };
+  gather_blocks();
+  if (!states_[head].unfold) return run_blocks(pass_, in, out, arena_);
+  for (int64_t f = out.origin[0]; f < out.origin[0] + out.shape[0]; ++f) {
+    if (states_[head].per_frame && f > 0) {
+      const TensorType whole = states_[head].types[0];
+      lower_node(head, f);
+      if (!(sequence_type(states_[head].types[0], whole.shape[0]) == whole))
+        throw SampleError("frame " + std::to_string(f) + " becomes " + states_[head].types[0].str() + ", frame 0 became " +
+                          frame_type(whole).str() + "; all frames must agree");
+      states_[head].types[0] = whole;
+      gather_blocks();
+    }
+    run_blocks(pass_, frame_view(in, f), frame_view(out, f), arena_);
+  }
+}
+
+void Chain::run_node(int node) {
+  State& s = states_[node];
+  node_ = node;
+  const int64_t start = now_ns();
+  if (plan_.checked(node).type->kind == OperatorKind::kLower) {
+    int tail = node;
+    while (plan_.plan(tail).fuses_into >= 0 && rewrites_.fuse) tail = plan_.plan(tail).fuses_into;
+    run_pass(node, tail);
+    for (int i = node; i != tail; i = plan_.plan(i).fuses_into) states_[i].done = true;
+    states_[tail].done = true;
+  } else {
+    run_sample(node);
+    s.done = true;
+  }
+  node_ns_[node].fetch_add(now_ns() - start, std::memory_order_relaxed);
+}
+
+// Slots whose value was made elsewhere (early values, bytes, an output that is named twice).
+void Chain::deliver() {
+  for (size_t k = 0; k < destinations_.size(); ++k) {
+    const Ref from = plan_.slots()[k].from;
+    node_ = from.node;
+    copy_whole(states_[from.node].views[from.output], destinations_[k], arena_);
+  }
+}
+
+void Chain::run() {
+  for (const Slot& slot : plan_.slots())
+    want(slot.from, Window::all(states_[slot.from.node].types[slot.from.output].shape));
+  for (int i = plan_.size() - 1; i >= 0; --i)
+    if (plan_.plan(i).is_used && plan_.node(i).device == DeviceKind::kCpu) demand_node(i);
+  for (int i = 0; i < plan_.size(); ++i) {
+    const PlanNode& p = plan_.plan(i);
+    if (p.is_used && !states_[i].done && plan_.node(i).device == DeviceKind::kCpu && is_wanted(i)) run_node(i);
+  }
+  deliver();
+}
+
+}  // namespace stoker

@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a plan is run. Two forms that must agree: simple (one thread, one operator at a time, no rewrites: the judge) and
+// pipelined. One caller at a time.
+#pragma once
+#include "batch/batch.h"
+#include "io/fetch.h"
+#include "memory/pool.h"
+#include "run/chain.h"
+
+namespace stoker {
+
+enum class OnError : uint8_t { kRaise, kSkip, kReplace };
+
+struct ExecutorOptions {
+  int num_threads = 1;
+  int depth = 2;        // iterations open at once
+  int io_threads = 2;
+  uint64_t seed = 0;
+  OnError on_error = OnError::kRaise;
+  size_t output_limit = SIZE_MAX, scratch_limit = SIZE_MAX, read_ahead_limit = 64 << 20;  // bytes
+  bool pipelined = true;
+};
+
+// One step, as the user gets it.
+struct Outputs {
+  std::vector<Batch> batches;           // by graph output
+  std::vector<SampleFailure> failures;  // all of them, also the skipped and the replaced
+  std::vector<int64_t> next;            // cursors of the orders after this step
+  bool ends_epoch = false;
+  bool is_lost = false;                 // on_error=raise and something failed, or nothing is left: to be raised
+};
+
+struct WaitStats {
+  int64_t steps = 0, steps_waited = 0;   // hand-outs, and those that were not ready when asked for
+  int64_t user_wait_ns = 0, worker_idle_ns = 0, read_wait_ns = 0;
+  int64_t samples = 0, bytes_read = 0;
+};
+
+class Executor {
+ public:
+  virtual ~Executor() = default;
+  // Gets ahead as far as depth and budget allow. Returns at once.
+  virtual void schedule() = 0;
+  // True when the next step is ready, false after so many milliseconds. Throws what ends a run (budget, device, bug).
+  virtual bool wait(int milliseconds) = 0;
+  // Requires: wait() returned true.
+  virtual Outputs take() = 0;
+  virtual int64_t node_ns(int node) const = 0;  // summed over workers
+  virtual WaitStats waits() const = 0;
+};
+
+// `cursors`: where each order starts. Requires: the pool outlives the executor (outputs may outlive both).
+std::unique_ptr<Executor> make_pipelined(std::shared_ptr<const Plan> plan, const ExecutorOptions& options,
+                                         HostPool& pool, std::vector<int64_t> cursors);
+std::unique_ptr<Executor> make_simple(std::shared_ptr<const Plan> plan, const ExecutorOptions& options,
+                                      HostPool& pool, std::vector<int64_t> cursors);
+
+}  // namespace stoker

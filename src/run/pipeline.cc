@@ -1,0 +1,186 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "run/pipeline.h"
+
+#include <unistd.h>
+
+#include <random>
+
+#include "run/state.h"
+
+namespace stoker {
+
+namespace {
+
+size_t half_of_memory() { return static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) / 2 * static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
+
+uint64_t drawn_seed() {
+  std::random_device d;
+  return (static_cast<uint64_t>(d()) << 32 | d()) >> 1;  // 63 bits: every language's int holds it
+}
+
+OnError on_error_named(const std::string& name) {
+  if (name == "raise") return OnError::kRaise;
+  if (name == "skip") return OnError::kSkip;
+  if (name == "replace") return OnError::kReplace;
+  throw GraphError("on_error expects 'raise', 'skip' or 'replace', got '" + name + "'");
+}
+
+void at_least(const char* name, int64_t value, int64_t low) {
+  if (value < low)
+    throw GraphError(std::string(name) + " is " + std::to_string(value) + "; it must be at least " + std::to_string(low));
+}
+
+ExecutorOptions executor_options(const PipelineOptions& o) {
+  at_least("num_threads", o.num_threads, 1);
+  at_least("prefetch_queue_depth", o.prefetch_queue_depth, 1);
+  at_least("num_shards", o.num_shards, 1);
+  if (o.shard_id < 0 || o.shard_id >= o.num_shards)
+    throw GraphError("shard_id is " + std::to_string(o.shard_id) + ", outside [0, " + std::to_string(o.num_shards) + ")");
+  if (o.executor != "pipelined" && o.executor != "simple")
+    throw GraphError("executor expects 'pipelined' or 'simple', got '" + o.executor + "'");
+  // Note [Shares of the budget]: a half for batches, three eighths for the workers' scratch, the rest for reading ahead.
+  // Fixed shares, so no part can starve another.
+  ExecutorOptions e;
+  e.num_threads = o.num_threads;
+  e.depth = o.prefetch_queue_depth;
+  e.io_threads = o.io_threads;
+  e.seed = *o.seed;
+  e.on_error = on_error_named(o.on_error);
+  e.output_limit = o.memory_limit / 2;
+  e.scratch_limit = o.memory_limit / 8 * 3;
+  e.read_ahead_limit = std::min(o.read_ahead_limit, o.memory_limit / 8);
+  e.pipelined = o.executor == "pipelined";
+  return e;
+}
+
+std::string describe(const SampleFailure& f) {
+  std::string s = "\n  sample " + std::to_string(f.in_batch) + " (epoch " + std::to_string(f.who.epoch) + ", position " +
+                  std::to_string(f.who.position) + ")";
+  if (!f.source.empty()) s += " from '" + f.source + "'";
+  if (f.offset >= 0) s += " at byte " + std::to_string(f.offset);
+  s += ": " + f.op + " '" + f.instance + "'" + (f.where.empty() ? "" : " (" + f.where + ")");
+  return s + ": " + f.message;
+}
+
+std::string describe(const std::vector<SampleFailure>& failures, int64_t batch_size) {
+  std::string s = std::to_string(failures.size()) + " of " + std::to_string(batch_size) + " samples could not be made:";
+  for (const SampleFailure& f : failures) s += describe(f);
+  return s;
+}
+
+}  // namespace
+
+BatchError::BatchError(std::vector<SampleFailure> samples, int64_t batch_size)
+    : SampleError(describe(samples, batch_size)), samples(std::move(samples)) {}
+
+class Pipeline::Use {
+ public:
+  explicit Use(const Pipeline& p) : p_(p) {
+    p.check_process();
+    if (p.busy_.exchange(true)) throw StateError("two threads use one pipeline at once; give each its own");
+  }
+  ~Use() { p_.busy_ = false; }
+
+ private:
+  const Pipeline& p_;
+};
+
+Pipeline::Pipeline(Graph graph, const PipelineOptions& options) : options_(options), pid_(getpid()) {
+  options_.seed_is_drawn = !options_.seed;
+  if (options_.seed_is_drawn) options_.seed = drawn_seed();
+  if (!options_.memory_limit) options_.memory_limit = half_of_memory();
+  executor_options_ = executor_options(options_);
+  plan_ = std::make_shared<const Plan>(
+      std::move(graph), PlanOptions{options_.batch_size, options_.shard_id, options_.num_shards, options_.rewrites});
+  pool_ = std::make_unique<HostPool>(executor_options_.output_limit);
+  cursors_.assign(plan_->order_count(), 0);
+}
+
+Pipeline::~Pipeline() {
+  if (getpid() != pid_) (void)executor_.release();  // its threads are the parent's
+}
+
+void Pipeline::check_process() const {
+  if (getpid() != pid_)
+    throw StateError("this pipeline was built before a fork; build one in the child process instead");
+}
+
+Executor& Pipeline::executor() {
+  if (!executor_) executor_ = (executor_options_.pipelined ? make_pipelined : make_simple)(plan_, executor_options_, *pool_, cursors_);
+  return *executor_;
+}
+
+std::optional<Outputs> Pipeline::run(const std::function<bool()>& interrupted) {
+  Use use(*this);
+  while (!executor().wait(50))
+    if (interrupted()) return std::nullopt;
+  Outputs out = executor_->take();
+  cursors_ = out.next;
+  quarantine_.insert(quarantine_.end(), out.failures.begin(), out.failures.end());
+  if (out.is_lost) throw BatchError(std::move(out.failures), options_.batch_size);
+  return out;
+}
+
+void Pipeline::schedule() {
+  Use use(*this);
+  executor().schedule();
+}
+
+void Pipeline::stop() {
+  Use use(*this);
+  executor_.reset();
+}
+
+std::string Pipeline::state() const {
+  Use use(*this);
+  return save_state(*plan_, seed(), cursors_);
+}
+
+std::vector<std::string> Pipeline::restore(const std::string& text, bool force) {
+  Use use(*this);
+  const bool drawn = options_.seed_is_drawn;
+  RestoredState s = load_state(text, *plan_, seed(), drawn, force);
+  executor_.reset();
+  cursors_ = std::move(s.cursors);
+  options_.seed = executor_options_.seed = s.seed;
+  return std::move(s.warnings);
+}
+
+int64_t Pipeline::steps_left() const {
+  return plan_->order(plan_->lead()).steps_left(cursors_[plan_->lead()]);
+}
+
+ReaderMeta Pipeline::reader_meta(const std::string& name) const {
+  for (int r = 0; r < plan_->reader_count(); ++r) {
+    if (name.empty() ? r != plan_->lead() : plan_->node(plan_->reader_node(r)).name != name) continue;
+    const io::OrderSpec& s = plan_->order(r).spec();
+    const int64_t shards = s.num_shards;
+    return {s.size, (s.size + shards - 1) / shards * shards, s.num_shards, s.shard_id,
+            s.end == io::OrderSpec::EpochEnd::kPad, s.stick_to_shard};
+  }
+  std::vector<std::string> names;
+  for (int r = 0; r < plan_->reader_count(); ++r) names.push_back(plan_->node(plan_->reader_node(r)).name);
+  if (names.empty()) throw GraphError("the pipeline has no reader");
+  throw GraphError("no reader is named '" + name + "'." + did_you_mean(name, names));
+}
+
+std::vector<SampleFailure> Pipeline::quarantine() const { return quarantine_; }
+
+Pipeline::Stats Pipeline::stats() const {
+  check_process();
+  Stats s;
+  if (executor_) s.waits = executor_->waits();
+  for (int i = 0; i < plan_->size(); ++i)
+    s.nodes.push_back({plan_->node(i).op, plan_->node(i).name, executor_ ? executor_->node_ns(i) : 0});
+  s.memory = pool_->usage();
+  s.failures = static_cast<int64_t>(quarantine_.size());
+  return s;
+}
+
+void Pipeline::trim() {
+  Use use(*this);
+  pool_->trim();
+}
+
+}  // namespace stoker

@@ -1,0 +1,359 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+// Many threads, several iterations open, reading ahead. Same bytes as simple.cc.
+//
+// Note [Memory]
+// Fixed slots are acquired when an iteration is opened, ragged samples when their shape is known. Who finds no room is never the
+// oldest iteration's sample for long: a younger one's ticket goes back until memory was released (Starved); for the oldest, the
+// youngest iteration is closed and made again later. So waiting ends; if nothing is left to close, the user holds the memory or
+// the budget is too small, and wait() says so.
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+#include "run/maker.h"
+
+namespace stoker {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+int64_t ns_since(Clock::time_point t) { return std::chrono::nanoseconds(Clock::now() - t).count(); }
+
+// Where each order stands before a step. Walks forward on demand and forgets what is behind. Thread-safe.
+class Cursors {
+ public:
+  Cursors(const Plan& plan, std::vector<int64_t> first) : plan_(plan) { steps_.push_back(std::move(first)); }
+  std::vector<int64_t> at(int64_t step) {
+    std::lock_guard lock(mutex_);
+    while (begin_ + static_cast<int64_t>(steps_.size()) <= step) {
+      std::vector<int64_t> next = steps_.back();
+      for (size_t r = 0; r < next.size(); ++r) next[r] = plan_.order(static_cast<int>(r)).next(next[r]);
+      steps_.push_back(std::move(next));
+    }
+    return steps_[step - begin_];
+  }
+  void forget_before(int64_t step) {
+    std::lock_guard lock(mutex_);
+    for (; begin_ < step && steps_.size() > 1; ++begin_) steps_.pop_front();
+  }
+
+ private:
+  const Plan& plan_;
+  std::mutex mutex_;
+  std::deque<std::vector<int64_t>> steps_;
+  int64_t begin_ = 0;
+};
+
+enum class Ticket : uint8_t { kPending, kRunning, kDone };
+
+struct Iteration {
+  Iteration(const Plan& plan, int64_t number, std::vector<int64_t> cursors)
+      : step(plan, number, std::move(cursors)), tickets(plan.batch_size()) {}
+  Step step;
+  std::vector<Ticket> tickets;
+  int64_t first_pending = 0;  // none before this one
+  int running = 0;
+  int64_t done = 0;
+  bool is_starved = false;  // its tickets wait until memory was released or it is the oldest
+  bool is_closing = false;  // to be made again later: no new tickets
+  bool is_ready() const { return done == static_cast<int64_t>(tickets.size()) || (step.fatal && !running); }
+};
+
+// A worker's view of the fetchers.
+class FetchedBytes final : public ByteSource {
+ public:
+  FetchedBytes(const Plan& plan, std::vector<std::unique_ptr<io::Fetcher>>& fetchers)
+      : fetchers_(fetchers), taken_(fetchers.size()), direct_(plan) {}
+  std::span<const uint8_t> take(int reader, int64_t sequence, int64_t index) override {
+    const auto start = Clock::now();
+    std::span<const uint8_t> bytes;
+    if (sequence >= 0) {
+      taken_[reader] = fetchers_[reader]->take(sequence);
+      bytes = {reinterpret_cast<const uint8_t*>(taken_[reader].data()), taken_[reader].size()};
+    } else {
+      bytes = direct_.take(reader, sequence, index);
+    }
+    wait_ns.fetch_add(ns_since(start), std::memory_order_relaxed);
+    bytes_read.fetch_add(static_cast<int64_t>(bytes.size()), std::memory_order_relaxed);
+    return bytes;
+  }
+  std::atomic<int64_t> wait_ns{0}, bytes_read{0};
+
+ private:
+  std::vector<std::unique_ptr<io::Fetcher>>& fetchers_;
+  std::vector<io::Bytes> taken_;
+  DirectBytes direct_;
+};
+
+struct Worker {
+  Worker(const Plan& plan, const ExecutorOptions& options, std::vector<std::unique_ptr<io::Fetcher>>& fetchers, HostPool& pool)
+      : bytes(plan, fetchers), maker(plan, plan.rewrites(), options, bytes, pool) {}
+  FetchedBytes bytes;
+  SampleMaker maker;
+  std::atomic<int64_t> idle_ns{0}, samples{0};
+  std::thread thread;
+};
+
+class Pipelined final : public Executor {
+ public:
+  Pipelined(std::shared_ptr<const Plan> plan, const ExecutorOptions& options, HostPool& pool,
+            std::vector<int64_t> cursors)
+      : plan_(std::move(plan)), options_(options), pool_(pool), cursors_(*plan_, std::move(cursors)) {
+    for (int r = 0; r < plan_->reader_count(); ++r) start_reading(r);
+    pool_.on_release([this] { memory_released(); });
+    for (int i = 0; i < options_.num_threads; ++i)
+      workers_.push_back(std::make_unique<Worker>(*plan_, options_, fetchers_, pool_));
+    for (auto& w : workers_) w->thread = std::thread([this, &w = *w] { work(w); });
+  }
+
+  ~Pipelined() override {
+    pool_.on_release(nullptr);
+    {
+      std::lock_guard lock(mutex_);
+      stop_ = true;
+    }
+    work_.notify_all();
+    for (auto& w : workers_) w->thread.join();
+  }
+
+  void schedule() override {
+    std::unique_lock lock(mutex_);
+    open_iterations();
+    bury(lock);
+  }
+
+  bool wait(int milliseconds) override {
+    const auto start = Clock::now();
+    std::unique_lock lock(mutex_);
+    open_iterations();
+    bury(lock);
+    const bool was_ready = front_ready();
+    const bool ready = was_ready || done_.wait_for(lock, std::chrono::milliseconds(milliseconds),
+                                                   [&] { return front_ready() || is_stuck(); });
+    waited_ = waited_ || !was_ready;
+    user_wait_ns_ += ns_since(start);
+    if (!front_ready() && is_stuck()) {
+      const std::string message = stuck_message();
+      if (!ring_.empty()) ring_.front()->is_starved = false;  // the user may make room and ask again
+      stuck_ = false;
+      work_.notify_all();
+      throw BudgetError(message);
+    }
+    return ready && front_ready();
+  }
+
+  Outputs take() override {
+    std::unique_ptr<Iteration> it;
+    {
+      std::lock_guard lock(mutex_);
+      it = std::move(ring_.front());
+      ring_.pop_front();
+      ++steps_;
+      steps_waited_ += std::exchange(waited_, false);
+      largest_bytes_ = std::max(largest_bytes_, it->step.bytes());
+      cursors_.forget_before(it->step.number + 1);
+      tight_ = false;
+    }
+    const std::exception_ptr fatal = it->step.fatal;
+    Outputs out;
+    if (!fatal) out = it->step.publish(plan_, pool_, options_.on_error);
+    it.reset();
+    schedule();
+    if (fatal) std::rethrow_exception(fatal);
+    return out;
+  }
+
+  int64_t node_ns(int node) const override {
+    int64_t sum = 0;
+    for (auto& w : workers_) sum += w->maker.chain().node_ns(node);
+    return sum;
+  }
+
+  WaitStats waits() const override {
+    std::lock_guard lock(mutex_);
+    WaitStats s{.steps = steps_, .steps_waited = steps_waited_, .user_wait_ns = user_wait_ns_};
+    for (auto& w : workers_) {
+      s.worker_idle_ns += w->idle_ns.load(std::memory_order_relaxed);
+      s.samples += w->samples.load(std::memory_order_relaxed);
+      s.read_wait_ns += w->bytes.wait_ns.load(std::memory_order_relaxed);
+      s.bytes_read += w->bytes.bytes_read.load(std::memory_order_relaxed);
+    }
+    return s;
+  }
+
+ private:
+  void start_reading(int r) {
+    auto locate = [this, r](int64_t sequence) {
+      const int64_t batch = plan_->batch_size();
+      const io::Place p = plan_->place(r, cursors_.at(sequence / batch)[r], sequence % batch);
+      return plan_->source(r).extent(p.index);
+    };
+    const size_t window = options_.read_ahead_limit / static_cast<size_t>(plan_->reader_count());
+    fetchers_.push_back(std::make_unique<io::Fetcher>(options_.io_threads, window, locate));
+  }
+
+  bool front_ready() const { return !ring_.empty() && ring_.front()->is_ready(); }
+
+  // Opens what depth and budget allow. With memory tight only the oldest iteration goes on.
+  void open_iterations() {
+    while (!stop_ && static_cast<int>(ring_.size()) < options_.depth && !(tight_ && !ring_.empty())) {
+      const int64_t number = ring_.empty() ? next_number_ : ring_.back()->step.number + 1;
+      if (!ring_.empty() && !pool_.has_room(largest_bytes_)) return;
+      auto it = std::make_unique<Iteration>(*plan_, number, cursors_.at(number));
+      if (!it->step.allocate(*plan_, pool_)) {
+        graveyard_.push_back(std::move(it));
+        if (ring_.empty()) stuck_ = unopened_ = true;
+        return;
+      }
+      stuck_ = unopened_ = false;
+      next_number_ = number + 1;
+      ring_.push_back(std::move(it));
+      work_.notify_all();
+    }
+  }
+
+  // The next ticket, oldest iteration first. Null when there is none now.
+  Iteration* next_ticket(int& i) {
+    for (auto& it : ring_) {
+      if (it->is_closing || it->is_starved || it->step.fatal) continue;
+      for (int64_t k = it->first_pending; k < static_cast<int64_t>(it->tickets.size()); ++k) {
+        if (it->tickets[k] != Ticket::kPending) continue;
+        it->first_pending = k + 1;
+        it->tickets[k] = Ticket::kRunning;
+        ++it->running;
+        i = static_cast<int>(k);
+        return it.get();
+      }
+    }
+    return nullptr;
+  }
+
+  void work(Worker& w) {
+    std::vector<SampleFailure> failures;
+    std::unique_lock lock(mutex_);
+    while (!stop_) {
+      int i = 0;
+      Iteration* it = next_ticket(i);
+      if (!it) {
+        const auto start = Clock::now();
+        work_.wait(lock);
+        w.idle_ns.fetch_add(ns_since(start), std::memory_order_relaxed);
+        continue;
+      }
+      lock.unlock();
+      failures.clear();
+      bool starved = false;
+      std::exception_ptr fatal;
+      try {
+        it->step.is_made[i] = w.maker.make(it->step, i, failures);
+      } catch (const Starved&) {
+        it->step.forget(i);
+        starved = true;
+      } catch (...) {
+        fatal = std::current_exception();
+      }
+      w.samples.fetch_add(1, std::memory_order_relaxed);
+      lock.lock();
+      finish_ticket(*it, i, starved, fatal, failures);
+      bury(lock);
+    }
+  }
+
+  void finish_ticket(Iteration& it, int i, bool starved, std::exception_ptr fatal, std::vector<SampleFailure>& failures) {
+    --it.running;
+    if (fatal && !it.step.fatal) it.step.fatal = fatal;
+    if (starved) {
+      it.tickets[i] = Ticket::kPending;
+      it.first_pending = std::min<int64_t>(it.first_pending, i);
+      it.is_starved = true;
+    } else {
+      it.tickets[i] = Ticket::kDone;
+      ++it.done;
+      it.step.failures.insert(it.step.failures.end(), failures.begin(), failures.end());
+    }
+    close_what_is_closing();
+    Iteration& front = *ring_.front();  // there is one: this ticket's iteration is at most closing, and never the oldest then
+    if (front.is_starved && !front.is_ready()) make_room(front, starved && &it == &front);
+    if (front_ready()) done_.notify_all();
+  }
+
+  // The oldest iteration found no room: close the youngest one, or try once more when nothing of it runs, or give up until
+  // the user makes room.
+  void make_room(Iteration& front, bool tried_last) {
+    tight_ = true;
+    if (ring_.size() > 1) {
+      ring_.back()->is_closing = true;
+      close_what_is_closing();
+    } else if (!front.running && tried_last) {
+      stuck_ = true;
+      done_.notify_all();
+    } else if (!front.running) {
+      front.is_starved = false;
+      work_.notify_all();
+    }
+  }
+
+  void close_what_is_closing() {
+    bool closed = false;
+    while (ring_.size() > 1 && ring_.back()->is_closing && !ring_.back()->running) {
+      next_number_ = ring_.back()->step.number;
+      graveyard_.push_back(std::move(ring_.back()));
+      ring_.pop_back();
+      closed = true;
+    }
+    if (!closed) return;
+    ring_.front()->is_starved = false;
+    work_.notify_all();
+  }
+
+  // Called by the pool, without its locks, from whatever thread let go of a buffer.
+  void memory_released() {
+    std::lock_guard lock(mutex_);
+    for (auto& it : ring_) it->is_starved = false;
+    stuck_ = false;
+    work_.notify_all();
+  }
+
+  // Lets go of closed iterations without the lock: their buffers call memory_released().
+  void bury(std::unique_lock<std::mutex>& lock) {
+    if (graveyard_.empty()) return;
+    std::vector<std::unique_ptr<Iteration>> dead;
+    dead.swap(graveyard_);
+    lock.unlock();
+    dead.clear();
+    lock.lock();
+  }
+
+  bool is_stuck() const { return stuck_ && (ring_.empty() || !ring_.front()->running); }
+
+  std::string stuck_message() const {
+    return (unopened_ ? "no memory for a batch of " + std::to_string(plan_->batch_size()) + " samples. "
+                      : "no memory for the next sample of the oldest batch. ") + pool_.explain();
+  }
+
+  std::shared_ptr<const Plan> plan_;
+  ExecutorOptions options_;
+  HostPool& pool_;
+  Cursors cursors_;
+  std::vector<std::unique_ptr<io::Fetcher>> fetchers_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  mutable std::mutex mutex_;
+  std::condition_variable work_, done_;
+  std::deque<std::unique_ptr<Iteration>> ring_;  // oldest first
+  std::vector<std::unique_ptr<Iteration>> graveyard_;
+  int64_t next_number_ = 0;
+  size_t largest_bytes_ = 0;
+  bool stop_ = false, tight_ = false, stuck_ = false, unopened_ = false, waited_ = false;
+  int64_t steps_ = 0, steps_waited_ = 0, user_wait_ns_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Executor> make_pipelined(std::shared_ptr<const Plan> plan, const ExecutorOptions& options,
+                                         HostPool& pool, std::vector<int64_t> cursors) {
+  return std::make_unique<Pipelined>(std::move(plan), options, pool, std::move(cursors));
+}
+
+}  // namespace stoker

@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What will be done, decided once: which nodes run when, which form one pass, who reads what. Immutable once made; thread-safe.
+#pragma once
+#include "batch/batch.h"
+#include "graph/graph.h"
+#include "io/order.h"
+
+namespace stoker {
+
+// Rewrites that never change a byte. Each can be switched off.
+struct Rewrites {
+  bool demand = true;  // decode only what is looked at
+  bool fuse = true;    // runs of lowered operators are one pass
+};
+
+struct PlanNode {
+  bool is_used = false;   // something leads from here to an output
+  bool is_early = false;  // its value is needed before shapes are known
+  int fuses_into = -1;    // the one consumer that continues this node's pass, -1: the result is materialised
+  std::unique_ptr<Source> source;  // of a reader
+  int reader = -1;                 // its number among the used readers
+  std::vector<int> output_slots;   // by output: which slot of the chain it fills, -1 none
+};
+
+// A value that leaves the per-sample chain: an output of the graph, or an input of the device stage.
+struct Slot {
+  Ref from;
+  TensorType type;  // extents of -1: ragged
+  bool is_fixed() const;
+};
+
+struct PlanOptions {
+  int64_t batch_size = 1;
+  int shard_id = 0, num_shards = 1;  // of a pipeline without a reader
+  Rewrites rewrites;
+};
+
+class Plan : public Provenance {
+ public:
+  // Throws GraphError.
+  Plan(Graph graph, const PlanOptions& options);
+
+  const Graph& graph() const { return graph_; }
+  int size() const { return static_cast<int>(nodes_.size()); }
+  const Node& node(int i) const { return graph_.nodes[i]; }
+  const CheckedNode& checked(int i) const { return checked_[i]; }
+  const PlanNode& plan(int i) const { return nodes_[i]; }
+
+  // Readers by number; the lead one decides positions. Without a reader there is one endless order of the pipeline's own.
+  int reader_count() const { return static_cast<int>(readers_.size()); }
+  int reader_node(int r) const { return readers_[r]; }
+  const Source& source(int r) const { return *nodes_[readers_[r]].source; }
+  int order_count() const { return static_cast<int>(orders_.size()); }
+  const io::Order& order(int r) const { return orders_[r]; }
+  // The i-th sample of this shard's batch in the step at `cursor`.
+  io::Place place(int r, int64_t cursor, int64_t i) const { return orders_[r].at(cursor, i + own_offset_); }
+  int lead() const { return lead_; }
+  // Of a sample of the lead reader; "" without a reader.
+  std::string name(int64_t index) const override;
+
+  // What the chain delivers per sample, in this order; then, per graph output, the slot it takes or the device node.
+  const std::vector<Slot>& slots() const { return slots_; }
+  const std::vector<int>& device_nodes() const { return device_nodes_; }
+  bool has_device_stage() const { return !device_nodes_.empty(); }
+  int64_t batch_size() const { return options_.batch_size; }
+  const Rewrites& rewrites() const { return options_.rewrites; }
+
+  std::string str() const;  // in words, for people
+
+ private:
+  void mark_used();
+  void mark_early(int node);
+  void open_readers();
+  void find_passes();
+  void find_slots();
+  int add_slot(Ref from);
+
+  Graph graph_;
+  PlanOptions options_;
+  std::vector<CheckedNode> checked_;
+  std::vector<PlanNode> nodes_;
+  std::vector<int> readers_, device_nodes_;
+  std::vector<io::Order> orders_;
+  int64_t own_offset_ = 0;  // of this shard in the step, where the order is the pipeline's own
+  int lead_ = 0;
+  std::vector<Slot> slots_;
+};
+
+}  // namespace stoker

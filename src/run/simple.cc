@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+// The judge: one thread, one sample after the other, one operator at a time, everything materialised.
+#include "run/maker.h"
+
+namespace stoker {
+
+namespace {
+
+class Simple final : public Executor {
+ public:
+  Simple(std::shared_ptr<const Plan> plan, const ExecutorOptions& options, HostPool& pool,
+         std::vector<int64_t> cursors)
+      : plan_(std::move(plan)), options_(options), pool_(pool), cursors_(std::move(cursors)), bytes_(*plan_),
+        maker_(*plan_, Rewrites{false, false}, options_, bytes_, pool_) {}
+
+  void schedule() override {}
+  bool wait(int) override { return true; }
+
+  Outputs take() override {
+    Step step(*plan_, steps_++, cursors_);
+    if (!step.allocate(*plan_, pool_)) throw BudgetError("no memory for a batch. " + pool_.explain());
+    for (int i = 0; i < plan_->batch_size(); ++i) {
+      try {
+        step.is_made[i] = maker_.make(step, i, step.failures);
+      } catch (const Starved&) {
+        throw BudgetError("no memory for a sample. " + pool_.explain());
+      }
+    }
+    Outputs out = step.publish(plan_, pool_, options_.on_error);
+    cursors_ = out.next;
+    return out;
+  }
+
+  int64_t node_ns(int node) const override { return maker_.chain().node_ns(node); }
+  WaitStats waits() const override { return {.steps = steps_, .samples = steps_ * plan_->batch_size()}; }
+
+ private:
+  std::shared_ptr<const Plan> plan_;
+  ExecutorOptions options_;
+  HostPool& pool_;
+  std::vector<int64_t> cursors_;
+  DirectBytes bytes_;
+  SampleMaker maker_;
+  int64_t steps_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Executor> make_simple(std::shared_ptr<const Plan> plan, const ExecutorOptions& options,
+                                      HostPool& pool, std::vector<int64_t> cursors) {
+  ExecutorOptions one = options;
+  one.num_threads = 1;
+  return std::make_unique<Simple>(std::move(plan), one, pool, std::move(cursors));
+}
+
+}  // namespace stoker

@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "run/step.h"
+
+#include <cstring>
+
+namespace stoker {
+
+namespace {
+
+std::shared_ptr<Buffer> acquire(HostPool& pool, int64_t bytes) {
+  return pool.try_acquire(static_cast<size_t>(std::max<int64_t>(bytes, 1)), Use::kOutput);
+}
+
+int64_t bytes_of(const TensorType& t) { return t.shape.volume() * size_of(t.dtype); }
+
+}  // namespace
+
+Step::Step(const Plan& plan, int64_t number, std::vector<int64_t> cursors)
+    : number(number), cursors(std::move(cursors)), is_made(plan.batch_size()), index(plan.batch_size()),
+      stores_(plan.slots().size()) {
+  for (Store& s : stores_) {
+    s.own.resize(plan.batch_size());
+    s.views.resize(plan.batch_size());
+  }
+}
+
+bool Step::allocate(const Plan& plan, HostPool& pool) {
+  for (size_t k = 0; k < stores_.size(); ++k) {
+    const Slot& slot = plan.slots()[k];
+    if (!slot.is_fixed()) continue;
+    stores_[k].whole = acquire(pool, bytes_of(slot.type) * plan.batch_size());
+    if (!stores_[k].whole) return false;
+  }
+  return true;
+}
+
+View Step::place(int slot, int i, const TensorType& type, HostPool& pool) {
+  Store& s = stores_[slot];
+  std::byte* data = nullptr;
+  if (s.whole) {
+    data = s.whole->data() + i * bytes_of(type);
+  } else {
+    s.own[i] = acquire(pool, bytes_of(type));
+    if (!s.own[i]) throw Starved{};
+    data = s.own[i]->data();
+  }
+  return s.views[i] = View::dense(data, type.dtype, type.shape, type.layout);
+}
+
+void Step::forget(int i) {
+  for (Store& s : stores_) s.own[i].reset();
+}
+
+size_t Step::bytes() const {
+  size_t n = 0;
+  for (const Store& s : stores_) {
+    if (s.whole) n += s.whole->size();
+    for (auto& b : s.own)
+      if (b) n += b->size();
+  }
+  return n;
+}
+
+Batch Step::collect(Store& store, const TensorType& type) {
+  Batch b;
+  b.dtype = type.dtype;
+  b.layout = type.layout;
+  size_t made = 0;
+  for (size_t i = 0; i < is_made.size(); ++i) {
+    if (!is_made[i]) continue;
+    View v = store.views[i];
+    if (store.whole && made != i) {  // a sample before this one was skipped: close the gap
+      std::byte* to = store.whole->data() + static_cast<int64_t>(made) * v.bytes();
+      std::memmove(to, v.data, v.bytes());
+      v.data = to;
+    }
+    b.layout = v.layout;
+    b.samples.push_back({v, store.whole ? store.whole : store.own[i], index[i]});
+    ++made;
+  }
+  b.whole = store.whole;
+  return b;
+}
+
+// An output named twice: its bytes are never shared.
+Batch Step::copy(const Batch& batch, HostPool& pool) const {
+  Batch b = batch;
+  if (b.whole) {
+    b.whole = acquire(pool, static_cast<int64_t>(batch.whole->size()));
+    if (!b.whole) throw BudgetError("no memory for an output that is named twice. " + pool.explain());
+    pool.set_use(*b.whole, Use::kHeld);
+  }
+  for (size_t i = 0, at = 0; i < b.samples.size(); ++i) {
+    Sample& s = b.samples[i];
+    const int64_t bytes = s.view.bytes();
+    if (b.whole) {
+      s.owner = b.whole;
+    } else {
+      s.owner = acquire(pool, bytes);
+      if (!s.owner) throw BudgetError("no memory for an output that is named twice. " + pool.explain());
+      pool.set_use(*s.owner, Use::kHeld);
+    }
+    std::byte* to = s.owner->data() + (b.whole ? at : 0);
+    std::memcpy(to, s.view.data, bytes);
+    s.view.data = to;
+    at += bytes;
+  }
+  return b;
+}
+
+Outputs Step::publish(const std::shared_ptr<const Plan>& plan, HostPool& pool, OnError on_error) {
+  Outputs out;
+  for (size_t r = 0; r < cursors.size(); ++r) out.next.push_back(plan->order(static_cast<int>(r)).next(cursors[r]));
+  out.ends_epoch = plan->order(plan->lead()).ends_epoch(cursors[plan->lead()]);
+  std::sort(failures.begin(), failures.end(), [](auto& a, auto& b) { return a.in_batch < b.in_batch; });
+  out.failures = std::move(failures);
+  const auto made = std::count(is_made.begin(), is_made.end(), 1);
+  const bool all = made == static_cast<int64_t>(is_made.size());
+  out.is_lost = (on_error != OnError::kSkip && !all) || made == 0;
+  if (out.is_lost) return out;
+
+  std::vector<Batch> slots;
+  for (size_t k = 0; k < stores_.size(); ++k) {
+    Store& s = stores_[k];
+    slots.push_back(collect(s, plan->slots()[k].type));
+    slots.back().provenance = plan;
+    if (s.whole) pool.set_use(*s.whole, Use::kHeld);
+    for (auto& b : s.own)
+      if (b) pool.set_use(*b, Use::kHeld);
+  }
+  std::vector<char> taken(slots.size());
+  for (const Ref& r : plan->graph().outputs) {
+    if (plan->node(r.node).device == DeviceKind::kGpu) {
+      out.batches.emplace_back();
+      continue;
+    }
+    const int k = plan->plan(r.node).output_slots[r.output];
+    out.batches.push_back(std::exchange(taken[k], 1) ? copy(slots[k], pool) : slots[k]);
+  }
+  return out;
+}
+
+}  // namespace stoker

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// One batch while it is being made: where its samples go, what failed. The executor that owns it guards it; place() of different
+// samples may run at once.
+#pragma once
+#include "run/executor.h"
+
+namespace stoker {
+
+// No memory for a sample of an iteration that is not the oldest: its ticket goes back.
+struct Starved {};
+
+class Step {
+ public:
+  // `number` counts steps since the executor began; `cursors` is where each order stands before this one.
+  Step(const Plan& plan, int64_t number, std::vector<int64_t> cursors);
+
+  // Takes the contiguous buffers of the fixed slots. False when the pool has no room: the step is of no use then.
+  bool allocate(const Plan& plan, HostPool& pool);
+  // Where sample i's value of a slot goes. Throws Starved when the pool has no room.
+  View place(int slot, int i, const TensorType& type, HostPool& pool);
+  // Forgets what place() gave to sample i.
+  void forget(int i);
+  // The samples become batches, by graph output; the bytes become the holder's. Device outputs stay empty.
+  Outputs publish(const std::shared_ptr<const Plan>& plan, HostPool& pool, OnError on_error);
+
+  int64_t number;
+  std::vector<int64_t> cursors;
+  std::vector<char> is_made;              // by sample; read when all are done
+  std::vector<int64_t> index;             // by sample: which sample of the lead source it became
+  std::vector<SampleFailure> failures;    // guarded by the executor
+  std::exception_ptr fatal;               // likewise
+  size_t bytes() const;                   // of its slots, for planning ahead
+
+  const View& view(int slot, int i) const { return stores_[slot].views[i]; }
+
+ private:
+  struct Store {
+    std::shared_ptr<Buffer> whole;
+    std::vector<std::shared_ptr<Buffer>> own;
+    std::vector<View> views;
+  };
+  Batch collect(Store& store, const TensorType& type);
+  Batch copy(const Batch& batch, HostPool& pool) const;
+  std::vector<Store> stores_;
+};
+
+}  // namespace stoker
