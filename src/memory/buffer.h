@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bytes with an owner, held by std::shared_ptr<Buffer>. What is said here never changes and is
+// thread-safe; the bytes are as thread-safe as those who share them make them.
+#pragma once
+#include <cstddef>
+
+namespace stoker {
+
+// A block of a pool (HostPool, or a device's). When the last holder lets go it returns to the pool,
+// which lives at least that long.
+class Buffer {
+ public:
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  virtual ~Buffer() = default;
+
+  std::byte* data() const { return data_; }  // never null; uninitialised at first
+  size_t size() const { return size_; }      // as asked for
+
+ protected:
+  Buffer(std::byte* data, size_t size) : data_(data), size_(size) {}
+
+ private:
+  std::byte* const data_;
+  const size_t size_;
+};
+
+}  // namespace stoker

@@ -1,0 +1,335 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "memory/pool.h"
+
+#include <algorithm>
+#include <bit>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <utility>
+#include <vector>
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+#include "base/error.h"
+#include "memory/poison.h"
+
+namespace stoker {
+namespace {
+
+constexpr size_t kSmallestClass = 256;
+constexpr size_t kBehind = 64;  // readable bytes behind every block
+constexpr size_t kPage = 4096, kPagedFrom = 64 << 10;
+
+struct FreeBlock {
+  void operator()(std::byte* p) const { std::free(p); }
+};
+using Block = std::unique_ptr<std::byte, FreeBlock>;
+
+Block system_block(size_t size) {
+  const size_t align = size >= kPagedFrom ? kPage : 64;
+  const size_t whole = (size + kBehind + align - 1) & ~(align - 1);
+  return Block(static_cast<std::byte*>(std::aligned_alloc(align, whole)));
+}
+
+constexpr int at(Use use) { return static_cast<int>(use); }
+
+}  // namespace
+
+size_t size_class(size_t bytes) {
+  if (bytes <= kSmallestClass) return kSmallestClass;
+  if (bytes > SIZE_MAX / 4) return SIZE_MAX;  // fits no limit that a machine can have
+  const size_t step = std::bit_floor(bytes - 1) / 4;
+  return (bytes + step - 1) / step * step;
+}
+
+std::string in_words(size_t bytes) {
+  static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  int unit = 0;
+  double value = static_cast<double>(bytes);
+  for (; value >= 1024; value /= 1024) ++unit;
+  char text[32];
+  std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.1f %s", value, kUnits[unit]);
+  return text;
+}
+
+struct HostPool::State {
+  struct Listener {
+    std::function<void()> call;
+    int running = 0;
+  };
+  struct Cached {
+    Block block;
+    uint64_t since;
+  };
+
+  mutable std::mutex mutex;
+  std::condition_variable quiet;  // a listener has returned
+  Usage now;
+  size_t recent_peak = 0;  // most in use since trim()
+  uint64_t releases = 0;
+  bool is_closed = false;
+  std::map<size_t, std::deque<Cached>> cache;  // by size class; longest unused first
+  std::shared_ptr<Listener> listener;
+  std::array<size_t, kUses> charged{};  // the part of now.bytes that is not in buffers
+
+  // All of these: Requires: mutex is held.
+  bool fits(size_t bytes) const { return bytes < SIZE_MAX && bytes <= now.limit - now.in_use; }
+  void add(size_t bytes, Use use) {
+    now.bytes[at(use)] += bytes;
+    now.in_use += bytes;
+    now.high_water = std::max(now.high_water, now.in_use);
+    recent_peak = std::max(recent_peak, now.in_use);
+  }
+  void subtract(size_t bytes, Use use) {
+    now.bytes[at(use)] -= bytes;
+    now.in_use -= bytes;
+  }
+  void add_buffer(size_t size, Use use) {
+    add(size, use);
+    ++now.buffers[at(use)];
+  }
+  void subtract_buffer(size_t size, Use use) {
+    subtract(size, use);
+    --now.buffers[at(use)];
+  }
+  void note_held() { now.high_water_held = std::max(now.high_water_held, now.in_use + now.cached); }
+  Block take_cached(size_t size) {
+    const auto found = cache.find(size);
+    if (found == cache.end()) return nullptr;
+    Block block =
+        std::move(found->second.back().block);  // the one most likely still in a CPU cache
+    found->second.pop_back();
+    if (found->second.empty()) cache.erase(found);
+    now.cached -= size;
+    return block;
+  }
+  Block take_oldest() {
+    auto oldest = cache.begin();
+    for (auto it = cache.begin(); it != cache.end(); ++it)
+      if (it->second.front().since < oldest->second.front().since) oldest = it;
+    Block block = std::move(oldest->second.front().block);
+    now.cached -= oldest->first;
+    oldest->second.pop_front();
+    if (oldest->second.empty()) cache.erase(oldest);
+    return block;
+  }
+  // What has to go so that the cache obeys Note [Size classes]; freed by the caller without the
+  // lock.
+  std::vector<Block> surplus() {
+    const size_t slack = recent_peak / 4;
+    const size_t most =
+        recent_peak < now.limit - std::min(now.limit, slack) ? recent_peak + slack : now.limit;
+    std::vector<Block> gone;
+    while (now.cached > 0 && now.cached > most - now.in_use) gone.push_back(take_oldest());
+    return gone;
+  }
+  void keep(Block block, size_t size, std::vector<Block>& gone) {
+    try {
+      cache[size].push_back({std::move(block), ++releases});
+    } catch (const std::bad_alloc&) {
+      return;  // no memory to remember the block: it went back to the system
+    }
+    now.cached += size;
+    gone = surplus();
+  }
+  std::vector<Block> everything() {
+    std::vector<Block> gone;
+    while (now.cached > 0) gone.push_back(take_oldest());
+    return gone;
+  }
+
+  std::shared_ptr<Listener> begin_call() {
+    if (listener) ++listener->running;
+    return listener;
+  }
+
+  // From here on: Requires: mutex is not held.
+  void finish_call(const std::shared_ptr<Listener>& l) {
+    if (!l) return;
+    l->call();
+    std::lock_guard lock(mutex);
+    if (--l->running == 0) quiet.notify_all();
+  }
+  void set_listener(std::shared_ptr<Listener> next) {
+    std::unique_lock lock(mutex);
+    const std::shared_ptr<Listener> before = std::exchange(listener, std::move(next));
+    if (before) quiet.wait(lock, [&] { return before->running == 0; });
+  }
+  void put_back(Block block, size_t size, Use use) noexcept {
+    poison(block.get(), size + kBehind);
+    std::vector<Block> gone;
+    std::shared_ptr<Listener> l;
+    {
+      std::lock_guard lock(mutex);
+      subtract_buffer(size, use);
+      if (!is_closed) keep(std::move(block), size, gone);
+      l = begin_call();
+    }
+    gone.clear();
+    finish_call(l);
+  }
+};
+
+namespace {
+
+class HostBuffer final : public Buffer {
+ public:
+  HostBuffer(Block block, size_t size, size_t block_size, Use use,
+             std::shared_ptr<HostPool::State> state)
+      : Buffer(block.get(), size),
+        block_(std::move(block)),
+        block_size_(block_size),
+        use_(use),
+        state_(std::move(state)) {
+    unpoison(data(), size + kBehind);
+  }
+  ~HostBuffer() override { state_->put_back(std::move(block_), block_size_, use_); }
+
+  bool is_of(const std::shared_ptr<HostPool::State>& state) const { return state_ == state; }
+  // Requires: the pool's mutex is held.
+  void relabel(Use use) {
+    state_->subtract_buffer(block_size_, use_);
+    use_ = use;
+    state_->add_buffer(block_size_, use_);
+  }
+
+ private:
+  Block block_;
+  const size_t block_size_;
+  Use use_;
+  const std::shared_ptr<HostPool::State> state_;
+};
+
+}  // namespace
+
+HostPool::HostPool(size_t limit) : state_(std::make_shared<State>()) { state_->now.limit = limit; }
+
+HostPool::~HostPool() {
+  state_->set_listener(nullptr);
+  std::vector<Block> gone;  // outlives the lock: giving memory back is slow
+  std::lock_guard lock(state_->mutex);
+  state_->is_closed = true;
+  gone = state_->everything();
+}
+
+std::shared_ptr<Buffer> HostPool::try_acquire(size_t bytes, Use use) {
+  const size_t size = size_class(bytes);
+  Block block;
+  std::vector<Block> gone;
+  {
+    std::lock_guard lock(state_->mutex);
+    if (!state_->fits(size)) return nullptr;
+    block = state_->take_cached(size);
+    state_->add_buffer(size, use);
+    gone = state_->surplus();
+    state_->note_held();
+  }
+  gone.clear();
+  try {
+    if (!block) block = system_block(size);
+    if (!block) {
+      trim();
+      block = system_block(size);
+    }
+    if (!block)
+      throw BudgetError("the system has no memory for " + in_words(bytes) +
+                        ", though the budget allows it. " + explain());
+    return std::make_shared<HostBuffer>(std::move(block), bytes, size, use, state_);
+  } catch (...) {
+    std::lock_guard lock(state_->mutex);
+    state_->subtract_buffer(size, use);
+    throw;
+  }
+}
+
+bool HostPool::has_room(size_t bytes) const {
+  std::lock_guard lock(state_->mutex);
+  return state_->fits(size_class(bytes));
+}
+
+void HostPool::set_use(Buffer& buffer, Use use) {
+  auto* ours = dynamic_cast<HostBuffer*>(&buffer);
+  if (!ours || !ours->is_of(state_)) throw Error("this buffer belongs to another pool");
+  std::lock_guard lock(state_->mutex);
+  ours->relabel(use);
+}
+
+bool HostPool::charge(size_t bytes, Use use) {
+  std::vector<Block> gone;  // outlives the lock
+  std::lock_guard lock(state_->mutex);
+  if (!state_->fits(bytes)) return false;
+  state_->add(bytes, use);
+  state_->charged[at(use)] += bytes;
+  gone = state_->surplus();
+  state_->note_held();
+  return true;
+}
+
+void HostPool::uncharge(size_t bytes, Use use) {
+  std::shared_ptr<State::Listener> l;
+  {
+    std::lock_guard lock(state_->mutex);
+    if (bytes > state_->charged[at(use)])
+      throw Error("cannot uncharge " + in_words(bytes) + ": only " +
+                  in_words(state_->charged[at(use)]) + " are charged");
+    state_->charged[at(use)] -= bytes;
+    state_->subtract(bytes, use);
+    l = state_->begin_call();
+  }
+  state_->finish_call(l);
+}
+
+void HostPool::on_release(std::function<void()> callback) {
+  std::shared_ptr<State::Listener> next;
+  if (callback) next = std::make_shared<State::Listener>(State::Listener{std::move(callback)});
+  state_->set_listener(std::move(next));
+}
+
+void HostPool::trim() {
+  {
+    std::vector<Block> gone;  // outlives the lock
+    std::lock_guard lock(state_->mutex);
+    gone = state_->everything();
+    state_->recent_peak = state_->now.in_use;
+  }
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
+
+size_t HostPool::limit() const { return state_->now.limit; }
+
+Usage HostPool::usage() const {
+  std::lock_guard lock(state_->mutex);
+  return state_->now;
+}
+
+std::string HostPool::explain() const {
+  static constexpr const char* kNames[kUses] = {
+      "in outputs being made", "as scratch", "in samples read ahead", "in outputs that you hold"};
+  const Usage u = usage();
+  std::string s = "Host memory: " + in_words(u.in_use) + " in use";
+  if (u.limit != SIZE_MAX) s += " of a limit of " + in_words(u.limit);
+  const char* separator = " (";
+  for (int k = 0; k < kUses; ++k) {
+    if (u.bytes[k] == 0) continue;
+    s += separator + in_words(u.bytes[k]) + " " + kNames[k];
+    if (u.buffers[k] > 0)
+      s += ", " + std::to_string(u.buffers[k]) + (u.buffers[k] == 1 ? " buffer" : " buffers");
+    separator = "; ";
+  }
+  if (u.in_use > 0) s += ")";
+  return s + ", " + in_words(u.cached) + " cached, at most " + in_words(u.high_water) +
+         " in use so far.";
+}
+
+}  // namespace stoker
