@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "io/bytes.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <new>
+
+namespace stoker::io {
+
+namespace {
+
+constexpr std::align_val_t kAlignment{64};
+// Systems that promise memory freely would only notice when it is touched.
+constexpr size_t kLargestBuffer = size_t{1} << 38;
+
+// Four sizes for each power of two: buffers of files of about one size fit each other, at most a
+// fifth is idle.
+size_t rounded(size_t bytes) {
+  if (bytes > kLargestBuffer) throw std::bad_alloc();
+  const size_t step = std::bit_floor(std::max<size_t>(bytes, 4096)) / 4;
+  return (bytes + step - 1) / step * step;
+}
+
+}  // namespace
+
+void ByteBuffer::Free::operator()(std::byte* p) const { ::operator delete(p, kAlignment); }
+
+void ByteBuffer::reserve(size_t bytes) {
+  if (data_ && bytes <= capacity_) return;
+  const size_t capacity = rounded(bytes);
+  // A buffer to be filled anew is let go first: never both at once.
+  if (size_ == 0) data_.reset(), capacity_ = 0;
+  std::unique_ptr<std::byte, Free> data(
+      static_cast<std::byte*>(::operator new(capacity + kReadPadding, kAlignment)));
+  if (size_ > 0) std::memcpy(data.get(), data_.get(), size_);
+  data_ = std::move(data);
+  capacity_ = capacity;
+}
+
+void ByteBuffer::resize(size_t bytes) {
+  size_ = bytes;
+  std::memset(data_.get() + bytes, 0, kReadPadding);
+}
+
+ByteBuffer BytePool::get(size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (free_.empty()) return {};
+  // The one given back last is the likeliest to be in the cache; look a little further for one that
+  // is large enough.
+  size_t best = free_.size() - 1;
+  for (size_t n = 0; n < 16 && n < free_.size(); ++n)
+    if (free_[free_.size() - 1 - n].capacity() >= bytes) {
+      best = free_.size() - 1 - n;
+      break;
+    }
+  std::swap(free_[best], free_.back());
+  ByteBuffer buffer = std::move(free_.back());
+  free_.pop_back();
+  unused_ -= buffer.capacity();
+  return buffer;
+}
+
+void BytePool::put(ByteBuffer buffer) {
+  if (!buffer.data()) return;
+  buffer.clear();
+  const std::lock_guard lock(mutex_);
+  if (unused_ + buffer.capacity() > keep_) return;
+  unused_ += buffer.capacity();
+  free_.push_back(std::move(buffer));
+}
+
+void BytePool::trim() {
+  std::vector<ByteBuffer> free;
+  const std::lock_guard lock(mutex_);
+  free.swap(free_);
+  unused_ = 0;
+}
+
+size_t BytePool::unused() const {
+  const std::lock_guard lock(mutex_);
+  return unused_;
+}
+
+}  // namespace stoker::io

@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who owns the bytes of a file between reading and decoding: growable buffers that go round through
+// a pool.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace stoker::io {
+
+// Zero bytes behind the data, so that decoders may read ahead without looking where they are.
+inline constexpr size_t kReadPadding = 64;
+
+// Uninitialised bytes that grow; aligned to 64. Movable; one thread at a time.
+class ByteBuffer {
+ public:
+  ByteBuffer() = default;
+  ByteBuffer(ByteBuffer&& o) noexcept
+      : data_(std::move(o.data_)),
+        size_(std::exchange(o.size_, 0)),
+        capacity_(std::exchange(o.capacity_, 0)) {}
+  ByteBuffer& operator=(ByteBuffer&& o) noexcept {
+    std::swap(data_, o.data_);
+    std::swap(size_, o.size_);
+    std::swap(capacity_, o.capacity_);
+    return *this;
+  }
+
+  std::byte* data() { return data_.get(); }
+  const std::byte* data() const { return data_.get(); }
+  size_t size() const { return size_; }
+  size_t capacity() const { return capacity_; }
+  std::span<const std::byte> span() const { return {data(), size_}; }
+  // Forgets the bytes, keeps the room.
+  void clear() { size_ = 0; }
+  // Room for `bytes`; keeps the first size() ones. Throws std::bad_alloc.
+  void reserve(size_t bytes);
+  // Sets the size and writes the zeros behind it. Requires: bytes <= capacity(), and a reserve()
+  // before.
+  void resize(size_t bytes);
+
+ private:
+  struct Free {
+    void operator()(std::byte* p) const;
+  };
+  std::unique_ptr<std::byte, Free> data_;
+  size_t size_ = 0, capacity_ = 0;
+};
+
+// Buffers to be used again. Thread-safe.
+class BytePool {
+ public:
+  // Keeps at most `keep` bytes of unused buffers.
+  explicit BytePool(size_t keep) : keep_(keep) {}
+  // An empty buffer, one with room for `bytes` where there is one.
+  ByteBuffer get(size_t bytes);
+  void put(ByteBuffer buffer);
+  // Gives unused buffers back to the system.
+  void trim();
+  size_t unused() const;  // bytes of unused buffers
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<ByteBuffer> free_;  // guarded by mutex_, as unused_
+  size_t unused_ = 0;
+  const size_t keep_;
+};
+
+// What was read of one file: gives its buffer back to the pool when it goes. Movable; one thread at
+// a time; may outlive whoever made it.
+class Bytes {
+ public:
+  Bytes() = default;
+  Bytes(ByteBuffer buffer, std::shared_ptr<BytePool> pool)
+      : buffer_(std::move(buffer)), pool_(std::move(pool)) {}
+  Bytes(Bytes&&) = default;
+  Bytes& operator=(Bytes&& o) noexcept {
+    std::swap(buffer_, o.buffer_);
+    std::swap(pool_, o.pool_);
+    return *this;
+  }
+  ~Bytes() {
+    if (pool_) pool_->put(std::move(buffer_));
+  }
+
+  std::byte* data() { return buffer_.data(); }
+  const std::byte* data() const { return buffer_.data(); }
+  size_t size() const { return buffer_.size(); }
+  std::span<const std::byte> span() const { return buffer_.span(); }
+
+ private:
+  ByteBuffer buffer_;
+  std::shared_ptr<BytePool> pool_;
+};
+
+}  // namespace stoker::io

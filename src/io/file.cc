@@ -1,0 +1,205 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "io/file.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <new>
+#include <system_error>
+
+#include "base/error.h"
+#include "io/faults.h"
+
+namespace stoker::io {
+
+namespace {
+
+[[noreturn]] void fail(const std::string& doing, const std::string& path, const std::string& why,
+                       int64_t offset = -1) {
+  const std::string where = offset >= 0 ? " at byte " + std::to_string(offset) : "";
+  throw SampleError("cannot " + doing + " '" + path + "'" + where + ": " + why, offset);
+}
+std::string reason(int error) { return std::error_code(error, std::generic_category()).message(); }
+
+// Calls f until it is not interrupted; gives 0, or the errno it failed with.
+template <class F>
+int retried(F f) {
+  int error;
+  do error = f() ? 0 : errno;
+  while (error == EINTR);
+  return error;
+}
+
+int open_fd(const std::string& path) {
+  if (path.find('\0') != std::string::npos)
+    fail("open", path.c_str(), "the name holds a zero byte");
+  int fd = -1;
+  const int error = retried([&] {
+    if (FaultInjector* f = faults())
+      if (const int injected = f->on_open(path)) {
+        errno = injected;
+        return false;
+      }
+    // Without O_NONBLOCK a pipe among the files would stop the reader for good; regular files
+    // ignore it.
+    fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    return fd >= 0;
+  });
+  if (error) fail("open", path, reason(error));
+  return fd;
+}
+
+// Memory that is not there is not the sample's fault, but the message should name it.
+void reserve(ByteBuffer& buffer, size_t bytes, const std::string& path) {
+  try {
+    buffer.reserve(bytes);
+  } catch (const std::bad_alloc&) {
+    throw BudgetError("no memory for " + std::to_string(bytes) + " bytes of '" + path + "'");
+  }
+}
+
+}  // namespace
+
+File::File(std::string path) : path_(std::move(path)), fd_(open_fd(path_)) {
+  struct stat info;
+  std::string why;
+  if (::fstat(fd_, &info) != 0)
+    why = reason(errno);
+  else if (S_ISDIR(info.st_mode))
+    why = "it is a folder";
+  else if (!S_ISREG(info.st_mode))
+    why = "it is not a regular file";
+  if (!why.empty()) {
+    ::close(fd_);
+    fail("read", path_, why);
+  }
+  size_ = info.st_size;
+}
+
+File::~File() { ::close(fd_); }
+
+// Like pread: 0 at the end. Throws on failure.
+size_t File::read_some(std::byte* into, int64_t offset, size_t count) const {
+  count = std::min<size_t>(count, 1 << 30);
+  ssize_t got = 0;
+  FaultInjector* const f = faults();
+  const int error = retried([&] {
+    if (const int injected = f ? f->on_read(path_, offset, count) : 0) {
+      errno = injected;
+      return false;
+    }
+    got = count > 0 ? ::pread(fd_, into, count, offset) : 0;
+    return got >= 0;
+  });
+  if (error) fail("read", path_, reason(error), offset);
+  if (f) f->on_bytes(path_, offset, into, static_cast<size_t>(got));
+  return static_cast<size_t>(got);
+}
+
+void File::read(ByteBuffer& into, int64_t offset, int64_t length) const {
+  if (offset < 0 || length < -1) fail("read", path_, "a negative offset or length was asked for");
+  into.clear();
+  if (length < 0)
+    read_to_end(into, offset);
+  else
+    read_exactly(into, offset, static_cast<size_t>(length));
+}
+
+void File::read_exactly(ByteBuffer& into, int64_t offset, size_t length) const {
+  // A length that lies must not cost its memory: what lies behind the end is not made room for.
+  const int64_t there = std::max<int64_t>(size_ - offset, 0);
+  const auto refuse = [&](size_t got) {
+    fail("read", path_,
+         "it ends after " + std::to_string(got) + " of " + std::to_string(length) +
+             " bytes wanted from byte " + std::to_string(offset),
+         offset + static_cast<int64_t>(got));
+  };
+  if (length > static_cast<size_t>(there)) {
+    struct stat info;  // it may have grown since it was opened
+    if (::fstat(fd_, &info) != 0) fail("read", path_, reason(errno));
+    const int64_t now = std::max<int64_t>(info.st_size - offset, 0);
+    if (length > static_cast<size_t>(now)) refuse(static_cast<size_t>(now));
+  }
+  reserve(into, length, path_);
+  size_t got = 0;
+  while (got < length) {
+    const size_t n = read_some(into.data() + got, offset + static_cast<int64_t>(got), length - got);
+    if (n == 0) refuse(got);
+    got += n;
+  }
+  into.resize(got);
+}
+
+void File::read_to_end(ByteBuffer& into, int64_t offset) const {
+  const auto expected = static_cast<size_t>(std::max<int64_t>(size_ - offset, 0));
+  // One byte more than there should be: a read that does not fill it has seen the end, without
+  // another call.
+  reserve(into, expected + 1, path_);
+  size_t got = 0;
+  for (;;) {
+    const size_t asked = into.capacity() - got;
+    const size_t n = read_some(into.data() + got, offset + static_cast<int64_t>(got), asked);
+    got += n;
+    into.resize(got);
+    if (n == 0 || (n < asked && got == expected)) break;
+    if (got == into.capacity()) reserve(into, got + got / 2, path_);
+  }
+  if (got < expected)
+    fail("read", path_,
+         "it became shorter while it was read: " + std::to_string(expected) + " bytes, then " +
+             std::to_string(got),
+         offset + static_cast<int64_t>(got));
+}
+
+namespace {
+
+struct CloseFolder {
+  void operator()(DIR* d) const { ::closedir(d); }
+};
+
+bool is_folder(DIR* parent, const std::string& path, const dirent& entry) {
+  if (entry.d_type == DT_DIR) return true;
+  if (entry.d_type != DT_LNK && entry.d_type != DT_UNKNOWN) return false;
+  struct stat info;
+  if (::fstatat(::dirfd(parent), entry.d_name, &info, 0) == 0) return S_ISDIR(info.st_mode);
+  if (errno != ENOENT && errno != ELOOP)
+    fail("look up", join_path(path, entry.d_name), reason(errno));
+  return false;
+}
+
+}  // namespace
+
+void list_folder(const std::string& path, const std::function<void(FolderEntry)>& found) {
+  std::unique_ptr<DIR, CloseFolder> folder;
+  const int error = retried([&] {
+    FaultInjector* const f = faults();
+    if (const int injected = f ? f->on_open(path) : 0) {
+      errno = injected;
+      return false;
+    }
+    folder.reset(::opendir(path.c_str()));
+    return folder != nullptr;
+  });
+  if (error) fail("list the folder", path, reason(error));
+  for (;;) {
+    errno = 0;
+    const dirent* entry = ::readdir(folder.get());
+    if (!entry && errno != 0) fail("list the folder", path, reason(errno));
+    if (!entry) return;
+    const std::string name = entry->d_name;
+    if (name != "." && name != "..") found({name, is_folder(folder.get(), path, *entry)});
+  }
+}
+
+std::string join_path(const std::string& folder, const std::string& name) {
+  if (folder.empty() || (!name.empty() && name[0] == '/')) return name;
+  return folder.back() == '/' ? folder + name : folder + "/" + name;
+}
+
+}  // namespace stoker::io

@@ -1,0 +1,295 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "io/file.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "io/faults.h"
+
+namespace stoker::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+class FileTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/stoker_file_XXXXXX";
+    ASSERT_NE(::mkdtemp(name), nullptr);
+    root_ = name;
+  }
+  void TearDown() override { fs::remove_all(root_); }
+  std::string write(const std::string& name, std::string_view text) {
+    const std::string path = root_ + "/" + name;
+    std::ofstream(path, std::ios::binary) << text;
+    return path;
+  }
+  std::string root_;
+};
+
+std::string text(const ByteBuffer& b) {
+  return {reinterpret_cast<const char*>(b.data()), b.size()};
+}
+std::string numbers(size_t size) {
+  std::string s(size, 0);
+  for (size_t i = 0; i < size; ++i) s[i] = static_cast<char>(i * 7 + i / 256);
+  return s;
+}
+template <class F>
+std::string error_of(F f) {
+  try {
+    f();
+  } catch (const SampleError& e) {
+    return e.what();
+  }
+  return "no error";
+}
+std::string read_error(const std::string& path, int64_t offset = 0, int64_t length = -1) {
+  return error_of([&] {
+    ByteBuffer b;
+    File(path).read(b, offset, length);
+  });
+}
+
+TEST_F(FileTest, ReadsWholeFilesAndParts) {
+  for (size_t size : {0, 1, 4095, 4096, 4097, 300000}) {
+    const std::string all = numbers(size);
+    const File file(write("f", all));
+    EXPECT_EQ(file.size(), static_cast<int64_t>(size));
+    ByteBuffer b;
+    file.read(b);
+    EXPECT_EQ(text(b), all);
+    file.read(b, static_cast<int64_t>(size / 2));
+    EXPECT_EQ(text(b), all.substr(size / 2));
+    file.read(b, static_cast<int64_t>(size / 3), static_cast<int64_t>(size / 4));
+    EXPECT_EQ(text(b), all.substr(size / 3, size / 4));
+    file.read(b, static_cast<int64_t>(size) + 10);
+    EXPECT_EQ(b.size(), 0u);
+  }
+}
+
+TEST_F(FileTest, ZerosFollowTheData) {
+  ByteBuffer b;
+  for (size_t size : {5000, 100, 0, 4096}) {
+    File(write("f", std::string(size, '\xff'))).read(b);
+    for (size_t i = 0; i < kReadPadding; ++i) ASSERT_EQ(b.data()[size + i], std::byte{0});
+  }
+}
+
+TEST_F(FileTest, BuffersAreUsedAgain) {
+  ByteBuffer b;
+  File(write("large", numbers(100000))).read(b);
+  const std::byte* const before = b.data();
+  File(write("small", "abc")).read(b);
+  EXPECT_EQ(b.data(), before);
+  EXPECT_EQ(text(b), "abc");
+}
+
+TEST_F(FileTest, ErrorsNamePathAndReason) {
+  EXPECT_EQ(read_error(root_ + "/none"),
+            "cannot open '" + root_ + "/none': No such file or directory");
+  EXPECT_EQ(read_error(root_), "cannot read '" + root_ + "': it is a folder");
+  const std::string pipe = root_ + "/pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(read_error(pipe), "cannot read '" + pipe + "': it is not a regular file");
+  const std::string path = write("f", "0123456789");
+  EXPECT_EQ(read_error(path, 4, 7),
+            "cannot read '" + path + "' at byte 10: it ends after 6 of 7 bytes wanted from byte 4");
+  EXPECT_EQ(read_error(path, -1, 7),
+            "cannot read '" + path + "': a negative offset or length was asked for");
+  EXPECT_EQ(read_error(path + std::string("\0x", 2)),
+            "cannot open '" + path + "': the name holds a zero byte");
+}
+
+TEST_F(FileTest, FilesWithoutPermissionAreNamed) {
+  const std::string path = write("secret", "x");
+  ASSERT_EQ(::chmod(path.c_str(), 0), 0);
+  struct Deny : FaultInjector {  // root may read everything, so the tests' user does not decide
+    int on_open(const std::string&) override { return EACCES; }
+  } deny;
+  const WithFaults with(deny);
+  EXPECT_EQ(read_error(path), "cannot open '" + path + "': Permission denied");
+}
+
+// A record's length that lies is refused before any memory is taken for it.
+TEST_F(FileTest, LyingLengthsCostNoMemory) {
+  const std::string path = write("f", "0123456789");
+  ByteBuffer b;
+  EXPECT_THROW(File(path).read(b, 0, int64_t{1} << 60), SampleError);
+  EXPECT_EQ(b.capacity(), 0u);
+}
+
+TEST_F(FileTest, MemoryThatIsNotThereIsABudgetError) {
+  const std::string path = write("sparse", "");
+  std::error_code failed;
+  fs::resize_file(path, uint64_t{1} << 43, failed);
+  if (failed) GTEST_SKIP() << "this file system has no sparse files of 8 TB";
+  ByteBuffer b;
+  EXPECT_THROW(File(path).read(b), BudgetError);
+}
+
+TEST_F(FileTest, FilesThatGrowAreReadToTheirNewEnd) {
+  const std::string path = write("f", "first");
+  const File file(path);
+  std::ofstream(path, std::ios::app) << std::string(20000, 'x');
+  ByteBuffer b;
+  file.read(b);
+  EXPECT_EQ(text(b), "first" + std::string(20000, 'x'));
+  file.read(b, 3, 10);
+  EXPECT_EQ(text(b), "stxxxxxxxx");
+}
+
+TEST_F(FileTest, FilesThatShrinkAreAnError) {
+  const std::string path = write("f", numbers(1000));
+  const File file(path);
+  fs::resize_file(path, 300);
+  ByteBuffer b;
+  EXPECT_EQ(error_of([&] { file.read(b); }),
+            "cannot read '" + path +
+                "' at byte 300: it became shorter while it was read: 1000 bytes, then 300");
+  EXPECT_EQ(error_of([&] { file.read(b, 100, 300); }),
+            "cannot read '" + path +
+                "' at byte 300: it ends after 200 of 300 bytes wanted from byte 100");
+}
+
+TEST_F(FileTest, FilesThatVanishStayReadableOnceOpen) {
+  const std::string path = write("f", "still here");
+  const File file(path);
+  fs::remove(path);
+  ByteBuffer b;
+  file.read(b);
+  EXPECT_EQ(text(b), "still here");
+}
+
+TEST_F(FileTest, ShortAndInterruptedReadsAreCompleted) {
+  struct Slow : FaultInjector {
+    int calls = 0;
+    int on_open(const std::string&) override { return calls++ == 0 ? EINTR : 0; }
+    int on_read(const std::string&, int64_t, size_t& count) override {
+      if (++calls % 3 == 0) return EINTR;
+      count = std::min<size_t>(count, 17);
+      return 0;
+    }
+  } slow;
+  const WithFaults with(slow);
+  const std::string all = numbers(1000);
+  const File file(write("f", all));
+  ByteBuffer b;
+  file.read(b);
+  EXPECT_EQ(text(b), all);
+  file.read(b, 10, 500);
+  EXPECT_EQ(text(b), all.substr(10, 500));
+  EXPECT_GT(slow.calls, 1500 / 17);
+}
+
+TEST_F(FileTest, FaultsReachTheReader) {
+  struct Fault : FaultInjector {
+    int error = 0;
+    int on_read(const std::string&, int64_t offset, size_t&) override {
+      return offset >= 0 ? error : 0;
+    }
+    void on_bytes(const std::string& path, int64_t offset, std::byte* bytes,
+                  size_t count) override {
+      if (path.ends_with("bad") && offset == 0 && count > 2) bytes[2] ^= std::byte{1};
+    }
+  } fault;
+  const std::string good = write("good", "abc"), bad = write("bad", "abc");
+  ByteBuffer b;
+  {
+    const WithFaults with(fault);
+    File(good).read(b);
+    EXPECT_EQ(text(b), "abc");
+    File(bad).read(b);
+    EXPECT_EQ(text(b), "abb");
+    fault.error = EIO;
+    EXPECT_EQ(read_error(good), "cannot read '" + good + "' at byte 0: Input/output error");
+  }
+  EXPECT_EQ(faults(), nullptr);
+  EXPECT_EQ(read_error(good), "no error");
+}
+
+TEST_F(FileTest, ErrorsCarryTheOffset) {
+  const std::string path = write("f", "0123456789");
+  try {
+    ByteBuffer b;
+    File(path).read(b, 4, 7);
+    FAIL();
+  } catch (const SampleError& e) {
+    EXPECT_EQ(e.offset, 10);
+  }
+}
+
+TEST_F(FileTest, FoldersAreListedThroughLinks) {
+  fs::create_directory(root_ + "/sub");
+  write("plain", "x");
+  fs::create_symlink(root_ + "/sub", root_ + "/link_to_folder");
+  fs::create_symlink(root_ + "/plain", root_ + "/link_to_file");
+  fs::create_symlink(root_ + "/nothing", root_ + "/broken");
+  fs::create_symlink("circle", root_ + "/circle");
+  std::set<std::string> files, folders;
+  list_folder(root_, [&](FolderEntry e) { (e.is_folder ? folders : files).insert(e.name); });
+  EXPECT_EQ(folders, (std::set<std::string>{"sub", "link_to_folder"}));
+  EXPECT_EQ(files, (std::set<std::string>{"plain", "link_to_file", "broken", "circle"}));
+  EXPECT_EQ(error_of([&] { list_folder(root_ + "/plain", [](FolderEntry) {}); }),
+            "cannot list the folder '" + root_ + "/plain': Not a directory");
+}
+
+TEST(JoinPath, KeepsAbsoluteNames) {
+  EXPECT_EQ(join_path("a", "b"), "a/b");
+  EXPECT_EQ(join_path("a/", "b"), "a/b");
+  EXPECT_EQ(join_path("", "b"), "b");
+  EXPECT_EQ(join_path("a", "/b"), "/b");
+}
+
+TEST(BytePool, KeepsWhatItMay) {
+  BytePool pool(100000);
+  ByteBuffer large, small;
+  large.reserve(60000);
+  small.reserve(5000);
+  const size_t both = large.capacity() + small.capacity();
+  const std::byte* const where = large.data();
+  pool.put(std::move(large));
+  pool.put(std::move(small));
+  EXPECT_EQ(pool.unused(), both);
+  ByteBuffer third;
+  third.reserve(80000);
+  pool.put(std::move(third));  // would be too much
+  EXPECT_EQ(pool.unused(), both);
+  ByteBuffer again = pool.get(50000);  // the one that is large enough
+  EXPECT_EQ(again.data(), where);
+  EXPECT_EQ(again.size(), 0u);
+  pool.trim();
+  EXPECT_EQ(pool.unused(), 0u);
+  EXPECT_EQ(pool.get(1).capacity(), 0u);
+}
+
+TEST(Bytes, OutliveTheirMakerAndGoBackOnce) {
+  auto pool = std::make_shared<BytePool>(1 << 20);
+  ByteBuffer b;
+  b.reserve(5000);
+  b.resize(3);
+  const size_t capacity = b.capacity();
+  Bytes one(std::move(b), pool);
+  Bytes two = std::move(one);
+  EXPECT_EQ(one.size(), 0u);
+  EXPECT_EQ(two.size(), 3u);
+  one = std::move(two);
+  EXPECT_EQ(pool->unused(), 0u);
+  { const Bytes gone = std::move(one); }
+  EXPECT_EQ(pool->unused(), capacity);
+}
+
+}  // namespace
+}  // namespace stoker::io
