@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a reference page per operator from the engine's table: make_docs.py [FOLDER] (docs/ops)."""
+"""Writes a reference page per operator: make_docs.py [FOLDER], docs/ops without one."""
 
 from __future__ import annotations
 

@@ -12,11 +12,21 @@ from __future__ import annotations
 from typing import Any
 
 from stoker import errors, fn, types
+from stoker._core import Batch, Tensor
 from stoker._node import DataNode
 from stoker._pipeline import Pipeline
 from stoker._pipeline_def import pipeline_def
 
-__all__ = ["DataNode", "Pipeline", "errors", "fn", "pipeline_def", "types"]
+__all__ = [
+    "Batch",
+    "DataNode",
+    "Pipeline",
+    "Tensor",
+    "errors",
+    "fn",
+    "pipeline_def",
+    "types",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -49,7 +49,8 @@ class Options:
     prefetch_queue_depth: int = 2
     on_error: str = "raise"
     memory_limit: int = 0
-    read_ahead_limit: int = 0
+    read_ahead_limit: int | None = None
+    io_threads: int | None = None
     executor: str = "pipelined"
     shard_id: int = 0
     num_shards: int = 1
@@ -60,7 +61,7 @@ class Options:
     output_layout: Any = None
 
     def for_engine(self) -> dict[str, Any]:
-        """What ``_core.Pipeline`` takes."""
+        """What ``_core.Pipeline`` takes; what is None there has a default of its own."""
         values = {k: v for k, v in asdict(self).items() if not k.startswith("output_")}
         if self.num_threads is None:
             values["num_threads"] = usable_cpus()
@@ -80,20 +81,16 @@ def make_options(values: Mapping[str, Any]) -> Options:
     """Checks every setting. Raises ``GraphError`` that names the wrong one."""
     options = Options(**values)
     threads: Any = options.num_threads
-    seed = options.seed
     options = replace(
         options,
-        batch_size=None
-        if options.batch_size is None
-        else _at_least(1, "batch_size", options.batch_size),
-        num_threads=None if threads in (None, "auto") else _at_least(1, "num_threads", threads),
-        device_id=None
-        if options.device_id is None
-        else _at_least(0, "device_id", options.device_id),
-        seed=None if seed is None or _integer("seed", seed) < 0 else _integer("seed", seed),
+        batch_size=_at_least_or_none(1, "batch_size", options.batch_size),
+        num_threads=_at_least_or_none(1, "num_threads", None if threads == "auto" else threads),
+        device_id=_negative_is_none("device_id", options.device_id),
+        seed=_negative_is_none("seed", options.seed),
         prefetch_queue_depth=_depth(options.prefetch_queue_depth),
         memory_limit=_at_least(0, "memory_limit", options.memory_limit),
-        read_ahead_limit=_at_least(0, "read_ahead_limit", options.read_ahead_limit),
+        read_ahead_limit=_at_least_or_none(0, "read_ahead_limit", options.read_ahead_limit),
+        io_threads=_at_least_or_none(1, "io_threads", options.io_threads),
         num_shards=_at_least(1, "num_shards", options.num_shards),
         shard_id=_at_least(0, "shard_id", options.shard_id),
         output_dtype=_each(options.output_dtype),
@@ -147,6 +144,14 @@ def _at_least(low: int, name: str, value: Any) -> int:
     if number < low:
         raise GraphError(f"{name} expects an int of at least {low}, got {value!r}")
     return number
+
+
+def _at_least_or_none(low: int, name: str, value: Any) -> int | None:
+    return None if value is None else _at_least(low, name, value)
+
+
+def _negative_is_none(name: str, value: Any) -> int | None:
+    return None if value is None or _integer(name, value) < 0 else _integer(name, value)
 
 
 def _one_of(allowed: tuple[str, ...], name: str, value: Any) -> None:

@@ -8,7 +8,7 @@ import json
 import os
 import warnings
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 from stoker import _context, _core
 from stoker._node import DataNode
@@ -22,7 +22,7 @@ from stoker._options import (
     usable_cpus,
 )
 from stoker._registry import operators
-from stoker.errors import GraphError, StateError
+from stoker.errors import GraphError
 
 Batches = tuple[_core.Batch, ...]
 
@@ -41,8 +41,8 @@ class Pipeline:
     - ``prefetch_queue_depth``: batches prepared ahead.
     - ``on_error``: what a damaged sample does: ``"raise"``, ``"skip"`` (a shorter batch) or
       ``"replace"``.
-    - ``memory_limit``: bytes of the whole pipeline; 0 is the default limit. ``read_ahead_limit``:
-      bytes of files read ahead.
+    - ``memory_limit``: bytes of host memory; 0 is half of the machine's. ``read_ahead_limit``:
+      bytes of files read ahead, by ``io_threads``.
     - ``executor``: ``"pipelined"``, or ``"simple"``: one thread, no overlap and no rewrites, to
       compare against.
     - ``shard_id``, ``num_shards``: which part of the samples a pipeline without a reader counts.
@@ -52,8 +52,8 @@ class Pipeline:
       or a list; None is anything.
     - ``checkpoint``: a state to begin from.
 
-    Further settings of the established library are accepted without effect. A pipeline belongs to
-    one thread at a time.
+    Further settings of the established library are accepted without effect. A pipeline is used by
+    one thread at a time, and not in a forked child of the process that built it.
     """
 
     def __init__(
@@ -72,7 +72,8 @@ class Pipeline:
         *,
         on_error: str = "raise",
         memory_limit: int = 0,
-        read_ahead_limit: int = 0,
+        read_ahead_limit: int | None = None,
+        io_threads: int | None = None,
         executor: str = "pipelined",
         shard_id: int = 0,
         num_shards: int = 1,
@@ -112,6 +113,7 @@ class Pipeline:
                 "on_error": on_error,
                 "memory_limit": memory_limit,
                 "read_ahead_limit": read_ahead_limit,
+                "io_threads": io_threads,
                 "executor": executor,
                 "shard_id": shard_id,
                 "num_shards": num_shards,
@@ -126,7 +128,6 @@ class Pipeline:
         self._graph = _core.Graph()
         self._outputs: list[tuple[int, int]] = []
         self._engine: _core.Pipeline | None = None
-        self._is_closed = False
 
     # Defining.
 
@@ -172,9 +173,7 @@ class Pipeline:
         self._graph.set_outputs(self._outputs)
 
     def build(self) -> None:
-        """Checks the graph and starts the workers. The first use does it if it was not done before."""
-        if self._is_closed:
-            raise StateError("the pipeline was closed")
+        """Checks the graph and starts the workers. The first use does it otherwise."""
         if self._engine is not None:
             return
         if self._options.batch_size is None:
@@ -192,8 +191,7 @@ class Pipeline:
 
     def run(self) -> Batches:
         """The next batch of every output."""
-        batches, _ = self._built().run()
-        return tuple(batches)
+        return self._step()[0]
 
     def __iter__(self) -> Iterator[Batches]:
         """The steps up to the end of the epoch; the next loop goes on with the next epoch.
@@ -202,8 +200,8 @@ class Pipeline:
         """
         ends_epoch = False
         while not ends_epoch:
-            batches, ends_epoch = self._built().run()
-            yield tuple(batches)
+            batches, ends_epoch = self._step()
+            yield batches
 
     def schedule_run(self) -> None:
         """Begins preparing batches without waiting for one."""
@@ -224,8 +222,7 @@ class Pipeline:
         """Nothing to do: an epoch's end needs no reset, the next loop begins the next epoch."""
 
     def close(self) -> None:
-        """Stops the workers and frees all memory but that of outputs still held. Final."""
-        self._is_closed = True
+        """Stops the workers and frees what was prepared ahead; ``run()`` starts them again."""
         if self._engine is not None:
             self._engine.close()
 
@@ -286,7 +283,7 @@ class Pipeline:
         graph, options = _core.Graph.load(text)
         pipe = cls(**{**options_of_file(json.loads(options)), **overrides})
         pipe._graph = graph
-        pipe._outputs = [(node, output) for node, output in json.loads(text)["outputs"]]
+        pipe._outputs = list(graph.outputs())
         return pipe
 
     # Facts.
@@ -366,8 +363,12 @@ class Pipeline:
         return self._options.memory_limit
 
     @property
-    def read_ahead_limit(self) -> int:
+    def read_ahead_limit(self) -> int | None:
         return self._options.read_ahead_limit
+
+    @property
+    def io_threads(self) -> int | None:
+        return self._options.io_threads
 
     @property
     def executor(self) -> str:
@@ -391,7 +392,7 @@ class Pipeline:
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __repr__(self) -> str:
-        stage = "closed" if self._is_closed else "defined" if self._engine is None else "built"
+        stage = "defined" if self._engine is None else "built"
         return (
             f"<{type(self).__name__} batch_size={self.batch_size} num_threads={self.num_threads} "
             f"outputs={self.num_outputs} {stage}>"
@@ -403,6 +404,9 @@ class Pipeline:
         self.build()
         assert self._engine is not None
         return self._engine
+
+    def _step(self) -> tuple[Batches, bool]:
+        return cast("tuple[Batches, bool]", self._built().run())
 
     def _graph_to_change(self) -> _core.Graph:
         if self._engine is not None:

@@ -8,8 +8,8 @@
   operator.
 - ``BudgetError`` (also a ``MemoryError``): a memory limit does not suffice.
 - ``DeviceError``: a device is missing, or work on it failed.
-- ``StateError``: a state or saved graph that does not fit, or a pipeline used after a fork, after
-  ``close()`` or from two threads at once.
+- ``StateError``: a state or saved graph that does not fit, or a pipeline used after a fork or
+  from two threads at once.
 """
 
 from __future__ import annotations

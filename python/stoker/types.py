@@ -95,6 +95,8 @@ INTERP_LANCZOS3 = InterpType.INTERP_LANCZOS3
 INTERP_TRIANGULAR = InterpType.INTERP_TRIANGULAR
 INTERP_GAUSSIAN = InterpType.INTERP_GAUSSIAN
 
+CPU_ONLY_DEVICE_ID = -99999
+
 # Layouts are of one sample; the batch axis in the established names is understood.
 NHWC = "HWC"
 NCHW = "CHW"
