@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/graph.h"
+
+#include <gtest/gtest.h>
+
+namespace stoker {
+namespace {
+
+// constant image -> crop with a drawn position -> normalise, the second output from the first's middle.
+Graph example() {
+  Graph g;
+  const int image = g.add({.op = "constant",
+                           .arguments = {{"idata", std::vector<int64_t>{1, 2, 3, 4}},
+                                         {"shape", std::vector<int64_t>{2, 2, 1}},
+                                         {"dtype", std::string("uint8")},
+                                         {"layout", std::string("HWC")}},
+                           .where = "train.py:3"});
+  const int x = g.add({.op = "random.uniform", .arguments = {{"range", std::vector<double>{0, 1}}, {"seed", int64_t{4}}}});
+  const int crop = g.add({.op = "crop",
+                          .name = "cut",
+                          .arguments = {{"crop", std::vector<double>{1, 1}}},
+                          .inputs = {Ref{image, 0}},
+                          .links = {{"crop_pos_x", {x, 0}}},
+                          .where = "train.py:5"});
+  const int wide = g.add({.op = "cast", .arguments = {{"dtype", std::string("float32")}}, .inputs = {Ref{crop, 0}}});
+  g.outputs = {{wide, 0}, {crop, 0}};
+  return g;
+}
+
+std::string message_of(auto&& f) {
+  try {
+    f();
+  } catch (const GraphError& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST(Graph, CompletesNamesKeysAndDefaults) {
+  const Graph g = example();
+  EXPECT_EQ(g.nodes[0].name, "constant_0");
+  EXPECT_EQ(g.nodes[0].key, "constant#0");
+  EXPECT_EQ(g.nodes[1].key, "random.uniform/seed:4");
+  EXPECT_EQ(g.nodes[2].key, "name:cut");
+  EXPECT_EQ(to_string(g.nodes[2].arguments.at("crop_pos_y")), "0.5");
+  EXPECT_EQ(g.nodes[2].arguments.at("out_of_bounds_policy"), Value(std::string("error")));
+}
+
+TEST(Graph, ChecksTypesOfEveryEdge) {
+  const auto checked = check(example());
+  EXPECT_EQ(checked[2].outputs[0].str(), "uint8 HWC (1, 1, 1)");
+  EXPECT_EQ(checked[3].outputs[0].str(), "float32 HWC (1, 1, 1)");
+}
+
+TEST(Graph, SaysWhatIsWrongAndWhere) {
+  Graph g = example();
+  EXPECT_NE(message_of([&] { g.add({.op = "crip"}); }).find("Did you mean 'crop'?"), std::string::npos);
+  const std::string unknown = message_of([&] {
+    g.add({.op = "flip", .arguments = {{"horizontl", int64_t{1}}}, .inputs = {Ref{0, 0}}, .where = "train.py:9"});
+  });
+  EXPECT_NE(unknown.find("'horizontl'"), std::string::npos) << unknown;
+  EXPECT_NE(unknown.find("Did you mean 'horizontal'?"), std::string::npos) << unknown;
+  EXPECT_NE(unknown.find("train.py:9"), std::string::npos) << unknown;
+  EXPECT_NE(message_of([&] { g.add({.op = "flip"}); }).find("takes 1 input"), std::string::npos);
+  EXPECT_NE(message_of([&] { g.add({.op = "cast", .inputs = {Ref{0, 0}}}); g.outputs = {{4, 0}}; check(g); }).find("'dtype' is required"),
+            std::string::npos);
+}
+
+TEST(Graph, RefusesValuesOfTheWrongTypeOrRange) {
+  auto made = [](Value v) {
+    Graph g = example();
+    g.add({.op = "flip", .arguments = {{"horizontal", std::move(v)}}, .inputs = {Ref{0, 0}}});
+    check(g);
+  };
+  EXPECT_EQ(message_of([&] { made(int64_t{1}); }), "no error");
+  EXPECT_NE(message_of([&] { made(std::string("yes")); }).find("'horizontal' expects int, got 'yes'"), std::string::npos);
+  EXPECT_NE(message_of([&] { made(int64_t{7}); }).find("outside [0"), std::string::npos);
+}
+
+TEST(Graph, NamesAreUnique) {
+  Graph g = example();
+  EXPECT_NE(message_of([&] { g.add({.op = "flip", .name = "cut", .inputs = {Ref{0, 0}}}); }).find("two operators"), std::string::npos);
+}
+
+TEST(Graph, SavesAndLoadsWithoutLoss) {
+  const Graph g = example();
+  std::string options;
+  const Graph back = load_graph(save_graph(g, R"({"batch_size": 3})"), options);
+  EXPECT_EQ(save_graph(back, options), save_graph(g, R"({"batch_size": 3})"));
+  EXPECT_EQ(options, R"({"batch_size":3})");
+  EXPECT_EQ(back.nodes[1].key, g.nodes[1].key);
+  EXPECT_EQ(back.nodes[2].where, "train.py:5");
+}
+
+TEST(Graph, RefusesDamagedFiles) {
+  std::string options;
+  const std::string good = save_graph(example(), "{}");
+  auto changed = [&](const std::string& from, const std::string& to) {
+    std::string s = good;
+    const size_t at = s.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return message_of([&] { (void)load_graph(s.replace(at, from.size(), to), options); });
+  };
+  EXPECT_NE(changed("stoker graph", "other").find("not a saved"), std::string::npos);
+  EXPECT_NE(changed("\"version\": 1", "\"version\": 99").find("reads up to"), std::string::npos);
+  EXPECT_NE(changed("\"op\": \"crop\"", "\"op\": \"crap\"").find("Did you mean"), std::string::npos);
+  EXPECT_NE(message_of([&] { (void)load_graph("{", options); }).find("damaged"), std::string::npos);
+  EXPECT_NE(message_of([&] { (void)load_graph("[]", options); }).find("damaged"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace stoker

@@ -1,0 +1,218 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+// The invariants of the executors, one test each.
+#include <thread>
+
+#include "run/testing.h"
+
+namespace stoker {
+namespace {
+
+PipelineOptions options(int64_t batch, int threads = 2, int depth = 2, const char* executor = "pipelined") {
+  PipelineOptions o;
+  o.batch_size = batch;
+  o.num_threads = threads;
+  o.prefetch_queue_depth = depth;
+  o.seed = 7;
+  o.executor = executor;
+  return o;
+}
+
+// The samples of `steps` steps, in order.
+std::vector<std::string> run(Graph g, const PipelineOptions& o, int steps) {
+  Pipeline p(std::move(g), o);
+  std::vector<std::string> all;
+  for (int s = 0; s < steps; ++s) {
+    const Outputs out = *p.run();
+    for (size_t i = 0; i < out.batches[0].samples.size(); ++i) all.push_back(bytes_of(out, i));
+  }
+  return all;
+}
+
+TEST(Executor, ThreadsDepthBatchAndFormChangeNoByte) {
+  SampleFolder folder(13, [](int i) { return size_t(5 + 7 * i); });
+  auto graph = [&] { return file_graph(folder, {{"random_shuffle", true}}); };
+  const auto want = run(graph(), options(7, 1, 1, "simple"), 10);
+  for (int threads : {1, 2, 7})
+    for (int depth : {1, 2, 5}) EXPECT_EQ(run(graph(), options(7, threads, depth), 10), want) << threads << " " << depth;
+  for (int64_t batch : {1, 2, 10, 35}) {
+    EXPECT_EQ(run(graph(), options(batch), static_cast<int>(70 / batch)), want) << batch;
+    EXPECT_EQ(run(graph(), options(batch, 1, 1, "simple"), static_cast<int>(70 / batch)), want) << batch;
+  }
+}
+
+TEST(Executor, ShardsDealTheSameStream) {
+  SampleFolder folder(13);
+  const auto want = run(file_graph(folder, {{"random_shuffle", true}}), options(1, 1, 1, "simple"), 60);
+  for (int shards : {2, 5}) {
+    std::vector<std::vector<std::string>> parts;
+    for (int s = 0; s < shards; ++s)
+      parts.push_back(run(file_graph(folder, {{"random_shuffle", true}, {"shard_id", int64_t{s}}, {"num_shards", int64_t{shards}}}),
+                          options(3), 60 / (3 * shards)));
+    for (int i = 0; i < 60; ++i) EXPECT_EQ(parts[i / 3 % shards][i / (3 * shards) * 3 + i % 3], want[i]) << shards << " " << i;
+  }
+}
+
+TEST(Executor, AnotherSeedChangesDrawsAndNotTheOrder) {
+  SampleFolder folder(9);
+  PipelineOptions a = options(9), b = a;
+  b.seed = 8;
+  Pipeline p(file_graph(folder, {{"random_shuffle", true}}), a), q(file_graph(folder, {{"random_shuffle", true}}), b);
+  const Outputs x = *p.run(), y = *q.run();
+  EXPECT_EQ(labels(x), labels(y));
+  for (size_t i = 0; i < 9; ++i)
+    EXPECT_NE(*x.batches[2].samples[i].view.as<float>(), *y.batches[2].samples[i].view.as<float>());
+}
+
+TEST(Executor, OneSlowSampleDelaysOnlyItsOwnIteration) {
+  SampleFolder folder(12);
+  Gate gate({folder.path(1)});
+  io::WithFaults faults(gate);
+  Pipeline p(file_graph(folder), options(4, 2, 3));
+  p.schedule();
+  gate.wait_for(12);  // the other worker has taken every other ticket of all three open iterations
+  gate.open();
+  for (int s = 0; s < 3; ++s) EXPECT_EQ(label(*p.run(), 0), 4 * s);
+}
+
+TEST(Executor, NoMoreIterationsAreOpenThanDepth) {
+  SampleFolder folder(40);
+  Gate gate({});
+  io::WithFaults faults(gate);
+  PipelineOptions o = options(4, 2, 2);
+  o.read_ahead_limit = 1;  // reads nothing that no worker asks for, but one file
+  Pipeline p(file_graph(folder), o);
+  (void)p.run();
+  gate.wait_for(12);
+  p.stop();
+  EXPECT_LE(gate.opened().size(), 4u * 3 + 1);
+}
+
+TEST(Executor, EndsWhileReadsAreHeldBack) {
+  SampleFolder folder(8);
+  Gate gate({folder.path(3)});
+  io::WithFaults faults(gate);
+  auto p = std::make_unique<Pipeline>(file_graph(folder), options(4));
+  p->schedule();
+  gate.wait_for(4);
+  std::thread opener([&] { gate.open(); });
+  p.reset();  // joins within that one read
+  opener.join();
+}
+
+TEST(Executor, OutputsBelongToTheirHolder) {
+  SampleFolder folder(8);
+  auto p = std::make_unique<Pipeline>(file_graph(folder), options(2));
+  Outputs first = *p->run();
+  const std::string before = bytes_of(first, 1);
+  for (int i = 0; i < 10; ++i) (void)p->run();
+  p.reset();
+  EXPECT_EQ(bytes_of(first, 1), before);
+}
+
+TEST(Executor, AnOutputNamedTwiceIsNotShared) {
+  SampleFolder folder(4);
+  Graph g = file_graph(folder);
+  g.outputs = {g.outputs[0], g.outputs[0], g.outputs[1], g.outputs[1]};
+  Pipeline p(g, options(2));
+  const Outputs out = *p.run();
+  for (int k : {0, 2}) {
+    EXPECT_NE(out.batches[k].samples[0].view.data, out.batches[k + 1].samples[0].view.data);
+    EXPECT_EQ(std::memcmp(out.batches[k].samples[1].view.data, out.batches[k + 1].samples[1].view.data, 4), 0);
+  }
+}
+
+TEST(Executor, MemoryStaysFlatOverEpochs) {
+  SampleFolder folder(16, [](int i) { return size_t(1000 + 997 * i); });
+  Pipeline p(file_graph(folder, {{"random_shuffle", true}}), options(4));
+  for (int s = 0; s < 20; ++s) (void)p.run();
+  const size_t early = p.stats().memory.high_water_held;
+  for (int s = 0; s < 400; ++s) (void)p.run();
+  EXPECT_LE(p.stats().memory.high_water_held, early * 5 / 4);
+  p.stop();
+  EXPECT_EQ(p.stats().memory.in_use, 0u);
+}
+
+TEST(Executor, ATightBudgetGivesTheSameBytes) {
+  SampleFolder folder(12, [](int i) { return size_t(20000 + 1500 * i); });  // as int32: 80 to 146 KB a sample
+  auto graph = [&] { return file_graph(folder, {{"random_shuffle", true}}); };
+  const auto want = run(graph(), options(4, 1, 1, "simple"), 12);
+  PipelineOptions tight = options(4, 3, 4);
+  tight.memory_limit = 2 * 700 * 1024;  // one batch of the largest fits, no second one
+  Pipeline p(graph(), tight);
+  std::vector<std::string> all;
+  for (int s = 0; s < 12; ++s) {
+    const Outputs out = *p.run();
+    for (size_t i = 0; i < 4; ++i) all.push_back(bytes_of(out, i));
+  }
+  EXPECT_EQ(all, want);
+  EXPECT_LE(p.stats().memory.high_water, tight.memory_limit / 2);
+}
+
+TEST(Executor, ABudgetTooSmallForOneBatchSaysSo) {
+  SampleFolder folder(4, [](int) { return size_t(100000); });
+  PipelineOptions o = options(2);
+  o.memory_limit = 100000;
+  Pipeline p(file_graph(folder), o);
+  EXPECT_THROW((void)p.run(), BudgetError);
+  EXPECT_THROW((void)p.run(), BudgetError);  // and again, without a hang
+}
+
+TEST(Executor, AUserWhoHoldsEverythingIsToldAndMayGoOn) {
+  SampleFolder folder(8, [](int) { return size_t(50000); });
+  PipelineOptions o = options(2);
+  o.memory_limit = 2 * 1000 * 1024;
+  Pipeline p(file_graph(folder), o);
+  std::vector<Outputs> held;
+  try {
+    for (int i = 0; i < 100; ++i) held.push_back(*p.run());
+    FAIL() << "no error";
+  } catch (const BudgetError& e) {
+    EXPECT_NE(std::string(e.what()).find("held"), std::string::npos) << e.what();
+  }
+  const int32_t last = label(held.back(), 1);
+  held.clear();
+  EXPECT_EQ(label(*p.run(), 0), (last + 1) % 8);  // nothing was lost
+}
+
+TEST(Executor, TwoThreadsInOnePipelineAreAnError) {
+  SampleFolder folder(4);
+  Gate gate({folder.path(0)});
+  io::WithFaults faults(gate);
+  Pipeline p(file_graph(folder), options(2));
+  std::thread other([&] { (void)p.run(); });
+  gate.wait_for(1);
+  std::string message;
+  while (message.empty()) {  // until the other thread is inside run()
+    try {
+      (void)p.steps_left();
+      (void)p.state();
+      std::this_thread::yield();
+    } catch (const StateError& e) {
+      message = e.what();
+    }
+  }
+  gate.open();
+  other.join();
+  EXPECT_NE(message.find("two threads"), std::string::npos);
+}
+
+TEST(Executor, WithoutAReaderItCountsItsOwnSamples) {
+  auto graph = [] {
+    Graph g;
+    const int n = g.add({.op = "random.uniform"});
+    g.outputs = {{n, 0}};
+    return g;
+  };
+  const auto want = run(graph(), options(12), 1);
+  for (int shard : {0, 1, 2}) {
+    PipelineOptions o = options(2);
+    o.shard_id = shard;
+    o.num_shards = 3;
+    const auto part = run(graph(), o, 2);
+    for (int i = 0; i < 4; ++i) EXPECT_EQ(part[i], want[i / 2 * 6 + shard * 2 + i % 2]);
+  }
+}
+
+}  // namespace
+}  // namespace stoker

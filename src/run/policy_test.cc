@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of bad samples, under each policy and whatever the topology.
+#include "run/testing.h"
+
+namespace stoker {
+namespace {
+
+// Opening some files fails.
+class Broken final : public io::FaultInjector {
+ public:
+  explicit Broken(std::set<std::string> paths) : paths_(std::move(paths)) {}
+  int on_open(const std::string& path) override { return paths_.contains(path) ? ENOENT : 0; }
+
+ private:
+  std::set<std::string> paths_;
+};
+
+PipelineOptions options(const char* on_error, int64_t batch = 4, const char* executor = "pipelined") {
+  PipelineOptions o;
+  o.batch_size = batch;
+  o.num_threads = 2;
+  o.seed = 3;
+  o.on_error = on_error;
+  o.executor = executor;
+  return o;
+}
+
+TEST(Policy, RaiseNamesEverySampleAndGoesOn) {
+  SampleFolder folder(12);
+  Broken broken({folder.path(1), folder.path(2)});
+  io::WithFaults faults(broken);
+  Pipeline p(file_graph(folder), options("raise"));
+  try {
+    (void)p.run();
+    FAIL() << "no error";
+  } catch (const BatchError& e) {
+    ASSERT_EQ(e.samples.size(), 2u);
+    EXPECT_EQ(e.samples[0].source, folder.path(1));
+    EXPECT_EQ(e.samples[1].in_batch, 2);
+    EXPECT_EQ(e.samples[0].op, "readers.file");
+    EXPECT_NE(std::string(e.what()).find(folder.path(2)), std::string::npos) << e.what();
+  }
+  EXPECT_EQ(labels(*p.run()), (std::vector<int32_t>{4, 5, 6, 7}));
+  EXPECT_EQ(p.quarantine().size(), 2u);
+}
+
+TEST(Policy, SkipHandsOutAShorterBatch) {
+  SampleFolder folder(12, [](int i) { return size_t(4 + i); });
+  Broken broken({folder.path(1), folder.path(2)});
+  io::WithFaults faults(broken);
+  for (const char* executor : {"pipelined", "simple"}) {
+    Pipeline p(file_graph(folder), options("skip", 4, executor));
+    const Outputs out = *p.run();
+    EXPECT_EQ(labels(out), (std::vector<int32_t>{0, 3}));
+    ASSERT_EQ(out.batches[1].samples.size(), 2u);
+    EXPECT_EQ(out.batches[1].samples[1].view.shape, (Shape{7}));
+    EXPECT_EQ(*out.batches[1].samples[1].view.as<int32_t>(), 3);
+    EXPECT_EQ(labels(*p.run()), (std::vector<int32_t>{4, 5, 6, 7}));
+  }
+}
+
+TEST(Policy, ABatchThatLosesEverythingRaises) {
+  SampleFolder folder(6);
+  Broken broken({folder.path(2), folder.path(3)});
+  io::WithFaults faults(broken);
+  Pipeline p(file_graph(folder), options("skip", 2));
+  EXPECT_EQ(labels(*p.run()), (std::vector<int32_t>{0, 1}));
+  EXPECT_THROW((void)p.run(), BatchError);
+  EXPECT_EQ(labels(*p.run()), (std::vector<int32_t>{4, 5}));
+}
+
+TEST(Policy, ReplaceIsTheSameUnderAnyTopology) {
+  SampleFolder folder(12);
+  Broken broken({folder.path(1), folder.path(2), folder.path(7)});
+  io::WithFaults faults(broken);
+  Pipeline whole(file_graph(folder, {{"random_shuffle", true}}), options("replace", 24, "simple"));
+  const Outputs want = *whole.run();
+  EXPECT_EQ(want.batches[0].samples.size(), 24u);
+  for (int32_t l : labels(want)) EXPECT_TRUE(l != 1 && l != 2 && l != 7);
+  for (int shard : {0, 1, 2}) {
+    Pipeline p(file_graph(folder, {{"random_shuffle", true}, {"shard_id", int64_t{shard}}, {"num_shards", int64_t{3}}}),
+               options("replace", 4));
+    for (int s = 0; s < 2; ++s) {
+      const Outputs out = *p.run();
+      for (size_t i = 0; i < 4; ++i) EXPECT_EQ(bytes_of(out, i), bytes_of(want, s * 12 + shard * 4 + i));
+    }
+  }
+}
+
+TEST(Policy, ReplaceGivesUpWhenNothingIsLeft) {
+  SampleFolder folder(3);
+  Broken broken({folder.path(0), folder.path(1), folder.path(2)});
+  io::WithFaults faults(broken);
+  Pipeline p(file_graph(folder), options("replace", 1));
+  try {
+    (void)p.run();
+    FAIL() << "no error";
+  } catch (const BatchError& e) {
+    EXPECT_EQ(e.samples.size(), 17u);  // the sample and sixteen attempts
+  }
+}
+
+}  // namespace
+}  // namespace stoker

@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+// State: a number that says what the user received, and what it may go on with.
+#include "run/testing.h"
+
+namespace stoker {
+namespace {
+
+PipelineOptions options(int64_t batch, std::optional<uint64_t> seed = 5) {
+  PipelineOptions o;
+  o.batch_size = batch;
+  o.num_threads = 2;
+  o.seed = seed;
+  return o;
+}
+
+std::vector<std::string> take(Pipeline& p, int steps) {
+  std::vector<std::string> all;
+  for (int s = 0; s < steps; ++s) {
+    const Outputs out = *p.run();
+    for (size_t i = 0; i < out.batches[0].samples.size(); ++i) all.push_back(bytes_of(out, i));
+  }
+  return all;
+}
+
+TEST(State, GoesOnFromEveryPositionOfAnEpoch) {
+  SampleFolder folder(11);
+  for (const char* end : {"continue", "pad", "drop"}) {
+    auto graph = [&] { return file_graph(folder, {{"random_shuffle", true}, {"epoch_end", std::string(end)}}); };
+    Pipeline whole(graph(), options(2));
+    const auto want = take(whole, 14);
+    for (int at = 0; at < 9; ++at) {
+      Pipeline first(graph(), options(2)), second(graph(), options(2));
+      (void)take(first, at);
+      EXPECT_TRUE(second.restore(first.state(), false).empty());
+      EXPECT_EQ(take(second, 5), std::vector<std::string>(want.begin() + 2 * at, want.begin() + 2 * (at + 5))) << end << at;
+    }
+  }
+}
+
+TEST(State, GoesOnWithAnotherBatchSizeAndMoreShards) {
+  SampleFolder folder(23);
+  auto graph = [&](int shard, int shards) {
+    return file_graph(folder, {{"random_shuffle", true}, {"shard_id", int64_t{shard}}, {"num_shards", int64_t{shards}}});
+  };
+  Pipeline whole(graph(0, 1), options(1));
+  const auto want = take(whole, 60);
+  for (int steps = 0; steps < 3; ++steps) {
+    Pipeline before(graph(1, 2), options(5));  // two shards of five: ten a step
+    (void)take(before, steps);
+    for (int shard = 0; shard < 3; ++shard) {
+      Pipeline after(graph(shard, 3), options(4));
+      (void)after.restore(before.state(), false);
+      const auto got = take(after, 2);
+      for (int i = 0; i < 8; ++i) EXPECT_EQ(got[i], want[steps * 10 + i / 4 * 12 + shard * 4 + i % 4]) << steps << shard << i;
+    }
+  }
+}
+
+TEST(State, WhatIsInFlightDoesNotCount) {
+  SampleFolder folder(20);
+  Pipeline p(file_graph(folder), options(2));
+  (void)p.run();
+  const std::string early = p.state();
+  p.schedule();
+  EXPECT_EQ(p.state(), early);
+}
+
+TEST(State, RefusesAnotherOrder) {
+  SampleFolder folder(20), larger(21);
+  Pipeline p(file_graph(folder, {{"random_shuffle", true}}), options(2));
+  const std::string state = p.state();
+  Pipeline other_key(file_graph(folder, {{"random_shuffle", true}, {"seed", int64_t{9}}}), options(2));
+  EXPECT_THROW((void)other_key.restore(state, false), StateError);
+  EXPECT_EQ(other_key.restore(state, true).size(), 1u);
+  Pipeline other_size(file_graph(larger, {{"random_shuffle", true}}), options(2));
+  EXPECT_THROW((void)other_size.restore(state, false), StateError);
+  Pipeline unshuffled(file_graph(folder), options(2));
+  EXPECT_THROW((void)unshuffled.restore(state, false), StateError);
+}
+
+TEST(State, RefusesContiguousShardsOnAnotherCount) {
+  SampleFolder folder(20);
+  auto graph = [&](int64_t shards) { return file_graph(folder, {{"num_shards", shards}}); };
+  Pipeline two(graph(2), options(2)), three(graph(3), options(2)), same(graph(2), options(5));
+  EXPECT_THROW((void)three.restore(two.state(), true), StateError);
+  EXPECT_TRUE(same.restore(two.state(), false).empty());
+}
+
+TEST(State, RefusesAnotherKeyOfChanceAndWarnsOfOtherEdits) {
+  SampleFolder folder(8);
+  Pipeline p(file_graph(folder), options(2));
+  const std::string state = p.state();
+  Graph keyed = file_graph(folder);
+  keyed.nodes.back().key = "name:other";
+  Pipeline other(keyed, options(2));
+  EXPECT_THROW((void)other.restore(state, false), StateError);
+  Graph edited = file_graph(folder);
+  edited.outputs.erase(edited.outputs.begin() + 1);  // the cast is left out
+  Pipeline shorter(edited, options(2));
+  EXPECT_EQ(shorter.restore(state, false).size(), 1u);
+}
+
+TEST(State, ADrawnSeedIsKeptAndAnotherSeedWarns) {
+  SampleFolder folder(8);
+  Pipeline drawn(file_graph(folder), options(2, std::nullopt)), again(file_graph(folder), options(2, std::nullopt));
+  EXPECT_NE(drawn.seed(), again.seed());
+  (void)again.restore(drawn.state(), false);
+  EXPECT_EQ(drawn.seed(), again.seed());
+  Pipeline fixed(file_graph(folder), options(2, 1));
+  EXPECT_EQ(fixed.restore(drawn.state(), false).size(), 1u);
+  EXPECT_EQ(fixed.seed(), 1u);
+}
+
+TEST(State, RefusesWhatIsNoState) {
+  SampleFolder folder(4);
+  Pipeline p(file_graph(folder), options(2));
+  for (const char* text : {"", "{}", "[]", "{\"format\": \"stoker state\"}", "nonsense"})
+    EXPECT_THROW((void)p.restore(text, true), StateError) << text;
+}
+
+}  // namespace
+}  // namespace stoker
