@@ -1,0 +1,75 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# The words for people and CI. Everything is made inside the checkout: .venv (tools/install.sh) and build/<preset>.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+PY := .venv/bin/python
+# So that CMake finds the Ninja of the environment and no other.
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
+JOBS ?= $(shell nproc)
+FUZZ_SECONDS ?= 60
+
+# $(call built,PRESET,TARGETS): configures once (later Ninja does so when a CMake file changes), then builds.
+built = [ -f build/$(1)/build.ninja ] || cmake --preset $(1); cmake --build --preset $(1) -j $(JOBS) --target $(2)
+
+.PHONY: help build test demo bench compare lint format asan tsan cuda fuzz docs clean
+help: ## this list
+	@sed -nE 's/^([a-z]+):[^#]*## (.*)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | column -t -s '|'
+
+build: ## the library and the Python package, importable by .venv/bin/python
+	@tools/install.sh build
+	@$(call built,release,stoker_stage)
+
+test: ## the C++ tests, then the Python tests (PYTEST_ARGS=)
+	@tools/install.sh build test
+	@grep -qs 'STOKER_TESTS:BOOL=ON' build/release/CMakeCache.txt || cmake --preset release -DSTOKER_TESTS=ON
+	@$(call built,release,all)
+	@ctest --test-dir build/release --output-on-failure -j $(JOBS)
+	@$(PY) -m pytest $(PYTEST_ARGS)
+
+demo: build ## a ResNet-50 input pipeline on pictures made on the spot, or on a folder (DATA=)
+	@$(PY) examples/resnet50_demo.py $(DATA)
+
+bench: build ## every operator and whole pipelines (ARGS=)
+	@$(PY) bench/run.py $(ARGS)
+
+compare: build ## the same pipelines in other libraries, as ratios (ARGS=)
+	@bench/compare/run.sh $(ARGS)
+
+lint: ## formats, static checks, types, spelling, include directions
+	@tools/install.sh build lint
+	@$(call built,release,stoker_stage)
+	@tools/lint.sh
+
+format: ## brings C++ and Python into the house's format
+	@tools/install.sh build lint
+	@git ls-files -z --cached --others --exclude-standard '*.h' '*.cc' '*.cu' '*.cuh' | xargs -0r clang-format -i
+	@ruff check -q --fix-only . && ruff format -q .
+
+asan: ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	@tools/install.sh build test
+	@$(call built,asan,all)
+	@tools/run_sanitized.sh asan
+
+tsan: ## the tests of what runs on several threads under ThreadSanitizer
+	@tools/install.sh build test
+	@$(call built,tsan,all)
+	@tools/run_sanitized.sh tsan
+
+cuda: ## a build with the CUDA halves and its C++ tests (needs nvcc)
+	@tools/install.sh build test
+	@$(call built,cuda,all)
+	@ctest --test-dir build/cuda --output-on-failure -j $(JOBS)
+
+fuzz: ## every fuzz target for FUZZ_SECONDS each
+	@tools/install.sh build fuzz
+	@$(call built,fuzz,all)
+	@tools/run_fuzz.sh $(FUZZ_SECONDS)
+
+docs: build ## the operator pages of docs/ops
+	@$(PY) tools/make_docs.py
+
+clean: ## removes build/ (and .venv with ALL=1)
+	@rm -rf build $(if $(ALL),.venv)

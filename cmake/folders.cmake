@@ -1,0 +1,63 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Each folder of src/ is a static library that links only what it may include, so an include against the arrows does not
+# link. tools/check_includes.py reads the stoker_folder() lines below and says why.
+find_package(Threads REQUIRED)
+find_package(JPEG REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(hwy REQUIRED IMPORTED_TARGET libhwy)
+find_package(nlohmann_json REQUIRED)
+
+# Makes stoker_<name> from the given sources; a folder that holds only headers becomes an interface library.
+function(stoker_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;SEES;PRIVATE")
+  list(TRANSFORM arg_SEES PREPEND stoker_)
+  if(arg_SOURCES)
+    add_library(stoker_${name} STATIC ${arg_SOURCES})
+    target_include_directories(stoker_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
+    target_link_libraries(stoker_${name} PUBLIC ${arg_SEES} PRIVATE ${arg_PRIVATE})
+  else()
+    add_library(stoker_${name} INTERFACE)
+    target_include_directories(stoker_${name} INTERFACE ${CMAKE_SOURCE_DIR}/src)
+    target_link_libraries(stoker_${name} INTERFACE ${arg_SEES})
+  endif()
+endfunction()
+
+# The library of src/<name>. SEES: folders whose headers it may include. PRIVATE: libraries that nobody else may use.
+function(stoker_folder name)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cc)
+  list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
+  if(STOKER_CUDA)
+    file(GLOB device_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cu)
+    list(APPEND sources ${device_sources})
+  endif()
+  stoker_library(${name} SOURCES ${sources} ${ARGN})
+endfunction()
+
+stoker_folder(base)
+stoker_folder(memory SEES base PRIVATE Threads::Threads)
+stoker_folder(batch SEES base memory)
+stoker_folder(io SEES base memory PRIVATE Threads::Threads)
+stoker_folder(codec SEES base memory PRIVATE JPEG::JPEG)
+stoker_folder(kernels SEES base memory PRIVATE PkgConfig::hwy)
+stoker_folder(op SEES base memory batch io kernels)
+include(cmake/operators.cmake)
+stoker_folder(graph SEES base memory batch io kernels op PRIVATE nlohmann_json::nlohmann_json)
+stoker_folder(run SEES base memory batch io kernels op graph PRIVATE Threads::Threads)
+
+foreach(inner kernels)
+  get_target_property(type stoker_${inner} TYPE)
+  if(type STREQUAL "STATIC_LIBRARY")
+    target_compile_options(stoker_${inner} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O3>)
+  endif()
+endforeach()
+if(STOKER_CUDA)
+  target_link_libraries(stoker_memory PUBLIC CUDA::cudart_static)
+  target_compile_definitions(stoker_memory PUBLIC STOKER_CUDA=1)
+endif()
+
+# What a C++ program links: the public header src/stoker.h and all that it needs.
+file(GLOB public_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/*.cc)
+list(FILTER public_sources EXCLUDE REGEX "_test\\.cc$")
+stoker_library(api SOURCES ${public_sources} SEES base memory batch io codec kernels op graph run)

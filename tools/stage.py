@@ -1,0 +1,41 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Shows several folders as one: stage.py INTO FROM... fills INTO with links to the files under each FROM.
+
+Links whose file has gone are removed; what is no link (the built module) is left alone. Of two files with one name the first
+FROM wins.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+
+def wanted_links(sources: list[Path]) -> dict[Path, Path]:
+    links: dict[Path, Path] = {}
+    for source in sources:
+        for file in sorted(source.rglob("*")):
+            if file.is_file() and "__pycache__" not in file.parts:
+                links.setdefault(file.relative_to(source), file.resolve())
+    return links
+
+
+def stage(into: Path, sources: list[Path]) -> None:
+    links = wanted_links(sources)
+    for old in into.rglob("*"):
+        if old.is_symlink() and old.relative_to(into) not in links:
+            old.unlink()
+    for name, target in links.items():
+        link = into / name
+        if link.is_symlink() and os.readlink(link) == str(target):
+            continue
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.unlink(missing_ok=True)
+        link.symlink_to(target)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    stage(Path(sys.argv[1]), [Path(p) for p in sys.argv[2:]])
