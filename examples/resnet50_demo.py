@@ -1,11 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""The ResNet-50 training input on this machine's CPUs: rate, where the time goes, and a contact
-sheet.
+"""The ResNet-50 training input on CPUs: its rate, where the time goes, and a contact sheet.
 
-Takes a folder of pictures in class folders (--data, or DATA in the environment); without one it
-makes pictures.
+Takes a folder of pictures in class folders (or DATA in the environment); else makes pictures.
 """
 
 from __future__ import annotations
@@ -108,7 +106,7 @@ def save_sheet(pipe: Pipeline, path: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, default=os.environ.get("DATA"), help="class folders")
+    parser.add_argument("data", type=Path, nargs="?", default=os.environ.get("DATA") or None)
     parser.add_argument("--out", type=Path, default=Path("build/demo"), help="where results go")
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--batch-size", type=int, default=32)

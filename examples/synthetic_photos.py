@@ -17,8 +17,12 @@ CLASSES = ("balls", "blocks", "stripes", "waves")
 
 def make_photos(folder: Path, count: int = 128) -> Path:
     """Fills folder/<class>/ with JPEG files, the same ones each time, and returns the folder."""
-    from PIL import Image
-
+    try:
+        from PIL import Image
+    except ImportError as e:
+        raise SystemExit(
+            f"making pictures takes Pillow ({e}); give a folder of yours instead"
+        ) from e
     for i in range(count):
         kind = CLASSES[i % len(CLASSES)]
         path = folder / kind / f"{i:04}.jpg"
