@@ -54,6 +54,8 @@ nb::dict describe(const Case& c) {
   return d;
 }
 
+nb::dict describe(const OperatorType& t);
+
 template <class List>
 nb::list describe_all(const List& list) {
   nb::list l;

@@ -44,7 +44,7 @@ stoker_folder(kernels SEES base memory PRIVATE PkgConfig::hwy)
 stoker_folder(op SEES base memory batch io kernels)
 include(cmake/operators.cmake)
 stoker_folder(graph SEES base memory batch io kernels op PRIVATE nlohmann_json::nlohmann_json)
-stoker_folder(run SEES base memory batch io kernels op graph PRIVATE Threads::Threads)
+stoker_folder(run SEES base memory batch io kernels op graph PRIVATE Threads::Threads nlohmann_json::nlohmann_json)
 
 foreach(inner kernels)
   get_target_property(type stoker_${inner} TYPE)
