@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// File lists from anywhere: parsed or refused with a GraphError, and what was parsed parses again
+// to the same.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "base/error.h"
+#include "io/file_list.h"
+
+namespace {
+
+void check(const stoker::io::FileList& list) {
+  std::string again;
+  for (int64_t i = 0; i < list.size(); ++i)
+    again += list.path(i) + " " + std::to_string(list.label(i)) + "\n";
+  const auto other = stoker::io::FileList::parse(again, "again", "/data");
+  if (other.size() != list.size()) std::abort();
+  for (int64_t i = 0; i < list.size(); ++i)
+    if (other.path(i) != list.path(i) || other.label(i) != list.label(i)) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  try {
+    check(
+        stoker::io::FileList::parse({reinterpret_cast<const char*>(data), size}, "fuzz", "/data"));
+  } catch (const stoker::GraphError&) {
+    return 0;  // the only way to refuse
+  }
+  return 0;
+}

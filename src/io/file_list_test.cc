@@ -1,0 +1,258 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "io/file_list.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "io/faults.h"
+
+namespace stoker::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+// "path label" of each.
+std::vector<std::string> lines(const FileList& list) {
+  std::vector<std::string> all;
+  for (int64_t i = 0; i < list.size(); ++i)
+    all.push_back(list.path(i) + " " + std::to_string(list.label(i)));
+  return all;
+}
+using Lines = std::vector<std::string>;
+
+template <class F>
+std::string error_of(F f) {
+  try {
+    f();
+  } catch (const GraphError& e) {
+    return e.what();
+  }
+  return "no error";
+}
+std::string parse_error(std::string_view text) {
+  return error_of([&] { FileList::parse(text, "list.txt", "r"); });
+}
+std::string build_error(const FileListSpec& spec) {
+  return error_of([&] { FileList list(spec); });
+}
+
+TEST(FileListText, NamesAndLabels) {
+  EXPECT_EQ(lines(FileList::parse("a.jpg 1\nsub/b.jpg 2\nsub/c.jpg\t-3", "l", "/r")),
+            (Lines{"/r/a.jpg 1", "/r/sub/b.jpg 2", "/r/sub/c.jpg -3"}));
+}
+
+TEST(FileListText, NamesMayHoldBlanks) {
+  EXPECT_EQ(lines(FileList::parse("my  holiday pictures/a b.jpg   7  \r\n", "l", "/r")),
+            (Lines{"/r/my  holiday pictures/a b.jpg 7"}));
+}
+
+TEST(FileListText, EmptyLinesCountForNothing) {
+  EXPECT_EQ(lines(FileList::parse("\n  \n\xef\xbb\xbf x 1\n\r\n\t\ny 2\n\n", "l", "")),
+            (Lines{"\xef\xbb\xbf x 1", "y 2"}));
+  EXPECT_EQ(lines(FileList::parse("\xef\xbb\xbfx 1", "l", "")), (Lines{"x 1"}));
+}
+
+TEST(FileListText, RootsAndAbsoluteNames) {
+  EXPECT_EQ(lines(FileList::parse("/a/b 1\nc 2\nd/e 3", "l", "r/")),
+            (Lines{"/a/b 1", "r/c 2", "r/d/e 3"}));
+  EXPECT_EQ(lines(FileList::parse("/b 1\nc 2\nx/c 3\nc 4", "l", "")),
+            (Lines{"/b 1", "c 2", "x/c 3", "c 4"}));
+}
+
+TEST(FileListText, WrongLinesAreNamed) {
+  EXPECT_EQ(parse_error("a 1\n\nlonely\n"),
+            "file list: list.txt:3: expected a name and a label, got 'lonely'");
+  EXPECT_EQ(parse_error("a 1\nb two"),
+            "file list: list.txt:2: the label 'two' is not a whole number of 32 bits, got 'b two'");
+  for (const char* label :
+       {"1.5", "2147483648", "-2147483649", "0x10", "+1", "1,", "99999999999999999999"})
+    EXPECT_NE(parse_error(std::string("a ") + label).find("is not a whole number of 32 bits"),
+              std::string::npos)
+        << label;
+  EXPECT_EQ(lines(FileList::parse("a -2147483648\nb 2147483647", "l", "")).size(), 2u);
+  EXPECT_EQ(parse_error("dir/ 1"),
+            "file list: list.txt:1: the name is that of a folder, got 'dir/ 1'");
+  EXPECT_EQ(parse_error(std::string_view("a\0b 1", 5)),
+            "file list: list.txt:1: the name holds a zero byte, got 'a?b 1'");
+  EXPECT_EQ(
+      parse_error(std::string(200, 'x')),
+      "file list: list.txt:1: expected a name and a label, got '" + std::string(80, 'x') + "...'");
+  EXPECT_EQ(parse_error("\n \n"),
+            "file list: list.txt names no files: all of its 2 lines are empty");
+}
+
+TEST(FileListText, IsHeldCompactly) {
+  std::string text;
+  for (int i = 0; i < 100000; ++i) {
+    const std::string folder = "n" + std::to_string(10000000 + i / 100);
+    text +=
+        folder + "/" + folder + "_" + std::to_string(i) + ".JPEG " + std::to_string(i / 100) + "\n";
+  }
+  const FileList list = FileList::parse(text, "l", "/a/rather/long/path/to/the/data/set/train");
+  EXPECT_EQ(list.size(), 100000);
+  EXPECT_EQ(list.path(99999),
+            "/a/rather/long/path/to/the/data/set/train/n10000999/n10000999_99999.JPEG");
+  EXPECT_LT(list.bytes() / 100000, 48u);
+}
+
+class FileListFolder : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/stoker_list_XXXXXX";
+    ASSERT_NE(::mkdtemp(name), nullptr);
+    root_ = name;
+  }
+  void TearDown() override { fs::remove_all(root_); }
+  void touch(const std::string& name, const std::string& text = "") {
+    fs::create_directories(fs::path(root_ + "/" + name).parent_path());
+    std::ofstream(root_ + "/" + name) << text;
+  }
+  FileListSpec spec() const {
+    FileListSpec s;
+    s.file_root = root_;
+    return s;
+  }
+  Lines scan(const FileListSpec& s) {
+    Lines all = lines(FileList(s));
+    for (std::string& l : all) l = l.substr(root_.size() + 1);
+    return all;
+  }
+  std::string root_;
+};
+
+TEST_F(FileListFolder, SubFoldersAreTheLabels) {
+  for (const char* n : {"dog/2.jpg", "dog/10.JPG", "cat/a.png", "Zebra/z.jpeg", "cat/notes.txt",
+                        "dog/deep/x.jpg", "loose.jpg"})
+    touch(n);
+  fs::create_directory(root_ + "/empty");
+  EXPECT_EQ(scan(spec()), (Lines{"Zebra/z.jpeg 0", "cat/a.png 1", "dog/10.JPG 2", "dog/2.jpg 2"}));
+  fs::create_directory(root_ + "/bear");  // an empty class is a class
+  EXPECT_EQ(scan(spec()), (Lines{"Zebra/z.jpeg 0", "cat/a.png 2", "dog/10.JPG 3", "dog/2.jpg 3"}));
+}
+
+TEST_F(FileListFolder, FiltersChoose) {
+  for (const char* n : {"a1/x.jpg", "a1/X.JPG", "a1/x.npy", "b1/x.jpg"}) touch(n);
+  FileListSpec s = spec();
+  s.case_sensitive_filter = true;
+  EXPECT_EQ(scan(s), (Lines{"a1/x.jpg 0", "b1/x.jpg 1"}));
+  s.file_filters = {"*.npy", "X*"};
+  EXPECT_EQ(scan(s), (Lines{"a1/X.JPG 0", "a1/x.npy 0"}));
+  s = spec();
+  s.dir_filters = {"B*"};
+  EXPECT_EQ(scan(s), (Lines{"b1/x.jpg 0"}));
+}
+
+TEST_F(FileListFolder, LinksAreFollowed) {
+  touch("real/x.jpg");
+  fs::create_symlink(root_ + "/real", root_ + "/alias");
+  fs::create_symlink(root_ + "/real/x.jpg", root_ + "/real/y.jpg");
+  EXPECT_EQ(scan(spec()),
+            (Lines{"alias/x.jpg 0", "alias/y.jpg 0", "real/x.jpg 1", "real/y.jpg 1"}));
+}
+
+TEST_F(FileListFolder, OrderIsThatOfBytes) {
+  for (const char* n :
+       {"\xc3\xa4/1.jpg", "z/1.jpg", "a b/1.jpg", "a/\xff.jpg", "a/B.jpg", "a/a.jpg"})
+    touch(n);
+  EXPECT_EQ(scan(spec()), (Lines{"a/B.jpg 0", "a/a.jpg 0", "a/\xff.jpg 0", "a b/1.jpg 1",
+                                 "z/1.jpg 2", "\xc3\xa4/1.jpg 3"}));
+}
+
+TEST_F(FileListFolder, NothingFoundSaysWhatWasLookedFor) {
+  touch("a/x.txt");
+  touch("a/y.txt");
+  touch("loose.jpg");
+  fs::create_directory(root_ + "/b");
+  FileListSpec s = spec();
+  s.file_filters = {"*.jpg", "*.png"};
+  s.dir_filters = {"a*"};
+  EXPECT_EQ(
+      build_error(s),
+      "file list: no files in the sub-folders of '" + root_ +
+          "'. Looked for *.jpg, *.png in sub-folders named a*; found 1 sub-folders with 2 other "
+          "entries, 1 sub-folders of other names, 1 files outside of sub-folders");
+}
+
+TEST_F(FileListFolder, FoldersThatCannotBeReadAreNamed) {
+  FileListSpec s = spec();
+  s.file_root = root_ + "/none";
+  EXPECT_EQ(build_error(s),
+            "file list: cannot list the folder '" + root_ + "/none': No such file or directory");
+  touch("a/x.jpg");
+  struct Deny : FaultInjector {
+    int on_open(const std::string& path) override { return path.ends_with("/a") ? EACCES : 0; }
+  } deny;
+  const WithFaults with(deny);
+  EXPECT_EQ(build_error(spec()),
+            "file list: cannot list the folder '" + root_ + "/a': Permission denied");
+}
+
+TEST_F(FileListFolder, ListFilesAreRelativeToTheirFolderOrTheRoot) {
+  touch("lists/train.txt", "x.jpg 5\n");
+  FileListSpec s;
+  s.file_list = root_ + "/lists/train.txt";
+  EXPECT_EQ(lines(FileList(s)), (Lines{root_ + "/lists/x.jpg 5"}));
+  s.file_root = "/data";
+  EXPECT_EQ(lines(FileList(s)), (Lines{"/data/x.jpg 5"}));
+  EXPECT_EQ(FileList(s).root(), "/data");
+  s.file_list += ".none";
+  EXPECT_EQ(build_error(s), "file list: cannot open '" + root_ +
+                                "/lists/train.txt.none': No such file or directory");
+}
+
+TEST(FileList, ExplicitFiles) {
+  FileListSpec s;
+  s.files = {"b.jpg", "a.jpg", "b.jpg"};
+  EXPECT_EQ(lines(FileList(s)), (Lines{"b.jpg 0", "a.jpg 1", "b.jpg 2"}));
+  s.file_root = "/r";
+  s.labels = {7, 7, -1};
+  EXPECT_EQ(lines(FileList(s)), (Lines{"/r/b.jpg 7", "/r/a.jpg 7", "/r/b.jpg -1"}));
+  s.labels = {1, 2};
+  EXPECT_EQ(build_error(s), "file list: one label per file is needed, got 2 labels for 3 files");
+  s.labels.clear();
+  s.files[1] = "";
+  EXPECT_EQ(build_error(s), "file list: the name of file 1 is empty");
+}
+
+TEST(FileList, ContradictionsAreRefused) {
+  FileListSpec s;
+  EXPECT_EQ(build_error(s), "file list: one of 'file_root', 'file_list' and 'files' is needed");
+  s.labels = {1};
+  EXPECT_EQ(build_error(s), "file list: 'labels' needs 'files'");
+  s.files = {"a"};
+  s.file_list = "b";
+  EXPECT_EQ(build_error(s), "file list: 'files' and 'file_list' exclude each other");
+}
+
+std::string test_data() {
+  const char* at = std::getenv("STOKER_TEST_DATA");
+  return at ? at : "../shared/data";
+}
+
+TEST(FileList, RealDataSets) {
+  if (!fs::exists(test_data())) GTEST_SKIP() << "STOKER_TEST_DATA names no folder";
+  FileListSpec tree;
+  tree.file_root = test_data() + "/imagenet";
+  const FileList images(tree);
+  EXPECT_EQ(images.size(), 400);
+  for (int64_t i = 0; i < images.size(); ++i) EXPECT_TRUE(fs::exists(images.path(i)));
+  for (int64_t i = 1; i < images.size(); ++i) EXPECT_LE(images.label(i - 1), images.label(i));
+  FileListSpec text;
+  text.file_list = test_data() + "/coco_small/file_list.txt";
+  text.file_root = test_data() + "/coco_small/images";
+  const FileList coco(text);
+  EXPECT_EQ(coco.size(), 62);
+  for (int64_t i = 0; i < coco.size(); ++i) EXPECT_TRUE(fs::exists(coco.path(i))) << coco.path(i);
+}
+
+}  // namespace
+}  // namespace stoker::io
