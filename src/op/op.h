@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 
+#include "io/order.h"
 #include "op/context.h"
 #include "op/schema.h"
 
@@ -32,6 +33,7 @@ class Operator {
   virtual void demand(Demand& d) const = 0;        // kSample
   virtual void run_cpu(Run& r) const = 0;          // kSample
   virtual std::unique_ptr<Source> open() const = 0;  // kRead
+  virtual io::OrderSpec order(int64_t size) const = 0;  // kRead; without batch_size
 
   virtual size_t copy_size() const = 0;
   virtual Operator* copy_to(void* place) const = 0;
@@ -133,6 +135,10 @@ class Model final : public Operator {
     if constexpr (requires { op_.open(); }) return op_.open();
     return nullptr;
   }
+  io::OrderSpec order([[maybe_unused]] int64_t size) const override {
+    if constexpr (requires { op_.order(size); }) return op_.order(size);
+    return {};
+  }
   size_t copy_size() const override { return sizeof(Model); }
   Operator* copy_to(void* place) const override { return new (place) Model(*this); }
   void set(size_t argument, const View& value) override {
@@ -169,7 +175,7 @@ OperatorKind kind_of() {
 
 }  // namespace detail
 
-// An operator is a struct with: `schema` (describe), `check`, and one of `lower`, `infer` + `run_cpu` (+ `demand`), `open`;
+// An operator is a struct with: `schema` (describe), `check`, and one of `lower`, `infer` + `run_cpu` (+ `demand`), `open` + `order`;
 // optionally `kVersion` (raised when its results change), `kRandom`, `kIgnored`, `kSkip`; and `cases()`.
 template <class Op>
 OperatorType type_of() {

@@ -68,10 +68,12 @@ struct Schema {
   std::tuple<Args...> args;
 };
 
-template <class... P>
-constexpr std::array<Port, sizeof...(P)> ports(P... p) {
-  return {p...};
-}
+// Overloads, because a template would not take `{.name = ...}`.
+constexpr std::array<Port, 0> ports() { return {}; }
+constexpr std::array<Port, 1> ports(Port a) { return {a}; }
+constexpr std::array<Port, 2> ports(Port a, Port b) { return {a, b}; }
+constexpr std::array<Port, 3> ports(Port a, Port b, Port c) { return {a, b, c}; }
+constexpr std::array<Port, 4> ports(Port a, Port b, Port c, Port d) { return {a, b, c, d}; }
 
 // describe(name, summary, ports(in...), ports(out...), arg(...)...). A tuple of args (shared by several operators) may stand
 // for one arg.

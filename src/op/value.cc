@@ -124,7 +124,7 @@ double element(const View& v, int64_t index) {
     case DType::kInt32: return load<int32_t>(p);
     case DType::kUint64: return load<uint64_t>(p);
     case DType::kInt64: return load<int64_t>(p);
-    case DType::kFloat16: return half_to_float(static_cast<uint16_t>(load<uint16_t>(p)));
+    case DType::kFloat16: return to_float(Half{static_cast<uint16_t>(load<uint16_t>(p))});
     case DType::kFloat32: return load<float>(p);
     case DType::kFloat64: return load<double>(p);
     case DType::kBool: return load<uint8_t>(p) != 0;
