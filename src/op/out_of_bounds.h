@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Windows that may reach outside: what crop, slice and crop_mirror_normalize do with them. Pure functions; thread-safe.
+#pragma once
+#include "op/context.h"
+#include "op/schema.h"
+
+namespace stoker {
+
+enum class OutOfBounds : uint8_t { kError, kPad, kTrim };
+template <>
+struct EnumNames<OutOfBounds> {
+  static constexpr const char* kType = "str";
+  static constexpr const char* kNames[] = {"error", "pad", "trim_to_shape"};
+};
+
+struct OutOfBoundsArguments {
+  OutOfBounds out_of_bounds_policy = OutOfBounds::kError;
+  Small<float> fill_values = {0};
+};
+inline constexpr auto kOutOfBoundsArguments = std::tuple{
+    arg(&OutOfBoundsArguments::out_of_bounds_policy, "out_of_bounds_policy",
+        "What to do with a window that reaches outside the input: 'error' refuses it, 'pad' fills with fill_values, "
+        "'trim_to_shape' cuts it off."),
+    arg(&OutOfBoundsArguments::fill_values, "fill_values",
+        "Values for what lies outside, in the output's dtype: one for all, or one per channel of the window."),
+};
+
+// The window after the policy. Throws SampleError under 'error' when `w` reaches outside `in`.
+Window settle(const Window& w, const TensorType& in, OutOfBounds policy);
+
+// Cuts an already settled window out of `in`. Throws SampleError when there is neither one fill value nor one per channel.
+Gather cut(const Window& w, const TensorType& in, const Small<float>& fill_values);
+
+// Both, appended; the result has dtype `result`, or the one it had for kNone.
+void add_cut(Lowering& l, const Window& w, const OutOfBoundsArguments& a, DType result);
+
+bool reaches_outside(const Window& w, const Shape& full);
+
+}  // namespace stoker

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A window of random area, aspect ratio and place: random_resized_crop and decoders.image_random_crop. Pure functions;
+// thread-safe.
+#pragma once
+#include "op/context.h"
+#include "op/schema.h"
+
+namespace stoker {
+
+struct RandomWindowArguments {
+  Small<float> random_area = {0.08f, 1.0f};
+  Small<float> random_aspect_ratio = {0.75f, 1.333333f};
+  int num_attempts = 10;
+};
+inline constexpr auto kRandomWindowArguments = std::tuple{
+    arg(&RandomWindowArguments::random_area, "random_area",
+        "Range of the window's area as a share of the picture's, (least, most).", between(0, 1)),
+    arg(&RandomWindowArguments::random_aspect_ratio, "random_aspect_ratio",
+        "Range of the window's width divided by its height, (least, most).", at_least(0)),
+    arg(&RandomWindowArguments::num_attempts, "num_attempts",
+        "How often to draw an area and a ratio until the window fits; then the largest fitting window is taken.", at_least(1)),
+};
+
+struct PlaneWindow {
+  int64_t y = 0, x = 0, height = 0, width = 0;
+  bool operator==(const PlaneWindow&) const = default;
+};
+
+// Throws GraphError when a range is not two growing numbers.
+void check_random_window(const RandomWindowArguments& a);
+
+// Areas are drawn evenly, ratios evenly in their logarithm, places evenly over all that fit. A rounded window whose ratio
+// left the range is drawn again. Takes four draws an attempt and four for the place. Requires: height, width > 0.
+PlaneWindow random_window(const RandomWindowArguments& a, int64_t height, int64_t width, Chance chance);
+
+}  // namespace stoker

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "op/reader.h"
+
+namespace stoker {
+
+void check_reader(const ReaderArguments& a) {
+  using End = io::OrderSpec::EpochEnd;
+  if (a.shard_id >= a.num_shards)
+    throw GraphError("argument 'shard_id' is " + std::to_string(a.shard_id) + ", there are " + std::to_string(a.num_shards) +
+                     " shards, counted from 0");
+  if (a.shuffle_after_epoch && a.random_shuffle)
+    throw GraphError("arguments 'shuffle_after_epoch' and 'random_shuffle' exclude each other");
+  if (a.shuffle_after_epoch && a.stick_to_shard)
+    throw GraphError("arguments 'shuffle_after_epoch' and 'stick_to_shard' exclude each other");
+  if (a.pad_last_batch && a.epoch_end.value_or(End::kPad) != End::kPad)
+    throw GraphError("argument 'pad_last_batch' excludes epoch_end='" +
+                     std::string(EnumNames<End>::kNames[static_cast<int>(*a.epoch_end)]) + "'");
+}
+
+io::OrderSpec order_of(const ReaderArguments& a, int64_t size) {
+  using End = io::OrderSpec::EpochEnd;
+  io::OrderSpec s;
+  s.size = size;
+  if (a.shuffle_after_epoch_seed) s.key = static_cast<uint64_t>(*a.shuffle_after_epoch_seed);
+  if (a.seed >= 0) s.key = static_cast<uint64_t>(a.seed);
+  s.shuffle = a.random_shuffle || a.shuffle_after_epoch;
+  s.stick_to_shard = a.stick_to_shard;
+  s.end = a.epoch_end.value_or(a.pad_last_batch ? End::kPad : End::kContinue);
+  s.shard_id = a.shard_id;
+  s.num_shards = a.num_shards;
+  return s;
+}
+
+}  // namespace stoker

@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What all readers share: shuffling, shards and how an epoch ends. Pure functions; thread-safe.
+#pragma once
+#include <array>
+#include <optional>
+
+#include "io/order.h"
+#include "op/context.h"
+#include "op/schema.h"
+
+namespace stoker {
+
+template <>
+struct EnumNames<io::OrderSpec::EpochEnd> {
+  static constexpr const char* kType = "str";
+  static constexpr const char* kNames[] = {"continue", "pad", "drop"};
+};
+
+struct ReaderArguments {
+  bool random_shuffle = false, shuffle_after_epoch = false;
+  int64_t seed = -1;
+  std::optional<int64_t> shuffle_after_epoch_seed;
+  int shard_id = 0, num_shards = 1;
+  bool stick_to_shard = false, pad_last_batch = false;
+  std::optional<io::OrderSpec::EpochEnd> epoch_end;
+};
+inline constexpr auto kReaderArguments = std::tuple{
+    arg(&ReaderArguments::random_shuffle, "random_shuffle",
+        "Deliver every epoch in a new random order of the whole set, each sample once."),
+    arg(&ReaderArguments::shuffle_after_epoch, "shuffle_after_epoch",
+        "The same as random_shuffle. Excludes random_shuffle and stick_to_shard."),
+    arg(&ReaderArguments::seed, "seed",
+        "Key of the random order; equal on all shards. -1: shuffle_after_epoch_seed, or else a fixed one. The pipeline's seed "
+        "plays no part.",
+        at_least(-1)),
+    arg(&ReaderArguments::shuffle_after_epoch_seed, "shuffle_after_epoch_seed", "Key of the random order where seed is -1."),
+    arg(&ReaderArguments::shard_id, "shard_id", "Which part of the set this reader starts with, below num_shards.", at_least(0)),
+    arg(&ReaderArguments::num_shards, "num_shards", "Into how many parts the set is cut.", at_least(1)),
+    arg(&ReaderArguments::stick_to_shard, "stick_to_shard", "Read the same part in every epoch."),
+    arg(&ReaderArguments::pad_last_batch, "pad_last_batch",
+        "Fill up the last batch of an epoch, on all shards alike, by repeating the last sample. The same as epoch_end='pad'."),
+    arg(&ReaderArguments::epoch_end, "epoch_end",
+        "How the end of an epoch meets the batches. 'continue' (default): the next epoch's first samples fill up; 'pad': the "
+        "last sample does; 'drop': what does not fill a batch is left out."),
+};
+
+// Accepted so that established scripts run: reading is always ahead, within the pipeline's memory limit.
+inline constexpr std::array kIgnoredReaderArguments = {
+    "initial_fill", "prefetch_queue_depth", "read_ahead",       "dont_use_mmap",
+    "lazy_init",    "skip_cached_images",   "tensor_init_bytes"};
+
+// Throws GraphError when arguments exclude each other.
+void check_reader(const ReaderArguments& a);
+
+// Without batch_size, which is the pipeline's.
+io::OrderSpec order_of(const ReaderArguments& a, int64_t size);
+
+}  // namespace stoker

@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// From what a user asks for to output extents and the input interval that they show. Pure functions; thread-safe.
+#pragma once
+#include "op/value.h"
+
+namespace stoker {
+
+enum class ResizeMode : uint8_t { kDefault, kStretch, kNotSmaller, kNotLarger };
+template <>
+struct EnumNames<ResizeMode> {
+  static constexpr const char* kType = "str";
+  static constexpr const char* kNames[] = {"default", "stretch", "not_smaller", "not_larger"};
+};
+
+inline constexpr int kMaxSpatial = 3;
+
+// Everything by spatial axis, outermost first.
+struct ResizeRequest {
+  int rank = 2;
+  ResizeMode mode = ResizeMode::kDefault;
+  double size[kMaxSpatial] = {};  // 0: absent; negative: flipped
+  double lo[kMaxSpatial] = {}, hi[kMaxSpatial] = {};  // the input interval; hi < lo flips
+  double max_size[kMaxSpatial] = {};                  // 0: no limit
+  bool subpixel_scale = true;
+};
+
+struct ResizeResult {
+  int64_t out[kMaxSpatial] = {};
+  double lo[kMaxSpatial] = {}, hi[kMaxSpatial] = {};
+};
+
+// Requires: no input extent is 0.
+ResizeResult resize_extents(const ResizeRequest& r);
+
+}  // namespace stoker
