@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Mirrors an image, a volume or a sequence.
+#include "op/op.h"
+
+namespace stoker::ops::augment {
+
+struct Flip {
+  int horizontal = 1;
+  int vertical = 0;
+  int depthwise = 0;
+
+  static constexpr auto schema = describe(
+      "flip",
+      "Mirrors an image, a volume or a sequence.\n\n"
+      "Each of the three directions is mirrored where its argument is not 0. Accepts any dtype; the output has the input's "
+      "type and shape. depthwise needs an axis D.",
+      ports({.name = "input", .help = "Image, volume or sequence.", .layouts = "HWC, CHW, HW, DHWC, CDHW, DHW"}),
+      ports({.name = "output", .help = "The mirrored input."}),
+      arg(&Flip::horizontal, "horizontal", "1 swaps left and right.", between(0, 1), kPerSample),
+      arg(&Flip::vertical, "vertical", "1 swaps top and bottom.", between(0, 1), kPerSample),
+      arg(&Flip::depthwise, "depthwise", "1 swaps front and back.", between(0, 1), kPerSample));
+
+  template <class WrongCall>
+  void require_depth(const Layout& layout) const {
+    if (depthwise && layout.find('D') < 0)
+      throw WrongCall("argument 'depthwise' needs an axis D, the layout is '" + std::string(layout.str()) + "'");
+  }
+
+  void check(Checker& c) const {
+    require_depth<GraphError>(c.in().layout);
+    c.out(c.in());
+  }
+
+  void lower(Lowering& l) const {
+    const TensorType in = l.type();
+    require_depth<SampleError>(in.layout);
+    Gather g = Gather::identity(in.shape);
+    auto mirror = [&](int axis) { g.axis[axis] = {in.shape[axis] - 1, -1, in.shape[axis]}; };
+    if (horizontal) mirror(in.layout.find('W'));
+    if (vertical) mirror(in.layout.find('H'));
+    if (depthwise) mirror(in.layout.find('D'));
+    l.add(g, in.dtype);
+  }
+
+  static std::vector<Case> cases() {
+    return {
+        {"", {"uint8 HWC [[[1, 2], [3, 4]], [[5, 6], [7, 8]]]"}, {"uint8 [[[3, 4], [1, 2]], [[7, 8], [5, 6]]]"}},
+        {"horizontal=0, vertical=1", {"float32 HW [[1, 2], [3, 4]]"}, {"float32 [[3, 4], [1, 2]]"}},
+        {"horizontal=0, depthwise=1", {"int16 DHWC [[[[1]]], [[[2]]]]"}, {"int16 [[[[2]]], [[[1]]]]"}},
+        {"horizontal=1, vertical=1", {"uint8 FCHW [[[[1, 2]]], [[[3, 4]]]]"}, {"uint8 [[[[2, 1]]], [[[4, 3]]]]"}},
+    };
+  }
+};
+
+}  // namespace stoker::ops::augment
+
+STOKER_OPERATOR(stoker::ops::augment::Flip)
