@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Copies a tensor, also from one device to the other.
+#include "op/op.h"
+
+namespace stoker::ops::collate {
+
+struct Copy {
+  static constexpr auto schema = describe(
+      "copy",
+      "Copies a tensor, also from one device to the other.\n\n"
+      "With device=\"gpu\" and an input on the CPU this is the way to the GPU. Dtype, shape and layout stay.",
+      ports({.name = "input", .help = "Any tensor."}), ports({.name = "output", .help = "The same values elsewhere."}));
+
+  void check(Checker& c) const { c.out(c.in()); }
+
+  void lower(Lowering& l) const {
+    const TensorType in = l.type();
+    l.add(Gather::identity(in.shape), in.dtype);
+  }
+
+  static std::vector<Case> cases() {
+    return {
+        {"", {"uint8 HWC [[[1, 2, 3]]]"}, {"uint8 [[[1, 2, 3]]]"}},
+        {"", {"float32 [0.5, -2.0]"}, {"float32 [0.5, -2.0]"}},
+    };
+  }
+};
+
+}  // namespace stoker::ops::collate
+
+STOKER_OPERATOR(stoker::ops::collate::Copy)

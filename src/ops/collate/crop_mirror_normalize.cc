@@ -1,0 +1,176 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Crops, mirrors and normalises an image and stores it as the model wants it.
+#include <bit>
+
+#include "op/crop_window.h"
+#include "op/op.h"
+#include "op/out_of_bounds.h"
+
+namespace stoker::ops::collate {
+
+struct CropMirrorNormalize : CropArguments, OutOfBoundsArguments {
+  Small<float> mean = {0}, std = {1};
+  float scale = 1, shift = 0;
+  int mirror = 0;
+  DType dtype = DType::kFloat32;
+  Layout output_layout = "CHW";
+  bool pad_output = false;
+
+  static constexpr const char* kIgnored[] = {"image_type", "output_dtype"};
+  static constexpr auto schema = describe(
+      "crop_mirror_normalize",
+      "Crops, mirrors and normalises an image and stores it as the model wants it.\n\n"
+      "output = scale * (input - mean) / std + shift, rounded once to dtype, integers saturate. Crop and mirror work as in "
+      "crop and flip; without crop arguments the image stays whole. fill_values are stored as they are, without "
+      "normalisation. Accepts any dtype; frames of a sequence are treated alike.",
+      ports({.name = "input", .help = "Image, volume or sequence.", .layouts = "HWC, CHW, DHWC, CDHW, CFHW, CFDHW"}),
+      ports({.name = "output", .help = "In the layout output_layout."}), kCropArguments, kCropDepthArguments,
+      arg(&CropMirrorNormalize::mirror, "mirror", "1 swaps left and right.", between(0, 1), kPerSample),
+      arg(&CropMirrorNormalize::mean, "mean", "Subtracted from the values: one for all channels or one per channel.", kPerSample),
+      arg(&CropMirrorNormalize::std, "std", "Divides the values: one for all channels or one per channel; not 0.", kPerSample),
+      arg(&CropMirrorNormalize::scale, "scale", "Multiplies the normalised values."),
+      arg(&CropMirrorNormalize::shift, "shift", "Added to the scaled values."),
+      arg(&CropMirrorNormalize::dtype, "dtype", "Output dtype: FLOAT, FLOAT16, INT8 or UINT8."),
+      arg(&CropMirrorNormalize::output_layout, "output_layout",
+          "Order of the output's axes, such as 'CHW' or 'HWC'. Axes F and D of the input that it leaves out keep their place "
+          "before H."),
+      arg(&CropMirrorNormalize::pad_output, "pad_output",
+          "Whether to add channels up to the next power of two, filled with fill_values (0 where there is none for them)."),
+      kOutOfBoundsArguments);
+
+  void check(Checker& c) const {
+    if (dtype != DType::kFloat32 && dtype != DType::kFloat16 && dtype != DType::kInt8 && dtype != DType::kUint8)
+      throw GraphError(std::string("argument 'dtype' is ") + name_of(dtype) + "; expected FLOAT, FLOAT16, INT8 or UINT8");
+    TensorType t = c.in();
+    check_crop(*this, c, t.layout);
+    check_std<GraphError>();
+    if (t.shape[t.layout.find('C')] >= 0) normalisation<GraphError>(t);
+    const Shape full = t.shape;
+    t.shape = cropped_shape(*this, c, t);
+    if (out_of_bounds_policy == OutOfBounds::kTrim)
+      for (int a = 0; a < full.rank; ++a)
+        if (t.shape[a] > full[a]) t.shape[a] = full[a];
+    t.dtype = dtype;
+    c.out(stored_type(store<GraphError>(t), t));
+  }
+
+  void lower(Lowering& l) const {
+    const TensorType in = l.type();
+    const Window w = settle(crop_window(*this, in), in, out_of_bounds_policy);
+    check_std<SampleError>();
+    const Pointwise normalise = normalisation<SampleError>(in);
+    // Fill values are not normalised: where the window needs them, it is cut out of the normalised image.
+    const bool fills = reaches_outside(w, in.shape);
+    if (fills) l.add(normalise, dtype);
+    l.add(window(w, in), fills ? dtype : in.dtype);
+    if (!fills) l.add(normalise, dtype);
+    const Store s = store<SampleError>(l.type());
+    if (s.pad_axis >= 0 || !(s.layout == in.layout)) l.add(s, dtype);
+  }
+
+  static std::vector<Case> cases() {
+    return {
+        {"mean=[1.0, 2.0], std=[2.0, 4.0], mirror=1", {"uint8 HWC [[[1, 2], [3, 6]]]"}, {"float32 [[[1.0, 0.0]], [[1.0, 0.0]]]"}},
+        {"crop=[1, 1], crop_pos_x=1.0, output_layout=\"HWC\", dtype=types.UINT8, scale=2.0, shift=1.0",
+         {"uint8 HWC [[[1], [200]]]"}, {"uint8 [[[255]]]"}},
+        {"pad_output=True, fill_values=[9.0], dtype=types.INT8", {"int16 CHW [[[1]], [[2]], [[-300]]]"},
+         {"int8 [[[1]], [[2]], [[-128]], [[9]]]"}},
+        {"crop=[1, 3], out_of_bounds_policy=\"pad\", mean=[5.0], dtype=types.FLOAT16", {"uint8 HWC [[[7]]]"},
+         {"float16 [[[0.0, 2.0, 0.0]]]"}},
+        {"crop_h=1, crop_w=1, crop_pos_y=0.0, crop_pos_x=0.0", {"float32 FHWC [[[[1.5], [2.5]]], [[[3.5], [4.5]]]]"},
+         {"float32 [[[[1.5]]], [[[3.5]]]]"}},
+    };
+  }
+
+ private:
+  template <class WrongCall>
+  void check_std() const {
+    for (float s : std)
+      if (s == 0) throw WrongCall("argument 'std' holds a 0");
+    if (mean.empty() || std.empty()) throw WrongCall("arguments 'mean' and 'std' need at least one value");
+  }
+
+  template <class WrongCall>
+  Pointwise normalisation(const TensorType& in) const {
+    const int64_t channels = in.shape[in.layout.find('C')];
+    const auto require = [&](const char* name, const Small<float>& list) {
+      if (list.size() != 1 && static_cast<int64_t>(list.size()) != channels)
+        throw WrongCall(std::string("argument '") + name + "' has " + std::to_string(list.size()) +
+                        " values; expected 1 or one per channel, " + std::to_string(channels));
+    };
+    require("mean", mean);
+    require("std", std);
+    Pointwise p;
+    p.sub = mean;
+    for (float s : std) p.mul.push_back(scale / s);
+    p.add.push_back(shift);
+    return p;
+  }
+
+  Gather window(const Window& w, const TensorType& in) const {
+    Gather g = cut(w, in, channel_fill(in.shape[in.layout.find('C')]));
+    if (!mirror) return g;
+    AxisMap& x = g.axis[in.layout.find('W')];
+    x = {x.start + x.extent - 1, -1, x.extent};
+    return g;
+  }
+
+  // For the channels that the input has.
+  Small<float> channel_fill(int64_t channels) const {
+    const int64_t n = static_cast<int64_t>(fill_values.size()), all = pad_output ? padded(channels) : channels;
+    if (n == 1) return fill_values;
+    if (n != channels && n != all)
+      throw SampleError("argument 'fill_values' has " + std::to_string(n) + " values; expected 1 or one per channel, " +
+                        std::to_string(channels) + (all == channels ? "" : " or " + std::to_string(all)));
+    Small<float> f;
+    f.assign(fill_values.begin(), fill_values.begin() + channels);
+    return f;
+  }
+
+  static int64_t padded(int64_t channels) {
+    return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(channels)));
+  }
+
+  // The output's layout: F stays in front and D before H where output_layout does not name them.
+  template <class WrongCall>
+  Layout full_layout(const Layout& in) const {
+    std::string s(output_layout.str());
+    if (in.find('D') >= 0 && s.find('D') == s.npos && s.find('H') != s.npos) s.insert(s.find('H'), "D");
+    if (in.find('F') >= 0 && s.find('F') == s.npos) s.insert(0, "F");
+    std::string a = s, b(in.str());
+    std::sort(a.begin(), a.end());
+    std::sort(b.begin(), b.end());
+    if (a != b)
+      throw WrongCall("argument 'output_layout' is '" + std::string(output_layout.str()) + "', which has other axes than the input's '" +
+                      std::string(in.str()) + "'");
+    return s;
+  }
+
+  template <class WrongCall>
+  Store store(const TensorType& t) const {
+    Store s;
+    s.layout = full_layout<WrongCall>(t.layout);
+    for (int a = 0; a < s.layout.rank(); ++a) s.perm[a] = t.layout.find(s.layout.letters[a]);
+    const int64_t channels = t.shape[t.layout.find('C')];
+    if (!pad_output || channels <= 0 || padded(channels) == channels) return s;
+    s.pad_axis = s.layout.find('C');
+    s.pad_to = padded(channels);
+    s.fill = fill_values;
+    while (s.fill.size() > 1 && static_cast<int64_t>(s.fill.size()) < s.pad_to) s.fill.push_back(0);
+    return s;
+  }
+
+  static TensorType stored_type(const Store& s, const TensorType& t) {
+    TensorType out = t;
+    out.layout = s.layout;
+    for (int a = 0; a < t.shape.rank; ++a) out.shape[a] = t.shape[s.perm[a]];
+    if (s.pad_axis >= 0) out.shape[s.pad_axis] = s.pad_to;
+    return out;
+  }
+};
+
+}  // namespace stoker::ops::collate
+
+STOKER_OPERATOR(stoker::ops::collate::CropMirrorNormalize)
