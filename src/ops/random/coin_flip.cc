@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Draws 1 with a given probability, else 0.
+#include "op/elements.h"
+#include "op/op.h"
+
+namespace stoker::ops::random {
+
+struct CoinFlip {
+  float probability = 0.5f;
+  std::optional<Small<int64_t>> shape;
+  std::optional<DType> dtype;
+
+  static constexpr bool kRandom = true;
+  static constexpr auto schema = describe(
+      "random.coin_flip",
+      "Draws 1 with a given probability, else 0.\n\n"
+      "Gives a scalar, or a tensor of independent draws of the shape given as argument or by an input. What is drawn depends "
+      "on the pipeline's seed, the epoch and the sample only.",
+      ports({.name = "shape_like", .help = "Only its shape is used.", .is_optional = true}),
+      ports({.name = "output", .help = "0 or 1."}),
+      arg(&CoinFlip::probability, "probability", "Of drawing 1.", between(0, 1), kPerSample),
+      arg(&CoinFlip::shape, "shape", "Shape of the output; default: a scalar.", kPerSample),
+      arg(&CoinFlip::dtype, "dtype", "Output dtype; default: INT32."));
+
+  void check(Checker& c) const { c.out({dtype.value_or(DType::kInt32), {}, shape_asked(shape, c)}); }
+
+  void infer(Inference& i) const { i.out({dtype.value_or(DType::kInt32), {}, shape_asked(shape, i)}); }
+
+  void run_cpu(Run& r) const {
+    set_elements(r.outputs[0], [&](int64_t k) {
+      r.chance.seek(static_cast<uint64_t>(k));
+      return r.chance.flip(probability) ? 1.0 : 0.0;
+    });
+  }
+
+  static std::vector<Case> cases() {
+    return {
+        {"probability=1.0", {}, {"int32 1"}},
+        {"probability=0.0, shape=[2, 1], dtype=types.FLOAT", {}, {"float32 [[0.0], [0.0]]"}},
+        {"probability=1.0, dtype=types.BOOL", {"uint8 [7, 8]"}, {"bool [True, True]"}},
+    };
+  }
+};
+
+}  // namespace stoker::ops::random
+
+STOKER_OPERATOR(stoker::ops::random::CoinFlip)

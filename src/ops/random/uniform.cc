@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Draws evenly from a range or from a list of values.
+#include "op/elements.h"
+#include "op/op.h"
+
+namespace stoker::ops::random {
+
+struct Uniform {
+  Small<float> range = {-1, 1};
+  std::optional<Small<float>> values;
+  std::optional<Small<int64_t>> shape;
+  std::optional<DType> dtype;
+
+  static constexpr bool kRandom = true;
+  static constexpr auto schema = describe(
+      "random.uniform",
+      "Draws evenly from a range or from a list of values.\n\n"
+      "Gives a scalar, or a tensor of independent draws of the shape given as argument or by an input. The range's end is "
+      "never drawn (integer dtypes round to the nearest, so they may show it). What is drawn depends on the pipeline's seed, "
+      "the epoch and the sample only.",
+      ports({.name = "shape_like", .help = "Only its shape is used.", .is_optional = true}),
+      ports({.name = "output", .help = "The draws."}),
+      arg(&Uniform::range, "range", "From where to where, (low, high).", kPerSample),
+      arg(&Uniform::values, "values", "Draws one of these instead, each as likely.", kPerSample),
+      arg(&Uniform::shape, "shape", "Shape of the output; default: a scalar.", kPerSample),
+      arg(&Uniform::dtype, "dtype", "Output dtype; default: FLOAT. Values are rounded and saturate."));
+
+  void check(Checker& c) const {
+    check_lists<GraphError>();
+    c.out({dtype.value_or(DType::kFloat32), {}, shape_asked(shape, c)});
+  }
+
+  void infer(Inference& i) const {
+    check_lists<SampleError>();
+    i.out({dtype.value_or(DType::kFloat32), {}, shape_asked(shape, i)});
+  }
+
+  void run_cpu(Run& r) const {
+    set_elements(r.outputs[0], [&](int64_t k) {
+      r.chance.seek(static_cast<uint64_t>(k));
+      if (!values) return static_cast<double>(r.chance.uniform(range[0], range[1]));
+      return static_cast<double>((*values)[static_cast<size_t>(uint64_t{r.chance.next()} * values->size() >> 32)]);
+    });
+  }
+
+  static std::vector<Case> cases() {
+    return {
+        {"range=[3.0, 3.0]", {}, {"float32 3.0"}},
+        {"values=[7.0], shape=[2], dtype=types.INT64", {}, {"int64 [7, 7]"}},
+        {"values=[-0.5]", {"uint8 HW [[1, 2]]"}, {"float32 [[-0.5, -0.5]]"}},
+    };
+  }
+
+ private:
+  template <class WrongCall>
+  void check_lists() const {
+    constexpr float kMax = std::numeric_limits<float>::max();
+    if (range.size() != 2 || !(range[0] <= range[1]) || range[0] < -kMax || range[1] > kMax)
+      throw WrongCall("argument 'range' takes two finite numbers, the lower one first");
+    if (values && values->empty()) throw WrongCall("argument 'values' is empty");
+  }
+};
+
+}  // namespace stoker::ops::random
+
+STOKER_OPERATOR(stoker::ops::random::Uniform)

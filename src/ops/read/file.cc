@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads whole files and their labels.
+#include <cstring>
+
+#include "io/file_list.h"
+#include "op/op.h"
+#include "op/reader.h"
+
+namespace stoker::ops::read {
+
+namespace {
+
+class FileSource final : public Source {
+ public:
+  explicit FileSource(const io::FileListSpec& spec) : list_(spec) {}
+
+  int64_t size() const override { return list_.size(); }
+  io::Extent extent(int64_t index) const override {
+    io::Extent e;
+    e.path = list_.path(index);
+    return e;
+  }
+  std::string name(int64_t index) const override { return list_.path(index); }
+  void infer(int64_t, size_t bytes, std::vector<TensorType>& outputs) const override {
+    outputs.push_back({DType::kUint8, {}, {static_cast<int64_t>(bytes)}});
+    outputs.push_back({DType::kInt32, {}, {1}});
+  }
+  void write(int64_t index, std::span<const uint8_t> bytes, std::span<const View> outputs) const override {
+    if (outputs[0].data != bytes.data() && !bytes.empty()) std::memcpy(outputs[0].data, bytes.data(), bytes.size());
+    *outputs[1].as<int32_t>() = list_.label(index);
+  }
+  int bytes_output() const override { return 0; }
+
+ private:
+  io::FileList list_;
+};
+
+}  // namespace
+
+struct File : ReaderArguments {
+  std::optional<std::string> file_root, file_list;
+  std::optional<std::vector<std::string>> files, dir_filters;
+  std::optional<Small<int32_t>> labels;
+  std::vector<std::string> file_filters = io::FileListSpec().file_filters;
+  bool case_sensitive_filter = false;
+
+  static constexpr auto kIgnored = kIgnoredReaderArguments;
+  static constexpr const char* kSkip = "reads files; its test stands beside it";
+  static constexpr auto schema = describe(
+      "readers.file",
+      "Reads whole files and their labels.\n\n"
+      "The set is a folder of folders (file_root: a file's label is the number of its folder in byte order), a text file "
+      "(file_list) or a list (files, labels). Outputs the bytes of a file, uint8 of shape (size,), and its label, int32 of "
+      "shape (1,). A folder or list that cannot be read is an error when the pipeline is built; a file that cannot be read "
+      "fails its sample.",
+      ports(),
+      ports({.name = "bytes", .help = "The file as it is, uint8 of shape (size,)."},
+            {.name = "label", .help = "int32 of shape (1,)."}),
+      arg(&File::file_root, "file_root", "The folder of folders; also what relative names of file_list and files start from."),
+      arg(&File::files, "files", "The files. Excludes file_list."),
+      arg(&File::labels, "labels", "A label per file of files; default: their positions, from 0."),
+      arg(&File::file_list, "file_list",
+          "Path of a text file, one 'name label' per line. Names may hold blanks inside and are relative to file_root, or else "
+          "to the text file's folder. Excludes files."),
+      arg(&File::file_filters, "file_filters", "Patterns of the files that count when folders are searched."),
+      arg(&File::dir_filters, "dir_filters", "Patterns of the folders that count; default: all."),
+      arg(&File::case_sensitive_filter, "case_sensitive_filter", "Whether patterns tell upper from lower case."),
+      kReaderArguments);
+
+  void check(Checker& c) const {
+    check_reader(*this);
+    if (!files && !file_list && !file_root) throw GraphError("the files are missing: give file_root, file_list or files");
+    if (files && file_list) throw GraphError("arguments 'files' and 'file_list' exclude each other");
+    if (labels && !files) throw GraphError("argument 'labels' needs 'files'");
+    c.out({DType::kUint8, {}, {-1}});
+    c.out({DType::kInt32, {}, {1}});
+  }
+
+  std::unique_ptr<Source> open() const {
+    io::FileListSpec s;
+    s.file_root = file_root.value_or("");
+    s.file_list = file_list.value_or("");
+    s.files = files.value_or(std::vector<std::string>{});
+    if (labels) s.labels.assign(labels->begin(), labels->end());
+    s.file_filters = file_filters;
+    s.dir_filters = dir_filters.value_or(std::vector<std::string>{});
+    s.case_sensitive_filter = case_sensitive_filter;
+    return std::make_unique<FileSource>(s);
+  }
+  io::OrderSpec order(int64_t size) const { return order_of(*this, size); }
+};
+
+}  // namespace stoker::ops::read
+
+STOKER_OPERATOR(stoker::ops::read::File)
