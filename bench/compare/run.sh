@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Makes an environment per peer below build/compare (once), then races them: bench/compare/race.py says how.
+# Arguments go to race.py: --rounds N, --data FOLDER, --peers stoker,dali,torchvision,opencv, --core N.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+environment() { # peer
+  local venv=build/compare/$1 key
+  key=$(cat bench/compare/peers/"$1"*.txt | sha256sum)
+  [ "$(cat "$venv/installed" 2>/dev/null)" = "$key" ] && return
+  echo "compare: making the environment of $1" >&2
+  "${PYTHON:-python3}" -m venv --clear "$venv"
+  "$venv/bin/python" -m pip install -q --disable-pip-version-check -r "bench/compare/peers/$1.txt"
+  if [ -f "bench/compare/peers/$1-no-deps.txt" ]; then
+    "$venv/bin/python" -m pip install -q --disable-pip-version-check --no-deps -r "bench/compare/peers/$1-no-deps.txt"
+    "$venv/bin/python" tools/make_empty_cuda.py
+  fi
+  echo "$key" >"$venv/installed"
+}
+
+for peer in dali torchvision opencv; do environment "$peer"; done
+exec .venv/bin/python bench/compare/race.py "$@"
