@@ -16,7 +16,7 @@ built = [ -f build/$(1)/build.ninja ] || cmake --preset $(1); cmake --build --pr
 
 .PHONY: help build test demo bench compare lint format asan tsan cuda fuzz docs clean
 help: ## this list
-	@sed -nE 's/^([a-z]+):[^#]*## (.*)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | column -t -s '|'
+	@sed -nE 's/^([a-z]+):[^#]*## (.*)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "%-16s%s\n", $$1, $$2}'
 
 build: ## the library and the Python package, importable by .venv/bin/python
 	@tools/install.sh build

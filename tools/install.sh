@@ -53,12 +53,12 @@ make_venv() {
 
 install_python_set() { # set
   local stamp=.venv/installed-$1 key
-  key=$(cat "requirements/$1".txt* tools/install.sh tools/make_empty_cuda.py | sha256sum)
+  key=$(cat "requirements/$1"*.txt tools/install.sh tools/make_empty_cuda.py | sha256sum)
   [ "$(cat "$stamp" 2>/dev/null)" != "$key" ] || return 0
   say "Python packages of requirements/$1.txt"
   .venv/bin/python -m pip install -q --disable-pip-version-check -r "requirements/$1.txt"
-  if [ -f "requirements/$1.txt.no-deps" ]; then
-    .venv/bin/python -m pip install -q --disable-pip-version-check --no-deps -r "requirements/$1.txt.no-deps"
+  if [ -f "requirements/$1-no-deps.txt" ]; then
+    .venv/bin/python -m pip install -q --disable-pip-version-check --no-deps -r "requirements/$1-no-deps.txt"
     .venv/bin/python tools/make_empty_cuda.py
   fi
   echo "$key" >"$stamp"

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Runs the tests of a built sanitizer preset: tools/run_sanitized.sh asan|tsan
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+export UBSAN_OPTIONS=print_stacktrace=1
+jobs=${JOBS:-$(nproc)}
+
+case ${1:-} in
+  asan)
+    ctest --test-dir build/asan --output-on-failure -j "$jobs"
+    # Python itself leaks by design; an exception thrown in the module needs libstdc++ to be loaded as early as libasan.
+    export ASAN_OPTIONS=detect_leaks=0 PYTHONPATH=$PWD/build/asan/python
+    LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libstdc++.so)" \
+      .venv/bin/python -m pytest tests/conformance
+    ;;
+  tsan)
+    # ThreadSanitizer does not start where addresses are scattered too widely.
+    setarch "$(uname -m)" -R ctest --test-dir build/tsan --output-on-failure -j "$jobs" \
+      -L 'stoker_(base|memory|io|run)_test'
+    ;;
+  *)
+    echo "usage: $0 asan|tsan" >&2
+    exit 2
+    ;;
+esac

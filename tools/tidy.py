@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs clang-tidy over src/ with the commands of a build folder: tidy.py BUILD JOBS.
+
+A file that passed is not looked at again until its preprocessed text, its flags, the checks or clang-tidy change.
+"""
+
+import hashlib
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+CLANG, TIDY = "clang++-19", "clang-tidy-19"
+CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "stoker-tidy"
+
+
+def flags_of(entry: dict[str, str]) -> list[str]:
+    """The compile command without launcher, compiler, input and output."""
+    words = shlex.split(entry["command"])
+    words = words[next(i for i, w in enumerate(words) if w.endswith(("c++", "g++", "clang++"))) + 1 :]
+    cut = {words.index("-o"), words.index("-o") + 1, words.index("-c"), words.index("-c") + 1}
+    return [w for i, w in enumerate(words) if i not in cut]
+
+
+def key_of(file: Path, flags: list[str], salt: bytes) -> str:
+    text = subprocess.run([CLANG, *flags, "-E", str(file)], capture_output=True)
+    if text.returncode:
+        sys.exit(f"{file}: does not preprocess with {CLANG}\n{text.stderr.decode()}")
+    # Line markers hold absolute paths, which differ between checkouts; code and line numbers stay.
+    body = text.stdout.replace(str(ROOT).encode(), b"")
+    # Comments are not in the preprocessed text, but NOLINT comments count.
+    return hashlib.sha256(salt + file.read_bytes() + body).hexdigest()
+
+
+def check(entry: dict[str, str], build: Path, salt: bytes) -> str:
+    """What clang-tidy has against the file; empty when nothing."""
+    file = Path(entry["file"])
+    flags = flags_of(entry)
+    passed = CACHE / key_of(file, flags, salt)
+    if passed.exists():
+        return ""
+    run = subprocess.run([TIDY, "-p", str(build), "--quiet", str(file)], capture_output=True, text=True)
+    if run.returncode:
+        return run.stdout + run.stderr
+    passed.touch()
+    return ""
+
+
+def wanted(entry: dict[str, str]) -> bool:
+    file = Path(entry["file"])
+    return file.is_relative_to(ROOT / "src") and not file.name.endswith("_test.cc")
+
+
+def main() -> None:
+    build, jobs = Path(sys.argv[1]), int(sys.argv[2])
+    if not shutil.which(TIDY):
+        sys.exit(f"tidy: no {TIDY} (tools/install.sh lint)")
+    CACHE.mkdir(parents=True, exist_ok=True)
+    version = subprocess.run([TIDY, "--version"], capture_output=True, check=True).stdout
+    salt = version + (ROOT / ".clang-tidy").read_bytes()
+    entries = [e for e in json.loads((build / "compile_commands.json").read_text()) if wanted(e)]
+    with ThreadPoolExecutor(jobs) as pool:
+        found = list(pool.map(lambda e: check(e, build, salt), entries))
+    bad = [text for text in found if text]
+    if bad:
+        sys.exit("\n".join(bad))
+    print(f"clang-tidy: {len(entries)} files, nothing found")
+
+
+if __name__ == "__main__":
+    main()
