@@ -1,0 +1,47 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Pictures for the tests: some made here, and a folder of real ones where there is one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "examples"))
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """24 JPEG pictures of several sizes in four class folders. Not to be written into."""
+    from synthetic_photos import make_photos
+
+    return make_photos(tmp_path_factory.mktemp("photos") / "pictures", count=24)
+
+
+@pytest.fixture(scope="session")
+def damaged(pictures: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same, but the second file was cut off in the middle."""
+    folder = tmp_path_factory.mktemp("photos") / "damaged"
+    shutil.copytree(pictures, folder)
+    victim = folder / "balls" / "0004.jpg"
+    victim.write_bytes(victim.read_bytes()[: victim.stat().st_size // 2])
+    return folder
+
+
+@pytest.fixture(scope="session")
+def test_data() -> Path:
+    """Real pictures and files: STOKER_TEST_DATA, or ../shared/data."""
+    folder = Path(os.environ.get("STOKER_TEST_DATA", ROOT.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip(f"no test data in {folder}; STOKER_TEST_DATA says where they are")
+    return folder

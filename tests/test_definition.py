@@ -1,0 +1,420 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Defining pipelines: functions, arguments, settings, and what is said when they are wrong."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import inspect
+import json
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from stoker import DataNode, Pipeline, errors, fn, pipeline_def, types
+from stoker._registry import operators
+
+
+def resolve(name: str) -> Any:
+    found: Any = fn
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def arguments_of(pipe: Pipeline, op: str) -> dict[str, Any]:
+    """The constant arguments that the graph holds for the only instance of an operator."""
+    nodes = json.loads(pipe._graph.save("{}"))["nodes"]
+    (arguments,) = [node["arguments"] for node in nodes if node["op"] == op]
+    return dict(arguments)
+
+
+def here() -> int:
+    """The caller's line."""
+    return inspect.stack()[1].lineno
+
+
+# fn
+
+
+def test_importing_is_light() -> None:
+    code = "import sys, stoker; print('numpy' in sys.modules, 'importlib.metadata' in sys.modules)"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.split() == ["False", "False"]
+
+
+@pytest.mark.parametrize("name", sorted(operators()))
+def test_every_operator_has_a_real_signature(name: str) -> None:
+    function, op = resolve(name), operators()[name]
+    shown = inspect.signature(function).parameters
+    assert function.__name__ == name.rpartition(".")[2]
+    assert function.__doc__.startswith(op["summary"])
+    positional = [p for p in shown.values() if p.kind is inspect.Parameter.POSITIONAL_ONLY]
+    assert len(positional) == len(op["inputs"])
+    for a in op["arguments"]:
+        expected = inspect.Parameter.empty if a["required"] else a["default"]
+        assert shown[a["name"]].default == expected
+        assert f"    {a['name']} (" in function.__doc__
+    for name in op["ignored"]:
+        assert name in shown
+
+
+def test_submodules_are_modules() -> None:
+    import stoker.fn.random as random_operators
+    from stoker.fn.decoders import image
+
+    assert inspect.ismodule(random_operators)
+    assert random_operators is fn.random
+    assert image is fn.decoders.image
+    assert "file" in dir(fn.readers)
+    assert {"readers", "decoders", "random", "resize"} <= set(dir(fn))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [("resiz", "resize"), ("image", "decoders.image"), ("readers.fil", "readers.file")],
+)
+def test_an_unknown_operator_names_the_nearest(wrong: str, right: str) -> None:
+    with pytest.raises(AttributeError, match=f"'fn.{wrong}'. Did you mean '{right}'"):
+        resolve(wrong)
+
+
+def test_old_names_still_work_and_say_so() -> None:
+    with pytest.warns(DeprecationWarning, match=r"now called fn\.readers\.file"):
+        assert fn.file_reader.__doc__ == fn.readers.file.__doc__
+
+
+# Arguments
+
+
+def test_constants_of_many_kinds() -> None:
+    pipe = Pipeline(batch_size=1)
+    with pipe:
+        encoded, _ = fn.readers.file(files=[Path("a.jpg"), "b.jpg"], file_root=Path("x"))
+        image = fn.decoders.image(encoded, output_type=types.GRAY)
+        image = fn.resize(image, size=np.array([3, 4]), interp_type="INTERP_CUBIC")
+        fn.crop_mirror_normalize(
+            image, mean=(1, np.float32(2.5)), std=2, dtype=np.float16, mirror=np.bool_(True)
+        )
+    assert arguments_of(pipe, "readers.file")["files"] == ["a.jpg", "b.jpg"]
+    assert arguments_of(pipe, "readers.file")["file_root"] == "x"
+    assert arguments_of(pipe, "decoders.image")["output_type"] == "GRAY"
+    assert arguments_of(pipe, "resize")["size"] == [3, 4]
+    assert arguments_of(pipe, "resize")["interp_type"] == "INTERP_CUBIC"
+    normalise = arguments_of(pipe, "crop_mirror_normalize")
+    assert normalise["mean"] == [1, 2.5]
+    assert normalise["dtype"] == "float16"
+    assert normalise["mirror"] == 1
+
+
+@pytest.mark.parametrize(
+    "dtype", [types.FLOAT, "float32", np.float32, np.dtype("float32"), types.DALIDataType.FLOAT]
+)
+def test_one_dtype_in_many_spellings(dtype: Any) -> None:
+    pipe = Pipeline(batch_size=1)
+    with pipe:
+        fn.random.uniform(dtype=dtype)
+    assert arguments_of(pipe, "random.uniform")["dtype"] == "float32"
+
+
+def test_types_are_their_texts() -> None:
+    assert types.FLOAT == "float32"
+    assert f"{types.UINT8} {types.RGB}" == "uint8 RGB"
+    assert repr(types.INTERP_LINEAR) == "types.INTERP_LINEAR"
+    assert types.to_numpy_type(types.FLOAT16) is np.float16
+    assert (types.NCHW, types.NHWC) == ("CHW", "HWC")
+
+
+def test_a_node_as_argument_is_computed_per_sample() -> None:
+    pipe = Pipeline(batch_size=64, seed=5)
+    with pipe:
+        image = types.Constant(np.array([[[1], [2]]], np.uint8), layout="HWC")
+        pipe.set_outputs(fn.flip(image, horizontal=fn.random.coin_flip()))
+    (flipped,) = pipe.run()
+    first = flipped.as_array()[:, 0, 0, 0]
+    assert set(first.tolist()) == {1, 2}
+
+
+@pytest.mark.parametrize(
+    ("value", "expected", "dtype"),
+    [
+        (3, 3, np.int32),
+        (2.5, 2.5, np.float32),
+        (True, True, np.bool_),
+        ([[1, 2], [3, 4]], [[1, 2], [3, 4]], np.int32),
+        (np.array([1.5, 2.0]), [1.5, 2.0], np.float64),
+        (np.uint8(7), 7, np.uint8),
+    ],
+)
+def test_constants_as_outputs(value: Any, expected: Any, dtype: Any) -> None:
+    pipe = Pipeline(batch_size=2)
+    pipe.set_outputs(value)
+    (batch,) = pipe.run()
+    sample = np.asarray(batch[1])
+    assert sample.dtype == dtype
+    np.testing.assert_array_equal(sample, expected)
+
+
+# Messages
+
+
+def test_a_wrong_argument_names_the_line_and_the_nearest() -> None:
+    with Pipeline(batch_size=1), pytest.raises(errors.GraphError) as caught:
+        line = here() + 1
+        fn.readers.file(file_rot="x")
+    assert f"test_definition.py:{line})" in str(caught.value)
+    assert "Did you mean 'file_root'?" in str(caught.value)
+    assert isinstance(caught.value, ValueError)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda x: fn.random_resized_crop(x), "argument 'size' is required"),
+        (lambda x: fn.resize(x, size=object()), "argument 'size' expects a number"),
+        (lambda x: fn.resize(x, size=["a", 1]), "expects a list of one type"),
+        (lambda x: fn.resize(x, size=[x, 1]), "must be the whole argument"),
+        (lambda x: fn.resize(x, size=[1, None]), "without None"),
+        (lambda x: fn.copy([x, x]), "input 0 is a list of nodes"),
+        (lambda x: fn.copy(x, x), "takes 1 input"),
+        (lambda x: fn.copy(x, device="tpu"), "device expects 'cpu', 'gpu' or 'mixed', got 'tpu'"),
+        (lambda x: fn.copy(x, name=3), "name expects a str"),
+        (lambda x: fn.copy(x, name="input") and fn.copy(x, name="input"), "named 'input'"),
+        (lambda x: fn.random.coin_flip(probability=2.0), "probability"),
+        (lambda x: fn.resize(x, interp_type="INTERP_BEST"), "INTERP_LANCZOS3"),
+    ],
+)
+def test_refused_calls(call: Any, message: str) -> None:
+    pipe = Pipeline(batch_size=1)
+    with pipe, pytest.raises(errors.GraphError) as caught:
+        x = types.Constant(np.zeros((2, 2, 3), np.uint8), layout="HWC")
+        node = call(x)
+        pipe.set_outputs(node)
+        pipe.build()
+    assert message in str(caught.value)
+    assert "test_definition.py:" in str(caught.value)
+
+
+def test_calls_outside_of_a_pipeline() -> None:
+    with pytest.raises(errors.GraphError, match="outside of a pipeline"):
+        fn.random.uniform()
+
+
+def test_nodes_stay_in_their_pipeline() -> None:
+    with Pipeline(batch_size=1):
+        stranger = fn.random.uniform()
+    other = Pipeline(batch_size=1)
+    with other, pytest.raises(errors.GraphError, match="belongs to another pipeline"):
+        fn.copy(stranger)
+    with pytest.raises(errors.GraphError, match="belongs to another pipeline"):
+        other.set_outputs(stranger)
+
+
+def test_nodes_have_no_value() -> None:
+    with Pipeline(batch_size=1):
+        node = fn.random.uniform(name="draw")
+        assert repr(node) == "DataNode(name='draw', device='cpu')"
+        with pytest.raises(errors.GraphError, match="cannot decide"):
+            bool(node)
+        with pytest.raises(TypeError):
+            _first, _second = node
+
+
+# pipeline_def and settings
+
+
+@pipeline_def
+def plain() -> DataNode:
+    return fn.random.uniform()
+
+
+@pipeline_def(batch_size=2, num_threads=3)
+def with_settings(low: float, high: float = 1.0) -> DataNode:
+    """Draws."""
+    return fn.random.uniform(range=[low, high])
+
+
+def test_pipeline_def_in_both_forms() -> None:
+    assert plain(batch_size=4).batch_size == 4
+    pipe = with_settings(0.5, high=0.75, batch_size=8)
+    assert (pipe.batch_size, pipe.num_threads) == (8, 3)
+    (batch,) = pipe.run()
+    assert np.all((np.asarray(batch) >= 0.5) & (np.asarray(batch) < 0.75))
+    assert with_settings.__doc__ == "Draws."
+    assert list(inspect.signature(with_settings).parameters) == ["low", "high"]
+
+
+def test_pipeline_def_refuses_unknown_names() -> None:
+    with pytest.raises(
+        TypeError, match=r"with_settings\(\).*'batchsize'. Did you mean 'batch_size'"
+    ):
+        with_settings(0.0, batchsize=3)
+    with pytest.raises(TypeError, match="Did you mean 'num_threads'"):
+        pipeline_def(num_thread=3)
+    with pytest.raises(TypeError, match="Did you mean 'batch_size'"):
+        Pipeline(batch_sizes=3)
+
+
+def test_an_argument_named_like_a_setting_goes_to_the_function() -> None:
+    @pipeline_def(batch_size=1)
+    def seeded(seed: int) -> DataNode:
+        return fn.random.uniform(seed=seed)
+
+    with pytest.warns(UserWarning, match="seed= goes to the function seeded"):
+        pipe = seeded(seed=3)
+    assert pipe.seed is None
+
+
+def test_a_function_without_outputs() -> None:
+    @pipeline_def(batch_size=1)
+    def nothing() -> None:
+        fn.random.uniform()
+
+    with pytest.raises(errors.GraphError, match=r"nothing .*returns no outputs"):
+        nothing()
+
+
+def test_established_settings_are_accepted() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pipe = Pipeline(
+            4,
+            2,
+            None,
+            -1,
+            True,
+            {"cpu_size": 3, "gpu_size": 2},
+            exec_async=False,
+            set_affinity=True,
+            enable_checkpointing=True,
+            py_num_workers=4,
+        )
+    assert (pipe.batch_size, pipe.num_threads, pipe.prefetch_queue_depth) == (4, 2, 3)
+    assert (pipe.seed, pipe.exec_async, pipe.set_affinity, pipe.py_num_workers) == (
+        None,
+        False,
+        True,
+        4,
+    )
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"batch_size": 0}, "batch_size expects an int of at least 1, got 0"),
+        ({"batch_size": 2.5}, "batch_size expects an int"),
+        ({"num_threads": "many"}, "num_threads expects an int"),
+        ({"on_error": "skipp"}, "Did you mean 'skip'"),
+        ({"executor": "fast"}, "executor expects one of 'pipelined', 'simple'"),
+        ({"shard_id": 2, "num_shards": 2}, "shard_id is 2"),
+        ({"prefetch_queue_depth": {"cpu": 2}}, "'cpu_size' and 'gpu_size'"),
+        ({"memory_limit": -1}, "memory_limit expects"),
+    ],
+)
+def test_refused_settings(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(errors.GraphError) as caught:
+        Pipeline(**{"batch_size": 1, **settings})
+    assert message in str(caught.value)
+
+
+def test_a_pipeline_needs_a_batch_size_and_outputs() -> None:
+    with pytest.raises(errors.GraphError, match="batch_size is required"):
+        plain().run()
+    with pytest.raises(errors.GraphError, match="has no outputs"):
+        Pipeline(batch_size=1).run()
+    with pytest.raises(errors.GraphError, match="at least one output"):
+        Pipeline(batch_size=1).set_outputs()
+
+
+def test_define_graph() -> None:
+    class Draws(Pipeline):
+        def define_graph(self) -> tuple[DataNode, DataNode]:
+            return fn.random.uniform(), fn.random.coin_flip()
+
+    pipe = Draws(batch_size=3)
+    assert [len(b) for b in pipe.run()] == [3, 3]
+    assert pipe.num_outputs == 2
+
+
+def test_a_built_graph_stays_as_it_is() -> None:
+    pipe = plain(batch_size=1)
+    pipe.build()
+    with pipe, pytest.raises(errors.GraphError, match="built"):
+        fn.random.uniform()
+
+
+def test_pipelines_nest_and_belong_to_threads() -> None:
+    outer, inner = Pipeline(batch_size=1), Pipeline(batch_size=1)
+    assert Pipeline.current() is None
+    with outer:
+        with inner:
+            assert Pipeline.current() is inner
+        assert Pipeline.current() is outer
+    assert Pipeline.current() is None
+    with pytest.raises(errors.GraphError, match="no current pipeline"):
+        Pipeline.pop_current()
+
+
+@pytest.mark.parametrize(
+    ("declared", "message"),
+    [
+        ({"output_dtype": types.UINT8}, "output 0 .*output_dtype expects 'uint8', got 'float32'"),
+        ({"output_ndim": [0, 2]}, "output 1 .*output_ndim expects 2, got 1"),
+        ({"output_layout": ["", None, None]}, "output_layout has 3 entries for 2 outputs"),
+        ({"output_dtype": [types.FLOAT, np.int32], "output_ndim": [None, 1]}, None),
+    ],
+)
+def test_declared_outputs_are_checked(declared: dict[str, Any], message: str | None) -> None:
+    pipe = Pipeline(batch_size=1, **declared)
+    with pipe:
+        pipe.set_outputs(fn.random.uniform(), fn.random.coin_flip(shape=[2]))
+    if message is None:
+        pipe.build()
+        return
+    with pytest.raises(errors.GraphError, match=message):
+        pipe.build()
+
+
+# What is generated from the table
+
+
+def load_tool(repository: Path, name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, repository / "tools" / f"{name}.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_stubs_show_what_the_functions_take(repository: Path, tmp_path: Path) -> None:
+    load_tool(repository, "make_stubs").main(tmp_path)
+    seen = set()
+    for path in (tmp_path / "fn").rglob("*.pyi"):
+        parts = path.relative_to(tmp_path / "fn").with_suffix("").parts
+        prefix = "".join(f"{p}." for p in parts if p != "__init__")
+        for item in ast.parse(path.read_text()).body:
+            if isinstance(item, ast.FunctionDef):
+                shown = [a.arg for a in item.args.posonlyargs + item.args.kwonlyargs]
+                assert shown == list(inspect.signature(resolve(prefix + item.name)).parameters)
+                assert ast.get_docstring(item)
+                seen.add(prefix + item.name)
+    assert seen == set(operators())
+
+
+def test_pages_tell_everything(repository: Path, tmp_path: Path) -> None:
+    load_tool(repository, "make_docs").main(tmp_path)
+    index = (tmp_path / "index.md").read_text()
+    for name, op in operators().items():
+        page = (tmp_path / f"{name}.md").read_text()
+        assert f"({name}.md)" in index
+        for a in op["arguments"]:
+            assert f"| `{a['name']}` |" in page
+        for case in op["cases"]:
+            assert all(f"  out  {o}\n" in page for o in case["outputs"])

@@ -1,0 +1,54 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""The examples in the README and the guides do what they say, and the demo runs."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guide").glob("*.md"))]
+BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.M | re.S)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
+def test_examples_print_what_the_page_says(
+    page: Path, pictures: Path, damaged: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pictures").symlink_to(pictures)
+    (tmp_path / "damaged").symlink_to(damaged)
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"__name__": "example"}
+    blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
+    assert blocks
+    for code, expected in blocks:
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(code, str(page), "exec"), names)
+        if expected:
+            assert printed.getvalue() == expected
+
+
+def test_the_demo_runs(pictures: Path, tmp_path: Path) -> None:
+    from PIL import Image
+
+    script = ROOT / "examples" / "resnet50_demo.py"
+    options = ["--out", str(tmp_path), "--epochs", "2", "--batch-size", "8", "--threads", "2"]
+    done = subprocess.run(
+        [sys.executable, str(script), str(pictures), *options],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert re.search(r"^\d+ images/s", done.stdout, re.M)
+    assert "decoders_image_0" in done.stdout
+    with Image.open(tmp_path / "contact_sheet.png") as sheet:
+        assert sheet.size == (8 * 228 + 4, 4 * 228 + 4)
+        assert len(sheet.convert("RGB").getcolors(1 << 24)) > 1000
