@@ -75,6 +75,15 @@ constexpr std::array<Port, 2> ports(Port a, Port b) { return {a, b}; }
 constexpr std::array<Port, 3> ports(Port a, Port b, Port c) { return {a, b, c}; }
 constexpr std::array<Port, 4> ports(Port a, Port b, Port c, Port d) { return {a, b, c, d}; }
 
+// Lists of names in one, for kIgnored.
+template <size_t A, size_t B>
+constexpr std::array<const char*, A + B> joined(const std::array<const char*, A>& a, const std::array<const char*, B>& b) {
+  std::array<const char*, A + B> all{};
+  for (size_t i = 0; i < A; ++i) all[i] = a[i];
+  for (size_t i = 0; i < B; ++i) all[A + i] = b[i];
+  return all;
+}
+
 // describe(name, summary, ports(in...), ports(out...), arg(...)...). A tuple of args (shared by several operators) may stand
 // for one arg.
 template <class T>

@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "op/picture.h"
+
+#include <cmath>
+
+#include "kernels/fused.h"
+
+namespace stoker {
+
+namespace {
+
+Bytes bytes_of(const View& encoded) {
+  if (encoded.shape.rank != 1)
+    throw SampleError("an encoded image has one axis, got the shape " + encoded.shape.str());
+  return {encoded.as<const uint8_t>(), static_cast<size_t>(encoded.shape[0])};
+}
+
+DecodeOptions options_of(const PictureArguments& a) {
+  DecodeOptions o;
+  o.output_type = a.output_type;
+  o.adjust_orientation = a.adjust_orientation;
+  o.use_fast_idct = a.use_fast_idct;
+  o.tolerate_corrupt = a.tolerate_corrupt;
+  o.verify = a.verify;
+  return o;
+}
+
+// What full intensity is in a type.
+double intensity(DType t) {
+  if (info(t).is_float) return 1;
+  return static_cast<double>((int64_t{1} << (8 * size_of(t) - info(t).is_signed)) - 1);
+}
+
+bool can_be_output(DType t) { return size_of(t) <= 2 ? t != DType::kBool && t != DType::kNone : t == DType::kFloat32; }
+
+}  // namespace
+
+TensorType checked_picture(const PictureArguments& a, const Checker& c) {
+  if (c.in().shape.rank != 1 && c.in().shape.rank >= 0)
+    throw GraphError("input 'encoded' has one axis, the bytes of a file; got " + c.in().str());
+  if (!can_be_output(a.dtype))
+    throw GraphError(std::string("argument 'dtype' is ") + name_of(a.dtype) +
+                     "; expected UINT8, INT8, UINT16, INT16, FLOAT or FLOAT16");
+  const int64_t channels = a.output_type == ImageType::kAny ? -1 : a.output_type == ImageType::kGray ? 1 : 3;
+  return {a.dtype, "HWC", {-1, -1, channels}};
+}
+
+Picture::Picture(const PictureArguments& a, const View& encoded)
+    : bytes_(bytes_of(encoded)),
+      options_(options_of(a)),
+      codec_(codec_for(bytes_)),
+      decoded_(decoded_type(codec_.peek(bytes_, options_), a.output_type)),
+      type_(decoded_) {
+  type_.dtype = a.dtype;
+}
+
+void Picture::decode(const View& out, Arena& scratch) const {
+  if (type_.dtype == decoded_.dtype) return codec_.decode(bytes_, options_, out, scratch);
+  const View pixels = View::window(scratch.allocate(static_cast<size_t>(out.shape.volume() * size_of(decoded_.dtype))),
+                                   decoded_.dtype, out.covers(), decoded_.shape, decoded_.layout);
+  codec_.decode(bytes_, options_, pixels, scratch);
+  const double scale = intensity(type_.dtype) / intensity(decoded_.dtype);
+  const Block rescale{Pointwise{{}, {static_cast<float>(scale)}, {}}, type_.dtype};
+  run_blocks({&rescale, 1}, pixels, out, scratch);
+}
+
+void Picture::decode_part(const Window& w, const View& out, Arena& scratch) const {
+  View in_picture = out;
+  for (int a = 0; a < w.begin.rank; ++a) in_picture.origin[a] += w.begin[a];
+  in_picture.full = type_.shape;
+  decode(in_picture, scratch);
+}
+
+}  // namespace stoker

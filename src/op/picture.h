@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// An encoded image and how a user wants it decoded: what the image decoders share. Pure; thread-safe.
+#pragma once
+#include <array>
+
+#include "codec/codec.h"
+#include "op/context.h"
+#include "op/schema.h"
+
+namespace stoker {
+
+template <>
+struct EnumNames<ImageType> {
+  static constexpr const char* kType = "ImageType";
+  static constexpr const char* kNames[] = {"RGB", "BGR", "GRAY", "YCbCr", "ANY_DATA"};
+};
+
+struct PictureArguments {
+  ImageType output_type = ImageType::kRGB;
+  DType dtype = DType::kUint8;
+  bool adjust_orientation = true;
+  bool use_fast_idct = false;
+  bool tolerate_corrupt = false;
+  bool verify = false;
+};
+inline constexpr auto kPictureArguments = std::tuple{
+    arg(&PictureArguments::output_type, "output_type",
+        "Colours of the output: RGB, BGR, GRAY, YCbCr (BT.601), or ANY_DATA for as many channels as are stored."),
+    arg(&PictureArguments::dtype, "dtype",
+        "Output dtype: UINT8, INT8, UINT16, INT16, FLOAT or FLOAT16. Values are rescaled so that full intensity is the "
+        "largest integer, or 1 for floats."),
+    arg(&PictureArguments::adjust_orientation, "adjust_orientation", "Turn the picture as its EXIF orientation says."),
+    arg(&PictureArguments::use_fast_idct, "use_fast_idct", "JPEG: a faster and coarser inverse transform."),
+    arg(&PictureArguments::tolerate_corrupt, "tolerate_corrupt",
+        "Deliver what can be decoded of damaged data instead of failing the sample."),
+    arg(&PictureArguments::verify, "verify",
+        "Judge all of the data for damage, also outside the window that is looked at."),
+};
+
+// Accepted so that established scripts run. Chroma is always upsampled smoothly; decoding takes no tuning.
+inline constexpr std::array kIgnoredPictureArguments = {
+    "jpeg_fancy_upsampling",      "affine",
+    "hw_decoder_load",            "hybrid_huffman_threshold",
+    "device_memory_padding",      "host_memory_padding",
+    "device_memory_padding_jpeg2k", "host_memory_padding_jpeg2k",
+    "preallocate_width_hint",     "preallocate_height_hint",
+    "split_stages",               "use_chunk_allocator",
+    "memory_stats"};
+inline constexpr std::array kIgnoredCacheArguments = {"cache_size", "cache_type", "cache_threshold", "cache_batch_copy",
+                                                      "cache_debug"};
+
+inline constexpr Port kEncodedPort = {.name = "encoded", .help = "The encoded image: uint8 of shape (size,).",
+                                      .dtypes = "uint8", .is_value = true};
+inline constexpr Port kPicturePort = {.name = "image", .help = "The pixels, layout HWC."};
+
+// What a decoder gives when the graph is built: extents not known yet. Throws GraphError.
+TensorType checked_picture(const PictureArguments& a, const Checker& c);
+
+// One encoded image. Requires: the bytes, one dense axis, outlive it.
+class Picture {
+ public:
+  // Reads the header. Throws SampleError.
+  Picture(const PictureArguments& a, const View& encoded);
+  // The whole picture, in the dtype wanted.
+  const TensorType& type() const { return type_; }
+  // Decodes the window that `out` is of the whole picture. Throws SampleError.
+  void decode(const View& out, Arena& scratch) const;
+  // The same where `out` is a window of the part `w` of the picture, as the decoders that crop deliver it.
+  void decode_part(const Window& w, const View& out, Arena& scratch) const;
+
+ private:
+  Bytes bytes_;
+  DecodeOptions options_;
+  const ImageCodec& codec_;
+  TensorType decoded_, type_;
+};
+
+}  // namespace stoker

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Decodes a random window of an image.
+#include "op/op.h"
+#include "op/picture.h"
+#include "op/random_window.h"
+#include "op/tiny_jpeg.h"
+
+namespace stoker::ops::decode {
+
+struct ImageRandomCrop : PictureArguments, RandomWindowArguments {
+  static constexpr bool kRandom = true;
+  static constexpr auto kIgnored = kIgnoredPictureArguments;
+  static constexpr auto schema = describe(
+      "decoders.image_random_crop",
+      "Decodes a random window of an image.\n\n"
+      "The window's area and aspect ratio are drawn until it fits into the picture, then its place. Only the window is "
+      "decoded, with the same pixels as in the whole picture. What was drawn depends on the pipeline's seed, the epoch and "
+      "the sample only.",
+      ports(kEncodedPort), ports(kPicturePort), kRandomWindowArguments, kPictureArguments);
+
+  void check(Checker& c) const {
+    check_random_window(*this);
+    c.out(checked_picture(*this, c));
+  }
+
+  void infer(Inference& i) const {
+    TensorType t = Picture(*this, i.values[0]).type();
+    t.shape = window(t, i.chance).shape();
+    i.out(t);
+  }
+
+  void run_cpu(Run& r) const {
+    const Picture picture(*this, r.inputs[0]);
+    picture.decode_part(window(picture.type(), r.chance), r.outputs[0], r.scratch);
+  }
+
+  static std::vector<Case> cases() {
+    return {
+        {"random_area=[1.0, 1.0], random_aspect_ratio=[9.0, 9.0], output_type=types.GRAY",
+         {kTinyJpeg},
+         {"uint8 [[[40], [40], [40], [40], [40], [40], [40], [40], [200]]]"}},
+        {"random_area=[1.0, 1.0], random_aspect_ratio=[9.0, 9.0], output_type=types.ANY_DATA, dtype=types.INT8",
+         {kTinyJpeg},
+         {"int8 [[[20], [20], [20], [20], [20], [20], [20], [20], [100]]]"}},
+    };
+  }
+
+ private:
+  Window window(const TensorType& picture, Chance chance) const {
+    const PlaneWindow w = random_window(*this, picture.shape[0], picture.shape[1], chance);
+    return {{w.y, w.x, 0}, {w.y + w.height, w.x + w.width, picture.shape[2]}};
+  }
+};
+
+}  // namespace stoker::ops::decode
+
+STOKER_OPERATOR(stoker::ops::decode::ImageRandomCrop)
