@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Any bytes as an encoded image: a picture or a SampleError, and a window of it is that part of the
+// whole. The first 8 bytes choose the options and the window, the rest is the file.
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <vector>
+
+#include "base/error.h"
+#include "codec/codec.h"
+
+namespace stoker {
+namespace {
+
+constexpr size_t kChoices = 8;
+
+struct Choices {
+  DecodeOptions options;
+  const uint8_t* window;  // 4 bytes
+
+  explicit Choices(const uint8_t* b) : window(b + 4) {
+    options.output_type = static_cast<ImageType>(b[0] % 5);
+    options.adjust_orientation = b[1] & 1;
+    options.use_fast_idct = b[1] & 2;
+    options.tolerate_corrupt = b[1] & 4;
+    options.verify = b[1] & 8;
+    options.max_pixels = 1 << 18;
+  }
+
+  Window window_of(const Shape& full) const {
+    Window w = Window::all(full);
+    for (int a = 0; a < 2; ++a) {
+      w.begin[a] = full[a] * window[2 * a] / 256;
+      w.end[a] = w.begin[a] + 1 + (full[a] - w.begin[a] - 1) * window[2 * a + 1] / 255;
+    }
+    return w;
+  }
+};
+
+bool decode(const ImageCodec& codec, Bytes file, const DecodeOptions& options, const View& out) {
+  try {
+    Arena scratch;
+    codec.decode(file, options, out, scratch);
+    return true;
+  } catch (const SampleError& e) {
+    if (e.offset > static_cast<int64_t>(file.size()) || !*e.what()) std::abort();
+    return false;
+  }
+}
+
+// A window may succeed where the whole fails, as it needs less; where both succeed they agree.
+void compare(const ImageCodec& codec, Bytes file, const Choices& choices) {
+  const ImageInfo info = codec.peek(file, choices.options);
+  const Shape full = decoded_type(info, choices.options.output_type).shape;
+  const Window w = choices.window_of(full);
+  std::vector<uint8_t> whole(static_cast<size_t>(full.volume()));
+  std::vector<uint8_t> part(static_cast<size_t>(w.shape().volume()));
+  const View all = View::dense(whole.data(), DType::kUint8, full, "HWC");
+  const View some = View::window(part.data(), DType::kUint8, w, full, "HWC");
+  const bool whole_is_good = decode(codec, file, choices.options, all);
+  const bool part_is_good = decode(codec, file, choices.options, some);
+  if (whole_is_good && !part_is_good) std::abort();
+  if (!whole_is_good || !part_is_good) return;
+  const size_t row = static_cast<size_t>(some.strides[0]);
+  for (int64_t y = 0; y < some.shape[0]; ++y) {
+    const uint8_t* want =
+        all.as<uint8_t>() + (w.begin[0] + y) * all.strides[0] + w.begin[1] * full[2];
+    if (!std::equal(want, want + row, part.data() + y * some.strides[0])) std::abort();
+  }
+}
+
+}  // namespace
+}  // namespace stoker
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size < stoker::kChoices) return 0;
+  const stoker::Choices choices(data);
+  // A copy of its own, so that the address sanitizer sees any read behind it.
+  const std::vector<uint8_t> file(data + stoker::kChoices, data + size);
+  try {
+    stoker::compare(stoker::codec_for(file), file, choices);
+  } catch (const stoker::SampleError&) {
+  }
+  return 0;
+}

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "codec/codec.h"
+
+#include <string>
+
+#include "base/error.h"
+#include "codec/signature.h"
+
+namespace stoker {
+
+const ImageCodec& jpeg_codec();  // jpeg.cc
+
+namespace {
+
+constexpr const ImageCodec& (*kCodecs[])() = {
+    jpeg_codec,
+};
+
+std::string supported() {
+  std::string names;
+  for (auto codec : kCodecs) names += (names.empty() ? "" : ", ") + std::string(codec().name());
+  return names;
+}
+
+}  // namespace
+
+const ImageCodec& codec_for(Bytes bytes) {
+  for (auto codec : kCodecs)
+    if (codec().recognises(bytes)) return codec();
+  throw SampleError("not an image that can be decoded: expected " + supported() + ", found " +
+                        describe_content(bytes),
+                    0);
+}
+
+TensorType decoded_type(const ImageInfo& info, ImageType type) {
+  const int channels = type == ImageType::kAny ? info.channels : type == ImageType::kGray ? 1 : 3;
+  return {info.dtype, "HWC", {info.height, info.width, channels}};
+}
+
+void check_pixels(const ImageInfo& info, const DecodeOptions& options) {
+  const int64_t pixels = info.stored_height * info.stored_width;
+  if (pixels > options.max_pixels)
+    throw SampleError(std::string(info.format) + " image claims " +
+                      std::to_string(info.stored_width) + " x " +
+                      std::to_string(info.stored_height) + " = " + std::to_string(pixels) +
+                      " pixels, more than the limit of " + std::to_string(options.max_pixels));
+}
+
+void check_window(const ImageInfo& info, const DecodeOptions& options, const View& out) {
+  const TensorType whole = decoded_type(info, options.output_type);
+  if (out.dtype != whole.dtype || !(out.full == whole.shape))
+    throw SampleError("the picture is " + whole.str() + ", but a window of " +
+                      std::string(name_of(out.dtype)) + " " + out.full.str() + " was asked for");
+  const Window w = out.covers();
+  if (!Window::all(whole.shape).contains(w) || out.shape[2] != whole.shape[2])
+    throw SampleError("the window from " + w.begin.str() + " to " + w.end.str() +
+                      " does not lie in the picture " + whole.shape.str());
+}
+
+}  // namespace stoker

@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Encoded images become pixels: what every image format offers, and which format some bytes are.
+// A new format is one new file with an ImageCodec and one entry in the table of codec.cc.
+#pragma once
+#include <cstdint>
+#include <span>
+
+#include "base/types.h"
+#include "base/view.h"
+#include "memory/arena.h"
+
+namespace stoker {
+
+using Bytes = std::span<const uint8_t>;
+
+// What decode() delivers. kYCbCr is ITU-R BT.601 (16..235, 16..240) made from RGB. kAny keeps what
+// is stored: 1 channel for gray, RGB for colour (also where the file holds YCbCr), 4 for CMYK (0 =
+// no ink).
+enum class ImageType : uint8_t { kRGB, kBGR, kGray, kYCbCr, kAny };
+
+struct DecodeOptions {
+  ImageType output_type = ImageType::kRGB;
+  bool adjust_orientation = true;          // turn the picture as its EXIF orientation says
+  bool use_fast_idct = false;  // JPEG: a faster, coarser inverse transform; other pixels
+  bool tolerate_corrupt =
+      false;  // deliver what can be decoded of damaged data; damaged headers stay errors
+  bool verify = false;  // judge all of the data, not only what the window needs
+  int64_t max_pixels =
+      int64_t{1} << 28;  // a picture that claims more is refused before any memory is taken for it
+};
+
+struct ImageInfo {
+  const char* format = "";  // "JPEG"
+  int64_t height = 0, width = 0;  // as decode() delivers them
+  int64_t stored_height = 0, stored_width = 0;  // before the orientation is applied
+  int channels = 0;  // as stored
+  int orientation = 1;  // 1..8 as in EXIF, also when it is not applied
+  DType dtype = DType::kUint8;  // that decode() delivers
+};
+
+// The whole picture as decode() delivers it, layout HWC.
+TensorType decoded_type(const ImageInfo& info, ImageType type);
+
+// One image format. Without state; thread-safe.
+class ImageCodec {
+ public:
+  virtual ~ImageCodec() = default;
+  virtual const char* name() const = 0;
+  // Looks at the first bytes only.
+  virtual bool recognises(Bytes bytes) const = 0;
+  // Reads the header; the bytes may end behind it. Throws SampleError where the picture cannot be
+  // decoded: damaged, of a kind that is not supported, more than max_pixels.
+  virtual ImageInfo peek(Bytes bytes, const DecodeOptions& options) const = 0;
+  // Fills `out`, the window of the picture that origin, shape and full say (displayed coordinates;
+  // any strides), with exactly those pixels that decoding all of the picture would give. Throws
+  // SampleError with the byte offset (about) where the data is damaged; then `out` holds anything.
+  // Only what the window needs is judged unless options.verify. Requires: out.full is the shape of
+  // decoded_type(), out.dtype its dtype.
+  virtual void decode(Bytes bytes, const DecodeOptions& options, const View& out,
+                      Arena& scratch) const = 0;
+};
+
+// Chooses by content, never by name. Throws SampleError that says what the bytes are and what is
+// supported. Thread-safe.
+const ImageCodec& codec_for(Bytes bytes);
+
+// For codecs: refuses a picture of more pixels than the limit.
+void check_pixels(const ImageInfo& info, const DecodeOptions& options);
+// For codecs: refuses a window that does not lie in the picture.
+void check_window(const ImageInfo& info, const DecodeOptions& options, const View& out);
+
+}  // namespace stoker

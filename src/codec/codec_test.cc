@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "codec/codec.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "codec/jpeg_maker.h"
+#include "codec/signature.h"
+
+namespace stoker {
+namespace {
+
+Bytes as_bytes(std::string_view s) {
+  return {reinterpret_cast<const uint8_t*>(s.data()), s.size()};
+}
+
+std::string refusal(std::string_view s) {
+  try {
+    codec_for(as_bytes(s));
+  } catch (const SampleError& e) {
+    EXPECT_EQ(e.offset, 0);
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST(CodecFor, ChoosesByContent) { EXPECT_STREQ(codec_for(test::make_jpeg({})).name(), "JPEG"); }
+
+TEST(CodecFor, SaysWhatItFoundAndWhatItWanted) {
+  using std::string_view_literals::operator""sv;
+  constexpr std::pair<std::string_view, const char*> kCases[] = {
+      {"", "found an empty file"},
+      {"\x89PNG\r\n\x1A\n0000"sv, "found a PNG image"},
+      {"GIF89a...", "found a GIF image"},
+      {"RIFF\1\2\3\4WEBPVP8 "sv, "found a WebP image"},
+      {"RIFF\1\2\3\4WAVEfmt "sv, "found WAV audio"},
+      {"II*\0\1"sv, "found a TIFF image"},
+      {"BM\1\2\3"sv, "found a BMP image"},
+      {"P6\n3 4\n255\n", "found a PNM image"},
+      {"\0\0\0\x20"
+       "ftypavif"sv,
+       "found an AVIF image"},
+      {"\0\0\0\x20"
+       "ftypisom"sv,
+       "found an MP4"},
+      {"\0\0\0\0\0\0"sv, "found nothing but zeros"},
+      {"<html><body>404</body>", "found text that begins with \"<html><body>404</body>\""},
+      {"version https://git-lfs.github.com/spec/v1", "found a Git LFS pointer"},
+      {"\xFF\xD8"sv, "found the bytes ff d8"},
+      {"\x01\x02\x03\x04"sv, "found the bytes 01 02 03 04"},
+  };
+  for (const auto& [bytes, expected] : kCases) {
+    const std::string message = refusal(bytes);
+    EXPECT_NE(message.find(expected), message.npos) << message;
+    EXPECT_NE(message.find("expected JPEG"), message.npos) << message;
+  }
+}
+
+TEST(DescribeContent, IsOneLineOfPlainCharacters) {
+  for (int seed = 0; seed < 256; ++seed) {
+    std::string bytes(70, '\0');
+    for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(seed + i * 7);
+    for (const char c : describe_content(as_bytes(bytes))) EXPECT_TRUE(c >= 0x20 && c < 0x7F);
+  }
+  EXPECT_EQ(describe_content(as_bytes("caf\xC3\xA9\n")), "text that begins with \"caf???\"");
+}
+
+TEST(DecodedType, FollowsTheOutputType) {
+  ImageInfo info;
+  info.height = 4;
+  info.width = 5;
+  info.channels = 4;
+  EXPECT_EQ(decoded_type(info, ImageType::kRGB), (TensorType{DType::kUint8, "HWC", {4, 5, 3}}));
+  EXPECT_EQ(decoded_type(info, ImageType::kGray), (TensorType{DType::kUint8, "HWC", {4, 5, 1}}));
+  EXPECT_EQ(decoded_type(info, ImageType::kAny), (TensorType{DType::kUint8, "HWC", {4, 5, 4}}));
+}
+
+}  // namespace
+}  // namespace stoker

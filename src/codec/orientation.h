@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Turns a window of the displayed picture into the window of the stored one. Pure functions;
+// thread-safe.
+#pragma once
+#include "base/view.h"
+
+namespace stoker {
+
+// True when the displayed picture is as wide as the stored one is high.
+constexpr bool swaps_axes(int orientation) { return orientation >= 5; }
+
+// The same memory as `displayed` (rank 3, HWC) seen in stored coordinates: what a decoder writes at
+// a stored position lands where EXIF `orientation` (1..8) displays it. Strides become negative or
+// swapped. Requires: displayed.full is set.
+View as_stored(const View& displayed, int orientation);
+
+}  // namespace stoker
