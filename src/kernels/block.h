@@ -6,8 +6,8 @@
 //
 // Note [Rounding]
 // Every block names the dtype its result is rounded to, and a fused run rounds there too, in registers. So fused equals
-// separate byte for byte. Arithmetic is float32 (float64 when an operand is float64 or a 32- or 64-bit integer), one operation
-// after the other, never contracted; float to integer rounds half to even and saturates, NaN becomes 0.
+// separate byte for byte. Arithmetic is float32 (float64 when the input or the result is float64 or a 32- or 64-bit integer), one
+// operation after the other, never contracted; float to integer rounds half to even and saturates, NaN becomes 0.
 // Resample on uint8 with a uint8 result is integer arithmetic (kernels/taps.h), so it is the same on every CPU and device.
 #pragma once
 #include <span>
@@ -48,7 +48,8 @@ struct ResampleAxis {
   double radius = 1;
 };
 
-// Separable resampling along up to three axes (resize, random_resized_crop). Axes outermost first.
+// Separable resampling along up to three axes (resize, random_resized_crop). Axes outermost first. An axis that keeps its
+// scale and extent is as if it were not there; where all axes are kNearest, values are moved and not computed with.
 struct Resample {
   int count = 0;
   ResampleAxis axis[3];

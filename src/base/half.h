@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// IEEE binary16 in plain integer and float arithmetic: the same bits with and without hardware support. Pure; thread-safe.
+#pragma once
+#include <cstdint>
+
+#include "base/types.h"
+
+namespace stoker {
+
+struct Half {
+  uint16_t bits = 0;
+};
+
+// Exact.
+STOKER_HD inline float to_float(Half h) {
+  const uint32_t sign = static_cast<uint32_t>(h.bits & 0x8000) << 16, rest = h.bits & 0x7fff;
+  if (rest < 0x0400) {  // zero or subnormal: so many steps of 2^-24
+    const float small = static_cast<float>(static_cast<int32_t>(rest)) * 0x1p-24f;
+    return __builtin_bit_cast(float, __builtin_bit_cast(uint32_t, small) | sign);
+  }
+  const uint32_t bias = rest < 0x7c00 ? (127 - 15) << 23 : (255 - 31) << 23;
+  return __builtin_bit_cast(float, sign | ((rest << 13) + bias));
+}
+
+// To nearest, ties to even; too large becomes infinity, every NaN the quiet one of its sign.
+STOKER_HD inline Half to_half(float f) {
+  const uint32_t bits = __builtin_bit_cast(uint32_t, f), x = bits & 0x7fffffff;
+  const uint16_t sign = static_cast<uint16_t>(bits >> 16 & 0x8000);
+  if (x > 0x7f800000) return {static_cast<uint16_t>(sign | 0x7e00)};
+  if (x < 0x38800000) {  // below 2^-14: next to 0.5 a float has steps of 2^-24, so the addition rounds
+    const float aligned = __builtin_bit_cast(float, x) + 0.5f;
+    return {static_cast<uint16_t>(sign | (__builtin_bit_cast(uint32_t, aligned) - 0x3f000000))};
+  }
+  const uint32_t rounded = (x + 0xfff + (x >> 13 & 1)) >> 13;
+  const uint32_t h = rounded - ((127 - 15) << 10);
+  return {static_cast<uint16_t>(sign | (h < 0x7c00 ? h : 0x7c00))};
+}
+
+// Rounds once: the float in between is rounded to odd, which keeps what the second rounding needs to know.
+STOKER_HD inline Half to_half(double d) {
+  const float f = static_cast<float>(d);
+  const double back = static_cast<double>(f);
+  if (back == d || d != d) return to_half(f);
+  uint32_t bits = __builtin_bit_cast(uint32_t, f);
+  if ((back < 0 ? -back : back) > (d < 0 ? -d : d)) --bits;
+  return to_half(__builtin_bit_cast(float, bits | 1));
+}
+
+}  // namespace stoker

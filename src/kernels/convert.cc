@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/convert.h"
+
+#include <cstring>
+
+namespace stoker {
+namespace {
+
+// Rows may lie at any address: a view's strides need not be multiples of its element.
+template <class T>
+T load(const std::byte* p) {
+  T v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+template <class T>
+void store(std::byte* p, T v) {
+  std::memcpy(p, &v, sizeof v);
+}
+
+template <class To, class From, class F>
+void each(const void* in, int64_t in_stride, void* out, int64_t out_stride, int64_t n, F&& f) {
+  auto* from = static_cast<const std::byte*>(in);
+  auto* to = static_cast<std::byte*>(out);
+  if (in_stride == sizeof(From) && out_stride == sizeof(To)) {  // constant strides vectorise
+    for (int64_t i = 0; i < n; ++i) store<To>(to + i * sizeof(To), f(load<From>(from + i * sizeof(From))));
+    return;
+  }
+  for (int64_t i = 0; i < n; ++i) store<To>(to + i * out_stride, f(load<From>(from + i * in_stride)));
+}
+
+}  // namespace
+
+void convert_row(const void* in, DType from, int64_t in_stride, void* out, DType to, int64_t out_stride, int64_t n) {
+  with_type(from, [&]<class From>(From) {
+    with_type(to, [&]<class To>(To) {
+      each<To, From>(in, in_stride, out, out_stride, n, [](From v) { return convert<To>(v); });
+    });
+  });
+}
+
+void pointwise_row(const void* in, DType from, void* out, DType to, int64_t n, float sub, float mul, float add) {
+  with_type(from, [&]<class From>(From) {
+    with_type(to, [&]<class To>(To) {
+      each<To, From>(in, sizeof(From), out, sizeof(To), n,
+                     [=](From v) { return pointwise<To>(v, sub, mul, add); });
+    });
+  });
+}
+
+}  // namespace stoker

@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Values between types, and the arithmetic of Pointwise, exactly as Note [Rounding] of block.h says. Pure; thread-safe.
+#pragma once
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "base/error.h"
+#include "base/half.h"
+#include "base/types.h"
+
+namespace stoker {
+
+// A byte that is true when it is not 0; written as 0 or 1.
+struct Bool {
+  uint8_t byte = 0;
+};
+
+// Calls f with a value of the C++ type of `t`.
+template <class F>
+decltype(auto) with_type(DType t, F&& f) {
+  switch (t) {
+    case DType::kUint8: return f(uint8_t{});
+    case DType::kInt8: return f(int8_t{});
+    case DType::kUint16: return f(uint16_t{});
+    case DType::kInt16: return f(int16_t{});
+    case DType::kUint32: return f(uint32_t{});
+    case DType::kInt32: return f(int32_t{});
+    case DType::kUint64: return f(uint64_t{});
+    case DType::kInt64: return f(int64_t{});
+    case DType::kFloat16: return f(Half{});
+    case DType::kFloat32: return f(float{});
+    case DType::kFloat64: return f(double{});
+    case DType::kBool: return f(Bool{});
+    case DType::kNone: break;
+  }
+  throw Error("a value of no type");
+}
+
+// Every value of the type is a float32.
+constexpr bool is_narrow(DType t) {
+  return size_of(t) <= 2 || t == DType::kFloat32;
+}
+
+namespace detail {
+
+// To nearest, ties to even, saturating; NaN is 0.
+template <class I, class F>
+STOKER_HD inline I round_to(F v) {
+  constexpr F kLow = static_cast<F>(std::numeric_limits<I>::min());
+  constexpr F kHigh = static_cast<F>(std::numeric_limits<I>::max());  // rounds up where it is not exact
+  if (v != v) return 0;
+  if (v >= kHigh) return std::numeric_limits<I>::max();
+  if (v <= kLow) return std::numeric_limits<I>::min();
+  return static_cast<I>(std::rint(v));
+}
+
+template <class To, class From>
+STOKER_HD inline To saturate(From v) {
+  constexpr To kLow = std::numeric_limits<To>::min(), kHigh = std::numeric_limits<To>::max();
+  if constexpr (std::is_signed_v<From>) {
+    if (v < 0) {
+      if constexpr (std::is_unsigned_v<To>) return 0;
+      else return static_cast<int64_t>(v) < static_cast<int64_t>(kLow) ? kLow : static_cast<To>(v);
+    }
+  }
+  return static_cast<uint64_t>(v) > static_cast<uint64_t>(kHigh) ? kHigh : static_cast<To>(v);
+}
+
+template <class From>
+STOKER_HD inline Half half_of(From v) {
+  if constexpr (std::is_floating_point_v<From>) return to_half(v);
+  else return to_half(static_cast<float>(saturate<int32_t>(v) < -65536  ? -65536
+                                         : saturate<int32_t>(v) > 65536 ? 65536
+                                                                        : saturate<int32_t>(v)));
+}
+
+}  // namespace detail
+
+// The value in another type: exact where it fits, else rounded half to even and saturated; NaN as an integer is 0.
+template <class To, class From>
+STOKER_HD inline To convert(From v) {
+  using namespace detail;
+  if constexpr (std::is_same_v<To, From>) {
+    return v;
+  } else if constexpr (std::is_same_v<From, Bool>) {
+    return convert<To>(static_cast<uint8_t>(v.byte != 0));
+  } else if constexpr (std::is_same_v<From, Half>) {
+    return convert<To>(to_float(v));
+  } else if constexpr (std::is_same_v<To, Bool>) {
+    return {static_cast<uint8_t>(v != From{0})};
+  } else if constexpr (std::is_same_v<To, Half>) {
+    return half_of(v);
+  } else if constexpr (std::is_floating_point_v<To>) {
+    return static_cast<To>(v);
+  } else if constexpr (std::is_floating_point_v<From>) {
+    return round_to<To>(v);
+  } else {
+    return saturate<To>(v);
+  }
+}
+
+template <class T>
+inline constexpr bool kIsWide = std::is_same_v<T, double> || (std::is_integral_v<T> && sizeof(T) >= 4);
+constexpr bool is_wide(DType t) { return !is_narrow(t); }
+
+// What arithmetic from one type to another is done in.
+template <class To, class From>
+using Arithmetic = std::conditional_t<kIsWide<To> || kIsWide<From>, double, float>;
+
+namespace detail {
+// One rounding each, also where the compiler would like to fuse them.
+#ifdef __CUDA_ARCH__
+STOKER_HD inline float add_once(float a, float b) { return __fadd_rn(a, b); }
+STOKER_HD inline float mul_once(float a, float b) { return __fmul_rn(a, b); }
+STOKER_HD inline double add_once(double a, double b) { return __dadd_rn(a, b); }
+STOKER_HD inline double mul_once(double a, double b) { return __dmul_rn(a, b); }
+#else
+STOKER_HD inline float add_once(float a, float b) { return a + b; }
+STOKER_HD inline float mul_once(float a, float b) { return a * b; }
+STOKER_HD inline double add_once(double a, double b) { return a + b; }
+STOKER_HD inline double mul_once(double a, double b) { return a * b; }
+#endif
+}  // namespace detail
+
+// (v - sub) * mul + add.
+template <class To, class From>
+STOKER_HD inline To pointwise(From v, float sub, float mul, float add) {
+  using A = Arithmetic<To, From>;
+  const A x = detail::add_once(convert<A>(v), -static_cast<A>(sub));
+  return convert<To>(detail::add_once(detail::mul_once(x, static_cast<A>(mul)), static_cast<A>(add)));
+}
+
+// Rows of n values; strides are in bytes. Requires: in and out are the same memory or do not overlap; when the same,
+// the types have one size.
+void convert_row(const void* in, DType from, int64_t in_stride, void* out, DType to, int64_t out_stride, int64_t n);
+inline void convert_row(const void* in, DType from, void* out, DType to, int64_t n) {
+  convert_row(in, from, size_of(from), out, to, size_of(to), n);
+}
+void pointwise_row(const void* in, DType from, void* out, DType to, int64_t n, float sub, float mul, float add);
+
+}  // namespace stoker

@@ -1,0 +1,174 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/fused.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "kernels/pass.h"
+#include "kernels/resample.h"
+#include "kernels/target.h"
+#include "kernels/taps.h"
+
+namespace stoker {
+namespace {
+
+// What is resampled (or, without a resampling, the pass's input) as memory in its own positions.
+Strided viewed(const Pass& pass, const View& in) {
+  const Strided memory = Strided::of(in);
+  Strided s{memory.data, memory.dtype, memory.offset, Shape::filled(in.shape.rank, 0)};
+  for (int a = 0; a < in.shape.rank; ++a) {
+    const AxisSource& from = pass.view[a];
+    s.offset += from.start * memory.stride[from.axis];
+    s.stride[a] = from.step * memory.stride[from.axis];
+  }
+  return s;
+}
+
+// The memory offset of each position of an axis that picks nearest positions, from its first one with data.
+const int64_t* nearest_offsets(const ResampleAxis& r, int64_t extent, const AxisSource& map, int64_t origin,
+                               const TargetAxis& t, int64_t stride, Arena& arena) {
+  auto* offsets = arena.array<int64_t>(static_cast<size_t>(t.data()));
+  for (int64_t i = 0; i < t.data(); ++i)
+    offsets[i] = tap_range(r, extent, map.start + map.step * (origin + t.lo + i)).begin * stride;
+  return offsets;
+}
+
+// Loads rows whose values are values of the input.
+class Loader {
+ public:
+  // `in`: what the pass's maps speak of, or with `nearest` what its resampling picks from.
+  Loader(const Pass& pass, const Strided& in, const View& out, const Target& target, bool nearest, Arena& arena)
+      : data_(in.data), size_(size_of(in.dtype)), offset_(in.offset), target_(target) {
+    for (int a = 0; a < target.rank(); ++a) {
+      const AxisSource& map = pass.map[a];
+      const TargetAxis& t = target.axis(a);
+      const int64_t stride = in.stride[map.axis];
+      for (int i = 0; nearest && i < pass.resample.count; ++i)
+        if (pass.resample.axis[i].axis == map.axis)
+          table_[a] = nearest_offsets(pass.resample.axis[i], pass.viewed.shape[map.axis], map, out.origin[a], t, stride, arena);
+      if (table_[a]) continue;
+      stride_[a] = stride * map.step;
+      offset_ += stride * (map.start + map.step * (out.origin[a] + t.lo));
+    }
+    pick_whole();
+  }
+
+  void run(Target& out, const Shape& row) const {
+    const std::byte* from = data_ + offset_;
+    for (int a = 0; a < out.rank(); ++a)
+      if (a != out.x.axis && a != out.c.axis) from += offset_of(a, row[a] - out.axis(a).lo);
+    if (whole_) {
+      std::byte* to = out.at(row) + out.c.lo * out.c.stride + out.x.lo * out.x.stride;
+      rows::copy(from, whole_, to, whole_, static_cast<int>(size_), out.x.data() * out.c.data());
+      return;
+    }
+    load(out, from, static_cast<std::byte*>(out.planes(row)));
+    out.finish(row);
+  }
+
+ private:
+  int64_t offset_of(int a, int64_t i) const { return a < 0 ? 0 : table_[a] ? table_[a][i] : i * stride_[a]; }
+  int64_t stride_of(const TargetAxis& t) const { return t.axis < 0 ? 0 : stride_[t.axis]; }
+  bool has_table(const TargetAxis& t) const { return t.axis >= 0 && table_[t.axis]; }
+
+  // Rows that are the same bytes on both sides are copied at once.
+  void pick_whole() {
+    const TargetAxis &x = target_.x, &c = target_.c;
+    if (!target_.plain() || has_table(x) || has_table(c)) return;
+    const int64_t pixel = c.data() * size_;
+    if (c.data() > 1 && (stride_of(c) != size_ || c.stride != size_)) return;
+    if (stride_of(x) == pixel && x.stride == pixel) whole_ = size_;
+  }
+
+  void load(const Target& out, const std::byte* from, std::byte* to) const {
+    const TargetAxis &x = out.x, &c = out.c;
+    const int64_t pitch = out.pitch();
+    if (!has_table(x) && !has_table(c) && c.data() > 1 && stride_of(c) == size_ && stride_of(x) == size_ * c.data()) {
+      rows::split(from, size_, static_cast<int>(c.data()), to, pitch, x.data());
+      return;
+    }
+    for (int64_t k = 0; k < c.data(); ++k) {
+      const std::byte* plane = from + offset_of(c.axis, k);
+      if (!has_table(x)) {
+        rows::copy(plane, stride_of(x), to + k * pitch, size_, size_, x.data());
+      } else {
+        for (int64_t i = 0; i < x.data(); ++i) rows::copy(plane + table_[x.axis][i], 0, to + k * pitch + i * size_, 0, size_, 1);
+      }
+    }
+  }
+
+  const std::byte* data_;
+  int size_;
+  int64_t offset_;
+  const Target& target_;
+  int64_t stride_[kMaxRank] = {};
+  const int64_t* table_[kMaxRank] = {};
+  int64_t whole_ = 0;
+};
+
+// The window of what is resampled that the data of the target asks for.
+Window resampled_window(const Pass& pass, const View& out, const Target& target) {
+  Window w{Shape::filled(target.rank(), 0), Shape::filled(target.rank(), 0)};
+  for (int a = 0; a < target.rank(); ++a) {
+    const AxisSource& map = pass.map[a];
+    const TargetAxis& t = target.axis(a);
+    const int64_t first = map.start + map.step * (out.origin[a] + t.lo);
+    const int64_t last = map.start + map.step * (out.origin[a] + t.hi - 1);
+    w.begin[map.axis] = std::min(first, last);
+    w.end[map.axis] = std::max(first, last) + 1;
+  }
+  return w;
+}
+
+template <class Source>
+void run_rows(Target& target, const Source& source) {
+  Shape row = target.first();
+  do {
+    if (target.is_data(row)) source.run(target, row);
+    target.paint(row);
+  } while (target.next(row));
+}
+
+struct NoSource {
+  void run(Target&, const Shape&) const {}
+};
+
+void run_pass(const Pass& pass, const View& in, const View& out, Arena& arena) {
+  Target target(pass, out, arena);
+  if (!target.has_data()) return run_rows(target, NoSource{});
+  Strided from = viewed(pass, in);
+  const bool nearest = is_selection(pass.resample);
+  if (pass.resample.count && !nearest) {
+    from = Strided::of(resample(pass.resample, from, pass.viewed.shape, pass.resampled.dtype,
+                                resampled_window(pass, out, target), arena));
+  }
+  run_rows(target, Loader(pass, from, out, target, nearest, arena));
+}
+
+void check(const TensorType& made, const View& out) {
+  if (made.dtype == out.dtype && made.shape == out.full) return;
+  throw Error("the blocks make " + made.str() + ", the output is " + TensorType{out.dtype, out.layout, out.full}.str());
+}
+
+}  // namespace
+
+void run_blocks(std::span<const Block> blocks, const View& in, const View& out, Arena& scratch) {
+  View from = in;
+  for (;;) {
+    Pass pass({from.dtype, from.layout, from.full});
+    blocks = blocks.subspan(pass.add(blocks));
+    if (blocks.empty()) {
+      check(pass.out, out);
+      return run_pass(pass, from, out, scratch);
+    }
+    const Window need = demand(blocks, pass.out, out.covers());
+    const size_t bytes = static_cast<size_t>(need.shape().volume()) * size_of(pass.out.dtype);
+    const View between =
+        View::window(scratch.allocate(bytes), pass.out.dtype, need, pass.out.shape, pass.out.layout);
+    run_pass(pass, from, between, scratch);
+    from = between;
+  }
+}
+
+}  // namespace stoker

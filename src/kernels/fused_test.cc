@@ -1,0 +1,125 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/fused.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+#include "base/error.h"
+#include "kernels/fused_testing.h"
+
+namespace stoker {
+namespace {
+
+using testing::Array;
+using testing::ChainMaker;
+
+// Everything at once, one block after the other, on whole arrays.
+Array one_by_one(std::span<const Block> blocks, Array a) {
+  Arena arena;
+  for (const Block& b : blocks) {
+    Array next(after(b, a.type));
+    run_blocks({&b, 1}, a.view(), next.view(), arena);
+    a = std::move(next);
+  }
+  return a;
+}
+
+Array fused(std::span<const Block> blocks, const Array& a) {
+  Arena arena;
+  Array out(after(blocks, a.type));
+  run_blocks(blocks, a.view(), out.view(), arena);
+  return out;
+}
+
+Array naive(std::span<const Block> blocks, Array a) {
+  for (const Block& b : blocks) a = testing::naive(b, a);
+  return a;
+}
+
+TEST(Fused, EachBlockIsWhatItsDefinitionSays) {
+  for (uint32_t seed = 0; seed < 3000; ++seed) {
+    ChainMaker make(seed);
+    const Array in = make.input();
+    const auto chain = make.chain(in.type, 1);
+    ASSERT_EQ(fused(chain, in), testing::naive(chain[0], in)) << testing::describe(in.type, chain) << " seed " << seed;
+  }
+}
+
+TEST(Fused, OnePassIsTheBlocksOneByOne) {
+  for (uint32_t seed = 0; seed < 6000; ++seed) {
+    ChainMaker make(seed);
+    const Array in = make.input();
+    const auto chain = make.chain(in.type, 1 + seed % 6);
+    ASSERT_EQ(fused(chain, in), one_by_one(chain, in)) << testing::describe(in.type, chain) << " seed " << seed;
+  }
+}
+
+TEST(Fused, AChainIsWhatItsDefinitionSays) {
+  for (uint32_t seed = 0; seed < 1500; ++seed) {
+    ChainMaker make(seed + 50000);
+    const Array in = make.input();
+    const auto chain = make.chain(in.type, 2 + seed % 4);
+    ASSERT_EQ(fused(chain, in), naive(chain, in)) << testing::describe(in.type, chain) << " seed " << seed;
+  }
+}
+
+// A window of the output needs no more than the demanded window of the input, in memory of any strides.
+TEST(Fused, WindowsHoldTheSameBytes) {
+  for (uint32_t seed = 0; seed < 4000; ++seed) {
+    ChainMaker make(seed);
+    const Array in = make.input();
+    const auto chain = make.chain(in.type, 1 + seed % 5);
+    const Array whole = fused(chain, in);
+    const Window wanted = make.window(whole.type.shape);
+    const Window needed = demand(chain, in.type, wanted);
+    ASSERT_TRUE(Window::all(in.type.shape).contains(needed));
+    testing::Scattered some = make.scattered(in.type, needed);
+    some.take(in);
+    testing::Scattered out = make.scattered(whole.type, wanted);
+    Arena arena;
+    run_blocks(chain, some.view, out.view, arena);
+    ASSERT_TRUE(out.holds(whole)) << testing::describe(in.type, chain) << " seed " << seed;
+    ASSERT_TRUE(out.nothing_else_written());
+  }
+}
+
+TEST(Fused, NoBlocksCopy) {
+  ChainMaker make(1);
+  const Array in = make.input();
+  EXPECT_EQ(fused({}, in), in);
+}
+
+TEST(Fused, AnOutputOfAnotherTypeIsRefused) {
+  uint8_t in[4] = {}, out[4];
+  Arena arena;
+  const Block b{Convert{}, DType::kInt8};
+  EXPECT_THROW(run_blocks({&b, 1}, View::dense(in, DType::kUint8, {4}), View::dense(out, DType::kUint8, {4}), arena), Error);
+  EXPECT_THROW(run_blocks({&b, 1}, View::dense(in, DType::kUint8, {4}), View::dense(out, DType::kInt8, {3}), arena), Error);
+}
+
+TEST(Fused, FillsAndPaddingAreRoundedAndGoThroughLaterSteps) {
+  uint8_t in[] = {10, 20, 30, 40};
+  Block blocks[3];
+  Gather g = Gather::identity({1, 2, 2});
+  g.axis[1] = {-1, 1, 3};
+  g.fill = {1.5f, 300};
+  blocks[0] = {g, DType::kUint8};
+  blocks[1] = {Pointwise{{1}, {2}, {0, 100}}, DType::kFloat32};
+  Store s;
+  s.perm[0] = 2, s.perm[1] = 0, s.perm[2] = 1;
+  s.layout = "CHW";
+  s.pad_axis = 0, s.pad_to = 3;
+  s.fill = {-1, -2, -3};
+  blocks[2] = {s, DType::kFloat32};
+  float out[9];
+  Arena arena;
+  run_blocks(blocks, View::dense(in, DType::kUint8, {1, 2, 2}, "HWC"), View::dense(out, DType::kFloat32, {3, 1, 3}), arena);
+  const float want[] = {2, 18, 58, 608, 138, 178, -3, -3, -3};
+  for (int i = 0; i < 9; ++i) EXPECT_EQ(out[i], want[i]) << i;
+}
+
+}  // namespace
+}  // namespace stoker
