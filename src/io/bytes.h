@@ -92,6 +92,7 @@ class Bytes {
   const std::byte* data() const { return buffer_.data(); }
   size_t size() const { return buffer_.size(); }
   std::span<const std::byte> span() const { return buffer_.span(); }
+  ByteBuffer& buffer() { return buffer_; }
 
  private:
   ByteBuffer buffer_;

@@ -1,0 +1,253 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "io/fetch.h"
+
+#include <algorithm>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+
+namespace stoker::io {
+
+Fetcher::Fetcher(int threads, size_t window_bytes, Locate locate)
+    : window_(window_bytes),
+      locate_(std::move(locate)),
+      pool_(std::make_shared<BytePool>(window_bytes)) {
+  try {
+    for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+  } catch (...) {
+    stop();
+    throw;
+  }
+}
+
+Fetcher::~Fetcher() { stop(); }
+
+void Fetcher::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  room_.notify_all();
+  for (std::thread& t : threads_) t.join();
+}
+
+Fetcher::Source Fetcher::open(const Extent& extent) const {
+  Source s{extent.file, extent.offset, extent.length};
+  if (!s.file) s.file = std::make_shared<const File>(extent.path);
+  s.size = static_cast<size_t>(s.length >= 0 ? s.length
+                                             : std::max<int64_t>(s.file->size() - s.offset, 0));
+  return s;
+}
+
+Bytes Fetcher::read(const Source& source) const {
+  Bytes bytes(pool_->get(source.size), pool_);
+  source.file->read(bytes.buffer(), source.offset, source.length);
+  return bytes;
+}
+
+Bytes Fetcher::read(const Extent& extent) const { return read(open(extent)); }
+
+void Fetcher::schedule(int64_t end) {
+  const std::lock_guard lock(mutex_);
+  end_ = std::max(end_, end);
+  room_.notify_one();
+}
+
+Bytes Fetcher::take(int64_t seq) {
+  Lock lock(mutex_);
+  const uint64_t generation = generation_;
+  bool waited = false;
+  const auto under_way = [&] {
+    const auto at = entries_.find(seq);
+    return at != entries_.end() && at->second.state == State::kReading;
+  };
+  while (generation == generation_ && under_way()) {
+    stats_.waits += !std::exchange(waited, true);
+    done_.wait(lock);
+  }
+  const auto at = entries_.find(seq);
+  const bool fresh = at == entries_.end() && seq >= next_;
+  if (generation != generation_ ||
+      (!fresh && (at == entries_.end() || at->second.state == State::kGone)))
+    throw StateError("fetch: sample " + std::to_string(seq) +
+                     " was taken or skipped before, or the order was reset");
+  if (fresh) {
+    mark_gone(seq);
+    ++stats_.on_the_spot;
+    lock.unlock();
+    return read(locate_(seq));
+  }
+  Entry entry = std::move(at->second);
+  erase(seq);
+  const bool on_the_spot = entry.state == State::kParked;
+  stats_.on_the_spot += on_the_spot;
+  lock.unlock();
+  if (entry.error) std::rethrow_exception(std::move(entry.error));
+  return on_the_spot ? read(entry.source) : std::move(entry.bytes);
+}
+
+void Fetcher::skip(int64_t seq) {
+  const std::lock_guard lock(mutex_);
+  const auto at = entries_.find(seq);
+  if (at == entries_.end()) {
+    if (seq >= next_) mark_gone(seq);
+  } else if (at->second.state == State::kReading) {
+    entries_.erase(at);  // its thread will see that nobody wants it
+  } else if (at->second.state != State::kGone) {
+    erase(seq);
+  }
+}
+
+void Fetcher::reset(int64_t first) {
+  const std::lock_guard lock(mutex_);
+  ++generation_;
+  for (const auto& [seq, entry] : entries_)
+    if (entry.state != State::kReading) release(entry.cost);
+  entries_.clear();
+  parked_.clear();
+  next_ = end_ = first;
+  done_.notify_all();
+}
+
+Fetcher::Stats Fetcher::stats() const {
+  const std::lock_guard lock(mutex_);
+  Stats s = stats_;
+  s.unused = pool_->unused();
+  return s;
+}
+
+// What follows is called with the lock held, but for what says otherwise.
+
+void Fetcher::hold(size_t bytes) {
+  stats_.held += bytes;
+  stats_.high_water = std::max(stats_.high_water, stats_.held);
+}
+
+void Fetcher::release(size_t bytes) {
+  stats_.held -= bytes;
+  room_.notify_one();
+}
+
+void Fetcher::erase(int64_t seq) {
+  const auto at = entries_.find(seq);
+  release(at->second.cost);
+  parked_.erase(seq);
+  entries_.erase(at);
+}
+
+void Fetcher::mark_gone(int64_t seq) {
+  entries_[seq].state = State::kGone;
+  pass_gone();
+}
+
+// Marks are needed only ahead of the threads.
+void Fetcher::pass_gone() {
+  for (auto at = entries_.find(next_); at != entries_.end(); at = entries_.find(++next_))
+    entries_.erase(at);
+}
+
+void Fetcher::work() try {
+  Lock lock(mutex_);
+  while (!stopping_) {
+    Job job;
+    if (!pick(job)) {
+      room_.wait(lock);
+      continue;
+    }
+    if (work_waits()) room_.notify_one();
+    run(job, lock);
+  }
+} catch (const std::bad_alloc&) {
+  // No memory to note what is begun, so nothing was: this thread begins no more, and take() reads
+  // what it would have read.
+}
+
+bool Fetcher::work_waits() const {
+  if (parked_.empty()) return next_ < end_ && stats_.held + kEntryCost <= window_;
+  return stats_.held + entries_.at(*parked_.begin()).source.size <= window_;
+}
+
+// The first of those that wait for room, else the next of the order.
+bool Fetcher::pick(Job& job) {
+  if (!work_waits()) return false;
+  job.generation = generation_;
+  if (!parked_.empty()) {
+    job.seq = *parked_.begin();
+    parked_.erase(parked_.begin());
+    Entry& entry = entries_.at(job.seq);
+    entry.state = State::kReading;
+    job.cost = entry.cost;
+    job.source = std::move(entry.source);
+    return true;
+  }
+  entries_.emplace(next_, Entry{});
+  job.seq = next_++;
+  pass_gone();
+  job.cost = kEntryCost;
+  hold(job.cost);
+  return true;
+}
+
+// The entry that a job is for, unless it was skipped or forgotten meanwhile.
+Fetcher::Entry* Fetcher::entry_of(const Job& job) {
+  if (job.generation != generation_) return nullptr;
+  const auto at = entries_.find(job.seq);
+  return at == entries_.end() ? nullptr : &at->second;
+}
+
+void Fetcher::run(Job& job, Lock& lock) {
+  Bytes bytes;
+  std::exception_ptr error;
+  lock.unlock();
+  try {
+    if (!job.source.file) job.source = open(locate_(job.seq));
+    lock.lock();
+    if (!take_room(job)) return;
+    lock.unlock();
+    bytes = read(job.source);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  if (lock.owns_lock()) lock.unlock();
+  job.source = {};  // closes the file outside of the lock
+  lock.lock();
+  finish(job, std::move(bytes), std::move(error));
+}
+
+// Takes room for a job's bytes, or parks it. Whether to go on.
+bool Fetcher::take_room(Job& job) {
+  Entry* const entry = entry_of(job);
+  if (!entry) {
+    release(job.cost);
+    return false;
+  }
+  if (stats_.held + job.source.size <= window_) {
+    hold(job.source.size);
+    job.cost += job.source.size;
+    return true;
+  }
+  parked_.insert(job.seq);
+  entry->state = State::kParked;
+  entry->cost = job.cost;
+  entry->source = std::move(job.source);
+  done_.notify_all();
+  return false;
+}
+
+void Fetcher::finish(const Job& job, Bytes bytes, std::exception_ptr error) {
+  Entry* const entry = entry_of(job);
+  release(job.cost);
+  if (!entry) return;
+  entry->cost = kEntryCost + bytes.size();
+  hold(entry->cost);
+  entry->state = error ? State::kFailed : State::kReady;
+  entry->bytes = std::move(bytes);
+  entry->error = std::move(error);
+  ++stats_.ahead;
+  done_.notify_all();
+}
+
+}  // namespace stoker::io

@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reading ahead over a known order: the bytes of coming samples wait in a window of bounded size.
+#pragma once
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "io/bytes.h"
+#include "io/file.h"
+
+namespace stoker::io {
+
+// Samples have sequence numbers: the order in which they will be wanted. Threads of its own read
+// them in that order as far as the window has room. Whoever takes one that nobody has begun reads
+// it on the spot, so taking waits for a read under way at most and never for a thread to start. No
+// lock is held while reading. Thread-safe; reset() as it says.
+//
+// Note [The window]
+// A sample counts with its bytes and kEntryCost from the moment its size is known until it is taken
+// or skipped, so the sum never exceeds the window (but for a file that grows while it is read). A
+// thread parks a sample that does not fit, its file open, and begins no other before it: once there
+// is room it is read, or take() reads it, as it must one larger than the window.
+class Fetcher {
+ public:
+  // Where sample `seq` is; called without locks from any thread, so thread-safe. What it throws
+  // take() throws.
+  using Locate = std::function<Extent(int64_t seq)>;
+  // What a sample costs besides its bytes; keeps empty or unreadable files from being read ahead
+  // without end.
+  static constexpr size_t kEntryCost = 4096;
+
+  struct Stats {
+    size_t held = 0,
+           high_water =
+               0;       // bytes in the window as counted above: now, and the most there ever were
+    size_t unused = 0;  // bytes of buffers that wait to be used again
+    int64_t ahead = 0;  // samples that threads have read or failed to read
+    int64_t on_the_spot = 0;  // samples that take() had to read
+    int64_t waits = 0;        // takes that met a read under way
+  };
+
+  // With no threads every take() reads. Starts at number 0 with nothing scheduled.
+  Fetcher(int threads, size_t window_bytes, Locate locate);
+  // Waits for the reads under way, begins no other. What was taken stays valid.
+  ~Fetcher();
+  Fetcher(const Fetcher&) = delete;
+  Fetcher& operator=(const Fetcher&) = delete;
+
+  // Numbers below `end` may be read ahead from now on; each must be taken or skipped some time.
+  // Never goes back.
+  void schedule(int64_t end);
+  // The bytes of sample `seq`, with kReadPadding zeros behind them. Each number once, in any order;
+  // scheduled or not. Throws what reading threw (SampleError, BudgetError), or StateError when the
+  // number is gone.
+  Bytes take(int64_t seq);
+  // Sample `seq` will not be taken. Skipping what is gone does nothing.
+  void skip(int64_t seq);
+  // Forgets all and goes on from `first`, with nothing scheduled. A take() that waits throws
+  // StateError.
+  void reset(int64_t first);
+  // Something outside of the order, now, into a buffer of the same pool.
+  Bytes read(const Extent& extent) const;
+  Stats stats() const;
+  // Gives unused buffers back to the system.
+  void trim() { pool_->trim(); }
+
+ private:
+  // An open file and the part of it that is wanted.
+  struct Source {
+    std::shared_ptr<const File> file;
+    int64_t offset = 0, length = -1;
+    size_t size = 0;
+  };
+  enum class State {
+    kReading,  // a thread has it
+    kParked,   // open, waits for room
+    kReady,
+    kFailed,
+    kGone,  // taken or skipped before the threads came to it
+  };
+  struct Entry {
+    State state = State::kReading;
+    size_t cost = 0;
+    Source source;
+    Bytes bytes;
+    std::exception_ptr error;
+  };
+  // What a thread is at. `cost` is in held_ already.
+  struct Job {
+    int64_t seq;
+    uint64_t generation;
+    size_t cost = 0;
+    Source source;
+  };
+  using Lock = std::unique_lock<std::mutex>;
+
+  Source open(const Extent& extent) const;
+  Bytes read(const Source& source) const;
+
+  void work();
+  bool pick(Job& job);
+  bool work_waits() const;
+  void run(Job& job, Lock& lock);
+  bool take_room(Job& job);
+  Entry* entry_of(const Job& job);
+  void finish(const Job& job, Bytes bytes, std::exception_ptr error);
+  void hold(size_t bytes);
+  void release(size_t bytes);
+  void erase(int64_t seq);
+  void mark_gone(int64_t seq);
+  void pass_gone();
+  void stop();
+
+  const size_t window_;
+  const Locate locate_;
+  const std::shared_ptr<BytePool> pool_;
+
+  mutable std::mutex mutex_;  // guards all below
+  std::condition_variable room_, done_;
+  std::unordered_map<int64_t, Entry> entries_;
+  std::set<int64_t> parked_;
+  int64_t next_ = 0, end_ = 0;  // what threads begin next, and where they stop
+  uint64_t generation_ = 0;     // reset() makes reads under way belong to an older one
+  Stats stats_;
+  bool stopping_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace stoker::io

@@ -1,0 +1,382 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "io/fetch.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/error.h"
+#include "io/faults.h"
+
+namespace stoker::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int64_t kFiles = 50;
+
+// Holds threads at a gate until it is opened.
+class Gate {
+ public:
+  void pass() {
+    std::unique_lock lock(mutex_);
+    ++arrived_;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return open_; });
+  }
+  void open() {
+    const std::lock_guard lock(mutex_);
+    open_ = true;
+    changed_.notify_all();
+  }
+  void wait_for_arrivals(int n) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return arrived_ >= n; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool open_ = false;
+  int arrived_ = 0;
+};
+
+class FetchTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/stoker_fetch_XXXXXX";
+    ASSERT_NE(::mkdtemp(name), nullptr);
+    root_ = name;
+    for (int64_t i = 0; i < kFiles; ++i) std::ofstream(path(i), std::ios::binary) << content(i);
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  std::string path(int64_t i) const { return root_ + "/" + std::to_string(i); }
+  static size_t size_of(int64_t i) { return static_cast<size_t>(1000 + (i * 7919) % 9000); }
+  static std::string content(int64_t i) {
+    std::string s(size_of(i), 0);
+    for (size_t k = 0; k < s.size(); ++k) s[k] = static_cast<char>(k * 31 + static_cast<size_t>(i));
+    return s;
+  }
+  // The files again and again.
+  Fetcher::Locate locate() const {
+    return [this](int64_t seq) { return Extent{path(seq % kFiles), 0, -1, nullptr}; };
+  }
+  static void expect_content(const Bytes& b, int64_t seq) {
+    ASSERT_EQ(b.size(), size_of(seq % kFiles));
+    EXPECT_EQ(std::string(reinterpret_cast<const char*>(b.data()), b.size()), content(seq % kFiles))
+        << seq;
+    for (size_t i = 0; i < kReadPadding; ++i) ASSERT_EQ(b.data()[b.size() + i], std::byte{0});
+  }
+  static std::string error_of(Fetcher& f, int64_t seq) {
+    try {
+      f.take(seq);
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "no error";
+  }
+  // Waits for what the threads must come to; a test that would wait forever is ended by its time
+  // limit.
+  template <class F>
+  static void wait_until(F condition) {
+    while (!condition()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+
+  std::string root_;
+};
+
+TEST_F(FetchTest, GivesEverySampleItsBytes) {
+  for (int threads : {0, 1, 3})
+    for (size_t window : {size_t{0}, size_t{9000}, size_t{40000}, size_t{10000000}}) {
+      Fetcher f(threads, window, locate());
+      f.schedule(200);
+      for (int64_t seq = 0; seq < 220; ++seq) expect_content(f.take(seq), seq);
+      EXPECT_LE(f.stats().high_water, window);
+      EXPECT_EQ(f.stats().held, 0u);
+      EXPECT_EQ(f.stats().ahead + f.stats().on_the_spot, 220);
+    }
+}
+
+TEST_F(FetchTest, ReadsAheadAsFarAsTheWindowHolds) {
+  constexpr size_t kWindow = 60000, kLargest = 10000;
+  Fetcher f(2, kWindow, locate());
+  f.schedule(INT64_MAX);
+  const auto full = [&] { return f.stats().held > kWindow - kLargest - Fetcher::kEntryCost; };
+  wait_until(full);
+  const int64_t before = f.stats().ahead;
+  for (int64_t seq = 0; seq < 4; ++seq) expect_content(f.take(seq), seq);
+  wait_until([&] { return f.stats().ahead > before; });
+  wait_until(full);
+  EXPECT_LE(f.stats().high_water, kWindow);
+}
+
+TEST_F(FetchTest, ReadsNothingThatIsNotScheduled) {
+  Fetcher f(2, 1 << 20, locate());
+  f.schedule(3);
+  wait_until([&] { return f.stats().ahead == 3; });
+  expect_content(f.take(3), 3);
+  f.schedule(5);
+  wait_until([&] { return f.stats().ahead == 4; });
+  for (int64_t seq : {0, 1, 2, 4}) expect_content(f.take(seq), seq);
+  EXPECT_EQ(f.stats().on_the_spot, 1);
+}
+
+struct GateOnPath : FaultInjector {
+  explicit GateOnPath(std::string path) : path(std::move(path)) {}
+  int on_open(const std::string& p) override {
+    ++opened;
+    if (p == path) gate.pass();
+    return 0;
+  }
+  const std::string path;
+  Gate gate;
+  std::atomic<int> opened{0};
+};
+
+// The only thread is stuck at file 0; file 1 must not wait for it.
+TEST_F(FetchTest, TakingWhatNobodyBeganNeverWaits) {
+  GateOnPath slow(path(0));
+  const WithFaults with(slow);
+  Fetcher f(1, 1 << 20, locate());
+  f.schedule(10);
+  slow.gate.wait_for_arrivals(1);
+  expect_content(f.take(1), 1);
+  expect_content(f.take(9), 9);
+  slow.gate.open();
+  expect_content(f.take(0), 0);
+}
+
+TEST_F(FetchTest, TakingWhatIsBeingReadWaitsForIt) {
+  GateOnPath slow(path(2));
+  const WithFaults with(slow);
+  Fetcher f(2, 1 << 20, locate());
+  f.schedule(6);
+  slow.gate.wait_for_arrivals(1);
+  auto taken = std::async(std::launch::async, [&] { return f.take(2); });
+  for (int64_t seq : {0, 1, 3, 4, 5}) expect_content(f.take(seq), seq);
+  wait_until([&] { return f.stats().waits >= 1; });
+  slow.gate.open();
+  expect_content(taken.get(), 2);
+}
+
+TEST_F(FetchTest, FilesLargerThanTheWindowAreTaken) {
+  std::ofstream(path(2), std::ios::binary) << std::string(100000, 'x');
+  Fetcher f(2, 30000, locate());
+  f.schedule(20);
+  for (int64_t seq = 0; seq < 20; ++seq) {
+    const Bytes b = f.take(seq);
+    EXPECT_EQ(b.size(), seq == 2 ? 100000u : size_of(seq));
+  }
+  EXPECT_LE(f.stats().high_water, 30000u);
+  EXPECT_GE(f.stats().on_the_spot, 1);
+}
+
+TEST_F(FetchTest, ErrorsWaitForTheirSample) {
+  fs::remove(path(3));
+  fs::remove(path(12));
+  Fetcher f(2, 1 << 20, locate());
+  f.schedule(10);
+  wait_until([&] { return f.stats().ahead == 10; });
+  for (int64_t seq = 0; seq < 15; ++seq) {
+    if (seq == 3 || seq == 12)
+      EXPECT_EQ(error_of(f, seq), "cannot open '" + path(seq) + "': No such file or directory");
+    else
+      expect_content(f.take(seq), seq);
+  }
+  EXPECT_EQ(f.stats().held, 0u);
+}
+
+TEST_F(FetchTest, WhatLocateThrowsIsThrown) {
+  Fetcher f(1, 1 << 20, [&](int64_t seq) -> Extent {
+    if (seq % 2) throw SampleError("no place for " + std::to_string(seq));
+    return {path(seq), 0, -1, nullptr};
+  });
+  f.schedule(2);
+  wait_until([&] { return f.stats().ahead == 2; });
+  expect_content(f.take(0), 0);
+  EXPECT_EQ(error_of(f, 1), "no place for 1");
+  EXPECT_EQ(error_of(f, 3), "no place for 3");
+}
+
+TEST_F(FetchTest, EmptyFilesAreNotReadAheadWithoutEnd) {
+  std::ofstream(root_ + "/empty").close();
+  Fetcher f(2, 10 * Fetcher::kEntryCost, [&](int64_t) {
+    return Extent{root_ + "/empty", 0, -1, nullptr};
+  });
+  f.schedule(INT64_MAX);
+  wait_until([&] { return f.stats().ahead == 10; });
+  EXPECT_EQ(f.stats().held, 10 * Fetcher::kEntryCost);
+  EXPECT_EQ(f.take(0).size(), 0u);
+  wait_until([&] { return f.stats().ahead == 11; });
+}
+
+TEST_F(FetchTest, PartsOfOpenFiles) {
+  const auto file = std::make_shared<const File>(path(7));
+  Fetcher f(2, 1 << 20, [&](int64_t seq) { return Extent{"", seq * 10, 10, file}; });
+  f.schedule(20);
+  for (int64_t seq = 0; seq < 30; ++seq) {
+    const Bytes b = f.take(seq);
+    EXPECT_EQ(std::string(reinterpret_cast<const char*>(b.data()), b.size()),
+              content(7).substr(static_cast<size_t>(seq) * 10, 10));
+  }
+  EXPECT_NE(error_of(f, 1000).find("it ends after 0 of 10 bytes"), std::string::npos);
+  EXPECT_EQ(f.read({path(1), 5, 6, nullptr}).size(), 6u);
+}
+
+TEST_F(FetchTest, EachSampleOnce) {
+  Fetcher f(1, 1 << 20, locate());
+  f.schedule(4);
+  wait_until([&] { return f.stats().ahead == 4; });
+  for (int64_t seq : {1, 6}) {
+    f.take(seq);
+    EXPECT_THROW(f.take(seq), StateError);
+  }
+  for (int64_t seq : {2, 8}) {
+    f.skip(seq);
+    f.skip(seq);
+    EXPECT_THROW(f.take(seq), StateError);
+  }
+  for (int64_t seq : {0, 3, 4, 5, 7, 9}) expect_content(f.take(seq), seq);
+  EXPECT_EQ(f.stats().held, 0u);
+}
+
+TEST_F(FetchTest, SkippingWhatIsBeingReadDropsIt) {
+  GateOnPath slow(path(0));
+  const WithFaults with(slow);
+  Fetcher f(1, 1 << 20, locate());
+  f.schedule(3);
+  slow.gate.wait_for_arrivals(1);
+  f.skip(0);
+  f.skip(2);
+  slow.gate.open();
+  expect_content(f.take(1), 1);
+  EXPECT_THROW(f.take(0), StateError);
+  wait_until([&] { return f.stats().held == 0; });
+}
+
+TEST_F(FetchTest, ResetGoesOnFromElsewhere) {
+  GateOnPath slow(path(1));
+  const WithFaults with(slow);
+  Fetcher f(2, 1 << 20, locate());
+  f.schedule(8);
+  slow.gate.wait_for_arrivals(1);
+  auto waiting = std::async(std::launch::async, [&] { return error_of(f, 1); });
+  wait_until([&] { return f.stats().waits == 1; });
+  f.reset(30);
+  EXPECT_NE(waiting.get().find("the order was reset"), std::string::npos);
+  f.schedule(34);
+  slow.gate.open();
+  for (int64_t seq = 30; seq < 36; ++seq) expect_content(f.take(seq), seq);
+  wait_until([&] { return f.stats().held == 0; });
+  f.reset(0);  // also back
+  f.schedule(3);
+  for (int64_t seq = 0; seq < 3; ++seq) expect_content(f.take(seq), seq);
+}
+
+// These two fail by never ending: there is always something to read, or nothing that wakes a thread.
+TEST_F(FetchTest, EndsWithoutReadingOn) {
+  auto f = std::make_unique<Fetcher>(2, size_t{1} << 40, locate());
+  f->schedule(INT64_MAX);
+  wait_until([&] { return f->stats().ahead > 5; });
+  f.reset();
+}
+
+TEST_F(FetchTest, EndsWithIdleThreadsAndNothingScheduled) {
+  for (int i = 0; i < 50; ++i) {
+    Fetcher f(4, 1 << 20, locate());
+    if (i % 2) f.schedule(i);
+  }
+}
+
+TEST_F(FetchTest, BytesOutliveTheFetcher) {
+  Bytes kept;
+  {
+    Fetcher f(1, 1 << 20, locate());
+    f.schedule(5);
+    kept = f.take(4);
+  }
+  expect_content(kept, 4);
+}
+
+TEST_F(FetchTest, BuffersGoRound) {
+  Fetcher f(1, 1 << 20, locate());
+  std::set<const std::byte*> where;
+  for (int64_t seq = 0; seq < 300; ++seq) where.insert(f.take(seq).data());
+  EXPECT_LT(where.size(), 20u);
+  EXPECT_GT(f.stats().unused, 0u);
+  f.trim();
+  EXPECT_EQ(f.stats().unused, 0u);
+}
+
+// Slow, short and failing reads, takers in any order, samples skipped: all arrive, the window
+// holds.
+TEST_F(FetchTest, ManyThreadsUnderFaults) {
+  struct Trouble : FaultInjector {
+    std::atomic<uint32_t> calls{0};
+    int on_open(const std::string& p) override { return p.ends_with("/13") ? EACCES : 0; }
+    int on_read(const std::string& p, int64_t, size_t& count) override {
+      const uint32_t n = ++calls;
+      if (n % 7 == 0) return EINTR;
+      if (n % 5 == 0) std::this_thread::yield();
+      if (n % 3 == 0) count = std::min<size_t>(count, 700);
+      return p.ends_with("/17") ? EIO : 0;
+    }
+  } trouble;
+  const WithFaults with(trouble);
+  constexpr int64_t kSamples = 2000;
+  constexpr size_t kWindow = 50000;
+  Fetcher f(3, kWindow, locate());
+  std::atomic<int64_t> next{0}, bytes{0}, failed{0}, skipped{0};
+  const auto taker = [&] {
+    for (int64_t n = next++; n < kSamples; n = next++) {
+      f.schedule(n + 30);
+      const int64_t seq = n ^ 3;  // not quite in order
+      if (seq % 11 == 5) {
+        f.skip(seq);
+        ++skipped;
+        continue;
+      }
+      try {
+        const Bytes b = f.take(seq);
+        bytes += static_cast<int64_t>(b.size());
+        if (b.data()[b.size() - 1] != static_cast<std::byte>(content(seq % kFiles).back()))
+          ADD_FAILURE() << seq;
+      } catch (const SampleError&) {
+        ++failed;
+      }
+    }
+  };
+  std::vector<std::thread> takers;
+  for (int i = 0; i < 4; ++i) takers.emplace_back(taker);
+  for (std::thread& t : takers) t.join();
+  int64_t want_bytes = 0, want_failed = 0, want_skipped = 0;
+  for (int64_t seq = 0; seq < kSamples; ++seq) {
+    const int64_t file = seq % kFiles;
+    if (seq % 11 == 5)
+      ++want_skipped;
+    else if (file == 13 || file == 17)
+      ++want_failed;
+    else
+      want_bytes += static_cast<int64_t>(size_of(file));
+  }
+  EXPECT_EQ(bytes, want_bytes);
+  EXPECT_EQ(failed, want_failed);
+  EXPECT_EQ(skipped, want_skipped);
+  EXPECT_LE(f.stats().high_water, kWindow);
+}
+
+}  // namespace
+}  // namespace stoker::io
