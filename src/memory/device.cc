@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "memory/device.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+
+#include "base/error.h"
+#include "memory/simulated.h"
+
+namespace stoker {
+namespace {
+
+constexpr const char* kVariable = "STOKER_SIMULATED_DEVICES";
+constexpr int kMostSimulated = 64;
+
+struct Registry {
+  std::mutex mutex;
+  std::optional<std::vector<Device*>> current;  // none: nobody has asked yet
+  std::vector<std::unique_ptr<Device>> all;     // also those that were replaced
+
+  // Requires: mutex is held.
+  void replace(int count, const SimulatedOptions& options) {
+    std::vector<Device*> next;
+    for (int i = 0; i < count; ++i) {
+      all.push_back(std::make_unique<SimulatedDevice>(options, i));
+      next.push_back(all.back().get());
+    }
+    current = std::move(next);
+  }
+};
+
+// Never destroyed: buffers and streams may be let go by other static objects.
+Registry& registry() {
+  static Registry& r = *new Registry;
+  return r;
+}
+
+int count_asked_for() {
+  const char* text = std::getenv(kVariable);
+  if (!text || !*text) return 0;
+  const std::string_view s = text;
+  int count = -1;
+  const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), count);
+  if (error != std::errc() || end != s.data() + s.size() || count < 0 || count > kMostSimulated)
+    throw DeviceError(std::string(kVariable) + " takes a count from 0 to " +
+                      std::to_string(kMostSimulated) + ", got '" + text + "'");
+  return count;
+}
+
+}  // namespace
+
+std::vector<Device*> devices() {
+  Registry& r = registry();
+  std::lock_guard lock(r.mutex);
+  if (!r.current) r.replace(count_asked_for(), {});
+  return *r.current;
+}
+
+Device& device(int index) {
+  const std::vector<Device*> all = devices();
+  if (index >= 0 && index < static_cast<int>(all.size())) return *all[index];
+  std::string have = "none: this build has no runtime for real devices";
+  for (size_t i = 0; i < all.size(); ++i) have = (i ? have + ", " : "") + all[i]->name();
+  throw DeviceError(
+      "there is no device " + std::to_string(index) + ". Devices: " + have +
+      ". For tests without one, simulated devices are there with the environment variable " +
+      kVariable + "=<count>");
+}
+
+void use_simulated_devices(int count, const SimulatedOptions& options) {
+  if (count < 0 || count > kMostSimulated)
+    throw DeviceError("simulated devices: from 0 to " + std::to_string(kMostSimulated) + ", got " +
+                      std::to_string(count));
+  Registry& r = registry();
+  std::lock_guard lock(r.mutex);
+  r.replace(count, options);
+}
+
+}  // namespace stoker

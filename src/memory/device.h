@@ -1,0 +1,173 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The small interface in front of accelerators: memory, copies, block programs, streams, events.
+// Devices are thread-safe; a stream takes work from one thread at a time, an event may be asked
+// from any.
+//
+// Note [Device errors]
+// What is wrong when it is asked for (a range outside an allocation, a grid that no device takes)
+// throws DeviceError there. What fails later, on the stream, is kept by the device and thrown once,
+// as a DeviceError that names the work and its stream, by the next call that synchronises or hands
+// out: Stream::synchronize, Event::synchronize, Device::check. Work behind it still runs, on
+// undefined bytes, and its events still come, so nothing hangs.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <new>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "base/types.h"
+#include "memory/buffer.h"
+
+namespace stoker {
+
+class Device;
+
+// How many blocks of how many threads, and shared memory for each block.
+struct Grid {
+  int64_t blocks = 0;
+  int threads = 1;          // at most 1,024
+  size_t shared_bytes = 0;  // at most 227 KiB
+  int64_t cost_ns = 0;      // an estimate, for the virtual clock of a simulated device
+};
+inline constexpr int kMaxThreads = 1024;
+inline constexpr size_t kMaxShared = 227 << 10;
+
+// Note [Block programs]
+// A kernel is a struct of plain values and pointers with
+//   static constexpr int kPhases;
+//   STOKER_HD void run(int phase, int64_t block, int thread, int threads, std::byte* shared) const;
+// Between two phases all threads of a block meet; within one they run in any order or at once, and
+// blocks too. Values that live from one phase to the next are in `shared` (aligned to 128 bytes,
+// undefined at first). It stands at namespace level: nvcc refuses private members. Stream::launch
+// erases the type to this. A CUDA runtime adds one pointer here, which only nvcc fills: the address
+// of
+//   template <class P> __global__ void block_kernel(P p) {
+//     extern __shared__ std::byte shared[];
+//     for (int f = 0; f < P::kPhases; ++f, __syncthreads()) p.run(f, blockIdx.x, threadIdx.x,
+//     blockDim.x, shared);
+//   }
+// and hands it with `object` to cudaLaunchKernel, which copies the object itself. Callers stay as
+// they are.
+struct BlockProgram {
+  const void* object;  // of the caller, during the call
+  size_t bytes;
+  int phases;
+  // One phase of one block, its threads in this order.
+  void (*run_phase)(const void* object, int phase, int64_t block, std::span<const int> order,
+                    std::byte* shared);
+};
+
+template <class P>
+BlockProgram erase(const P& program) {
+  static_assert(std::is_trivially_copyable_v<P>,
+                "a block program is copied to the device byte by byte");
+  static_assert(alignof(P) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__,
+                "a block program needs no special alignment");
+  static_assert(P::kPhases > 0);
+  return {&program, sizeof(P), P::kPhases,
+          [](const void* object, int phase, int64_t block, std::span<const int> order,
+             std::byte* shared) {
+            const P& p = *static_cast<const P*>(object);
+            for (int thread : order)
+              p.run(phase, block, thread, static_cast<int>(order.size()), shared);
+          }};
+}
+
+// A point in a stream's work: that of the last Stream::record. Until the first one it counts as
+// reached.
+class Event {
+ public:
+  virtual ~Event() = default;
+  virtual bool query()
+      const = 0;  // whether it is reached; never waits, never throws a stored error
+  virtual void synchronize() = 0;  // waits for it; throws what failed: Note [Device errors]
+};
+
+enum class Copy : uint8_t { kToDevice, kToHost, kOnDevice };
+
+// Work in the order of its enqueueing; streams are ordered among each other by events only. Each
+// piece of work has a name for errors and timelines. Nothing here waits for the device but
+// synchronize() and the destructor.
+class Stream {
+ public:
+  virtual ~Stream() = default;  // finishes what was enqueued
+  virtual Device& device() const = 0;
+  virtual const std::string& name() const = 0;
+
+  // Memory for work that is enqueued here from now on; other streams wait for an event recorded
+  // after this. Aligned to 256 bytes, undefined. Throws BudgetError when the device's limit does
+  // not allow it.
+  virtual void* allocate(size_t bytes) = 0;
+  // Frees it behind the work enqueued so far; it counts as free at once. Work on other streams that
+  // uses it must be ordered before this by events. Null does nothing.
+  virtual void free(void* p) = 0;
+  // allocate() with an owner that calls free() here when the last holder lets go, whether or not
+  // this stream still stands. Null when the device's limit does not allow it now.
+  virtual std::shared_ptr<Buffer> try_acquire(size_t bytes) = 0;
+
+  // Host memory stays as it is until the copy is done.
+  virtual void copy(void* to, const void* from, size_t bytes, Copy direction,
+                    std::string_view name) = 0;
+  // Runs `program` (Note [Block programs]) on a copy of it. An empty grid is nothing to do.
+  template <class P>
+  void launch(const P& program, const Grid& grid, std::string_view name) {
+    if (grid.blocks != 0 && grid.threads != 0) launch_erased(erase(program), grid, name);
+  }
+  // Calls `call` on a thread of the runtime's. Requires: it uses no stream, event or device.
+  virtual void call(std::function<void()> call, int64_t cost_ns, std::string_view name) = 0;
+
+  virtual void record(Event& event) = 0;
+  // Work enqueued from now on starts after what `event` stands for now. Requires: an event of this
+  // device.
+  virtual void wait(const Event& event) = 0;
+  // Waits on the host for all that was enqueued; throws what failed: Note [Device errors].
+  virtual void synchronize() = 0;
+
+ protected:
+  virtual void launch_erased(const BlockProgram& program, const Grid& grid,
+                             std::string_view name) = 0;
+};
+
+struct DeviceUsage {
+  size_t limit = 0;
+  size_t in_use = 0;        // allocated and not yet freed, in the order of the calls
+  int64_t allocations = 0;  // of these, how many
+  size_t high_water = 0;
+};
+
+// Streams, events and buffers may outlive their device object.
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual const std::string& name() const = 0;  // "simulated:0"
+  virtual std::string_view kind() const = 0;    // "simulated"
+  virtual std::unique_ptr<Stream> make_stream(std::string name) = 0;
+  virtual std::unique_ptr<Event> make_event() = 0;
+  virtual DeviceUsage usage() const = 0;
+  // For hand-outs: throws what failed until now (Note [Device errors]) without waiting.
+  virtual void check() = 0;
+};
+
+// What a batch on a device has beside its buffers.
+struct DeviceBatch {
+  Device* device = nullptr;
+  std::unique_ptr<Event> ready;  // after it the bytes may be read
+};
+
+// The devices of this process, in order; they live as long as it does. Thread-safe.
+// Simulated ones (memory/simulated.h) are there only when the environment variable
+// STOKER_SIMULATED_DEVICES=<count> or a call of use_simulated_devices() asks for them. Throws
+// DeviceError when the variable is not a count.
+std::vector<Device*> devices();
+// Throws DeviceError that says what is missing.
+Device& device(int index);
+
+}  // namespace stoker

@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A device made of host threads, for tests: it runs the kernels' own source, finds misuse, and
+// keeps a virtual clock. Thread-safe.
+//
+// Note [Virtual clock]
+// Every piece of work has a virtual duration: a copy its bytes by the bandwidth, a launch or call
+// its cost. It starts at the latest of: the end of the work before it on its stream, the events
+// that its stream waited for, and the host's clock when it was enqueued. The host's clock moves by
+// add_host_work() and by waiting. All of it is computed when work is enqueued, so it says how
+// stages overlap, is the same in every run, and has nothing to do with real time.
+//
+// Note [What the simulated device finds]
+// Copies that reach outside an allocation, name freed memory or have their direction wrong; copies
+// and frees that no event (and no wait of the host) orders behind the allocation, or behind another
+// stream's copy of the same bytes; double frees. Memory is filled with kFresh when allocated and
+// with kFreed when freed, and then poisoned, so AddressSanitizer sees what block programs touch.
+// Streams are threads, so ThreadSanitizer sees unordered work that does run at once; injected
+// delays bring it about. Threads, blocks and phases of a launch run in an order that the seed
+// shuffles.
+#pragma once
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "memory/device.h"
+
+namespace stoker {
+
+struct SimulatedOptions {
+  size_t memory_limit = size_t{1} << 30;  // bytes
+  double link_bytes_per_ns = 25;          // between host and device, each way
+  double memory_bytes_per_ns = 1500;      // on the device
+  uint64_t seed = 1;
+  size_t timeline_limit = 1 << 16;  // entries; older ones are forgotten
+};
+
+// What faults are counted by.
+enum class Work : uint8_t { kAllocate, kCopy, kLaunch };
+
+struct TimelineEntry {
+  std::string name, stream;  // stream "host" for add_host_work()
+  int64_t start_ns, end_ns;
+};
+
+class SimulatedDevice final : public Device {
+ public:
+  static constexpr std::byte kFresh{0xC5}, kFreed{0xDE};
+
+  explicit SimulatedDevice(const SimulatedOptions& options = {}, int index = 0);
+
+  const std::string& name() const override;
+  std::string_view kind() const override { return "simulated"; }
+  std::unique_ptr<Stream> make_stream(std::string name) override;
+  std::unique_ptr<Event> make_event() override;
+  DeviceUsage usage() const override;
+  void check() override;
+
+  // The nth (from 1) such work enqueued from now on fails: an allocation at once with DeviceError,
+  // the others on their stream.
+  void fail(Work what, int64_t nth);
+  // The nth such work from now on takes longer: on the virtual clock, and for real where that is
+  // asked for.
+  void delay(Work what, int64_t nth, int64_t virtual_ns, std::chrono::microseconds real = {});
+
+  // The host is busy for so long.
+  void add_host_work(std::string_view name, int64_t ns);
+  int64_t host_now() const;     // the host's clock
+  int64_t virtual_now() const;  // the end of all that was enqueued
+  std::vector<TimelineEntry> timeline() const;
+
+  struct Core;
+
+ private:
+  std::shared_ptr<Core> core_;
+};
+
+// Makes devices() so many simulated ones. Those of before live on, for those who still hold them.
+void use_simulated_devices(int count, const SimulatedOptions& options = {});
+
+}  // namespace stoker

@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "memory/simulated_core.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "base/error.h"
+
+namespace stoker {
+
+SimulatedDevice::Core::Core(const SimulatedOptions& options, int index)
+    : options(options), name("simulated:" + std::to_string(index)), memory(options.memory_limit) {}
+
+Moment SimulatedDevice::Core::step(Lane& lane) {
+  lane.past.merge(host_past);
+  const Moment m{lane.id, ++lane.steps};
+  lane.past.add(m);
+  return m;
+}
+
+Actor SimulatedDevice::Core::actor(Lane& lane, const std::string& doing) {
+  const Moment m = step(lane);
+  return {m, lane.past, name + ": " + doing + " on stream '" + lane.name + "'"};
+}
+
+void SimulatedDevice::Core::note(std::string_view what, const std::string& where, int64_t start,
+                                 int64_t end) {
+  latest_ns = std::max(latest_ns, end);
+  entries.push_back({std::string(what), where, start, end});
+  if (entries.size() > options.timeline_limit) entries.pop_front();
+}
+
+void SimulatedDevice::Core::take_time(Lane& lane, std::string_view what, int64_t ns) {
+  const int64_t start = std::max(lane.end_ns, host_ns);
+  lane.end_ns = start + ns;
+  note(what, lane.name, start, lane.end_ns);
+}
+
+void SimulatedDevice::Core::push(Lane& lane, Op op) {
+  lane.queue.push_back(std::move(op));
+  changed.notify_all();
+}
+
+std::shared_ptr<simulated::Ticket> SimulatedDevice::Core::mark(Lane& lane) {
+  step(lane);
+  auto ticket = std::make_shared<Ticket>();
+  ticket->at_ns = std::max(lane.end_ns, host_ns);
+  ticket->past = lane.past;
+  push(lane, {.what = "record", .reach = ticket});
+  return ticket;
+}
+
+void SimulatedDevice::Core::host_saw(const Ticket& ticket) {
+  host_ns = std::max(host_ns, ticket.at_ns);
+  host_past.merge(ticket.past);
+}
+
+simulated::Fault SimulatedDevice::Core::take_fault(Work work) {
+  Fault sum{work, ++counts[static_cast<int>(work)]};
+  std::erase_if(faults, [&](const Fault& f) {
+    if (f.work != work || f.at != sum.at) return false;
+    sum.fails |= f.fails;
+    sum.virtual_ns += f.virtual_ns;
+    sum.real += f.real;
+    return true;
+  });
+  return sum;
+}
+
+void SimulatedDevice::Core::keep_error(std::string text) {
+  if (errors++ == 0) error = std::move(text);
+}
+
+void SimulatedDevice::Core::throw_error() {
+  if (errors == 0) return;
+  std::string text = std::exchange(error, {});
+  if (const int more = std::exchange(errors, 0) - 1; more > 0)
+    text += " (and " + std::to_string(more) + " more after it)";
+  throw DeviceError(text);
+}
+
+void SimulatedDevice::Core::run(const Op& op) {
+  if (op.sleep.count() > 0) std::this_thread::sleep_for(op.sleep);
+  std::string why;
+  try {
+    if (op.run) op.run();
+    return;
+  } catch (const std::exception& e) {
+    why = e.what();
+  } catch (...) {
+    why = "an unknown exception";
+  }
+  std::lock_guard lock(mutex);
+  keep_error(op.what + " failed: " + why);
+}
+
+void SimulatedDevice::Core::work(Lane& lane) {
+  std::unique_lock lock(mutex);
+  for (;;) {
+    changed.wait(lock, [&] { return !lane.queue.empty() || lane.is_stopping; });
+    if (lane.queue.empty()) break;
+    Op op = std::move(lane.queue.front());
+    lane.queue.pop_front();
+    if (op.wait_for) changed.wait(lock, [&] { return op.wait_for->is_reached; });
+    lock.unlock();
+    run(op);
+    op.run = nullptr;  // what it captured goes before anyone hears that it is done
+    lock.lock();
+    if (!op.reach) continue;
+    op.reach->is_reached = true;
+    changed.notify_all();
+  }
+  lane.is_over = true;
+}
+
+void SimulatedDevice::Core::wait_for(const std::shared_ptr<Ticket>& ticket) {
+  std::unique_lock lock(mutex);
+  if (ticket) {
+    changed.wait(lock, [&] { return ticket->is_reached; });
+    host_saw(*ticket);
+  }
+  throw_error();
+}
+
+void SimulatedDevice::Core::scribble(void* p, size_t bytes) {
+  SimulatedMemory::scribble(p, bytes);
+  std::lock_guard lock(mutex);
+  memory.retire(p);
+}
+
+void SimulatedDevice::Core::free_on(Lane& lane, void* p) {
+  std::unique_lock lock(mutex);
+  const Actor a = actor(lane, "free");
+  const size_t bytes = memory.free(p, a);
+  if (!lane.is_over)
+    return push(lane, {.what = a.what, .run = [this, p, bytes] { scribble(p, bytes); }});
+  lock.unlock();
+  scribble(p, bytes);
+}
+
+}  // namespace stoker

@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the streams, events and buffers of one simulated device share. Thread-safe where no mutex is
+// asked for.
+#pragma once
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "memory/simulated.h"
+#include "memory/simulated_memory.h"
+
+namespace stoker {
+namespace simulated {
+
+// What an event stands for. Guarded by SimulatedDevice::Core::mutex.
+struct Ticket {
+  bool is_reached = false;
+  int64_t at_ns = 0;
+  Past past;
+};
+
+// What a stream's thread does, in this order: wait, sleep, run, reach.
+struct Op {
+  std::string what = {};
+  std::function<void()> run = {};
+  std::shared_ptr<Ticket> wait_for = {}, reach = {};
+  std::chrono::microseconds sleep = {};
+};
+
+// A stream without its thread; buffers keep it. Guarded by SimulatedDevice::Core::mutex.
+struct Lane {
+  std::string name;
+  int id = 0;
+  int64_t steps = 0, end_ns = 0;
+  Past past;
+  std::deque<Op> queue;
+  bool is_stopping = false;
+  bool is_over = false;  // the thread takes nothing any more
+};
+
+struct Fault {
+  Work work;
+  int64_t at;
+  bool fails = false;
+  int64_t virtual_ns = 0;
+  std::chrono::microseconds real{};
+};
+
+}  // namespace simulated
+
+struct SimulatedDevice::Core {
+  using Ticket = simulated::Ticket;
+  using Op = simulated::Op;
+  using Lane = simulated::Lane;
+  using Fault = simulated::Fault;
+
+  Core(const SimulatedOptions& options, int index);
+
+  const SimulatedOptions options;
+  const std::string name;
+  mutable std::mutex mutex;         // guards all below, and lanes, events and tickets
+  std::condition_variable changed;  // a queue, a ticket, a lane that stops
+  SimulatedMemory memory;
+  int streams = 0;
+  int64_t host_ns = 0, latest_ns = 0;
+  Past host_past;
+  std::deque<TimelineEntry> entries;
+  std::string error;  // the first of `errors`
+  int errors = 0;
+  int64_t counts[3] = {};  // by Work
+  std::vector<Fault> faults;
+
+  // Requires, for these: mutex is held.
+  // The next piece of work of a lane, as errors and orders know it. Valid until the next one.
+  Actor actor(Lane& lane, const std::string& doing);
+  // Takes so long from the lane's virtual time.
+  void take_time(Lane& lane, std::string_view what, int64_t ns);
+  void note(std::string_view what, const std::string& where, int64_t start, int64_t end);
+  void push(Lane& lane, Op op);
+  std::shared_ptr<Ticket> mark(Lane& lane);
+  void host_saw(const Ticket& ticket);
+  // What is to go wrong with the work that is being enqueued.
+  Fault take_fault(Work work);
+  void keep_error(std::string text);
+  void throw_error();
+
+  // Requires, for these: mutex is not held.
+  // The thread of a lane: returns when it is stopping and its queue is empty.
+  void work(Lane& lane);
+  void run(const Op& op);
+  // The host waits (not when null), then hears what failed.
+  void wait_for(const std::shared_ptr<Ticket>& ticket);
+  void free_on(Lane& lane, void* p);
+  void scribble(void* p, size_t bytes);
+
+ private:
+  Moment step(Lane& lane);
+};
+
+}  // namespace stoker
