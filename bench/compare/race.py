@@ -26,7 +26,7 @@ class Peer:
 
     def __init__(self, name: str, data: str, core: str) -> None:
         python = ROOT / (".venv" if name == "stoker" else f"build/compare/{name}") / "bin/python"
-        command = [str(python), str(HERE / "peers" / f"{name}.py"), data, core]
+        command = [str(python), str(HERE / "peers" / f"with_{name}.py"), data, core]
         self.name = name
         self.rates: list[float] = []
         self.memory_mib = 0.0
