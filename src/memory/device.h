@@ -46,16 +46,17 @@ inline constexpr size_t kMaxShared = 227 << 10;
 //   STOKER_HD void run(int phase, int64_t block, int thread, int threads, std::byte* shared) const;
 // Between two phases all threads of a block meet; within one they run in any order or at once, and
 // blocks too. Values that live from one phase to the next are in `shared` (aligned to 128 bytes,
-// undefined at first). It stands at namespace level: nvcc refuses private members. Stream::launch
-// erases the type to this. A CUDA runtime adds one pointer here, which only nvcc fills: the address
-// of
+// undefined at first). It stands at namespace level: nvcc refuses private members.
+//
+// Stream::launch erases the type to this. A CUDA runtime adds one pointer here, which only nvcc
+// fills: the address of
 //   template <class P> __global__ void block_kernel(P p) {
-//     extern __shared__ std::byte shared[];
-//     for (int f = 0; f < P::kPhases; ++f, __syncthreads()) p.run(f, blockIdx.x, threadIdx.x,
-//     blockDim.x, shared);
+//     extern __shared__ __align__(128) std::byte shared[];
+//     for (int f = 0; f < P::kPhases; ++f, __syncthreads())
+//       p.run(f, blockIdx.x, threadIdx.x, blockDim.x, shared);
 //   }
 // and hands it with `object` to cudaLaunchKernel, which copies the object itself. Callers stay as
-// they are.
+// they are; a program is then launched from files that nvcc compiles.
 struct BlockProgram {
   const void* object;  // of the caller, during the call
   size_t bytes;
