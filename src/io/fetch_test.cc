@@ -286,7 +286,8 @@ TEST_F(FetchTest, ResetGoesOnFromElsewhere) {
   for (int64_t seq = 0; seq < 3; ++seq) expect_content(f.take(seq), seq);
 }
 
-// These two fail by never ending: there is always something to read, or nothing that wakes a thread.
+// These two fail by never ending: there is always something to read, or nothing that wakes a
+// thread.
 TEST_F(FetchTest, EndsWithoutReadingOn) {
   auto f = std::make_unique<Fetcher>(2, size_t{1} << 40, locate());
   f->schedule(INT64_MAX);
