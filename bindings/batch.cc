@@ -9,9 +9,9 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "bindings/dlpack.h"
-#include "bindings/parts.h"
-#include "bindings/tensor.h"
+#include "dlpack.h"
+#include "parts.h"
+#include "tensor.h"
 
 namespace stoker::python {
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 // C++ errors become Python's, one to one; a batch's error carries its samples.
-#include "bindings/parts.h"
+#include "parts.h"
 #include "run/pipeline.h"
 
 namespace stoker::python {

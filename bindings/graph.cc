@@ -9,7 +9,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "bindings/parts.h"
+#include "parts.h"
 
 namespace stoker::python {
 

@@ -7,7 +7,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "bindings/parts.h"
+#include "parts.h"
 
 namespace stoker::python {
 

@@ -70,8 +70,7 @@ class FetchedBytes final : public ByteSource {
     const auto start = Clock::now();
     std::span<const uint8_t> bytes;
     if (sequence >= 0) {
-      taken_[reader] = fetchers_[reader]->take(sequence);
-      bytes = {reinterpret_cast<const uint8_t*>(taken_[reader].data()), taken_[reader].size()};
+      bytes = fetched(reader, sequence, index);
     } else {
       bytes = direct_.take(reader, sequence, index);
     }
@@ -82,6 +81,15 @@ class FetchedBytes final : public ByteSource {
   std::atomic<int64_t> wait_ns{0}, bytes_read{0};
 
  private:
+  std::span<const uint8_t> fetched(int reader, int64_t sequence, int64_t index) {
+    try {
+      taken_[reader] = fetchers_[reader]->take(sequence);
+    } catch (const StateError&) {
+      return direct_.take(reader, sequence, index);  // taken before: this is a ticket that went back for want of memory
+    }
+    return {reinterpret_cast<const uint8_t*>(taken_[reader].data()), taken_[reader].size()};
+  }
+
   std::vector<std::unique_ptr<io::Fetcher>>& fetchers_;
   std::vector<io::Bytes> taken_;
   DirectBytes direct_;
@@ -192,6 +200,7 @@ class Pipelined final : public Executor {
     };
     const size_t window = options_.read_ahead_limit / static_cast<size_t>(plan_->reader_count());
     fetchers_.push_back(std::make_unique<io::Fetcher>(options_.io_threads, window, locate));
+    fetchers_.back()->schedule(INT64_MAX);  // the window alone bounds it
   }
 
   bool front_ready() const { return !ring_.empty() && ring_.front()->is_ready(); }
