@@ -1,0 +1,272 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Calls of operators to test with: from their cases, their oracles, and made up from arguments."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import inspect
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+import jpegs
+from helpers import Array, outputs_of
+from stoker import DataNode, Pipeline, fn, types
+from stoker._operator import call as call_operator
+from stoker._registry import Operator, operators
+
+_ORACLES = Path(__file__).resolve().parents[1] / "oracles"
+# As a constant holds floats in single precision, so do generated inputs.
+_WIDE = {"float64": np.float32}
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of an operator: inputs with their layouts, and constant arguments."""
+
+    op: str
+    inputs: tuple[tuple[Array, str], ...] = ()
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    source: str = ""
+    expected: tuple[Array, ...] = ()
+
+    def __str__(self) -> str:
+        given = [f"{a.dtype} {layout} {a.shape}" for a, layout in self.inputs]
+        given += [f"{k}={_short(v)}" for k, v in self.arguments.items()]
+        return f"{self.op}({', '.join(given)}) [{self.source}]"
+
+    def with_arguments(self, **changes: Any) -> Call:
+        """The same call with these arguments; None takes one away."""
+        merged = {**self.arguments, **changes}
+        return replace(self, arguments={k: v for k, v in merged.items() if v is not None})
+
+
+def names(kind: str | None = None, *, tested: bool = True) -> list[str]:
+    """The operators of a kind, without those whose file says why they are tested elsewhere."""
+    return [
+        n
+        for n, op in operators().items()
+        if (kind is None or op["kind"] == kind) and not (tested and op["skip_reason"])
+    ]
+
+
+def feed(array: Array, layout: str = "") -> DataNode:
+    """A node that gives this array for every sample."""
+    dtype = str(array.dtype)
+    flat = array.reshape(-1)
+    if array.dtype.kind == "f":
+        numbers: dict[str, Any] = {"fdata": [float(x) for x in flat]}
+    else:
+        numbers = {"idata": [int(x) for x in flat]}
+    shape = list(array.shape)
+    return fn.constant(
+        **numbers, shape=shape, dtype=dtype, **({"layout": layout} if layout else {})
+    )
+
+
+def place(call: Call, **changed: Any) -> list[DataNode]:
+    """Adds the call to the current pipeline; `changed` arguments may be nodes."""
+    inputs = [feed(a, layout) for a, layout in call.inputs]
+    merged = {**call.arguments, **changed}
+    return outputs_of(call_operator(operators()[call.op], inputs, merged))
+
+
+def place_all(calls: Iterable[Call]) -> list[DataNode]:
+    """All outputs of all calls."""
+    return [node for call in calls for node in place(call)]
+
+
+def case_calls(name: str) -> list[Call]:
+    """The literal examples of an operator, with what they must give."""
+    found = []
+    for i, case in enumerate(operators()[name]["cases"]):
+        inputs = tuple(parse_literal(text) for text in case["inputs"])
+        expected = tuple(parse_literal(text)[0] for text in case["outputs"])
+        arguments = parse_call(case["call"])
+        found.append(Call(name, inputs, arguments, f"case {i}", expected))
+    return found
+
+
+def parse_call(text: str) -> dict[str, Any]:
+    """Arguments as Python writes them."""
+    return dict(eval(f"dict({text})", {"types": types, "dict": dict}))
+
+
+def parse_literal(text: str) -> tuple[Array, str]:
+    """Array and layout of "uint8 HWC [[[1]]]"."""
+    match = re.fullmatch(r"(\w+)\s+(?:([A-Z*]+)\s+)?(.*)", text, re.DOTALL)
+    assert match, f"not a literal: {text!r}"
+    dtype, layout, values = match.groups()
+    numbers = _numbers(ast.parse(values, mode="eval").body)
+    return np.array(numbers, dtype=dtype), layout or ""
+
+
+def _numbers(node: ast.expr) -> Any:
+    """As ast.literal_eval, and inf and nan."""
+    if isinstance(node, ast.List):
+        return [_numbers(e) for e in node.elts]
+    if isinstance(node, ast.Name):
+        return float(node.id)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Name):
+        return -float(node.operand.id)
+    return ast.literal_eval(node)
+
+
+@cache
+def oracle(name: str) -> ModuleType | None:
+    """The independent answer for an operator, where there is one."""
+    for stem in (name.replace(".", "_"), name.rpartition(".")[2]):
+        path = _ORACLES / f"{stem}.py"
+        if path.exists():
+            spec = importlib.util.spec_from_file_location(f"oracle_{stem}", path)
+            assert spec is not None and spec.loader is not None
+            module = importlib.util.module_from_spec(spec)
+            if str(_ORACLES) not in sys.path:
+                sys.path.insert(0, str(_ORACLES))
+            spec.loader.exec_module(module)
+            return module
+    return None
+
+
+def oracle_calls(name: str, seed: int = 0) -> list[Call]:
+    """What the operator's oracle generates."""
+    module = oracle(name)
+    if module is None or not hasattr(module, "generate"):
+        return []
+    generated = module.generate(np.random.default_rng(seed))
+    return [_oracle_call(name, i, *triple) for i, triple in enumerate(generated)]
+
+
+def _oracle_call(name: str, i: int, inputs: Any, layouts: Any, arguments: Any) -> Call:
+    letters = [layouts] if isinstance(layouts, str) else list(layouts)
+    letters += [""] * (len(inputs) - len(letters))
+    pairs = []
+    for array, layout in zip(inputs, letters, strict=True):
+        exact = np.asarray(array)
+        narrow = _WIDE.get(str(exact.dtype))
+        pairs.append((exact.astype(narrow).astype(exact.dtype) if narrow else exact, layout or ""))
+    return Call(name, tuple(pairs), dict(arguments), f"oracle {i}")
+
+
+def expected_by_oracle(call: Call) -> list[Array]:
+    """What the oracle says of a call."""
+    module = oracle(call.op)
+    assert module is not None
+    layout = call.inputs[0][1] if call.inputs else ""
+    answer = module.expected([a for a, _ in call.inputs], layout, **call.arguments)
+    return list(answer) if isinstance(answer, (list, tuple)) else [answer]
+
+
+@cache
+def all_calls(name: str) -> tuple[Call, ...]:
+    """Cases, then what the oracle generates."""
+    return tuple(case_calls(name) + oracle_calls(name))
+
+
+@cache
+def picture_calls(name: str) -> tuple[Call, ...]:
+    """The arguments of all calls on a picture, in every accepted layout where they fit."""
+    op = operators()[name]
+    if not op["inputs"]:
+        return ()
+    found: list[Call] = []
+    encoded = op["inputs"][0]["is_value"]
+    for call in all_calls(name):
+        if not call.inputs:
+            continue
+        for array, layout in (
+            [(e, "") for e in encoded_pictures()] if encoded else pictures(accepted_layouts(op))
+        ):
+            changed = replace(
+                call,
+                inputs=((array, layout), *call.inputs[1:]),
+                source=f"{call.source} on a picture",
+                expected=(),
+            )
+            if works(changed):
+                found.append(changed)
+                if not encoded:
+                    break
+    return tuple(found)
+
+
+def accepted_layouts(op: Operator) -> list[str]:
+    """The layouts of the first input; "HWC" where any will do."""
+    listed = [x.strip() for x in op["inputs"][0]["layouts"].split(",") if x.strip()]
+    return listed or ["HWC"]
+
+
+def pictures(layouts: Sequence[str]) -> Iterator[tuple[Array, str]]:
+    """A small picture, volume or sequence with detail, in each layout."""
+    extents = {"F": 3, "D": 4, "H": 13, "W": 18, "C": 3}
+    for layout in layouts:
+        shape = [extents[c] for c in layout]
+        yield texture(shape), layout
+
+
+@cache
+def encoded_pictures() -> tuple[Array, ...]:
+    """Encoded pictures for decoders: a plain one, one that EXIF turns, and damaged ones."""
+    plain = jpegs.encode(jpegs.picture(37, 53, 1), "420")
+    turned = jpegs.encode(jpegs.picture(37, 53, 1), "coarse", exif_orientation=6)
+    tall = jpegs.encode(jpegs.picture(96, 40, 2), "444")
+    files = (plain, turned, tall, jpegs.truncated(tall))
+    return tuple(np.frombuffer(f, np.uint8) for f in files)
+
+
+def texture(shape: Sequence[int], seed: int = 3) -> Array:
+    """Noise on a slope: no two places look alike."""
+    rng = np.random.default_rng(seed)
+    slope = np.indices(shape).sum(0) * (160 / max(1, sum(shape)))
+    return np.clip(slope + rng.integers(0, 96, shape), 0, 255).astype(np.uint8)
+
+
+def works(call: Call) -> bool:
+    """True when the call can be built and run."""
+    try:
+        run_calls([call])
+    except (RuntimeError, ValueError):
+        return False
+    return True
+
+
+def run_calls(calls: Sequence[Call], **settings: Any) -> list[tuple[Array, ...]]:
+    """One batch of all outputs of all calls, in one pipeline. Each sample is a tuple of arrays."""
+    pipe = pipeline(calls, **settings)
+    batches = pipe.run()
+    return [tuple(np.array(b[i]) for b in batches) for i in range(len(batches[0]))]
+
+
+def pipeline(calls: Sequence[Call], **settings: Any) -> Pipeline:
+    """A pipeline of all outputs of all calls."""
+    pipe = Pipeline(**{"batch_size": 1, "num_threads": 1, "seed": 7, **settings})
+    with pipe:
+        pipe.set_outputs(*place_all(calls))
+    return pipe
+
+
+def default_of(name: str, argument: str) -> Any:
+    """The default of an argument."""
+    return next(a for a in operators()[name]["arguments"] if a["name"] == argument)["default"]
+
+
+def takes_argument(module: ModuleType, argument: str) -> bool:
+    """Whether the oracle's answer knows an argument."""
+    parameters = inspect.signature(module.expected).parameters
+    return argument in parameters or any(
+        p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters.values()
+    )
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) < 60 else text[:57] + "..."

@@ -1,0 +1,55 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""First draws of every random operator, for the golden file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from calls import Call, all_calls, names, run_calls, texture
+
+from helpers import Array
+from stoker._registry import operators
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden"
+PICTURE = GOLDEN / "picture.jpg"
+SEEDS = (0, 1, 2**40 + 7)
+
+
+def wanted() -> list[dict[str, Any]]:
+    """Entries without their draws: each random operator with plain and with other arguments."""
+    entries = []
+    for name in names():
+        if not operators()[name]["is_random"]:
+            continue
+        ports = [p for p in operators()[name]["inputs"] if not p["is_optional"]]
+        given = "encoded" if ports and ports[0]["is_value"] else [[37, 53, 3]] if ports else []
+        first = all_calls(name)[0].arguments
+        required = {
+            a["name"]: plain(first[a["name"]])
+            for a in operators()[name]["arguments"]
+            if a["required"]
+        }
+        for seed in SEEDS:
+            entries.append({"op": name, "seed": seed, "inputs": given, "arguments": required})
+    return entries
+
+
+def plain(value: Any) -> Any:
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def draws(entry: dict[str, Any]) -> list[Any]:
+    """The first samples: their values, or for pictures shape and sum."""
+    if entry["inputs"] == "encoded":
+        inputs: tuple[tuple[Array, str], ...] = ((np.fromfile(PICTURE, np.uint8), ""),)
+    else:
+        inputs = tuple((texture(shape), "HWC") for shape in entry["inputs"])
+    call = Call(entry["op"], inputs, entry["arguments"])
+    found = []
+    for (array,) in run_calls([call], batch_size=6, seed=entry["seed"]):
+        total = int(array.astype(np.int64).sum())
+        found.append(array.tolist() if array.size <= 8 else [list(array.shape), total])
+    return found

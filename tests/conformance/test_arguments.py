@@ -1,0 +1,246 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Every argument of every operator does something, and does it per sample and frame as promised."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from calls import Call, all_calls, default_of, names, picture_calls, place, run_calls
+
+from helpers import assert_same, make, take
+from stoker import fn
+from stoker._registry import Argument, operators
+
+BATCH = 24
+DTYPES = ("float32", "uint8", "int16", "float16", "int64")
+
+ARGUMENTS = [
+    (name, argument["name"]) for name in names() for argument in operators()[name]["arguments"]
+]
+
+
+def argument_of(name: str, argument: str) -> Argument:
+    return next(a for a in operators()[name]["arguments"] if a["name"] == argument)
+
+
+def bases(name: str) -> list[Call]:
+    return [*picture_calls(name), *all_calls(name)]
+
+
+def candidates(name: str, argument: str) -> Iterator[Any]:
+    """Values to try: those that calls use, then made up from type, names and range."""
+    seen: list[Any] = []
+    for call in all_calls(name):
+        if argument in call.arguments and call.arguments[argument] not in seen:
+            seen.append(call.arguments[argument])
+    yield from seen
+    info = argument_of(name, argument)
+    if info["names"]:
+        yield from info["names"]
+        return
+    kind = info["type"]
+    if kind == "bool":
+        yield from (True, False)
+    elif kind == "DType":
+        yield from DTYPES
+    elif kind == "str":
+        yield from ("HWC", "CHW", "HW", "W")
+    else:
+        numbers = numbers_in(info)
+        if kind.startswith("Sequence["):
+            for n in (2, 1, 3):
+                yield from ([x] * n for x in numbers)
+            yield from ([a, b] for a in numbers for b in numbers if a < b)
+        else:
+            yield from numbers
+
+
+def numbers_in(info: Argument) -> list[Any]:
+    low, high = info["low"], info["high"]
+    tries = [0, 1, 2, 3, 5, 8, -1, -3, 0.25, 0.5, 0.9, low, high]
+    inside = [x for x in tries if low <= x <= high and math.isfinite(x)]
+    return [int(x) for x in inside if x == int(x)] if "int" in info["type"] else inside
+
+
+def run_or_none(call: Call) -> list[tuple[Any, ...]] | None:
+    try:
+        return run_calls([call], batch_size=BATCH, num_threads=1)
+    except (RuntimeError, ValueError):
+        return None
+
+
+def fingerprint(samples: list[tuple[Any, ...]] | None) -> list[Any] | None:
+    if samples is None:
+        return None
+    return [(a.dtype.str, a.shape, a.tobytes()) for sample in samples for a in sample]
+
+
+def layouts_of(call: Call) -> list[str]:
+    from calls import pipeline
+
+    return [b.layout for b in pipeline([call]).run()]
+
+
+@pytest.mark.parametrize(("name", "argument"), ARGUMENTS)
+def test_some_value_changes_some_output(name: str, argument: str) -> None:
+    tried = 0
+    for base in bases(name):
+        before = fingerprint(run_or_none(base))
+        if argument in base.arguments:
+            after = fingerprint(run_or_none(base.with_arguments(**{argument: None})))
+            if before != after and None not in (before, after):
+                return
+        for value in candidates(name, argument):
+            changed = base.with_arguments(**{argument: value})
+            after = fingerprint(run_or_none(changed))
+            if after is None:
+                continue
+            tried += 1
+            if before is None:
+                before = after  # the base needs the argument: compare with another value of it
+            elif after != before or layouts_of(changed) != layouts_of(base):
+                return
+    pytest.fail(f"{name}: no value of '{argument}' changed an output ({tried} runs)")
+
+
+# Computed by other nodes.
+
+
+def per_sample_uses(name: str, argument: str) -> list[Call]:
+    """Calls that give the argument a constant, else such with the default written out."""
+    used = [c for c in bases(name) if c.arguments.get(argument) is not None]
+    if used:
+        return used
+    default = default_of(name, argument)
+    if default is not None:
+        return [c.with_arguments(**{argument: default}) for c in bases(name)]
+    return [
+        call
+        for base in bases(name)
+        for value in candidates(name, argument)
+        if run_or_none(call := base.with_arguments(**{argument: value})) is not None
+    ][:4]
+
+
+def as_numbers(name: str, argument: str, value: Any) -> Any:
+    """The value as a tensor holds it: an enumerator is its number."""
+    info = argument_of(name, argument)
+    if info["names"]:
+        return info["names"].index(str(value))
+    return value
+
+
+def constant(value: Any) -> Any:
+    array = np.asarray(value)
+    shape = list(array.shape)
+    flat = [float(x) for x in array.reshape(-1)]
+    if array.dtype.kind in "iub":
+        return fn.constant(idata=[int(x) for x in flat], shape=shape)
+    return fn.constant(fdata=flat, shape=shape)
+
+
+PER_SAMPLE = [
+    (name, argument["name"])
+    for name in names()
+    for argument in operators()[name]["arguments"]
+    if argument["per_sample"]
+]
+
+
+@pytest.mark.parametrize(("name", "argument"), PER_SAMPLE)
+def test_computed_equals_constant(name: str, argument: str) -> None:
+    uses = per_sample_uses(name, argument)
+    compared = 0
+    for call in uses:
+        value = as_numbers(name, argument, call.arguments[argument])
+        expected = run_or_none(call)
+        if expected is None:
+            continue
+        pipe = make(
+            lambda call=call, value=value: place(call, **{argument: constant(value)}),
+            batch_size=BATCH,
+        )
+        assert_same(take(pipe, BATCH), expected, f"{call}, '{argument}' computed")
+        compared += 1
+    assert compared, f"{name}: no call with a valid value of '{argument}' is known"
+
+
+@pytest.mark.parametrize(("name", "argument"), PER_SAMPLE)
+def test_computed_differs_by_sample(name: str, argument: str) -> None:
+    """Each sample of a batch gets its own value, also where they lead to different shapes."""
+    info = argument_of(name, argument)
+    if info["type"].startswith("Sequence["):
+        return  # lists that fit together cannot be drawn number by number
+    for base in bases(name):
+        by_value: dict[float, list[tuple[Any, ...]]] = {}
+        for value in candidates(name, argument):
+            number = float(as_numbers(name, argument, value))
+            samples = run_or_none(base.with_arguments(**{argument: value}))
+            if samples is not None:
+                by_value[number] = samples
+        if len({str(fingerprint(s)) for s in by_value.values()}) < 2:
+            continue
+
+        def define(base: Call = base, values: tuple[float, ...] = tuple(by_value)) -> list[Any]:
+            drawn = fn.random.uniform(values=list(values), seed=11)
+            return [drawn, *place(base, **{argument: drawn})]
+
+        got = take(make(define, batch_size=BATCH), BATCH)
+        drawn = [float(sample[0]) for sample in got]
+        assert len(set(drawn)) > 1
+        expected = [by_value[v][i] for i, v in enumerate(drawn)]
+        assert_same([s[1:] for s in got], expected, f"{base}, '{argument}' drawn")
+        return
+    pytest.fail(f"{name}: no two values of '{argument}' with different outputs are known")
+
+
+def test_computed_by_frame() -> None:
+    """Arguments that may vary by frame: each frame equals the whole run with its value."""
+    for name in names():
+        for argument in operators()[name]["arguments"]:
+            if not argument["per_frame"]:
+                continue
+            call = next(c for c in bases(name) if c.inputs[0][1].startswith("F"))
+            frames = call.inputs[0][0].shape[0]
+            values = list(candidates(name, argument["name"]))[:frames]
+            numbers = [as_numbers(name, argument["name"], v) for v in values]
+            (got,) = take(
+                make(
+                    lambda call=call, numbers=numbers, argument=argument: place(
+                        call, **{argument["name"]: fn.per_frame(constant(numbers))}
+                    )
+                ),
+                1,
+            )
+            for f, value in enumerate(values):
+                (whole,) = run_calls([call.with_arguments(**{argument["name"]: value})])
+                assert np.array_equal(got[0][f], whole[0][f]), f"{call}, frame {f}"
+
+
+@pytest.mark.parametrize(("name", "argument"), PER_SAMPLE)
+def test_computed_out_of_range_is_a_bad_sample(name: str, argument: str) -> None:
+    from stoker.errors import SampleError
+
+    info = argument_of(name, argument)
+    outside = [b for b in (info["low"] - 1, info["high"] + 1) if math.isfinite(b)]
+    call = next(c for c in bases(name) if run_or_none(c) is not None)
+    others = {a: None for a in call.arguments if a != argument}
+    for value in outside:
+        numbers = [value] if info["type"].startswith("Sequence[") else value
+        if "int" in info["type"]:
+            numbers = [int(value)] if isinstance(numbers, list) else int(value)
+        for base in (call, call.with_arguments(**others)):
+            try:
+                pipe = make(lambda base=base, n=numbers: place(base, **{argument: constant(n)}))
+                pipe.build()
+            except ValueError:
+                continue  # excluded by another argument of this call
+            with pytest.raises(SampleError) as raised:
+                pipe.run()
+            assert f"'{argument}'" in str(raised.value)
+            assert name in str(raised.value)

@@ -1,0 +1,132 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Random operators: different by sample, the same by seed; and the same as ever."""
+
+from __future__ import annotations
+
+import json
+import math
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from calls import Call, all_calls, names, picture_calls, place, place_all, run_calls
+from golden_draws import GOLDEN, draws
+
+from helpers import assert_same, make, same, take
+from stoker import fn
+from stoker._registry import operators
+
+RANDOM = [n for n in names() if operators()[n]["is_random"]]
+BATCH = 64
+
+
+def calls_of(name: str) -> list[Call]:
+    return [*all_calls(name), *picture_calls(name)]
+
+
+def column(call: Call, **settings: Any) -> list[bytes]:
+    return [s[0].tobytes() for s in run_calls([call], batch_size=BATCH, **settings)]
+
+
+def varying(name: str) -> list[Call]:
+    """The calls whose outputs are not the same for all samples."""
+    return [c for c in calls_of(name) if len(set(column(c))) > 1]
+
+
+@pytest.mark.parametrize("name", RANDOM)
+def test_samples_differ(name: str) -> None:
+    found = varying(name)
+    assert found, f"{name}: every call gives all samples of a batch the same output"
+    for call in found:
+        drawn = column(call)
+        assert len({*drawn[:32]}) > 1 and len({*drawn[32:]}) > 1, str(call)
+
+
+@pytest.mark.parametrize("name", RANDOM)
+def test_the_seed_decides(name: str) -> None:
+    for call in varying(name):
+        first = column(call, seed=5)
+        assert column(call, seed=5) == first, f"{call}: the same seed, other outputs"
+        assert column(call, seed=6) != first, f"{call}: another seed, the same outputs"
+        assert column(call.with_arguments(seed=5), seed=5) != first, f"{call}: seed= is not heard"
+        own = column(call.with_arguments(seed=1), seed=5)
+        assert own == column(call.with_arguments(seed=1), seed=5)
+        assert own != column(call.with_arguments(seed=2), seed=5)
+
+
+@pytest.mark.parametrize("name", RANDOM)
+def test_two_of_one_kind_draw_apart(name: str) -> None:
+    call = varying(name)[0]
+    pipe = make(lambda: [*place(call), *place(call)], batch_size=BATCH)
+    half = len(operators()[name]["outputs"])
+    assert any(
+        not same(x, y) for s in take(pipe, BATCH) for x, y in zip(s[:half], s[half:], strict=True)
+    )
+
+
+@pytest.mark.parametrize("name", RANDOM)
+def test_equal_seeds_draw_alike(name: str) -> None:
+    call = varying(name)[0].with_arguments(seed=3)
+    pipe = make(lambda: [*place(call), *place(call)], batch_size=BATCH)
+    half = len(operators()[name]["outputs"])
+    got = take(pipe, BATCH)
+    assert_same([s[:half] for s in got], [s[half:] for s in got], str(call))
+
+
+@pytest.mark.parametrize("name", RANDOM)
+def test_other_nodes_do_not_disturb(name: str) -> None:
+    """Chance depends on the operator's own key, not on what stands around it."""
+    calls = varying(name)
+    others = [c for n in names() if n != name for c in all_calls(n)[:2]]
+    alone = take(make(lambda: place_all(calls), batch_size=4), 4)
+    crowd = take(make(lambda: [*place_all(others), *place_all(calls)], batch_size=4), 4)
+    assert_same([s[-len(alone[0]) :] for s in crowd], alone, name)
+
+
+def test_draws_follow_a_name_not_a_place() -> None:
+    def one() -> Any:
+        return fn.random.uniform(name="mine")
+
+    def two() -> Any:
+        fn.random.uniform()
+        return fn.random.uniform(name="mine")
+
+    assert_same(take(make(one), 5), take(make(two), 5), "a named node")
+
+
+def test_chance_is_fair() -> None:
+    """Coarse bounds that a right generator misses about once in a billion seeds."""
+    pipe = make(
+        lambda: [
+            fn.random.uniform(range=[0.0, 1.0], shape=[1000]),
+            fn.random.coin_flip(probability=0.3, shape=[1000]),
+        ],
+        batch_size=20,
+    )
+    got = take(pipe, 20)
+    draws = np.concatenate([s[0] for s in got])
+    flips = np.concatenate([s[1] for s in got])
+    assert abs(draws.mean() - 0.5) < 6 * math.sqrt(1 / 12 / draws.size)
+    assert abs(flips.mean() - 0.3) < 6 * math.sqrt(0.21 / flips.size)
+    counts, _ = np.histogram(draws, 64, (0, 1))
+    assert ((counts - draws.size / 64) ** 2 / (draws.size / 64)).sum() < 63 + 6 * math.sqrt(126)
+    for a, b in pairwise(got):
+        assert abs(np.corrcoef(a[0], b[0])[0, 1]) < 6 / math.sqrt(1000)
+
+
+# Golden draws: what a released version drew it draws for ever.
+
+
+def golden() -> list[dict[str, Any]]:
+    return list(json.loads((GOLDEN / "draws.json").read_text()))
+
+
+def test_every_random_operator_has_golden_draws() -> None:
+    assert {entry["op"] for entry in golden()} >= set(RANDOM)
+
+
+@pytest.mark.parametrize("entry", golden(), ids=lambda e: f"{e['op']}-{e['seed']}")
+def test_golden_draws(entry: dict[str, Any]) -> None:
+    assert draws(entry) == entry["first"]

@@ -1,0 +1,195 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Nothing but the graph, the seed and the data decides a byte: not how a graph is run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from calls import Call, all_calls, feed, names, picture_calls, place, place_all, texture
+
+from helpers import SIMPLE, Sample, assert_same, make, outputs_of, take
+from stoker import DataNode, Pipeline, fn
+from stoker._operator import call as call_operator
+from stoker._registry import operators
+from stoker.errors import GraphError, SampleError
+
+COUNT = 14
+
+VARIANTS: dict[str, dict[str, Any]] = {
+    "pipelined": {},
+    "nothing fused": {"fuse": False},
+    "no demand": {"demand": False},
+    "no rewrites": {"fuse": False, "demand": False},
+    "1 thread": {"num_threads": 1},
+    "7 threads": {"num_threads": 7},
+    "depth 1": {"prefetch_queue_depth": 1},
+    "depth 5": {"prefetch_queue_depth": 5},
+    "batch 1": {"batch_size": 1},
+    "batch 64": {"batch_size": 64},
+    "simple, batch 1": {**SIMPLE, "batch_size": 1},
+}
+
+
+def calls_of(name: str) -> list[Call]:
+    return [*all_calls(name), *picture_calls(name)]
+
+
+@pytest.mark.parametrize("name", names())
+def test_however_it_is_run(name: str) -> None:
+    calls = calls_of(name)
+    judge = take(make(lambda: place_all(calls), **{"batch_size": 7, **SIMPLE}), COUNT)
+    for what, settings in VARIANTS.items():
+        pipe = make(lambda: place_all(calls), **{"batch_size": 7, **settings})
+        assert_same(take(pipe, COUNT), judge, f"{name}, {what}")
+
+
+@pytest.mark.parametrize("name", names())
+def test_shards_deal_the_same_samples(name: str) -> None:
+    calls = calls_of(name)[:6]
+    judge = take(make(lambda: place_all(calls), batch_size=3), 12)
+    shards = [
+        take(make(lambda: place_all(calls), batch_size=3, num_shards=2, shard_id=s), 6)
+        for s in range(2)
+    ]
+    dealt = shards[0][:3] + shards[1][:3] + shards[0][3:] + shards[1][3:]
+    assert_same(dealt, judge, f"{name}, 2 shards")
+
+
+# From where to where, as shares of every axis.
+WINDOWS = {"first corner": (0.0, 0.4), "last corner": (0.55, 1.0), "empty": (0.5, 0.5)}
+
+
+@pytest.mark.parametrize("name", names())
+def test_on_a_buffer_that_holds_only_the_demanded_window(name: str) -> None:
+    """Behind a copy that is not fused, an operator sees just the window that it asked for."""
+    cut = [(c, r) for c in calls_of(name) for r in [ranks_of(c)] if any(r)]
+    for what, (start, end) in WINDOWS.items():
+
+        def define(start: float = start, end: float = end) -> list[DataNode]:
+            return [
+                fn.slice(n, axes=list(range(r)), rel_start=[start] * r, rel_end=[end] * r)
+                for call, ranks in cut
+                for n, r in zip(through_copies(call), ranks, strict=True)
+                if r
+            ]
+
+        judge = take(make(define, **SIMPLE), 2)
+        for how, settings in (("separate", {"fuse": False}), ("fused", {})):
+            got = take(make(define, **settings), 2)
+            assert_same(got, judge, f"{name}, {what}, {how}, calls: {[str(c) for c, _ in cut]}")
+
+
+def ranks_of(call: Call) -> list[int]:
+    return [np.array(b[0]).ndim for b in make(lambda: place(call)).run()]
+
+
+def through_copies(call: Call) -> list[DataNode]:
+    ports = operators()[call.op]["inputs"]
+    inputs = [
+        feed(a, layout) if ports[i]["is_value"] else fn.copy(feed(a, layout))
+        for i, (a, layout) in enumerate(call.inputs)
+    ]
+    return outputs_of(call_operator(operators()[call.op], inputs, call.arguments))
+
+
+def test_several_consumers_get_all_they_want() -> None:
+    """Demand is the bounding box of what several consumers ask for."""
+    array = texture((40, 50, 3))
+
+    def define() -> list[DataNode]:
+        source = fn.copy(feed(array, "HWC"))
+        return [
+            fn.slice(source, axes=[0, 1], start=[2, 3], shape=[5, 6]),
+            fn.slice(source, axes=[0, 1], start=[30, 1], shape=[7, 4]),
+            source,
+        ]
+
+    (got,) = take(make(define, fuse=False), 1)
+    assert np.array_equal(got[0], array[2:7, 3:9])
+    assert np.array_equal(got[1], array[30:37, 1:5])
+    assert np.array_equal(got[2], array)
+
+
+# Chains of operators that lower.
+
+
+def chain_calls() -> dict[str, list[Call]]:
+    """By operator that lowers and takes one input: calls to take arguments from."""
+    return {
+        name: [c for c in calls_of(name) if len(c.inputs) == 1]
+        for name in names("lower")
+        if not [p for p in operators()[name]["inputs"][1:] if not p["is_optional"]]
+    }
+
+
+def draw_chain(rng: np.random.Generator, pool: dict[str, list[Call]]) -> list[Call]:
+    """Two to four calls; their inputs do not matter."""
+    chain = []
+    for _ in range(int(rng.integers(2, 5))):
+        name = str(rng.choice(sorted(pool)))
+        chain.append(pool[name][int(rng.integers(len(pool[name])))])
+    return chain
+
+
+def place_chain(chain: Sequence[Call], source: tuple[Any, str]) -> list[DataNode]:
+    """The chain, and a corner of its end, as outputs that share nothing but the source."""
+
+    def whole() -> DataNode:
+        node = feed(*source)
+        for i, call in enumerate(chain):
+            # The same seed draws the same in both copies of the chain.
+            seed = {"seed": i} if operators()[call.op]["is_random"] else {}
+            result = call_operator(operators()[call.op], [node], {**call.arguments, **seed})
+            assert isinstance(result, DataNode)
+            node = result
+        return node
+
+    return [whole(), fn.slice(whole(), axes=[0, 1], rel_start=[0.2, 0.3], rel_end=[0.8, 0.6])]
+
+
+def outcome(
+    chain: Sequence[Call], source: tuple[Any, str], **settings: Any
+) -> list[Sample] | str | None:
+    """Samples, or the message of the bad sample; None where the chain cannot be built."""
+    try:
+        pipe: Pipeline = make(lambda: place_chain(chain, source), batch_size=2, **settings)
+        pipe.build()
+    except GraphError:
+        return None
+    try:
+        return take(pipe, 2)
+    except SampleError as e:
+        return sorted({s["message"] for s in e.samples})[0]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_chains_fused_as_separate(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    pool = chain_calls()
+    sources = [
+        (texture((23, 31, 3)), "HWC"),
+        (texture((3, 19, 22)), "CHW"),
+        (texture((21, 17, 1)).astype(np.float32) / 7, "HWC"),
+        (texture((3, 14, 12, 2)).astype(np.int16) * 5, "FHWC"),
+    ]
+    ran = 0
+    for _ in range(40):
+        chain = draw_chain(rng, pool)
+        source = sources[int(rng.integers(len(sources)))]
+        separate = outcome(chain, source, **SIMPLE)
+        if separate is None:
+            continue
+        what = " -> ".join(map(str, chain)) + f" on {source[0].dtype} {source[1]}"
+        for settings in ({}, {"demand": False}, {"fuse": False}):
+            got = outcome(chain, source, num_threads=1, **settings)
+            if isinstance(separate, str):
+                assert isinstance(got, str), f"{what}, {settings}: ran, separate gave {separate}"
+            else:
+                assert isinstance(got, list), f"{what}, {settings}: {got}"
+                assert_same(got, separate, f"{what}, {settings}")
+        ran += isinstance(separate, list)
+    assert ran >= 10, "too few chains could be run for this test to say anything"

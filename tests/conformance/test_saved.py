@@ -1,0 +1,86 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Saved graphs and states: what is loaded or resumed goes on as if nothing had happened."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from calls import Call, all_calls, names, picture_calls, place_all
+
+from helpers import assert_same, make, take
+from stoker import Pipeline, fn
+from stoker.errors import GraphError
+
+GOLDEN = sorted((Path(__file__).resolve().parents[1] / "golden").glob("graph_v*.json"))
+
+
+def calls_of(name: str) -> list[Call]:
+    return [*all_calls(name), *picture_calls(name)]
+
+
+@pytest.mark.parametrize("name", names())
+def test_loaded_runs_alike(name: str) -> None:
+    calls = calls_of(name)
+    pipe = make(lambda: place_all(calls), batch_size=3)
+    text = pipe.serialize()
+    loaded = Pipeline.deserialize(text)
+    assert loaded.serialize() == text
+    assert_same(take(loaded, 6), take(pipe, 6), name)
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_argument_is_saved(name: str) -> None:
+    from stoker._registry import operators
+
+    call = all_calls(name)[0]
+    nodes = json.loads(make(lambda: place_all([call])).serialize())["nodes"]
+    (node,) = [n for n in nodes if n["op"] == name][-1:]
+    saved = {*node["arguments"], *node["computed"]}
+    assert saved == {a["name"] for a in operators()[name]["arguments"]}
+    assert node["version"] == operators()[name]["version"]
+    assert node["key"]
+
+
+@pytest.mark.parametrize("name", names())
+def test_resumed_goes_on_alike(name: str) -> None:
+    calls = calls_of(name)
+    whole = take(make(lambda: place_all(calls), batch_size=3), 12)
+    first = make(lambda: place_all(calls), batch_size=3)
+    for k in range(3):
+        state = first.state()
+        resumed = make(lambda: place_all(calls), batch_size=3)
+        resumed.restore(json.dumps(state))
+        assert_same(take(resumed, 3), whole[3 * k : 3 * k + 3], f"{name}, resumed after {k}")
+        first.run()
+
+
+@pytest.mark.parametrize("path", GOLDEN, ids=lambda p: p.stem)
+def test_golden_graphs_load(path: Path) -> None:
+    text = path.read_text()
+    assert Pipeline.deserialize(text).serialize() == text.rstrip("\n")
+
+
+def test_there_are_golden_graphs() -> None:
+    assert len(GOLDEN) >= 3
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda t: t[: len(t) // 2], "damaged"),
+        (lambda t: "", "damaged"),
+        (lambda t: "[1, 2]", "damaged"),
+        (lambda t: t.replace('"stoker graph"', '"something"'), "not a saved"),
+        (lambda t: t.replace('"version": 1', '"version": 99'), "99"),
+        (lambda t: t.replace('"op": "flip"', '"op": "flap"'), "Did you mean 'flip'"),
+        (lambda t: t.replace('"vertical"', '"verticul"'), "verticul"),
+        (lambda t: t.replace('"outputs": [', '"outputs": [[7, 0],'), "7"),
+    ],
+)
+def test_damaged_graphs_are_refused(damage: object, message: str) -> None:
+    text = make(lambda: fn.flip(fn.constant(idata=[1], shape=[1, 1, 1], layout="HWC"))).serialize()
+    with pytest.raises(GraphError, match=message):
+        Pipeline.deserialize(damage(text))  # type: ignore[operator]

@@ -1,0 +1,84 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Every operator gives what its cases say, and what its oracle says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from calls import (
+    Array,
+    Call,
+    case_calls,
+    expected_by_oracle,
+    names,
+    oracle,
+    oracle_calls,
+    pipeline,
+    run_calls,
+)
+
+from helpers import difference, max_difference, same
+from stoker._registry import operators
+
+
+@pytest.mark.parametrize("executor", ["simple", "pipelined"])
+@pytest.mark.parametrize("name", names())
+def test_cases(name: str, executor: str) -> None:
+    for call in case_calls(name):
+        (sample,) = run_calls([call], executor=executor)
+        assert len(sample) == len(call.expected), str(call)
+        for got, expected in zip(sample, call.expected, strict=True):
+            assert same(got, expected) or equal_values(got, expected), (
+                f"{call}: {difference(got, expected)}\n{got!r}"
+            )
+
+
+def equal_values(got: Array, expected: Array) -> bool:
+    """Zero may be negative, and not a number has many forms."""
+    return (
+        got.dtype == expected.dtype
+        and got.shape == expected.shape
+        and np.array_equal(got, expected, equal_nan=got.dtype.kind == "f")
+    )
+
+
+@pytest.mark.parametrize("name", names())
+def test_oracle_agrees(name: str) -> None:
+    module = oracle(name)
+    if module is None:
+        assert len(operators()[name]["cases"]) >= 2
+        return
+    calls = oracle_calls(name, seed=1)
+    assert calls, "the oracle generates no calls"
+    for call in calls:
+        (sample,) = run_calls([call])
+        expected = expected_by_oracle(call)
+        assert len(sample) == len(expected), str(call)
+        for got, right in zip(sample, expected, strict=True):
+            assert_close(call, got, np.asarray(right), module.TOLERANCE)
+
+
+def assert_close(call: Call, got: Array, right: Array, tolerance: float) -> None:
+    assert got.shape == right.shape, f"{call}: {got.shape} instead of {right.shape}"
+    assert got.dtype == right.dtype, f"{call}: {got.dtype} instead of {right.dtype}"
+    if tolerance == 0 or got.dtype.kind == "b":
+        assert equal_values(got, right), f"{call}: {difference(got, right)}"
+    else:
+        assert max_difference(got, right) <= tolerance, f"{call}: {difference(got, right)}"
+
+
+@pytest.mark.parametrize("name", names())
+def test_checked_types_are_those_that_come(name: str) -> None:
+    """What the graph says of an output before the run is what the run gives."""
+    for call in case_calls(name) + oracle_calls(name):
+        pipe = pipeline([call])
+        promised = [pipe._graph.check()[node][k] for node, k in pipe._outputs]
+        for batch, (dtype, layout, shape) in zip(pipe.run(), promised, strict=True):
+            got = np.array(batch[0])
+            assert str(got.dtype) == dtype == batch.dtype, str(call)
+            assert batch.layout == layout, str(call)
+            if shape or got.ndim == 0:
+                assert len(shape) == got.ndim, str(call)
+            for known, extent in zip(shape, got.shape, strict=False):
+                assert known in (-1, extent), f"{call}: {shape} promised, {got.shape} came"

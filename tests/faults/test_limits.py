@@ -1,0 +1,230 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Folders that cannot be read, wrong calls, and memory that does not suffice."""
+
+from __future__ import annotations
+
+import gc
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import jpegs
+from helpers import assert_same, make, samples_of, take
+from stoker import Pipeline, fn
+from stoker.errors import BudgetError, GraphError
+
+
+def refused(define: Any, error: type[Exception] = GraphError, **settings: Any) -> str:
+    with pytest.raises(error) as raised:
+        make(define, **settings).build()
+    return str(raised.value)
+
+
+def assert_user_line(message: str) -> None:
+    assert "test_limits.py:" in message, message
+
+
+# Folders.
+
+
+def test_no_pictures(tmp_path: Path) -> None:
+    (tmp_path / "class").mkdir()
+    (tmp_path / "class" / "notes.txt").write_text("no picture")
+    message = refused(lambda: fn.readers.file(file_root=tmp_path))
+    assert_user_line(message)
+    assert str(tmp_path) in message and "readers.file" in message
+
+
+def test_an_empty_list() -> None:
+    message = refused(lambda: fn.readers.file(files=[]))
+    assert_user_line(message)
+    assert "readers.file" in message
+
+
+def test_an_empty_file_list(tmp_path: Path) -> None:
+    (tmp_path / "list.txt").write_text("\n")
+    message = refused(lambda: fn.readers.file(file_list=tmp_path / "list.txt"))
+    assert_user_line(message)
+    assert "list.txt" in message
+
+
+def test_a_folder_that_is_a_file(tmp_path: Path) -> None:
+    (tmp_path / "root").write_text("a file")
+    message = refused(lambda: fn.readers.file(file_root=tmp_path / "root"))
+    assert_user_line(message)
+    assert str(tmp_path / "root") in message
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    message = refused(lambda: fn.readers.file(file_root=tmp_path / "nothere"))
+    assert_user_line(message)
+    assert "nothere" in message and "No such file" in message
+
+
+def test_a_folder_that_is_a_dangling_link(tmp_path: Path) -> None:
+    (tmp_path / "root").symlink_to(tmp_path / "nothere")
+    message = refused(lambda: fn.readers.file(file_root=tmp_path / "root"))
+    assert_user_line(message)
+    assert str(tmp_path / "root") in message
+
+
+def test_a_folder_that_links_to_itself(tmp_path: Path) -> None:
+    (tmp_path / "root").symlink_to(tmp_path / "root")
+    message = refused(lambda: fn.readers.file(file_root=tmp_path / "root"))
+    assert str(tmp_path / "root") in message
+
+
+if os.geteuid() != 0:
+
+    def test_a_folder_without_permission(tmp_path: Path) -> None:
+        root = tmp_path / "root"
+        (root / "class").mkdir(parents=True)
+        (root / "class" / "1.jpg").write_bytes(b"x")
+        (root / "class").chmod(0)
+        try:
+            message = refused(lambda: fn.readers.file(file_root=root))
+        finally:
+            (root / "class").chmod(0o755)
+        assert "class" in message and "ermission" in message
+
+
+# Calls.
+
+
+def test_wrong_argument_name() -> None:
+    message = refused(lambda: fn.resize(fn.constant(idata=[1], shape=[1, 1, 1]), sise=[4, 4]))
+    assert_user_line(message)
+    assert "'sise'" in message and "Did you mean 'size'?" in message and "resize" in message
+
+
+def test_wrong_argument_type() -> None:
+    message = refused(lambda: fn.resize(fn.constant(idata=[1], shape=[1, 1, 1]), size="large"))
+    assert_user_line(message)
+    assert "'size'" in message and "'large'" in message
+
+
+def test_wrong_operator_name() -> None:
+    with pytest.raises(AttributeError, match="Did you mean 'random_resized_crop'"):
+        fn.random_resize_crop  # noqa: B018
+    with pytest.raises(AttributeError, match=r"decoders\.image"):
+        fn.image  # noqa: B018
+
+
+def test_wrong_setting() -> None:
+    with pytest.raises(TypeError, match="Did you mean 'num_threads'"):
+        Pipeline(batch_size=1, num_thread=2)
+    with pytest.raises(GraphError, match="on_error"):
+        Pipeline(batch_size=1, on_error="ignore")
+
+
+# Memory.
+
+
+def noise(elements: int) -> Any:
+    return fn.random.uniform(shape=[elements])
+
+
+def test_budget_too_small_for_a_batch() -> None:
+    for executor in ("pipelined", "simple"):
+        pipe = make(lambda: noise(1 << 18), batch_size=8, memory_limit=1 << 20, executor=executor)
+        for _ in range(2):
+            with pytest.raises(BudgetError) as raised:
+                pipe.run()
+            assert "memory" in str(raised.value)
+            assert isinstance(raised.value, MemoryError)
+
+
+def test_budget_too_small_for_one_ragged_sample(tmp_path: Path) -> None:
+    path = tmp_path / "big.jpg"
+    path.write_bytes(jpegs.encode(jpegs.picture(700, 900), "444"))
+
+    def define() -> Any:
+        encoded, _ = fn.readers.file(files=[str(path)])
+        return fn.decoders.image(encoded)
+
+    for executor in ("pipelined", "simple"):
+        pipe = make(define, memory_limit=1 << 21, executor=executor)
+        with pytest.raises(BudgetError):
+            pipe.run()
+
+
+def test_budget_too_small_for_scratch() -> None:
+    def define() -> Any:
+        return fn.slice(noise(1 << 20), axes=[0], start=[5], shape=[1])
+
+    for executor in ("pipelined", "simple"):
+        pipe = make(define, memory_limit=1 << 21, demand=False, executor=executor)
+        with pytest.raises(BudgetError) as raised:
+            pipe.run()
+        assert "scratch" in str(raised.value) or "memory" in str(raised.value)
+
+
+def test_a_tight_budget_changes_nothing_but_speed() -> None:
+    def define() -> Any:
+        return noise(1 << 14)
+
+    expected = take(make(define, batch_size=4), 40)
+    one_batch = 4 * (1 << 14) * 4
+    for depth in (1, 5):
+        pipe = make(
+            define,
+            batch_size=4,
+            num_threads=4,
+            prefetch_queue_depth=depth,
+            memory_limit=2 * (one_batch + (1 << 16)),
+        )
+        assert_same(take(pipe, 40), expected, f"depth {depth}")
+        memory = pipe.stats()["memory"]
+        assert memory["high_water"] <= memory["limit"]
+
+
+@pytest.mark.parametrize("executor", ["pipelined", "simple"])
+@pytest.mark.parametrize("ragged", [False, True], ids=["fixed", "ragged"])
+def test_user_holds_all_outputs(ragged: bool, executor: str) -> None:
+    """run() says who holds what instead of waiting for ever; once some are let go it goes on."""
+
+    def define() -> Any:
+        if not ragged:
+            return noise(1 << 15)
+        size = fn.random.uniform(range=[20_000.0, 30_000.0], dtype="int64", shape=[1])
+        return fn.random.uniform(shape=size)
+
+    settings: dict[str, Any] = {"batch_size": 4, "executor": executor}
+    expected = take(make(define, **settings), 64)
+    pipe = make(define, **settings, memory_limit=8 << 20)
+    held = []
+    with pytest.raises(BudgetError) as raised:
+        for _ in range(1000):
+            held.append(pipe.run())
+    assert 3 <= len(held) < 20
+    message = str(raised.value)
+    assert "held" in message or "hold" in message, message
+    got = [s for batches in held for s in samples_of(batches)]
+    assert_same(got, expected[: len(got)], "before")
+    with pytest.raises(BudgetError):
+        pipe.run()
+    held.clear()
+    gc.collect()
+    more = take(pipe, 8)
+    assert_same(more, expected[len(got) : len(got) + 8], "after, no step is lost")
+
+
+def test_reading_ahead_is_bounded(tmp_path: Path) -> None:
+    data = np.random.default_rng(0).bytes(100_000)
+    for i in range(40):
+        (tmp_path / f"{i}.bin").write_bytes(data)
+    files = [str(tmp_path / f"{i}.bin") for i in range(40)]
+
+    def define() -> Any:
+        encoded, label = fn.readers.file(files=files)
+        return label, fn.slice(encoded, axes=[0], start=[0], shape=[10])
+
+    for limit in (0, 1, 150_000, 10_000_000):
+        pipe = make(define, batch_size=3, read_ahead_limit=limit)
+        got = take(pipe, 80)
+        assert [int(s[0][0]) for s in got] == [i % 40 for i in range(80)]
+        assert all(s[1].tobytes() == data[:10] for s in got)

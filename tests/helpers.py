@@ -1,0 +1,112 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the suites share: running a graph, and comparing what comes out to the last byte."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stoker import DataNode, Pipeline
+
+Array = np.ndarray[Any, Any]
+Sample = tuple[Array, ...]
+
+# Settings under which nothing is rewritten, overlapped or shared: the judge of all others.
+SIMPLE: dict[str, Any] = {"executor": "simple", "fuse": False, "demand": False, "num_threads": 1}
+
+
+def test_data() -> Path | None:
+    """The folder of real test data, None where there is none."""
+    root = Path(__file__).resolve().parents[1]
+    found = Path(os.environ.get("STOKER_TEST_DATA", root.parent / "shared" / "data"))
+    return found if (found / "MANIFEST.md").is_file() else None
+
+
+test_data.__test__ = False  # type: ignore[attr-defined]
+
+
+def make(define: Callable[[], Any], **settings: Any) -> Pipeline:
+    """A pipeline whose outputs are what `define` returns."""
+    pipe = Pipeline(**{"batch_size": 1, "num_threads": 2, "seed": 7, **settings})
+    with pipe:
+        outputs = define()
+    pipe.set_outputs(*outputs if isinstance(outputs, (list, tuple)) else [outputs])
+    return pipe
+
+
+def samples_of(batches: Sequence[Any]) -> list[Sample]:
+    """The samples of a step, each a tuple of its outputs, as copies."""
+    columns = [[np.array(b[i]) for i in range(len(b))] for b in batches]
+    return list(zip(*columns, strict=True))
+
+
+def take(pipe: Pipeline, count: int) -> list[Sample]:
+    """The next `count` samples; whole steps are run, what is over is dropped."""
+    got: list[Sample] = []
+    while len(got) < count:
+        got += samples_of(pipe.run())
+    return got[:count]
+
+
+def epoch(pipe: Pipeline) -> list[Sample]:
+    """The samples of one epoch."""
+    return [s for batches in pipe for s in samples_of(batches)]
+
+
+def same(a: Array, b: Array) -> bool:
+    """Equal type, shape and bytes."""
+    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+
+
+def assert_same(got: Sequence[Sample], expected: Sequence[Sample], what: str) -> None:
+    """Equal samples, output by output; the message names the first that differs."""
+    assert len(got) == len(expected), f"{what}: {len(got)} samples instead of {len(expected)}"
+    for i, (g, e) in enumerate(zip(got, expected, strict=True)):
+        assert len(g) == len(e), f"{what}: sample {i} has {len(g)} outputs instead of {len(e)}"
+        for k, (x, y) in enumerate(zip(g, e, strict=True)):
+            assert same(x, y), f"{what}: sample {i}, output {k}: {difference(x, y)}"
+
+
+def difference(a: Array, b: Array) -> str:
+    """Where two arrays differ, in words."""
+    if a.dtype != b.dtype or a.shape != b.shape:
+        return f"{a.dtype}{a.shape} instead of {b.dtype}{b.shape}"
+    wrong = np.argwhere(~((a == b) | ((a != a) & (b != b))))
+    if not len(wrong):
+        return "equal values, other bytes"
+    at = tuple(int(x) for x in wrong[0])
+    return f"{len(wrong)} of {a.size} values differ, first at {at}: {a[at]} instead of {b[at]}"
+
+
+def max_difference(a: Array, b: Array) -> float:
+    """The largest absolute difference of two arrays of one shape."""
+    assert a.shape == b.shape, f"{a.shape} instead of {b.shape}"
+    return float(np.max(np.abs(a.astype(np.float64) - b.astype(np.float64)), initial=0))
+
+
+def outputs_of(result: Any) -> list[DataNode]:
+    """What an operator returned, as a list."""
+    if result is None:
+        return []
+    return list(result) if isinstance(result, tuple) else [result]
+
+
+def run_script(
+    text: str, *, timeout: float = 120, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Runs Python code in a process of its own; `timeout` only bounds a hang."""
+    return subprocess.run(
+        [sys.executable, "-c", text],
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        env={**os.environ, **environment},
+        check=False,
+    )

@@ -1,0 +1,187 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""What augmentations do to pictures, against Pillow and NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import jpegs
+from helpers import Array, difference, make, max_difference, same, take
+from stoker import fn, types
+
+FILTERS = {
+    "INTERP_NN": Image.Resampling.NEAREST,
+    "INTERP_LINEAR": Image.Resampling.BILINEAR,
+    "INTERP_CUBIC": Image.Resampling.BICUBIC,
+    "INTERP_LANCZOS3": Image.Resampling.LANCZOS,
+}
+SOURCE = (53, 71)
+TARGETS = ((27, 35), (53, 71), (101, 149), (20, 142), (106, 24), (1, 1), (7, 200))
+
+
+def feed(array: Array, layout: str) -> Any:
+    flat = array.reshape(-1)
+    numbers = {"fdata" if array.dtype.kind == "f" else "idata": flat.tolist()}
+    return fn.constant(**numbers, shape=array.shape, dtype=str(array.dtype), layout=layout)
+
+
+@pytest.mark.parametrize("gray", [False, True], ids=["RGB", "gray"])
+@pytest.mark.parametrize("interp", FILTERS)
+def test_resize_within_one_level_of_pillow(interp: str, gray: bool) -> None:
+    pixels = jpegs.picture(*SOURCE)
+    if gray:
+        pixels = pixels[..., :1]
+
+    def define() -> list[Any]:
+        source = feed(pixels, "HWC")
+        return [fn.resize(source, size=list(size), interp_type=interp) for size in TARGETS]
+
+    (got,) = take(make(define), 1)
+    for size, result in zip(TARGETS, got, strict=True):
+        image = Image.fromarray(pixels[..., 0] if gray else pixels)
+        expected = np.array(image.resize(size[::-1], FILTERS[interp]))
+        expected = expected.reshape(*size, -1)
+        worst = max_difference(result, expected)
+        assert worst <= 1, f"{interp} to {size}: {worst} levels, {difference(result, expected)}"
+
+
+@pytest.mark.parametrize("interp", ["INTERP_LINEAR", "INTERP_CUBIC", "INTERP_LANCZOS3"])
+def test_resize_of_a_region_within_one_level_of_pillow(interp: str) -> None:
+    pixels = jpegs.picture(*SOURCE)
+    regions = [(3.0, 5.0, 40.0, 60.0), (0.5, 10.25, 52.5, 33.75), (20.0, 30.0, 25.0, 35.0)]
+
+    def define() -> list[Any]:
+        return [
+            fn.resize(
+                feed(pixels, "HWC"),
+                size=[31, 29],
+                roi_start=[top, left],
+                roi_end=[bottom, right],
+                interp_type=interp,
+            )
+            for top, left, bottom, right in regions
+        ]
+
+    (got,) = take(make(define), 1)
+    for (top, left, bottom, right), result in zip(regions, got, strict=True):
+        box = (left, top, right, bottom)
+        expected = Image.fromarray(pixels).resize((29, 31), FILTERS[interp], box=box)
+        assert max_difference(result, np.array(expected)) <= 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "size"),
+    [
+        ({"resize_shorter": 20}, (20, 27)),
+        ({"resize_longer": 30}, (22, 30)),
+        ({"resize_x": 30}, (22, 30)),
+        ({"resize_y": 106}, (106, 142)),
+        ({"resize_x": 30, "resize_y": 40}, (40, 30)),
+        ({"size": [40, 40], "mode": "not_larger"}, (30, 40)),
+        ({"size": [40, 40], "mode": "not_smaller"}, (40, 54)),
+        ({"resize_x": 30, "mode": "stretch"}, (53, 30)),
+        ({"resize_shorter": 20, "max_size": [25]}, (19, 25)),
+        ({"resize_shorter": 200, "max_size": 150}, (112, 150)),
+        ({}, (53, 71)),
+    ],
+)
+def test_resize_sizes(arguments: dict[str, Any], size: tuple[int, int]) -> None:
+    pixels = jpegs.picture(*SOURCE)
+    (got,) = take(make(lambda: fn.resize(feed(pixels, "HWC"), **arguments)), 1)
+    assert got[0].shape == (*size, 3)
+
+
+@pytest.mark.parametrize("interp", FILTERS)
+def test_random_resized_crop_is_its_window_resized(interp: str) -> None:
+    """The same seed draws the same window of a picture that holds its own coordinates."""
+    pixels = jpegs.picture(*SOURCE)
+    places = np.stack(np.indices(SOURCE), -1).astype(np.int16)
+
+    def define() -> list[Any]:
+        seen = fn.random_resized_crop(
+            feed(places, "HWC"), size=[300, 300], interp_type="INTERP_NN", seed=3
+        )
+        made = fn.random_resized_crop(
+            feed(pixels, "HWC"), size=[32, 40], interp_type=interp, seed=3
+        )
+        return [seen, made]
+
+    windows = set()
+    for seen, made in take(make(define, batch_size=25), 25):
+        top, left = (int(v) for v in seen[0, 0])
+        bottom, right = (int(v) + 1 for v in seen[-1, -1])
+        windows.add((top, left, bottom, right))
+        image = Image.fromarray(pixels)
+        cut = np.array(image.resize((40, 32), FILTERS[interp], box=(left, top, right, bottom)))
+        worst = max_difference(made, cut)
+        assert worst <= 1, f"window {top, left, bottom, right}: {worst} levels"
+        share = (bottom - top) * (right - left) / (SOURCE[0] * SOURCE[1])
+        assert 0.06 <= share <= 1.0
+        assert 0.7 <= (right - left) / (bottom - top) <= 1.4
+    assert len(windows) > 15
+
+
+MEAN = [123.675, 116.28, 103.53]
+STD = [58.395, 57.12, 57.375]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "uint8", "int8"])
+@pytest.mark.parametrize("layout", ["CHW", "HWC"])
+@pytest.mark.parametrize("mirror", [0, 1])
+def test_crop_mirror_normalize_equals_numpy(dtype: str, layout: str, mirror: int) -> None:
+    pixels = jpegs.picture(*SOURCE)
+    crop = (40, 33)
+    arguments = {
+        "crop": list(crop),
+        "mean": MEAN,
+        "std": STD,
+        "scale": 20.0,
+        "shift": 3.5,
+        "mirror": mirror,
+        "dtype": dtype,
+        "output_layout": layout,
+        "pad_output": True,
+        "fill_values": [0.0, 0.0, 0.0, 5.0],
+    }
+    (got,) = take(make(lambda: fn.crop_mirror_normalize(feed(pixels, "HWC"), **arguments)), 1)
+    top, left = (int((e - c) * 0.5 + 0.5) for e, c in zip(SOURCE, crop, strict=True))
+    cut = pixels[top : top + crop[0], left : left + crop[1]].astype(np.float32)
+    if mirror:
+        cut = cut[:, ::-1]
+    factor = np.float32(20.0) / np.float32(STD)
+    value = (cut - np.float32(MEAN)) * factor + np.float32(3.5)
+    if np.dtype(dtype).kind in "iu":
+        limits = np.iinfo(dtype)
+        value = np.clip(np.rint(value), limits.min, limits.max)
+    value = np.concatenate([value, np.full((*crop, 1), 5)], 2).astype(dtype)
+    expected = np.ascontiguousarray(value.transpose(2, 0, 1) if layout == "CHW" else value)
+    assert same(got[0], expected), difference(got[0], expected)
+
+
+def test_the_fused_operator_equals_the_plain_ones() -> None:
+    """resize, crop, flip and normalise written out give what the fused one gives."""
+    pixels = jpegs.picture(*SOURCE)
+
+    def define() -> list[Any]:
+        small = fn.resize(feed(pixels, "HWC"), resize_shorter=40)
+        plain = fn.flip(fn.crop(small, crop=[32, 32], crop_pos_x=0.3))
+        numbers = {"mean": MEAN, "std": STD, "dtype": types.FLOAT16}
+        return [
+            fn.crop_mirror_normalize(plain, **numbers),
+            fn.crop_mirror_normalize(
+                fn.resize(feed(pixels, "HWC"), resize_shorter=40),
+                crop=[32, 32],
+                crop_pos_x=0.3,
+                mirror=1,
+                **numbers,
+            ),
+        ]
+
+    for settings in ({}, {"fuse": False}, {"executor": "simple"}):
+        (got,) = take(make(define, **settings), 1)
+        assert same(*got)

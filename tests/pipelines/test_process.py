@@ -1,0 +1,305 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""A pipeline in its process: signals, forks, threads, exits. Time limits only bound a hang."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from helpers import make, run_script, take
+from stoker import fn
+from stoker.errors import StateError
+
+# A step of this takes hours; a sample some milliseconds.
+ENDLESS = """
+import os, signal, sys, threading, time
+import stoker
+from stoker import Pipeline, errors, fn
+
+def endless(batch_size=1_000_000, **settings):
+    pipe = Pipeline(batch_size=batch_size, num_threads=2, seed=1, demand=False, **settings)
+    with pipe:
+        big = fn.random.uniform(shape=[500_000])
+        pipe.set_outputs(fn.slice(big, axes=[0], start=[0], shape=[1]))
+    return pipe
+"""
+
+
+def script(text: str) -> str:
+    return ENDLESS + textwrap.dedent(text)
+
+
+def test_import_is_light() -> None:
+    done = run_script(
+        "import sys, stoker\n"
+        "heavy = {'numpy', 'torch', 'jax', 'tensorflow', 'mxnet', 'PIL', 'cv2', 'scipy'}\n"
+        "stoker.fn.decoders.image; stoker.fn.resize; stoker.types.FLOAT\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "[]"
+
+
+def test_numpy_is_not_needed_to_run() -> None:
+    done = run_script(
+        script("""
+        pipe = endless(batch_size=2)
+        (batch,) = pipe.run()
+        assert batch.shape() == [(1,), (1,)] and batch[0].dtype == 'float32'
+        print('numpy' in sys.modules)
+        """)
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("executor", ["pipelined"])
+def test_ctrl_c_ends_a_run(executor: str) -> None:
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            script(f"""
+            pipe = endless(executor={executor!r})
+            pipe.build()
+            print('ready', flush=True)
+            try:
+                pipe.run()
+            except KeyboardInterrupt:
+                print('interrupted', flush=True)
+            """),
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert out == "interrupted\n", err
+    assert process.returncode == 0
+
+
+def test_an_interrupted_step_is_not_lost() -> None:
+    done = run_script(
+        script("""
+        def quick():
+            pipe = Pipeline(batch_size=40, num_threads=1, seed=1, demand=False)
+            with pipe:
+                big = fn.random.uniform(shape=[500_000])
+                pipe.set_outputs(fn.slice(big, axes=[0], start=[0], shape=[1]))
+            return pipe
+
+        expected = [bytes(memoryview(quick().run()[0].as_array())) for _ in range(1)]
+        pipe = quick()
+        timer = threading.Timer(0.06, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        heard = False
+        try:
+            batch = pipe.run()[0]
+            time.sleep(5)
+        except KeyboardInterrupt:
+            heard = True
+            batch = locals().get('batch') or pipe.run()[0]
+        assert heard
+        assert bytes(memoryview(batch.as_array())) == expected[0]
+        """)
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_fork() -> None:
+    done = run_script(
+        script("""
+        pipe = endless(batch_size=2)
+        pipe.run()
+        child = os.fork()
+        if child == 0:
+            try:
+                for use in (pipe.run, pipe.state, pipe.stats, pipe.close, pipe.trim):
+                    try:
+                        use()
+                    except errors.StateError as e:
+                        assert 'fork' in str(e), e
+                    else:
+                        raise AssertionError(f'{use} did not raise')
+                own = endless(batch_size=2)
+                own.run()
+                own.run()
+                del pipe
+                print('child is done', flush=True)
+            except BaseException as e:
+                print('child:', repr(e), flush=True)
+                os._exit(1)
+            sys.exit(0)  # with all that an exit destroys
+        _, status = os.waitpid(child, 0)
+        pipe.run()
+        print('status', status)
+        """),
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "child is done\nstatus 0\n", done.stdout + done.stderr
+
+
+def test_a_forked_child_may_just_exit() -> None:
+    done = run_script(
+        script("""
+        pipe = endless()
+        pipe.schedule_run()
+        child = os.fork()
+        if child == 0:
+            sys.exit(3)
+        _, status = os.waitpid(child, 0)
+        print(os.waitstatus_to_exitcode(status))
+        """),
+        timeout=60,
+    )
+    assert done.stdout == "3\n", done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("held", ["a global", "a cycle", "a module"])
+def test_exit_with_a_running_pipeline(held: str) -> None:
+    keep = {
+        "a global": "pipe = endless()",
+        "a cycle": "pipe = endless(); pipe.itself = [pipe]; the = pipe; del pipe; pipe = the",
+        "a module": "pipe = endless(); stoker.kept = pipe",
+    }[held]
+    done = run_script(script(f"{keep}\npipe.schedule_run()\nprint('done')"), timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "done\n"
+    assert done.stderr == ""
+
+
+def threads_here() -> int:
+    return len(os.listdir("/proc/self/task"))
+
+
+def settle(count: int) -> int:
+    """Threads, once those that are ending have ended."""
+    for _ in range(200):
+        if threads_here() <= count:
+            break
+        time.sleep(0.02)
+    return threads_here()
+
+
+def test_dropping_a_pipeline_in_mid_iteration(files: list[str]) -> None:
+    def define() -> Any:
+        encoded, label = fn.readers.file(files=files)
+        return fn.decoders.image(encoded), label
+
+    take(make(define), 1)
+    gc.collect()
+    before = settle(1)
+    for k in range(20):
+        pipe = make(define, batch_size=3, num_threads=4, prefetch_queue_depth=3)
+        for i, _ in enumerate(pipe):
+            if i == k % 4:
+                break
+        del pipe, _
+    gc.collect()
+    assert settle(before) <= before
+
+
+def test_close_joins_and_run_starts_again(files: list[str]) -> None:
+    def define() -> Any:
+        return fn.readers.file(files=files)
+
+    expected = [s[1] for s in take(make(define, batch_size=4), 12)]
+    before = settle(1)
+    pipe = make(define, batch_size=4, num_threads=3)
+    got = [s[1] for s in take(pipe, 4)]
+    pipe.close()
+    assert settle(before) <= before
+    pipe.close()
+    got += [s[1] for s in take(pipe, 8)]
+    assert [int(x[0]) for x in got] == [int(x[0]) for x in expected]
+
+
+def test_two_threads_in_one_pipeline_is_an_error() -> None:
+    def define() -> Any:
+        big = fn.random.uniform(shape=[500_000])
+        return fn.slice(big, axes=[0], start=[0], shape=[1])
+
+    pipe = make(define, batch_size=200, num_threads=1, demand=False, prefetch_queue_depth=1)
+    pipe.build()
+    outcomes: list[str] = []
+    start = threading.Barrier(2)
+
+    def use() -> None:
+        start.wait()
+        try:
+            pipe.run()
+            outcomes.append("ran")
+        except StateError as e:
+            assert "two threads" in str(e)
+            outcomes.append("refused")
+
+    threads = [threading.Thread(target=use) for _ in range(2)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join(120)
+    assert sorted(outcomes) == ["ran", "refused"]
+    pipe.run()
+
+
+def test_pipelines_in_many_threads(files: list[str]) -> None:
+    """Each thread its own pipeline: the same bytes, and the interpreter goes on meanwhile."""
+
+    def define() -> Any:
+        encoded, label = fn.readers.file(files=files, random_shuffle=True)
+        return fn.random_resized_crop(fn.decoders.image(encoded), size=[16, 16]), label
+
+    expected = [tuple(a.tobytes() for a in s) for s in take(make(define, batch_size=4), 40)]
+    results: dict[int, Any] = {}
+
+    def use(k: int) -> None:
+        pipe = make(define, batch_size=k + 1)
+        results[k] = [tuple(a.tobytes() for a in s) for s in take(pipe, 40)]
+
+    threads = [threading.Thread(target=use, args=(k,)) for k in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join(120)
+    assert all(results.get(k) == expected for k in range(4))
+
+
+def test_a_slow_file_can_be_left(tmp_path: Path) -> None:
+    """A pipe that nobody writes to blocks its reader; leaving must not wait for it for ever."""
+    fifo = tmp_path / "slow.jpg"
+    os.mkfifo(fifo)
+    done = run_script(
+        f"""
+import os, threading
+from stoker import Pipeline, fn
+pipe = Pipeline(batch_size=1, num_threads=1)
+with pipe:
+    pipe.set_outputs(fn.readers.file(files=[{str(fifo)!r}])[0])
+pipe.schedule_run()
+# Somebody does write in the end: a join may take as long as one sample, no longer.
+threading.Timer(1.0, lambda: os.close(os.open({str(fifo)!r}, os.O_RDWR))).start()
+del pipe
+print('left')
+""",
+        timeout=60,
+    )
+    assert done.stdout == "left\n", done.stderr
