@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stoker import DataNode, Pipeline, errors, fn, pipeline_def, types
+from stoker import DataNode, Pipeline, _core, errors, fn, pipeline_def, types
 from stoker._registry import operators
 
 
@@ -186,7 +186,7 @@ def test_a_wrong_argument_names_the_line_and_the_nearest() -> None:
         (lambda x: fn.copy(x, x), "takes 1 input"),
         (lambda x: fn.copy(x, device="tpu"), "device expects 'cpu', 'gpu' or 'mixed', got 'tpu'"),
         (lambda x: fn.copy(x, name=3), "name expects a str"),
-        (lambda x: fn.copy(x, name="input") and fn.copy(x, name="input"), "named 'input'"),
+        (lambda x: fn.copy(fn.copy(x, name="twin"), name="twin"), "are named 'twin'"),
         (lambda x: fn.random.coin_flip(probability=2.0), "probability"),
         (lambda x: fn.resize(x, interp_type="INTERP_BEST"), "INTERP_LANCZOS3"),
     ],
@@ -391,6 +391,18 @@ def load_tool(repository: Path, name: str) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def test_the_engine_s_stub_is_complete(repository: Path) -> None:
+    stub = ast.parse((repository / "python" / "stoker" / "_core.pyi").read_text())
+    stubbed = {item.name: item for item in stub.body if hasattr(item, "name")}
+    assert set(stubbed) == {n for n in dir(_core) if not n.startswith("_")}
+    for name, item in stubbed.items():
+        if isinstance(item, ast.ClassDef) and not issubclass(getattr(_core, name), Exception):
+            inside = {m.name for m in item.body if isinstance(m, ast.FunctionDef)}
+            real = set(vars(getattr(_core, name)))
+            assert inside - {"__init__"} <= real
+            assert {n for n in real if not n.startswith("_")} <= inside
 
 
 def test_stubs_show_what_the_functions_take(repository: Path, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from stoker._registry import Argument, Operator, Plain, Port
 
@@ -16,8 +16,7 @@ COMMON_IGNORED = ("bytes_per_sample_hint", "preserve")
 _SCALARS = {"bool": "bool", "int": "int", "float": "float", "str": "Text", "DType": "DTypeLike"}
 
 
-@dataclass(frozen=True)
-class Parameter:
+class Parameter(NamedTuple):
     """A parameter of an operator's function. ``is_ignored``: accepted without effect."""
 
     name: str

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
-from stoker import _context, _describe
+from stoker import _context
 from stoker._constants import NotAConstantError, dtype_text, plain
 from stoker._names import user_line
 from stoker._node import DataNode
@@ -21,6 +21,7 @@ _DEVICES = ("cpu", "gpu", "mixed")
 
 def make_function(op: Operator) -> Callable[..., Result]:
     """The function ``fn.<name>`` of an operator, with its real signature and docstring."""
+    from stoker import _describe  # brings in inspect, a third of the time that importing takes
 
     def function(*inputs: Any, **arguments: Any) -> Result:
         return call(op, inputs, arguments)

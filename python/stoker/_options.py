@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from stoker._constants import plain
 from stoker._names import did_you_mean
@@ -38,8 +37,7 @@ WITHOUT_EFFECT: dict[str, Any] = {
 }
 
 
-@dataclass(frozen=True)
-class Options:
+class Options(NamedTuple):
     """Checked settings. Values; the names are those of ``Pipeline``'s constructor."""
 
     batch_size: int | None = None
@@ -62,14 +60,14 @@ class Options:
 
     def for_engine(self) -> dict[str, Any]:
         """What ``_core.Pipeline`` takes; what is None there has a default of its own."""
-        values = {k: v for k, v in asdict(self).items() if not k.startswith("output_")}
+        values = {k: v for k, v in self._asdict().items() if not k.startswith("output_")}
         if self.num_threads is None:
             values["num_threads"] = usable_cpus()
         return values
 
     def for_file(self) -> dict[str, Any]:
         """What a saved pipeline holds."""
-        return asdict(self)
+        return self._asdict()
 
 
 def usable_cpus() -> int:
@@ -81,8 +79,7 @@ def make_options(values: Mapping[str, Any]) -> Options:
     """Checks every setting. Raises ``GraphError`` that names the wrong one."""
     options = Options(**values)
     threads: Any = options.num_threads
-    options = replace(
-        options,
+    options = options._replace(
         batch_size=_at_least_or_none(1, "batch_size", options.batch_size),
         num_threads=_at_least_or_none(1, "num_threads", None if threads == "auto" else threads),
         device_id=_negative_is_none("device_id", options.device_id),
@@ -108,9 +105,8 @@ def make_options(values: Mapping[str, Any]) -> Options:
 
 def options_of_file(values: Mapping[str, Any]) -> dict[str, Any]:
     """Settings from a saved pipeline. Raises ``GraphError`` on one that does not exist."""
-    known = {f.name for f in fields(Options)}
     for name in values:
-        if name not in known:
+        if name not in Options._fields:
             raise GraphError(
                 f"the saved pipeline has a setting '{name}' that this version does not know"
             )
@@ -119,17 +115,12 @@ def options_of_file(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def unknown_setting(name: str) -> TypeError:
     """The error for a setting that does not exist."""
-    known = [f.name for f in fields(Options)] + list(WITHOUT_EFFECT) + ["checkpoint"]
-    return TypeError(f"a pipeline has no setting '{name}'.{did_you_mean(name, known)}")
+    return TypeError(f"a pipeline has no setting '{name}'.{did_you_mean(name, setting_names())}")
 
 
-def is_setting(name: str) -> bool:
-    """True for everything that ``Pipeline``'s constructor takes."""
-    return (
-        name in WITHOUT_EFFECT
-        or name in Options.__dataclass_fields__
-        or name in ("checkpoint", "max_batch_size")
-    )
+def setting_names() -> list[str]:
+    """Everything that ``Pipeline``'s constructor takes."""
+    return [*Options._fields, *WITHOUT_EFFECT, "checkpoint", "max_batch_size"]
 
 
 def _integer(name: str, value: Any) -> int:

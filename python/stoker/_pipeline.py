@@ -8,7 +8,7 @@ import json
 import os
 import warnings
 from collections.abc import Iterator, Mapping
-from typing import Any, cast
+from typing import Any
 
 from stoker import _context, _core
 from stoker._node import DataNode
@@ -245,7 +245,7 @@ class Pipeline:
 
     def checkpoint(self, filename: str | os.PathLike[str] | None = None) -> str:
         """``state()`` as text for ``Pipeline(checkpoint=)``, also written to a file."""
-        text: str = self._built().state()
+        text = self._built().state()
         if filename is not None:
             _write(filename, text)
         return text
@@ -256,7 +256,7 @@ class Pipeline:
         """The graph and the settings as JSON that a person can read; also written to a file."""
         if not self._outputs:
             self.build()
-        text: str = self._graph.save(json.dumps(self._options.for_file()))
+        text = self._graph.save(json.dumps(self._options.for_file()))
         if filename is not None:
             _write(filename, text)
         return text
@@ -296,8 +296,8 @@ class Pipeline:
         """
         engine = self._built()
         if name is not None:
-            return dict(engine.reader_meta(name))
-        return {reader: dict(engine.reader_meta(reader)) for reader in self._readers()}
+            return engine.reader_meta(name)
+        return {reader: engine.reader_meta(reader) for reader in self._readers()}
 
     def epoch_size(self, name: str | None = None) -> Any:
         """Samples in a reader's epoch, padding included; without a name: a dict of all readers."""
@@ -307,19 +307,19 @@ class Pipeline:
 
     def steps_left(self) -> int:
         """Steps to the end of this epoch."""
-        return int(self._built().steps_left())
+        return self._built().steps_left()
 
     def stats(self) -> dict[str, Any]:
         """Rates, waits and memory, and the time of every operator."""
-        return dict(self._built().stats())
+        return self._built().stats()
 
     def plan(self) -> str:
         """In words: the stages that run and what was rewritten."""
-        return str(self._built().plan())
+        return self._built().plan()
 
     def quarantine(self) -> list[dict[str, Any]]:
         """All samples found damaged so far: file, offset, operator, message."""
-        return [dict(entry) for entry in self._built().quarantine()]
+        return self._built().quarantine()
 
     def write_quarantine(self, path: str | os.PathLike[str]) -> None:
         """Writes ``quarantine()`` as one JSON object per line."""
@@ -348,7 +348,7 @@ class Pipeline:
     @property
     def seed(self) -> int | None:
         """The seed in use; None before the build when none was given."""
-        return self._options.seed if self._engine is None else int(self._engine.seed)
+        return self._options.seed if self._engine is None else self._engine.seed
 
     @property
     def prefetch_queue_depth(self) -> int:
@@ -406,7 +406,7 @@ class Pipeline:
         return self._engine
 
     def _step(self) -> tuple[Batches, bool]:
-        return cast("tuple[Batches, bool]", self._built().run())
+        return self._built().run()
 
     def _graph_to_change(self) -> _core.Graph:
         if self._engine is not None:

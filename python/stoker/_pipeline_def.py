@@ -5,13 +5,12 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, overload
 
 from stoker._names import did_you_mean, user_line
-from stoker._options import WITHOUT_EFFECT, Options, is_setting
+from stoker._options import setting_names
 from stoker._pipeline import Pipeline
 from stoker.errors import GraphError
 
@@ -53,20 +52,21 @@ def pipeline_def(
 
 
 def _factory(definition: Definition, settings: Mapping[str, Any]) -> Factory:
+    import inspect  # a third of the time that importing takes
+
     takes = inspect.signature(definition).parameters
     takes_any = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in takes.values())
+    known = set(setting_names())
 
     @functools.wraps(definition)
     def make_pipeline(*args: Any, **keywords: Any) -> Pipeline:
-        own = {k: v for k, v in keywords.items() if k in takes or (takes_any and not is_setting(k))}
+        own = {k: v for k, v in keywords.items() if k in takes or (takes_any and k not in known)}
         rest = {k: v for k, v in keywords.items() if k not in own}
         _check_settings(rest, definition.__name__, takes)
-        for name in own:
-            if is_setting(name):
-                warnings.warn(
-                    f"{name}= goes to the function {definition.__name__}, not to the pipeline",
-                    stacklevel=2,
-                )
+        # A function that deals shards itself hands them to its reader: no surprise.
+        for name in own.keys() & known - {"shard_id", "num_shards"}:
+            message = f"{name}= goes to the function {definition.__name__}, not to the pipeline"
+            warnings.warn(message, stacklevel=2)
         merged = {**settings, **rest}
         if "max_batch_size" in rest:
             merged.pop("batch_size", None)
@@ -81,8 +81,9 @@ def _factory(definition: Definition, settings: Mapping[str, Any]) -> Factory:
     return make_pipeline
 
 
-def _check_settings(settings: Mapping[str, Any], of: str, arguments: Any) -> None:
+def _check_settings(settings: Mapping[str, Any], of: str, arguments: Iterable[str]) -> None:
+    known = setting_names()
     for name in settings:
-        if not is_setting(name):
-            known = [*Options.__dataclass_fields__, *WITHOUT_EFFECT, "checkpoint", *arguments]
-            raise TypeError(f"{of}() takes no argument '{name}'.{did_you_mean(name, known)}")
+        if name not in known:
+            hint = did_you_mean(name, [*known, *arguments])
+            raise TypeError(f"{of}() takes no argument '{name}'.{hint}")

@@ -1,0 +1,182 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""The engine behind stoker. Use the package; this module may change."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, SupportsIndex
+
+from numpy.typing import DTypeLike, NDArray
+
+class Error(RuntimeError):
+    """Anything that Stoker raises."""
+
+class GraphError(Error, ValueError):
+    """A wrong graph: an unknown operator or argument, a bad value, types that do not fit."""
+
+class SampleError(Error):
+    """Samples that could not be delivered.
+
+    ``samples`` lists each: index_in_batch, epoch, position, index, source, offset, operator,
+    instance, where, message.
+    """
+
+    samples: list[dict[str, Any]]
+
+class BudgetError(Error, MemoryError):
+    """A memory budget does not suffice."""
+
+class DeviceError(Error):
+    """A device is missing, or work on it failed."""
+
+class StateError(Error):
+    """A state or saved graph that does not fit; a pipeline used after fork or from two threads."""
+
+def operators() -> list[Any]:
+    """Every operator's description."""
+
+class Graph:
+    """Operator nodes and the edges between them."""
+
+    def __init__(self) -> None: ...
+    def add(
+        self,
+        op: str,
+        inputs: Sequence[tuple[int, int] | None],
+        arguments: Mapping[str, Any],
+        links: Mapping[str, tuple[int, int]],
+        name: str,
+        device: str,
+        where: str,
+        lead: bool = False,
+    ) -> int:
+        """Appends a node and returns its number."""
+
+    def output_count(self, arg: int, /) -> int:
+        """How many outputs a node has."""
+
+    def set_outputs(self, arg: Sequence[tuple[int, int]], /) -> None:
+        """The outputs of the whole graph, as (node, output)."""
+
+    def outputs(self) -> list[tuple[int, int]]:
+        """What set_outputs was given."""
+
+    def check(self) -> list[list[tuple[str, str, list[int]]]]:
+        """(dtype, layout, shape) of every output of every node; -1: an extent not known yet."""
+
+    def nodes(self) -> list[dict[str, Any]]:
+        """op, name, key, device, where and the number of outputs of every node."""
+
+    def save(self, options: str) -> str:
+        """Versioned JSON; `options` is the pipeline's own part."""
+
+    @staticmethod
+    def load(arg: str, /) -> tuple[Graph, str]:
+        """What save() gave: the graph and the options."""
+
+class Tensor:
+    """An n-d array. It keeps its memory for as long as it, or anything made from it, lives."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def dtype(self) -> str:
+        """As NumPy spells it."""
+
+    @property
+    def layout(self) -> str:
+        """The meaning of each axis, e.g. "HWC"; "" when unknown."""
+
+    @property
+    def ndim(self) -> int: ...
+    @property
+    def source_info(self) -> str:
+        """Where the sample came from: a path, an archive entry."""
+
+    @property
+    def data_ptr(self) -> int: ...
+    @property
+    def __array_interface__(self) -> dict[str, Any]: ...
+    def __dlpack__(self, **options: Any) -> Any: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+    def __array__(
+        self, dtype: DTypeLike | None = None, copy: bool | None = None
+    ) -> NDArray[Any]: ...
+    def as_array(self) -> NDArray[Any]:
+        """A NumPy array on the same memory."""
+
+    def __len__(self) -> int: ...
+    def __repr__(self) -> str: ...
+
+class Batch:
+    """The samples of one output. They belong to whoever holds them."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, arg: SupportsIndex, /) -> Tensor: ...
+    def at(self, i: SupportsIndex) -> Tensor:
+        """Sample i."""
+
+    def shape(self) -> list[tuple[int, ...]]:
+        """The shape of each sample."""
+
+    @property
+    def dtype(self) -> str:
+        """As NumPy spells it."""
+
+    @property
+    def layout(self) -> str:
+        """Of one sample, e.g. "HWC"; "" when unknown."""
+
+    @property
+    def device(self) -> str: ...
+    @property
+    def is_dense(self) -> bool:
+        """Whether the samples lie one behind the other, all of one shape."""
+
+    def as_tensor(self) -> Tensor:
+        """All samples as one tensor, the batch as first axis: no copy if is_dense."""
+
+    def as_array(self) -> NDArray[Any]:
+        """as_tensor() as a NumPy array."""
+
+    def __array__(
+        self, dtype: DTypeLike | None = None, copy: bool | None = None
+    ) -> NDArray[Any]: ...
+    def __dlpack__(self, **options: Any) -> Any: ...
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+    def as_cpu(self) -> Batch:
+        """This batch on the CPU; itself if it is there."""
+
+    def source_info(self, i: int) -> str:
+        """Where sample i came from."""
+
+    def __repr__(self) -> str: ...
+
+class Pipeline:
+    """A graph that is being run."""
+
+    def __init__(self, graph: Graph, options: Mapping[str, Any]) -> None: ...
+    def run(self) -> tuple[tuple[Batch, ...], bool]:
+        """(batches, ends_epoch) of the next step."""
+
+    def schedule(self) -> None:
+        """Begins preparing batches."""
+
+    def state(self) -> str:
+        """What was received so far, as JSON."""
+
+    def restore(self, state: str, force: bool = False) -> list[str]:
+        """Goes on after a state; returns warnings."""
+
+    def steps_left(self) -> int:
+        """In this epoch, the coming one included."""
+
+    def reader_meta(self, name: str | None = None) -> dict[str, Any]: ...
+    def stats(self) -> dict[str, Any]: ...
+    def plan(self) -> str: ...
+    def quarantine(self) -> list[dict[str, Any]]: ...
+    def trim(self) -> None: ...
+    def close(self) -> None:
+        """Joins threads and frees what was ahead; run() starts again."""
+
+    @property
+    def seed(self) -> int: ...
