@@ -1,0 +1,114 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""What several oracles need: values between dtypes, windows with a fill."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import floor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+def to_dtype(values: Array, dtype: str | None) -> Array:
+    """To the nearest, halves to even, saturating; NaN is 0."""
+    if dtype is None or str(values.dtype) == dtype:
+        return values
+    if dtype == "bool":
+        return values != 0
+    if np.dtype(dtype).kind == "f":
+        with np.errstate(over="ignore"):
+            return values.astype(dtype)
+    limits = np.iinfo(dtype)
+    lowest, highest = int(limits.min), int(limits.max)
+    flat = values.reshape(-1)
+    if values.dtype.kind == "f":
+        flat = np.nan_to_num(np.rint(flat.astype(np.float64)), posinf=np.inf, neginf=-np.inf)
+
+    def whole(v: Any) -> int:
+        return lowest if v <= lowest else highest if v >= highest else int(v)
+
+    return np.array([whole(v) for v in flat.tolist()], dtype=dtype).reshape(values.shape)
+
+
+def half_away(x: float) -> int:
+    """The nearest whole number, halves away from zero."""
+    return floor(x + 0.5) if x >= 0 else -floor(-x + 0.5)
+
+
+def window(
+    data: Array,
+    begin: Sequence[int],
+    end: Sequence[int],
+    policy: str = "error",
+    fill: Sequence[float] = (0.0,),
+    dtype: str | None = None,
+    channel_axis: int = -1,
+) -> Array:
+    """data[begin:end] where the window may reach outside."""
+    inside = [
+        slice(min(max(b, 0), n), max(min(e, n), min(max(b, 0), n)))
+        for b, e, n in zip(begin, end, data.shape, strict=True)
+    ]
+    core = to_dtype(data[tuple(inside)], dtype)
+    if policy == "trim_to_shape":
+        return core
+    shape = [e - b for b, e in zip(begin, end, strict=True)]
+    if core.shape == tuple(shape):
+        return core
+    assert policy == "pad"
+    values = np.asarray(fill, np.float32)
+    if values.size > 1:
+        values = values.reshape([-1 if a == channel_axis else 1 for a in range(data.ndim)])
+    out = np.broadcast_to(to_dtype(values, str(core.dtype)), shape).copy()
+    place = tuple(
+        slice(s.start - b, s.start - b + n)
+        for s, b, n in zip(inside, begin, core.shape, strict=True)
+    )
+    out[place] = core
+    return out
+
+
+def crop_window(
+    shape: Sequence[int],
+    layout: str,
+    crop: Sequence[float] | None = None,
+    crop_d: float = 0,
+    crop_h: float = 0,
+    crop_w: float = 0,
+    crop_pos_x: float = 0.5,
+    crop_pos_y: float = 0.5,
+    crop_pos_z: float = 0.5,
+    rounding: str = "round",
+) -> tuple[list[int], list[int]]:
+    """Begin and end of the window along every axis."""
+    depth = "D" if "D" in layout else "F"
+    sizes = {depth: crop_d, "H": crop_h, "W": crop_w}
+    if crop is not None:
+        letters = "HW" if len(crop) == 2 else depth + "HW"
+        sizes = dict(zip(letters, crop, strict=True))
+    positions = {depth: crop_pos_z, "H": crop_pos_y, "W": crop_pos_x}
+    begin, end = [0] * len(shape), list(shape)
+    for letter, size in sizes.items():
+        if int(size) == 0:
+            continue
+        axis = layout.index(letter)
+        start = float(np.float32(positions[letter])) * (shape[axis] - int(size))
+        begin[axis] = half_away(start) if rounding == "round" else int(start)
+        end[axis] = begin[axis] + int(size)
+    return begin, end
+
+
+def numbers(rng: np.random.Generator, shape: Sequence[int], dtype: str) -> Array:
+    """Random values over the type's range (floats: within 1000)."""
+    if dtype == "bool":
+        return rng.integers(0, 2, shape).astype(bool)
+    if np.dtype(dtype).kind == "f":
+        return rng.uniform(-1000, 1000, shape).astype(dtype)
+    limits = np.iinfo(dtype)
+    low, high = max(int(limits.min), -(2**31)), min(int(limits.max), 2**31 - 1)
+    return rng.integers(low, high, shape, endpoint=True).astype(dtype)

@@ -1,0 +1,87 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""decoders.image, by Pillow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+from common import Array, crop_window, to_dtype
+from PIL import Image, ImageOps
+
+TOLERANCE = 1e-6  # of full intensity, for floats
+FULL = {"uint8": 255, "int8": 127, "uint16": 65535, "int16": 32767}
+
+
+def decode(
+    encoded: Array,
+    output_type: str = "RGB",
+    dtype: str = "uint8",
+    adjust_orientation: bool = True,
+    **unused: Any,
+) -> Array:
+    """All pixels, (height, width, channels)."""
+    del unused
+    picture = Image.open(BytesIO(encoded.tobytes()))
+    stored = picture.mode
+    if output_type == "GRAY" or (output_type == "ANY_DATA" and stored == "L"):
+        picture.draft("L", picture.size)  # the luminance as it is stored
+    if adjust_orientation:
+        picture = ImageOps.exif_transpose(picture)
+    gray = output_type == "GRAY" or (output_type == "ANY_DATA" and stored == "L")
+    pixels = np.asarray(picture.convert("L" if gray else "RGB"))
+    if gray:
+        pixels = pixels[..., None]
+    if output_type == "BGR":
+        pixels = pixels[..., ::-1]
+    if dtype == "uint8":
+        return np.ascontiguousarray(pixels)
+    factor = np.float32(FULL.get(dtype, 1) / 255)
+    return to_dtype(pixels.astype(np.float32) * factor, dtype)
+
+
+def expected(inputs: list[Array], layout: str, **arguments: Any) -> Array:
+    """The picture."""
+    del layout
+    return decode(inputs[0], **arguments)
+
+
+def window(inputs: list[Array], crop: dict[str, Any], arguments: dict[str, Any]) -> Array:
+    """A cropped picture."""
+    pixels = decode(inputs[0], **arguments)
+    begin, end = crop_window(pixels.shape, "HWC", **crop)
+    return np.ascontiguousarray(pixels[tuple(map(slice, begin, end))])
+
+
+def encoded(rng: np.random.Generator) -> Iterator[Array]:
+    """Files of several samplings, sizes and orientations."""
+    for height, width, sampling, orientation in (
+        (37, 53, 0, 1),
+        (40, 64, 2, 1),
+        (29, 31, 1, 6),
+        (16, 9, 2, 3),
+        (1, 7, 0, 8),
+    ):
+        slope = np.add.outer(np.arange(height), np.arange(width))[..., None] * [2.0, 1.0, 3.0]
+        noise = rng.uniform(0, 60, (height, width, 3))
+        picture = Image.fromarray(np.clip(slope + noise, 0, 255).astype(np.uint8))
+        exif = Image.Exif()
+        exif[0x0112] = orientation
+        file = BytesIO()
+        picture.save(file, "JPEG", quality=90, subsampling=sampling, exif=exif)
+        yield np.frombuffer(file.getvalue(), np.uint8)
+    file = BytesIO()
+    Image.fromarray(rng.integers(0, 255, (21, 18), np.uint8)).save(file, "JPEG")
+    yield np.frombuffer(file.getvalue(), np.uint8)
+
+
+def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[str, Any]]]:
+    """All files, with changing arguments."""
+    for i, file in enumerate(encoded(rng)):
+        yield [file], "", {}
+        yield [file], "", {"output_type": ("GRAY", "BGR", "ANY_DATA")[i % 3]}
+        yield [file], "", {"dtype": ("float32", "uint16", "int8", "float16", "int16")[i % 5]}
+        yield [file], "", {"adjust_orientation": False}

@@ -1,0 +1,202 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""resize: uint8 pictures by Pillow, everything else by matrices of weights in NumPy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from common import Array, half_away, numbers, to_dtype
+from PIL import Image
+
+TOLERANCE = 1.0  # levels; floats below are made large, so that this is little for them
+LETTERS = {"D": "resize_z", "H": "resize_y", "W": "resize_x"}
+PILLOW = {
+    "INTERP_NN": Image.Resampling.NEAREST,
+    "INTERP_LINEAR": Image.Resampling.BILINEAR,
+    "INTERP_CUBIC": Image.Resampling.BICUBIC,
+    "INTERP_LANCZOS3": Image.Resampling.LANCZOS,
+}
+
+
+def _cubic(x: Array) -> Array:
+    x, a = np.abs(x), -0.5
+    near = ((a + 2) * x - (a + 3)) * x * x + 1
+    far = ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
+    return np.where(x < 1, near, np.where(x < 2, far, 0))
+
+
+# By name: weight function and half of its width at scale 1.
+FILTERS: dict[str, tuple[Callable[[Array], Array], float]] = {
+    "INTERP_TRIANGULAR": (lambda x: np.maximum(0, 1 - np.abs(x)), 1),
+    "INTERP_CUBIC": (_cubic, 2),
+    "INTERP_LANCZOS3": (lambda x: np.where(np.abs(x) < 3, np.sinc(x) * np.sinc(x / 3), 0), 3),
+    "INTERP_GAUSSIAN": (lambda x: np.where(np.abs(2 * x) < 2, np.exp(-4 * x * x), 0), 1),
+}
+
+
+def weights(extent: int, out: int, lo: float, hi: float, name: str, antialias: bool) -> Array:
+    """The matrix (out, extent) of one axis."""
+    scale = abs(hi - lo) / out
+    centres = lo + (np.arange(out) + 0.5) * (hi - lo) / out
+    matrix = np.zeros((out, extent))
+    if name == "INTERP_NN":
+        matrix[np.arange(out), np.clip(np.floor(centres), 0, extent - 1).astype(int)] = 1
+        return matrix
+    widened = antialias and scale > 1
+    if name in ("INTERP_LINEAR", "INTERP_TRIANGULAR") and not widened:
+        first = np.floor(centres - 0.5).astype(int)
+        share = centres - 0.5 - first
+        for o in range(out):
+            matrix[o, np.clip(first[o], 0, extent - 1)] += 1 - share[o]
+            matrix[o, np.clip(first[o] + 1, 0, extent - 1)] += share[o]
+        return matrix
+    function, _ = FILTERS["INTERP_TRIANGULAR" if name == "INTERP_LINEAR" else name]
+    distance = np.arange(extent) + 0.5 - centres[:, None]
+    matrix = function(distance / (scale if widened else 1))
+    sums = matrix.sum(1, keepdims=True)
+    nearest = np.abs(distance).argmin(1)
+    empty = np.abs(sums[:, 0]) < 1e-9
+    matrix = matrix / np.where(np.abs(sums) < 1e-9, 1, sums)
+    matrix[empty] = 0
+    matrix[empty, nearest[empty]] = 1
+    return matrix
+
+
+def _sizes(
+    extents: Sequence[float], requested: Sequence[float], mode: str, limits: Sequence[float]
+) -> list[float]:
+    scales = [abs(r) / n for r, n in zip(requested, extents, strict=True) if r]
+    sizes = list(requested)
+    if mode in ("not_smaller", "not_larger"):
+        scale = (max if mode == "not_smaller" else min)(scales) if scales else 1
+        scale = min([scale, *(m / n for m, n in zip(limits, extents, strict=True) if m)])
+        return [math.copysign(n * scale, r) for r, n in zip(requested, extents, strict=True)]
+    common = math.prod(scales) ** (1 / len(scales)) if scales and mode == "default" else 1
+    sizes = [r if r else n * common for r, n in zip(requested, extents, strict=True)]
+    return [
+        math.copysign(min(abs(s), m or math.inf), s) for s, m in zip(sizes, limits, strict=True)
+    ]
+
+
+def plan(
+    shape: Sequence[int],
+    letters: Sequence[str],
+    size: Any = None,
+    mode: str = "default",
+    max_size: Any = None,
+    subpixel_scale: bool = True,
+    roi_start: Any = None,
+    roi_end: Any = None,
+    roi_relative: bool = False,
+    resize_shorter: float = 0,
+    resize_longer: float = 0,
+    **trio: float,
+) -> list[tuple[int, float, float]]:
+    """By axis: the output extent and the interval of the input that it shows."""
+    rank = len(shape)
+    requested = [float(trio.get(LETTERS[c], 0)) for c in letters]
+    if size is not None:
+        requested = [float(s) for s in np.broadcast_to(np.asarray(size), (rank,))]
+    if resize_shorter:
+        requested, mode = [resize_shorter] * rank, "not_smaller"
+    if resize_longer:
+        requested, mode = [resize_longer] * rank, "not_larger"
+    limits = np.broadcast_to(np.asarray(0 if max_size is None else max_size), (rank,)).tolist()
+    units = [n if roi_relative else 1 for n in shape]
+    start = [0.0] * rank if roi_start is None else [float(np.float32(s)) for s in roi_start]
+    end = list(shape) if roi_end is None else [float(np.float32(e)) for e in roi_end]
+    if roi_start is not None:
+        start = [s * u for s, u in zip(start, units, strict=True)]
+        end = [e * u for e, u in zip(end, units, strict=True)]
+    sizes = _sizes([abs(e - s) for s, e in zip(start, end, strict=True)], requested, mode, limits)
+    result = []
+    for want, lo, hi in zip(sizes, start, end, strict=True):
+        out = max(1, half_away(abs(want)))
+        if want < 0:
+            lo, hi = hi, lo
+        if subpixel_scale:
+            half = (hi - lo) / 2 * min(out / abs(want), 10)
+            middle = (lo + hi) / 2
+            lo, hi = middle - half, middle + half
+        result.append((out, lo, hi))
+    return result
+
+
+def _by_pillow(data: Array, steps: Sequence[tuple[int, float, float]], name: str) -> Array:
+    (h, top, bottom), (w, left, right) = steps
+    box = (min(left, right), min(top, bottom), max(left, right), max(top, bottom))
+    picture = Image.fromarray(data.squeeze(2) if data.shape[2] == 1 else data)
+    made = np.asarray(picture.resize((w, h), PILLOW[name], box=box)).reshape(h, w, -1)
+    return made[:: -1 if bottom < top else 1, :: -1 if right < left else 1]
+
+
+def expected(
+    inputs: list[Array],
+    layout: str,
+    interp_type: str = "INTERP_LINEAR",
+    min_filter: str | None = None,
+    mag_filter: str | None = None,
+    antialias: bool = True,
+    dtype: str | None = None,
+    **size: Any,
+) -> Array:
+    """The resized array."""
+    (data,) = inputs
+    axes = [a for a, c in enumerate(layout) if c in "DHW"]
+    steps = plan([data.shape[a] for a in axes], [layout[a] for a in axes], **size)
+    shrinks = [abs(hi - lo) > out for out, lo, hi in steps]
+    names = [(min_filter if s else mag_filter) or interp_type for s in shrinks]
+    inside = all(
+        min(lo, hi) >= 0 and max(lo, hi) <= data.shape[a]
+        for a, (_, lo, hi) in zip(axes, steps, strict=True)
+    )
+    antialiased = antialias or not any(shrinks) or set(names) == {"INTERP_NN"}
+    same = len(set(names)) == 1 and names[0] in PILLOW
+    if layout == "HWC" and data.dtype == np.uint8 and inside and antialiased and same:
+        return to_dtype(_by_pillow(data, steps, names[0]), dtype)
+    values = data.astype(np.float64)
+    for axis, name, (out, lo, hi) in zip(axes, names, steps, strict=True):
+        matrix = weights(data.shape[axis], out, lo, hi, name, antialias)
+        values = np.moveaxis(np.tensordot(matrix, values, (1, axis)), 0, axis)
+    return to_dtype(values, dtype or str(data.dtype))
+
+
+def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[str, Any]]]:
+    """Up and down, every filter, every way of giving the size."""
+    picture, gray = numbers(rng, (41, 57, 3), "uint8"), numbers(rng, (23, 16, 1), "uint8")
+    for name in PILLOW:
+        for height, width in ((17, 20), (64, 100), (41, 9), (70, 30)):
+            yield [picture], "HWC", {"size": [height, width], "interp_type": name}
+            yield [gray], "HWC", {"size": [height, width], "interp_type": name}
+    exact = {"subpixel_scale": False}
+    yield [picture], "HWC", {"resize_shorter": 20.0, **exact}
+    yield [picture], "HWC", {"resize_longer": 33.0, **exact}
+    yield [picture], "HWC", {"resize_x": 31.0, **exact}
+    yield [picture], "HWC", {"resize_y": 31.0}
+    yield [picture], "HWC", {"resize_x": -30.0, "resize_y": 20.0}
+    yield [picture], "HWC", {"size": [0, 25], "mode": "stretch"}
+    yield [picture], "HWC", {"size": [30, 30], "mode": "not_larger", **exact}
+    yield [picture], "HWC", {"size": [30, 30], "mode": "not_smaller", "max_size": [35.0, 33.0]}
+    yield [picture], "HWC", {"size": [90, 20], "max_size": [60.0]}
+    region = {"roi_start": [3.5, 10.0], "roi_end": [30.25, 47.0]}
+    yield [picture], "HWC", {**region, "size": [20, 20]}
+    yield [picture], "HWC", {**region, "size": [50, 15], "interp_type": "INTERP_CUBIC"}
+    turned = {"roi_start": [1.0, 0.25], "roi_end": [0.0, 0.75], "roi_relative": True}
+    yield [picture], "HWC", {**turned, "size": [25, 25]}
+    yield [picture], "HWC", {"size": [20, 20], "antialias": False}
+    yield [picture], "HWC", {"size": [20, 80], "min_filter": "INTERP_NN"}
+    yield [picture], "HWC", {"size": [20, 80], "mag_filter": "INTERP_CUBIC"}
+    for name in ("INTERP_LINEAR", "INTERP_CUBIC", "INTERP_LANCZOS3", "INTERP_GAUSSIAN"):
+        planes = numbers(rng, (2, 19, 22), "int16")
+        yield [planes], "CHW", {"size": [7, 40], "interp_type": name}
+        large = numbers(rng, (15, 12), "float32") * np.float32(30)
+        yield [large], "HW", {"size": [22, 5], "interp_type": name}
+        yield [gray], "HWC", {"size": [9, 30], "interp_type": name, "dtype": "float32"}
+    volume = numbers(rng, (6, 9, 8, 2), "uint16")
+    yield [volume], "DHWC", {"size": [9, 4, 8]}
+    yield [volume], "DHWC", {"resize_z": 3.0, "resize_x": -8.0, "interp_type": "INTERP_TRIANGULAR"}
+    yield [volume], "FHWC", {"size": [5, 11], "interp_type": "INTERP_NN"}
