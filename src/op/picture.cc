@@ -56,13 +56,19 @@ Picture::Picture(const PictureArguments& a, const View& encoded)
 }
 
 void Picture::decode(const View& out, Arena& scratch) const {
-  if (type_.dtype == decoded_.dtype) return codec_.decode(bytes_, options_, out, scratch);
-  const View pixels = View::window(scratch.allocate(static_cast<size_t>(out.shape.volume() * size_of(decoded_.dtype))),
-                                   decoded_.dtype, out.covers(), decoded_.shape, decoded_.layout);
+  const int64_t channels = decoded_.shape[2];
+  if (type_.dtype == decoded_.dtype && out.shape[2] == channels) return codec_.decode(bytes_, options_, out, scratch);
+  // Codecs give all channels, also where fewer are looked at.
+  Window w = out.covers();
+  w.begin[2] = 0;
+  w.end[2] = channels;
+  const View pixels = View::window(scratch.allocate(static_cast<size_t>(w.shape().volume() * size_of(decoded_.dtype))),
+                                   decoded_.dtype, w, decoded_.shape, decoded_.layout);
   codec_.decode(bytes_, options_, pixels, scratch);
-  const double scale = intensity(type_.dtype) / intensity(decoded_.dtype);
-  const Block rescale{Pointwise{{}, {static_cast<float>(scale)}, {}}, type_.dtype};
-  run_blocks({&rescale, 1}, pixels, out, scratch);
+  Block block{Convert{}, type_.dtype};
+  if (type_.dtype != decoded_.dtype)
+    block.kind = Pointwise{{}, {static_cast<float>(intensity(type_.dtype) / intensity(decoded_.dtype))}, {}};
+  run_blocks({&block, 1}, pixels, out, scratch);
 }
 
 void Picture::decode_part(const Window& w, const View& out, Arena& scratch) const {
