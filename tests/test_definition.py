@@ -55,13 +55,15 @@ def test_every_operator_has_a_real_signature(name: str) -> None:
     function, op = resolve(name), operators()[name]
     shown = inspect.signature(function).parameters
     assert function.__name__ == name.rpartition(".")[2]
-    assert function.__doc__.startswith(op["summary"])
+    words = " ".join(function.__doc__.split())
+    assert " ".join(op["summary"].split()) in words
     positional = [p for p in shown.values() if p.kind is inspect.Parameter.POSITIONAL_ONLY]
     assert len(positional) == len(op["inputs"])
     for a in op["arguments"]:
         expected = inspect.Parameter.empty if a["required"] else a["default"]
         assert shown[a["name"]].default == expected
-        assert f"    {a['name']} (" in function.__doc__
+        assert f"\n    {a['name']} (" in function.__doc__
+        assert " ".join(a["help"].split()) in words
     for name in op["ignored"]:
         assert name in shown
 
@@ -429,4 +431,5 @@ def test_pages_tell_everything(repository: Path, tmp_path: Path) -> None:
         for a in op["arguments"]:
             assert f"| `{a['name']}` |" in page
         for case in op["cases"]:
-            assert all(f"  out  {o}\n" in page for o in case["outputs"])
+            assert f"{case['call']})" in page
+            assert all(f"  out  {o[:60]}" in page for o in case["outputs"])

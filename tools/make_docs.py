@@ -71,6 +71,10 @@ def arguments_text(op: Operator) -> str:
     return text
 
 
+def short(tensor: str) -> str:
+    return tensor if len(tensor) <= 100 else f"{tensor[:60]} … {tensor[-20:]}"
+
+
 def cases_text(op: Operator) -> str:
     if not op["cases"]:
         return ""
@@ -78,8 +82,8 @@ def cases_text(op: Operator) -> str:
     for case in op["cases"]:
         arguments = ["…"] * len(case["inputs"]) + [case["call"]] * bool(case["call"])
         text += f"\n```\nfn.{op['name']}({', '.join(arguments)})\n"
-        text += "".join(f"  in   {x}\n" for x in case["inputs"])
-        text += "".join(f"  out  {x}\n" for x in case["outputs"]) + "```\n"
+        text += "".join(f"  in   {short(x)}\n" for x in case["inputs"])
+        text += "".join(f"  out  {short(x)}\n" for x in case["outputs"]) + "```\n"
     return text
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import textwrap
 from typing import NamedTuple
 
 from stoker._registry import Argument, Operator, Plain, Port
@@ -101,20 +102,20 @@ def returns(op: Operator) -> str:
 
 def docstring(op: Operator) -> str:
     """The whole docstring: summary, inputs, outputs, arguments."""
-    lines = [op["summary"]]
+    lines = [_wrapped(paragraph) for paragraph in op["summary"].splitlines()]
     names = [p.name for p in parameters(op) if p.is_positional]
     for title, ports in (("Inputs", op["inputs"]), ("Outputs", op["outputs"])):
         if ports:
             lines += ["", f"{title}:"]
         for i, port in enumerate(ports):
             name = names[i] if title == "Inputs" else port["name"]
-            lines.append(f"    {name}: {_joined(port['help'], port_facts(port))}")
+            lines.append(_entry(f"{name}: {_joined(port['help'], port_facts(port))}"))
     if op["arguments"]:
         lines += ["", "Arguments:"]
     for a in op["arguments"]:
-        lines.append(f"    {a['name']} ({', '.join(argument_facts(a))}): {a['help']}")
+        lines.append(_entry(f"{a['name']} ({', '.join(argument_facts(a))}): {a['help']}"))
     if op["ignored"]:
-        lines += ["", "Accepted without effect: " + ", ".join(op["ignored"]) + "."]
+        lines += ["", _wrapped("Accepted without effect: " + ", ".join(op["ignored"]) + ".")]
     return "\n".join(lines)
 
 
@@ -151,6 +152,14 @@ def range_text(a: Argument) -> str:
     if math.isfinite(a["low"]):
         return f"at least {low}"
     return f"at most {high}" if math.isfinite(a["high"]) else ""
+
+
+def _wrapped(text: str) -> str:
+    return textwrap.fill(text, 88, break_long_words=False, break_on_hyphens=False)
+
+
+def _entry(text: str) -> str:
+    return textwrap.indent(_wrapped(text), "        ").replace("        ", "    ", 1)
 
 
 def _free(name: str, taken: set[str]) -> str:
