@@ -39,13 +39,18 @@ struct Choices {
   }
 };
 
+// An error must say something, and point into the file if anywhere.
+void check(const SampleError& e, Bytes file) {
+  if (e.offset > static_cast<int64_t>(file.size()) || !*e.what()) std::abort();
+}
+
 bool decode(const ImageCodec& codec, Bytes file, const DecodeOptions& options, const View& out) {
   try {
     Arena scratch;
     codec.decode(file, options, out, scratch);
     return true;
   } catch (const SampleError& e) {
-    if (e.offset > static_cast<int64_t>(file.size()) || !*e.what()) std::abort();
+    check(e, file);
     return false;
   }
 }
@@ -81,7 +86,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::vector<uint8_t> file(data + stoker::kChoices, data + size);
   try {
     stoker::compare(stoker::codec_for(file), file, choices);
-  } catch (const stoker::SampleError&) {
+  } catch (const stoker::SampleError& e) {
+    stoker::check(e, file);
   }
   return 0;
 }

@@ -121,6 +121,16 @@ void scatter(const uint8_t* lines, int64_t pitch, const View& out, int64_t y, in
   }
 }
 
+// Files of other numbers of components are rare: correct is enough.
+void scatter_many(const uint8_t* lines, int64_t pitch, const View& out, int64_t y, int64_t count) {
+  const int64_t channels = out.shape[2];
+  for (int64_t r = 0; r < count; ++r)
+    for (int64_t x = 0; x < out.shape[1]; ++x)
+      for (int64_t c = 0; c < channels; ++c)
+        out.as<uint8_t>()[(y + r) * out.strides[0] + x * out.strides[1] + c * out.strides[2]] =
+            lines[r * pitch + x * channels + c];
+}
+
 void scatter_any(const uint8_t* lines, int64_t pitch, const View& out, int64_t y, int64_t count) {
   switch (out.shape[2]) {
     case 1:
@@ -129,13 +139,9 @@ void scatter_any(const uint8_t* lines, int64_t pitch, const View& out, int64_t y
       return scatter<3>(lines, pitch, out, y, count);
     case 4:
       return scatter<4>(lines, pitch, out, y, count);
+    default:
+      return scatter_many(lines, pitch, out, y, count);
   }
-  const int64_t channels = out.shape[2];
-  for (int64_t r = 0; r < count; ++r)
-    for (int64_t x = 0; x < out.shape[1]; ++x)
-      for (int64_t c = 0; c < channels; ++c)
-        out.as<uint8_t>()[(y + r) * out.strides[0] + x * out.strides[1] + c * out.strides[2]] =
-            lines[r * pitch + x * channels + c];
 }
 
 // libjpeg can write its rows right into `out`, a view in stored coordinates.

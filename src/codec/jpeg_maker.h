@@ -147,12 +147,13 @@ inline std::vector<uint8_t> make_jpeg(const JpegKind& kind,
   return out;
 }
 
-// The whole picture with libjpeg's own ways only. Requires: an undamaged file.
+// The whole picture with libjpeg's own ways only. Requires: an undamaged header.
 inline std::vector<uint8_t> plain_decode(const std::vector<uint8_t>& jpeg, J_COLOR_SPACE color,
                                          bool fast = false) {
   jpeg_decompress_struct c = {};
   jpeg_error_mgr errors;
   c.err = jpeg_std_error(&errors);
+  errors.emit_message = [](j_common_ptr, int) {};
   jpeg_create_decompress(&c);
   jpeg_mem_src(&c, jpeg.data(), jpeg.size());
   jpeg_read_header(&c, TRUE);

@@ -17,7 +17,7 @@ namespace stoker {
 // Note [A decompressor per image]
 // libjpeg keeps quantisation and Huffman tables from image to image, so that a file without tables
 // would be decoded with those of whatever the thread decoded before. Making the object anew costs
-// about a microsecond and leaves nothing behind, errors included.
+// a fraction of a microsecond and leaves nothing behind, errors included.
 //
 // Note [Which warnings lose data]
 // Premature end, bad code, resync, a bogus progression and any warning not named here are errors.

@@ -190,6 +190,7 @@ TEST(JpegThreads, DoNotMeet) {
   const File want_a = decode(a), want_b = decode(b);
   std::vector<int> wrong(4);
   std::vector<std::thread> threads;
+  threads.reserve(wrong.size());
   for (size_t t = 0; t < wrong.size(); ++t)
     threads.emplace_back([&, t] {
       for (int i = 0; i < 50; ++i) {
