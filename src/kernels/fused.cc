@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "kernels/pass.h"
+#include "kernels/picture.h"
 #include "kernels/resample.h"
 #include "kernels/target.h"
 #include "kernels/taps.h"
@@ -139,6 +140,8 @@ void run_pass(const Pass& pass, const View& in, const View& out, Arena& arena) {
   if (!target.has_data()) return run_rows(target, NoSource{});
   Strided from = viewed(pass, in);
   const bool nearest = is_selection(pass.resample);
+  if (pass.resample.count && !nearest && Picture::suits(pass, from, target))
+    return run_rows(target, Picture(pass, from, out, target, arena));
   if (pass.resample.count && !nearest) {
     from = Strided::of(resample(pass.resample, from, pass.viewed.shape, pass.resampled.dtype,
                                 resampled_window(pass, out, target), arena));

@@ -121,5 +121,23 @@ TEST(Fused, FillsAndPaddingAreRoundedAndGoThroughLaterSteps) {
   for (int i = 0; i < 9; ++i) EXPECT_EQ(out[i], want[i]) << i;
 }
 
+// Crops, flips and pointwise steps around a resize are one pass, so no more than its output is made.
+TEST(Fused, UsesLittleScratch) {
+  Array in({DType::kUint8, "HWC", {600, 800, 3}});
+  Resample r{2, {{0, 256, 0, 600, Filter::kTriangular, 600. / 256}, {1, 256, 0, 800, Filter::kTriangular, 800. / 256}}};
+  Gather g = Gather::identity({256, 256, 3});
+  g.axis[0] = {16, 1, 224};
+  g.axis[1] = {239, -1, 224};
+  Store s;
+  s.perm[0] = 2, s.perm[1] = 0, s.perm[2] = 1;
+  s.layout = "CHW";
+  const Block blocks[] = {{r, DType::kUint8}, {g, DType::kUint8},
+                          {Pointwise{{1, 2, 3}, {2}, {}}, DType::kFloat32}, {s, DType::kFloat16}};
+  Array out(after(blocks, in.type));
+  Arena arena;
+  run_blocks(blocks, in.view(), out.view(), arena);
+  EXPECT_LT(arena.used(), 100000u);
+}
+
 }  // namespace
 }  // namespace stoker

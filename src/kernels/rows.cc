@@ -1,22 +1,118 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// Rows between one layout and another.
 #include "kernels/rows.h"
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstring>
-#include <utility>
 
+#include "kernels/simd.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/rows.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace stoker::rows {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Takes whole vectors of pixels and says how many pixels that were.
+template <class T>
+int64_t SplitPixels(const T* pixels, int channels, uint8_t* planes, int64_t pitch, int64_t n) {
+  const hn::ScalableTag<T> d;
+  using V = hn::Vec<decltype(d)>;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto put = [&](int c, int64_t i, V v) { hn::StoreU(v, d, reinterpret_cast<T*>(planes + c * pitch) + i); };
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    V a, b, c, e;
+    if (channels == 2) {
+      hn::LoadInterleaved2(d, pixels + 2 * i, a, b);
+    } else if (channels == 3) {
+      hn::LoadInterleaved3(d, pixels + 3 * i, a, b, c);
+      put(2, i, c);
+    } else {
+      hn::LoadInterleaved4(d, pixels + 4 * i, a, b, c, e);
+      put(2, i, c);
+      put(3, i, e);
+    }
+    put(0, i, a);
+    put(1, i, b);
+  }
+  return i;
+}
+
+template <class T>
+int64_t JoinPixels(const uint8_t* planes, int64_t pitch, int channels, T* pixels, int64_t n) {
+  const hn::ScalableTag<T> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto get = [&](int c, int64_t i) { return hn::LoadU(d, reinterpret_cast<const T*>(planes + c * pitch) + i); };
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    if (channels == 2) hn::StoreInterleaved2(get(0, i), get(1, i), d, pixels + 2 * i);
+    else if (channels == 3) hn::StoreInterleaved3(get(0, i), get(1, i), get(2, i), d, pixels + 3 * i);
+    else hn::StoreInterleaved4(get(0, i), get(1, i), get(2, i), get(3, i), d, pixels + 4 * i);
+  }
+  return i;
+}
+
+int64_t Split(const void* pixels, int size, int channels, void* planes, int64_t pitch, int64_t n) {
+  auto* to = static_cast<uint8_t*>(planes);
+  switch (size) {
+    case 1: return SplitPixels(static_cast<const uint8_t*>(pixels), channels, to, pitch, n);
+    case 2: return SplitPixels(static_cast<const uint16_t*>(pixels), channels, to, pitch, n);
+    default: return SplitPixels(static_cast<const uint32_t*>(pixels), channels, to, pitch, n);
+  }
+}
+
+int64_t Join(const void* planes, int64_t pitch, int size, int channels, void* pixels, int64_t n) {
+  auto* from = static_cast<const uint8_t*>(planes);
+  switch (size) {
+    case 1: return JoinPixels(from, pitch, channels, static_cast<uint8_t*>(pixels), n);
+    case 2: return JoinPixels(from, pitch, channels, static_cast<uint16_t*>(pixels), n);
+    default: return JoinPixels(from, pitch, channels, static_cast<uint32_t*>(pixels), n);
+  }
+}
+
+// Byte `channel` of quads of four.
+void PickByte(const uint8_t* quads, int channel, uint8_t* out, int64_t n) {
+  const hn::ScalableTag<int32_t> d;
+  const hn::Rebind<uint8_t, decltype(d)> d8;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const auto v = hn::LoadU(d, reinterpret_cast<const int32_t*>(quads + 4 * i));
+    const auto byte = hn::And(hn::ShiftRightSame(v, 8 * channel), hn::Set(d, 255));
+    hn::StoreU(hn::DemoteTo(d8, byte), d8, out + i);
+  }
+  for (; i < n; ++i) out[i] = quads[4 * i + channel];
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace stoker::rows
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
 namespace stoker::rows {
 namespace {
+
+HWY_EXPORT(Split);
+HWY_EXPORT(Join);
+HWY_EXPORT(PickByte);
 
 template <size_t kSize>
 void copy_sized(const std::byte* from, int64_t from_stride, std::byte* to, int64_t to_stride, int64_t n) {
   for (int64_t i = 0; i < n; ++i) std::memcpy(to + i * to_stride, from + i * from_stride, kSize);
 }
 
-void one_step(const ValueStep& s, const void* in, void* out, int64_t n) {
-  if (s.pointwise) pointwise_row(in, s.from, out, s.to, n, s.sub, s.mul, s.add);
-  else convert_row(in, s.from, out, s.to, n);
+// Vector loads of 16- and 32-bit values need not be aligned, but their pointers must be.
+bool suits_vectors(const void* a, const void* b, int64_t pitch, int size, int channels) {
+  const auto bits = reinterpret_cast<uintptr_t>(a) | reinterpret_cast<uintptr_t>(b) | static_cast<uintptr_t>(pitch);
+  return channels >= 2 && channels <= 4 && size <= 4 && bits % static_cast<uintptr_t>(size) == 0;
 }
 
 }  // namespace
@@ -37,26 +133,44 @@ void copy(const void* from, int64_t from_stride, void* to, int64_t to_stride, in
 }
 
 void split(const void* pixels, int size, int channels, void* planes, int64_t pitch, int64_t n) {
+  auto* from = static_cast<const std::byte*>(pixels);
+  auto* to = static_cast<std::byte*>(planes);
+  const int64_t done = suits_vectors(pixels, planes, pitch, size, channels)
+                           ? HWY_DYNAMIC_DISPATCH(Split)(pixels, size, channels, planes, pitch, n) : 0;
   for (int c = 0; c < channels; ++c)
-    copy(static_cast<const std::byte*>(pixels) + c * size, channels * size, static_cast<std::byte*>(planes) + c * pitch,
-         size, size, n);
+    copy(from + (done * channels + c) * size, channels * size, to + c * pitch + done * size, size, size, n - done);
 }
 
 void join(const void* planes, int64_t pitch, int size, int channels, void* pixels, int64_t n) {
+  auto* from = static_cast<const std::byte*>(planes);
+  auto* to = static_cast<std::byte*>(pixels);
+  const int64_t done = suits_vectors(pixels, planes, pitch, size, channels)
+                           ? HWY_DYNAMIC_DISPATCH(Join)(planes, pitch, size, channels, pixels, n) : 0;
   for (int c = 0; c < channels; ++c)
-    copy(static_cast<const std::byte*>(planes) + c * pitch, size, static_cast<std::byte*>(pixels) + c * size,
-         channels * size, size, n);
+    copy(from + c * pitch + done * size, size, to + (done * channels + c) * size, channels * size, size, n - done);
 }
 
-void apply(std::span<const ValueStep> steps, const void* in, void* out, int64_t n, void* scratch) {
-  auto* a = static_cast<std::byte*>(scratch);
-  auto* b = a + 8 * n;
-  for (size_t i = 0; i < steps.size(); ++i) {
-    void* to = i + 1 == steps.size() ? out : a;
-    one_step(steps[i], in, to, n);
-    in = to;
-    std::swap(a, b);
+void pick_byte(const uint8_t* quads, int channel, uint8_t* out, int64_t n) {
+  HWY_DYNAMIC_DISPATCH(PickByte)(quads, channel, out, n);
+}
+
+namespace {
+template <size_t kSize>
+void reverse_sized(void* row, int64_t n) {
+  using Value = std::array<std::byte, kSize>;
+  auto* p = static_cast<Value*>(row);
+  std::reverse(p, p + n);
+}
+}  // namespace
+
+void reverse(void* row, int size, int64_t n) {
+  switch (size) {
+    case 1: return reverse_sized<1>(row, n);
+    case 2: return reverse_sized<2>(row, n);
+    case 4: return reverse_sized<4>(row, n);
+    default: return reverse_sized<8>(row, n);
   }
 }
 
 }  // namespace stoker::rows
+#endif

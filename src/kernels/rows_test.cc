@@ -1,0 +1,191 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every SIMD target against plain loops over the same arithmetic.
+#include "kernels/rows.h"
+
+#include <gtest/gtest.h>
+#include <hwy/targets.h>
+
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernels/fixed_point.h"
+
+namespace stoker {
+namespace {
+
+class EveryTarget : public ::testing::TestWithParam<int64_t> {
+ protected:
+  void SetUp() override { hwy::SetSupportedTargetsForTest(GetParam()); }
+  void TearDown() override { hwy::SetSupportedTargetsForTest(0); }
+
+  int64_t pick(int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(rng_); }
+  template <class T>
+  std::vector<T> noise(size_t n) {
+    std::vector<T> v(n);
+    for (T& x : v) {
+      if constexpr (std::is_floating_point_v<T>) x = std::uniform_real_distribution<T>(-300, 300)(rng_);
+      else x = static_cast<T>(rng_());
+    }
+    return v;
+  }
+  std::mt19937 rng_{7};
+};
+
+// Values around every rounding, and what is not a number.
+std::vector<float> hard_values() {
+  std::vector<float> v = {0, -0.0f, 0.5f, 1.5f, 2.5f, -0.5f, -1.5f, 126.5f, 127.5f, 128, 254.5f, 255.5f, 256, -128.5f, -129,
+                          32767.5f, 32768, -32768.5f, -40000, 65534.5f, 65535.5f, 70000, 65504, 65519.9f, 65520, 1e10f, -1e10f,
+                          1e-8f, 2.9802322e-8f, 2.9802326e-8f, 6.1e-5f, 6.103515625e-5f, 5.9604645e-8f, 1e-40f, 3.4e38f,
+                          std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
+                          std::numeric_limits<float>::quiet_NaN()};
+  for (int i = 0; i < 300; ++i) v.push_back((static_cast<float>(i) - 150) * 0.37f);
+  return v;
+}
+
+const DType kNarrow[] = {DType::kUint8, DType::kInt8, DType::kUint16, DType::kInt16,
+                         DType::kFloat16, DType::kFloat32, DType::kBool};
+
+TEST_P(EveryTarget, StepsBetweenAllNarrowTypes) {
+  const auto values = hard_values();
+  const auto n = static_cast<int64_t>(values.size());
+  for (DType from : kNarrow)
+    for (DType between : kNarrow)
+      for (DType to : kNarrow) {
+        std::vector<std::byte> in(values.size() * 4), want(in), got(in), middle(in), scratch(values.size() * 16);
+        convert_row(values.data(), DType::kFloat32, in.data(), from, n);
+        const ValueStep steps[] = {{from, between, true, 3, 1.25f, -0.375f}, {between, to, false, 0, 1, 0}};
+        pointwise_row(in.data(), from, middle.data(), between, n, 3, 1.25f, -0.375f);
+        convert_row(middle.data(), between, want.data(), to, n);
+        rows::apply(steps, in.data(), got.data(), n, scratch.data());
+        ASSERT_EQ(std::memcmp(got.data(), want.data(), static_cast<size_t>(n) * size_of(to)), 0)
+            << name_of(from) << ' ' << name_of(between) << ' ' << name_of(to);
+      }
+}
+
+TEST_P(EveryTarget, StepsWriteNoMoreThanTheirRow) {
+  for (int64_t n = 1; n < 70; ++n) {
+    const auto in = noise<uint8_t>(static_cast<size_t>(n));
+    std::vector<float> out(static_cast<size_t>(n) + 1, -1);
+    std::vector<std::byte> scratch(static_cast<size_t>(16 * n));
+    const ValueStep step{DType::kUint8, DType::kFloat32, true, 1, 2, 3};
+    rows::apply({&step, 1}, in.data(), out.data(), n, scratch.data());
+    for (size_t i = 0; i < in.size(); ++i) ASSERT_EQ(out[i], (static_cast<float>(in[i]) - 1) * 2 + 3);
+    ASSERT_EQ(out.back(), -1);
+  }
+}
+
+TEST_P(EveryTarget, SplitsAndJoinsPixels) {
+  for (int size : {1, 2, 4, 8})
+    for (int channels = 1; channels <= 5; ++channels)
+      for (int64_t n : {1, 5, 16, 33, 150}) {
+        const auto pixels = noise<uint8_t>(static_cast<size_t>(n * channels * size));
+        const int64_t pitch = n * size + 8;
+        std::vector<uint8_t> planes(static_cast<size_t>(pitch * channels)), back(pixels.size());
+        rows::split(pixels.data(), size, channels, planes.data(), pitch, n);
+        for (int64_t i = 0; i < n; ++i)
+          for (int c = 0; c < channels; ++c)
+            ASSERT_EQ(std::memcmp(&planes[static_cast<size_t>(c * pitch + i * size)],
+                                  &pixels[static_cast<size_t>((i * channels + c) * size)], static_cast<size_t>(size)), 0);
+        rows::join(planes.data(), pitch, size, channels, back.data(), n);
+        ASSERT_EQ(back, pixels);
+      }
+}
+
+TEST_P(EveryTarget, ReversesRows) {
+  for (int size : {1, 2, 4, 8})
+    for (int64_t n = 1; n < 140; ++n) {
+      const auto before = noise<uint8_t>(static_cast<size_t>(n * size));
+      auto row = before;
+      rows::reverse(row.data(), size, n);
+      for (int64_t i = 0; i < n; ++i)
+        ASSERT_EQ(std::memcmp(&row[static_cast<size_t>(i * size)], &before[static_cast<size_t>((n - 1 - i) * size)],
+                              static_cast<size_t>(size)), 0) << size << ' ' << n;
+    }
+}
+
+// Weights of both signs whose sum is one, as filters have them.
+std::vector<int16_t> fixed_weights(std::vector<double> w) {
+  double sum = 0;
+  for (double x : w) sum += x;
+  for (double& x : w) x /= sum;
+  std::vector<int16_t> q(w.size() + w.size() % 2);
+  quantise(w, q.data());
+  return q;
+}
+
+TEST_P(EveryTarget, SumsRows) {
+  for (int taps : {1, 2, 3, 4, 7, 40})
+    for (int64_t n : {1, 7, 8, 31, 32, 33, 100, 200}) {
+      const int64_t stride = n + 3;
+      const auto in = noise<uint8_t>(static_cast<size_t>(stride * (taps - 1) + n));
+      std::vector<double> w;
+      for (int t = 0; t < taps; ++t) w.push_back(t % 4 == 3 ? -0.1 : 1.0 + t % 3);
+      const auto fixed = fixed_weights(w);
+      std::vector<int16_t> got(static_cast<size_t>(n) + 1, 77);
+      rows::sum_rows(in.data(), stride, fixed.data(), taps, n, got.data());
+      const std::vector<float> real(w.begin(), w.end());
+      std::vector<float> got_float(static_cast<size_t>(n) + 1, 77);
+      rows::sum_rows(in.data(), DType::kUint8, stride, real.data(), taps, n, got_float.data());
+      for (int64_t i = 0; i < n; ++i) {
+        int32_t sum = 0;
+        float sum_float = real[0] * in[static_cast<size_t>(i)];
+        for (int t = 0; t < taps; ++t) {
+          const auto v = in[static_cast<size_t>(t * stride + i)];
+          sum += fixed[static_cast<size_t>(t)] * v;
+          if (t) sum_float = sum_float + real[static_cast<size_t>(t)] * v;
+        }
+        ASSERT_EQ(got[static_cast<size_t>(i)], fixed_between_u8(sum)) << taps << ' ' << n << ' ' << i;
+        ASSERT_EQ(got_float[static_cast<size_t>(i)], sum_float);
+      }
+      ASSERT_EQ(got.back(), 77);
+      ASSERT_EQ(got_float.back(), 77);
+    }
+}
+
+TEST_P(EveryTarget, SumsPixels) {
+  for (int channels = 1; channels <= 4; ++channels)
+    for (int64_t extent : {1, 2, 9, 150})
+      for (int64_t out : {1, 4, 13, 200}) {
+        const double scale = std::max(1.0, static_cast<double>(extent) / static_cast<double>(out));
+        const ResampleAxis axis{0, out, 0, static_cast<double>(extent), Filter::kLanczos3, 3 * scale};
+        Arena arena;
+        const bool mirrored = pick(0, 1);
+        const int64_t start = mirrored ? out - 1 : 0, step = mirrored ? -1 : 1;
+        const auto fixed = tap_table<int16_t>(axis, extent, start, step, out, arena);
+        const auto real = tap_table<float>(axis, extent, start, step, out, arena);
+        const auto fixed_taps = rows::pixel_taps(fixed, channels, arena);
+        const auto real_taps = rows::pixel_taps(real, channels, arena);
+        const auto row = noise<float>(static_cast<size_t>(extent * channels + rows::row_slack(real_taps)));
+        std::vector<int16_t> row16(static_cast<size_t>(extent * channels + rows::row_slack(fixed_taps)), 12345);
+        for (int64_t i = 0; i < extent * channels; ++i) row16[static_cast<size_t>(i)] = static_cast<int16_t>(pick(-2000, 255 * 64));
+        std::vector<uint8_t> quads(static_cast<size_t>(4 * out + rows::kQuadSlack)), plane(static_cast<size_t>(out) + 1, 7);
+        std::vector<float> real_quads(quads.size());
+        rows::sum_pixels(row16.data(), fixed_taps, quads.data());
+        rows::sum_pixels(row.data(), real_taps, real_quads.data());
+        for (int c = 0; c < channels; ++c) {
+          rows::pick_byte(quads.data(), c, plane.data(), out);
+          ASSERT_EQ(plane.back(), 7);
+          for (int64_t o = 0; o < out; ++o) {
+            int32_t sum = 0;
+            float sum_real = 0;
+            for (int t = 0; t < fixed.taps[o]; ++t) {
+              const auto i = static_cast<size_t>((fixed.first[o] + t) * channels + c);
+              sum += fixed.row(o)[t] * row16[i];
+              sum_real = t ? sum_real + real.row(o)[t] * row[i] : real.row(o)[t] * row[i];
+            }
+            ASSERT_EQ(plane[static_cast<size_t>(o)], fixed_result(sum)) << channels << ' ' << extent << ' ' << out << ' ' << o;
+            ASSERT_EQ(real_quads[static_cast<size_t>(4 * o + c)], sum_real);
+          }
+        }
+      }
+}
+
+std::string name_of_target(const ::testing::TestParamInfo<int64_t>& info) { return hwy::TargetName(info.param); }
+INSTANTIATE_TEST_SUITE_P(Rows, EveryTarget, ::testing::ValuesIn(hwy::SupportedAndGeneratedTargets()), name_of_target);
+
+}  // namespace
+}  // namespace stoker
