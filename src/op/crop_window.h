@@ -18,7 +18,7 @@ struct EnumNames<Rounding> {
 };
 
 struct CropArguments {
-  std::optional<Small<float>> crop;
+  std::optional<Small<float>> crop = {};
   float crop_d = 0, crop_h = 0, crop_w = 0;
   float crop_pos_x = 0.5f, crop_pos_y = 0.5f, crop_pos_z = 0.5f;
   Rounding rounding = Rounding::kRound;

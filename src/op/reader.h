@@ -21,10 +21,10 @@ struct EnumNames<io::OrderSpec::EpochEnd> {
 struct ReaderArguments {
   bool random_shuffle = false, shuffle_after_epoch = false;
   int64_t seed = -1;
-  std::optional<int64_t> shuffle_after_epoch_seed;
+  std::optional<int64_t> shuffle_after_epoch_seed = {};
   int shard_id = 0, num_shards = 1;
   bool stick_to_shard = false, pad_last_batch = false;
-  std::optional<io::OrderSpec::EpochEnd> epoch_end;
+  std::optional<io::OrderSpec::EpochEnd> epoch_end = {};
 };
 inline constexpr auto kReaderArguments = std::tuple{
     arg(&ReaderArguments::random_shuffle, "random_shuffle",

@@ -19,7 +19,7 @@ struct EnumNames<Filter> {
 
 struct FilterArguments {
   Filter interp_type = Filter::kLinear;
-  std::optional<Filter> min_filter, mag_filter;
+  std::optional<Filter> min_filter = {}, mag_filter = {};
   bool antialias = true;
 };
 inline constexpr auto kFilterArguments = std::tuple{

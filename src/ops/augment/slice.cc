@@ -83,7 +83,7 @@ struct Slice : OutOfBoundsArguments {
         {"", {"uint8 HW [[1, 2], [3, 4]]", "float32 [0.5, 0.0]", "float32 [0.5, 0.5]"}, {"uint8 [[2]]"}},
         {"axis_names=\"H\", start=[-1], end=[2], out_of_bounds_policy=\"pad\", fill_values=[7.0]",
          {"float32 HW [[1], [2]]"}, {"float32 [[7], [1], [2]]"}},
-        {"axes=[-1]", {"int16 [1, 2, 3, 4]", "int32 [2]", "int32 [9]"}, {"int16 [3, 4]"}},
+        {"axes=[-1], out_of_bounds_policy=\"trim_to_shape\"", {"int16 [1, 2, 3, 4]", "int32 [2]", "int32 [9]"}, {"int16 [3, 4]"}},
         {"axis_names=\"F\", start=[1], dtype=types.FLOAT", {"uint8 FHW [[[1]], [[2]]]"}, {"float32 [[[2]]]"}},
     };
   }

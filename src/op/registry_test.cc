@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "op/op.h"
+
+namespace stoker {
+namespace {
+
+TEST(Registry, IsSortedAndComplete) {
+  std::set<std::string> names;
+  std::string before;
+  for (const OperatorType& t : all_operators()) {
+    EXPECT_LT(before, t.name);
+    names.insert(before = t.name);
+  }
+  for (const char* name : {"readers.file", "decoders.image", "decoders.image_crop", "decoders.image_random_crop", "resize",
+                           "random_resized_crop", "crop", "slice", "flip", "crop_mirror_normalize", "cast", "copy",
+                           "per_frame", "random.coin_flip", "random.uniform", "constant"})
+    EXPECT_TRUE(names.contains(name)) << name;
+}
+
+TEST(Registry, EverythingIsDocumented) {
+  for (const OperatorType& t : all_operators()) {
+    EXPECT_TRUE(t.summary.find(".\n\n") != std::string::npos) << t.name << ": a sentence, then the rest";
+    for (const auto& ports : {t.inputs, t.outputs})
+      for (const Port& p : ports) EXPECT_TRUE(*p.name && *p.help) << t.name;
+    std::set<std::string> seen(t.ignored.begin(), t.ignored.end());
+    EXPECT_EQ(seen.size(), t.ignored.size()) << t.name;
+    for (const ArgumentInfo& a : t.arguments) {
+      EXPECT_TRUE(seen.insert(a.name).second) << t.name << " has two " << a.name;
+      EXPECT_FALSE(a.help.empty()) << t.name << " " << a.name;
+      EXPECT_EQ(a.help.back(), '.') << t.name << " " << a.name;
+    }
+  }
+}
+
+TEST(Registry, DefaultsCanBeGivenBack) {
+  for (const OperatorType& t : all_operators()) {
+    Arguments defaults;
+    for (const ArgumentInfo& a : t.arguments)
+      if (!a.is_required) defaults[a.name] = a.fallback;
+      else if (a.type == "DType") defaults[a.name] = std::string("float32");
+      else defaults[a.name] = int64_t{1};
+    EXPECT_NO_THROW(t.make(defaults)) << t.name;
+  }
+}
+
+TEST(Registry, NamesTheNearest) {
+  EXPECT_EQ(operator_named("crop").name, "crop");
+  try {
+    operator_named("rezise");
+    FAIL();
+  } catch (const GraphError& e) {
+    EXPECT_STREQ(e.what(), "no operator named 'rezise'. Did you mean 'resize'?");
+  }
+  const std::string names[] = {"horizontal", "vertical"};
+  EXPECT_EQ(did_you_mean("horisontal", names), " Did you mean 'horizontal'?");
+  EXPECT_EQ(did_you_mean("mean", names), "");
+}
+
+TEST(Registry, ArgumentsAreChecked) {
+  const OperatorType& crop = operator_named("crop");
+  EXPECT_THROW(crop.make({{"crop_pos_x", 1.5}}), GraphError);
+  EXPECT_THROW(crop.make({{"rounding", std::string("up")}}), GraphError);
+  EXPECT_THROW(crop.make({{"crop", std::vector<double>{-1, 2}}}), GraphError);
+  EXPECT_THROW(operator_named("cast").make({}), GraphError);
+  EXPECT_THROW(operator_named("cast").make({{"dtype", Value{}}}), GraphError);
+  EXPECT_GE(crop.argument("crop_d"), 0);
+  EXPECT_EQ(crop.argument("crop_q"), -1);
+}
+
+TEST(Registry, ComputedArgumentsGoToACopy) {
+  const OperatorType& flip = operator_named("flip");
+  const auto op = flip.make({{"horizontal", int64_t{0}}});
+  const std::unique_ptr<std::byte[]> place(new std::byte[op->copy_size()]);
+  Operator* copy = op->copy_to(place.get());
+  int32_t one = 1, five = 5;
+  const size_t horizontal = static_cast<size_t>(flip.argument("horizontal"));
+  copy->set(horizontal, View::dense(&one, DType::kInt32, {}));
+  const TensorType in{DType::kUint8, "HW", {2, 3}};
+  const auto step = [&](const Operator& o) {
+    std::vector<Block> blocks;
+    Lowering l(in, {}, Chance(1, 1, 0, 0), blocks);
+    o.lower(l);
+    return std::get<Gather>(blocks.at(0).kind).axis[1].step;
+  };
+  EXPECT_EQ(step(*copy), -1);
+  EXPECT_EQ(step(*op), 1);
+  EXPECT_THROW(copy->set(horizontal, View::dense(&five, DType::kInt32, {})), SampleError);
+  copy->~Operator();
+}
+
+TEST(Registry, PortsAcceptWhatTheyList) {
+  const Port port{.layouts = "HWC, CHW", .dtypes = "uint8, float32"};
+  EXPECT_TRUE(accepts(port, Layout("CHW")));
+  EXPECT_FALSE(accepts(port, Layout("HW")));
+  EXPECT_TRUE(accepts(port, DType::kFloat32));
+  EXPECT_FALSE(accepts(port, DType::kFloat16));
+  EXPECT_TRUE(accepts(Port{}, Layout("XYZ")));
+  EXPECT_EQ(default_layout(port, 3), Layout("HWC"));
+  EXPECT_EQ(default_layout(port, 2), Layout());
+}
+
+}  // namespace
+}  // namespace stoker

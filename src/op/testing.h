@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// For tests: a Checker for one input with some arguments computed by other nodes. Not thread-safe.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "op/context.h"
+
+namespace stoker::test {
+
+class OneInput {
+ public:
+  explicit OneInput(const TensorType& in, std::vector<const char*> fed = {})
+      : types_{in}, names_(std::move(fed)), fed_(new bool[names_.size() + 1]) {
+    std::fill_n(fed_.get(), names_.size() + 1, true);
+  }
+  Checker checker() const { return {types_, {fed_.get(), names_.size()}, names_, {}}; }
+
+ private:
+  std::vector<TensorType> types_;
+  std::vector<const char*> names_;
+  std::unique_ptr<bool[]> fed_;
+};
+
+}  // namespace stoker::test

@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "op/op.h"
+#include "op/testing.h"
+
+namespace stoker {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A folder of two folders of files. Gone at the end.
+class Folder {
+ public:
+  Folder() {
+    std::string pattern = (fs::temp_directory_path() / "stoker_file_XXXXXX").string();
+    if (!mkdtemp(pattern.data())) throw std::runtime_error("mkdtemp");
+    root_ = pattern;
+    write("b/one.jpg", "11");
+    write("b/two.JPG", "222");
+    write("b/notes.txt", "no picture");
+    write("a/zero.png", "0");
+    write("list.txt", "b/two.JPG 7\na/zero.png -1\n");
+  }
+  ~Folder() { fs::remove_all(root_); }
+  std::string path(const std::string& name = "") const { return name.empty() ? root_.string() : (root_ / name).string(); }
+
+ private:
+  void write(const std::string& name, const std::string& text) {
+    fs::create_directories((root_ / name).parent_path());
+    std::ofstream(root_ / name) << text;
+  }
+  fs::path root_;
+};
+
+std::unique_ptr<Operator> reader(const Arguments& a) { return operator_named("readers.file").make(a); }
+
+void check(const Arguments& a) {
+  Checker c{{}, {}, {}, {}};
+  reader(a)->check(c);
+  ASSERT_EQ(c.outputs.size(), 2u);
+  EXPECT_EQ(c.outputs[0], (TensorType{DType::kUint8, {}, {-1}}));
+  EXPECT_EQ(c.outputs[1], (TensorType{DType::kInt32, {}, {1}}));
+}
+
+int32_t label(const Source& s, int64_t index) {
+  std::vector<TensorType> types;
+  s.infer(index, 3, types);
+  EXPECT_EQ(types.at(0).shape, Shape{3});
+  const uint8_t bytes[3] = {1, 2, 3};
+  uint8_t copy[3] = {};
+  int32_t l = 0;
+  const View outputs[] = {View::dense(copy, DType::kUint8, {3}), View::dense(&l, DType::kInt32, {1})};
+  s.write(index, bytes, outputs);
+  EXPECT_EQ(copy[2], 3);
+  return l;
+}
+
+TEST(ReadersFile, SearchesFolders) {
+  const Folder folder;
+  const auto source = reader({{"file_root", folder.path()}})->open();
+  ASSERT_EQ(source->size(), 3);
+  EXPECT_EQ(source->name(0), folder.path("a/zero.png"));
+  EXPECT_EQ(source->extent(1).path, folder.path("b/one.jpg"));
+  EXPECT_EQ(source->extent(1).length, -1);
+  EXPECT_EQ(label(*source, 0), 0);
+  EXPECT_EQ(label(*source, 2), 1);
+  EXPECT_EQ(source->bytes_output(), 0);
+  EXPECT_EQ(reader({{"file_root", folder.path()}, {"case_sensitive_filter", true}})->open()->size(), 2);
+  EXPECT_EQ(reader({{"file_root", folder.path()}, {"file_filters", std::string("*.txt")}})->open()->size(), 1);
+  EXPECT_EQ(reader({{"file_root", folder.path()}, {"dir_filters", std::string("a*")}})->open()->size(), 1);
+}
+
+TEST(ReadersFile, TakesLists) {
+  const Folder folder;
+  auto source = reader({{"file_list", folder.path("list.txt")}})->open();
+  ASSERT_EQ(source->size(), 2);
+  EXPECT_EQ(source->name(0), folder.path("b/two.JPG"));
+  EXPECT_EQ(label(*source, 0), 7);
+  EXPECT_EQ(label(*source, 1), -1);
+  const std::vector<std::string> files{"x.jpg", "y.jpg"};
+  source = reader({{"files", files}, {"file_root", std::string("/r")}})->open();
+  EXPECT_EQ(source->name(1), "/r/y.jpg");
+  EXPECT_EQ(label(*source, 1), 1);
+  source = reader({{"files", files}, {"labels", std::vector<int64_t>{5, 6}}})->open();
+  EXPECT_EQ(label(*source, 1), 6);
+}
+
+TEST(ReadersFile, SaysWhatIsWrong) {
+  const Folder folder;
+  check({{"file_root", folder.path()}});
+  const Value files = std::vector<std::string>{"x.jpg"};
+  EXPECT_THROW(check({}), GraphError);
+  EXPECT_THROW(check({{"files", files}, {"file_list", folder.path("list.txt")}}), GraphError);
+  EXPECT_THROW(check({{"file_root", folder.path()}, {"labels", std::vector<int64_t>{1}}}), GraphError);
+  EXPECT_THROW(check({{"files", files}, {"shard_id", int64_t{1}}}), GraphError);
+  EXPECT_THROW(reader({{"file_root", folder.path("none")}})->open(), GraphError);
+  EXPECT_THROW(reader({{"files", files}, {"labels", std::vector<int64_t>{1, 2}}})->open(), GraphError);
+}
+
+TEST(ReadersFile, GivesItsOrder) {
+  const io::OrderSpec s = reader({{"files", std::string("x.jpg")}, {"random_shuffle", true}, {"seed", int64_t{9}}})->order(4);
+  EXPECT_EQ(s.size, 4);
+  EXPECT_EQ(s.key, 9u);
+  EXPECT_TRUE(s.shuffle);
+}
+
+}  // namespace
+}  // namespace stoker
