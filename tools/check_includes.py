@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Fails on an include against the arrows of src/README.md, and on a folder of src/ that is missing there.
+"""Fails on an include against the arrows of src/README.md, and on a folder that is missing there.
 
 What a folder may see stands once, in cmake/folders.cmake and cmake/operators.cmake.
 """
@@ -48,7 +48,8 @@ def complaints_about(file: Path, folder: str, allowed: set[str]) -> list[str]:
             continue
         quote, path = match.groups()
         here = f"{file.relative_to(ROOT)}:{number}: includes {path}: "
-        if quote == '"' and path != "stoker.h" and folder_of(path) not in allowed:
+        is_beside = folder == "bindings" and (file.parent / path).exists()
+        if quote == '"' and path != "stoker.h" and not is_beside and folder_of(path) not in allowed:
             may = ", ".join(sorted(allowed))
             found.append(f"{here}{folder or 'src'}/ sees only {may} (see src/README.md)")
         for pattern, owners in FOREIGN.items():
@@ -60,7 +61,8 @@ def complaints_about(file: Path, folder: str, allowed: set[str]) -> list[str]:
 def folders_missing_from_map() -> list[str]:
     text = (ROOT / "src/README.md").read_text()
     src = ROOT / "src"
-    folders = [p for p in [*src.glob("*/"), *src.glob("ops/*/")] if p.name != "ops" and any(p.iterdir())]
+    candidates = [*src.glob("*/"), *src.glob("ops/*/")]
+    folders = [p for p in candidates if p.is_dir() and p.name != "ops" and any(p.iterdir())]
     names = (f"{p.relative_to(src)}/" for p in sorted(folders))
     return [f"src/README.md: no sentence on {n}" for n in names if f"| `{n}` |" not in text]
 
@@ -75,7 +77,7 @@ def main() -> None:
             inside = file.relative_to(ROOT / "src" if top == "src" else ROOT)
             folder = folder_of(str(inside))
             if folder not in allowed:
-                found.append(f"{file.relative_to(ROOT)}: cmake/folders.cmake does not know {folder}/")
+                found.append(f"{inside}: cmake/folders.cmake does not know {folder}/")
             else:
                 found += complaints_about(file, folder, allowed[folder])
     if found:

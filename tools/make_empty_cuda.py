@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Lets torch be imported without 3 GB of CUDA libraries: makes libraries that only hold the names torch asks for.
+"""Lets torch be imported without 3 GB of CUDA libraries: makes ones that hold only their names.
 
-For machines without a GPU, where nothing calls them. Writes next to the real CUDA runtime of this Python environment, and
-refuses where one of the real libraries is installed.
+For machines without a GPU, where nothing calls them. Writes next to the real CUDA runtime of this
+Python environment, and refuses where one of the real libraries is installed.
 """
 
 import re
@@ -15,7 +15,7 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-# Library -> how the names of its functions begin; the first match wins, so longer beginnings come first.
+# Library -> how the names of its functions begin; the first match wins: longer ones come first.
 STARTS = {
     "libcusparseLt.so.0": "cusparseLt",
     "libcublasLt.so.13": "cublasLt",
@@ -45,7 +45,8 @@ def wanted_names(torch_lib: Path) -> dict[str, Names]:
     wanted: dict[str, Names] = defaultdict(dict)
     for library in sorted(torch_lib.glob("lib*.so")):
         nm = ["nm", "-D", "--undefined-only", str(library)]
-        for line in subprocess.run(nm, capture_output=True, text=True, check=True).stdout.splitlines():
+        undefined = subprocess.run(nm, capture_output=True, text=True, check=True).stdout
+        for line in undefined.splitlines():
             name, _, version = line.split()[-1].partition("@")
             version = version.lstrip("@")
             if owner := library_of(name, version):
@@ -62,7 +63,7 @@ def make_library(out: Path, names: Names) -> None:
     script = "".join(f"{v} {{ global: {'; '.join(ns)}; }};\n" for v, ns in versions.items())
     with tempfile.TemporaryDirectory() as scratch:
         source, version_map = Path(scratch, "empty.c"), Path(scratch, "empty.map")
-        source.write_text(f"const char {MARK.decode()}[] = \"{MARK.decode()}\";\n{functions}")
+        source.write_text(f'const char {MARK.decode()}[] = "{MARK.decode()}";\n{functions}')
         version_map.write_text(script)
         command = ["gcc", "-w", "-fno-builtin", "-shared", "-fPIC", f"-Wl,-soname,{out.name}"]
         command += [f"-Wl,--version-script={version_map}"] if script else []
@@ -81,7 +82,7 @@ def main() -> None:
         if MARK not in file.read_bytes()
     ]
     if real:
-        sys.exit(f"make_empty_cuda: there are real CUDA libraries, e.g. {real[0]}: nothing to do here")
+        sys.exit(f"make_empty_cuda: there are real CUDA libraries, e.g. {real[0]}: nothing to do")
     wanted = wanted_names(torch_lib)
     for library in STARTS:
         make_library(folder / library, wanted[library])

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Shows several folders as one: stage.py INTO FROM... fills INTO with links to the files under each FROM.
+"""Shows several folders as one: stage.py INTO FROM... links the files under each FROM into INTO.
 
-Links whose file has gone are removed; what is no link (the built module) is left alone. Of two files with one name the first
-FROM wins.
+Links whose file has gone are removed; what is no link (the built module) is left alone. Of two
+files with one name the first FROM wins.
 """
 
 import os

@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs clang-tidy over src/ with the commands of a build folder: tidy.py BUILD JOBS.
 
-A file that passed is not looked at again until its preprocessed text, its flags, the checks or clang-tidy change.
+A file that passed is not looked at again until its text, preprocessed or not, the checks or
+clang-tidy change.
 """
 
 import hashlib
@@ -24,7 +25,8 @@ CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "stoker
 def flags_of(entry: dict[str, str]) -> list[str]:
     """The compile command without launcher, compiler, input and output."""
     words = shlex.split(entry["command"])
-    words = words[next(i for i, w in enumerate(words) if w.endswith(("c++", "g++", "clang++"))) + 1 :]
+    compiler = next(i for i, w in enumerate(words) if w.endswith(("c++", "g++", "clang++")))
+    words = words[compiler + 1 :]
     cut = {words.index("-o"), words.index("-o") + 1, words.index("-c"), words.index("-c") + 1}
     return [w for i, w in enumerate(words) if i not in cut]
 
@@ -46,7 +48,8 @@ def check(entry: dict[str, str], build: Path, salt: bytes) -> str:
     passed = CACHE / key_of(file, flags, salt)
     if passed.exists():
         return ""
-    run = subprocess.run([TIDY, "-p", str(build), "--quiet", str(file)], capture_output=True, text=True)
+    command = [TIDY, "-p", str(build), "--quiet", str(file)]
+    run = subprocess.run(command, capture_output=True, text=True)
     if run.returncode:
         return run.stdout + run.stderr
     passed.touch()
