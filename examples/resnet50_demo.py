@@ -95,11 +95,12 @@ def print_times(pipe: Pipeline) -> None:
 
 
 def save_sheet(pipe: Pipeline, path: Path) -> None:
-    pictures = []
+    pictures: list[np.ndarray] = []
+    std, mean = np.array(STD, np.float32), np.array(MEAN, np.float32)
     while len(pictures) < 32:
         batch, _ = pipe.run()
         chw = batch.as_array().astype(np.float32)
-        hwc = chw.transpose(0, 2, 3, 1) * np.float32(STD) + np.float32(MEAN)
+        hwc = chw.transpose(0, 2, 3, 1) * std + mean
         pictures += list(np.clip(np.rint(hwc), 0, 255).astype(np.uint8))
     contact_sheet(pictures[:32], path)
 

@@ -49,8 +49,8 @@ def photo(kind: str, seed: int) -> Picture:
 
 def landscape(rng: np.random.Generator, v: Picture, u: Picture) -> Picture:
     """A sky that fades, and hills with a rough surface. Coordinates from 0 to 1."""
-    sky = np.float32([120, 160, 215]) + rng.normal(0, 25, 3).astype(np.float32)
-    ground = np.float32([95, 110, 60]) + rng.normal(0, 25, 3).astype(np.float32)
+    sky = rng.normal([120, 160, 215], 25).astype(np.float32)
+    ground = rng.normal([95, 110, 60], 25).astype(np.float32)
     picture = sky * (0.75 + 0.35 * v[..., None])
     for depth in range(3):
         horizon = 0.45 + 0.17 * depth + 0.08 * waves(rng, u, 3)
@@ -62,10 +62,10 @@ def landscape(rng: np.random.Generator, v: Picture, u: Picture) -> Picture:
 
 def waves(rng: np.random.Generator, t: Picture, count: int) -> Picture:
     """A smooth random curve between about -1 and 1."""
-    total = np.zeros_like(t)
+    total: Picture = np.zeros_like(t)
     for k in range(1, count + 1):
-        total += np.sin(t * k * rng.uniform(2, 7) + rng.uniform(0, 6.3)) / k
-    return total / 1.5
+        total += np.sin(t * k * rng.uniform(2, 7) + rng.uniform(0, 6.3)) / (1.5 * k)
+    return total
 
 
 def draw_thing(

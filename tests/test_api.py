@@ -397,6 +397,15 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
         in_order(tmp_path / "nowhere").run()
 
 
+def test_a_missing_gpu_is_said(pictures: Path) -> None:
+    pipe = Pipeline(batch_size=2, num_threads=1)
+    with pipe:
+        encoded, _ = fn.readers.file(file_root=pictures)
+        pipe.set_outputs(fn.resize(fn.decoders.image(encoded).gpu(), size=[8, 8]))
+    with pytest.raises(errors.Error, match=r"(?i)gpu"):
+        pipe.run()
+
+
 # Processes, threads, signals
 
 
