@@ -63,7 +63,7 @@ def encoded(rng: np.random.Generator) -> Iterator[Array]:
         (40, 64, 2, 1),
         (29, 31, 1, 6),
         (16, 9, 2, 3),
-        (1, 7, 0, 8),
+        (5, 7, 0, 8),
     ):
         slope = np.add.outer(np.arange(height), np.arange(width))[..., None] * [2.0, 1.0, 3.0]
         noise = rng.uniform(0, 60, (height, width, 3))
