@@ -9,7 +9,7 @@ import importlib.util
 import inspect
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -168,49 +168,63 @@ def expected_by_oracle(call: Call) -> list[Array]:
 
 @cache
 def all_calls(name: str) -> tuple[Call, ...]:
-    """Cases, then what the oracle generates."""
-    return tuple(case_calls(name) + oracle_calls(name))
+    """Cases, then one with nothing but what is required, then what the oracle generates."""
+    cases = case_calls(name)
+    required = [a["name"] for a in operators()[name]["arguments"] if a["required"]]
+    bare = [
+        replace(c, arguments={k: c.arguments[k] for k in required}, source="bare", expected=())
+        for c in cases[:1]
+    ]
+    return tuple(cases + [c for c in bare if works(c)] + oracle_calls(name))
 
 
 @cache
 def picture_calls(name: str) -> tuple[Call, ...]:
-    """The arguments of all calls on a picture, in every accepted layout where they fit."""
+    """The arguments of all calls on pictures with detail: a flat one, a tiny one, a deep one."""
     op = operators()[name]
-    if not op["inputs"]:
+    ports = op["inputs"]
+    if not ports:
         return ()
     found: list[Call] = []
-    encoded = op["inputs"][0]["is_value"]
     for call in all_calls(name):
         if not call.inputs:
             continue
-        for array, layout in (
-            [(e, "") for e in encoded_pictures()] if encoded else pictures(accepted_layouts(op))
-        ):
-            changed = replace(
-                call,
-                inputs=((array, layout), *call.inputs[1:]),
-                source=f"{call.source} on a picture",
-                expected=(),
-            )
-            if works(changed):
-                found.append(changed)
-                if not encoded:
+        for inputs in picture_inputs(op):
+            for array, layout in inputs:
+                changed = replace(
+                    call,
+                    inputs=((array, layout), *call.inputs[1:]),
+                    source=f"{call.source} on a picture",
+                    expected=(),
+                )
+                if works(changed):
+                    found.append(changed)
                     break
     return tuple(found)
+
+
+def picture_inputs(op: Operator) -> list[list[tuple[Array, str]]]:
+    """Groups of pictures; of each the first that fits a call will do."""
+    if op["inputs"][0]["is_value"]:
+        return [[(e, "")] for e in encoded_pictures()]
+    layouts = accepted_layouts(op)
+    flat = [x for x in layouts if not set(x) & set("DF")]
+    deep = [x for x in layouts if set(x) & set("DF")]
+    return [
+        [(texture(shape_of(x)), x) for x in flat],
+        [(texture([min(e, 4) for e in shape_of(x)]), x) for x in flat],
+        [(texture(shape_of(x)), x) for x in deep],
+    ]
+
+
+def shape_of(layout: str) -> list[int]:
+    return [{"F": 3, "D": 4, "H": 13, "W": 18, "C": 3}[c] for c in layout]
 
 
 def accepted_layouts(op: Operator) -> list[str]:
     """The layouts of the first input; "HWC" where any will do."""
     listed = [x.strip() for x in op["inputs"][0]["layouts"].split(",") if x.strip()]
-    return listed or ["HWC"]
-
-
-def pictures(layouts: Sequence[str]) -> Iterator[tuple[Array, str]]:
-    """A small picture, volume or sequence with detail, in each layout."""
-    extents = {"F": 3, "D": 4, "H": 13, "W": 18, "C": 3}
-    for layout in layouts:
-        shape = [extents[c] for c in layout]
-        yield texture(shape), layout
+    return listed or ["HWC", "FHWC"]
 
 
 @cache

@@ -159,8 +159,9 @@ def test_an_epoch_holds_each_sample_once(files: list[str], shuffle: bool) -> Non
 
 
 def test_the_readers_seed_is_the_orders_key(files: list[str]) -> None:
-    def order(seed: int, **reader: Any) -> list[int]:
-        return labels(epoch(make(labels_only(files, **reader), batch_size=1, seed=seed)))
+    def order(pipeline_seed: int, **reader: Any) -> list[int]:
+        pipe = make(labels_only(files, **reader), batch_size=1, seed=pipeline_seed)
+        return labels(epoch(pipe))
 
     plain = order(1, random_shuffle=True)
     assert order(2, random_shuffle=True) == plain
@@ -310,6 +311,8 @@ def test_a_state_counts_what_was_received(files: list[str]) -> None:
 def test_a_drawn_seed_is_part_of_the_state(files: list[str]) -> None:
     first = make(training(files), batch_size=4, seed=None)
     other = make(training(files), batch_size=4, seed=None)
+    first.build()
+    other.build()
     assert first.seed != other.seed
     first.run()
     other.restore(first.state())
@@ -465,7 +468,7 @@ def test_wrong_reader_arguments(files: list[str], folder: Path, tmp_path: Path) 
     assert "label" in message(files=files[:2], labels=[1])
     assert "nothere" in message(file_root=tmp_path / "nothere")
     assert "nothere" in message(file_list=tmp_path / "nothere")
-    assert "num_shards" in message(files=files, num_shards=2, shard_id=2)
+    assert "shard_id" in message(files=files, num_shards=2, shard_id=2)
     assert "shards" in message(files=files[:2], num_shards=3)
     assert "random_shuffle" in message(files=files, random_shuffle=True, shuffle_after_epoch=True)
     assert "stick_to_shard" in message(files=files, shuffle_after_epoch=True, stick_to_shard=True)
