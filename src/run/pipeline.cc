@@ -115,7 +115,13 @@ std::optional<Outputs> Pipeline::run(const std::function<bool()>& interrupted) {
   Use use(*this);
   while (!executor().wait(50))
     if (interrupted()) return std::nullopt;
-  Outputs out = executor_->take();
+  Outputs out;
+  try {
+    out = executor_->take();
+  } catch (...) {
+    executor_.reset();  // the step was not received: the next run() makes it again
+    throw;
+  }
   cursors_ = out.next;
   quarantine_.insert(quarantine_.end(), out.failures.begin(), out.failures.end());
   if (out.is_lost) throw BatchError(std::move(out.failures), options_.batch_size);

@@ -213,10 +213,10 @@ class Pipelined final : public Executor {
       auto it = std::make_unique<Iteration>(*plan_, number, cursors_.at(number));
       if (!it->step.allocate(*plan_, pool_)) {
         graveyard_.push_back(std::move(it));
-        if (ring_.empty()) stuck_ = unopened_ = true;
+        unopened_ = ring_.empty();
         return;
       }
-      stuck_ = unopened_ = false;
+      unopened_ = false;
       next_number_ = number + 1;
       ring_.push_back(std::move(it));
       work_.notify_all();
@@ -295,6 +295,8 @@ class Pipelined final : public Executor {
     if (ring_.size() > 1) {
       ring_.back()->is_closing = true;
       close_what_is_closing();
+    } else if (burying_ || !graveyard_.empty()) {
+      return;  // memory is about to come
     } else if (!front.running && tried_last) {
       stuck_ = true;
       done_.notify_all();
@@ -305,21 +307,20 @@ class Pipelined final : public Executor {
   }
 
   void close_what_is_closing() {
-    bool closed = false;
     while (ring_.size() > 1 && ring_.back()->is_closing && !ring_.back()->running) {
       next_number_ = ring_.back()->step.number;
       graveyard_.push_back(std::move(ring_.back()));
       ring_.pop_back();
-      closed = true;
     }
-    if (!closed) return;
-    ring_.front()->is_starved = false;
-    work_.notify_all();
   }
 
   // Called by the pool, without its locks, from whatever thread let go of a buffer.
   void memory_released() {
     std::lock_guard lock(mutex_);
+    room_was_made();
+  }
+
+  void room_was_made() {
     for (auto& it : ring_) it->is_starved = false;
     stuck_ = false;
     work_.notify_all();
@@ -330,12 +331,15 @@ class Pipelined final : public Executor {
     if (graveyard_.empty()) return;
     std::vector<std::unique_ptr<Iteration>> dead;
     dead.swap(graveyard_);
+    ++burying_;
     lock.unlock();
     dead.clear();
     lock.lock();
+    --burying_;
+    room_was_made();
   }
 
-  bool is_stuck() const { return stuck_ && (ring_.empty() || !ring_.front()->running); }
+  bool is_stuck() const { return unopened_ || (stuck_ && !ring_.front()->running); }
 
   std::string stuck_message() const {
     return (unopened_ ? "no memory for a batch of " + std::to_string(plan_->batch_size()) + " samples. "
@@ -355,6 +359,7 @@ class Pipelined final : public Executor {
   int64_t next_number_ = 0;
   size_t largest_bytes_ = 0;
   bool stop_ = false, tight_ = false, stuck_ = false, unopened_ = false, waited_ = false;
+  int burying_ = 0;  // threads that are letting go of closed iterations
   int64_t steps_ = 0, steps_waited_ = 0, user_wait_ns_ = 0;
 };
 

@@ -53,6 +53,13 @@ inline Graph file_graph(const SampleFolder& folder, Arguments reader = {}) {
   return g;
 }
 
+// readers.file over the folder -> (bytes, label), nothing else.
+inline Graph raw_graph(const SampleFolder& folder, Arguments reader = {}) {
+  Graph g = file_graph(folder, std::move(reader));
+  g.outputs = {{0, 1}, {0, 0}};
+  return g;
+}
+
 inline int32_t label(const Outputs& out, size_t i) { return *out.batches[0].samples[i].view.as<int32_t>(); }
 inline std::vector<int32_t> labels(const Outputs& out) {
   std::vector<int32_t> l;
