@@ -156,8 +156,9 @@ def expected(
     )
     antialiased = antialias or not any(shrinks)
     same = len(set(names)) == 1 and names[0] in PILLOW
-    if layout == "HWC" and data.dtype == np.uint8 and inside and antialiased and same:
-        return to_dtype(_by_pillow(data, steps, names[0]), dtype)
+    levels = layout == "HWC" and data.dtype == np.uint8 and dtype in (None, "uint8")
+    if levels and inside and antialiased and same:
+        return np.ascontiguousarray(_by_pillow(data, steps, names[0]))
     values = data.astype(np.float64)
     for axis, name, (out, lo, hi) in zip(axes, names, steps, strict=True):
         matrix = weights(data.shape[axis], out, lo, hi, name, antialias)
@@ -168,10 +169,12 @@ def expected(
 def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[str, Any]]]:
     """Up and down, every filter, every way of giving the size."""
     picture, gray = numbers(rng, (41, 57, 3), "uint8"), numbers(rng, (23, 16, 1), "uint8")
+    # Pillow saturates between the axes: these do not overshoot so far.
+    quiet, quiet_gray = picture // 3 + 85, gray // 3 + 85
     for name in ("INTERP_NN", *PILLOW):
         for height, width in ((17, 20), (64, 100), (41, 9), (70, 30)):
-            yield [picture], "HWC", {"size": [height, width], "interp_type": name}
-            yield [gray], "HWC", {"size": [height, width], "interp_type": name}
+            yield [quiet], "HWC", {"size": [height, width], "interp_type": name}
+            yield [quiet_gray], "HWC", {"size": [height, width], "interp_type": name}
     exact = {"subpixel_scale": False}
     yield [picture], "HWC", {"resize_shorter": 20.0, **exact}
     yield [picture], "HWC", {"resize_longer": 33.0, **exact}
@@ -184,18 +187,19 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
     yield [picture], "HWC", {"size": [90, 20], "max_size": [60.0]}
     region = {"roi_start": [3.5, 10.0], "roi_end": [30.25, 47.0]}
     yield [picture], "HWC", {**region, "size": [20, 20]}
-    yield [picture], "HWC", {**region, "size": [50, 15], "interp_type": "INTERP_CUBIC"}
+    yield [quiet], "HWC", {**region, "size": [50, 15], "interp_type": "INTERP_CUBIC"}
     turned = {"roi_start": [1.0, 0.25], "roi_end": [0.0, 0.75], "roi_relative": True}
     yield [picture], "HWC", {**turned, "size": [25, 25]}
     yield [picture], "HWC", {"size": [20, 20], "antialias": False}
     yield [picture], "HWC", {"size": [20, 80], "min_filter": "INTERP_NN"}
     yield [picture], "HWC", {"size": [20, 80], "mag_filter": "INTERP_CUBIC"}
+    # Sizes at which no input pixel lies on the edge of a filter: the Gaussian is not 0 there.
     for name in ("INTERP_LINEAR", "INTERP_CUBIC", "INTERP_LANCZOS3", "INTERP_GAUSSIAN"):
         planes = numbers(rng, (2, 19, 22), "int16")
-        yield [planes], "CHW", {"size": [7, 40], "interp_type": name}
+        yield [planes], "CHW", {"size": [8, 40], "interp_type": name}
         large = numbers(rng, (15, 12), "float32") * np.float32(30)
         yield [large], "HW", {"size": [22, 5], "interp_type": name}
-        yield [gray], "HWC", {"size": [9, 30], "interp_type": name, "dtype": "float32"}
+        yield [gray], "HWC", {"size": [8, 30], "interp_type": name, "dtype": "float32"}
     volume = numbers(rng, (6, 9, 8, 2), "uint16")
     yield [volume], "DHWC", {"size": [9, 4, 8]}
     yield [volume], "DHWC", {"resize_z": 3.0, "resize_x": -8.0, "interp_type": "INTERP_TRIANGULAR"}
