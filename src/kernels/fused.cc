@@ -14,27 +14,6 @@
 namespace stoker {
 namespace {
 
-// What is resampled (or, without a resampling, the pass's input) as memory in its own positions.
-Strided viewed(const Pass& pass, const View& in) {
-  const Strided memory = Strided::of(in);
-  Strided s{memory.data, memory.dtype, memory.offset, Shape::filled(in.shape.rank, 0)};
-  for (int a = 0; a < in.shape.rank; ++a) {
-    const AxisSource& from = pass.view[a];
-    s.offset += from.start * memory.stride[from.axis];
-    s.stride[a] = from.step * memory.stride[from.axis];
-  }
-  return s;
-}
-
-// The memory offset of each position of an axis that picks nearest positions, from its first one with data.
-const int64_t* nearest_offsets(const ResampleAxis& r, int64_t extent, const AxisSource& map, int64_t origin,
-                               const TargetAxis& t, int64_t stride, Arena& arena) {
-  auto* offsets = arena.array<int64_t>(static_cast<size_t>(t.data()));
-  for (int64_t i = 0; i < t.data(); ++i)
-    offsets[i] = tap_range(r, extent, map.start + map.step * (origin + t.lo + i)).begin * stride;
-  return offsets;
-}
-
 // Loads rows whose values are values of the input.
 class Loader {
  public:
@@ -45,11 +24,9 @@ class Loader {
       const AxisSource& map = pass.map[a];
       const TargetAxis& t = target.axis(a);
       const int64_t stride = in.stride[map.axis];
-      for (int i = 0; nearest && i < pass.resample.count; ++i)
-        if (pass.resample.axis[i].axis == map.axis)
-          table_[a] = nearest_offsets(pass.resample.axis[i], pass.viewed.shape[map.axis], map, out.origin[a], t, stride, arena);
+      if (nearest) table_[a] = pass.nearest(a, out.origin[a] + t.lo, t.data(), arena);
+      stride_[a] = table_[a] ? stride : stride * map.step;
       if (table_[a]) continue;
-      stride_[a] = stride * map.step;
       offset_ += stride * (map.start + map.step * (out.origin[a] + t.lo));
     }
     pick_whole();
@@ -69,7 +46,7 @@ class Loader {
   }
 
  private:
-  int64_t offset_of(int a, int64_t i) const { return a < 0 ? 0 : table_[a] ? table_[a][i] : i * stride_[a]; }
+  int64_t offset_of(int a, int64_t i) const { return a < 0 ? 0 : (table_[a] ? table_[a][i] : i) * stride_[a]; }
   int64_t stride_of(const TargetAxis& t) const { return t.axis < 0 ? 0 : stride_[t.axis]; }
   bool has_table(const TargetAxis& t) const { return t.axis >= 0 && table_[t.axis]; }
 
@@ -94,7 +71,7 @@ class Loader {
       if (!has_table(x)) {
         rows::copy(plane, stride_of(x), to + k * pitch, size_, size_, x.data());
       } else {
-        for (int64_t i = 0; i < x.data(); ++i) rows::copy(plane + table_[x.axis][i], 0, to + k * pitch + i * size_, 0, size_, 1);
+        for (int64_t i = 0; i < x.data(); ++i) rows::copy(plane + offset_of(x.axis, i), 0, to + k * pitch + i * size_, 0, size_, 1);
       }
     }
   }
@@ -138,7 +115,7 @@ struct NoSource {
 void run_pass(const Pass& pass, const View& in, const View& out, Arena& arena) {
   Target target(pass, out, arena);
   if (!target.has_data()) return run_rows(target, NoSource{});
-  Strided from = viewed(pass, in);
+  Strided from = pass.viewed_in(in);
   const bool nearest = is_selection(pass.resample);
   if (pass.resample.count && !nearest && Picture::suits(pass, from, target))
     return run_rows(target, Picture(pass, from, out, target, arena));

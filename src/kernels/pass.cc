@@ -164,4 +164,27 @@ bool Pass::take(const Store& s, const Block& b) {
   return true;
 }
 
+Strided Pass::viewed_in(const View& of) const {
+  const Strided memory = Strided::of(of);
+  Strided s{memory.data, memory.dtype, memory.offset, Shape::filled(of.shape.rank, 0)};
+  for (int a = 0; a < of.shape.rank; ++a) {
+    const AxisSource& from = view[a];
+    s.offset += from.start * memory.stride[from.axis];
+    s.stride[a] = from.step * memory.stride[from.axis];
+  }
+  return s;
+}
+
+const int64_t* Pass::nearest(int a, int64_t begin, int64_t count, Arena& arena) const {
+  for (int i = 0; i < resample.count; ++i) {
+    const ResampleAxis& r = resample.axis[i];
+    if (r.axis != map[a].axis) continue;
+    auto* positions = arena.array<int64_t>(static_cast<size_t>(count));
+    for (int64_t p = 0; p < count; ++p)
+      positions[p] = tap_range(r, viewed.shape[r.axis], map[a].start + map[a].step * (begin + p)).begin;
+    return positions;
+  }
+  return nullptr;
+}
+
 }  // namespace stoker

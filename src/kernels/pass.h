@@ -5,6 +5,8 @@
 // Values that point into the blocks they were made of; thread-safe as such. Full coordinates throughout.
 #pragma once
 #include "kernels/block.h"
+#include "kernels/strided.h"
+#include "memory/arena.h"
 
 namespace stoker {
 
@@ -56,6 +58,12 @@ struct Pass {
   bool add(const Block& block);
   // Takes as many blocks as compose, at least one. Returns how many.
   size_t add(std::span<const Block> blocks);
+
+  // What is resampled (or, without a resampling, what `map` speaks of) as memory in its own positions. Requires: a view of `in`.
+  Strided viewed_in(const View& view) const;
+  // The input positions that an axis of kNearest picks for `count` positions of output axis a from `begin` on; null when a
+  // is no such axis.
+  const int64_t* nearest(int a, int64_t begin, int64_t count, Arena& arena) const;
 
  private:
   bool take(const Gather& g, const Block& b);

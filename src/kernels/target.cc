@@ -37,7 +37,7 @@ ValueStep step_of(const PassStep& s, int64_t channel) {
 }  // namespace
 
 Target::Target(const Pass& pass, const View& out, Arena& arena)
-    : data_(static_cast<std::byte*>(out.data)), from_(pass.steps ? pass.step[0].from : out.dtype), to_(out.dtype),
+    : data_(static_cast<std::byte*>(out.data)), from_(pass.steps ? pass.step[0].from : out.dtype),
       rank_(out.shape.rank), size_(size_of(out.dtype)), steps_(pass.steps), fills_(pass.fills) {
   for (int a = 0; a < rank_; ++a) {
     TargetAxis& t = axis_[a];
@@ -92,7 +92,7 @@ void Target::make_fills(const Pass& pass, const View& out, Arena& arena) {
       const float v = entry(*f.fill, f.channel, origin + k, 0);
       std::byte scratch[16], rounded[8];
       convert_row(&v, DType::kFloat32, rounded, f.dtype, 1);
-      const std::span rest(step_ + k * steps_ + f.first_step, static_cast<size_t>(steps_ - f.first_step));
+      const std::span rest = steps(k).subspan(static_cast<size_t>(f.first_step));
       if (rest.empty()) std::memcpy(values + 8 * k, rounded, 8);
       else rows::apply(rest, rounded, values + 8 * k, 1, scratch);
     }
@@ -129,7 +129,7 @@ void Target::finish(const Shape& row) {
   if (direct_) return;
   std::byte* out = at(row) + c.lo * c.stride + x.lo * x.stride;
   for (int64_t k = 0; steps_ && k < c.data(); ++k)
-    rows::apply({step_ + (c.lo + k) * steps_, static_cast<size_t>(steps_)}, loaded_ + k * pitch_,
+    rows::apply(steps(c.lo + k), loaded_ + k * pitch_,
                 contiguous_ ? out + k * c.stride : made_ + k * pitch_, x.data(), scratch_);
   if (contiguous_) return;
   if (c.stride == size_ && x.stride == size_ * c.data() && c.data() <= kFewChannels) {

@@ -4,6 +4,7 @@
 // The output side of a pass: its window's rows, what is data and what is fill, and the steps of each channel.
 #pragma once
 #include <cstddef>
+#include <span>
 
 #include "base/view.h"
 #include "kernels/pass.h"
@@ -37,6 +38,10 @@ class Target {
   const TargetAxis& axis(int a) const { return axis_[a]; }
   int rank() const { return rank_; }
   bool plain() const { return steps_ == 0; }
+  std::span<const ValueStep> steps(int64_t channel) const {
+    return {step_ + channel * steps_, static_cast<size_t>(steps_)};
+  }
+  std::span<const TargetFill> fills() const { return {fill_, static_cast<size_t>(fills_)}; }
   std::byte* at(const Shape& row) const;  // position 0 of x and c
 
   // Goes over all rows: `row` holds positions of the window, 0 for x and c. Start with first(); false behind the last one.
@@ -60,7 +65,7 @@ class Target {
   void put(std::byte* row, const TargetFill& f, int64_t channel, int64_t begin, int64_t end) const;
 
   std::byte* data_;
-  DType from_, to_;
+  DType from_;
   int rank_, size_, steps_, fills_;
   TargetAxis axis_[kMaxRank];
   TargetFill fill_[Pass::kMaxFills];
