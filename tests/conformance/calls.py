@@ -179,6 +179,18 @@ def all_calls(name: str) -> tuple[Call, ...]:
 
 
 @cache
+def some_calls(name: str) -> tuple[Call, ...]:
+    """All that are not the oracle's, and of the oracle's two for each argument, and some more."""
+    own = [c for c in all_calls(name) if not c.source.startswith("oracle")]
+    others = [c for c in all_calls(name) if c.source.startswith("oracle")]
+    chosen = set(range(0, len(others), -(-len(others) // 8) or 1))
+    for argument in operators()[name]["arguments"]:
+        users = [i for i, c in enumerate(others) if argument["name"] in c.arguments]
+        chosen.update(users[:2])
+    return (*own, *[others[i] for i in sorted(chosen)])
+
+
+@cache
 def picture_calls(name: str) -> tuple[Call, ...]:
     """The arguments of all calls on pictures with detail: a flat one, a tiny one, a deep one."""
     op = operators()[name]
@@ -186,9 +198,11 @@ def picture_calls(name: str) -> tuple[Call, ...]:
     if not ports:
         return ()
     found: list[Call] = []
-    for call in all_calls(name):
-        if not call.inputs:
+    seen: list[Mapping[str, Any]] = []
+    for call in some_calls(name):
+        if not call.inputs or call.arguments in seen:
             continue
+        seen.append(call.arguments)
         for inputs in picture_inputs(op):
             for array, layout in inputs:
                 changed = replace(
@@ -201,6 +215,15 @@ def picture_calls(name: str) -> tuple[Call, ...]:
                     found.append(changed)
                     break
     return tuple(found)
+
+
+def damaged_calls(name: str) -> list[Call]:
+    """The bare call on each encoded picture, damaged ones as well; for operators that decode."""
+    ports = operators()[name]["inputs"]
+    if not ports or not ports[0]["is_value"]:
+        return []
+    bare = [c for c in all_calls(name) if c.source == "bare"]
+    return [replace(c, inputs=((e, ""), *c.inputs[1:])) for c in bare for e in encoded_pictures()]
 
 
 def picture_inputs(op: Operator) -> list[list[tuple[Array, str]]]:

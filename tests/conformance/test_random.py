@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from calls import Call, all_calls, names, picture_calls, place, place_all, run_calls
+from calls import Call, all_calls, names, picture_calls, place, place_all, run_calls, some_calls
 from golden_draws import GOLDEN, draws
 
 from helpers import assert_same, make, same, take
@@ -23,7 +23,7 @@ BATCH = 64
 
 
 def calls_of(name: str) -> list[Call]:
-    return [*all_calls(name), *picture_calls(name)]
+    return [*some_calls(name), *picture_calls(name)]
 
 
 def column(call: Call, **settings: Any) -> list[bytes]:
