@@ -51,7 +51,7 @@ def check(entry: dict[str, str], build: Path, salt: bytes) -> str:
     command = [TIDY, "-p", str(build), "--quiet", str(file)]
     run = subprocess.run(command, capture_output=True, text=True)
     if run.returncode:
-        return run.stdout + run.stderr
+        return run.stdout or run.stderr
     passed.touch()
     return ""
 
