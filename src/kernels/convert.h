@@ -42,26 +42,34 @@ decltype(auto) with_type(DType t, F&& f) {
 }
 
 // Every value of the type is a float32.
-constexpr bool is_narrow(DType t) {
-  return size_of(t) <= 2 || t == DType::kFloat32;
+STOKER_HD constexpr bool is_narrow(DType t) {
+  switch (t) {
+    case DType::kUint32: case DType::kInt32: case DType::kUint64: case DType::kInt64: case DType::kFloat64: return false;
+    default: return true;
+  }
 }
 
 namespace detail {
 
+template <class T>
+inline constexpr T kLowest = std::numeric_limits<T>::min();
+template <class T>
+inline constexpr T kHighest = std::numeric_limits<T>::max();
+
 // To nearest, ties to even, saturating; NaN is 0.
 template <class I, class F>
 STOKER_HD inline I round_to(F v) {
-  constexpr F kLow = static_cast<F>(std::numeric_limits<I>::min());
-  constexpr F kHigh = static_cast<F>(std::numeric_limits<I>::max());  // rounds up where it is not exact
+  constexpr F kLow = static_cast<F>(kLowest<I>);
+  constexpr F kHigh = static_cast<F>(kHighest<I>);  // rounds up where it is not exact
   if (v != v) return 0;
-  if (v >= kHigh) return std::numeric_limits<I>::max();
-  if (v <= kLow) return std::numeric_limits<I>::min();
+  if (v >= kHigh) return kHighest<I>;
+  if (v <= kLow) return kLowest<I>;
   return static_cast<I>(std::rint(v));
 }
 
 template <class To, class From>
 STOKER_HD inline To saturate(From v) {
-  constexpr To kLow = std::numeric_limits<To>::min(), kHigh = std::numeric_limits<To>::max();
+  constexpr To kLow = kLowest<To>, kHigh = kHighest<To>;
   if constexpr (std::is_signed_v<From>) {
     if (v < 0) {
       if constexpr (std::is_unsigned_v<To>) return 0;
@@ -106,7 +114,7 @@ STOKER_HD inline To convert(From v) {
 
 template <class T>
 inline constexpr bool kIsWide = std::is_same_v<T, double> || (std::is_integral_v<T> && sizeof(T) >= 4);
-constexpr bool is_wide(DType t) { return !is_narrow(t); }
+STOKER_HD constexpr bool is_wide(DType t) { return !is_narrow(t); }
 
 // What arithmetic from one type to another is done in.
 template <class To, class From>

@@ -91,7 +91,7 @@ void FusedBatch::add_pass(size_t stage, const Pass& pass, const View& in, bool i
   t.kind = kind_of(pass);
   t.in_type = in.dtype;
   t.resampled = pass.resampled.dtype;
-  t.out_type = out.dtype;
+  t.out_size = size_of(out.dtype);
   t.rank = target.rank();
   t.channel_axis = target.c.axis;
   t.tap_count = t.kind == FusedKind::kMove || !target.has_data() ? 0 : pass.resample.count;

@@ -43,8 +43,8 @@ enum class FusedKind : uint8_t { kMove, kFixed, kFloat, kDouble };
 struct FusedTask {
   FusedMemory in, out;
   FusedKind kind;
-  DType in_type, resampled, out_type;
-  int rank, line_axis, channel_axis, tap_count, steps, fills;
+  DType in_type, resampled;
+  int out_size, rank, line_axis, channel_axis, tap_count, steps, fills;
   int order[kMaxRank];  // the axes but line_axis, outermost first
   FusedAxis axis[kMaxRank];
   FusedTaps taps[3];    // outermost first, the last one along line_axis
@@ -204,11 +204,11 @@ STOKER_HD inline void write(Line& line, int64_t x, const std::byte* shared, int6
   const FusedTask& t = line.task;
   line.at[t.line_axis] = x;
   std::byte* to = line.out + x * t.axis[t.line_axis].out_stride;
-  if (const std::byte* fill = fill_at(line)) return copy_bytes(to, fill, size_of(t.out_type));
+  if (const std::byte* fill = fill_at(line)) return copy_bytes(to, fill, t.out_size);
   DeviceValue v;
   if (t.kind == FusedKind::kMove) {
     const std::byte* from = line.in + line.offset(t.line_axis, x);
-    if (t.steps == 0) return copy_bytes(to, from, size_of(t.out_type));
+    if (t.steps == 0) return copy_bytes(to, from, t.out_size);
     v = load_value(from, t.in_type);
   } else if (t.kind == FusedKind::kFixed) {
     v = resampled_value(line, x, reinterpret_cast<const int16_t*>(shared), need);
