@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The saved form of a graph. Note [Saved graphs]: format 1; every argument and operator version is written, so a file says what
 // it does without this library's defaults; loading checks everything and runs no code.
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/philox.h"
@@ -15,10 +16,34 @@ namespace {
 
 constexpr int kFormat = 1;
 
+// JSON has no infinity: {"float": "inf"} stands for it.
+Json to_json(double d) {
+  if (std::isfinite(d)) return d;
+  return Json{{"float", d > 0 ? "inf" : d < 0 ? "-inf" : "nan"}};
+}
+
+double double_of(const Json& j) {
+  if (!j.is_object()) return j.get<double>();
+  const auto text = j.at("float").get<std::string>();
+  if (text != "inf" && text != "-inf" && text != "nan") throw GraphError("an argument is " + j.dump());
+  const double magnitude = text == "nan" ? NAN : INFINITY;
+  return text[0] == '-' ? -magnitude : magnitude;
+}
+
 Json to_json(const Value& v) {
   return std::visit([](const auto& x) -> Json {
-    if constexpr (std::is_same_v<std::decay_t<decltype(x)>, std::monostate>) return nullptr;
-    else return x;
+    using T = std::decay_t<decltype(x)>;
+    if constexpr (std::is_same_v<T, std::monostate>) {
+      return nullptr;
+    } else if constexpr (std::is_same_v<T, double>) {
+      return to_json(x);
+    } else if constexpr (std::is_same_v<T, std::vector<double>>) {
+      Json list = Json::array();
+      for (double d : x) list.push_back(to_json(d));
+      return list;
+    } else {
+      return x;
+    }
   }, v);
 }
 
@@ -27,14 +52,16 @@ Value list_value(const Json& j) {
   const bool integers = std::all_of(j.begin(), j.end(), [](auto& e) { return e.is_number_integer(); });
   if (integers) return j.get<std::vector<int64_t>>();
   if (strings) return j.get<std::vector<std::string>>();
-  return j.get<std::vector<double>>();
+  std::vector<double> numbers;
+  for (auto& e : j) numbers.push_back(double_of(e));
+  return numbers;
 }
 
 Value value_of(const Json& j) {
   if (j.is_null()) return {};
   if (j.is_boolean()) return j.get<bool>();
   if (j.is_number_integer()) return j.get<int64_t>();
-  if (j.is_number()) return j.get<double>();
+  if (j.is_number() || j.is_object()) return double_of(j);
   if (j.is_string()) return j.get<std::string>();
   if (j.is_array()) return list_value(j);
   throw GraphError("an argument is " + j.dump());

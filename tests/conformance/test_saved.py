@@ -63,6 +63,15 @@ def test_golden_graphs_load(path: Path) -> None:
     assert Pipeline.deserialize(text).serialize() == text.rstrip("\n")
 
 
+def test_infinity_is_saved() -> None:
+    pipe = make(lambda: fn.constant(fdata=[float("inf"), -float("inf"), 0.1, -0.0]))
+    text = pipe.serialize()
+    json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+    loaded = Pipeline.deserialize(text)
+    assert loaded.serialize() == text
+    assert_same(take(loaded, 1), take(pipe, 1), "infinity")
+
+
 def test_there_are_golden_graphs() -> None:
     assert len(GOLDEN) >= 3
 
