@@ -96,7 +96,17 @@ nb::object to_array(nb::handle self, nb::handle dtype, nb::handle copy) {
   return a;
 }
 
+// A copy that Python asked for; of no pool.
+class HeapBuffer final : public Buffer {
+ public:
+  explicit HeapBuffer(size_t size) : Buffer(new std::byte[size + 1], size) {}
+  ~HeapBuffer() override { delete[] data(); }
+};
+
+std::string device_of(const Batch& b) { return b.on_device ? b.on_device->device->name() : "cpu"; }
+
 PyTensor tensor_of(const Batch& b, const Sample& s) {
+  if (b.on_device) throw DeviceError("this batch is in the memory of " + device_of(b) + "; take batch.as_cpu()");
   PyTensor t{s.view.data, s.view.dtype, std::string(s.view.layout.str()), {}, {}, s.owner, ""};
   t.shape.assign(s.view.shape.extent, s.view.shape.extent + s.view.shape.rank);
   for (int a = 0; a < s.view.shape.rank; ++a) t.strides.push_back(s.view.strides[a] / size_of(s.view.dtype));
@@ -109,13 +119,6 @@ PyTensor sample(const Batch& b, int64_t i) {
   if (i < -n || i >= n) throw nb::index_error(("sample " + std::to_string(i) + " of a batch of " + std::to_string(n)).c_str());
   return tensor_of(b, b.samples[i < 0 ? i + n : i]);
 }
-
-// A copy that Python asked for; of no pool.
-class HeapBuffer final : public Buffer {
- public:
-  explicit HeapBuffer(size_t size) : Buffer(new std::byte[size + 1], size) {}
-  ~HeapBuffer() override { delete[] data(); }
-};
 
 std::string shapes_of(const Batch& b) {
   std::string s;
@@ -141,6 +144,29 @@ PyTensor whole(const Batch& b) {
   for (size_t i = 0; i < b.samples.size(); ++i) std::memcpy(t.owner->data() + i * bytes, b.samples[i].view.data, bytes);
   t.data = t.owner->data();
   return t;
+}
+
+// The samples in host memory, once the device is done with them.
+Batch to_cpu(const Batch& b) {
+  if (!b.on_device) return b;
+  nb::gil_scoped_release unlocked;
+  Batch host = b;
+  host.on_device.reset();
+  int64_t bytes = 0;
+  for (const Sample& s : b.samples) bytes += s.view.bytes();
+  auto owner = std::make_shared<HeapBuffer>(static_cast<size_t>(bytes));
+  const std::unique_ptr<Stream> stream = b.on_device->device->make_stream("as_cpu");
+  stream->wait(*b.on_device->ready);
+  std::byte* to = owner->data();
+  for (Sample& s : host.samples) {
+    stream->copy(to, s.view.data, static_cast<size_t>(s.view.bytes()), Copy::kToHost, "as_cpu");
+    s.view.data = to;
+    s.owner = owner;
+    to += s.view.bytes();
+  }
+  stream->synchronize();
+  host.whole = b.whole ? owner : nullptr;
+  return host;
 }
 
 nb::list shapes(const Batch& b) {
@@ -184,7 +210,7 @@ void bind_batch(nb::module_& m) {
       .def("shape", &shapes, "The shape of each sample.")
       .def_prop_ro("dtype", [](const Batch& b) { return name_of(b.dtype); })
       .def_prop_ro("layout", [](const Batch& b) { return std::string(b.layout.str()); })
-      .def_prop_ro("device", [](const Batch&) { return "cpu"; })
+      .def_prop_ro("device", &device_of)
       .def_prop_ro("is_dense", &Batch::is_dense, "Whether the samples lie one behind the other, all of one shape.")
       .def("as_tensor", &whole, "All samples as one tensor, the batch as first axis: no copy if is_dense.")
       .def("as_array", [](const Batch& b) { return to_array(nb::cast(whole(b)), nb::none(), nb::none()); },
@@ -193,7 +219,7 @@ void bind_batch(nb::module_& m) {
            nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none())
       .def("__dlpack__", [](const Batch& b, const nb::kwargs& options) { return to_dlpack(whole(b), options); })
       .def("__dlpack_device__", [](const Batch&) { return nb::make_tuple(dlpack::kCpu, 0); })
-      .def("as_cpu", [](const Batch& b) { return b; }, "This batch on the CPU; itself if it is there.")
+      .def("as_cpu", &to_cpu, "This batch in host memory; itself if it is there.")
       .def("source_info", [](const Batch& b, int64_t i) { return sample(b, i).source; }, nb::arg("i"))
       .def("__repr__", [](const Batch& b) {
         return "<stoker.Batch of " + std::to_string(b.samples.size()) + " " + name_of(b.dtype) + " " +

@@ -36,6 +36,20 @@ struct View {
     return s;
   }
 
+  // Position `f` (in full coordinates) of the first axis, as a view of one axis less. Requires: it is covered.
+  View frame(int64_t f) const {
+    View v = *this;
+    v.data = static_cast<char*>(data) + (f - origin[0]) * strides[0];
+    for (Shape* s : {&v.shape, &v.strides, &v.origin, &v.full}) *s = without_first(*s);
+    if (!layout.empty()) v.layout = layout.str().substr(1);
+    return v;
+  }
+  static Shape without_first(const Shape& s) {
+    Shape r;
+    for (int a = 1; a < s.rank; ++a) r.push_back(s[a]);
+    return r;
+  }
+
   Window covers() const {
     Window w{origin, origin};
     for (int a = 0; a < shape.rank; ++a) w.end[a] += shape[a];

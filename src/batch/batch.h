@@ -10,6 +10,7 @@
 
 #include "base/view.h"
 #include "memory/buffer.h"
+#include "memory/device.h"
 
 namespace stoker {
 
@@ -32,6 +33,9 @@ struct Batch {
   std::vector<Sample> samples;
   std::shared_ptr<Buffer> whole;  // set when the samples lie one behind the other, all of one shape
   std::shared_ptr<const Provenance> provenance;
+
+  // On a device: whose memory this is, and the event after which it may be read. Null on the CPU.
+  std::shared_ptr<DeviceBatch> on_device;
 
   bool is_dense() const { return whole != nullptr || samples.empty(); }
 };

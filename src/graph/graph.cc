@@ -137,10 +137,10 @@ void check_node(const Graph& graph, const std::vector<CheckedNode>& done, const 
   for (size_t i = 0; i < n.inputs.size(); ++i) {
     if (!n.inputs[i]) continue;
     const Ref from = *n.inputs[i];
-    if (n.device == DeviceKind::kCpu && graph.nodes[from.node].device == DeviceKind::kGpu)
-      throw GraphError("runs on the CPU but its input '" + std::string(c.type->inputs[i].name) + "' is on the GPU");
-    TensorType t = done[from.node].outputs[from.output];
     const Port& port = c.type->inputs[i];
+    if ((n.device == DeviceKind::kCpu || port.is_value) && graph.nodes[from.node].device == DeviceKind::kGpu)
+      throw GraphError(std::string("input '") + port.name + "' is needed on the CPU but is on the GPU");
+    TensorType t = done[from.node].outputs[from.output];
     if (i == 0 && t.layout.str().starts_with('F') && !accepts(port, t.layout)) {
       c.unfold = true;
       frames = t.shape[0];

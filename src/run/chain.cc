@@ -28,25 +28,7 @@ TensorType sequence_type(const TensorType& t, int64_t frames) {
   return s;
 }
 
-Shape without_first(const Shape& s) {
-  Shape r;
-  for (int a = 1; a < s.rank; ++a) r.push_back(s[a]);
-  return r;
-}
-
-// Frame `f` (in full coordinates) of a view whose first axis is F.
-View frame_view(const View& v, int64_t f) {
-  View r = v;
-  r.data = v.as<std::byte>() + (f - v.origin[0]) * v.strides[0];
-  r.shape = without_first(v.shape);
-  r.strides = without_first(v.strides);
-  r.origin = without_first(v.origin);
-  r.full = without_first(v.full);
-  if (!v.layout.empty()) r.layout = v.layout.str().substr(1);
-  return r;
-}
-
-Window frame_window(const Window& w) { return {without_first(w.begin), without_first(w.end)}; }
+Window frame_window(const Window& w) { return {View::without_first(w.begin), View::without_first(w.end)}; }
 
 Window sequence_window(const Window& w, int64_t begin, int64_t end) {
   Window s{{begin}, {end}};
@@ -134,11 +116,13 @@ const Operator* Chain::resolve(int node, int64_t frame) {
     const View& value = states_[from.node].views[from.output];
     const bool is_sequence = value.layout.str().starts_with('F') && states_[node].unfold;
     if (is_sequence && c.type->arguments[c.link_arguments[i]].per_frame) {
+      if (plan_.node(node).device == DeviceKind::kGpu)
+        throw SampleError("argument '" + links[i].argument + "' has a value per frame, which only device='cpu' takes");
       states_[node].per_frame = true;
       if (frame >= value.full[0])
         throw SampleError("argument '" + links[i].argument + "' has values for " + std::to_string(value.full[0]) +
                           " frames, the input has more");
-      copy->set(c.link_arguments[i], frame_view(value, frame));
+      copy->set(c.link_arguments[i], value.frame(frame));
     } else {
       copy->set(c.link_arguments[i], value);
     }
@@ -275,8 +259,8 @@ void Chain::run_sample(int node) {
   const View sequence = views_[0];
   for (int64_t f = s.views[0].origin[0]; f < s.views[0].origin[0] + s.views[0].shape[0]; ++f) {
     frame_views_.clear();
-    views_[0] = frame_view(sequence, f);
-    for (const View& v : s.views) frame_views_.push_back(frame_view(v, f));
+    views_[0] = sequence.frame(f);
+    for (const View& v : s.views) frame_views_.push_back(v.frame(f));
     if (s.per_frame) s.op = resolve(node, f);
     Run r{views_, frame_views_, chance(node), arena_};
     s.op->run_cpu(r);
@@ -308,7 +292,7 @@ void Chain::run_pass(int head, int tail) {
       states_[head].types[0] = whole;
       gather_blocks();
     }
-    run_blocks(pass_, frame_view(in, f), frame_view(out, f), arena_);
+    run_blocks(pass_, in.frame(f), out.frame(f), arena_);
   }
 }
 

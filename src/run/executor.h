@@ -21,6 +21,7 @@ struct ExecutorOptions {
   OnError on_error = OnError::kRaise;
   size_t output_limit = SIZE_MAX, scratch_limit = SIZE_MAX, read_ahead_limit = 64 << 20;  // bytes
   bool pipelined = true;
+  int device_id = 0;  // of the device stage
 };
 
 // One step, as the user gets it.

@@ -41,6 +41,8 @@ void SampleMaker::attempt(Step& step, int i, int attempt) {
     chain_.feed(r, index, bytes_.take(r, sequence, index));
   }
   chain_.infer();
+  step.lowered[i].clear();
+  for (int n : plan_.device_nodes()) step.lowered[i].push_back({chain_.device_type(n), chain_.device_blocks(n)});
   for (size_t k = 0; k < plan_.slots().size(); ++k) {
     const int slot = static_cast<int>(k);
     chain_.set_destination(slot, step.place(slot, i, chain_.slot_type(slot), pool_));

@@ -50,6 +50,7 @@ ExecutorOptions executor_options(const PipelineOptions& o) {
   e.output_limit = o.memory_limit / 2;
   e.scratch_limit = o.memory_limit / 8 * 3;
   e.read_ahead_limit = std::min(o.read_ahead_limit, o.memory_limit / 8);
+  e.device_id = o.device_id;
   e.pipelined = o.executor == "pipelined";
   return e;
 }
@@ -91,6 +92,8 @@ Pipeline::Pipeline(Graph graph, const PipelineOptions& options) : options_(optio
   if (options_.seed_is_drawn) options_.seed = drawn_seed();
   if (!options_.memory_limit) options_.memory_limit = half_of_memory();
   executor_options_ = executor_options(options_);
+  if (std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& n) { return n.device == DeviceKind::kGpu; }))
+    (void)device(options_.device_id);  // says what is missing, before anything is opened
   plan_ = std::make_shared<const Plan>(
       std::move(graph), PlanOptions{options_.batch_size, options_.shard_id, options_.num_shards, options_.rewrites});
   pool_ = std::make_unique<HostPool>(executor_options_.output_limit);

@@ -22,6 +22,7 @@ struct PipelineOptions {
   size_t read_ahead_limit = 64 << 20;  // bytes, at most an eighth of memory_limit
   std::string executor = "pipelined";  // or "simple"
   int shard_id = 0, num_shards = 1;    // of a pipeline without a reader
+  int device_id = 0;                   // where the graph has operators on a GPU
   Rewrites rewrites;
 };
 

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <thread>
 
+#include "run/device_stage.h"
 #include "run/maker.h"
 
 namespace stoker {
@@ -57,8 +58,11 @@ struct Iteration {
   int running = 0;
   int64_t done = 0;
   bool is_starved = false;  // its tickets wait until memory was released or it is the oldest
+  bool is_issuing = false;  // the device stage is at it
   bool is_closing = false;  // to be made again later: no new tickets
-  bool is_ready() const { return done == static_cast<int64_t>(tickets.size()) || (step.fatal && !running); }
+  std::optional<Outputs> outputs;  // set by the device's issuing thread, where there is one
+  // Nothing more will happen to its samples.
+  bool is_made() const { return done == static_cast<int64_t>(tickets.size()) || (step.fatal && !running); }
 };
 
 // A worker's view of the fetchers.
@@ -113,7 +117,10 @@ class Pipelined final : public Executor {
     pool_.on_release([this] { memory_released(); });
     for (int i = 0; i < options_.num_threads; ++i)
       workers_.push_back(std::make_unique<Worker>(*plan_, options_, fetchers_, pool_));
+    if (plan_->has_device_stage())
+      device_ = std::make_unique<DeviceStage>(*plan_, options_.device_id, options_.depth + 1);
     for (auto& w : workers_) w->thread = std::thread([this, &w = *w] { work(w); });
+    if (device_) issuer_ = std::thread([this] { issue(); });
   }
 
   ~Pipelined() override {
@@ -123,7 +130,9 @@ class Pipelined final : public Executor {
       stop_ = true;
     }
     work_.notify_all();
+    issue_.notify_all();
     for (auto& w : workers_) w->thread.join();
+    if (issuer_.joinable()) issuer_.join();
   }
 
   void schedule() override {
@@ -166,8 +175,9 @@ class Pipelined final : public Executor {
     }
     const std::exception_ptr fatal = it->step.fatal;
     Outputs out;
-    if (!fatal) out = it->step.publish(plan_, pool_, options_.on_error);
+    if (!fatal) out = device_ ? std::move(*it->outputs) : it->step.publish(plan_, pool_, options_.on_error);
     it.reset();
+    hold(out, pool_);
     schedule();
     if (fatal) std::rethrow_exception(fatal);
     return out;
@@ -203,7 +213,39 @@ class Pipelined final : public Executor {
     fetchers_.back()->schedule(INT64_MAX);  // the window alone bounds it
   }
 
-  bool front_ready() const { return !ring_.empty() && ring_.front()->is_ready(); }
+  // Made, and where there is a device stage also enqueued there.
+  bool is_ready(const Iteration& it) const { return it.is_made() && (!device_ || it.outputs || it.step.fatal); }
+  bool front_ready() const { return !ring_.empty() && is_ready(*ring_.front()); }
+
+  // The one thread that talks to the device, in iteration order.
+  void issue() {
+    std::unique_lock lock(mutex_);
+    while (!stop_) {
+      auto it = std::find_if(ring_.begin(), ring_.end(), [&](auto& i) { return !is_ready(*i); });
+      if (it == ring_.end() || !(*it)->is_made()) {
+        issue_.wait(lock);
+        continue;
+      }
+      Iteration& iteration = **it;
+      iteration.is_issuing = true;
+      lock.unlock();
+      std::exception_ptr fatal;
+      Outputs out;
+      try {
+        out = iteration.step.publish(plan_, pool_, options_.on_error);
+        device_->enqueue(iteration.step, out);
+      } catch (...) {
+        fatal = std::current_exception();
+      }
+      lock.lock();
+      iteration.is_issuing = false;
+      iteration.step.fatal = fatal;
+      iteration.outputs = std::move(out);
+      close_what_is_closing();
+      if (front_ready()) done_.notify_all();
+      bury(lock);
+    }
+  }
 
   // Opens what depth and budget allow. With memory tight only the oldest iteration goes on.
   void open_iterations() {
@@ -284,7 +326,8 @@ class Pipelined final : public Executor {
     }
     close_what_is_closing();
     Iteration& front = *ring_.front();  // there is one: this ticket's iteration is at most closing, and never the oldest then
-    if (front.is_starved && !front.is_ready()) make_room(front, starved && &it == &front);
+    if (device_ && it.is_made()) issue_.notify_all();
+    if (front.is_starved && !front.is_made()) make_room(front, starved && &it == &front);
     if (front_ready()) done_.notify_all();
   }
 
@@ -307,7 +350,7 @@ class Pipelined final : public Executor {
   }
 
   void close_what_is_closing() {
-    while (ring_.size() > 1 && ring_.back()->is_closing && !ring_.back()->running) {
+    while (ring_.size() > 1 && ring_.back()->is_closing && !ring_.back()->running && !ring_.back()->is_issuing) {
       next_number_ = ring_.back()->step.number;
       graveyard_.push_back(std::move(ring_.back()));
       ring_.pop_back();
@@ -352,8 +395,10 @@ class Pipelined final : public Executor {
   Cursors cursors_;
   std::vector<std::unique_ptr<io::Fetcher>> fetchers_;
   std::vector<std::unique_ptr<Worker>> workers_;
+  std::unique_ptr<DeviceStage> device_;
+  std::thread issuer_;
   mutable std::mutex mutex_;
-  std::condition_variable work_, done_;
+  std::condition_variable work_, done_, issue_;
   std::deque<std::unique_ptr<Iteration>> ring_;  // oldest first
   std::vector<std::unique_ptr<Iteration>> graveyard_;
   int64_t next_number_ = 0;

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 // The judge: one thread, one sample after the other, one operator at a time, everything materialised.
+#include "run/device_stage.h"
 #include "run/maker.h"
 
 namespace stoker {
@@ -12,7 +13,9 @@ class Simple final : public Executor {
   Simple(std::shared_ptr<const Plan> plan, const ExecutorOptions& options, HostPool& pool,
          std::vector<int64_t> cursors)
       : plan_(std::move(plan)), options_(options), pool_(pool), cursors_(std::move(cursors)), bytes_(*plan_),
-        maker_(*plan_, Rewrites{false, false}, options_, bytes_, pool_) {}
+        maker_(*plan_, Rewrites{false, false}, options_, bytes_, pool_) {
+    if (plan_->has_device_stage()) device_ = std::make_unique<DeviceStage>(*plan_, options_.device_id, 1);
+  }
 
   void schedule() override {}
   bool wait(int) override { return true; }
@@ -28,6 +31,8 @@ class Simple final : public Executor {
       }
     }
     Outputs out = step.publish(plan_, pool_, options_.on_error);
+    if (device_) device_->enqueue(step, out);
+    hold(out, pool_);
     cursors_ = out.next;
     return out;
   }
@@ -42,6 +47,7 @@ class Simple final : public Executor {
   std::vector<int64_t> cursors_;
   DirectBytes bytes_;
   SampleMaker maker_;
+  std::unique_ptr<DeviceStage> device_;
   int64_t steps_ = 0;
 };
 

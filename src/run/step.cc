@@ -17,7 +17,7 @@ int64_t bytes_of(const TensorType& t) { return t.shape.volume() * size_of(t.dtyp
 }  // namespace
 
 Step::Step(const Plan& plan, int64_t number, std::vector<int64_t> cursors)
-    : number(number), cursors(std::move(cursors)), is_made(plan.batch_size()), index(plan.batch_size()),
+    : number(number), cursors(std::move(cursors)), is_made(plan.batch_size()), index(plan.batch_size()), lowered(plan.batch_size()),
       stores_(plan.slots().size()) {
   for (Store& s : stores_) {
     s.own.resize(plan.batch_size());
@@ -89,7 +89,6 @@ Batch Step::copy(const Batch& batch, HostPool& pool) const {
   if (b.whole) {
     b.whole = acquire(pool, static_cast<int64_t>(batch.whole->size()));
     if (!b.whole) throw BudgetError("no memory for an output that is named twice. " + pool.explain());
-    pool.set_use(*b.whole, Use::kHeld);
   }
   for (size_t i = 0, at = 0; i < b.samples.size(); ++i) {
     Sample& s = b.samples[i];
@@ -99,7 +98,6 @@ Batch Step::copy(const Batch& batch, HostPool& pool) const {
     } else {
       s.owner = acquire(pool, bytes);
       if (!s.owner) throw BudgetError("no memory for an output that is named twice. " + pool.explain());
-      pool.set_use(*s.owner, Use::kHeld);
     }
     std::byte* to = s.owner->data() + (b.whole ? at : 0);
     std::memcpy(to, s.view.data, bytes);
@@ -120,25 +118,29 @@ Outputs Step::publish(const std::shared_ptr<const Plan>& plan, HostPool& pool, O
   out.is_lost = (on_error != OnError::kSkip && !all) || made == 0;
   if (out.is_lost) return out;
 
-  std::vector<Batch> slots;
   for (size_t k = 0; k < stores_.size(); ++k) {
-    Store& s = stores_[k];
-    slots.push_back(collect(s, plan->slots()[k].type));
-    slots.back().provenance = plan;
-    if (s.whole) pool.set_use(*s.whole, Use::kHeld);
-    for (auto& b : s.own)
-      if (b) pool.set_use(*b, Use::kHeld);
+    slots_.push_back(collect(stores_[k], plan->slots()[k].type));
+    slots_.back().provenance = plan;
   }
-  std::vector<char> taken(slots.size());
+  std::vector<char> taken(slots_.size());
   for (const Ref& r : plan->graph().outputs) {
     if (plan->node(r.node).device == DeviceKind::kGpu) {
       out.batches.emplace_back();
       continue;
     }
     const int k = plan->plan(r.node).output_slots[r.output];
-    out.batches.push_back(std::exchange(taken[k], 1) ? copy(slots[k], pool) : slots[k]);
+    out.batches.push_back(std::exchange(taken[k], 1) ? copy(slots_[k], pool) : slots_[k]);
   }
   return out;
+}
+
+void hold(const Outputs& outputs, HostPool& pool) {
+  for (const Batch& b : outputs.batches) {
+    if (b.on_device) continue;
+    if (b.whole) pool.set_use(*b.whole, Use::kHeld);
+    else
+      for (const Sample& s : b.samples) pool.set_use(*s.owner, Use::kHeld);
+  }
 }
 
 }  // namespace stoker

@@ -8,6 +8,12 @@
 
 namespace stoker {
 
+// What a device node became for one sample.
+struct Lowered {
+  TensorType type;  // of its output
+  std::vector<Block> blocks;
+};
+
 // No memory for a sample of an iteration that is not the oldest: its ticket goes back.
 struct Starved {};
 
@@ -22,18 +28,20 @@ class Step {
   View place(int slot, int i, const TensorType& type, HostPool& pool);
   // Forgets what place() gave to sample i.
   void forget(int i);
-  // The samples become batches, by graph output; the bytes become the holder's. Device outputs stay empty.
+  // The samples become batches, by graph output. Outputs of the device stage stay empty.
   Outputs publish(const std::shared_ptr<const Plan>& plan, HostPool& pool, OnError on_error);
 
   int64_t number;
   std::vector<int64_t> cursors;
   std::vector<char> is_made;              // by sample; read when all are done
   std::vector<int64_t> index;             // by sample: which sample of the lead source it became
+  std::vector<std::vector<Lowered>> lowered;  // by sample, by place in Plan::device_nodes
   std::vector<SampleFailure> failures;    // guarded by the executor
   std::exception_ptr fatal;               // likewise
   size_t bytes() const;                   // of its slots, for planning ahead
 
-  const View& view(int slot, int i) const { return stores_[slot].views[i]; }
+  // A slot's batch, once published.
+  const Batch& slot(int k) const { return slots_[k]; }
 
  private:
   struct Store {
@@ -44,6 +52,10 @@ class Step {
   Batch collect(Store& store, const TensorType& type);
   Batch copy(const Batch& batch, HostPool& pool) const;
   std::vector<Store> stores_;
+  std::vector<Batch> slots_;
 };
+
+// The bytes become the user's: the pool says so from now on.
+void hold(const Outputs& outputs, HostPool& pool);
 
 }  // namespace stoker
