@@ -42,8 +42,6 @@ if(NOT STOKER_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
   add_custom_command(
     OUTPUT ${stub_stamp}
     COMMAND ${stage_package}
-    COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${stage} ${Python_EXECUTABLE} -m nanobind.stubgen -q -m stoker._core
-            -o ${stubs}/stoker/_core.pyi
     ${generate}
     COMMAND ${CMAKE_COMMAND} -E touch ${stub_stamp}
     DEPENDS _core ${python_sources} ${CMAKE_SOURCE_DIR}/tools/stage.py

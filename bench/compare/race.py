@@ -66,6 +66,14 @@ def quartiles(values: list[float]) -> tuple[float, float, float]:
     return low, middle, high
 
 
+def import_seconds(name: str, module: str) -> float:
+    """The median of five imports, each in a fresh interpreter, less the interpreter's own start."""
+    python = ROOT / (".venv" if name == "stoker" else f"build/compare/{name}") / "bin/python"
+    code = f"import time; t = time.perf_counter(); import {module}; print(time.perf_counter() - t)"
+    runs = [float(subprocess.check_output([str(python), "-c", code], text=True)) for _ in range(6)]
+    return statistics.median(runs[1:])
+
+
 def report(peers: list[Peer], data: str, core: str) -> None:
     print(f"\n{len(peers[0].rates)} alternating rounds over {data}, core(s) {core} of {cpu_name()}\n")
     print("| peer | images/s | Stoker is faster by | quartiles | peak MiB |")
@@ -96,6 +104,9 @@ def main() -> None:
     for peer in peers:
         peer.stop()
     report(peers, args.data, args.core)
+    if "dali" in args.peers:
+        ours, theirs = import_seconds("stoker", "stoker"), import_seconds("dali", "nvidia.dali")
+        print(f"\nimport: {ours:.3f} s, the established library {theirs:.3f} s ({ours / theirs:.2f} x)")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,82 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Adding an operator is adding one file: nothing else in the tree is edited."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+OPERATOR = """
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Turns an image into its negative.
+#include "op/op.h"
+
+namespace stoker::ops::augment {
+
+struct Negative {
+  float strength = 1;
+
+  static constexpr auto schema = describe(
+      "negative", "Turns an image into its negative.", ports({.name = "input", .help = "Image.", .layouts = "HWC"}),
+      ports({.name = "output", .help = "The negative."}),
+      arg(&Negative::strength, "strength", "0 keeps the image, 1 is the negative.", between(0, 1), kPerSample));
+
+  void check(Checker& c) const { c.out(c.in()); }
+  void lower(Lowering& l) const {
+    l.add(Pointwise{{}, {1 - 2 * strength}, {255 * strength}}, l.type().dtype);
+  }
+  static std::vector<Case> cases() { return {{"", {"uint8 HWC [[[0], [200]]]"}, {"uint8 [[[255], [55]]]"}}}; }
+};
+
+}  // namespace stoker::ops::augment
+
+STOKER_OPERATOR(stoker::ops::augment::Negative)
+"""
+
+SCRIPT = """
+import inspect
+from stoker import Pipeline, fn, types
+assert "strength" in inspect.signature(fn.negative).parameters
+assert "negative" in fn.negative.__doc__
+pipe = Pipeline(batch_size=2, num_threads=1)
+with pipe:
+    image = fn.constant(idata=[0, 200], shape=[1, 2, 1], dtype=types.UINT8, layout="HWC")
+    pipe.set_outputs(fn.flip(fn.negative(image)), fn.negative(image, strength=0.0))
+mirrored, same = pipe.run()
+print(mirrored.as_array().tolist(), same.as_array().tolist())
+"""
+
+
+def test_a_new_file_is_a_new_operator(tmp_path: Path) -> None:
+    tree, build = tmp_path / "tree", tmp_path / "build"
+    for folder in ("src", "bindings", "python", "cmake", "tools"):
+        shutil.copytree(ROOT / folder, tree / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    for file in ("CMakeLists.txt", "pyproject.toml"):
+        shutil.copy(ROOT / file, tree)
+    (tree / "src/ops/augment/negative.cc").write_text(OPERATOR.lstrip())
+
+    # The compiler cache knows all other files already: the same text with the same flags, wherever it stands.
+    cache = ROOT / "build/release/CMakeCache.txt"
+    werror = "ON" if "STOKER_WERROR:BOOL=ON" in cache.read_text() else "OFF"
+    programs = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    options = [f"-DPython_EXECUTABLE={sys.executable}", "-DCMAKE_BUILD_TYPE=Release", f"-DSTOKER_WERROR={werror}"]
+    subprocess.run(["cmake", "-S", tree, "-B", build, "-G", "Ninja", *options], check=True, env=programs)
+    subprocess.run(["cmake", "--build", build, "--target", "stoker_stage"], check=True, env=programs)
+
+    run = subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        env={**os.environ, "PYTHONPATH": str(build / "python")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.strip() == "[[[[55], [255]]], [[[55], [255]]]] [[[[0], [200]]], [[[0], [200]]]]"
