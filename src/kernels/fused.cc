@@ -30,6 +30,8 @@ class Loader {
       offset_ += stride * (map.start + map.step * (out.origin[a] + t.lo));
     }
     pick_whole();
+    pitch_ = (target.x.data() * size_ + 63) / 64 * 64;
+    forward_ = arena.array<std::byte>(static_cast<size_t>(pitch_ * target.c.data()));
   }
 
   void run(Target& out, const Shape& row) const {
@@ -61,19 +63,25 @@ class Loader {
 
   void load(const Target& out, const std::byte* from, std::byte* to) const {
     const TargetAxis &x = out.x, &c = out.c;
-    const int64_t pitch = out.pitch();
-    if (!has_table(x) && !has_table(c) && c.data() > 1 && stride_of(c) == size_ && stride_of(x) == size_ * c.data()) {
-      rows::split(from, size_, static_cast<int>(c.data()), to, pitch, x.data());
-      return;
+    const int64_t pitch = out.pitch(), n = x.data(), stride = stride_of(x), pixel = size_ * c.data();
+    if (has_table(x) || has_table(c)) return load_chosen(out, from, to);
+    if (c.data() > 1 && stride_of(c) == size_ && stride == pixel) {
+      rows::split(from, size_, static_cast<int>(c.data()), to, pitch, n);
+    } else if (c.data() > 1 && stride_of(c) == size_ && stride == -pixel) {
+      const std::byte* last = from + (n - 1) * stride;
+      rows::split(last, size_, static_cast<int>(c.data()), forward_, pitch_, n);
+      for (int64_t k = 0; k < c.data(); ++k) rows::reverse(forward_ + k * pitch_, to + k * pitch, size_, n);
+    } else if (stride == -size_) {
+      for (int64_t k = 0; k < c.data(); ++k) rows::reverse(from + offset_of(c.axis, k) + (n - 1) * stride, to + k * pitch, size_, n);
+    } else {
+      for (int64_t k = 0; k < c.data(); ++k) rows::copy(from + offset_of(c.axis, k), stride, to + k * pitch, size_, size_, n);
     }
-    for (int64_t k = 0; k < c.data(); ++k) {
-      const std::byte* plane = from + offset_of(c.axis, k);
-      if (!has_table(x)) {
-        rows::copy(plane, stride_of(x), to + k * pitch, size_, size_, x.data());
-      } else {
-        for (int64_t i = 0; i < x.data(); ++i) rows::copy(plane + offset_of(x.axis, i), 0, to + k * pitch + i * size_, 0, size_, 1);
-      }
-    }
+  }
+
+  void load_chosen(const Target& out, const std::byte* from, std::byte* to) const {
+    for (int64_t k = 0; k < out.c.data(); ++k)
+      for (int64_t i = 0; i < out.x.data(); ++i)
+        rows::copy(from + offset_of(out.c.axis, k) + offset_of(out.x.axis, i), 0, to + k * out.pitch() + i * size_, 0, size_, 1);
   }
 
   const std::byte* data_;
@@ -83,6 +91,8 @@ class Loader {
   int64_t stride_[kMaxRank] = {};
   const int64_t* table_[kMaxRank] = {};
   int64_t whole_ = 0;
+  std::byte* forward_;  // planes of a row that is mirrored
+  int64_t pitch_;
 };
 
 // The window of what is resampled that the data of the target asks for.

@@ -119,8 +119,7 @@ void Picture::load_fixed(const std::byte* from, int64_t y, std::byte* to, int64_
   if (y_ < 0) rows::sum_rows(top, 0, kFixedOne, 1, values_, row);
   else rows::sum_rows(top + fixed_rows_.first[y] * row_stride_, row_stride_, fixed_rows_.row(y), fixed_rows_.taps[y], values_, row);
   rows::sum_pixels(row, taps_, quads);
-  for (int64_t k = 0; k < channels; ++k)
-    rows::pick_byte(quads, channel_ + static_cast<int>(k) * channel_step_, reinterpret_cast<uint8_t*>(to + k * pitch), taps_.count);
+  rows::pick_channels(quads, channel_, channel_step_, channels, reinterpret_cast<uint8_t*>(to), pitch, taps_.count);
 }
 
 void Picture::load_float(const std::byte* from, int64_t y, std::byte* to, int64_t pitch, int64_t channels) const {

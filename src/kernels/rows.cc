@@ -4,8 +4,6 @@
 // Rows between one layout and another.
 #include "kernels/rows.h"
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstring>
 
@@ -26,7 +24,7 @@ int64_t SplitPixels(const T* pixels, int channels, uint8_t* planes, int64_t pitc
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const auto put = [&](int c, int64_t i, V v) { hn::StoreU(v, d, reinterpret_cast<T*>(planes + c * pitch) + i); };
+  const auto put = [&](int c, int64_t i, V v) HWY_ATTR { hn::StoreU(v, d, reinterpret_cast<T*>(planes + c * pitch) + i); };
   int64_t i = 0;
   for (; i + lanes <= n; i += lanes) {
     V a, b, c, e;
@@ -50,7 +48,7 @@ template <class T>
 int64_t JoinPixels(const uint8_t* planes, int64_t pitch, int channels, T* pixels, int64_t n) {
   const hn::ScalableTag<T> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const auto get = [&](int c, int64_t i) { return hn::LoadU(d, reinterpret_cast<const T*>(planes + c * pitch) + i); };
+  const auto get = [&](int c, int64_t i) HWY_ATTR { return hn::LoadU(d, reinterpret_cast<const T*>(planes + c * pitch) + i); };
   int64_t i = 0;
   for (; i + lanes <= n; i += lanes) {
     if (channels == 2) hn::StoreInterleaved2(get(0, i), get(1, i), d, pixels + 2 * i);
@@ -78,18 +76,53 @@ int64_t Join(const void* planes, int64_t pitch, int size, int channels, void* pi
   }
 }
 
-// Byte `channel` of quads of four.
-void PickByte(const uint8_t* quads, int channel, uint8_t* out, int64_t n) {
-  const hn::ScalableTag<int32_t> d;
-  const hn::Rebind<uint8_t, decltype(d)> d8;
+int64_t PickChannels(const uint8_t* quads, int first, int step, int64_t channels, uint8_t* planes, int64_t pitch, int64_t n) {
+  const hn::ScalableTag<uint8_t> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   int64_t i = 0;
   for (; i + lanes <= n; i += lanes) {
-    const auto v = hn::LoadU(d, reinterpret_cast<const int32_t*>(quads + 4 * i));
-    const auto byte = hn::And(hn::ShiftRightSame(v, 8 * channel), hn::Set(d, 255));
-    hn::StoreU(hn::DemoteTo(d8, byte), d8, out + i);
+    hn::Vec<decltype(d)> a, b, c, e;
+    hn::LoadInterleaved4(d, quads + 4 * i, a, b, c, e);
+    int channel = first;
+    for (int64_t k = 0; k < channels; ++k, channel += step)
+      hn::StoreU(channel == 0 ? a : channel == 1 ? b : channel == 2 ? c : e, d, planes + k * pitch + i);
   }
-  for (; i < n; ++i) out[i] = quads[4 * i + channel];
+  return i;
+}
+
+template <class T>
+int64_t ReverseInto(const T* from, T* to, int64_t n) {
+  const hn::ScalableTag<T> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) hn::StoreU(hn::Reverse(d, hn::LoadU(d, from + n - i - lanes)), d, to + i);
+  return i;
+}
+int64_t ReverseBytes(const uint8_t* from, uint8_t* to, int64_t n) {
+#if HWY_TARGET == HWY_SCALAR
+  (void)from, (void)to, (void)n;
+  return 0;
+#else
+  const hn::ScalableTag<uint8_t> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  HWY_ALIGN uint8_t index[HWY_MAX_BYTES];
+  for (int i = 0; i < HWY_MAX_BYTES; ++i) index[i] = static_cast<uint8_t>(15 - i % 16);
+  const auto backwards = hn::Load(d, index);
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const auto v = hn::LoadU(d, from + n - i - lanes);
+    hn::StoreU(hn::ReverseBlocks(d, hn::TableLookupBytes(v, backwards)), d, to + i);
+  }
+  return i;
+#endif
+}
+int64_t Reverse(const void* from, void* to, int size, int64_t n) {
+  switch (size) {
+    case 1: return ReverseBytes(static_cast<const uint8_t*>(from), static_cast<uint8_t*>(to), n);
+    case 2: return ReverseInto(static_cast<const uint16_t*>(from), static_cast<uint16_t*>(to), n);
+    case 4: return ReverseInto(static_cast<const uint32_t*>(from), static_cast<uint32_t*>(to), n);
+    default: return 0;
+  }
 }
 
 }  // namespace HWY_NAMESPACE
@@ -102,7 +135,8 @@ namespace {
 
 HWY_EXPORT(Split);
 HWY_EXPORT(Join);
-HWY_EXPORT(PickByte);
+HWY_EXPORT(PickChannels);
+HWY_EXPORT(Reverse);
 
 template <size_t kSize>
 void copy_sized(const std::byte* from, int64_t from_stride, std::byte* to, int64_t to_stride, int64_t n) {
@@ -150,26 +184,16 @@ void join(const void* planes, int64_t pitch, int size, int channels, void* pixel
     copy(from + c * pitch + done * size, size, to + (done * channels + c) * size, channels * size, size, n - done);
 }
 
-void pick_byte(const uint8_t* quads, int channel, uint8_t* out, int64_t n) {
-  HWY_DYNAMIC_DISPATCH(PickByte)(quads, channel, out, n);
+void pick_channels(const uint8_t* quads, int first, int step, int64_t channels, uint8_t* planes, int64_t pitch, int64_t n) {
+  const int64_t done = HWY_DYNAMIC_DISPATCH(PickChannels)(quads, first, step, channels, planes, pitch, n);
+  for (int64_t k = 0; k < channels; ++k)
+    copy(quads + 4 * done + first + k * step, 4, planes + k * pitch + done, 1, 1, n - done);
 }
 
-namespace {
-template <size_t kSize>
-void reverse_sized(void* row, int64_t n) {
-  using Value = std::array<std::byte, kSize>;
-  auto* p = static_cast<Value*>(row);
-  std::reverse(p, p + n);
-}
-}  // namespace
-
-void reverse(void* row, int size, int64_t n) {
-  switch (size) {
-    case 1: return reverse_sized<1>(row, n);
-    case 2: return reverse_sized<2>(row, n);
-    case 4: return reverse_sized<4>(row, n);
-    default: return reverse_sized<8>(row, n);
-  }
+void reverse(const void* from, void* to, int size, int64_t n) {
+  const int64_t done = suits_vectors(from, to, 0, size, 2) ? HWY_DYNAMIC_DISPATCH(Reverse)(from, to, size, n) : 0;
+  auto* last = static_cast<const std::byte*>(from) + (n - done - 1) * size;
+  copy(last, -size, static_cast<std::byte*>(to) + done * size, size, size, n - done);
 }
 
 }  // namespace stoker::rows

@@ -29,7 +29,8 @@ void copy(const void* from, int64_t from_stride, void* to, int64_t to_stride, in
 void split(const void* pixels, int size, int channels, void* planes, int64_t pitch, int64_t n);
 void join(const void* planes, int64_t pitch, int size, int channels, void* pixels, int64_t n);
 
-void reverse(void* row, int size, int64_t n);
+// to[i] = from[n - 1 - i]. Requires: they do not overlap.
+void reverse(const void* from, void* to, int size, int64_t n);
 
 // n values through all steps. `scratch`: 16 n bytes. Requires: at least one step; in and out do not overlap.
 void apply(std::span<const ValueStep> steps, const void* in, void* out, int64_t n, void* scratch);
@@ -62,8 +63,8 @@ inline constexpr int64_t kQuadSlack = 16;
 void sum_pixels(const int16_t* row, const PixelTaps& taps, uint8_t* quads);
 void sum_pixels(const float* row, const PixelTaps& taps, float* quads);
 
-// Byte `channel` of each of n quads.
-void pick_byte(const uint8_t* quads, int channel, uint8_t* out, int64_t n);
+// Channels first, first + step, ... of n quads, each as a row.
+void pick_channels(const uint8_t* quads, int first, int step, int64_t channels, uint8_t* planes, int64_t pitch, int64_t n);
 
 }  // namespace rows
 }  // namespace stoker

@@ -40,11 +40,11 @@ void SumRowsFixed(const uint8_t* first, int64_t stride, const int16_t* weights, 
 
 void SumPixelsFixed(const int16_t* row, const PixelTaps& taps, uint8_t* quads) {
   for (int64_t o = 0; o < taps.count; ++o) {
-    const int16_t* weights = taps.fixed + o * taps.pairs * 8;
+    const int16_t* weights = taps.fixed + o / 2 * taps.pairs * 16 + o % 2 * 8;
     for (int c = 0; c < taps.channels; ++c) {
       const int16_t* p = row + taps.first[o] + c;
       int32_t sum = 0;
-      for (int t = 0; t < taps.taps[o]; ++t) sum += weights[t / 2 * 8 + t % 2] * p[t * taps.channels];
+      for (int t = 0; t < taps.taps[o]; ++t) sum += weights[t / 2 * 16 + t % 2] * p[t * taps.channels];
       quads[4 * o + c] = fixed_result(sum);
     }
   }
@@ -107,19 +107,20 @@ void SumRowsFixed(const uint8_t* first, int64_t stride, const int16_t* weights, 
   if (i < n) SumColumns<1>(first + n - lanes, stride, weights, taps, out + n - lanes);  // some a second time
 }
 
-// Pixels are worked on in blocks of 128 bits, two at a time where vectors are longer.
+// Pixels are worked on in blocks of 128 bits, two to a vector where vectors are longer. A group of outputs is two vectors:
+// block b of vector v is output 2 b + v, so that narrowing both together brings them in order.
 using D16 = hn::CappedTag<int16_t, 16>;
 using D32 = hn::RepartitionToWide<D16>;
 using D8 = hn::Repartition<uint8_t, D16>;
 int64_t Blocks() { return static_cast<int64_t>(hn::Lanes(D16())) / 8; }
 
-HWY_INLINE hn::Vec<D16> LoadBlocks(const int16_t* row, const int32_t* first, int64_t step) {
+HWY_INLINE hn::Vec<D16> LoadBlocks(const int16_t* row, const int32_t* first) {
   const hn::Full128<int16_t> block;
-  const auto low = hn::LoadU(block, row + first[0] + step);
+  const auto low = hn::LoadU(block, row + first[0]);
 #if HWY_TARGET == HWY_SSSE3 || HWY_TARGET == HWY_SSE4 || HWY_TARGET == HWY_NEON
   return low;
 #else
-  return hn::Combine(D16(), hn::LoadU(block, row + first[1] + step), low);
+  return hn::Combine(D16(), hn::LoadU(block, row + first[2]), low);
 #endif
 }
 
@@ -133,19 +134,37 @@ HWY_INLINE hn::Vec<D8> PairTable(int channels) {
   return hn::Load(D8(), index);
 }
 
-void SumPixelsFixed(const int16_t* row, const PixelTaps& taps, uint8_t* quads) {
-  const hn::Rebind<uint8_t, D32> narrow;
-  const auto pairs = PairTable(taps.channels);
-  const int64_t blocks = Blocks(), group = taps.pairs * blocks * 8;
+HWY_INLINE hn::Vec<D32> AddPixels(const int16_t* row, const int32_t* first, hn::Vec<D8> table, const int16_t* weights,
+                                  hn::Vec<D32> sum) {
+  const auto paired = hn::TableLookupBytesOr0(hn::BitCast(D8(), LoadBlocks(row, first)), table);
+  return AddPairs(D32(), hn::BitCast(D16(), paired), hn::Load(D16(), weights), sum);
+}
+
+// kPairs: how many pairs of taps there are, 0 for any number.
+template <int kPairs>
+HWY_INLINE void SumGroups(const int16_t* row, const PixelTaps& taps, uint8_t* quads) {
+  const hn::Rebind<uint8_t, D16> narrow;
+  const auto table = PairTable(taps.channels);
+  const int64_t pairs = kPairs ? kPairs : taps.pairs, vector = Blocks() * 8, step = 2 * taps.channels;
   const int16_t* weights = taps.fixed;
-  for (int64_t o = 0; o < taps.count; o += blocks, weights += group) {
-    auto sum = hn::Set(D32(), 1 << 19);
-    for (int64_t p = 0; p < taps.pairs; ++p) {
-      const auto pixels = LoadBlocks(row, taps.first + o, 2 * p * taps.channels);
-      const auto paired = hn::BitCast(D16(), hn::TableLookupBytesOr0(hn::BitCast(D8(), pixels), pairs));
-      sum = AddPairs(D32(), paired, hn::Load(D16(), weights + p * blocks * 8), sum);
+  for (int64_t o = 0; o < taps.count; o += 2 * Blocks()) {
+    auto even = hn::Set(D32(), 1 << 19), odd = even;
+    for (int64_t p = 0; p < pairs; ++p, weights += 2 * vector) {
+      even = AddPixels(row + p * step, taps.first + o, table, weights, even);
+      odd = AddPixels(row + p * step, taps.first + o + 1, table, weights + vector, odd);
     }
-    hn::StoreU(hn::DemoteTo(narrow, hn::ShiftRight<20>(sum)), narrow, quads + 4 * o);
+    const auto both = hn::ReorderDemote2To(D16(), hn::ShiftRight<20>(even), hn::ShiftRight<20>(odd));
+    hn::StoreU(hn::DemoteTo(narrow, both), narrow, quads + 4 * o);
+  }
+}
+
+void SumPixelsFixed(const int16_t* row, const PixelTaps& taps, uint8_t* quads) {
+  switch (taps.pairs) {
+    case 1: return SumGroups<1>(row, taps, quads);
+    case 2: return SumGroups<2>(row, taps, quads);
+    case 3: return SumGroups<3>(row, taps, quads);
+    case 4: return SumGroups<4>(row, taps, quads);
+    default: return SumGroups<0>(row, taps, quads);
   }
 }
 
@@ -224,17 +243,16 @@ const int32_t* value_offsets(const int32_t* first, int64_t begin, int64_t count,
 
 }  // namespace
 
-// Weights of a group of outputs: for each pair of taps the pair four times, for each output of the group.
+// Weights of a group of outputs (see SumGroups): for each pair of taps and each output of the group, the pair four times.
 PixelTaps pixel_taps(const TapTable<int16_t>& t, int channels, Arena& arena) {
-  const int64_t blocks = HWY_DYNAMIC_DISPATCH(Blocks)(), pairs = (*std::max_element(t.taps, t.taps + t.count) + 1) / 2;
-  const int64_t padded = (t.count + blocks - 1) / blocks * blocks;
+  const int64_t blocks = HWY_DYNAMIC_DISPATCH(Blocks)(), group = 2 * blocks;
+  const int64_t pairs = (*std::max_element(t.taps, t.taps + t.count) + 1) / 2, padded = (t.count + group - 1) / group * group;
   auto* weights = arena.array<int16_t>(static_cast<size_t>(padded * pairs * 8));
   for (int64_t o = 0; o < padded; ++o) {
     const int16_t* from = t.row(std::min(o, t.count - 1));
-    for (int64_t p = 0; p < pairs; ++p) {
-      int16_t* to = weights + (o / blocks * pairs + p) * blocks * 8 + o % blocks * 8;
+    int16_t* to = weights + (o / group * pairs * group + o % 2 * blocks + o % group / 2) * 8;
+    for (int64_t p = 0; p < pairs; ++p, to += group * 8)
       for (int i = 0; i < 8; ++i) to[i] = from[2 * p + i % 2];
-    }
   }
   return {t.count, pairs, channels, value_offsets(t.first, t.begin, t.count, padded, channels, arena), t.taps, weights, nullptr, 0};
 }

@@ -4,6 +4,7 @@
 // Steps on types that fit into float32, a vector at a time through all of them.
 #include <cstddef>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include "kernels/rows.h"
@@ -20,32 +21,71 @@ HWY_BEFORE_NAMESPACE();
 namespace stoker::rows {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
-// One vector through all steps. Storing rounds to the last step's type, so the last step does not.
-HWY_INLINE void ApplyVector(const ValueStep* steps, size_t count, const void* in, void* out) {
-  F v = Load(steps[0].from, in);
+// Four vectors at once: what a step needs is fetched, and its type looked at, once for all of them.
+struct Four {
+  F a, b, c, e;
+};
+template <class Fn>
+HWY_INLINE void OnType(DType t, Fn&& f) {  // the functions of narrow_inl.h become straight code for a constant type
+  switch (t) {
+    case DType::kUint8: return f(std::integral_constant<DType, DType::kUint8>());
+    case DType::kInt8: return f(std::integral_constant<DType, DType::kInt8>());
+    case DType::kUint16: return f(std::integral_constant<DType, DType::kUint16>());
+    case DType::kInt16: return f(std::integral_constant<DType, DType::kInt16>());
+    case DType::kFloat16: return f(std::integral_constant<DType, DType::kFloat16>());
+    case DType::kBool: return f(std::integral_constant<DType, DType::kBool>());
+    default: return f(std::integral_constant<DType, DType::kFloat32>());
+  }
+}
+HWY_INLINE Four LoadFour(DType t, const uint8_t* p) {
+  const size_t n = hn::Lanes(df) * static_cast<size_t>(size_of(t));
+  Four v;
+  OnType(t, [&](auto type) HWY_ATTR __attribute__((always_inline)) { v = {Load(type, p), Load(type, p + n), Load(type, p + 2 * n), Load(type, p + 3 * n)}; });
+  return v;
+}
+HWY_INLINE void RoundFour(DType t, Four& v) {
+  OnType(t, [&](auto type) HWY_ATTR __attribute__((always_inline)) { v = {Round(type, v.a), Round(type, v.b), Round(type, v.c), Round(type, v.e)}; });
+}
+HWY_INLINE void StoreFour(DType t, const Four& v, uint8_t* p) {
+  const size_t n = hn::Lanes(df) * static_cast<size_t>(size_of(t));
+  OnType(t, [&](auto type) HWY_ATTR __attribute__((always_inline)) {
+    Store(type, v.a, p);
+    Store(type, v.b, p + n);
+    Store(type, v.c, p + 2 * n);
+    Store(type, v.e, p + 3 * n);
+  });
+}
+
+// Storing rounds to the last step's type, so the last step does not.
+HWY_INLINE void ApplyFour(const ValueStep* steps, size_t count, const uint8_t* in, uint8_t* out) {
+  Four v = LoadFour(steps[0].from, in);
   for (size_t i = 0; i < count; ++i) {
     const ValueStep& s = steps[i];
     if (s.pointwise) {
-      v = hn::Sub(v, hn::Set(df, s.sub));
-      v = hn::Mul(v, hn::Set(df, s.mul));
-      v = hn::Add(v, hn::Set(df, s.add));
+      const F sub = hn::Set(df, s.sub), mul = hn::Set(df, s.mul), add = hn::Set(df, s.add);
+      v.a = hn::Add(hn::Mul(hn::Sub(v.a, sub), mul), add);
+      v.b = hn::Add(hn::Mul(hn::Sub(v.b, sub), mul), add);
+      v.c = hn::Add(hn::Mul(hn::Sub(v.c, sub), mul), add);
+      v.e = hn::Add(hn::Mul(hn::Sub(v.e, sub), mul), add);
     }
-    if (i + 1 < count) v = Round(s.to, v);
+    if (i + 1 < count) RoundFour(s.to, v);
   }
-  Store(steps[count - 1].to, v, out);
+  StoreFour(steps[count - 1].to, v, out);
 }
 
 void Apply(const ValueStep* steps, size_t count, const void* in, void* out, int64_t n) {
-  const auto lanes = static_cast<int64_t>(hn::Lanes(df));
+  const auto some = static_cast<int64_t>(4 * hn::Lanes(df));
   const int64_t in_size = size_of(steps[0].from), out_size = size_of(steps[count - 1].to);
   auto* from = static_cast<const uint8_t*>(in);
   auto* to = static_cast<uint8_t*>(out);
   int64_t i = 0;
-  for (; i + lanes <= n; i += lanes) ApplyVector(steps, count, from + i * in_size, to + i * out_size);
+  for (; i + some <= n; i += some) ApplyFour(steps, count, from + i * in_size, to + i * out_size);
   if (i == n) return;
-  HWY_ALIGN uint8_t last_in[HWY_MAX_BYTES] = {}, last_out[HWY_MAX_BYTES];
+  if (n >= some)  // some of the values a second time
+    return ApplyFour(steps, count, from + (n - some) * in_size, to + (n - some) * out_size);
+  HWY_ALIGN uint8_t last_in[4 * HWY_MAX_BYTES] = {}, last_out[4 * HWY_MAX_BYTES];
   std::memcpy(last_in, from + i * in_size, static_cast<size_t>((n - i) * in_size));
-  ApplyVector(steps, count, last_in, last_out);
+  ApplyFour(steps, count, last_in, last_out);
   std::memcpy(to + i * out_size, last_out, static_cast<size_t>((n - i) * out_size));
 }
 

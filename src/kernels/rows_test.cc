@@ -99,8 +99,8 @@ TEST_P(EveryTarget, ReversesRows) {
   for (int size : {1, 2, 4, 8})
     for (int64_t n = 1; n < 140; ++n) {
       const auto before = noise<uint8_t>(static_cast<size_t>(n * size));
-      auto row = before;
-      rows::reverse(row.data(), size, n);
+      std::vector<uint8_t> row(before.size());
+      rows::reverse(before.data(), row.data(), size, n);
       for (int64_t i = 0; i < n; ++i)
         ASSERT_EQ(std::memcmp(&row[static_cast<size_t>(i * size)], &before[static_cast<size_t>((n - 1 - i) * size)],
                               static_cast<size_t>(size)), 0) << size << ' ' << n;
@@ -162,13 +162,13 @@ TEST_P(EveryTarget, SumsPixels) {
         const auto row = noise<float>(static_cast<size_t>(extent * channels + rows::row_slack(real_taps)));
         std::vector<int16_t> row16(static_cast<size_t>(extent * channels + rows::row_slack(fixed_taps)), 12345);
         for (int64_t i = 0; i < extent * channels; ++i) row16[static_cast<size_t>(i)] = static_cast<int16_t>(pick(-2000, 255 * 64));
-        std::vector<uint8_t> quads(static_cast<size_t>(4 * out + rows::kQuadSlack)), plane(static_cast<size_t>(out) + 1, 7);
+        std::vector<uint8_t> quads(static_cast<size_t>(4 * out + rows::kQuadSlack)), planes(static_cast<size_t>(channels * out) + 1, 7);
         std::vector<float> real_quads(quads.size());
         rows::sum_pixels(row16.data(), fixed_taps, quads.data());
         rows::sum_pixels(row.data(), real_taps, real_quads.data());
+        rows::pick_channels(quads.data(), channels - 1, -1, channels, planes.data(), out, out);
+        ASSERT_EQ(planes.back(), 7);
         for (int c = 0; c < channels; ++c) {
-          rows::pick_byte(quads.data(), c, plane.data(), out);
-          ASSERT_EQ(plane.back(), 7);
           for (int64_t o = 0; o < out; ++o) {
             int32_t sum = 0;
             float sum_real = 0;
@@ -177,7 +177,7 @@ TEST_P(EveryTarget, SumsPixels) {
               sum += fixed.row(o)[t] * row16[i];
               sum_real = t ? sum_real + real.row(o)[t] * row[i] : real.row(o)[t] * row[i];
             }
-            ASSERT_EQ(plane[static_cast<size_t>(o)], fixed_result(sum)) << channels << ' ' << extent << ' ' << out << ' ' << o;
+            ASSERT_EQ(planes[static_cast<size_t>((channels - 1 - c) * out + o)], fixed_result(sum)) << channels << ' ' << extent << ' ' << out << ' ' << o;
             ASSERT_EQ(real_quads[static_cast<size_t>(4 * o + c)], sum_real);
           }
         }
