@@ -164,7 +164,8 @@ Tensor frame_of(Tensor& t, int64_t f) {
 }
 
 Tensor run(const OperatorType& type, const Operator& op, std::vector<Tensor> inputs) {
-  if (!inputs.empty() && inputs[0].type.layout.str().starts_with('F') && !accepts(type.inputs[0], inputs[0].type.layout)) {
+  if (!inputs.empty() && inputs[0].type.layout.str().starts_with('F') &&
+      !accepts(type.inputs[0], inputs[0].type.layout)) {
     Tensor all;
     for (int64_t f = 0; f < inputs[0].type.shape[0]; ++f) {
       std::vector<Tensor> frame = inputs;
@@ -183,7 +184,8 @@ Tensor run(const OperatorType& type, const Operator& op, std::vector<Tensor> inp
   EXPECT_EQ(known.dtype, out.type.dtype);
   EXPECT_EQ(known.layout, out.type.layout);
   for (int a = 0; known.shape.rank >= 0 && a < out.type.shape.rank; ++a)
-    EXPECT_TRUE(known.shape[a] < 0 || known.shape[a] == out.type.shape[a]) << known.str() << " but " << out.type.str();
+    EXPECT_TRUE(known.shape[a] < 0 || known.shape[a] == out.type.shape[a])
+        << known.str() << " but " << out.type.str();
   return out;
 }
 
@@ -195,7 +197,8 @@ void check_case(const OperatorType& type, const Case& c) {
   EXPECT_EQ(out.type.dtype, expected.type.dtype);
   ASSERT_EQ(out.type.shape.str(), expected.type.shape.str());
   for (int64_t i = 0; i < out.type.shape.volume(); ++i)
-    EXPECT_EQ(detail::element(out.view(), i), detail::element(expected.view(), i)) << "element " << i;
+    EXPECT_EQ(detail::element(out.view(), i), detail::element(expected.view(), i))
+        << "element " << i;
 }
 
 TEST(Cases, AllOperatorsGiveWhatTheyDocument) {

@@ -9,7 +9,9 @@ namespace stoker {
 namespace {
 
 // Depth means frames where there is no depth.
-int depth_axis(const Layout& layout) { return layout.find('D') >= 0 ? layout.find('D') : layout.find('F'); }
+int depth_axis(const Layout& layout) {
+  return layout.find('D') >= 0 ? layout.find('D') : layout.find('F');
+}
 
 // By D, H, W: an axis of the layout, or -1.
 struct Axes {
@@ -23,10 +25,13 @@ struct Extents {
 
 template <class WrongCall>
 Extents requested(const CropArguments& a) {
-  if (!a.crop) return {{static_cast<int64_t>(a.crop_d), static_cast<int64_t>(a.crop_h), static_cast<int64_t>(a.crop_w)}};
+  if (!a.crop)
+    return {{static_cast<int64_t>(a.crop_d), static_cast<int64_t>(a.crop_h),
+             static_cast<int64_t>(a.crop_w)}};
   const size_t n = a.crop->size();
   if (n != 2 && n != 3)
-    throw WrongCall("argument 'crop' takes (H, W) or (D, H, W), got " + std::to_string(n) + " values");
+    throw WrongCall("argument 'crop' takes (H, W) or (D, H, W), got " + std::to_string(n) +
+                    " values");
   Extents e;
   for (size_t i = 0; i < n; ++i) e.extent[3 - n + i] = static_cast<int64_t>((*a.crop)[i]);
   return e;
@@ -35,7 +40,8 @@ Extents requested(const CropArguments& a) {
 template <class WrongCall>
 void require_depth(const Extents& e, const Layout& layout) {
   if (e.extent[0] > 0 && depth_axis(layout) < 0)
-    throw WrongCall("a crop in depth needs an axis D or F, the layout is '" + std::string(layout.str()) + "'");
+    throw WrongCall("a crop in depth needs an axis D or F, the layout is '" +
+                    std::string(layout.str()) + "'");
 }
 
 int64_t start_of(double position, int64_t extent, int64_t window, Rounding rounding) {
@@ -49,7 +55,8 @@ void check_crop(const CropArguments& a, const Checker& c, const Layout& layout) 
   const bool list = a.crop || c.is_fed("crop");
   const bool h = a.crop_h > 0 || c.is_fed("crop_h"), w = a.crop_w > 0 || c.is_fed("crop_w");
   const bool d = a.crop_d > 0 || c.is_fed("crop_d");
-  if (list && (h || w || d)) throw GraphError("argument 'crop' excludes 'crop_h', 'crop_w' and 'crop_d'");
+  if (list && (h || w || d))
+    throw GraphError("argument 'crop' excludes 'crop_h', 'crop_w' and 'crop_d'");
   if (h != w) throw GraphError("arguments 'crop_h' and 'crop_w' go together");
   if (d && !h) throw GraphError("argument 'crop_d' needs 'crop_h' and 'crop_w'");
   if (!c.is_fed("crop")) require_depth<GraphError>(requested<GraphError>(a), layout);

@@ -26,24 +26,29 @@ struct CropArguments {
 
 inline constexpr auto kCropArguments = std::tuple{
     arg(&CropArguments::crop, "crop",
-        "Size of the window in pixels, (H, W) or (D, H, W), cut to whole numbers; 0 takes the whole axis. Excludes crop_h, "
-        "crop_w and crop_d.",
+        "Size of the window in pixels, (H, W) or (D, H, W), cut to whole numbers; 0 takes the "
+        "whole axis. Excludes crop_h, crop_w and crop_d.",
         at_least(0), kPerSample),
-    arg(&CropArguments::crop_h, "crop_h", "Height of the window in pixels. Goes together with crop_w.", at_least(0), kPerSample),
-    arg(&CropArguments::crop_w, "crop_w", "Width of the window in pixels. Goes together with crop_h.", at_least(0), kPerSample),
-    arg(&CropArguments::crop_pos_x, "crop_pos_x", "Place of the window, from 0 at the left edge to 1 at the right one.",
-        between(0, 1), kPerSample),
-    arg(&CropArguments::crop_pos_y, "crop_pos_y", "Place of the window, from 0 at the top to 1 at the bottom.", between(0, 1),
+    arg(&CropArguments::crop_h, "crop_h",
+        "Height of the window in pixels. Goes together with crop_w.", at_least(0), kPerSample),
+    arg(&CropArguments::crop_w, "crop_w",
+        "Width of the window in pixels. Goes together with crop_h.", at_least(0), kPerSample),
+    arg(&CropArguments::crop_pos_x, "crop_pos_x",
+        "Place of the window, from 0 at the left edge to 1 at the right one.", between(0, 1),
         kPerSample),
+    arg(&CropArguments::crop_pos_y, "crop_pos_y",
+        "Place of the window, from 0 at the top to 1 at the bottom.", between(0, 1), kPerSample),
     arg(&CropArguments::rounding, "rounding",
-        "How the window's start becomes a whole number: 'round' (halves away from zero) or 'truncate'."),
+        "How the window's start becomes a whole number: 'round' (halves away from zero) or "
+        "'truncate'."),
 };
 inline constexpr auto kCropDepthArguments = std::tuple{
     arg(&CropArguments::crop_d, "crop_d",
-        "Depth of the window (axis D, or the frames of a sequence without D). Needs crop_h and crop_w.", at_least(0),
-        kPerSample),
-    arg(&CropArguments::crop_pos_z, "crop_pos_z", "Place of the window, from 0 at the front to 1 at the back.", between(0, 1),
-        kPerSample),
+        "Depth of the window (axis D, or the frames of a sequence without D). Needs crop_h and "
+        "crop_w.",
+        at_least(0), kPerSample),
+    arg(&CropArguments::crop_pos_z, "crop_pos_z",
+        "Place of the window, from 0 at the front to 1 at the back.", between(0, 1), kPerSample),
 };
 
 // Throws GraphError when arguments exclude each other, or name an axis that the layout does not have.

@@ -9,7 +9,8 @@ namespace {
 template <class WrongCall>
 Shape shape_of(const Small<int64_t>& extents) {
   if (extents.size() > static_cast<size_t>(kMaxRank))
-    throw WrongCall("argument 'shape' has " + std::to_string(extents.size()) + " axes; at most " + std::to_string(kMaxRank));
+    throw WrongCall("argument 'shape' has " + std::to_string(extents.size()) + " axes; at most " +
+                    std::to_string(kMaxRank));
   Shape s;
   for (int64_t e : extents) {
     if (e < 0) throw WrongCall("argument 'shape' has the extent " + std::to_string(e));

@@ -12,7 +12,8 @@ namespace {
 
 TEST(Elements, CountInTheFullShape) {
   int16_t data[6] = {};
-  set_elements(View::window(data, DType::kInt16, {{1, 2}, {3, 5}}, {4, 6}), [](int64_t k) { return double(k); });
+  set_elements(View::window(data, DType::kInt16, {{1, 2}, {3, 5}}, {4, 6}),
+               [](int64_t k) { return double(k); });
   EXPECT_EQ((std::vector<int16_t>(data, data + 6)), (std::vector<int16_t>{8, 9, 10, 14, 15, 16}));
   View turned = View::dense(data, DType::kInt16, {3});
   turned.data = data + 2;
@@ -26,7 +27,8 @@ TEST(Elements, CountInTheFullShape) {
 TEST(Elements, ShapeIsAskedForOrCopied) {
   const test::OneInput in({DType::kUint8, "", {2, 5}});
   std::vector<TensorType> outputs, types{{DType::kUint8, "", {2, 5}}};
-  const Inference with{types, {}, outputs, Chance(1, 1, 0, 0)}, without{{}, {}, outputs, Chance(1, 1, 0, 0)};
+  const Inference with{types, {}, outputs, Chance(1, 1, 0, 0)},
+      without{{}, {}, outputs, Chance(1, 1, 0, 0)};
   EXPECT_EQ(shape_asked({}, with), (Shape{2, 5}));
   EXPECT_EQ(shape_asked({}, without), Shape{});
   EXPECT_EQ(shape_asked(Small<int64_t>{3}, without), Shape{3});
@@ -37,7 +39,8 @@ TEST(Elements, ShapeIsAskedForOrCopied) {
 }
 
 // Draws of one sample, of a window of the whole.
-std::vector<float> draws(const char* op, const Arguments& arguments, int64_t position, const Window& w, const Shape& full) {
+std::vector<float> draws(const char* op, const Arguments& arguments, int64_t position,
+                         const Window& w, const Shape& full) {
   std::vector<float> data(static_cast<size_t>(w.shape().volume()));
   const View out = View::window(data.data(), DType::kFloat32, w, full);
   Arena arena;
@@ -60,7 +63,8 @@ TEST(Elements, DrawsDoNotDependOnTheWindow) {
 TEST(Elements, DrawsAreSpreadAsAsked) {
   const Shape full{40000};
   double mean = 0;
-  for (float x : draws("random.uniform", {{"range", std::vector<double>{2, 4}}}, 0, Window::all(full), full)) {
+  for (float x : draws("random.uniform", {{"range", std::vector<double>{2, 4}}}, 0,
+                       Window::all(full), full)) {
     ASSERT_GE(x, 2);
     ASSERT_LT(x, 4);
     mean += x / 40000.0;
@@ -73,7 +77,8 @@ TEST(Elements, DrawsAreSpreadAsAsked) {
   }
   EXPECT_NEAR(ones / 40000, 0.3, 0.01);
   int count[3] = {};
-  for (float x : draws("random.uniform", {{"values", std::vector<double>{5, 6, 7}}}, 0, Window::all(full), full))
+  for (float x : draws("random.uniform", {{"values", std::vector<double>{5, 6, 7}}}, 0,
+                       Window::all(full), full))
     ++count[static_cast<int>(x) - 5];
   for (int c : count) EXPECT_NEAR(c, 40000 / 3.0, 400);
 }

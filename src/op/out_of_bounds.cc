@@ -28,8 +28,9 @@ Window settle(const Window& wanted, const TensorType& in, OutOfBounds policy) {
   for (int a = 0; a < in.shape.rank; ++a) {
     if (!reaches_outside(w, in.shape, a)) continue;
     if (policy == OutOfBounds::kError)
-      throw SampleError("the window [" + std::to_string(w.begin[a]) + ", " + std::to_string(w.end[a]) + ") of axis " +
-                        axis_name(in, a) + " reaches outside its extent of " + std::to_string(in.shape[a]));
+      throw SampleError("the window [" + std::to_string(w.begin[a]) + ", " +
+                        std::to_string(w.end[a]) + ") of axis " + axis_name(in, a) +
+                        " reaches outside its extent of " + std::to_string(in.shape[a]));
     if (policy == OutOfBounds::kPad) continue;
     w.begin[a] = std::clamp<int64_t>(w.begin[a], 0, in.shape[a]);
     w.end[a] = std::clamp<int64_t>(w.end[a], w.begin[a], in.shape[a]);
@@ -51,7 +52,8 @@ Gather cut(const Window& w, const TensorType& in, const Small<float>& fill_value
 
 void add_cut(Lowering& l, const Window& w, const OutOfBoundsArguments& a, DType result) {
   const TensorType in = l.type();
-  l.add(cut(settle(w, in, a.out_of_bounds_policy), in, a.fill_values), result == DType::kNone ? in.dtype : result);
+  l.add(cut(settle(w, in, a.out_of_bounds_policy), in, a.fill_values),
+        result == DType::kNone ? in.dtype : result);
 }
 
 }  // namespace stoker

@@ -21,10 +21,11 @@ struct OutOfBoundsArguments {
 };
 inline constexpr auto kOutOfBoundsArguments = std::tuple{
     arg(&OutOfBoundsArguments::out_of_bounds_policy, "out_of_bounds_policy",
-        "What to do with a window that reaches outside the input: 'error' refuses it, 'pad' fills with fill_values, "
-        "'trim_to_shape' cuts it off."),
+        "What to do with a window that reaches outside the input: 'error' refuses it, 'pad' fills "
+        "with fill_values, 'trim_to_shape' cuts it off."),
     arg(&OutOfBoundsArguments::fill_values, "fill_values",
-        "Values for what lies outside, in the output's dtype: one for all, or one per channel of the window."),
+        "Values for what lies outside, in the output's dtype: one for all, or one per channel of "
+        "the window."),
 };
 
 // The window after the policy. Throws SampleError under 'error' when `w` reaches outside `in`.

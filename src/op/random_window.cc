@@ -9,11 +9,12 @@ namespace stoker {
 namespace {
 
 void check_range(const char* name, const Small<float>& range, bool above_zero) {
-  if (range.size() == 2 && range[0] <= range[1] && range[1] > 0 && (!above_zero || range[0] > 0)) return;
+  if (range.size() == 2 && range[0] <= range[1] && range[1] > 0 && (!above_zero || range[0] > 0))
+    return;
   std::string got;
   for (float x : range) got += (got.empty() ? "" : ", ") + to_string(Value(detail::shortest(x)));
-  throw GraphError(std::string("argument '") + name + "' takes (least, most)" + (above_zero ? ", both above 0" : "") +
-                   ", got [" + got + "]");
+  throw GraphError(std::string("argument '") + name + "' takes (least, most)" +
+                   (above_zero ? ", both above 0" : "") + ", got [" + got + "]");
 }
 
 struct Size {
@@ -32,7 +33,9 @@ struct Picture {
         most_area(a.random_area[1] * area(h, w)),
         least_ratio(a.random_aspect_ratio[0]),
         most_ratio(a.random_aspect_ratio[1]) {}
-  static double area(int64_t h, int64_t w) { return static_cast<double>(h) * static_cast<double>(w); }
+  static double area(int64_t h, int64_t w) {
+    return static_cast<double>(h) * static_cast<double>(w);
+  }
 
   int64_t widest() const { return whole(static_cast<double>(height) * most_ratio); }
   int64_t tallest() const { return whole(static_cast<double>(width) / least_ratio); }
@@ -41,14 +44,17 @@ struct Picture {
     return s.width <= width && s.height <= height && ratio >= least_ratio && ratio <= most_ratio;
   }
   // Whole pixels, at least one.
-  static int64_t whole(double x) { return std::max<int64_t>(1, static_cast<int64_t>(std::min(x, 0x1p62))); }
+  static int64_t whole(double x) {
+    return std::max<int64_t>(1, static_cast<int64_t>(std::min(x, 0x1p62)));
+  }
 };
 
 Size draw_size(const Picture& p, Chance& chance) {
   const double area = p.least_area + (p.most_area - p.least_area) * chance.uniform();
   const double low = exact::log(p.least_ratio), high = exact::log(p.most_ratio);
   const double ratio = exact::exp(low + (high - low) * chance.uniform());
-  return {Picture::whole(std::sqrt(area / ratio) + 0.5), Picture::whole(std::sqrt(area * ratio) + 0.5)};
+  return {Picture::whole(std::sqrt(area / ratio) + 0.5),
+          Picture::whole(std::sqrt(area * ratio) + 0.5)};
 }
 
 Size largest_size(const Picture& p) {
@@ -57,7 +63,8 @@ Size largest_size(const Picture& p) {
   if (ratio > p.most_ratio) s.width = p.widest();
   else if (ratio < p.least_ratio) s.height = p.tallest();
   const double shrink = std::sqrt(std::min(1.0, p.most_area / Picture::area(s.height, s.width)));
-  return {Picture::whole(static_cast<double>(s.height) * shrink), Picture::whole(static_cast<double>(s.width) * shrink)};
+  return {Picture::whole(static_cast<double>(s.height) * shrink),
+          Picture::whole(static_cast<double>(s.width) * shrink)};
 }
 
 Size random_size(const Picture& p, int attempts, Chance& chance) {
@@ -76,7 +83,8 @@ void check_random_window(const RandomWindowArguments& a) {
   check_range("random_aspect_ratio", a.random_aspect_ratio, true);
 }
 
-PlaneWindow random_window(const RandomWindowArguments& a, int64_t height, int64_t width, Chance chance) {
+PlaneWindow random_window(const RandomWindowArguments& a, int64_t height, int64_t width,
+                          Chance chance) {
   const Size s = random_size(Picture(a, height, width), a.num_attempts, chance);
   PlaneWindow w{0, 0, s.height, s.width};
   w.y = chance.uniform_int(height - w.height + 1);

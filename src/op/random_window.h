@@ -20,7 +20,9 @@ inline constexpr auto kRandomWindowArguments = std::tuple{
     arg(&RandomWindowArguments::random_aspect_ratio, "random_aspect_ratio",
         "Range of the window's width divided by its height, (least, most).", at_least(0)),
     arg(&RandomWindowArguments::num_attempts, "num_attempts",
-        "How often to draw an area and a ratio until the window fits; then the largest fitting window is taken.", at_least(1)),
+        "How often to draw an area and a ratio until the window fits; then the largest fitting "
+        "window is taken.",
+        at_least(1)),
 };
 
 struct PlaneWindow {
@@ -33,6 +35,7 @@ void check_random_window(const RandomWindowArguments& a);
 
 // Areas are drawn evenly, ratios evenly in their logarithm, places evenly over all that fit. A rounded window whose ratio
 // left the range is drawn again. Takes four draws an attempt and four for the place. Requires: height, width > 0.
-PlaneWindow random_window(const RandomWindowArguments& a, int64_t height, int64_t width, Chance chance);
+PlaneWindow random_window(const RandomWindowArguments& a, int64_t height, int64_t width,
+                          Chance chance);
 
 }  // namespace stoker

@@ -23,11 +23,12 @@ void expect_inside(const PlaneWindow& p, int64_t h, int64_t w) {
 }
 
 TEST(RandomWindow, Golden) {
-  const PlaneWindow expected[] = {{66, 238, 164, 175}, {51, 54, 261, 335},  {31, 202, 311, 282},
+  const PlaneWindow expected[] = {{66, 238, 164, 175}, {51, 54, 261, 335}, {31, 202, 311, 282},
                                   {42, 242, 224, 184}, {8, 104, 225, 275}, {18, 10, 356, 274}};
   for (int64_t i = 0; i < 6; ++i) {
     const PlaneWindow p = draw({}, 375, 500, i);
-    EXPECT_EQ(p, expected[i]) << "{" << p.y << ", " << p.x << ", " << p.height << ", " << p.width << "}, ";
+    EXPECT_EQ(p, expected[i]) << "{" << p.y << ", " << p.x << ", " << p.height << ", " << p.width
+                              << "}, ";
   }
 }
 
@@ -68,7 +69,8 @@ TEST(RandomWindow, FallsBackToTheLargest) {
   const RandomWindowArguments whole{.random_area = {1, 1}};
   EXPECT_EQ(draw(whole, 100, 130, 3), (PlaneWindow{0, 0, 100, 130}));
   // The area is limited also here: 1 % of 100 x 130, but of the ratio 2.6 that no small attempt meets exactly.
-  const RandomWindowArguments small{.random_area = {0.01f, 0.01f}, .random_aspect_ratio = {1.2999f, 1.3001f}};
+  const RandomWindowArguments small{.random_area = {0.01f, 0.01f},
+                                    .random_aspect_ratio = {1.2999f, 1.3001f}};
   const PlaneWindow p = draw(small, 100, 130, 3);
   EXPECT_EQ(p.height, 10);
   EXPECT_EQ(p.width, 13);

@@ -7,8 +7,8 @@ namespace stoker {
 void check_reader(const ReaderArguments& a) {
   using End = io::OrderSpec::EpochEnd;
   if (a.shard_id >= a.num_shards)
-    throw GraphError("argument 'shard_id' is " + std::to_string(a.shard_id) + ", there are " + std::to_string(a.num_shards) +
-                     " shards, counted from 0");
+    throw GraphError("argument 'shard_id' is " + std::to_string(a.shard_id) + ", there are " +
+                     std::to_string(a.num_shards) + " shards, counted from 0");
   if (a.shuffle_after_epoch && a.random_shuffle)
     throw GraphError("arguments 'shuffle_after_epoch' and 'random_shuffle' exclude each other");
   if (a.shuffle_after_epoch && a.stick_to_shard)

@@ -32,18 +32,23 @@ inline constexpr auto kReaderArguments = std::tuple{
     arg(&ReaderArguments::shuffle_after_epoch, "shuffle_after_epoch",
         "The same as random_shuffle. Excludes random_shuffle and stick_to_shard."),
     arg(&ReaderArguments::seed, "seed",
-        "Key of the random order; equal on all shards. -1: shuffle_after_epoch_seed, or else a fixed one. The pipeline's seed "
-        "plays no part.",
+        "Key of the random order; equal on all shards. -1: shuffle_after_epoch_seed, or else a "
+        "fixed one. The pipeline's seed plays no part.",
         at_least(-1)),
-    arg(&ReaderArguments::shuffle_after_epoch_seed, "shuffle_after_epoch_seed", "Key of the random order where seed is -1."),
-    arg(&ReaderArguments::shard_id, "shard_id", "Which part of the set this reader starts with, below num_shards.", at_least(0)),
-    arg(&ReaderArguments::num_shards, "num_shards", "Into how many parts the set is cut.", at_least(1)),
+    arg(&ReaderArguments::shuffle_after_epoch_seed, "shuffle_after_epoch_seed",
+        "Key of the random order where seed is -1."),
+    arg(&ReaderArguments::shard_id, "shard_id",
+        "Which part of the set this reader starts with, below num_shards.", at_least(0)),
+    arg(&ReaderArguments::num_shards, "num_shards", "Into how many parts the set is cut.",
+        at_least(1)),
     arg(&ReaderArguments::stick_to_shard, "stick_to_shard", "Read the same part in every epoch."),
     arg(&ReaderArguments::pad_last_batch, "pad_last_batch",
-        "Fill up the last batch of an epoch, on all shards alike, by repeating the last sample. The same as epoch_end='pad'."),
+        "Fill up the last batch of an epoch, on all shards alike, by repeating the last sample. "
+        "The same as epoch_end='pad'."),
     arg(&ReaderArguments::epoch_end, "epoch_end",
-        "How the end of an epoch meets the batches. 'continue' (default): the next epoch's first samples fill up; 'pad': the "
-        "last sample does; 'drop': what does not fill a batch is left out."),
+        "How the end of an epoch meets the batches. 'continue' (default): the next epoch's first "
+        "samples fill up; 'pad': the last sample does; 'drop': what does not fill a batch is left "
+        "out."),
 };
 
 // Accepted so that established scripts run: reading is always ahead, within the pipeline's memory limit.

@@ -12,7 +12,8 @@ using End = io::OrderSpec::EpochEnd;
 TEST(Reader, MakesAnOrder) {
   io::OrderSpec s = order_of({}, 10);
   EXPECT_EQ(s, (io::OrderSpec{.size = 10}));
-  s = order_of({.random_shuffle = true, .shard_id = 1, .num_shards = 3, .pad_last_batch = true}, 10);
+  s = order_of({.random_shuffle = true, .shard_id = 1, .num_shards = 3, .pad_last_batch = true},
+               10);
   EXPECT_TRUE(s.shuffle);
   EXPECT_EQ(s.end, End::kPad);
   EXPECT_EQ(s.shard_id, 1);

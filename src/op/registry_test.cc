@@ -16,15 +16,17 @@ TEST(Registry, IsSortedAndComplete) {
     EXPECT_LT(before, t.name);
     names.insert(before = t.name);
   }
-  for (const char* name : {"readers.file", "decoders.image", "decoders.image_crop", "decoders.image_random_crop", "resize",
-                           "random_resized_crop", "crop", "slice", "flip", "crop_mirror_normalize", "cast", "copy",
-                           "per_frame", "random.coin_flip", "random.uniform", "constant"})
+  for (const char* name :
+       {"readers.file", "decoders.image", "decoders.image_crop", "decoders.image_random_crop",
+        "resize", "random_resized_crop", "crop", "slice", "flip", "crop_mirror_normalize", "cast",
+        "copy", "per_frame", "random.coin_flip", "random.uniform", "constant"})
     EXPECT_TRUE(names.contains(name)) << name;
 }
 
 TEST(Registry, EverythingIsDocumented) {
   for (const OperatorType& t : all_operators()) {
-    EXPECT_TRUE(t.summary.find(".\n\n") != std::string::npos) << t.name << ": a sentence, then the rest";
+    EXPECT_TRUE(t.summary.find(".\n\n") != std::string::npos)
+        << t.name << ": a sentence, then the rest";
     for (const auto& ports : {t.inputs, t.outputs})
       for (const Port& p : ports) EXPECT_TRUE(*p.name && *p.help) << t.name;
     std::set<std::string> seen(t.ignored.begin(), t.ignored.end());

@@ -13,8 +13,9 @@ namespace stoker {
 template <>
 struct EnumNames<Filter> {
   static constexpr const char* kType = "InterpType";
-  static constexpr const char* kNames[] = {"INTERP_NN",       "INTERP_LINEAR",     "INTERP_CUBIC",
-                                           "INTERP_LANCZOS3", "INTERP_TRIANGULAR", "INTERP_GAUSSIAN"};
+  static constexpr const char* kNames[] = {"INTERP_NN",         "INTERP_LINEAR",
+                                           "INTERP_CUBIC",      "INTERP_LANCZOS3",
+                                           "INTERP_TRIANGULAR", "INTERP_GAUSSIAN"};
 };
 
 struct FilterArguments {
@@ -23,12 +24,15 @@ struct FilterArguments {
   bool antialias = true;
 };
 inline constexpr auto kFilterArguments = std::tuple{
-    arg(&FilterArguments::interp_type, "interp_type", "Filter where min_filter or mag_filter does not say otherwise.",
-        kPerSample),
-    arg(&FilterArguments::min_filter, "min_filter", "Filter along axes that shrink; default: interp_type.", kPerSample),
-    arg(&FilterArguments::mag_filter, "mag_filter", "Filter along axes that grow; default: interp_type.", kPerSample),
+    arg(&FilterArguments::interp_type, "interp_type",
+        "Filter where min_filter or mag_filter does not say otherwise.", kPerSample),
+    arg(&FilterArguments::min_filter, "min_filter",
+        "Filter along axes that shrink; default: interp_type.", kPerSample),
+    arg(&FilterArguments::mag_filter, "mag_filter",
+        "Filter along axes that grow; default: interp_type.", kPerSample),
     arg(&FilterArguments::antialias, "antialias",
-        "Widens the filter along axes that shrink, so that fine patterns do not turn into coarse ones. Nearest neighbour cannot."),
+        "Widens the filter along axes that shrink, so that fine patterns do not turn into coarse "
+        "ones. Nearest neighbour cannot."),
 };
 
 // The axis whose output positions [0, out) cover the input interval [lo, hi) (hi < lo mirrors). Requires: out > 0.

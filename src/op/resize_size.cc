@@ -47,13 +47,16 @@ class Sizes {
     const bool together = r_.mode == ResizeMode::kNotSmaller || r_.mode == ResizeMode::kNotLarger;
     if (together) return std::copysign(in_[i] * common_scale(), r_.size[i]);
     const double size = alone(i);
-    return r_.max_size[i] > 0 && std::fabs(size) > r_.max_size[i] ? std::copysign(r_.max_size[i], size) : size;
+    return r_.max_size[i] > 0 && std::fabs(size) > r_.max_size[i]
+               ? std::copysign(r_.max_size[i], size)
+               : size;
   }
 
  private:
   double alone(int i) const {
     if (r_.size[i] != 0) return r_.size[i];
-    return r_.mode == ResizeMode::kDefault && scales_.count > 0 ? in_[i] * mean_of(scales_) : in_[i];
+    return r_.mode == ResizeMode::kDefault && scales_.count > 0 ? in_[i] * mean_of(scales_)
+                                                                : in_[i];
   }
   double common_scale() const {
     double scale = r_.mode == ResizeMode::kNotSmaller ? scales_.most : scales_.least;
@@ -81,7 +84,8 @@ ResizeResult resize_extents(const ResizeRequest& request) {
     double lo = r.lo[i], hi = r.hi[i];
     if (size < 0) std::swap(lo, hi);
     if (r.subpixel_scale && exact_size != static_cast<double>(result.out[i])) {
-      const double stretch = std::min(static_cast<double>(result.out[i]) / exact_size, kMostStretch);
+      const double stretch =
+          std::min(static_cast<double>(result.out[i]) / exact_size, kMostStretch);
       const double middle = (lo + hi) / 2, half = (hi - lo) / 2 * stretch;
       lo = middle - half;
       hi = middle + half;

@@ -22,7 +22,7 @@ struct ResizeRequest {
   ResizeMode mode = ResizeMode::kDefault;
   double size[kMaxSpatial] = {};  // 0: absent; negative: flipped
   double lo[kMaxSpatial] = {}, hi[kMaxSpatial] = {};  // the input interval; hi < lo flips
-  double max_size[kMaxSpatial] = {};                  // 0: no limit
+  double max_size[kMaxSpatial] = {};  // 0: no limit
   bool subpixel_scale = true;
 };
 

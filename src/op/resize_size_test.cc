@@ -9,7 +9,8 @@
 namespace stoker {
 namespace {
 
-ResizeRequest plane(double h, double w, double size_h, double size_w, ResizeMode mode = ResizeMode::kDefault) {
+ResizeRequest plane(double h, double w, double size_h, double size_w,
+                    ResizeMode mode = ResizeMode::kDefault) {
   ResizeRequest r;
   r.mode = mode;
   r.hi[0] = h, r.hi[1] = w;

@@ -46,8 +46,9 @@ TEST(Value, RefusesWhatDoesNotFit) {
     from<Filter>(std::string("LINEAR"));
     FAIL();
   } catch (const GraphError& e) {
-    EXPECT_STREQ(e.what(), "expects one of INTERP_NN, INTERP_LINEAR, INTERP_CUBIC, INTERP_LANCZOS3, INTERP_TRIANGULAR, "
-                           "INTERP_GAUSSIAN, got 'LINEAR'");
+    EXPECT_STREQ(e.what(),
+                 "expects one of INTERP_NN, INTERP_LINEAR, INTERP_CUBIC, INTERP_LANCZOS3, "
+                 "INTERP_TRIANGULAR, INTERP_GAUSSIAN, got 'LINEAR'");
   }
 }
 

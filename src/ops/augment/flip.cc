@@ -14,9 +14,11 @@ struct Flip {
   static constexpr auto schema = describe(
       "flip",
       "Mirrors an image, a volume or a sequence.\n\n"
-      "Each of the three directions is mirrored where its argument is not 0. Accepts any dtype; the output has the input's "
-      "type and shape. depthwise needs an axis D.",
-      ports({.name = "input", .help = "Image, volume or sequence.", .layouts = "HWC, CHW, HW, DHWC, CDHW, DHW"}),
+      "Each of the three directions is mirrored where its argument is not 0. Accepts any dtype; "
+      "the output has the input's type and shape. depthwise needs an axis D.",
+      ports({.name = "input",
+             .help = "Image, volume or sequence.",
+             .layouts = "HWC, CHW, HW, DHWC, CDHW, DHW"}),
       ports({.name = "output", .help = "The mirrored input."}),
       arg(&Flip::horizontal, "horizontal", "1 swaps left and right.", between(0, 1), kPerSample),
       arg(&Flip::vertical, "vertical", "1 swaps top and bottom.", between(0, 1), kPerSample),
@@ -25,7 +27,8 @@ struct Flip {
   template <class WrongCall>
   void require_depth(const Layout& layout) const {
     if (depthwise && layout.find('D') < 0)
-      throw WrongCall("argument 'depthwise' needs an axis D, the layout is '" + std::string(layout.str()) + "'");
+      throw WrongCall("argument 'depthwise' needs an axis D, the layout is '" +
+                      std::string(layout.str()) + "'");
   }
 
   void check(Checker& c) const {
@@ -46,10 +49,16 @@ struct Flip {
 
   static std::vector<Case> cases() {
     return {
-        {"", {"uint8 HWC [[[1, 2], [3, 4]], [[5, 6], [7, 8]]]"}, {"uint8 [[[3, 4], [1, 2]], [[7, 8], [5, 6]]]"}},
+        {"",
+         {"uint8 HWC [[[1, 2], [3, 4]], [[5, 6], [7, 8]]]"},
+         {"uint8 [[[3, 4], [1, 2]], [[7, 8], [5, 6]]]"}},
         {"horizontal=0, vertical=1", {"float32 HW [[1, 2], [3, 4]]"}, {"float32 [[3, 4], [1, 2]]"}},
-        {"horizontal=0, depthwise=1", {"int16 DHWC [[[[1]]], [[[2]]]]"}, {"int16 [[[[2]]], [[[1]]]]"}},
-        {"horizontal=1, vertical=1", {"uint8 FCHW [[[[1, 2]]], [[[3, 4]]]]"}, {"uint8 [[[[2, 1]]], [[[4, 3]]]]"}},
+        {"horizontal=0, depthwise=1",
+         {"int16 DHWC [[[[1]]], [[[2]]]]"},
+         {"int16 [[[[2]]], [[[1]]]]"}},
+        {"horizontal=1, vertical=1",
+         {"uint8 FCHW [[[[1, 2]]], [[[3, 4]]]]"},
+         {"uint8 [[[[2, 1]]], [[[4, 3]]]]"}},
     };
   }
 };

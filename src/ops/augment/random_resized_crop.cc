@@ -17,18 +17,22 @@ struct RandomResizedCrop : RandomWindowArguments, FilterArguments {
   static constexpr auto schema = describe(
       "random_resized_crop",
       "Cuts a random window out of an image and resizes it.\n\n"
-      "The window's area and aspect ratio are drawn until it fits into the picture, then its place. All frames of a sequence "
-      "share one window. Accepts any dtype. What was drawn depends on the pipeline's seed, the epoch and the sample only.",
+      "The window's area and aspect ratio are drawn until it fits into the picture, then its "
+      "place. All frames of a sequence share one window. Accepts any dtype. What was drawn depends "
+      "on the pipeline's seed, the epoch and the sample only.",
       ports({.name = "input", .help = "Image or sequence.", .layouts = "HWC, CHW, HW, CFHW"}),
       ports({.name = "output", .help = "The window, of the given size."}),
-      arg(&RandomResizedCrop::size, "size", "Output size in pixels, (H, W), or one number for both.", at_least(1), kRequired),
+      arg(&RandomResizedCrop::size, "size",
+          "Output size in pixels, (H, W), or one number for both.", at_least(1), kRequired),
       kRandomWindowArguments, kFilterArguments,
-      arg(&RandomResizedCrop::dtype, "dtype", "Output dtype; default: the input's. Values are rounded and saturate."));
+      arg(&RandomResizedCrop::dtype, "dtype",
+          "Output dtype; default: the input's. Values are rounded and saturate."));
 
   void check(Checker& c) const {
     check_random_window(*this);
     if (size.size() != 1 && size.size() != 2)
-      throw GraphError("argument 'size' takes (H, W), got " + std::to_string(size.size()) + " values");
+      throw GraphError("argument 'size' takes (H, W), got " + std::to_string(size.size()) +
+                       " values");
     TensorType t = c.in();
     t.shape[t.layout.find('H')] = size.at_or_only(0);
     t.shape[t.layout.find('W')] = size.at_or_only(1);
@@ -39,10 +43,12 @@ struct RandomResizedCrop : RandomWindowArguments, FilterArguments {
   void lower(Lowering& l) const {
     const TensorType in = l.type();
     const int y = in.layout.find('H'), x = in.layout.find('W');
-    if (in.shape.volume() == 0) throw SampleError("the input has no pixels: shape " + in.shape.str());
+    if (in.shape.volume() == 0)
+      throw SampleError("the input has no pixels: shape " + in.shape.str());
     const PlaneWindow w = random_window(*this, in.shape[y], in.shape[x], l.chance);
     const auto axis = [&](int a, int64_t out, int64_t begin, int64_t extent) {
-      return resample_axis(*this, a, out, static_cast<double>(begin), static_cast<double>(begin + extent));
+      return resample_axis(*this, a, out, static_cast<double>(begin),
+                           static_cast<double>(begin + extent));
     };
     Resample r;
     r.count = 2;
@@ -56,8 +62,11 @@ struct RandomResizedCrop : RandomWindowArguments, FilterArguments {
         {"size=[1, 1], random_area=[1.0, 1.0], random_aspect_ratio=[1.0, 1.0]",
          {"uint8 HWC [[[10], [20]], [[30], [40]]]"},
          {"uint8 [[[25]]]"}},
-        {"size=[1, 3], interp_type=types.INTERP_NN, dtype=types.FLOAT", {"uint8 HW [[7]]"}, {"float32 [[7, 7, 7]]"}},
-        {"size=2, random_area=[0.5, 1.0]", {"float32 CHW [[[0.5, 0.5, 0.5], [0.5, 0.5, 0.5]]]"},
+        {"size=[1, 3], interp_type=types.INTERP_NN, dtype=types.FLOAT",
+         {"uint8 HW [[7]]"},
+         {"float32 [[7, 7, 7]]"}},
+        {"size=2, random_area=[0.5, 1.0]",
+         {"float32 CHW [[[0.5, 0.5, 0.5], [0.5, 0.5, 0.5]]]"},
          {"float32 [[[0.5, 0.5], [0.5, 0.5]]]"}},
     };
   }

@@ -20,49 +20,66 @@ struct Resize : FilterArguments {
   static constexpr auto schema = describe(
       "resize",
       "Resizes an image, a volume or a sequence.\n\n"
-      "The size is given in pixels in one of four ways: size, the trio resize_x, resize_y, resize_z, resize_shorter or "
-      "resize_longer; without any the size stays. 0 leaves an axis to mode; a negative size mirrors it. The result has at "
-      "least one pixel per axis. Optionally only a region of the input is resized. Accepts any dtype.",
-      ports({.name = "input", .help = "Image, volume or sequence.",
+      "The size is given in pixels in one of four ways: size, the trio resize_x, resize_y, "
+      "resize_z, resize_shorter or resize_longer; without any the size stays. 0 leaves an axis to "
+      "mode; a negative size mirrors it. The result has at least one pixel per axis. Optionally "
+      "only a region of the input is resized. Accepts any dtype.",
+      ports({.name = "input",
+             .help = "Image, volume or sequence.",
              .layouts = "HWC, CHW, HW, DHWC, CDHW, DHW, CFHW, CFDHW"}),
       ports({.name = "output", .help = "The resized input, in its layout."}),
-      arg(&Resize::size, "size", "Output size, (H, W) or (D, H, W); one number serves all axes.", kPerSample),
+      arg(&Resize::size, "size", "Output size, (H, W) or (D, H, W); one number serves all axes.",
+          kPerSample),
       arg(&Resize::resize_x, "resize_x", "Output width.", kPerSample),
       arg(&Resize::resize_y, "resize_y", "Output height.", kPerSample),
       arg(&Resize::resize_z, "resize_z", "Output depth (axis D).", kPerSample),
-      arg(&Resize::resize_shorter, "resize_shorter", "Size of the shortest axis; the aspect ratio stays. Excludes mode.",
-          at_least(0), kPerSample),
-      arg(&Resize::resize_longer, "resize_longer", "Size of the longest axis; the aspect ratio stays. Excludes mode.",
-          at_least(0), kPerSample),
+      arg(&Resize::resize_shorter, "resize_shorter",
+          "Size of the shortest axis; the aspect ratio stays. Excludes mode.", at_least(0),
+          kPerSample),
+      arg(&Resize::resize_longer, "resize_longer",
+          "Size of the longest axis; the aspect ratio stays. Excludes mode.", at_least(0),
+          kPerSample),
       arg(&Resize::mode, "mode",
-          "'default': axes without a size are scaled by the geometric mean of the others; 'stretch': they stay; "
-          "'not_smaller', 'not_larger': one scale for all, so that no axis gets smaller or larger than asked for."),
-      arg(&Resize::max_size, "max_size", "Limit of the output size, one for all axes or one per axis; 0 is none.", at_least(0)),
+          "'default': axes without a size are scaled by the geometric mean of the others; "
+          "'stretch': they stay; 'not_smaller', 'not_larger': one scale for all, so that no axis "
+          "gets smaller or larger than asked for."),
+      arg(&Resize::max_size, "max_size",
+          "Limit of the output size, one for all axes or one per axis; 0 is none.", at_least(0)),
       arg(&Resize::subpixel_scale, "subpixel_scale",
-          "Where the size had to be rounded, stretch the region around its centre so that the scale stays exact. With False "
-          "the region stays and the scale changes, as in Pillow and OpenCV."),
-      arg(&Resize::roi_start, "roi_start", "Start of the region to resize, by axis. Goes together with roi_end.", kPerSample),
-      arg(&Resize::roi_end, "roi_end", "End of the region to resize, by axis; one before its start mirrors.", kPerSample),
-      arg(&Resize::roi_relative, "roi_relative", "Whether the region is given as a share of the extents (0 to 1), not in pixels."),
+          "Where the size had to be rounded, stretch the region around its centre so that the "
+          "scale stays exact. With False the region stays and the scale changes, as in Pillow and "
+          "OpenCV."),
+      arg(&Resize::roi_start, "roi_start",
+          "Start of the region to resize, by axis. Goes together with roi_end.", kPerSample),
+      arg(&Resize::roi_end, "roi_end",
+          "End of the region to resize, by axis; one before its start mirrors.", kPerSample),
+      arg(&Resize::roi_relative, "roi_relative",
+          "Whether the region is given as a share of the extents (0 to 1), not in pixels."),
       kFilterArguments,
-      arg(&Resize::dtype, "dtype", "Output dtype; default: the input's. Values are rounded and saturate."));
+      arg(&Resize::dtype, "dtype",
+          "Output dtype; default: the input's. Values are rounded and saturate."));
 
   void check(Checker& c) const {
     const auto given = [&](const char* name, bool constant) { return constant || c.is_fed(name); };
-    const bool shorter = given("resize_shorter", resize_shorter != 0), longer = given("resize_longer", resize_longer != 0);
+    const bool shorter = given("resize_shorter", resize_shorter != 0),
+               longer = given("resize_longer", resize_longer != 0);
     const bool z = given("resize_z", resize_z != 0);
     const bool trio = given("resize_x", resize_x != 0) || given("resize_y", resize_y != 0) || z;
     if (given("size", size.has_value()) + trio + shorter + longer > 1)
-      throw GraphError("the size is given in one way: size, or resize_x/y/z, or resize_shorter, or resize_longer");
+      throw GraphError(
+          "the size is given in one way: size, or resize_x/y/z, or resize_shorter, or "
+          "resize_longer");
     if ((shorter || longer) && mode != ResizeMode::kDefault)
-      throw GraphError("argument 'mode' does not go together with 'resize_shorter' or 'resize_longer'");
+      throw GraphError(
+          "argument 'mode' does not go together with 'resize_shorter' or 'resize_longer'");
     if (given("roi_start", roi_start.has_value()) != given("roi_end", roi_end.has_value()))
       throw GraphError("arguments 'roi_start' and 'roi_end' go together");
     if (roi_relative && !given("roi_start", roi_start.has_value()))
       throw GraphError("argument 'roi_relative' needs 'roi_start' and 'roi_end'");
     TensorType t = c.in();
     if (z && t.layout.find('D') < 0)
-      throw GraphError("argument 'resize_z' needs an axis D, the layout is '" + std::string(t.layout.str()) + "'");
+      throw GraphError("argument 'resize_z' needs an axis D, the layout is '" +
+                       std::string(t.layout.str()) + "'");
     require_lengths<GraphError>(t.layout);
     t.shape = checked_shape(c, t);
     t.dtype = dtype.value_or(t.dtype);
@@ -72,7 +89,8 @@ struct Resize : FilterArguments {
   void lower(Lowering& l) const {
     const TensorType in = l.type();
     require_lengths<SampleError>(in.layout);
-    if (in.shape.volume() == 0) throw SampleError("the input has no pixels: shape " + in.shape.str());
+    if (in.shape.volume() == 0)
+      throw SampleError("the input has no pixels: shape " + in.shape.str());
     const Axes axes(in.layout);
     const ResizeResult result = resize_extents(request(axes, in.shape));
     Resample r;
@@ -85,11 +103,19 @@ struct Resize : FilterArguments {
   static std::vector<Case> cases() {
     return {
         {"size=[1, 2]", {"uint8 HWC [[[10], [20]], [[30], [40]]]"}, {"uint8 [[[20], [30]]]"}},
-        {"resize_x=4, interp_type=types.INTERP_NN", {"uint8 HW [[1, 2]]"}, {"uint8 [[1, 1, 2, 2], [1, 1, 2, 2]]"}},
+        {"resize_x=4, interp_type=types.INTERP_NN",
+         {"uint8 HW [[1, 2]]"},
+         {"uint8 [[1, 1, 2, 2], [1, 1, 2, 2]]"}},
         {"resize_x=-2", {"int16 HW [[1, 2], [3, 4]]"}, {"int16 [[2, 1], [4, 3]]"}},
-        {"resize_shorter=2, dtype=types.FLOAT", {"uint8 CHW [[[8, 8]]]"}, {"float32 [[[8, 8, 8, 8], [8, 8, 8, 8]]]"}},
-        {"roi_start=[0.0, 0.5], roi_end=[1.0, 1.0], roi_relative=True", {"float32 HW [[1, 2, 3, 4]]"}, {"float32 [[3, 4]]"}},
-        {"size=[0, 8], mode=\"not_larger\", max_size=[4]", {"uint8 HW [[5, 5]]"}, {"uint8 [[5, 5, 5, 5], [5, 5, 5, 5]]"}},
+        {"resize_shorter=2, dtype=types.FLOAT",
+         {"uint8 CHW [[[8, 8]]]"},
+         {"float32 [[[8, 8, 8, 8], [8, 8, 8, 8]]]"}},
+        {"roi_start=[0.0, 0.5], roi_end=[1.0, 1.0], roi_relative=True",
+         {"float32 HW [[1, 2, 3, 4]]"},
+         {"float32 [[3, 4]]"}},
+        {"size=[0, 8], mode=\"not_larger\", max_size=[4]",
+         {"uint8 HW [[5, 5]]"},
+         {"uint8 [[5, 5, 5, 5], [5, 5, 5, 5]]"}},
     };
   }
 
@@ -101,17 +127,20 @@ struct Resize : FilterArguments {
     char letter[kMaxSpatial] = {};
     explicit Axes(const Layout& layout) {
       for (int a = 0; a < layout.rank(); ++a)
-        if (char c = layout.letters[a]; c == 'D' || c == 'H' || c == 'W') axis[rank] = a, letter[rank++] = c;
+        if (char c = layout.letters[a]; c == 'D' || c == 'H' || c == 'W')
+          axis[rank] = a, letter[rank++] = c;
     }
   };
 
   template <class WrongCall>
   void require_lengths(const Layout& layout) const {
     const size_t rank = Axes(layout).rank;
-    const auto require = [&](const char* name, const std::optional<Small<float>>& list, bool one_for_all) {
+    const auto require = [&](const char* name, const std::optional<Small<float>>& list,
+                             bool one_for_all) {
       if (list && list->size() != rank && !(one_for_all && list->size() == 1))
-        throw WrongCall(std::string("argument '") + name + "' has " + std::to_string(list->size()) + " values, layout '" +
-                        std::string(layout.str()) + "' has " + std::to_string(rank) + " axes to resize");
+        throw WrongCall(std::string("argument '") + name + "' has " + std::to_string(list->size()) +
+                        " values, layout '" + std::string(layout.str()) + "' has " +
+                        std::to_string(rank) + " axes to resize");
     };
     require("size", size, true);
     require("max_size", max_size, true);
@@ -129,7 +158,9 @@ struct Resize : FilterArguments {
   ResizeRequest request(const Axes& axes, const Shape& in) const {
     ResizeRequest r;
     r.rank = axes.rank;
-    r.mode = resize_shorter != 0 ? ResizeMode::kNotSmaller : resize_longer != 0 ? ResizeMode::kNotLarger : mode;
+    r.mode = resize_shorter != 0  ? ResizeMode::kNotSmaller
+             : resize_longer != 0 ? ResizeMode::kNotLarger
+                                  : mode;
     r.subpixel_scale = subpixel_scale;
     for (int i = 0; i < axes.rank; ++i) {
       const double extent = static_cast<double>(in[axes.axis[i]]), unit = roi_relative ? extent : 1;
@@ -143,11 +174,14 @@ struct Resize : FilterArguments {
 
   // Under these modes an axis with a constant size of its own does not depend on the others nor on the input.
   Shape checked_shape(const Checker& c, const TensorType& in) const {
-    static constexpr const char* kDeciding[] = {"size", "resize_x", "resize_y", "resize_z", "resize_shorter",
-                                                "resize_longer", "roi_start", "roi_end"};
+    static constexpr const char* kDeciding[] = {"size",      "resize_x",       "resize_y",
+                                                "resize_z",  "resize_shorter", "resize_longer",
+                                                "roi_start", "roi_end"};
     const Axes axes(in.layout);
-    const bool any_fed = std::any_of(std::begin(kDeciding), std::end(kDeciding), [&](auto n) { return c.is_fed(n); });
-    const bool own = (mode == ResizeMode::kDefault || mode == ResizeMode::kStretch) && !resize_shorter && !resize_longer;
+    const bool any_fed = std::any_of(std::begin(kDeciding), std::end(kDeciding),
+                                     [&](auto n) { return c.is_fed(n); });
+    const bool own = (mode == ResizeMode::kDefault || mode == ResizeMode::kStretch) &&
+                     !resize_shorter && !resize_longer;
     Shape some = in.shape;
     bool known = true;
     for (int i = 0; i < axes.rank; ++i) {

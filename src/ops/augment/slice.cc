@@ -21,42 +21,62 @@ struct Slice : OutOfBoundsArguments {
   static constexpr auto schema = describe(
       "slice",
       "Cuts a window out of any tensor.\n\n"
-      "Its start and its end or shape come as positional inputs (anchor, shape) or as arguments, one value per sliced axis, in "
-      "elements or, with rel_ and normalized_, as a share of the extent. Other axes stay whole. Positions are rounded to "
-      "whole elements, halves away from zero. By default the axes are W, H, in this order. A window that reaches outside is "
-      "treated as out_of_bounds_policy says; under 'error' the sample fails.",
+      "Its start and its end or shape come as positional inputs (anchor, shape) or as arguments, "
+      "one value per sliced axis, in elements or, with rel_ and normalized_, as a share of the "
+      "extent. Other axes stay whole. Positions are rounded to whole elements, halves away from "
+      "zero. By default the axes are W, H, in this order. A window that reaches outside is treated "
+      "as out_of_bounds_policy says; under 'error' the sample fails.",
       ports({.name = "data", .help = "Any tensor."},
-            {.name = "anchor", .help = "Where the window starts. Integers count elements.", .is_optional = true, .is_value = true},
-            {.name = "shape_input", .help = "Size of the window. Integers count elements.", .is_optional = true,
+            {.name = "anchor",
+             .help = "Where the window starts. Integers count elements.",
+             .is_optional = true,
+             .is_value = true},
+            {.name = "shape_input",
+             .help = "Size of the window. Integers count elements.",
+             .is_optional = true,
              .is_value = true}),
       ports({.name = "output", .help = "The window, in the input's layout."}),
-      arg(&Slice::axes, "axes", "The axes that are sliced, by number; negative ones count from the end. Default: [1, 0].",
+      arg(&Slice::axes, "axes",
+          "The axes that are sliced, by number; negative ones count from the end. Default: [1, 0].",
           kPerSample),
-      arg(&Slice::axis_names, "axis_names", "The axes that are sliced, by letter of the layout; goes before axes. Default: 'WH'."),
+      arg(&Slice::axis_names, "axis_names",
+          "The axes that are sliced, by letter of the layout; goes before axes. Default: 'WH'."),
       arg(&Slice::start, "start", "Where the window starts, in elements. Default: 0.", kPerSample),
-      arg(&Slice::rel_start, "rel_start", "Where the window starts, as a share of the extent.", kPerSample),
-      arg(&Slice::end, "end", "Where the window ends, in elements. Default: the end of the axis.", kPerSample),
-      arg(&Slice::rel_end, "rel_end", "Where the window ends, as a share of the extent.", kPerSample),
-      arg(&Slice::shape, "shape", "Size of the window, in elements.", at_least(0), kPerSample),
-      arg(&Slice::rel_shape, "rel_shape", "Size of the window, as a share of the extent.", at_least(0),
+      arg(&Slice::rel_start, "rel_start", "Where the window starts, as a share of the extent.",
           kPerSample),
-      arg(&Slice::normalized_anchor, "normalized_anchor", "Whether a floating-point anchor input is a share of the extent."),
-      arg(&Slice::normalized_shape, "normalized_shape", "Whether a floating-point shape input is a share of the extent."),
+      arg(&Slice::end, "end", "Where the window ends, in elements. Default: the end of the axis.",
+          kPerSample),
+      arg(&Slice::rel_end, "rel_end", "Where the window ends, as a share of the extent.",
+          kPerSample),
+      arg(&Slice::shape, "shape", "Size of the window, in elements.", at_least(0), kPerSample),
+      arg(&Slice::rel_shape, "rel_shape", "Size of the window, as a share of the extent.",
+          at_least(0), kPerSample),
+      arg(&Slice::normalized_anchor, "normalized_anchor",
+          "Whether a floating-point anchor input is a share of the extent."),
+      arg(&Slice::normalized_shape, "normalized_shape",
+          "Whether a floating-point shape input is a share of the extent."),
       kOutOfBoundsArguments,
-      arg(&Slice::dtype, "dtype", "Output dtype; default: the input's. Values are rounded and saturate."));
+      arg(&Slice::dtype, "dtype",
+          "Output dtype; default: the input's. Values are rounded and saturate."));
 
   void check(Checker& c) const {
-    static constexpr const char* kNamed[] = {"start", "rel_start", "end", "rel_end", "shape", "rel_shape"};
+    static constexpr const char* kNamed[] = {"start",   "rel_start", "end",
+                                             "rel_end", "shape",     "rel_shape"};
     const bool given[] = {start.has_value(),   rel_start.has_value(), end.has_value(),
                           rel_end.has_value(), shape.has_value(),     rel_shape.has_value()};
     int count[2] = {0, 0};  // starts; ends and shapes
     for (int i = 0; i < 6; ++i) count[i >= 2] += given[i] || c.is_fed(kNamed[i]);
     const bool named = count[0] + count[1] > 0;
-    if (named && c.has(1)) throw GraphError("the inputs 'anchor' and 'shape_input' exclude start, end, shape and their rel_ forms");
+    if (named && c.has(1))
+      throw GraphError(
+          "the inputs 'anchor' and 'shape_input' exclude start, end, shape and their rel_ forms");
     if (c.has(1) != c.has(2)) throw GraphError("the inputs 'anchor' and 'shape_input' go together");
-    if (!named && !c.has(1)) throw GraphError("the window is missing: give the inputs anchor and shape_input, or start, end or shape");
+    if (!named && !c.has(1))
+      throw GraphError(
+          "the window is missing: give the inputs anchor and shape_input, or start, end or shape");
     if (count[0] > 1) throw GraphError("arguments 'start' and 'rel_start' exclude each other");
-    if (count[1] > 1) throw GraphError("only one of 'end', 'rel_end', 'shape' and 'rel_shape' may be given");
+    if (count[1] > 1)
+      throw GraphError("only one of 'end', 'rel_end', 'shape' and 'rel_shape' may be given");
     c.out(checked_type(c));
   }
 
@@ -66,25 +86,36 @@ struct Slice : OutOfBoundsArguments {
     Window w = Window::all(in.shape);
     for (size_t i = 0; i < sliced.size(); ++i) {
       const int axis = sliced[i];
-      const Span s = l.has(1) ? positional(l, i, sliced.size(), in.shape[axis]) : named(i, sliced.size(), in.shape[axis]);
+      const Span s = l.has(1) ? positional(l, i, sliced.size(), in.shape[axis])
+                              : named(i, sliced.size(), in.shape[axis]);
       w.begin[axis] = rounded(s.begin);
       w.end[axis] = rounded(s.end);
       if (w.end[axis] < w.begin[axis])
-        throw SampleError("the window of axis " + std::to_string(axis) + " ends at " + std::to_string(w.end[axis]) +
-                          ", before its start " + std::to_string(w.begin[axis]));
+        throw SampleError("the window of axis " + std::to_string(axis) + " ends at " +
+                          std::to_string(w.end[axis]) + ", before its start " +
+                          std::to_string(w.begin[axis]));
     }
     add_cut(l, w, *this, dtype.value_or(DType::kNone));
   }
 
   static std::vector<Case> cases() {
     return {
-        {"start=[1, 0], shape=[2, 1]", {"uint8 HWC [[[1], [2], [3]], [[4], [5], [6]]]"}, {"uint8 [[[2], [3]]]"}},
+        {"start=[1, 0], shape=[2, 1]",
+         {"uint8 HWC [[[1], [2], [3]], [[4], [5], [6]]]"},
+         {"uint8 [[[2], [3]]]"}},
         {"rel_start=[0.5], rel_end=[1.0], axes=[0]", {"int32 [1, 2, 3]"}, {"int32 [3]"}},
-        {"", {"uint8 HW [[1, 2], [3, 4]]", "float32 [0.5, 0.0]", "float32 [0.5, 0.5]"}, {"uint8 [[2]]"}},
+        {"",
+         {"uint8 HW [[1, 2], [3, 4]]", "float32 [0.5, 0.0]", "float32 [0.5, 0.5]"},
+         {"uint8 [[2]]"}},
         {"axis_names=\"H\", start=[-1], end=[2], out_of_bounds_policy=\"pad\", fill_values=[7.0]",
-         {"float32 HW [[1], [2]]"}, {"float32 [[7], [1], [2]]"}},
-        {"axes=[-1], out_of_bounds_policy=\"trim_to_shape\"", {"int16 [1, 2, 3, 4]", "int32 [2]", "int32 [9]"}, {"int16 [3, 4]"}},
-        {"axis_names=\"F\", start=[1], dtype=types.FLOAT", {"uint8 FHW [[[1]], [[2]]]"}, {"float32 [[[2]]]"}},
+         {"float32 HW [[1], [2]]"},
+         {"float32 [[7], [1], [2]]"}},
+        {"axes=[-1], out_of_bounds_policy=\"trim_to_shape\"",
+         {"int16 [1, 2, 3, 4]", "int32 [2]", "int32 [9]"},
+         {"int16 [3, 4]"}},
+        {"axis_names=\"F\", start=[1], dtype=types.FLOAT",
+         {"uint8 FHW [[[1]], [[2]]]"},
+         {"float32 [[[2]]]"}},
     };
   }
 
@@ -101,14 +132,15 @@ struct Slice : OutOfBoundsArguments {
   template <class WrongCall>
   Small<int> sliced_axes(const TensorType& in) const {
     Small<int> all;
-    const bool by_name = axis_names || (!axes && in.layout.find('W') >= 0 && in.layout.find('H') >= 0);
+    const bool by_name =
+        axis_names || (!axes && in.layout.find('W') >= 0 && in.layout.find('H') >= 0);
     if (by_name) {
       const Layout letters = axis_names.value_or("WH");
       for (char letter : letters.str()) {
         all.push_back(in.layout.find(letter));
         if (all[all.size() - 1] < 0)
-          throw WrongCall(std::string("argument 'axis_names' names axis ") + letter + ", the layout is '" +
-                          std::string(in.layout.str()) + "'");
+          throw WrongCall(std::string("argument 'axis_names' names axis ") + letter +
+                          ", the layout is '" + std::string(in.layout.str()) + "'");
       }
     } else {
       const Small<int> numbers = axes.value_or(Small<int>{1, 0});
@@ -127,8 +159,8 @@ struct Slice : OutOfBoundsArguments {
 
   static void require_length(const char* name, size_t got, size_t expected) {
     if (got != expected)
-      throw SampleError(std::string(name) + " has " + std::to_string(got) + " values, expected one per sliced axis, " +
-                        std::to_string(expected));
+      throw SampleError(std::string(name) + " has " + std::to_string(got) +
+                        " values, expected one per sliced axis, " + std::to_string(expected));
   }
 
   // Start and size are added before they are scaled: 0.1 + 0.9 of an extent then ends where it should.
@@ -151,7 +183,9 @@ struct Slice : OutOfBoundsArguments {
       return static_cast<double>((*list)[i]);
     };
     const double full = static_cast<double>(extent);
-    const double begin = start ? at("argument 'start'", start) : rel_start ? at("argument 'rel_start'", rel_start) * full : 0;
+    const double begin = start       ? at("argument 'start'", start)
+                         : rel_start ? at("argument 'rel_start'", rel_start) * full
+                                     : 0;
     if (end) return {begin, at("argument 'end'", end)};
     if (rel_end) return {begin, at("argument 'rel_end'", rel_end) * full};
     if (shape) return {begin, begin + at("argument 'shape'", shape)};
@@ -171,9 +205,10 @@ struct Slice : OutOfBoundsArguments {
     const bool constant_shape = shape && out_of_bounds_policy != OutOfBounds::kTrim;
     const Small<int> sliced = sliced_axes<GraphError>(t);
     if (constant_shape && shape->size() != sliced.size())
-      throw GraphError("argument 'shape' has " + std::to_string(shape->size()) + " values, expected one per sliced axis, " +
-                       std::to_string(sliced.size()));
-    for (size_t i = 0; i < sliced.size(); ++i) t.shape[sliced[i]] = constant_shape ? (*shape)[i] : -1;
+      throw GraphError("argument 'shape' has " + std::to_string(shape->size()) +
+                       " values, expected one per sliced axis, " + std::to_string(sliced.size()));
+    for (size_t i = 0; i < sliced.size(); ++i)
+      t.shape[sliced[i]] = constant_shape ? (*shape)[i] : -1;
     return t;
   }
 };

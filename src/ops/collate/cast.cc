@@ -9,16 +9,19 @@ namespace stoker::ops::collate {
 struct Cast {
   DType dtype = DType::kFloat32;
 
-  static constexpr auto schema = describe(
-      "cast",
-      "Changes the dtype of a tensor.\n\n"
-      "Values that fit stay exact. Floats are rounded to the nearest integer, halves to the even one; values outside the new "
-      "type's range saturate; NaN becomes 0. Shape and layout stay.",
-      ports({.name = "input", .help = "Any tensor."}), ports({.name = "output", .help = "The same values in the new dtype."}),
-      arg(&Cast::dtype, "dtype", "The new dtype.", kRequired));
+  static constexpr auto schema =
+      describe("cast",
+               "Changes the dtype of a tensor.\n\n"
+               "Values that fit stay exact. Floats are rounded to the nearest integer, halves to "
+               "the even one; values outside the new type's range saturate; NaN becomes 0. Shape "
+               "and layout stay.",
+               ports({.name = "input", .help = "Any tensor."}),
+               ports({.name = "output", .help = "The same values in the new dtype."}),
+               arg(&Cast::dtype, "dtype", "The new dtype.", kRequired));
 
   void check(Checker& c) const {
-    if (dtype == DType::kNone) throw GraphError("argument 'dtype' is 'none'; expected a dtype such as types.FLOAT");
+    if (dtype == DType::kNone)
+      throw GraphError("argument 'dtype' is 'none'; expected a dtype such as types.FLOAT");
     TensorType t = c.in();
     t.dtype = dtype;
     c.out(t);
@@ -28,7 +31,9 @@ struct Cast {
 
   static std::vector<Case> cases() {
     return {
-        {"dtype=types.UINT8", {"float32 [-1.0, 0.5, 1.5, 2.4, 300.0]"}, {"uint8 [0, 0, 2, 2, 255]"}},
+        {"dtype=types.UINT8",
+         {"float32 [-1.0, 0.5, 1.5, 2.4, 300.0]"},
+         {"uint8 [0, 0, 2, 2, 255]"}},
         {"dtype=types.FLOAT", {"uint8 HW [[0, 255]]"}, {"float32 [[0.0, 255.0]]"}},
         {"dtype=types.BOOL", {"int32 [0, -3, 7]"}, {"bool [False, True, True]"}},
         {"dtype=types.INT16", {"int64 [-70000, 70000, 5]"}, {"int16 [-32768, 32767, 5]"}},

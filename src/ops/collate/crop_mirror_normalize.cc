@@ -22,27 +22,37 @@ struct CropMirrorNormalize : CropArguments, OutOfBoundsArguments {
   static constexpr auto schema = describe(
       "crop_mirror_normalize",
       "Crops, mirrors and normalises an image and stores it as the model wants it.\n\n"
-      "output = scale * (input - mean) / std + shift, rounded once to dtype, integers saturate. Crop and mirror work as in "
-      "crop and flip; without crop arguments the image stays whole. fill_values are stored as they are, without "
-      "normalisation. Accepts any dtype; frames of a sequence are treated alike.",
-      ports({.name = "input", .help = "Image, volume or sequence.", .layouts = "HWC, CHW, DHWC, CDHW, CFHW, CFDHW"}),
-      ports({.name = "output", .help = "In the layout output_layout."}), kCropArguments, kCropDepthArguments,
-      arg(&CropMirrorNormalize::mirror, "mirror", "1 swaps left and right.", between(0, 1), kPerSample),
-      arg(&CropMirrorNormalize::mean, "mean", "Subtracted from the values: one for all channels or one per channel.", kPerSample),
-      arg(&CropMirrorNormalize::std, "std", "Divides the values: one for all channels or one per channel; not 0.", kPerSample),
+      "output = scale * (input - mean) / std + shift, rounded once to dtype, integers saturate. "
+      "Crop and mirror work as in crop and flip; without crop arguments the image stays whole. "
+      "fill_values are stored as they are, without normalisation. Accepts any dtype; frames of a "
+      "sequence are treated alike.",
+      ports({.name = "input",
+             .help = "Image, volume or sequence.",
+             .layouts = "HWC, CHW, DHWC, CDHW, CFHW, CFDHW"}),
+      ports({.name = "output", .help = "In the layout output_layout."}), kCropArguments,
+      kCropDepthArguments,
+      arg(&CropMirrorNormalize::mirror, "mirror", "1 swaps left and right.", between(0, 1),
+          kPerSample),
+      arg(&CropMirrorNormalize::mean, "mean",
+          "Subtracted from the values: one for all channels or one per channel.", kPerSample),
+      arg(&CropMirrorNormalize::std, "std",
+          "Divides the values: one for all channels or one per channel; not 0.", kPerSample),
       arg(&CropMirrorNormalize::scale, "scale", "Multiplies the normalised values."),
       arg(&CropMirrorNormalize::shift, "shift", "Added to the scaled values."),
       arg(&CropMirrorNormalize::dtype, "dtype", "Output dtype: FLOAT, FLOAT16, INT8 or UINT8."),
       arg(&CropMirrorNormalize::output_layout, "output_layout",
-          "Order of the output's axes, such as 'CHW' or 'HWC'. Axes F and D of the input that it leaves out keep their place "
-          "before H."),
+          "Order of the output's axes, such as 'CHW' or 'HWC'. Axes F and D of the input that it "
+          "leaves out keep their place before H."),
       arg(&CropMirrorNormalize::pad_output, "pad_output",
-          "Whether to add channels up to the next power of two, filled with fill_values (0 where there is none for them)."),
+          "Whether to add channels up to the next power of two, filled with fill_values (0 where "
+          "there is none for them)."),
       kOutOfBoundsArguments);
 
   void check(Checker& c) const {
-    if (dtype != DType::kFloat32 && dtype != DType::kFloat16 && dtype != DType::kInt8 && dtype != DType::kUint8)
-      throw GraphError(std::string("argument 'dtype' is ") + name_of(dtype) + "; expected FLOAT, FLOAT16, INT8 or UINT8");
+    if (dtype != DType::kFloat32 && dtype != DType::kFloat16 && dtype != DType::kInt8 &&
+        dtype != DType::kUint8)
+      throw GraphError(std::string("argument 'dtype' is ") + name_of(dtype) +
+                       "; expected FLOAT, FLOAT16, INT8 or UINT8");
     TensorType t = c.in();
     check_crop(*this, c, t.layout);
     check_std<GraphError>();
@@ -72,14 +82,21 @@ struct CropMirrorNormalize : CropArguments, OutOfBoundsArguments {
 
   static std::vector<Case> cases() {
     return {
-        {"mean=[1.0, 2.0], std=[2.0, 4.0], mirror=1", {"uint8 HWC [[[1, 2], [3, 6]]]"}, {"float32 [[[1.0, 0.0]], [[1.0, 0.0]]]"}},
-        {"crop=[1, 1], crop_pos_x=1.0, output_layout=\"HWC\", dtype=types.UINT8, scale=2.0, shift=1.0",
-         {"uint8 HWC [[[1], [200]]]"}, {"uint8 [[[255]]]"}},
-        {"pad_output=True, fill_values=[9.0], dtype=types.INT8", {"int16 CHW [[[1]], [[2]], [[-300]]]"},
+        {"mean=[1.0, 2.0], std=[2.0, 4.0], mirror=1",
+         {"uint8 HWC [[[1, 2], [3, 6]]]"},
+         {"float32 [[[1.0, 0.0]], [[1.0, 0.0]]]"}},
+        {"crop=[1, 1], crop_pos_x=1.0, output_layout=\"HWC\", dtype=types.UINT8, scale=2.0, "
+         "shift=1.0",
+         {"uint8 HWC [[[1], [200]]]"},
+         {"uint8 [[[255]]]"}},
+        {"pad_output=True, fill_values=[9.0], dtype=types.INT8",
+         {"int16 CHW [[[1]], [[2]], [[-300]]]"},
          {"int8 [[[1]], [[2]], [[-128]], [[9]]]"}},
-        {"crop=[1, 3], out_of_bounds_policy=\"pad\", mean=[5.0], dtype=types.FLOAT16", {"uint8 HWC [[[7]]]"},
+        {"crop=[1, 3], out_of_bounds_policy=\"pad\", mean=[5.0], dtype=types.FLOAT16",
+         {"uint8 HWC [[[7]]]"},
          {"float16 [[[0.0, 2.0, 0.0]]]"}},
-        {"crop_h=1, crop_w=1, crop_pos_y=0.0, crop_pos_x=0.0", {"float32 FHWC [[[[1.5], [2.5]]], [[[3.5], [4.5]]]]"},
+        {"crop_h=1, crop_w=1, crop_pos_y=0.0, crop_pos_x=0.0",
+         {"float32 FHWC [[[[1.5], [2.5]]], [[[3.5], [4.5]]]]"},
          {"float32 [[[[1.5]]], [[[3.5]]]]"}},
     };
   }
@@ -89,7 +106,8 @@ struct CropMirrorNormalize : CropArguments, OutOfBoundsArguments {
   void check_std() const {
     for (float s : std)
       if (s == 0) throw WrongCall("argument 'std' holds a 0");
-    if (mean.empty() || std.empty()) throw WrongCall("arguments 'mean' and 'std' need at least one value");
+    if (mean.empty() || std.empty())
+      throw WrongCall("arguments 'mean' and 'std' need at least one value");
   }
 
   template <class WrongCall>
@@ -119,11 +137,13 @@ struct CropMirrorNormalize : CropArguments, OutOfBoundsArguments {
 
   // For the channels that the input has.
   Small<float> channel_fill(int64_t channels) const {
-    const int64_t n = static_cast<int64_t>(fill_values.size()), all = pad_output ? padded(channels) : channels;
+    const int64_t n = static_cast<int64_t>(fill_values.size()),
+                  all = pad_output ? padded(channels) : channels;
     if (n == 1) return fill_values;
     if (n != channels && n != all)
-      throw SampleError("argument 'fill_values' has " + std::to_string(n) + " values; expected 1 or one per channel, " +
-                        std::to_string(channels) + (all == channels ? "" : " or " + std::to_string(all)));
+      throw SampleError("argument 'fill_values' has " + std::to_string(n) +
+                        " values; expected 1 or one per channel, " + std::to_string(channels) +
+                        (all == channels ? "" : " or " + std::to_string(all)));
     Small<float> f;
     f.assign(fill_values.begin(), fill_values.begin() + channels);
     return f;
@@ -137,14 +157,15 @@ struct CropMirrorNormalize : CropArguments, OutOfBoundsArguments {
   template <class WrongCall>
   Layout full_layout(const Layout& in) const {
     std::string s(output_layout.str());
-    if (in.find('D') >= 0 && s.find('D') == s.npos && s.find('H') != s.npos) s.insert(s.find('H'), "D");
+    if (in.find('D') >= 0 && s.find('D') == s.npos && s.find('H') != s.npos)
+      s.insert(s.find('H'), "D");
     if (in.find('F') >= 0 && s.find('F') == s.npos) s.insert(0, "F");
     std::string a = s, b(in.str());
     std::sort(a.begin(), a.end());
     std::sort(b.begin(), b.end());
     if (a != b)
-      throw WrongCall("argument 'output_layout' is '" + std::string(output_layout.str()) + "', which has other axes than the input's '" +
-                      std::string(in.str()) + "'");
+      throw WrongCall("argument 'output_layout' is '" + std::string(output_layout.str()) +
+                      "', which has other axes than the input's '" + std::string(in.str()) + "'");
     return s;
   }
 

@@ -12,19 +12,22 @@ struct PerFrame {
   static constexpr auto schema = describe(
       "per_frame",
       "Marks the outermost axis of a tensor as frames, so that its values serve one frame each.\n\n"
-      "The result, given as an argument of an operator that works on a sequence, holds one value per frame. Values, dtype "
-      "and shape stay; the layout's first letter becomes F.",
+      "The result, given as an argument of an operator that works on a sequence, holds one value "
+      "per frame. Values, dtype and shape stay; the layout's first letter becomes F.",
       ports({.name = "input", .help = "Any tensor of at least one axis."}),
       ports({.name = "output", .help = "The same values with a layout that starts with F."}),
-      arg(&PerFrame::replace, "replace", "Whether a first letter other than F may be replaced; else it is an error."));
+      arg(&PerFrame::replace, "replace",
+          "Whether a first letter other than F may be replaced; else it is an error."));
 
   template <class WrongCall>
   Layout marked(const TensorType& in) const {
     if (in.shape.rank == 0) throw WrongCall("a scalar has no axis that could hold frames");
-    if (in.layout.empty()) return "F" + std::string(static_cast<size_t>(std::max(in.shape.rank - 1, 0)), '*');
+    if (in.layout.empty())
+      return "F" + std::string(static_cast<size_t>(std::max(in.shape.rank - 1, 0)), '*');
     std::string letters(in.layout.str());
     if (letters[0] != 'F' && !replace)
-      throw WrongCall("the layout '" + letters + "' does not start with F; replace=True replaces its first letter");
+      throw WrongCall("the layout '" + letters +
+                      "' does not start with F; replace=True replaces its first letter");
     letters[0] = 'F';
     return letters;
   }

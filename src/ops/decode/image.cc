@@ -2,31 +2,36 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Decodes an image.
+#include "op/encoded_picture.h"
 #include "op/op.h"
-#include "op/picture.h"
 #include "op/tiny_jpeg.h"
 
 namespace stoker::ops::decode {
 
 struct Image : PictureArguments {
   static constexpr auto kIgnored = joined(kIgnoredPictureArguments, kIgnoredCacheArguments);
-  static constexpr auto schema = describe(
-      "decoders.image",
-      "Decodes an image.\n\n"
-      "JPEG, told by its content. Gives pixels of shape (height, width, channels), turned as EXIF says. Only the window "
-      "that later operators look at is decoded, with the same pixels as in the whole picture. Damaged, unsupported or "
-      "absurdly large files fail their sample, with file and byte offset.",
-      ports(kEncodedPort), ports(kPicturePort), kPictureArguments);
+  static constexpr auto schema =
+      describe("decoders.image",
+               "Decodes an image.\n\n"
+               "JPEG, told by its content. Gives pixels of shape (height, width, channels), turned "
+               "as EXIF says. Only the window that later operators look at is decoded, with the "
+               "same pixels as in the whole picture. Damaged, unsupported or absurdly large files "
+               "fail their sample, with file and byte offset.",
+               ports(kEncodedPort), ports(kPicturePort), kPictureArguments);
 
   void check(Checker& c) const { c.out(checked_picture(*this, c)); }
-  void infer(Inference& i) const { i.out(Picture(*this, i.values[0]).type()); }
-  void run_cpu(Run& r) const { Picture(*this, r.inputs[0]).decode(r.outputs[0], r.scratch); }
+  void infer(Inference& i) const { i.out(EncodedPicture(*this, i.values[0]).type()); }
+  void run_cpu(Run& r) const { EncodedPicture(*this, r.inputs[0]).decode(r.outputs[0], r.scratch); }
 
   static std::vector<Case> cases() {
     return {
-        {"output_type=types.GRAY", {kTinyJpeg}, {"uint8 [[[40], [40], [40], [40], [40], [40], [40], [40], [200]]]"}},
-        {"output_type=types.ANY_DATA, dtype=types.UINT16", {kTinyJpeg},
-         {"uint16 [[[10280], [10280], [10280], [10280], [10280], [10280], [10280], [10280], [51400]]]"}},
+        {"output_type=types.GRAY",
+         {kTinyJpeg},
+         {"uint8 [[[40], [40], [40], [40], [40], [40], [40], [40], [200]]]"}},
+        {"output_type=types.ANY_DATA, dtype=types.UINT16",
+         {kTinyJpeg},
+         {"uint16 [[[10280], [10280], [10280], [10280], [10280], [10280], [10280], [10280], "
+          "[51400]]]"}},
     };
   }
 };

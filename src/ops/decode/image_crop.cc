@@ -3,22 +3,23 @@
 //
 // Decodes a window of a given size of an image.
 #include "op/crop_window.h"
+#include "op/encoded_picture.h"
 #include "op/op.h"
 #include "op/out_of_bounds.h"
-#include "op/picture.h"
 #include "op/tiny_jpeg.h"
 
 namespace stoker::ops::decode {
 
 struct ImageCrop : PictureArguments, CropArguments {
   // There is no depth to crop.
-  static constexpr auto kIgnored = joined(kIgnoredPictureArguments, std::array{"crop_d", "crop_pos_z"});
-  static constexpr auto schema = describe(
-      "decoders.image_crop",
-      "Decodes a window of a given size of an image.\n\n"
-      "Equals decoders.image followed by crop, pixel for pixel; the window counts in the picture as EXIF turns it. A "
-      "window larger than the picture fails the sample.",
-      ports(kEncodedPort), ports(kPicturePort), kCropArguments, kPictureArguments);
+  static constexpr auto kIgnored =
+      joined(kIgnoredPictureArguments, std::array{"crop_d", "crop_pos_z"});
+  static constexpr auto schema =
+      describe("decoders.image_crop",
+               "Decodes a window of a given size of an image.\n\n"
+               "Equals decoders.image followed by crop, pixel for pixel; the window counts in the "
+               "picture as EXIF turns it. A window larger than the picture fails the sample.",
+               ports(kEncodedPort), ports(kPicturePort), kCropArguments, kPictureArguments);
 
   void check(Checker& c) const {
     TensorType t = checked_picture(*this, c);
@@ -28,20 +29,22 @@ struct ImageCrop : PictureArguments, CropArguments {
   }
 
   void infer(Inference& i) const {
-    TensorType t = Picture(*this, i.values[0]).type();
+    TensorType t = EncodedPicture(*this, i.values[0]).type();
     t.shape = window(t).shape();
     i.out(t);
   }
 
   void run_cpu(Run& r) const {
-    const Picture picture(*this, r.inputs[0]);
+    const EncodedPicture picture(*this, r.inputs[0]);
     picture.decode_part(window(picture.type()), r.outputs[0], r.scratch);
   }
 
   static std::vector<Case> cases() {
     return {
         {"crop=[1, 2], crop_pos_x=1.0", {kTinyJpeg}, {"uint8 [[[40, 40, 40], [200, 200, 200]]]"}},
-        {"crop_h=1, crop_w=1, output_type=types.GRAY, dtype=types.INT16", {kTinyJpeg}, {"int16 [[[5140]]]"}},
+        {"crop_h=1, crop_w=1, output_type=types.GRAY, dtype=types.INT16",
+         {kTinyJpeg},
+         {"int16 [[[5140]]]"}},
     };
   }
 

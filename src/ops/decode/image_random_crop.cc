@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Decodes a random window of an image.
+#include "op/encoded_picture.h"
 #include "op/op.h"
-#include "op/picture.h"
 #include "op/random_window.h"
 #include "op/tiny_jpeg.h"
 
@@ -12,13 +12,14 @@ namespace stoker::ops::decode {
 struct ImageRandomCrop : PictureArguments, RandomWindowArguments {
   static constexpr bool kRandom = true;
   static constexpr auto kIgnored = kIgnoredPictureArguments;
-  static constexpr auto schema = describe(
-      "decoders.image_random_crop",
-      "Decodes a random window of an image.\n\n"
-      "The window's area and aspect ratio are drawn until it fits into the picture, then its place. Only the window is "
-      "decoded, with the same pixels as in the whole picture. What was drawn depends on the pipeline's seed, the epoch and "
-      "the sample only.",
-      ports(kEncodedPort), ports(kPicturePort), kRandomWindowArguments, kPictureArguments);
+  static constexpr auto schema =
+      describe("decoders.image_random_crop",
+               "Decodes a random window of an image.\n\n"
+               "The window's area and aspect ratio are drawn until it fits into the picture, then "
+               "its place. Only the window is decoded, with the same pixels as in the whole "
+               "picture. What was drawn depends on the pipeline's seed, the epoch and the sample "
+               "only.",
+               ports(kEncodedPort), ports(kPicturePort), kRandomWindowArguments, kPictureArguments);
 
   void check(Checker& c) const {
     check_random_window(*this);
@@ -26,13 +27,13 @@ struct ImageRandomCrop : PictureArguments, RandomWindowArguments {
   }
 
   void infer(Inference& i) const {
-    TensorType t = Picture(*this, i.values[0]).type();
+    TensorType t = EncodedPicture(*this, i.values[0]).type();
     t.shape = window(t, i.chance).shape();
     i.out(t);
   }
 
   void run_cpu(Run& r) const {
-    const Picture picture(*this, r.inputs[0]);
+    const EncodedPicture picture(*this, r.inputs[0]);
     picture.decode_part(window(picture.type(), r.chance), r.outputs[0], r.scratch);
   }
 
@@ -41,7 +42,8 @@ struct ImageRandomCrop : PictureArguments, RandomWindowArguments {
         {"random_area=[1.0, 1.0], random_aspect_ratio=[9.0, 9.0], output_type=types.GRAY",
          {kTinyJpeg},
          {"uint8 [[[40], [40], [40], [40], [40], [40], [40], [40], [200]]]"}},
-        {"random_area=[1.0, 1.0], random_aspect_ratio=[9.0, 9.0], output_type=types.ANY_DATA, dtype=types.INT8",
+        {"random_area=[1.0, 1.0], random_aspect_ratio=[9.0, 9.0], output_type=types.ANY_DATA, "
+         "dtype=types.INT8",
          {kTinyJpeg},
          {"int8 [[[20], [20], [20], [20], [20], [20], [20], [20], [100]]]"}},
     };

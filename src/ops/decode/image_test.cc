@@ -26,7 +26,8 @@ std::vector<uint8_t> tiny_jpeg() {
 std::vector<std::vector<uint8_t>> pictures() {
   std::vector<std::vector<uint8_t>> all{tiny_jpeg()};
   const char* data = std::getenv("STOKER_TEST_DATA");
-  const std::filesystem::path folder = std::filesystem::path(data ? data : "../shared/data") / "coco_small/images";
+  const std::filesystem::path folder =
+      std::filesystem::path(data ? data : "../shared/data") / "coco_small/images";
   for (const char* name : {"0.jpeg", "10.jpeg", "21.jpeg"})
     if (std::ifstream f(folder / name, std::ios::binary); f)
       all.emplace_back(std::istreambuf_iterator<char>(f), std::istreambuf_iterator<char>());
@@ -51,7 +52,8 @@ Decoded decode(const char* op, Arguments a, std::vector<uint8_t>& file, double p
   Window w = Window::all(types.at(0).shape);
   for (int axis = 0; part > 0 && axis < 2; ++axis) w.begin[axis] = w.end[axis] / 2;
   Decoded d{types[0], std::vector<float>(static_cast<size_t>(w.shape().volume()))};
-  const View out = View::window(d.values.data(), DType::kFloat32, w, types[0].shape, types[0].layout);
+  const View out =
+      View::window(d.values.data(), DType::kFloat32, w, types[0].shape, types[0].layout);
   Arena arena;
   Run r{{&encoded, 1}, {&out, 1}, chance, arena};
   decoder->run_cpu(r);
@@ -77,7 +79,8 @@ TEST(Decoders, WindowsEqualTheWhole) {
     EXPECT_EQ(part.values, part_of(whole, h / 2, w / 2, part.type.shape));
 
     const int64_t ch = (h + 2) / 3, cw = (w + 2) / 3;
-    const Arguments crop{{"crop", std::vector<int64_t>{ch, cw}}, {"crop_pos_x", 1.0}, {"crop_pos_y", 1.0}};
+    const Arguments crop{
+        {"crop", std::vector<int64_t>{ch, cw}}, {"crop_pos_x", 1.0}, {"crop_pos_y", 1.0}};
     const Decoded cropped = decode("decoders.image_crop", crop, file);
     EXPECT_EQ(cropped.type.shape, (Shape{ch, cw, 3}));
     EXPECT_EQ(cropped.values, part_of(whole, h - ch, w - cw, cropped.type.shape));
@@ -96,7 +99,8 @@ TEST(Decoders, WindowsEqualTheWhole) {
 
 TEST(Decoders, FailTheSampleOnly) {
   auto file = tiny_jpeg();
-  EXPECT_THROW(decode("decoders.image_crop", {{"crop", std::vector<int64_t>{2, 2}}}, file), SampleError);
+  EXPECT_THROW(decode("decoders.image_crop", {{"crop", std::vector<int64_t>{2, 2}}}, file),
+               SampleError);
   std::vector<uint8_t> text{'h', 'e', 'l', 'l', 'o'};
   EXPECT_THROW(decode("decoders.image", {}, text), SampleError);
   file.resize(60);
@@ -111,12 +115,15 @@ TEST(Decoders, RefuseWrongCalls) {
     return c.outputs.at(0);
   };
   EXPECT_EQ(check("decoders.image", {}, in), (TensorType{DType::kUint8, "HWC", {-1, -1, 3}}));
-  EXPECT_EQ(check("decoders.image_crop", {{"crop", std::vector<int64_t>{5, 0}}, {"output_type", std::string("GRAY")}}, in),
+  EXPECT_EQ(check("decoders.image_crop",
+                  {{"crop", std::vector<int64_t>{5, 0}}, {"output_type", std::string("GRAY")}}, in),
             (TensorType{DType::kUint8, "HWC", {5, -1, 1}}));
   EXPECT_THROW(check("decoders.image", {}, flat), GraphError);
   EXPECT_THROW(check("decoders.image", {{"dtype", std::string("int64")}}, in), GraphError);
   EXPECT_THROW(check("decoders.image_crop", {{"crop", std::vector<int64_t>{5}}}, in), GraphError);
-  EXPECT_THROW(check("decoders.image_random_crop", {{"random_area", std::vector<double>{0.5, 0.2}}}, in), GraphError);
+  EXPECT_THROW(
+      check("decoders.image_random_crop", {{"random_area", std::vector<double>{0.5, 0.2}}}, in),
+      GraphError);
 }
 
 }  // namespace

@@ -16,17 +16,21 @@ struct CoinFlip {
   static constexpr auto schema = describe(
       "random.coin_flip",
       "Draws 1 with a given probability, else 0.\n\n"
-      "Gives a scalar, or a tensor of independent draws of the shape given as argument or by an input. What is drawn depends "
-      "on the pipeline's seed, the epoch and the sample only.",
+      "Gives a scalar, or a tensor of independent draws of the shape given as argument or by an "
+      "input. What is drawn depends on the pipeline's seed, the epoch and the sample only.",
       ports({.name = "shape_like", .help = "Only its shape is used.", .is_optional = true}),
       ports({.name = "output", .help = "0 or 1."}),
       arg(&CoinFlip::probability, "probability", "Of drawing 1.", between(0, 1), kPerSample),
       arg(&CoinFlip::shape, "shape", "Shape of the output; default: a scalar.", kPerSample),
       arg(&CoinFlip::dtype, "dtype", "Output dtype; default: INT32."));
 
-  void check(Checker& c) const { c.out({dtype.value_or(DType::kInt32), {}, shape_asked(shape, c)}); }
+  void check(Checker& c) const {
+    c.out({dtype.value_or(DType::kInt32), {}, shape_asked(shape, c)});
+  }
 
-  void infer(Inference& i) const { i.out({dtype.value_or(DType::kInt32), {}, shape_asked(shape, i)}); }
+  void infer(Inference& i) const {
+    i.out({dtype.value_or(DType::kInt32), {}, shape_asked(shape, i)});
+  }
 
   void run_cpu(Run& r) const {
     set_elements(r.outputs[0], [&](int64_t k) {

@@ -17,15 +17,16 @@ struct Uniform {
   static constexpr auto schema = describe(
       "random.uniform",
       "Draws evenly from a range or from a list of values.\n\n"
-      "Gives a scalar, or a tensor of independent draws of the shape given as argument or by an input. The range's end is "
-      "never drawn (integer dtypes round to the nearest, so they may show it). What is drawn depends on the pipeline's seed, "
-      "the epoch and the sample only.",
+      "Gives a scalar, or a tensor of independent draws of the shape given as argument or by an "
+      "input. The range's end is never drawn (integer dtypes round to the nearest, so they may "
+      "show it). What is drawn depends on the pipeline's seed, the epoch and the sample only.",
       ports({.name = "shape_like", .help = "Only its shape is used.", .is_optional = true}),
       ports({.name = "output", .help = "The draws."}),
       arg(&Uniform::range, "range", "From where to where, (low, high).", kPerSample),
       arg(&Uniform::values, "values", "Draws one of these instead, each as likely.", kPerSample),
       arg(&Uniform::shape, "shape", "Shape of the output; default: a scalar.", kPerSample),
-      arg(&Uniform::dtype, "dtype", "Output dtype; default: FLOAT. Values are rounded and saturate."));
+      arg(&Uniform::dtype, "dtype",
+          "Output dtype; default: FLOAT. Values are rounded and saturate."));
 
   void check(Checker& c) const {
     check_lists<GraphError>();
@@ -41,7 +42,8 @@ struct Uniform {
     set_elements(r.outputs[0], [&](int64_t k) {
       r.chance.seek(static_cast<uint64_t>(k));
       if (!values) return static_cast<double>(r.chance.uniform(range[0], range[1]));
-      return static_cast<double>((*values)[static_cast<size_t>(uint64_t{r.chance.next()} * values->size() >> 32)]);
+      return static_cast<double>(
+          (*values)[static_cast<size_t>(uint64_t{r.chance.next()} * values->size() >> 32)]);
     });
   }
 

@@ -17,21 +17,27 @@ struct Constant {
   static constexpr auto schema = describe(
       "constant",
       "Gives the same tensor for every sample.\n\n"
-      "Its values are given as floats or as integers, in the order of the shape; one value fills the whole shape.", ports(),
-      ports({.name = "output", .help = "The tensor."}),
+      "Its values are given as floats or as integers, in the order of the shape; one value fills "
+      "the whole shape.",
+      ports(), ports({.name = "output", .help = "The tensor."}),
       arg(&Constant::fdata, "fdata", "The values as floats. Excludes idata."),
       arg(&Constant::idata, "idata", "The values as integers. Excludes fdata."),
-      arg(&Constant::shape, "shape", "Shape; [] is a scalar. Default: one axis that holds all values.", at_least(0)),
-      arg(&Constant::dtype, "dtype", "Dtype; default: FLOAT for fdata, INT32 for idata. Values are rounded and saturate."),
+      arg(&Constant::shape, "shape",
+          "Shape; [] is a scalar. Default: one axis that holds all values.", at_least(0)),
+      arg(&Constant::dtype, "dtype",
+          "Dtype; default: FLOAT for fdata, INT32 for idata. Values are rounded and saturate."),
       arg(&Constant::layout, "layout", "Layout of the output, one letter per axis."));
 
   void check(Checker& c) const {
-    if (fdata.has_value() == idata.has_value()) throw GraphError("the values are given either as 'fdata' or as 'idata'");
+    if (fdata.has_value() == idata.has_value())
+      throw GraphError("the values are given either as 'fdata' or as 'idata'");
     const TensorType t = type(shape_asked(shape, c));
     if (!layout.empty() && layout.rank() != t.shape.rank)
-      throw GraphError("argument 'layout' is '" + std::string(layout.str()) + "', the shape is " + t.shape.str());
+      throw GraphError("argument 'layout' is '" + std::string(layout.str()) + "', the shape is " +
+                       t.shape.str());
     if (count() != 1 && count() != t.shape.volume())
-      throw GraphError("there are " + std::to_string(count()) + " values for the shape " + t.shape.str());
+      throw GraphError("there are " + std::to_string(count()) + " values for the shape " +
+                       t.shape.str());
     c.out(t);
   }
 
@@ -40,7 +46,8 @@ struct Constant {
   void run_cpu(Run& r) const {
     set_elements(r.outputs[0], [&](int64_t k) {
       const size_t i = static_cast<size_t>(k);
-      return fdata ? static_cast<double>(fdata->at_or_only(i)) : static_cast<double>(idata->at_or_only(i));
+      return fdata ? static_cast<double>(fdata->at_or_only(i))
+                   : static_cast<double>(idata->at_or_only(i));
     });
   }
 
@@ -48,7 +55,9 @@ struct Constant {
     return {
         {"fdata=[0.5, 1.5]", {}, {"float32 [0.5, 1.5]"}},
         {"idata=[7], shape=[]", {}, {"int32 7"}},
-        {"idata=[1, 2, 300], shape=[1, 3], layout=\"HW\", dtype=types.UINT8", {}, {"uint8 [[1, 2, 255]]"}},
+        {"idata=[1, 2, 300], shape=[1, 3], layout=\"HW\", dtype=types.UINT8",
+         {},
+         {"uint8 [[1, 2, 255]]"}},
         {"fdata=[2.5], shape=[2, 2], dtype=types.INT16", {}, {"int16 [[2, 2], [2, 2]]"}},
     };
   }

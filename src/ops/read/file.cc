@@ -27,8 +27,10 @@ class FileSource final : public Source {
     outputs.push_back({DType::kUint8, {}, {static_cast<int64_t>(bytes)}});
     outputs.push_back({DType::kInt32, {}, {1}});
   }
-  void write(int64_t index, std::span<const uint8_t> bytes, std::span<const View> outputs) const override {
-    if (outputs[0].data != bytes.data() && !bytes.empty()) std::memcpy(outputs[0].data, bytes.data(), bytes.size());
+  void write(int64_t index, std::span<const uint8_t> bytes,
+             std::span<const View> outputs) const override {
+    if (outputs[0].data != bytes.data() && !bytes.empty())
+      std::memcpy(outputs[0].data, bytes.data(), bytes.size());
     *outputs[1].as<int32_t>() = list_.label(index);
   }
   int bytes_output() const override { return 0; }
@@ -51,28 +53,34 @@ struct File : ReaderArguments {
   static constexpr auto schema = describe(
       "readers.file",
       "Reads whole files and their labels.\n\n"
-      "The set is a folder of folders (file_root: a file's label is the number of its folder in byte order), a text file "
-      "(file_list) or a list (files, labels). Outputs the bytes of a file, uint8 of shape (size,), and its label, int32 of "
-      "shape (1,). A folder or list that cannot be read is an error when the pipeline is built; a file that cannot be read "
-      "fails its sample.",
+      "The set is a folder of folders (file_root: a file's label is the number of its folder in "
+      "byte order), a text file (file_list) or a list (files, labels). Outputs the bytes of a "
+      "file, uint8 of shape (size,), and its label, int32 of shape (1,). A folder or list that "
+      "cannot be read is an error when the pipeline is built; a file that cannot be read fails its "
+      "sample.",
       ports(),
       ports({.name = "bytes", .help = "The file as it is, uint8 of shape (size,)."},
             {.name = "label", .help = "int32 of shape (1,)."}),
-      arg(&File::file_root, "file_root", "The folder of folders; also what relative names of file_list and files start from."),
+      arg(&File::file_root, "file_root",
+          "The folder of folders; also what relative names of file_list and files start from."),
       arg(&File::files, "files", "The files. Excludes file_list."),
       arg(&File::labels, "labels", "A label per file of files; default: their positions, from 0."),
       arg(&File::file_list, "file_list",
-          "Path of a text file, one 'name label' per line. Names may hold blanks inside and are relative to file_root, or else "
-          "to the text file's folder. Excludes files."),
-      arg(&File::file_filters, "file_filters", "Patterns of the files that count when folders are searched."),
+          "Path of a text file, one 'name label' per line. Names may hold blanks inside and are "
+          "relative to file_root, or else to the text file's folder. Excludes files."),
+      arg(&File::file_filters, "file_filters",
+          "Patterns of the files that count when folders are searched."),
       arg(&File::dir_filters, "dir_filters", "Patterns of the folders that count; default: all."),
-      arg(&File::case_sensitive_filter, "case_sensitive_filter", "Whether patterns tell upper from lower case."),
+      arg(&File::case_sensitive_filter, "case_sensitive_filter",
+          "Whether patterns tell upper from lower case."),
       kReaderArguments);
 
   void check(Checker& c) const {
     check_reader(*this);
-    if (!files && !file_list && !file_root) throw GraphError("the files are missing: give file_root, file_list or files");
-    if (files && file_list) throw GraphError("arguments 'files' and 'file_list' exclude each other");
+    if (!files && !file_list && !file_root)
+      throw GraphError("the files are missing: give file_root, file_list or files");
+    if (files && file_list)
+      throw GraphError("arguments 'files' and 'file_list' exclude each other");
     if (labels && !files) throw GraphError("argument 'labels' needs 'files'");
     c.out({DType::kUint8, {}, {-1}});
     c.out({DType::kInt32, {}, {1}});

@@ -27,7 +27,9 @@ class Folder {
     write("list.txt", "b/two.JPG 7\na/zero.png -1\n");
   }
   ~Folder() { fs::remove_all(root_); }
-  std::string path(const std::string& name = "") const { return name.empty() ? root_.string() : (root_ / name).string(); }
+  std::string path(const std::string& name = "") const {
+    return name.empty() ? root_.string() : (root_ / name).string();
+  }
 
  private:
   void write(const std::string& name, const std::string& text) {
@@ -37,7 +39,9 @@ class Folder {
   fs::path root_;
 };
 
-std::unique_ptr<Operator> reader(const Arguments& a) { return operator_named("readers.file").make(a); }
+std::unique_ptr<Operator> reader(const Arguments& a) {
+  return operator_named("readers.file").make(a);
+}
 
 void check(const Arguments& a) {
   Checker c{{}, {}, {}, {}};
@@ -54,7 +58,8 @@ int32_t label(const Source& s, int64_t index) {
   const uint8_t bytes[3] = {1, 2, 3};
   uint8_t copy[3] = {};
   int32_t l = 0;
-  const View outputs[] = {View::dense(copy, DType::kUint8, {3}), View::dense(&l, DType::kInt32, {1})};
+  const View outputs[] = {View::dense(copy, DType::kUint8, {3}),
+                          View::dense(&l, DType::kInt32, {1})};
   s.write(index, bytes, outputs);
   EXPECT_EQ(copy[2], 3);
   return l;
@@ -70,9 +75,15 @@ TEST(ReadersFile, SearchesFolders) {
   EXPECT_EQ(label(*source, 0), 0);
   EXPECT_EQ(label(*source, 2), 1);
   EXPECT_EQ(source->bytes_output(), 0);
-  EXPECT_EQ(reader({{"file_root", folder.path()}, {"case_sensitive_filter", true}})->open()->size(), 2);
-  EXPECT_EQ(reader({{"file_root", folder.path()}, {"file_filters", std::string("*.txt")}})->open()->size(), 1);
-  EXPECT_EQ(reader({{"file_root", folder.path()}, {"dir_filters", std::string("a*")}})->open()->size(), 1);
+  EXPECT_EQ(reader({{"file_root", folder.path()}, {"case_sensitive_filter", true}})->open()->size(),
+            2);
+  EXPECT_EQ(reader({{"file_root", folder.path()}, {"file_filters", std::string("*.txt")}})
+                ->open()
+                ->size(),
+            1);
+  EXPECT_EQ(
+      reader({{"file_root", folder.path()}, {"dir_filters", std::string("a*")}})->open()->size(),
+      1);
 }
 
 TEST(ReadersFile, TakesLists) {
@@ -96,14 +107,18 @@ TEST(ReadersFile, SaysWhatIsWrong) {
   const Value files = std::vector<std::string>{"x.jpg"};
   EXPECT_THROW(check({}), GraphError);
   EXPECT_THROW(check({{"files", files}, {"file_list", folder.path("list.txt")}}), GraphError);
-  EXPECT_THROW(check({{"file_root", folder.path()}, {"labels", std::vector<int64_t>{1}}}), GraphError);
+  EXPECT_THROW(check({{"file_root", folder.path()}, {"labels", std::vector<int64_t>{1}}}),
+               GraphError);
   EXPECT_THROW(check({{"files", files}, {"shard_id", int64_t{1}}}), GraphError);
   EXPECT_THROW(reader({{"file_root", folder.path("none")}})->open(), GraphError);
-  EXPECT_THROW(reader({{"files", files}, {"labels", std::vector<int64_t>{1, 2}}})->open(), GraphError);
+  EXPECT_THROW(reader({{"files", files}, {"labels", std::vector<int64_t>{1, 2}}})->open(),
+               GraphError);
 }
 
 TEST(ReadersFile, GivesItsOrder) {
-  const io::OrderSpec s = reader({{"files", std::string("x.jpg")}, {"random_shuffle", true}, {"seed", int64_t{9}}})->order(4);
+  const io::OrderSpec s =
+      reader({{"files", std::string("x.jpg")}, {"random_shuffle", true}, {"seed", int64_t{9}}})
+          ->order(4);
   EXPECT_EQ(s.size, 4);
   EXPECT_EQ(s.key, 9u);
   EXPECT_TRUE(s.shuffle);

@@ -27,12 +27,15 @@ struct PictureArguments {
 };
 inline constexpr auto kPictureArguments = std::tuple{
     arg(&PictureArguments::output_type, "output_type",
-        "Colours of the output: RGB, BGR, GRAY, YCbCr (BT.601), or ANY_DATA for as many channels as are stored."),
+        "Colours of the output: RGB, BGR, GRAY, YCbCr (BT.601), or ANY_DATA for as many channels "
+        "as are stored."),
     arg(&PictureArguments::dtype, "dtype",
-        "Output dtype: UINT8, INT8, UINT16, INT16, FLOAT or FLOAT16. Values are rescaled so that full intensity is the "
-        "largest integer, or 1 for floats."),
-    arg(&PictureArguments::adjust_orientation, "adjust_orientation", "Turn the picture as its EXIF orientation says."),
-    arg(&PictureArguments::use_fast_idct, "use_fast_idct", "JPEG: a faster and coarser inverse transform."),
+        "Output dtype: UINT8, INT8, UINT16, INT16, FLOAT or FLOAT16. Values are rescaled so that "
+        "full intensity is the largest integer, or 1 for floats."),
+    arg(&PictureArguments::adjust_orientation, "adjust_orientation",
+        "Turn the picture as its EXIF orientation says."),
+    arg(&PictureArguments::use_fast_idct, "use_fast_idct",
+        "JPEG: a faster and coarser inverse transform."),
     arg(&PictureArguments::tolerate_corrupt, "tolerate_corrupt",
         "Deliver what can be decoded of damaged data instead of failing the sample."),
     arg(&PictureArguments::verify, "verify",
@@ -40,29 +43,36 @@ inline constexpr auto kPictureArguments = std::tuple{
 };
 
 // Accepted so that established scripts run. Chroma is always upsampled smoothly; decoding takes no tuning.
-inline constexpr std::array kIgnoredPictureArguments = {
-    "jpeg_fancy_upsampling",      "affine",
-    "hw_decoder_load",            "hybrid_huffman_threshold",
-    "device_memory_padding",      "host_memory_padding",
-    "device_memory_padding_jpeg2k", "host_memory_padding_jpeg2k",
-    "preallocate_width_hint",     "preallocate_height_hint",
-    "split_stages",               "use_chunk_allocator",
-    "memory_stats"};
-inline constexpr std::array kIgnoredCacheArguments = {"cache_size", "cache_type", "cache_threshold", "cache_batch_copy",
-                                                      "cache_debug"};
+inline constexpr std::array kIgnoredPictureArguments = {"jpeg_fancy_upsampling",
+                                                        "affine",
+                                                        "hw_decoder_load",
+                                                        "hybrid_huffman_threshold",
+                                                        "device_memory_padding",
+                                                        "host_memory_padding",
+                                                        "device_memory_padding_jpeg2k",
+                                                        "host_memory_padding_jpeg2k",
+                                                        "preallocate_width_hint",
+                                                        "preallocate_height_hint",
+                                                        "split_stages",
+                                                        "use_chunk_allocator",
+                                                        "memory_stats"};
+inline constexpr std::array kIgnoredCacheArguments = {"cache_size", "cache_type", "cache_threshold",
+                                                      "cache_batch_copy", "cache_debug"};
 
-inline constexpr Port kEncodedPort = {.name = "encoded", .help = "The encoded image: uint8 of shape (size,).",
-                                      .dtypes = "uint8", .is_value = true};
+inline constexpr Port kEncodedPort = {.name = "encoded",
+                                      .help = "The encoded image: uint8 of shape (size,).",
+                                      .dtypes = "uint8",
+                                      .is_value = true};
 inline constexpr Port kPicturePort = {.name = "image", .help = "The pixels, layout HWC."};
 
 // What a decoder gives when the graph is built: extents not known yet. Throws GraphError.
 TensorType checked_picture(const PictureArguments& a, const Checker& c);
 
 // One encoded image. Requires: the bytes, one dense axis, outlive it.
-class Picture {
+class EncodedPicture {
  public:
   // Reads the header. Throws SampleError.
-  Picture(const PictureArguments& a, const View& encoded);
+  EncodedPicture(const PictureArguments& a, const View& encoded);
   // The whole picture, in the dtype wanted.
   const TensorType& type() const { return type_; }
   // Decodes the window that `out` is of the whole picture. Throws SampleError.

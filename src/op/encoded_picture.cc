@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/picture.h"
+#include "op/encoded_picture.h"
 
 #include <cmath>
 
@@ -32,7 +32,9 @@ double intensity(DType t) {
   return static_cast<double>((int64_t{1} << (8 * size_of(t) - info(t).is_signed)) - 1);
 }
 
-bool can_be_output(DType t) { return size_of(t) <= 2 ? t != DType::kBool && t != DType::kNone : t == DType::kFloat32; }
+bool can_be_output(DType t) {
+  return size_of(t) <= 2 ? t != DType::kBool && t != DType::kNone : t == DType::kFloat32;
+}
 
 }  // namespace
 
@@ -42,11 +44,13 @@ TensorType checked_picture(const PictureArguments& a, const Checker& c) {
   if (!can_be_output(a.dtype))
     throw GraphError(std::string("argument 'dtype' is ") + name_of(a.dtype) +
                      "; expected UINT8, INT8, UINT16, INT16, FLOAT or FLOAT16");
-  const int64_t channels = a.output_type == ImageType::kAny ? -1 : a.output_type == ImageType::kGray ? 1 : 3;
+  const int64_t channels = a.output_type == ImageType::kAny    ? -1
+                           : a.output_type == ImageType::kGray ? 1
+                                                               : 3;
   return {a.dtype, "HWC", {-1, -1, channels}};
 }
 
-Picture::Picture(const PictureArguments& a, const View& encoded)
+EncodedPicture::EncodedPicture(const PictureArguments& a, const View& encoded)
     : bytes_(bytes_of(encoded)),
       options_(options_of(a)),
       codec_(codec_for(bytes_)),
@@ -55,23 +59,26 @@ Picture::Picture(const PictureArguments& a, const View& encoded)
   type_.dtype = a.dtype;
 }
 
-void Picture::decode(const View& out, Arena& scratch) const {
+void EncodedPicture::decode(const View& out, Arena& scratch) const {
   const int64_t channels = decoded_.shape[2];
-  if (type_.dtype == decoded_.dtype && out.shape[2] == channels) return codec_.decode(bytes_, options_, out, scratch);
+  if (type_.dtype == decoded_.dtype && out.shape[2] == channels)
+    return codec_.decode(bytes_, options_, out, scratch);
   // Codecs give all channels, also where fewer are looked at.
   Window w = out.covers();
   w.begin[2] = 0;
   w.end[2] = channels;
-  const View pixels = View::window(scratch.allocate(static_cast<size_t>(w.shape().volume() * size_of(decoded_.dtype))),
-                                   decoded_.dtype, w, decoded_.shape, decoded_.layout);
+  const View pixels = View::window(
+      scratch.allocate(static_cast<size_t>(w.shape().volume() * size_of(decoded_.dtype))),
+      decoded_.dtype, w, decoded_.shape, decoded_.layout);
   codec_.decode(bytes_, options_, pixels, scratch);
   Block block{Convert{}, type_.dtype};
   if (type_.dtype != decoded_.dtype)
-    block.kind = Pointwise{{}, {static_cast<float>(intensity(type_.dtype) / intensity(decoded_.dtype))}, {}};
+    block.kind =
+        Pointwise{{}, {static_cast<float>(intensity(type_.dtype) / intensity(decoded_.dtype))}, {}};
   run_blocks({&block, 1}, pixels, out, scratch);
 }
 
-void Picture::decode_part(const Window& w, const View& out, Arena& scratch) const {
+void EncodedPicture::decode_part(const Window& w, const View& out, Arena& scratch) const {
   View in_picture = out;
   for (int a = 0; a < w.begin.rank; ++a) in_picture.origin[a] += w.begin[a];
   in_picture.full = type_.shape;
