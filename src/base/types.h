@@ -76,6 +76,15 @@ struct Shape {
       if (extent[i] != o.extent[i]) return false;
     return true;
   }
+  // No memory holds 2^40 elements; beyond, sizes in bytes would not fit into 64 bits. Unknown extents (-1) count as 1.
+  bool is_possible() const {
+    int64_t volume = 1;
+    for (int i = 0; i < rank; ++i) {
+      if (extent[i] > (int64_t{1} << 40) / volume) return false;
+      volume *= std::max<int64_t>(extent[i], 1);
+    }
+    return true;
+  }
   void push_back(int64_t e) { extent[rank++] = e; }  // Requires: rank < kMaxRank
   std::string str() const;                           // "(375, 500, 3)"; an extent of -1 prints as "?"
 };

@@ -164,6 +164,8 @@ void check_node(const Graph& graph, const std::vector<CheckedNode>& done, const 
   if (c.outputs.size() != c.type->outputs.size()) throw Error(n.op + ": check() gave a wrong number of outputs");
   if (c.unfold)
     for (TensorType& t : c.outputs) t = with_frames(t, frames);
+  for (const TensorType& t : c.outputs)
+    if (!t.shape.is_possible()) throw GraphError("the output would be " + t.str() + ", more than 2^40 elements");
 }
 
 }  // namespace

@@ -172,10 +172,13 @@ void Chain::infer_node(int node) {
     Inference inference{s.inputs, views_, s.types, chance(node)};
     s.op->infer(inference);
   }
-  if (!s.unfold) return;
-  const Ref from = *inputs[0];
-  const int64_t frames = states_[from.node].types[from.output].shape[0];
-  for (TensorType& t : s.types) t = sequence_type(t, frames);
+  if (s.unfold) {
+    const Ref from = *inputs[0];
+    const int64_t frames = states_[from.node].types[from.output].shape[0];
+    for (TensorType& t : s.types) t = sequence_type(t, frames);
+  }
+  for (const TensorType& t : s.types)
+    if (!t.shape.is_possible()) throw SampleError("the output would be " + t.str() + ", more than 2^40 elements");
 }
 
 void Chain::infer() {

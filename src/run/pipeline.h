@@ -23,7 +23,7 @@ struct PipelineOptions {
   std::string executor = "pipelined";  // or "simple"
   int shard_id = 0, num_shards = 1;    // of a pipeline without a reader
   int device_id = 0;                   // where the graph has operators on a GPU
-  Rewrites rewrites;
+  Rewrites rewrites = {};
 };
 
 // Samples that could not be made; raised once, at the hand-out of their batch. The pipeline goes on.

@@ -172,6 +172,9 @@ class Pipelined final : public Executor {
       largest_bytes_ = std::max(largest_bytes_, it->step.bytes());
       cursors_.forget_before(it->step.number + 1);
       tight_ = false;
+      // What starved behind it is the oldest now: its next try ends in a sample, in room made for it or in an error.
+      if (!ring_.empty()) ring_.front()->is_starved = false;
+      work_.notify_all();
     }
     const std::exception_ptr fatal = it->step.fatal;
     Outputs out;

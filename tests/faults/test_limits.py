@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import jpegs
-from helpers import assert_same, make, samples_of, take
+from helpers import assert_same, make, run_script, samples_of, take
 from stoker import Pipeline, fn
 from stoker.errors import BudgetError, GraphError
 
@@ -136,6 +136,39 @@ def test_budget_too_small_for_a_batch() -> None:
                 pipe.run()
             assert "memory" in str(raised.value)
             assert isinstance(raised.value, MemoryError)
+
+
+IMPOSSIBLE = {
+    "uniform": "fn.random.uniform(shape=[2**40, 2**40])",
+    "uniform, drawn": "fn.random.uniform(shape=fn.constant(idata=[2**40, 2**40], dtype='int64'))",
+    "constant": "fn.constant(idata=[1], shape=[2**31] * 3)",
+    "slice": "fn.slice(small(), axes=[0], start=[-2**60], end=[2**60], out_of_bounds_policy='pad')",
+    "slice, shape": "fn.slice(small(), axes=[0], start=[0], shape=[2**62], "
+    "out_of_bounds_policy='pad')",
+    "crop": "fn.crop(small(), crop=[1e15, 1e15], out_of_bounds_policy='pad')",
+    "resize": "fn.resize(small(), size=[2e9, 2e9])",
+}
+
+
+@pytest.mark.parametrize("executor", ["pipelined", "simple"])
+@pytest.mark.parametrize("call", IMPOSSIBLE.values(), ids=IMPOSSIBLE)
+def test_shapes_beyond_any_memory(call: str, executor: str) -> None:
+    """In a process of its own: a size that wraps around would write over other memory."""
+    done = run_script(f"""
+from stoker import Pipeline, errors, fn
+def small():
+    return fn.constant(idata=[1], shape=[4, 5, 3], layout='HWC', dtype='uint8')
+try:
+    pipe = Pipeline(batch_size=2, num_threads=1, executor={executor!r})
+    with pipe:
+        pipe.set_outputs({call})
+    pipe.run()
+except errors.Error as e:
+    print('refused:', e)
+""")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("refused: "), done.stdout
+    assert call[3 : call.index("(")] in done.stdout or "memory" in done.stdout, done.stdout
 
 
 def test_budget_too_small_for_one_ragged_sample(tmp_path: Path) -> None:
