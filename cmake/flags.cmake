@@ -14,7 +14,8 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
 
-set(stoker_host_flags -ffp-contract=off -Wall -Wextra)
+# A designated initialiser names what matters and leaves the rest at its default.
+set(stoker_host_flags -ffp-contract=off -Wall -Wextra -Wno-missing-field-initializers)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
   list(APPEND stoker_host_flags -march=x86-64-v2)
 endif()
@@ -25,6 +26,10 @@ if(STOKER_SANITIZE)
   # Frame pointers and a little debug information, so that a report can be read.
   list(APPEND stoker_host_flags -fsanitize=${STOKER_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=${STOKER_SANITIZE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # GCC sees uninitialised variants in the code that the sanitizers add.
+    list(APPEND stoker_host_flags -Wno-maybe-uninitialized)
+  endif()
 endif()
 if(STOKER_FUZZ)
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")

@@ -12,8 +12,6 @@ function(stoker_test name library)
     return()
   endif()
   add_executable(${name} ${ARGN})
-  # Designated initialisers in tests name what matters and leave out the rest.
-  target_compile_options(${name} PRIVATE -Wno-missing-field-initializers)
   target_link_libraries(${name} PRIVATE ${library} GTest::gtest_main Threads::Threads)
   gtest_discover_tests(${name} TEST_PREFIX "${name}/" WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
                        DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300 LABELS ${name})
