@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// IEEE binary16 in plain integer and float arithmetic: the same bits with and without hardware support. Pure; thread-safe.
+// IEEE binary16 in plain integer and float arithmetic: the same bits with and without hardware
+// support. Pure; thread-safe.
 #pragma once
 #include <cstdint>
 
@@ -29,7 +30,8 @@ STOKER_HD inline Half to_half(float f) {
   const uint32_t bits = __builtin_bit_cast(uint32_t, f), x = bits & 0x7fffffff;
   const uint16_t sign = static_cast<uint16_t>(bits >> 16 & 0x8000);
   if (x > 0x7f800000) return {static_cast<uint16_t>(sign | 0x7e00)};
-  if (x < 0x38800000) {  // below 2^-14: next to 0.5 a float has steps of 2^-24, so the addition rounds
+  if (x <
+      0x38800000) {  // below 2^-14: next to 0.5 a float has steps of 2^-24, so the addition rounds
     const float aligned = __builtin_bit_cast(float, x) + 0.5f;
     return {static_cast<uint16_t>(sign | (__builtin_bit_cast(uint32_t, aligned) - 0x3f000000))};
   }
@@ -38,7 +40,8 @@ STOKER_HD inline Half to_half(float f) {
   return {static_cast<uint16_t>(sign | (h < 0x7c00 ? h : 0x7c00))};
 }
 
-// Rounds once: the float in between is rounded to odd, which keeps what the second rounding needs to know.
+// Rounds once: the float in between is rounded to odd, which keeps what the second rounding needs
+// to know.
 STOKER_HD inline Half to_half(double d) {
   const float f = static_cast<float>(d);
   const double back = static_cast<double>(f);

@@ -17,7 +17,8 @@ void reshape(const Resample& r, const TensorType&, TensorType& out) {
 }
 void reshape(const Store& s, const TensorType& in, TensorType& out) {
   for (int a = 0; a < out.shape.rank; ++a) out.shape[a] = in.shape[s.perm[a]];
-  for (int a = 0; a < in.layout.rank() && a < out.shape.rank; ++a) out.layout.letters[a] = in.layout.letters[s.perm[a]];
+  for (int a = 0; a < in.layout.rank() && a < out.shape.rank; ++a)
+    out.layout.letters[a] = in.layout.letters[s.perm[a]];
   if (!s.layout.empty()) out.layout = s.layout;
   if (s.pad_axis >= 0) out.shape[s.pad_axis] = std::max(s.pad_to, out.shape[s.pad_axis]);
 }
@@ -35,7 +36,8 @@ Window need(const Gather& g, const TensorType& in, const Window& wanted) {
   Window w = wanted;
   for (int a = 0; a < in.shape.rank; ++a) {
     const AxisMap& m = g.axis[a];
-    need_between(m.start + m.step * wanted.begin[a], m.start + m.step * (wanted.end[a] - 1), in.shape[a], w, a);
+    need_between(m.start + m.step * wanted.begin[a], m.start + m.step * (wanted.end[a] - 1),
+                 in.shape[a], w, a);
   }
   return w;
 }

@@ -16,7 +16,9 @@ Gather crop(AxisMap rows, AxisMap columns) {
   return g;
 }
 Resample resize(int64_t height, int64_t width) {
-  return {2, {{0, height, 0, 100, Filter::kTriangular, 100. / height}, {1, width, 0, 200, Filter::kTriangular, 200. / width}}};
+  return {2,
+          {{0, height, 0, 100, Filter::kTriangular, 100. / height},
+           {1, width, 0, 200, Filter::kTriangular, 200. / width}}};
 }
 Store to_chw() {
   Store s;
@@ -28,10 +30,14 @@ Store to_chw() {
 TEST(After, EachKindShapesItsOutput) {
   EXPECT_EQ(after(Block{crop({10, 1, 50}, {0, 2, 100}), DType::kUint8}, kImage),
             (TensorType{DType::kUint8, "HWC", {50, 100, 3}}));
-  EXPECT_EQ(after(Block{resize(20, 30), DType::kFloat32}, kImage), (TensorType{DType::kFloat32, "HWC", {20, 30, 3}}));
-  EXPECT_EQ(after(Block{Pointwise{}, DType::kInt16}, kImage), (TensorType{DType::kInt16, "HWC", {100, 200, 3}}));
-  EXPECT_EQ(after(Block{Convert{}, DType::kFloat64}, kImage), (TensorType{DType::kFloat64, "HWC", {100, 200, 3}}));
-  EXPECT_EQ(after(Block{to_chw(), DType::kFloat16}, kImage), (TensorType{DType::kFloat16, "CHW", {3, 100, 200}}));
+  EXPECT_EQ(after(Block{resize(20, 30), DType::kFloat32}, kImage),
+            (TensorType{DType::kFloat32, "HWC", {20, 30, 3}}));
+  EXPECT_EQ(after(Block{Pointwise{}, DType::kInt16}, kImage),
+            (TensorType{DType::kInt16, "HWC", {100, 200, 3}}));
+  EXPECT_EQ(after(Block{Convert{}, DType::kFloat64}, kImage),
+            (TensorType{DType::kFloat64, "HWC", {100, 200, 3}}));
+  EXPECT_EQ(after(Block{to_chw(), DType::kFloat16}, kImage),
+            (TensorType{DType::kFloat16, "CHW", {3, 100, 200}}));
 }
 
 TEST(After, StorePadsAnAxisOfItsOutputAndKnowsItsLetters) {
@@ -39,7 +45,8 @@ TEST(After, StorePadsAnAxisOfItsOutputAndKnowsItsLetters) {
   s.layout = {};
   s.pad_axis = 0;
   s.pad_to = 4;
-  EXPECT_EQ(after(Block{s, DType::kUint8}, kImage), (TensorType{DType::kUint8, "CHW", {4, 100, 200}}));
+  EXPECT_EQ(after(Block{s, DType::kUint8}, kImage),
+            (TensorType{DType::kUint8, "CHW", {4, 100, 200}}));
   s.pad_to = 2;  // never less than there is
   EXPECT_EQ(after(Block{s, DType::kUint8}, kImage).shape, (Shape{3, 100, 200}));
 }
@@ -51,13 +58,16 @@ TEST(Demand, NoBlocksNeedWhatIsWanted) {
 
 TEST(Demand, GathersMapTheWindowAndMirrorIt) {
   const Block b{crop({10, 1, 50}, {199, -1, 200}), DType::kUint8};
-  EXPECT_EQ(demand({&b, 1}, kImage, {{0, 0, 0}, {50, 10, 3}}), (Window{{10, 190, 0}, {60, 200, 3}}));
-  EXPECT_EQ(demand({&b, 1}, kImage, {{5, 20, 1}, {6, 21, 2}}), (Window{{15, 179, 1}, {16, 180, 2}}));
+  EXPECT_EQ(demand({&b, 1}, kImage, {{0, 0, 0}, {50, 10, 3}}),
+            (Window{{10, 190, 0}, {60, 200, 3}}));
+  EXPECT_EQ(demand({&b, 1}, kImage, {{5, 20, 1}, {6, 21, 2}}),
+            (Window{{15, 179, 1}, {16, 180, 2}}));
 }
 
 TEST(Demand, StaysInsideAndIsNeverEmpty) {
   const Block b{crop({-20, 1, 140}, {500, 1, 10}), DType::kUint8};
-  EXPECT_EQ(demand({&b, 1}, kImage, {{0, 0, 0}, {140, 10, 3}}), (Window{{0, 199, 0}, {100, 200, 3}}));
+  EXPECT_EQ(demand({&b, 1}, kImage, {{0, 0, 0}, {140, 10, 3}}),
+            (Window{{0, 199, 0}, {100, 200, 3}}));
   EXPECT_EQ(demand({&b, 1}, kImage, {{0, 0, 0}, {5, 10, 3}}), (Window{{0, 199, 0}, {1, 200, 3}}));
 }
 

@@ -24,15 +24,18 @@ void each(const void* in, int64_t in_stride, void* out, int64_t out_stride, int6
   auto* from = static_cast<const std::byte*>(in);
   auto* to = static_cast<std::byte*>(out);
   if (in_stride == sizeof(From) && out_stride == sizeof(To)) {  // constant strides vectorise
-    for (int64_t i = 0; i < n; ++i) store<To>(to + i * sizeof(To), f(load<From>(from + i * sizeof(From))));
+    for (int64_t i = 0; i < n; ++i)
+      store<To>(to + i * sizeof(To), f(load<From>(from + i * sizeof(From))));
     return;
   }
-  for (int64_t i = 0; i < n; ++i) store<To>(to + i * out_stride, f(load<From>(from + i * in_stride)));
+  for (int64_t i = 0; i < n; ++i)
+    store<To>(to + i * out_stride, f(load<From>(from + i * in_stride)));
 }
 
 }  // namespace
 
-void convert_row(const void* in, DType from, int64_t in_stride, void* out, DType to, int64_t out_stride, int64_t n) {
+void convert_row(const void* in, DType from, int64_t in_stride, void* out, DType to,
+                 int64_t out_stride, int64_t n) {
   with_type(from, [&]<class From>(From) {
     with_type(to, [&]<class To>(To) {
       each<To, From>(in, in_stride, out, out_stride, n, [](From v) { return convert<To>(v); });
@@ -40,7 +43,8 @@ void convert_row(const void* in, DType from, int64_t in_stride, void* out, DType
   });
 }
 
-void pointwise_row(const void* in, DType from, void* out, DType to, int64_t n, float sub, float mul, float add) {
+void pointwise_row(const void* in, DType from, void* out, DType to, int64_t n, float sub, float mul,
+                   float add) {
   with_type(from, [&]<class From>(From) {
     with_type(to, [&]<class To>(To) {
       each<To, From>(in, sizeof(From), out, sizeof(To), n,

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Values between types, and the arithmetic of Pointwise, exactly as Note [Rounding] of block.h says. Pure; thread-safe.
+// Values between types, and the arithmetic of Pointwise, exactly as Note [Rounding] of block.h
+// says. Pure; thread-safe.
 #pragma once
 #include <cmath>
 #include <cstddef>
@@ -44,7 +45,11 @@ decltype(auto) with_type(DType t, F&& f) {
 // Every value of the type is a float32.
 STOKER_HD constexpr bool is_narrow(DType t) {
   switch (t) {
-    case DType::kUint32: case DType::kInt32: case DType::kUint64: case DType::kInt64: case DType::kFloat64: return false;
+    case DType::kUint32:
+    case DType::kInt32:
+    case DType::kUint64:
+    case DType::kInt64:
+    case DType::kFloat64: return false;
     default: return true;
   }
 }
@@ -82,14 +87,16 @@ STOKER_HD inline To saturate(From v) {
 template <class From>
 STOKER_HD inline Half half_of(From v) {
   if constexpr (std::is_floating_point_v<From>) return to_half(v);
-  else return to_half(static_cast<float>(saturate<int32_t>(v) < -65536  ? -65536
-                                         : saturate<int32_t>(v) > 65536 ? 65536
-                                                                        : saturate<int32_t>(v)));
+  else
+    return to_half(static_cast<float>(saturate<int32_t>(v) < -65536  ? -65536
+                                      : saturate<int32_t>(v) > 65536 ? 65536
+                                                                     : saturate<int32_t>(v)));
 }
 
 }  // namespace detail
 
-// The value in another type: exact where it fits, else rounded half to even and saturated; NaN as an integer is 0.
+// The value in another type: exact where it fits, else rounded half to even and saturated; NaN as
+// an integer is 0.
 template <class To, class From>
 STOKER_HD inline To convert(From v) {
   using namespace detail;
@@ -113,7 +120,8 @@ STOKER_HD inline To convert(From v) {
 }
 
 template <class T>
-inline constexpr bool kIsWide = std::is_same_v<T, double> || (std::is_integral_v<T> && sizeof(T) >= 4);
+inline constexpr bool kIsWide =
+    std::is_same_v<T, double> || (std::is_integral_v<T> && sizeof(T) >= 4);
 STOKER_HD constexpr bool is_wide(DType t) { return !is_narrow(t); }
 
 // What arithmetic from one type to another is done in.
@@ -140,15 +148,18 @@ template <class To, class From>
 STOKER_HD inline To pointwise(From v, float sub, float mul, float add) {
   using A = Arithmetic<To, From>;
   const A x = detail::add_once(convert<A>(v), -static_cast<A>(sub));
-  return convert<To>(detail::add_once(detail::mul_once(x, static_cast<A>(mul)), static_cast<A>(add)));
+  return convert<To>(
+      detail::add_once(detail::mul_once(x, static_cast<A>(mul)), static_cast<A>(add)));
 }
 
-// Rows of n values; strides are in bytes. Requires: in and out are the same memory or do not overlap; when the same,
-// the types have one size.
-void convert_row(const void* in, DType from, int64_t in_stride, void* out, DType to, int64_t out_stride, int64_t n);
+// Rows of n values; strides are in bytes. Requires: in and out are the same memory or do not
+// overlap; when the same, the types have one size.
+void convert_row(const void* in, DType from, int64_t in_stride, void* out, DType to,
+                 int64_t out_stride, int64_t n);
 inline void convert_row(const void* in, DType from, void* out, DType to, int64_t n) {
   convert_row(in, from, size_of(from), out, to, size_of(to), n);
 }
-void pointwise_row(const void* in, DType from, void* out, DType to, int64_t n, float sub, float mul, float add);
+void pointwise_row(const void* in, DType from, void* out, DType to, int64_t n, float sub, float mul,
+                   float add);
 
 }  // namespace stoker

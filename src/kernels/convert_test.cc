@@ -35,7 +35,8 @@ TEST(Half, KnownValues) {
   EXPECT_EQ(to_float(Half{0x7c00}), kInf);
 }
 
-// Every pair of neighbours: what is below, at and above the middle goes to the lower, the even and the upper one.
+// Every pair of neighbours: what is below, at and above the middle goes to the lower, the even and
+// the upper one.
 TEST(Half, RoundsToNearestTiesToEven) {
   for (uint32_t h = 0; h < 0x7c00; ++h) {
     const double low = to_float(Half{static_cast<uint16_t>(h)});
@@ -48,8 +49,12 @@ TEST(Half, RoundsToNearestTiesToEven) {
       EXPECT_EQ(to_half(s * middle).bits, sign | even);
       EXPECT_EQ(to_half(s * std::nextafter(middle, 0)).bits, sign | h);
       EXPECT_EQ(to_half(s * std::nextafter(middle, 1e9)).bits, sign | (h + 1));
-      EXPECT_EQ(to_half(static_cast<float>(s) * std::nextafterf(static_cast<float>(middle), 0)).bits, sign | h);
-      EXPECT_EQ(to_half(static_cast<float>(s) * std::nextafterf(static_cast<float>(middle), 1e9f)).bits, sign | (h + 1));
+      EXPECT_EQ(
+          to_half(static_cast<float>(s) * std::nextafterf(static_cast<float>(middle), 0)).bits,
+          sign | h);
+      EXPECT_EQ(
+          to_half(static_cast<float>(s) * std::nextafterf(static_cast<float>(middle), 1e9f)).bits,
+          sign | (h + 1));
     }
   }
   EXPECT_EQ(to_half(1e-300).bits, 0);
@@ -90,9 +95,11 @@ TEST(Convert, IntegersAreExactOrSaturate) {
   EXPECT_EQ(convert<uint8_t>(int64_t{-1}), 0);
   EXPECT_EQ(convert<uint8_t>(uint64_t{256}), 255);
   EXPECT_EQ(convert<int8_t>(int16_t{-129}), -128);
-  EXPECT_EQ(convert<int64_t>(std::numeric_limits<uint64_t>::max()), std::numeric_limits<int64_t>::max());
+  EXPECT_EQ(convert<int64_t>(std::numeric_limits<uint64_t>::max()),
+            std::numeric_limits<int64_t>::max());
   EXPECT_EQ(convert<uint64_t>(std::numeric_limits<int64_t>::min()), 0u);
-  EXPECT_EQ(convert<int64_t>(uint64_t{(1ull << 62) + 1}), (1ll << 62) + 1);  // no way through a float
+  EXPECT_EQ(convert<int64_t>(uint64_t{(1ull << 62) + 1}),
+            (1ll << 62) + 1);  // no way through a float
   EXPECT_EQ(convert<float>(int32_t{16777217}), 16777216.0f);
   EXPECT_EQ(convert<double>(int32_t{-16777217}), -16777217.0);
 }
@@ -136,8 +143,10 @@ TEST(ConvertRow, AllPairsOfTypesWithStrides) {
           convert_row(dense, static_cast<DType>(from), packed, static_cast<DType>(to), n);
           for (int i = 0; i < n; ++i) {
             const To want = convert<To>(convert<From>(values[i]));
-            EXPECT_EQ(std::memcmp(out + 24 * i, &want, sizeof want), 0) << from << ' ' << to << ' ' << i;
-            EXPECT_EQ(std::memcmp(packed + sizeof want * i, &want, sizeof want), 0) << from << ' ' << to << ' ' << i;
+            EXPECT_EQ(std::memcmp(out + 24 * i, &want, sizeof want), 0)
+                << from << ' ' << to << ' ' << i;
+            EXPECT_EQ(std::memcmp(packed + sizeof want * i, &want, sizeof want), 0)
+                << from << ' ' << to << ' ' << i;
             EXPECT_EQ(out[24 * i + sizeof want], std::byte{0x5a});
           }
         });

@@ -1,13 +1,15 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A value of a type that is known only at run time, in device code: few shapes of arithmetic for all types. Pure; thread-safe.
+// A value of a type that is known only at run time, in device code: few shapes of arithmetic for
+// all types. Pure; thread-safe.
 #pragma once
 #include "kernels/convert.h"
 
 namespace stoker {
 
-// Types that fit into float32 are held as float, 32-bit integers as double: both exactly. A bool keeps its byte.
+// Types that fit into float32 are held as float, 32-bit integers as double: both exactly. A bool
+// keeps its byte.
 struct DeviceValue {
   DType type;
   union {
@@ -42,7 +44,9 @@ STOKER_HD inline void hold(DeviceValue& v, Bool x) { v.f = x.byte; }
 STOKER_HD inline void hold(DeviceValue& v, int32_t x) { v.d = x; }
 STOKER_HD inline void hold(DeviceValue& v, uint32_t x) { v.d = x; }
 template <class T>
-STOKER_HD inline void hold(DeviceValue& v, T x) { v.f = static_cast<float>(x); }
+STOKER_HD inline void hold(DeviceValue& v, T x) {
+  v.f = static_cast<float>(x);
+}
 
 // Calls f with the number, in the shape it is held in.
 template <class F>
@@ -50,7 +54,9 @@ STOKER_HD inline auto number(const DeviceValue& v, F&& f) {
   switch (v.type) {
     case DType::kInt64: return f(v.i);
     case DType::kUint64: return f(v.u);
-    case DType::kFloat64: case DType::kInt32: case DType::kUint32: return f(v.d);
+    case DType::kFloat64:
+    case DType::kInt32:
+    case DType::kUint32: return f(v.d);
     case DType::kBool: return f(v.f != 0 ? 1.0f : 0.0f);
     default: return f(v.f);
   }
@@ -79,36 +85,48 @@ struct Loading {
   const std::byte* from;
   DeviceValue& v;
   template <class T>
-  STOKER_HD void operator()(T) const { hold(v, load_as<T>(from)); }
+  STOKER_HD void operator()(T) const {
+    hold(v, load_as<T>(from));
+  }
 };
 template <class T>
 struct Write {
   std::byte* to;
   template <class X>
-  STOKER_HD void operator()(X x) const { store_as(to, convert<T>(x)); }
+  STOKER_HD void operator()(X x) const {
+    store_as(to, convert<T>(x));
+  }
 };
 template <class T>
 struct Hold {
   DeviceValue& to;
   template <class X>
-  STOKER_HD void operator()(X x) const { hold(to, convert<T>(x)); }
+  STOKER_HD void operator()(X x) const {
+    hold(to, convert<T>(x));
+  }
 };
 struct Storing {
   std::byte* to;
   const DeviceValue& v;
   template <class T>
-  STOKER_HD void operator()(T) const { number(v, Write<T>{to}); }
+  STOKER_HD void operator()(T) const {
+    number(v, Write<T>{to});
+  }
 };
 struct Converting {
   const DeviceValue& from;
   DeviceValue& to;
   template <class T>
-  STOKER_HD void operator()(T) const { number(from, Hold<T>{to}); }
+  STOKER_HD void operator()(T) const {
+    number(from, Hold<T>{to});
+  }
 };
 template <class A>
 struct Number {
   template <class X>
-  STOKER_HD A operator()(X x) const { return convert<A>(x); }
+  STOKER_HD A operator()(X x) const {
+    return convert<A>(x);
+  }
 };
 
 }  // namespace detail

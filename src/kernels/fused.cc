@@ -8,8 +8,8 @@
 #include "kernels/pass.h"
 #include "kernels/picture.h"
 #include "kernels/resample.h"
-#include "kernels/target.h"
 #include "kernels/taps.h"
+#include "kernels/target.h"
 
 namespace stoker {
 namespace {
@@ -18,7 +18,8 @@ namespace {
 class Loader {
  public:
   // `in`: what the pass's maps speak of, or with `nearest` what its resampling picks from.
-  Loader(const Pass& pass, const Strided& in, const View& out, const Target& target, bool nearest, Arena& arena)
+  Loader(const Pass& pass, const Strided& in, const View& out, const Target& target, bool nearest,
+         Arena& arena)
       : data_(in.data), size_(size_of(in.dtype)), offset_(in.offset), target_(target) {
     for (int a = 0; a < target.rank(); ++a) {
       const AxisSource& map = pass.map[a];
@@ -48,7 +49,9 @@ class Loader {
   }
 
  private:
-  int64_t offset_of(int a, int64_t i) const { return a < 0 ? 0 : (table_[a] ? table_[a][i] : i) * stride_[a]; }
+  int64_t offset_of(int a, int64_t i) const {
+    return a < 0 ? 0 : (table_[a] ? table_[a][i] : i) * stride_[a];
+  }
   int64_t stride_of(const TargetAxis& t) const { return t.axis < 0 ? 0 : stride_[t.axis]; }
   bool has_table(const TargetAxis& t) const { return t.axis >= 0 && table_[t.axis]; }
 
@@ -63,25 +66,30 @@ class Loader {
 
   void load(const Target& out, const std::byte* from, std::byte* to) const {
     const TargetAxis &x = out.x, &c = out.c;
-    const int64_t pitch = out.pitch(), n = x.data(), stride = stride_of(x), pixel = size_ * c.data();
+    const int64_t pitch = out.pitch(), n = x.data(), stride = stride_of(x),
+                  pixel = size_ * c.data();
     if (has_table(x) || has_table(c)) return load_chosen(out, from, to);
     if (c.data() > 1 && stride_of(c) == size_ && stride == pixel) {
       rows::split(from, size_, static_cast<int>(c.data()), to, pitch, n);
     } else if (c.data() > 1 && stride_of(c) == size_ && stride == -pixel) {
       const std::byte* last = from + (n - 1) * stride;
       rows::split(last, size_, static_cast<int>(c.data()), forward_, pitch_, n);
-      for (int64_t k = 0; k < c.data(); ++k) rows::reverse(forward_ + k * pitch_, to + k * pitch, size_, n);
+      for (int64_t k = 0; k < c.data(); ++k)
+        rows::reverse(forward_ + k * pitch_, to + k * pitch, size_, n);
     } else if (stride == -size_) {
-      for (int64_t k = 0; k < c.data(); ++k) rows::reverse(from + offset_of(c.axis, k) + (n - 1) * stride, to + k * pitch, size_, n);
+      for (int64_t k = 0; k < c.data(); ++k)
+        rows::reverse(from + offset_of(c.axis, k) + (n - 1) * stride, to + k * pitch, size_, n);
     } else {
-      for (int64_t k = 0; k < c.data(); ++k) rows::copy(from + offset_of(c.axis, k), stride, to + k * pitch, size_, size_, n);
+      for (int64_t k = 0; k < c.data(); ++k)
+        rows::copy(from + offset_of(c.axis, k), stride, to + k * pitch, size_, size_, n);
     }
   }
 
   void load_chosen(const Target& out, const std::byte* from, std::byte* to) const {
     for (int64_t k = 0; k < out.c.data(); ++k)
       for (int64_t i = 0; i < out.x.data(); ++i)
-        rows::copy(from + offset_of(out.c.axis, k) + offset_of(out.x.axis, i), 0, to + k * out.pitch() + i * size_, 0, size_, 1);
+        rows::copy(from + offset_of(out.c.axis, k) + offset_of(out.x.axis, i), 0,
+                   to + k * out.pitch() + i * size_, 0, size_, 1);
   }
 
   const std::byte* data_;
@@ -138,7 +146,8 @@ void run_pass(const Pass& pass, const View& in, const View& out, Arena& arena) {
 
 void check(const TensorType& made, const View& out) {
   if (made.dtype == out.dtype && made.shape == out.full) return;
-  throw Error("the blocks make " + made.str() + ", the output is " + TensorType{out.dtype, out.layout, out.full}.str());
+  throw Error("the blocks make " + made.str() + ", the output is " +
+              TensorType{out.dtype, out.layout, out.full}.str());
 }
 
 }  // namespace
@@ -154,8 +163,8 @@ void run_blocks(std::span<const Block> blocks, const View& in, const View& out, 
     }
     const Window need = demand(blocks, pass.out, out.covers());
     const size_t bytes = static_cast<size_t>(need.shape().volume()) * size_of(pass.out.dtype);
-    const View between =
-        View::window(scratch.allocate(bytes), pass.out.dtype, need, pass.out.shape, pass.out.layout);
+    const View between = View::window(scratch.allocate(bytes), pass.out.dtype, need, pass.out.shape,
+                                      pass.out.layout);
     run_pass(pass, from, between, scratch);
     from = between;
   }

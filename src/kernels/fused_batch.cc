@@ -7,14 +7,14 @@
 
 #include "base/error.h"
 #include "kernels/resample.h"
-#include "kernels/target.h"
 #include "kernels/taps.h"
+#include "kernels/target.h"
 
 namespace stoker {
 namespace {
 
 constexpr int64_t kSharedBudget = 32 << 10;  // so that several blocks fit on one multiprocessor
-constexpr int64_t kTileValues = 4096;        // enough for every thread, few enough for many blocks
+constexpr int64_t kTileValues = 4096;  // enough for every thread, few enough for many blocks
 
 FusedKind kind_of(const Pass& pass) {
   if (pass.resample.count == 0 || is_selection(pass.resample)) return FusedKind::kMove;
@@ -68,11 +68,13 @@ void FusedBatch::add(std::span<const Block> blocks, const View& in, const View& 
     blocks = blocks.subspan(pass.add(blocks));
     if (blocks.empty()) {
       if (pass.out.dtype != out.dtype || !(pass.out.shape == out.full))
-        throw Error("the blocks make " + pass.out.str() + ", the output is " + TensorType{out.dtype, out.layout, out.full}.str());
+        throw Error("the blocks make " + pass.out.str() + ", the output is " +
+                    TensorType{out.dtype, out.layout, out.full}.str());
       add_pass(stage, pass, from, in_scratch, out, false);
       break;
     }
-    View to = View::window(nullptr, pass.out.dtype, demand(blocks, pass.out, out.covers()), pass.out.shape, pass.out.layout);
+    View to = View::window(nullptr, pass.out.dtype, demand(blocks, pass.out, out.covers()),
+                           pass.out.shape, pass.out.layout);
     to.data = reinterpret_cast<void*>(scratch_);
     scratch_ += (static_cast<size_t>(to.bytes()) + 255) / 256 * 256;
     add_pass(stage, pass, from, in_scratch, to, true);
@@ -82,7 +84,8 @@ void FusedBatch::add(std::span<const Block> blocks, const View& in, const View& 
   arena_.reset();
 }
 
-void FusedBatch::add_pass(size_t stage, const Pass& pass, const View& in, bool in_scratch, const View& out, bool out_scratch) {
+void FusedBatch::add_pass(size_t stage, const Pass& pass, const View& in, bool in_scratch,
+                          const View& out, bool out_scratch) {
   const Target target(pass, out, arena_);
   const Strided from = pass.viewed_in(in);
   FusedTask t{};
@@ -95,7 +98,8 @@ void FusedBatch::add_pass(size_t stage, const Pass& pass, const View& in, bool i
   t.rank = target.rank();
   t.channel_axis = target.c.axis;
   t.tap_count = t.kind == FusedKind::kMove || !target.has_data() ? 0 : pass.resample.count;
-  t.line_axis = t.tap_count ? target_axis(pass, t.rank, pass.resample.axis[t.tap_count - 1].axis) : std::max(target.x.axis, 0);
+  t.line_axis = t.tap_count ? target_axis(pass, t.rank, pass.resample.axis[t.tap_count - 1].axis)
+                            : std::max(target.x.axis, 0);
   set_axes(t, pass, from, out, target);
   if (t.kind == FusedKind::kFixed) set_taps<int16_t>(t, pass, from, out, target);
   if (t.kind == FusedKind::kFloat) set_taps<float>(t, pass, from, out, target);
@@ -106,7 +110,8 @@ void FusedBatch::add_pass(size_t stage, const Pass& pass, const View& in, bool i
   add_tiles(stage, t);
 }
 
-void FusedBatch::set_axes(FusedTask& t, const Pass& pass, const Strided& in, const View& out, const Target& target) {
+void FusedBatch::set_axes(FusedTask& t, const Pass& pass, const Strided& in, const View& out,
+                          const Target& target) {
   for (int a = 0; a < t.rank; ++a) {
     const TargetAxis& x = target.axis(a);
     const AxisSource& map = pass.map[a];
@@ -118,9 +123,9 @@ void FusedBatch::set_axes(FusedTask& t, const Pass& pass, const Strided& in, con
     if (resampled && t.kind != FusedKind::kMove) continue;
     t.axis[a].in_stride = resampled ? stride : stride * map.step;
     if (resampled)
-      t.axis[a].table = put(pass.nearest(a, out.origin[a] + x.lo, x.data(), arena_), static_cast<size_t>(x.data()) * sizeof(int64_t));
-    else
-      t.in.address += stride * (map.start + map.step * (out.origin[a] + x.lo));
+      t.axis[a].table = put(pass.nearest(a, out.origin[a] + x.lo, x.data(), arena_),
+                            static_cast<size_t>(x.data()) * sizeof(int64_t));
+    else t.in.address += stride * (map.start + map.step * (out.origin[a] + x.lo));
   }
   if (t.rank == 0) {  // a single value is a line of one
     t.rank = 1;
@@ -129,17 +134,23 @@ void FusedBatch::set_axes(FusedTask& t, const Pass& pass, const Strided& in, con
 }
 
 template <class W>
-void FusedBatch::set_taps(FusedTask& t, const Pass& pass, const Strided& in, const View& out, const Target& target) {
+void FusedBatch::set_taps(FusedTask& t, const Pass& pass, const Strided& in, const View& out,
+                          const Target& target) {
   for (int i = 0; i < t.tap_count; ++i) {
     const ResampleAxis& r = pass.resample.axis[i];
     const int a = target_axis(pass, t.rank, r.axis);
     const TargetAxis& x = target.axis(a);
     const AxisSource& map = pass.map[a];
-    const auto table = tap_table<W>(r, pass.viewed.shape[r.axis], map.start + map.step * (out.origin[a] + x.lo), map.step,
-                                    x.data(), arena_);
+    const auto table =
+        tap_table<W>(r, pass.viewed.shape[r.axis], map.start + map.step * (out.origin[a] + x.lo),
+                     map.step, x.data(), arena_);
     const auto n = static_cast<size_t>(x.data());
-    t.taps[i] = {a, in.stride[r.axis], put(table.first, n * sizeof(int32_t)), put(table.taps, n * sizeof(int32_t)),
-                 put(table.weights, n * static_cast<size_t>(table.pitch) * sizeof(W)), table.pitch};
+    t.taps[i] = {a,
+                 in.stride[r.axis],
+                 put(table.first, n * sizeof(int32_t)),
+                 put(table.taps, n * sizeof(int32_t)),
+                 put(table.weights, n * static_cast<size_t>(table.pitch) * sizeof(W)),
+                 table.pitch};
   }
 }
 
@@ -157,7 +168,8 @@ void FusedBatch::set_values(FusedTask& t, const Target& target) {
   }
 }
 
-// Cuts the line until what it needs fits into shared memory; a single value that needs more does without.
+// Cuts the line until what it needs fits into shared memory; a single value that needs more does
+// without.
 void FusedBatch::add_tiles(size_t stage, const FusedTask& t) {
   const int64_t extent = t.axis[t.line_axis].extent;
   int64_t piece = extent;
@@ -174,15 +186,16 @@ void FusedBatch::add_tiles(size_t stage, const FusedTask& t) {
 void FusedBatch::add_lines(size_t stage, const FusedTask& t, int64_t begin, int64_t end) {
   TapRange r{0, 0};
   if (t.tap_count) r = input_range(t, tables_.data(), begin, end);
-  const int64_t need = (r.end - r.begin) * fused::shared_size(t.kind), width = need <= kSharedBudget ? r.end - r.begin : 0;
+  const int64_t need = (r.end - r.begin) * fused::shared_size(t.kind),
+                width = need <= kSharedBudget ? r.end - r.begin : 0;
   int64_t lines = 1;
   for (int a = 0; a < t.rank; ++a)
     if (a != t.line_axis) lines *= t.axis[a].extent;
   int64_t some = std::max<int64_t>(1, kTileValues / (end - begin));
   if (width) some = std::clamp<int64_t>(kSharedBudget / need, 1, some);
   for (int64_t l = 0; l < lines; l += some)
-    work_[stage].tiles.push_back({static_cast<int64_t>(work_[stage].tasks.size()) - 1, l, std::min(some, lines - l), begin, end,
-                                  r.begin, width});
+    work_[stage].tiles.push_back({static_cast<int64_t>(work_[stage].tasks.size()) - 1, l,
+                                  std::min(some, lines - l), begin, end, r.begin, width});
 }
 
 void FusedBatch::finish() {

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes the block programs that run the samples of a batch, each with blocks of its own. One thread at a time.
+// Makes the block programs that run the samples of a batch, each with blocks of its own. One thread
+// at a time.
 #pragma once
 #include <span>
 #include <vector>
@@ -14,9 +15,9 @@ namespace stoker {
 
 class Target;
 
-// Use: add() every sample, finish(), copy tables() to the device, allocate scratch_bytes() there, then launch stage 0, 1, ...
-// in this order: a stage is one pass of all samples, usually there is just one. Views' data are device pointers: nothing here
-// reads or writes through them.
+// Use: add() every sample, finish(), copy tables() to the device, allocate scratch_bytes() there,
+// then launch stage 0, 1, ... in this order: a stage is one pass of all samples, usually there is
+// just one. Views' data are device pointers: nothing here reads or writes through them.
 class FusedBatch {
  public:
   struct Stage {
@@ -42,10 +43,13 @@ class FusedBatch {
     int64_t tasks_at = 0, tiles_at = 0;
   };
 
-  void add_pass(size_t stage, const Pass& pass, const View& in, bool in_scratch, const View& out, bool out_scratch);
-  void set_axes(FusedTask& task, const Pass& pass, const Strided& in, const View& out, const Target& target);
+  void add_pass(size_t stage, const Pass& pass, const View& in, bool in_scratch, const View& out,
+                bool out_scratch);
+  void set_axes(FusedTask& task, const Pass& pass, const Strided& in, const View& out,
+                const Target& target);
   template <class W>
-  void set_taps(FusedTask& task, const Pass& pass, const Strided& in, const View& out, const Target& target);
+  void set_taps(FusedTask& task, const Pass& pass, const Strided& in, const View& out,
+                const Target& target);
   void set_values(FusedTask& task, const Target& target);
   void add_tiles(size_t stage, const FusedTask& task);
   void add_lines(size_t stage, const FusedTask& task, int64_t begin, int64_t end);

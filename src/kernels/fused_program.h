@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A pass over a batch of samples as a block program (Note [Block programs] of memory/device.h), with the bytes of run_blocks.
-// The program is plain device code over descriptors in one buffer; fused_batch.h makes them on the host.
+// A pass over a batch of samples as a block program (Note [Block programs] of memory/device.h),
+// with the bytes of run_blocks. The program is plain device code over descriptors in one buffer;
+// fused_batch.h makes them on the host.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -24,10 +25,11 @@ struct FusedMemory {
 struct FusedAxis {
   int64_t extent, lo, hi, out_stride;
   int64_t in_stride;  // 0 for a resampled axis
-  int64_t table;      // 0, or where the input position of each data position stands
+  int64_t table;  // 0, or where the input position of each data position stands
 };
 
-// The taps of a resampled axis, one row for each of its data positions. All places are offsets in the descriptor buffer.
+// The taps of a resampled axis, one row for each of its data positions. All places are offsets in
+// the descriptor buffer.
 struct FusedTaps {
   int axis;
   int64_t in_stride, first, taps, weights, pitch;
@@ -47,14 +49,15 @@ struct FusedTask {
   int out_size, rank, line_axis, channel_axis, tap_count, steps, fills;
   int order[kMaxRank];  // the axes but line_axis, outermost first
   FusedAxis axis[kMaxRank];
-  FusedTaps taps[3];    // outermost first, the last one along line_axis
+  FusedTaps taps[3];  // outermost first, the last one along line_axis
   FusedFill fill[Pass::kMaxFills];
-  int64_t step;         // ValueStep [channel][steps]
+  int64_t step;  // ValueStep [channel][steps]
 };
 
-// What one block makes: lines [first, first + lines) of the sample (all positions but those of line_axis, numbered), at
-// [begin, end) of line_axis. Between the phases `shared` holds the input range [need, need + width) of each line; width 0: the
-// range is too wide, and phase 1 does the whole work.
+// What one block makes: lines [first, first + lines) of the sample (all positions but those of
+// line_axis, numbered), at [begin, end) of line_axis. Between the phases `shared` holds the input
+// range [need, need + width) of each line; width 0: the range is too wide, and phase 1 does the
+// whole work.
 struct FusedTile {
   int64_t task, first, lines, begin, end, need, width;
 };
@@ -62,7 +65,7 @@ struct FusedTile {
 struct FusedProgram {
   static constexpr int kPhases = 2;
   const std::byte* tables;  // the descriptor buffer
-  int64_t tasks, tiles;     // where they stand in it
+  int64_t tasks, tiles;  // where they stand in it
   std::byte* scratch;
 
   STOKER_HD void run(int phase, int64_t block, int thread, int threads, std::byte* shared) const;
@@ -76,9 +79,13 @@ STOKER_HD inline const T* at(const std::byte* tables, int64_t place) {
 }
 
 template <class V>
-struct SumOf { using Type = V; };
+struct SumOf {
+  using Type = V;
+};
 template <>
-struct SumOf<int16_t> { using Type = int32_t; };
+struct SumOf<int16_t> {
+  using Type = int32_t;
+};
 
 template <class V>
 STOKER_HD inline V source_value(const std::byte* p, DType type) {
@@ -102,9 +109,10 @@ struct Line {
   const std::byte* in;  // at position 0 of all resampled axes
   std::byte* out;
   int64_t at[kMaxRank];
-  bool data = true;     // of all axes but line_axis
+  bool data = true;  // of all axes but line_axis
 
-  STOKER_HD Line(const FusedProgram& p, const FusedTask& t, int64_t number) : tables(p.tables), task(t) {
+  STOKER_HD Line(const FusedProgram& p, const FusedTask& t, int64_t number)
+      : tables(p.tables), task(t) {
     const FusedMemory &i = t.in, &o = t.out;
     in = i.scratch ? p.scratch + i.address : reinterpret_cast<const std::byte*>(i.address);
     out = o.scratch ? p.scratch + o.address : reinterpret_cast<std::byte*>(o.address);
@@ -163,14 +171,16 @@ STOKER_HD inline DeviceValue rounded(double s, DType t) { return value_of(s, t);
 
 // Position x of a line, from its part of `shared` or (null) from memory.
 template <class V>
-STOKER_HD inline DeviceValue resampled_value(const Line& line, int64_t x, const V* shared, int64_t need) {
+STOKER_HD inline DeviceValue resampled_value(const Line& line, int64_t x, const V* shared,
+                                             int64_t need) {
   const FusedTaps& t = line.task.taps[line.task.tap_count - 1];
   const int64_t row = x - line.task.axis[t.axis].lo;
   const V* w = at<V>(line.tables, t.weights) + row * t.pitch;
   const int64_t first = at<int32_t>(line.tables, t.first)[row];
   typename SumOf<V>::Type s{};
   for (int i = 0; i < at<int32_t>(line.tables, t.taps)[row]; ++i) {
-    const auto term = product(w[i], shared ? shared[first + i - need] : line.before_line<V>(first + i));
+    const auto term =
+        product(w[i], shared ? shared[first + i - need] : line.before_line<V>(first + i));
     s = i ? sum(s, term) : term;
   }
   return rounded(s, line.task.resampled);
@@ -183,14 +193,17 @@ STOKER_HD inline DeviceValue stepped(DeviceValue v, const ValueStep& s) {
     return value_of(detail::add_once(detail::mul_once(x, s.mul), s.add), s.to);
   }
   const double x = detail::add_once(number_of<double>(v), -static_cast<double>(s.sub));
-  return value_of(detail::add_once(detail::mul_once(x, static_cast<double>(s.mul)), static_cast<double>(s.add)), s.to);
+  return value_of(
+      detail::add_once(detail::mul_once(x, static_cast<double>(s.mul)), static_cast<double>(s.add)),
+      s.to);
 }
 
 STOKER_HD inline const std::byte* fill_at(const Line& line) {
   for (int f = line.task.fills - 1; f >= 0; --f) {
     const FusedFill& fill = line.task.fill[f];
     for (int a = 0; a < line.task.rank; ++a)
-      if (line.at[a] < fill.lo[a] || line.at[a] >= fill.hi[a]) return line.tables + fill.values + 8 * line.channel();
+      if (line.at[a] < fill.lo[a] || line.at[a] >= fill.hi[a])
+        return line.tables + fill.values + 8 * line.channel();
   }
   return nullptr;
 }
@@ -227,11 +240,14 @@ STOKER_HD inline void prepare(const Line& line, int64_t i, std::byte* shared, in
   reinterpret_cast<V*>(shared)[place] = line.before_line<V>(i);
 }
 
-STOKER_HD constexpr int shared_size(FusedKind k) { return k == FusedKind::kFixed ? 2 : k == FusedKind::kFloat ? 4 : 8; }
+STOKER_HD constexpr int shared_size(FusedKind k) {
+  return k == FusedKind::kFixed ? 2 : k == FusedKind::kFloat ? 4 : 8;
+}
 
 }  // namespace fused
 
-STOKER_HD inline void FusedProgram::run(int phase, int64_t block, int thread, int threads, std::byte* shared) const {
+STOKER_HD inline void FusedProgram::run(int phase, int64_t block, int thread, int threads,
+                                        std::byte* shared) const {
   using namespace fused;
   const FusedTile& tile = at<FusedTile>(tables, tiles)[block];
   const FusedTask& task = at<FusedTask>(tables, tasks)[tile.task];
@@ -240,7 +256,8 @@ STOKER_HD inline void FusedProgram::run(int phase, int64_t block, int thread, in
     Line line(*this, task, tile.first + i / width);
     const int64_t x = i % width;
     if (phase == 1) {
-      const std::byte* part = tile.width ? shared + i / width * tile.width * shared_size(task.kind) : nullptr;
+      const std::byte* part =
+          tile.width ? shared + i / width * tile.width * shared_size(task.kind) : nullptr;
       write(line, tile.begin + x, part, tile.need);
     } else if (line.data) {
       if (task.kind == FusedKind::kFixed) prepare<int16_t>(line, tile.need + x, shared, i);

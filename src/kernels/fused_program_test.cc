@@ -21,7 +21,8 @@ using testing::Array;
 using testing::ChainMaker;
 using testing::Scattered;
 
-// As a device does: blocks and threads in any order, phases apart, shared memory of each block undefined at first.
+// As a device does: blocks and threads in any order, phases apart, shared memory of each block
+// undefined at first.
 void launch(const FusedProgram& program, const FusedBatch::Stage& stage, std::mt19937& rng) {
   std::vector<int64_t> blocks(static_cast<size_t>(stage.blocks));
   std::iota(blocks.begin(), blocks.end(), 0);
@@ -66,18 +67,22 @@ TEST(FusedProgram, IsRunBlocks) {
       ins.back().take(in);
       outs.push_back(make.scattered(made, wanted));
       wants.push_back(outs.back());
-      wants.back().view.data = wants.back().memory.data() + (static_cast<std::byte*>(outs.back().view.data) - outs.back().memory.data());
+      wants.back().view.data =
+          wants.back().memory.data() +
+          (static_cast<std::byte*>(outs.back().view.data) - outs.back().memory.data());
       Arena arena;
       run_blocks(chains[i], ins.back().view, wants.back().view, arena);
       batch.add(chains[i], ins.back().view, outs.back().view);
       what += testing::describe(in.type, chains[i]) + "\n";
     }
     launch_all(batch, rng);
-    for (size_t i = 0; i < chains.size(); ++i) ASSERT_EQ(outs[i].memory, wants[i].memory) << i << " seed " << seed << "\n" << what;
+    for (size_t i = 0; i < chains.size(); ++i)
+      ASSERT_EQ(outs[i].memory, wants[i].memory) << i << " seed " << seed << "\n" << what;
   }
 }
 
-// A line whose taps do not fit into shared memory is cut, and one value that needs too many does without.
+// A line whose taps do not fit into shared memory is cut, and one value that needs too many does
+// without.
 TEST(FusedProgram, LongLinesAreCut) {
   std::mt19937 rng(6);
   for (int64_t out_extent : {1, 2, 300}) {
@@ -87,7 +92,8 @@ TEST(FusedProgram, LongLinesAreCut) {
       std::memcpy(in.bytes.data() + 8 * i, &v, 8);
     }
     const double scale = 9000.0 / static_cast<double>(out_extent);
-    const Block b{Resample{1, {{1, out_extent, 0, 9000, Filter::kTriangular, scale}}}, DType::kFloat64};
+    const Block b{Resample{1, {{1, out_extent, 0, 9000, Filter::kTriangular, scale}}},
+                  DType::kFloat64};
     Array want(after(b, in.type)), got(want.type);
     Arena arena;
     run_blocks({&b, 1}, in.view(), want.view(), arena);
@@ -101,11 +107,14 @@ TEST(FusedProgram, LongLinesAreCut) {
 
 TEST(FusedProgram, OnePassWhereBlocksCompose) {
   uint8_t in[12] = {}, out[12];
-  const Block blocks[] = {{Resample{2, {{0, 2, 0, 2, Filter::kTriangular, 2}, {1, 2, 0, 2, Filter::kTriangular, 2}}}, DType::kUint8},
-                          {Pointwise{{1}, {2}, {}}, DType::kUint8}};
+  const Block blocks[] = {
+      {Resample{2, {{0, 2, 0, 2, Filter::kTriangular, 2}, {1, 2, 0, 2, Filter::kTriangular, 2}}},
+       DType::kUint8},
+      {Pointwise{{1}, {2}, {}}, DType::kUint8}};
   FusedBatch batch;
   for (int i = 0; i < 3; ++i)
-    batch.add(blocks, View::dense(in, DType::kUint8, {2, 2, 3}, "HWC"), View::dense(out, DType::kUint8, {2, 2, 3}, "HWC"));
+    batch.add(blocks, View::dense(in, DType::kUint8, {2, 2, 3}, "HWC"),
+              View::dense(out, DType::kUint8, {2, 2, 3}, "HWC"));
   batch.finish();
   EXPECT_EQ(batch.stages().size(), 1u);
   EXPECT_EQ(batch.scratch_bytes(), 0u);
@@ -116,7 +125,9 @@ TEST(FusedProgram, AnOutputOfAnotherTypeIsRefused) {
   uint8_t in[4] = {}, out[4];
   FusedBatch batch;
   const Block b{Convert{}, DType::kInt8};
-  EXPECT_THROW(batch.add({&b, 1}, View::dense(in, DType::kUint8, {4}), View::dense(out, DType::kUint8, {4})), Error);
+  EXPECT_THROW(
+      batch.add({&b, 1}, View::dense(in, DType::kUint8, {4}), View::dense(out, DType::kUint8, {4})),
+      Error);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "kernels/fused_testing.h"
+#include "kernels/naive_testing.h"
 
 namespace stoker {
 namespace {
@@ -44,7 +45,8 @@ TEST(Fused, EachBlockIsWhatItsDefinitionSays) {
     ChainMaker make(seed);
     const Array in = make.input();
     const auto chain = make.chain(in.type, 1);
-    ASSERT_EQ(fused(chain, in), testing::naive(chain[0], in)) << testing::describe(in.type, chain) << " seed " << seed;
+    ASSERT_EQ(fused(chain, in), testing::naive(chain[0], in))
+        << testing::describe(in.type, chain) << " seed " << seed;
   }
 }
 
@@ -53,7 +55,8 @@ TEST(Fused, OnePassIsTheBlocksOneByOne) {
     ChainMaker make(seed);
     const Array in = make.input();
     const auto chain = make.chain(in.type, 1 + seed % 6);
-    ASSERT_EQ(fused(chain, in), one_by_one(chain, in)) << testing::describe(in.type, chain) << " seed " << seed;
+    ASSERT_EQ(fused(chain, in), one_by_one(chain, in))
+        << testing::describe(in.type, chain) << " seed " << seed;
   }
 }
 
@@ -62,11 +65,13 @@ TEST(Fused, AChainIsWhatItsDefinitionSays) {
     ChainMaker make(seed + 50000);
     const Array in = make.input();
     const auto chain = make.chain(in.type, 2 + seed % 4);
-    ASSERT_EQ(fused(chain, in), naive(chain, in)) << testing::describe(in.type, chain) << " seed " << seed;
+    ASSERT_EQ(fused(chain, in), naive(chain, in))
+        << testing::describe(in.type, chain) << " seed " << seed;
   }
 }
 
-// A window of the output needs no more than the demanded window of the input, in memory of any strides.
+// A window of the output needs no more than the demanded window of the input, in memory of any
+// strides.
 TEST(Fused, WindowsHoldTheSameBytes) {
   for (uint32_t seed = 0; seed < 4000; ++seed) {
     ChainMaker make(seed);
@@ -96,8 +101,12 @@ TEST(Fused, AnOutputOfAnotherTypeIsRefused) {
   uint8_t in[4] = {}, out[4];
   Arena arena;
   const Block b{Convert{}, DType::kInt8};
-  EXPECT_THROW(run_blocks({&b, 1}, View::dense(in, DType::kUint8, {4}), View::dense(out, DType::kUint8, {4}), arena), Error);
-  EXPECT_THROW(run_blocks({&b, 1}, View::dense(in, DType::kUint8, {4}), View::dense(out, DType::kInt8, {3}), arena), Error);
+  EXPECT_THROW(run_blocks({&b, 1}, View::dense(in, DType::kUint8, {4}),
+                          View::dense(out, DType::kUint8, {4}), arena),
+               Error);
+  EXPECT_THROW(run_blocks({&b, 1}, View::dense(in, DType::kUint8, {4}),
+                          View::dense(out, DType::kInt8, {3}), arena),
+               Error);
 }
 
 TEST(Fused, FillsAndPaddingAreRoundedAndGoThroughLaterSteps) {
@@ -116,23 +125,29 @@ TEST(Fused, FillsAndPaddingAreRoundedAndGoThroughLaterSteps) {
   blocks[2] = {s, DType::kFloat32};
   float out[9];
   Arena arena;
-  run_blocks(blocks, View::dense(in, DType::kUint8, {1, 2, 2}, "HWC"), View::dense(out, DType::kFloat32, {3, 1, 3}), arena);
+  run_blocks(blocks, View::dense(in, DType::kUint8, {1, 2, 2}, "HWC"),
+             View::dense(out, DType::kFloat32, {3, 1, 3}), arena);
   const float want[] = {2, 18, 58, 608, 138, 178, -3, -3, -3};
   for (int i = 0; i < 9; ++i) EXPECT_EQ(out[i], want[i]) << i;
 }
 
-// Crops, flips and pointwise steps around a resize are one pass, so no more than its output is made.
+// Crops, flips and pointwise steps around a resize are one pass, so no more than its output is
+// made.
 TEST(Fused, UsesLittleScratch) {
   Array in({DType::kUint8, "HWC", {600, 800, 3}});
-  Resample r{2, {{0, 256, 0, 600, Filter::kTriangular, 600. / 256}, {1, 256, 0, 800, Filter::kTriangular, 800. / 256}}};
+  Resample r{2,
+             {{0, 256, 0, 600, Filter::kTriangular, 600. / 256},
+              {1, 256, 0, 800, Filter::kTriangular, 800. / 256}}};
   Gather g = Gather::identity({256, 256, 3});
   g.axis[0] = {16, 1, 224};
   g.axis[1] = {239, -1, 224};
   Store s;
   s.perm[0] = 2, s.perm[1] = 0, s.perm[2] = 1;
   s.layout = "CHW";
-  const Block blocks[] = {{r, DType::kUint8}, {g, DType::kUint8},
-                          {Pointwise{{1, 2, 3}, {2}, {}}, DType::kFloat32}, {s, DType::kFloat16}};
+  const Block blocks[] = {{r, DType::kUint8},
+                          {g, DType::kUint8},
+                          {Pointwise{{1, 2, 3}, {2}, {}}, DType::kFloat32},
+                          {s, DType::kFloat16}};
   Array out(after(blocks, in.type));
   Arena arena;
   run_blocks(blocks, in.view(), out.view(), arena);

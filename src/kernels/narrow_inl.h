@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Vectors of values that fit into float32, from and to every such type; per target, as Highway's -inl files are. All targets
-// round as convert.h does. Pure; thread-safe.
+// Vectors of values that fit into float32, from and to every such type; per target, as Highway's
+// -inl files are. All targets round as convert.h does. Pure; thread-safe.
 #include "base/types.h"
 
 #if defined(STOKER_NARROW_INL_H) == defined(HWY_TARGET_TOGGLE)
@@ -27,11 +27,14 @@ template <class T>
 using Narrow = hn::Rebind<T, decltype(df)>;
 
 HWY_INLINE F HalfToFloat(I half) {
-  const I rest = hn::And(half, hn::Set(di, 0x7fff)), sign = hn::ShiftLeft<16>(hn::And(half, hn::Set(di, 0x8000)));
+  const I rest = hn::And(half, hn::Set(di, 0x7fff)),
+          sign = hn::ShiftLeft<16>(hn::And(half, hn::Set(di, 0x8000)));
   const I small = hn::BitCast(di, hn::Mul(hn::ConvertTo(df, rest), hn::Set(df, 0x1p-24f)));
-  const I bias = hn::IfThenElse(hn::Lt(rest, hn::Set(di, 0x7c00)), hn::Set(di, 112 << 23), hn::Set(di, 224 << 23));
+  const I bias = hn::IfThenElse(hn::Lt(rest, hn::Set(di, 0x7c00)), hn::Set(di, 112 << 23),
+                                hn::Set(di, 224 << 23));
   const I normal = hn::Add(hn::ShiftLeft<13>(rest), bias);
-  return hn::BitCast(df, hn::Or(sign, hn::IfThenElse(hn::Lt(rest, hn::Set(di, 0x400)), small, normal)));
+  return hn::BitCast(df,
+                     hn::Or(sign, hn::IfThenElse(hn::Lt(rest, hn::Set(di, 0x400)), small, normal)));
 }
 
 HWY_INLINE I FloatToHalf(F v) {
@@ -43,7 +46,8 @@ HWY_INLINE I FloatToHalf(F v) {
   const I rounded = hn::ShiftRight<13>(hn::Add(x, hn::Add(odd, hn::Set(di, 0xfff))));
   const I normal = hn::Min(hn::Sub(rounded, hn::Set(di, 112 << 10)), hn::Set(di, 0x7c00));
   const I number = hn::IfThenElse(hn::Lt(x, hn::Set(di, 0x38800000)), small, normal);
-  return hn::Or(sign, hn::IfThenElse(hn::Gt(x, hn::Set(di, 0x7f800000)), hn::Set(di, 0x7e00), number));
+  return hn::Or(sign,
+                hn::IfThenElse(hn::Gt(x, hn::Set(di, 0x7f800000)), hn::Set(di, 0x7e00), number));
 }
 
 HWY_INLINE I ToInteger(F v, float low, float high) {

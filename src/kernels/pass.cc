@@ -17,7 +17,9 @@ std::pair<int64_t, int64_t> positions_in(const AxisMap& m, int64_t lo, int64_t h
   const int64_t step = m.step > 0 ? m.step : -m.step;
   const int64_t from = m.step > 0 ? lo - m.start : m.start - hi + 1;  // from <= step * p < to
   const int64_t to = m.step > 0 ? hi - m.start : m.start - lo + 1;
-  const auto ceil_div = [&](int64_t x) { return x <= 0 ? 0 : (x + step - 1) / step; };  // p is never negative
+  const auto ceil_div = [&](int64_t x) {
+    return x <= 0 ? 0 : (x + step - 1) / step;
+  };  // p is never negative
   const int64_t first = std::min(ceil_div(from), m.extent);
   return {first, std::clamp(ceil_div(to), first, m.extent)};
 }
@@ -101,7 +103,8 @@ bool Pass::take(const Gather& g, const Block& b) {
   const TensorType next = after(b, out);
   for (int i = 0; i < fills; ++i)
     for (int a = 0; a < out.shape.rank; ++a)
-      std::tie(fill[i].lo[a], fill[i].hi[a]) = positions_in(g.axis[a], fill[i].lo[a], fill[i].hi[a]);
+      std::tie(fill[i].lo[a], fill[i].hi[a]) =
+          positions_in(g.axis[a], fill[i].lo[a], fill[i].hi[a]);
   for (int i = 0; i < fills; ++i) compose(fill[i].channel, g.axis);
   for (int i = 0; i < steps; ++i) compose(step[i].channel, g.axis);
   Window inside = Window::all(next.shape);
@@ -134,7 +137,8 @@ bool Pass::take(const Pointwise& p, const Block& b) {
   if (steps == kMaxSteps) return false;
   PassStep& s = step[steps++];
   s = {&p, out.dtype, b.result, {}};
-  const auto* longest = std::max({&p.sub, &p.mul, &p.add}, [](auto* x, auto* y) { return x->size() < y->size(); });
+  const auto* longest =
+      std::max({&p.sub, &p.mul, &p.add}, [](auto* x, auto* y) { return x->size() < y->size(); });
   return channels_of(*longest, out, s.channel);
 }
 
@@ -181,7 +185,8 @@ const int64_t* Pass::nearest(int a, int64_t begin, int64_t count, Arena& arena) 
     if (r.axis != map[a].axis) continue;
     auto* positions = arena.array<int64_t>(static_cast<size_t>(count));
     for (int64_t p = 0; p < count; ++p)
-      positions[p] = tap_range(r, viewed.shape[r.axis], map[a].start + map[a].step * (begin + p)).begin;
+      positions[p] =
+          tap_range(r, viewed.shape[r.axis], map[a].start + map[a].step * (begin + p)).begin;
     return positions;
   }
   return nullptr;

@@ -11,7 +11,8 @@ namespace {
 
 const ResampleAxis& along_row(const Resample& r) { return r.axis[r.count - 1]; }
 
-// The source's channels between those of the target's first and last channel with data, and what is between two.
+// The source's channels between those of the target's first and last channel with data, and what is
+// between two.
 struct Channels {
   int64_t first = 0, step = 0, begin = 0, used = 1, stride = 0;
 };
@@ -47,9 +48,14 @@ bool Picture::suits(const Pass& pass, const Strided& in, const Target& target) {
   return stride == size || shares_pixels(channels_of(pass, in, nullptr, target), stride, size);
 }
 
-Picture::Picture(const Pass& pass, const Strided& in, const View& out, const Target& target, Arena& arena)
-    : fixed_(in.dtype == DType::kUint8 && pass.resampled.dtype == DType::kUint8), type_(in.dtype),
-      result_(pass.resampled.dtype), data_(in.data), offset_(in.offset), x_stride_(in.stride[along_row(pass.resample).axis]) {
+Picture::Picture(const Pass& pass, const Strided& in, const View& out, const Target& target,
+                 Arena& arena)
+    : fixed_(in.dtype == DType::kUint8 && pass.resampled.dtype == DType::kUint8),
+      type_(in.dtype),
+      result_(pass.resampled.dtype),
+      data_(in.data),
+      offset_(in.offset),
+      x_stride_(in.stride[along_row(pass.resample).axis]) {
   const int64_t size = size_of(type_);
   const Channels c = channels_of(pass, in, &out, target);
   if (shares_pixels(c, x_stride_, size)) {
@@ -79,11 +85,13 @@ Picture::Picture(const Pass& pass, const Strided& in, const View& out, const Tar
 }
 
 template <class W>
-void Picture::make_taps(const Pass& pass, const View& out, const Target& target, TapTable<W>& rows, Arena& arena) {
+void Picture::make_taps(const Pass& pass, const View& out, const Target& target, TapTable<W>& rows,
+                        Arena& arena) {
   const auto table = [&](const TargetAxis& t, const ResampleAxis& r) {
     const AxisSource& map = pass.map[t.axis];
-    return tap_table<W>(r, pass.viewed.shape[r.axis], map.start + map.step * (out.origin[t.axis] + t.lo), map.step,
-                        t.data(), arena);
+    return tap_table<W>(r, pass.viewed.shape[r.axis],
+                        map.start + map.step * (out.origin[t.axis] + t.lo), map.step, t.data(),
+                        arena);
   };
   if (y_ >= 0) rows = table(target.axis(y_), pass.resample.axis[0]);
   const auto columns = table(target.x, along_row(pass.resample));
@@ -103,36 +111,47 @@ void Picture::run(Target& out, const Shape& row) const {
   for (int a = 0; a < out.rank(); ++a)
     if (a != out.x.axis && a != out.c.axis && a != y_) from += row[a] * outer_[a];
   auto* to = static_cast<std::byte*>(out.planes(row));
-  const int64_t planes = plane_stride_ ? out.c.data() : 1, channels = plane_stride_ ? 1 : out.c.data();
+  const int64_t planes = plane_stride_ ? out.c.data() : 1,
+                channels = plane_stride_ ? 1 : out.c.data();
   for (int64_t p = 0; p < planes; ++p) {
     const int64_t y = y_ < 0 ? 0 : row[y_] - y_lo_;
-    if (fixed_) load_fixed(from + p * plane_stride_, y, to + p * out.pitch(), out.pitch(), channels);
+    if (fixed_)
+      load_fixed(from + p * plane_stride_, y, to + p * out.pitch(), out.pitch(), channels);
     else load_float(from + p * plane_stride_, y, to + p * out.pitch(), out.pitch(), channels);
   }
   out.finish(row);
 }
 
-void Picture::load_fixed(const std::byte* from, int64_t y, std::byte* to, int64_t pitch, int64_t channels) const {
+void Picture::load_fixed(const std::byte* from, int64_t y, std::byte* to, int64_t pitch,
+                         int64_t channels) const {
   auto* top = reinterpret_cast<const uint8_t*>(from);
   auto* row = static_cast<int16_t*>(row_);
   auto* quads = static_cast<uint8_t*>(quads_);
   if (y_ < 0) rows::sum_rows(top, 0, kFixedOne, 1, values_, row);
-  else rows::sum_rows(top + fixed_rows_.first[y] * row_stride_, row_stride_, fixed_rows_.row(y), fixed_rows_.taps[y], values_, row);
+  else
+    rows::sum_rows(top + fixed_rows_.first[y] * row_stride_, row_stride_, fixed_rows_.row(y),
+                   fixed_rows_.taps[y], values_, row);
   rows::sum_pixels(row, taps_, quads);
-  rows::pick_channels(quads, channel_, channel_step_, channels, reinterpret_cast<uint8_t*>(to), pitch, taps_.count);
+  rows::pick_channels(quads, channel_, channel_step_, channels, reinterpret_cast<uint8_t*>(to),
+                      pitch, taps_.count);
 }
 
-void Picture::load_float(const std::byte* from, int64_t y, std::byte* to, int64_t pitch, int64_t channels) const {
+void Picture::load_float(const std::byte* from, int64_t y, std::byte* to, int64_t pitch,
+                         int64_t channels) const {
   auto* row = static_cast<float*>(row_);
   auto* quads = static_cast<float*>(quads_);
   if (y_ < 0) rows::sum_rows(from, type_, 0, kFloatOne, 1, values_, row);
-  else rows::sum_rows(from + float_rows_.first[y] * row_stride_, type_, row_stride_, float_rows_.row(y), float_rows_.taps[y], values_, row);
+  else
+    rows::sum_rows(from + float_rows_.first[y] * row_stride_, type_, row_stride_,
+                   float_rows_.row(y), float_rows_.taps[y], values_, row);
   rows::sum_pixels(row, taps_, quads);
   auto* planes = static_cast<float*>(planes_);
-  rows::split(quads, sizeof(float), 4, planes, taps_.count * static_cast<int64_t>(sizeof(float)), taps_.count);
+  rows::split(quads, sizeof(float), 4, planes, taps_.count * static_cast<int64_t>(sizeof(float)),
+              taps_.count);
   const ValueStep round{DType::kFloat32, result_, false, 0, 1, 0};
   for (int64_t k = 0; k < channels; ++k)
-    rows::apply({&round, 1}, planes + (channel_ + k * channel_step_) * taps_.count, to + k * pitch, taps_.count, scratch_);
+    rows::apply({&round, 1}, planes + (channel_ + k * channel_step_) * taps_.count, to + k * pitch,
+                taps_.count, scratch_);
 }
 
 }  // namespace stoker

@@ -24,7 +24,8 @@ int64_t SplitPixels(const T* pixels, int channels, uint8_t* planes, int64_t pitc
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const auto put = [&](int c, int64_t i, V v) HWY_ATTR { hn::StoreU(v, d, reinterpret_cast<T*>(planes + c * pitch) + i); };
+  const auto put = [&](int c, int64_t i, V v)
+                       HWY_ATTR { hn::StoreU(v, d, reinterpret_cast<T*>(planes + c * pitch) + i); };
   int64_t i = 0;
   for (; i + lanes <= n; i += lanes) {
     V a, b, c, e;
@@ -48,11 +49,14 @@ template <class T>
 int64_t JoinPixels(const uint8_t* planes, int64_t pitch, int channels, T* pixels, int64_t n) {
   const hn::ScalableTag<T> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const auto get = [&](int c, int64_t i) HWY_ATTR { return hn::LoadU(d, reinterpret_cast<const T*>(planes + c * pitch) + i); };
+  const auto get = [&](int c, int64_t i) HWY_ATTR {
+    return hn::LoadU(d, reinterpret_cast<const T*>(planes + c * pitch) + i);
+  };
   int64_t i = 0;
   for (; i + lanes <= n; i += lanes) {
     if (channels == 2) hn::StoreInterleaved2(get(0, i), get(1, i), d, pixels + 2 * i);
-    else if (channels == 3) hn::StoreInterleaved3(get(0, i), get(1, i), get(2, i), d, pixels + 3 * i);
+    else if (channels == 3)
+      hn::StoreInterleaved3(get(0, i), get(1, i), get(2, i), d, pixels + 3 * i);
     else hn::StoreInterleaved4(get(0, i), get(1, i), get(2, i), get(3, i), d, pixels + 4 * i);
   }
   return i;
@@ -76,7 +80,8 @@ int64_t Join(const void* planes, int64_t pitch, int size, int channels, void* pi
   }
 }
 
-int64_t PickChannels(const uint8_t* quads, int first, int step, int64_t channels, uint8_t* planes, int64_t pitch, int64_t n) {
+int64_t PickChannels(const uint8_t* quads, int first, int step, int64_t channels, uint8_t* planes,
+                     int64_t pitch, int64_t n) {
   const hn::ScalableTag<uint8_t> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   int64_t i = 0;
@@ -85,7 +90,11 @@ int64_t PickChannels(const uint8_t* quads, int first, int step, int64_t channels
     hn::LoadInterleaved4(d, quads + 4 * i, a, b, c, e);
     int channel = first;
     for (int64_t k = 0; k < channels; ++k, channel += step)
-      hn::StoreU(channel == 0 ? a : channel == 1 ? b : channel == 2 ? c : e, d, planes + k * pitch + i);
+      hn::StoreU(channel == 0   ? a
+                 : channel == 1 ? b
+                 : channel == 2 ? c
+                                : e,
+                 d, planes + k * pitch + i);
   }
   return i;
 }
@@ -95,7 +104,8 @@ int64_t ReverseInto(const T* from, T* to, int64_t n) {
   const hn::ScalableTag<T> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   int64_t i = 0;
-  for (; i + lanes <= n; i += lanes) hn::StoreU(hn::Reverse(d, hn::LoadU(d, from + n - i - lanes)), d, to + i);
+  for (; i + lanes <= n; i += lanes)
+    hn::StoreU(hn::Reverse(d, hn::LoadU(d, from + n - i - lanes)), d, to + i);
   return i;
 }
 int64_t ReverseBytes(const uint8_t* from, uint8_t* to, int64_t n) {
@@ -139,13 +149,15 @@ HWY_EXPORT(PickChannels);
 HWY_EXPORT(Reverse);
 
 template <size_t kSize>
-void copy_sized(const std::byte* from, int64_t from_stride, std::byte* to, int64_t to_stride, int64_t n) {
+void copy_sized(const std::byte* from, int64_t from_stride, std::byte* to, int64_t to_stride,
+                int64_t n) {
   for (int64_t i = 0; i < n; ++i) std::memcpy(to + i * to_stride, from + i * from_stride, kSize);
 }
 
 // Vector loads of 16- and 32-bit values need not be aligned, but their pointers must be.
 bool suits_vectors(const void* a, const void* b, int64_t pitch, int size, int channels) {
-  const auto bits = reinterpret_cast<uintptr_t>(a) | reinterpret_cast<uintptr_t>(b) | static_cast<uintptr_t>(pitch);
+  const auto bits = reinterpret_cast<uintptr_t>(a) | reinterpret_cast<uintptr_t>(b) |
+                    static_cast<uintptr_t>(pitch);
   return channels >= 2 && channels <= 4 && size <= 4 && bits % static_cast<uintptr_t>(size) == 0;
 }
 
@@ -170,28 +182,35 @@ void split(const void* pixels, int size, int channels, void* planes, int64_t pit
   auto* from = static_cast<const std::byte*>(pixels);
   auto* to = static_cast<std::byte*>(planes);
   const int64_t done = suits_vectors(pixels, planes, pitch, size, channels)
-                           ? HWY_DYNAMIC_DISPATCH(Split)(pixels, size, channels, planes, pitch, n) : 0;
+                           ? HWY_DYNAMIC_DISPATCH(Split)(pixels, size, channels, planes, pitch, n)
+                           : 0;
   for (int c = 0; c < channels; ++c)
-    copy(from + (done * channels + c) * size, channels * size, to + c * pitch + done * size, size, size, n - done);
+    copy(from + (done * channels + c) * size, channels * size, to + c * pitch + done * size, size,
+         size, n - done);
 }
 
 void join(const void* planes, int64_t pitch, int size, int channels, void* pixels, int64_t n) {
   auto* from = static_cast<const std::byte*>(planes);
   auto* to = static_cast<std::byte*>(pixels);
   const int64_t done = suits_vectors(pixels, planes, pitch, size, channels)
-                           ? HWY_DYNAMIC_DISPATCH(Join)(planes, pitch, size, channels, pixels, n) : 0;
+                           ? HWY_DYNAMIC_DISPATCH(Join)(planes, pitch, size, channels, pixels, n)
+                           : 0;
   for (int c = 0; c < channels; ++c)
-    copy(from + c * pitch + done * size, size, to + (done * channels + c) * size, channels * size, size, n - done);
+    copy(from + c * pitch + done * size, size, to + (done * channels + c) * size, channels * size,
+         size, n - done);
 }
 
-void pick_channels(const uint8_t* quads, int first, int step, int64_t channels, uint8_t* planes, int64_t pitch, int64_t n) {
-  const int64_t done = HWY_DYNAMIC_DISPATCH(PickChannels)(quads, first, step, channels, planes, pitch, n);
+void pick_channels(const uint8_t* quads, int first, int step, int64_t channels, uint8_t* planes,
+                   int64_t pitch, int64_t n) {
+  const int64_t done =
+      HWY_DYNAMIC_DISPATCH(PickChannels)(quads, first, step, channels, planes, pitch, n);
   for (int64_t k = 0; k < channels; ++k)
     copy(quads + 4 * done + first + k * step, 4, planes + k * pitch + done, 1, 1, n - done);
 }
 
 void reverse(const void* from, void* to, int size, int64_t n) {
-  const int64_t done = suits_vectors(from, to, 0, size, 2) ? HWY_DYNAMIC_DISPATCH(Reverse)(from, to, size, n) : 0;
+  const int64_t done =
+      suits_vectors(from, to, 0, size, 2) ? HWY_DYNAMIC_DISPATCH(Reverse)(from, to, size, n) : 0;
   auto* last = static_cast<const std::byte*>(from) + (n - done - 1) * size;
   copy(last, -size, static_cast<std::byte*>(to) + done * size, size, size, n - done);
 }

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loops over one row, for the CPU that is there. All targets give the same bytes. Pure; thread-safe.
+// Loops over one row, for the CPU that is there. All targets give the same bytes. Pure;
+// thread-safe.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -25,31 +26,37 @@ namespace rows {
 // to[i] = from[i]: values of `size` bytes, strides in bytes.
 void copy(const void* from, int64_t from_stride, void* to, int64_t to_stride, int size, int64_t n);
 
-// Pixels of `channels` values next to each other, as one row per channel, `pitch` bytes apart; and back.
+// Pixels of `channels` values next to each other, as one row per channel, `pitch` bytes apart; and
+// back.
 void split(const void* pixels, int size, int channels, void* planes, int64_t pitch, int64_t n);
 void join(const void* planes, int64_t pitch, int size, int channels, void* pixels, int64_t n);
 
 // to[i] = from[n - 1 - i]. Requires: they do not overlap.
 void reverse(const void* from, void* to, int size, int64_t n);
 
-// n values through all steps. `scratch`: 16 n bytes. Requires: at least one step; in and out do not overlap.
+// n values through all steps. `scratch`: 16 n bytes. Requires: at least one step; in and out do not
+// overlap.
 void apply(std::span<const ValueStep> steps, const void* in, void* out, int64_t n, void* scratch);
 
 // Resampling, first across rows, then along one: see Note [Fixed point] and Note [Taps] of taps.h.
 
-// out[i]: the weighted sum over rows that are `stride` bytes apart. Fixed: `weights` has a zero behind an odd number of taps.
-void sum_rows(const uint8_t* first, int64_t stride, const int16_t* weights, int taps, int64_t n, int16_t* out);
-void sum_rows(const void* first, DType type, int64_t stride, const float* weights, int taps, int64_t n, float* out);
+// out[i]: the weighted sum over rows that are `stride` bytes apart. Fixed: `weights` has a zero
+// behind an odd number of taps.
+void sum_rows(const uint8_t* first, int64_t stride, const int16_t* weights, int taps, int64_t n,
+              int16_t* out);
+void sum_rows(const void* first, DType type, int64_t stride, const float* weights, int taps,
+              int64_t n, float* out);
 
 // Taps along a row of pixels of at most 4 channels, laid out for the CPU that is there.
 struct PixelTaps {
   int64_t count, pairs;
   int channels;
-  const int32_t* first;   // where each output's first tap begins, in values from the first pixel of the row
+  const int32_t*
+      first;  // where each output's first tap begins, in values from the first pixel of the row
   const int32_t* taps;
-  const int16_t* fixed;   // with a fixed-point table
-  const float* weights;   // with a float table
-  int64_t pitch;          // of weights
+  const int16_t* fixed;  // with a fixed-point table
+  const float* weights;  // with a float table
+  int64_t pitch;  // of weights
 };
 PixelTaps pixel_taps(const TapTable<int16_t>& table, int channels, Arena& arena);
 PixelTaps pixel_taps(const TapTable<float>& table, int channels, Arena& arena);
@@ -58,13 +65,14 @@ PixelTaps pixel_taps(const TapTable<float>& table, int channels, Arena& arena);
 inline int64_t row_slack(const PixelTaps& taps) { return (2 * taps.pairs + 8) * taps.channels; }
 inline constexpr int64_t kQuadSlack = 16;
 
-// Pixel i of the result as four values (those behind the last channel have no meaning). The row starts at the table's first
-// pixel; both sides have their slack.
+// Pixel i of the result as four values (those behind the last channel have no meaning). The row
+// starts at the table's first pixel; both sides have their slack.
 void sum_pixels(const int16_t* row, const PixelTaps& taps, uint8_t* quads);
 void sum_pixels(const float* row, const PixelTaps& taps, float* quads);
 
 // Channels first, first + step, ... of n quads, each as a row.
-void pick_channels(const uint8_t* quads, int first, int step, int64_t channels, uint8_t* planes, int64_t pitch, int64_t n);
+void pick_channels(const uint8_t* quads, int first, int step, int64_t channels, uint8_t* planes,
+                   int64_t pitch, int64_t n);
 
 }  // namespace rows
 }  // namespace stoker

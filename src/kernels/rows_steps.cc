@@ -26,7 +26,8 @@ struct Four {
   F a, b, c, e;
 };
 template <class Fn>
-HWY_INLINE void OnType(DType t, Fn&& f) {  // the functions of narrow_inl.h become straight code for a constant type
+HWY_INLINE void OnType(
+    DType t, Fn&& f) {  // the functions of narrow_inl.h become straight code for a constant type
   switch (t) {
     case DType::kUint8: return f(std::integral_constant<DType, DType::kUint8>());
     case DType::kInt8: return f(std::integral_constant<DType, DType::kInt8>());
@@ -40,11 +41,15 @@ HWY_INLINE void OnType(DType t, Fn&& f) {  // the functions of narrow_inl.h beco
 HWY_INLINE Four LoadFour(DType t, const uint8_t* p) {
   const size_t n = hn::Lanes(df) * static_cast<size_t>(size_of(t));
   Four v;
-  OnType(t, [&](auto type) HWY_ATTR __attribute__((always_inline)) { v = {Load(type, p), Load(type, p + n), Load(type, p + 2 * n), Load(type, p + 3 * n)}; });
+  OnType(t, [&](auto type) HWY_ATTR __attribute__((always_inline)) {
+    v = {Load(type, p), Load(type, p + n), Load(type, p + 2 * n), Load(type, p + 3 * n)};
+  });
   return v;
 }
 HWY_INLINE void RoundFour(DType t, Four& v) {
-  OnType(t, [&](auto type) HWY_ATTR __attribute__((always_inline)) { v = {Round(type, v.a), Round(type, v.b), Round(type, v.c), Round(type, v.e)}; });
+  OnType(t, [&](auto type) HWY_ATTR __attribute__((always_inline)) {
+    v = {Round(type, v.a), Round(type, v.b), Round(type, v.c), Round(type, v.e)};
+  });
 }
 HWY_INLINE void StoreFour(DType t, const Four& v, uint8_t* p) {
   const size_t n = hn::Lanes(df) * static_cast<size_t>(size_of(t));
@@ -104,7 +109,8 @@ void one_step(const ValueStep& s, const void* in, void* out, int64_t n) {
   else convert_row(in, s.from, out, s.to, n);
 }
 
-void apply_wide(std::span<const ValueStep> steps, const void* in, void* out, int64_t n, void* scratch) {
+void apply_wide(std::span<const ValueStep> steps, const void* in, void* out, int64_t n,
+                void* scratch) {
   auto* a = static_cast<std::byte*>(scratch);
   auto* b = a + 8 * n;
   for (size_t i = 0; i < steps.size(); ++i) {

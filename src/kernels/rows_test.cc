@@ -22,12 +22,15 @@ class EveryTarget : public ::testing::TestWithParam<int64_t> {
   void SetUp() override { hwy::SetSupportedTargetsForTest(GetParam()); }
   void TearDown() override { hwy::SetSupportedTargetsForTest(0); }
 
-  int64_t pick(int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(rng_); }
+  int64_t pick(int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(rng_);
+  }
   template <class T>
   std::vector<T> noise(size_t n) {
     std::vector<T> v(n);
     for (T& x : v) {
-      if constexpr (std::is_floating_point_v<T>) x = std::uniform_real_distribution<T>(-300, 300)(rng_);
+      if constexpr (std::is_floating_point_v<T>)
+        x = std::uniform_real_distribution<T>(-300, 300)(rng_);
       else x = static_cast<T>(rng_());
     }
     return v;
@@ -37,16 +40,49 @@ class EveryTarget : public ::testing::TestWithParam<int64_t> {
 
 // Values around every rounding, and what is not a number.
 std::vector<float> hard_values() {
-  std::vector<float> v = {0, -0.0f, 0.5f, 1.5f, 2.5f, -0.5f, -1.5f, 126.5f, 127.5f, 128, 254.5f, 255.5f, 256, -128.5f, -129,
-                          32767.5f, 32768, -32768.5f, -40000, 65534.5f, 65535.5f, 70000, 65504, 65519.9f, 65520, 1e10f, -1e10f,
-                          1e-8f, 2.9802322e-8f, 2.9802326e-8f, 6.1e-5f, 6.103515625e-5f, 5.9604645e-8f, 1e-40f, 3.4e38f,
-                          std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
+  std::vector<float> v = {0,
+                          -0.0f,
+                          0.5f,
+                          1.5f,
+                          2.5f,
+                          -0.5f,
+                          -1.5f,
+                          126.5f,
+                          127.5f,
+                          128,
+                          254.5f,
+                          255.5f,
+                          256,
+                          -128.5f,
+                          -129,
+                          32767.5f,
+                          32768,
+                          -32768.5f,
+                          -40000,
+                          65534.5f,
+                          65535.5f,
+                          70000,
+                          65504,
+                          65519.9f,
+                          65520,
+                          1e10f,
+                          -1e10f,
+                          1e-8f,
+                          2.9802322e-8f,
+                          2.9802326e-8f,
+                          6.1e-5f,
+                          6.103515625e-5f,
+                          5.9604645e-8f,
+                          1e-40f,
+                          3.4e38f,
+                          std::numeric_limits<float>::infinity(),
+                          -std::numeric_limits<float>::infinity(),
                           std::numeric_limits<float>::quiet_NaN()};
   for (int i = 0; i < 300; ++i) v.push_back((static_cast<float>(i) - 150) * 0.37f);
   return v;
 }
 
-const DType kNarrow[] = {DType::kUint8, DType::kInt8, DType::kUint16, DType::kInt16,
+const DType kNarrow[] = {DType::kUint8,   DType::kInt8,    DType::kUint16, DType::kInt16,
                          DType::kFloat16, DType::kFloat32, DType::kBool};
 
 TEST_P(EveryTarget, StepsBetweenAllNarrowTypes) {
@@ -55,9 +91,11 @@ TEST_P(EveryTarget, StepsBetweenAllNarrowTypes) {
   for (DType from : kNarrow)
     for (DType between : kNarrow)
       for (DType to : kNarrow) {
-        std::vector<std::byte> in(values.size() * 4), want(in), got(in), middle(in), scratch(values.size() * 16);
+        std::vector<std::byte> in(values.size() * 4), want(in), got(in), middle(in),
+            scratch(values.size() * 16);
         convert_row(values.data(), DType::kFloat32, in.data(), from, n);
-        const ValueStep steps[] = {{from, between, true, 3, 1.25f, -0.375f}, {between, to, false, 0, 1, 0}};
+        const ValueStep steps[] = {{from, between, true, 3, 1.25f, -0.375f},
+                                   {between, to, false, 0, 1, 0}};
         pointwise_row(in.data(), from, middle.data(), between, n, 3, 1.25f, -0.375f);
         convert_row(middle.data(), between, want.data(), to, n);
         rows::apply(steps, in.data(), got.data(), n, scratch.data());
@@ -73,7 +111,8 @@ TEST_P(EveryTarget, StepsWriteNoMoreThanTheirRow) {
     std::vector<std::byte> scratch(static_cast<size_t>(16 * n));
     const ValueStep step{DType::kUint8, DType::kFloat32, true, 1, 2, 3};
     rows::apply({&step, 1}, in.data(), out.data(), n, scratch.data());
-    for (size_t i = 0; i < in.size(); ++i) ASSERT_EQ(out[i], (static_cast<float>(in[i]) - 1) * 2 + 3);
+    for (size_t i = 0; i < in.size(); ++i)
+      ASSERT_EQ(out[i], (static_cast<float>(in[i]) - 1) * 2 + 3);
     ASSERT_EQ(out.back(), -1);
   }
 }
@@ -89,7 +128,9 @@ TEST_P(EveryTarget, SplitsAndJoinsPixels) {
         for (int64_t i = 0; i < n; ++i)
           for (int c = 0; c < channels; ++c)
             ASSERT_EQ(std::memcmp(&planes[static_cast<size_t>(c * pitch + i * size)],
-                                  &pixels[static_cast<size_t>((i * channels + c) * size)], static_cast<size_t>(size)), 0);
+                                  &pixels[static_cast<size_t>((i * channels + c) * size)],
+                                  static_cast<size_t>(size)),
+                      0);
         rows::join(planes.data(), pitch, size, channels, back.data(), n);
         ASSERT_EQ(back, pixels);
       }
@@ -102,8 +143,11 @@ TEST_P(EveryTarget, ReversesRows) {
       std::vector<uint8_t> row(before.size());
       rows::reverse(before.data(), row.data(), size, n);
       for (int64_t i = 0; i < n; ++i)
-        ASSERT_EQ(std::memcmp(&row[static_cast<size_t>(i * size)], &before[static_cast<size_t>((n - 1 - i) * size)],
-                              static_cast<size_t>(size)), 0) << size << ' ' << n;
+        ASSERT_EQ(std::memcmp(&row[static_cast<size_t>(i * size)],
+                              &before[static_cast<size_t>((n - 1 - i) * size)],
+                              static_cast<size_t>(size)),
+                  0)
+            << size << ' ' << n;
     }
 }
 
@@ -138,7 +182,8 @@ TEST_P(EveryTarget, SumsRows) {
           sum += fixed[static_cast<size_t>(t)] * v;
           if (t) sum_float = sum_float + real[static_cast<size_t>(t)] * v;
         }
-        ASSERT_EQ(got[static_cast<size_t>(i)], fixed_between_u8(sum)) << taps << ' ' << n << ' ' << i;
+        ASSERT_EQ(got[static_cast<size_t>(i)], fixed_between_u8(sum))
+            << taps << ' ' << n << ' ' << i;
         ASSERT_EQ(got_float[static_cast<size_t>(i)], sum_float);
       }
       ASSERT_EQ(got.back(), 77);
@@ -151,7 +196,8 @@ TEST_P(EveryTarget, SumsPixels) {
     for (int64_t extent : {1, 2, 9, 150})
       for (int64_t out : {1, 4, 13, 200}) {
         const double scale = std::max(1.0, static_cast<double>(extent) / static_cast<double>(out));
-        const ResampleAxis axis{0, out, 0, static_cast<double>(extent), Filter::kLanczos3, 3 * scale};
+        const ResampleAxis axis{0,        out, 0, static_cast<double>(extent), Filter::kLanczos3,
+                                3 * scale};
         Arena arena;
         const bool mirrored = pick(0, 1);
         const int64_t start = mirrored ? out - 1 : 0, step = mirrored ? -1 : 1;
@@ -159,10 +205,14 @@ TEST_P(EveryTarget, SumsPixels) {
         const auto real = tap_table<float>(axis, extent, start, step, out, arena);
         const auto fixed_taps = rows::pixel_taps(fixed, channels, arena);
         const auto real_taps = rows::pixel_taps(real, channels, arena);
-        const auto row = noise<float>(static_cast<size_t>(extent * channels + rows::row_slack(real_taps)));
-        std::vector<int16_t> row16(static_cast<size_t>(extent * channels + rows::row_slack(fixed_taps)), 12345);
-        for (int64_t i = 0; i < extent * channels; ++i) row16[static_cast<size_t>(i)] = static_cast<int16_t>(pick(-2000, 255 * 64));
-        std::vector<uint8_t> quads(static_cast<size_t>(4 * out + rows::kQuadSlack)), planes(static_cast<size_t>(channels * out) + 1, 7);
+        const auto row =
+            noise<float>(static_cast<size_t>(extent * channels + rows::row_slack(real_taps)));
+        std::vector<int16_t> row16(
+            static_cast<size_t>(extent * channels + rows::row_slack(fixed_taps)), 12345);
+        for (int64_t i = 0; i < extent * channels; ++i)
+          row16[static_cast<size_t>(i)] = static_cast<int16_t>(pick(-2000, 255 * 64));
+        std::vector<uint8_t> quads(static_cast<size_t>(4 * out + rows::kQuadSlack)),
+            planes(static_cast<size_t>(channels * out) + 1, 7);
         std::vector<float> real_quads(quads.size());
         rows::sum_pixels(row16.data(), fixed_taps, quads.data());
         rows::sum_pixels(row.data(), real_taps, real_quads.data());
@@ -177,15 +227,19 @@ TEST_P(EveryTarget, SumsPixels) {
               sum += fixed.row(o)[t] * row16[i];
               sum_real = t ? sum_real + real.row(o)[t] * row[i] : real.row(o)[t] * row[i];
             }
-            ASSERT_EQ(planes[static_cast<size_t>((channels - 1 - c) * out + o)], fixed_result(sum)) << channels << ' ' << extent << ' ' << out << ' ' << o;
+            ASSERT_EQ(planes[static_cast<size_t>((channels - 1 - c) * out + o)], fixed_result(sum))
+                << channels << ' ' << extent << ' ' << out << ' ' << o;
             ASSERT_EQ(real_quads[static_cast<size_t>(4 * o + c)], sum_real);
           }
         }
       }
 }
 
-std::string name_of_target(const ::testing::TestParamInfo<int64_t>& info) { return hwy::TargetName(info.param); }
-INSTANTIATE_TEST_SUITE_P(Rows, EveryTarget, ::testing::ValuesIn(hwy::SupportedAndGeneratedTargets()), name_of_target);
+std::string name_of_target(const ::testing::TestParamInfo<int64_t>& info) {
+  return hwy::TargetName(info.param);
+}
+INSTANTIATE_TEST_SUITE_P(Rows, EveryTarget,
+                         ::testing::ValuesIn(hwy::SupportedAndGeneratedTargets()), name_of_target);
 
 }  // namespace
 }  // namespace stoker

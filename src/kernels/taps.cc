@@ -21,14 +21,17 @@ int64_t position(double x, int64_t low, int64_t high) {
   return static_cast<int64_t>(std::floor(x));
 }
 
-double support(Filter f) { return f == Filter::kLanczos3 ? 3 : f == Filter::kCubic || f == Filter::kGaussian ? 2 : 1; }
+double support(Filter f) {
+  return f == Filter::kLanczos3 ? 3 : f == Filter::kCubic || f == Filter::kGaussian ? 2 : 1;
+}
 
 double cubic(double x) {
   if (x < 1) return (1.5 * x - 2.5) * x * x + 1;
   return x < 2 ? ((-0.5 * x + 2.5) * x - 4) * x + 2 : 0;
 }
 
-// sin(pi x) sin(pi x / 3) / (pi^2 x^2 / 3). Its zeros are exact, so that an axis that keeps its scale keeps its values.
+// sin(pi x) sin(pi x / 3) / (pi^2 x^2 / 3). Its zeros are exact, so that an axis that keeps its
+// scale keeps its values.
 double lanczos3(double x) {
   if (x == 0) return 1;
   if (x >= 3 || x == std::floor(x)) return 0;
@@ -102,7 +105,8 @@ TapRange taps_of(const ResampleAxis& a, int64_t extent, int64_t o, double* weigh
     sum += w;
     size += std::fabs(w);
   }
-  // A sum close to zero would turn into weights that no fixed point holds. No usual filter comes near.
+  // A sum close to zero would turn into weights that no fixed point holds. No usual filter comes
+  // near.
   if (!(sum > 0 && size <= 2.9 * sum)) {
     weights[0] = 1;
     return nearest(a, extent, o);
@@ -115,26 +119,31 @@ TapRange taps_of(const ResampleAxis& a, int64_t extent, int64_t o, double* weigh
 }
 
 bool is_identity(const ResampleAxis& a, int64_t extent) {
-  if (a.lo != 0 || a.hi != static_cast<double>(extent) || a.out != extent || a.filter == Filter::kGaussian) return false;
-  return a.filter == Filter::kNearest || a.filter == Filter::kLinear || a.radius <= support(a.filter);
+  if (a.lo != 0 || a.hi != static_cast<double>(extent) || a.out != extent ||
+      a.filter == Filter::kGaussian)
+    return false;
+  return a.filter == Filter::kNearest || a.filter == Filter::kLinear ||
+         a.radius <= support(a.filter);
 }
 
-// Rounds the running sum, not each weight: what is lost at one tap is given to the next, so hundreds of small weights neither
-// drift nor leave a remainder.
+// Rounds the running sum, not each weight: what is lost at one tap is given to the next, so
+// hundreds of small weights neither drift nor leave a remainder.
 void quantise(std::span<const double> weights, int16_t* out) {
   constexpr double kOne = 1 << kTapBits;
   double sum = 0;
   int32_t given = 0;
   for (size_t i = 0; i < weights.size(); ++i) {
     sum += weights[i];
-    const auto want = i + 1 == weights.size() ? 1 << kTapBits : static_cast<int32_t>(std::floor(sum * kOne + 0.5));
+    const auto want = i + 1 == weights.size() ? 1 << kTapBits
+                                              : static_cast<int32_t>(std::floor(sum * kOne + 0.5));
     out[i] = static_cast<int16_t>(want - given);
     given = want;
   }
 }
 
 template <class W>
-TapTable<W> tap_table(const ResampleAxis& a, int64_t extent, int64_t start, int64_t step, int64_t count, Arena& arena) {
+TapTable<W> tap_table(const ResampleAxis& a, int64_t extent, int64_t start, int64_t step,
+                      int64_t count, Arena& arena) {
   TapTable<W> t;
   const int64_t most = most_taps(a, extent);
   t.count = count;
@@ -162,7 +171,9 @@ TapTable<W> tap_table(const ResampleAxis& a, int64_t extent, int64_t start, int6
 }
 
 template TapTable<float> tap_table(const ResampleAxis&, int64_t, int64_t, int64_t, int64_t, Arena&);
-template TapTable<double> tap_table(const ResampleAxis&, int64_t, int64_t, int64_t, int64_t, Arena&);
-template TapTable<int16_t> tap_table(const ResampleAxis&, int64_t, int64_t, int64_t, int64_t, Arena&);
+template TapTable<double> tap_table(const ResampleAxis&, int64_t, int64_t, int64_t, int64_t,
+                                    Arena&);
+template TapTable<int16_t> tap_table(const ResampleAxis&, int64_t, int64_t, int64_t, int64_t,
+                                     Arena&);
 
 }  // namespace stoker

@@ -21,7 +21,9 @@ Taps taps(const ResampleAxis& a, int64_t extent, int64_t o) {
   w.resize(static_cast<size_t>(r.end - r.begin));
   return {r, w};
 }
-ResampleAxis axis(Filter f, int64_t out, double lo, double hi, double radius = 1) { return {0, out, lo, hi, f, radius}; }
+ResampleAxis axis(Filter f, int64_t out, double lo, double hi, double radius = 1) {
+  return {0, out, lo, hi, f, radius};
+}
 
 TEST(Taps, NearestIsTheFloorOfTheCentreInsideTheInput) {
   const auto a = axis(Filter::kNearest, 4, 0, 10);
@@ -45,7 +47,8 @@ TEST(Taps, TriangleOfTwiceTheWidthHalves) {
   const Taps t = taps(axis(Filter::kTriangular, 5, 0, 10, 2), 10, 2);  // centre 5: 3.5 4.5 5.5 6.5
   EXPECT_EQ(t.range.begin, 3);
   EXPECT_EQ(t.weights, (std::vector<double>{0.125, 0.375, 0.375, 0.125}));
-  const Taps edge = taps(axis(Filter::kTriangular, 5, 0, 10, 2), 10, 0);  // what lies outside is left out
+  const Taps edge =
+      taps(axis(Filter::kTriangular, 5, 0, 10, 2), 10, 0);  // what lies outside is left out
   EXPECT_EQ(edge.range.begin, 0);
   EXPECT_EQ(edge.weights.size(), 3u);
   EXPECT_DOUBLE_EQ(edge.weights[0], 0.375 / 0.875);
@@ -59,14 +62,19 @@ TEST(Taps, CubicLanczosAndGaussianAreTheirFormulas) {
   ASSERT_EQ(c.weights.size(), 4u);
   for (size_t i = 0; i < 4; ++i) {
     const double x = std::fabs(d[i]);
-    EXPECT_NEAR(c.weights[i], x < 1 ? 1.5 * x * x * x - 2.5 * x * x + 1 : -0.5 * x * x * x + 2.5 * x * x - 4 * x + 2, 1e-12);
+    EXPECT_NEAR(
+        c.weights[i],
+        x < 1 ? 1.5 * x * x * x - 2.5 * x * x + 1 : -0.5 * x * x * x + 2.5 * x * x - 4 * x + 2,
+        1e-12);
   }
   const Taps l = taps(axis(Filter::kLanczos3, 1, 9.75, 10.75, 3), 20, 0);
   ASSERT_EQ(l.weights.size(), 6u);
   const auto sinc = [](double x) { return x == 0 ? 1 : std::sin(M_PI * x) / (M_PI * x); };
   double sum = 0;
   for (int i = 0; i < 6; ++i) sum += sinc(i - 2.75) * sinc((i - 2.75) / 3);
-  for (int i = 0; i < 6; ++i) EXPECT_NEAR(l.weights[static_cast<size_t>(i)], sinc(i - 2.75) * sinc((i - 2.75) / 3) / sum, 1e-12);
+  for (int i = 0; i < 6; ++i)
+    EXPECT_NEAR(l.weights[static_cast<size_t>(i)], sinc(i - 2.75) * sinc((i - 2.75) / 3) / sum,
+                1e-12);
   const Taps g = taps(axis(Filter::kGaussian, 1, 9.75, 10.75, 2), 20, 0);
   EXPECT_NEAR(g.weights[2] / g.weights[1], std::exp(-0.25 * 0.25 + 0.75 * 0.75), 1e-12);
 }
@@ -75,8 +83,10 @@ TEST(Taps, SumToOneLieInTheRangeAndNeverLeaveTheInput) {
   for (int f = 0; f <= 5; ++f)
     for (int64_t extent : {1, 2, 7, 100})
       for (int64_t out : {1, 3, 64, 250})
-        for (double lo : {0.0, -3.3, 0.4 * static_cast<double>(extent), 2.0 * static_cast<double>(extent)})
-          for (double width : {1e-3, 0.7, 0.5 * static_cast<double>(extent), 3.0 * static_cast<double>(extent)})
+        for (double lo :
+             {0.0, -3.3, 0.4 * static_cast<double>(extent), 2.0 * static_cast<double>(extent)})
+          for (double width :
+               {1e-3, 0.7, 0.5 * static_cast<double>(extent), 3.0 * static_cast<double>(extent)})
             for (double radius : {0.05, 1.0, 3.0, 30.0})
               for (bool mirrored : {false, true}) {
                 const auto a = mirrored ? axis(static_cast<Filter>(f), out, lo + width, lo, radius)
@@ -86,7 +96,8 @@ TEST(Taps, SumToOneLieInTheRangeAndNeverLeaveTheInput) {
                   const TapRange r = tap_range(a, extent, o);
                   ASSERT_TRUE(0 <= r.begin && r.begin < r.end && r.end <= extent);
                   const Taps t = taps(a, extent, o);
-                  ASSERT_TRUE(r.begin <= t.range.begin && t.range.end <= r.end && !t.weights.empty());
+                  ASSERT_TRUE(r.begin <= t.range.begin && t.range.end <= r.end &&
+                              !t.weights.empty());
                   ASSERT_NEAR(std::accumulate(t.weights.begin(), t.weights.end(), 0.0), 1, 1e-12);
                   if (o > 0) {
                     ASSERT_TRUE(mirrored ? r.begin <= before.begin && r.end <= before.end
@@ -98,7 +109,8 @@ TEST(Taps, SumToOneLieInTheRangeAndNeverLeaveTheInput) {
 }
 
 TEST(Taps, MirroringTheIntervalMirrorsTheTaps) {
-  const auto a = axis(Filter::kTriangular, 224, 3.5, 283.25, 1.25), m = axis(Filter::kTriangular, 224, 283.25, 3.5, 1.25);
+  const auto a = axis(Filter::kTriangular, 224, 3.5, 283.25, 1.25),
+             m = axis(Filter::kTriangular, 224, 283.25, 3.5, 1.25);
   for (int64_t o = 0; o < 224; ++o) {
     const Taps t = taps(a, 300, o), u = taps(m, 300, 223 - o);
     ASSERT_EQ(t.range.begin, u.range.begin);
@@ -107,7 +119,8 @@ TEST(Taps, MirroringTheIntervalMirrorsTheTaps) {
 }
 
 TEST(Taps, OnlyAnAxisThatChangesNothingIsAnIdentity) {
-  for (Filter f : {Filter::kNearest, Filter::kLinear, Filter::kTriangular, Filter::kCubic, Filter::kLanczos3}) {
+  for (Filter f : {Filter::kNearest, Filter::kLinear, Filter::kTriangular, Filter::kCubic,
+                   Filter::kLanczos3}) {
     const double radius = f == Filter::kLanczos3 ? 3 : f == Filter::kCubic ? 2 : 1;
     ASSERT_TRUE(is_identity(axis(f, 57, 0, 57, radius), 57));
     for (int64_t o = 0; o < 57; ++o) {

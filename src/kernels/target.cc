@@ -10,7 +10,8 @@ namespace {
 
 constexpr int64_t kFewChannels = 16;
 
-// The axis whose values a row keeps apart: the one that lists speak of, else a short axis of channels.
+// The axis whose values a row keeps apart: the one that lists speak of, else a short axis of
+// channels.
 int channel_axis(const Pass& pass) {
   if (pass.channel_axis >= 0) return pass.channel_axis;
   const TensorType& t = pass.out;
@@ -22,7 +23,8 @@ int channel_axis(const Pass& pass) {
 float entry(const Small<float>& list, const ChannelMap& m, int64_t channel, float fallback) {
   if (list.empty()) return fallback;
   const int64_t i = m.axis < 0 ? 0 : m.start + m.step * channel;
-  return list[static_cast<size_t>(std::clamp<int64_t>(i, 0, static_cast<int64_t>(list.size()) - 1))];
+  return list[static_cast<size_t>(
+      std::clamp<int64_t>(i, 0, static_cast<int64_t>(list.size()) - 1))];
 }
 
 ValueStep step_of(const PassStep& s, int64_t channel) {
@@ -37,8 +39,12 @@ ValueStep step_of(const PassStep& s, int64_t channel) {
 }  // namespace
 
 Target::Target(const Pass& pass, const View& out, Arena& arena)
-    : data_(static_cast<std::byte*>(out.data)), from_(pass.steps ? pass.step[0].from : out.dtype),
-      rank_(out.shape.rank), size_(size_of(out.dtype)), steps_(pass.steps), fills_(pass.fills) {
+    : data_(static_cast<std::byte*>(out.data)),
+      from_(pass.steps ? pass.step[0].from : out.dtype),
+      rank_(out.shape.rank),
+      size_(size_of(out.dtype)),
+      steps_(pass.steps),
+      fills_(pass.fills) {
   for (int a = 0; a < rank_; ++a) {
     TargetAxis& t = axis_[a];
     t = {a, out.shape[a], 0, out.shape[a], out.strides[a]};
@@ -56,7 +62,8 @@ Target::Target(const Pass& pass, const View& out, Arena& arena)
   if (!has_data_ || direct_) return;
   pitch_ = (x.data() * std::max(size_, size_of(from_)) + 127) / 64 * 64;
   loaded_ = arena.array<std::byte>(static_cast<size_t>(pitch_ * c.data()));
-  made_ = steps_ && !contiguous_ ? arena.array<std::byte>(static_cast<size_t>(pitch_ * c.data())) : loaded_;
+  made_ = steps_ && !contiguous_ ? arena.array<std::byte>(static_cast<size_t>(pitch_ * c.data()))
+                                 : loaded_;
   if (steps_) scratch_ = arena.array<std::byte>(static_cast<size_t>(16 * x.data()));
 }
 
@@ -161,8 +168,10 @@ void Target::paint_row(const TargetFill& f, const Shape& row) const {
   }
 }
 
-void Target::put(std::byte* row, const TargetFill& f, int64_t channel, int64_t begin, int64_t end) const {
-  rows::copy(f.values + 8 * channel, 0, row + channel * c.stride + begin * x.stride, x.stride, size_, end - begin);
+void Target::put(std::byte* row, const TargetFill& f, int64_t channel, int64_t begin,
+                 int64_t end) const {
+  rows::copy(f.values + 8 * channel, 0, row + channel * c.stride + begin * x.stride, x.stride,
+             size_, end - begin);
 }
 
 }  // namespace stoker

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The output side of a pass: its window's rows, what is data and what is fill, and the steps of each channel.
+// The output side of a pass: its window's rows, what is data and what is fill, and the steps of
+// each channel.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -13,7 +14,8 @@
 
 namespace stoker {
 
-// One axis of the output's window. Positions are those of the window; [lo, hi) is data, the rest is fill.
+// One axis of the output's window. Positions are those of the window; [lo, hi) is data, the rest is
+// fill.
 struct TargetAxis {
   int axis = -1;  // of the output; -1: there is none, the extent is 1
   int64_t extent = 1, lo = 0, hi = 1, stride = 0;
@@ -27,8 +29,8 @@ struct TargetFill {
   const std::byte* values;
 };
 
-// Splits the window into rows along axis x, with the channels (axis c) of a row worked on together, plane by plane.
-// Lives for one pass; one thread at a time.
+// Splits the window into rows along axis x, with the channels (axis c) of a row worked on together,
+// plane by plane. Lives for one pass; one thread at a time.
 class Target {
  public:
   Target(const Pass& pass, const View& out, Arena& arena);
@@ -44,12 +46,14 @@ class Target {
   std::span<const TargetFill> fills() const { return {fill_, static_cast<size_t>(fills_)}; }
   std::byte* at(const Shape& row) const;  // position 0 of x and c
 
-  // Goes over all rows: `row` holds positions of the window, 0 for x and c. Start with first(); false behind the last one.
+  // Goes over all rows: `row` holds positions of the window, 0 for x and c. Start with first();
+  // false behind the last one.
   Shape first() const { return Shape::filled(rank_, 0); }
   bool next(Shape& row) const;
   bool is_data(const Shape& row) const;
 
-  // Where a source should put the data of channels [c.lo, c.hi) at x in [x.lo, x.hi): planes `pitch` bytes apart.
+  // Where a source should put the data of channels [c.lo, c.hi) at x in [x.lo, x.hi): planes
+  // `pitch` bytes apart.
   void* planes(const Shape& row);
   int64_t pitch() const { return direct_ ? c.stride : pitch_; }
   // Takes what lies in planes(row) through the steps into the output.
