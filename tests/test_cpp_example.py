@@ -24,21 +24,32 @@ def python_batches(folder: Path, count: int) -> list[tuple[float, int]]:
         image = fn.crop_mirror_normalize(image, mirror=fn.random.coin_flip(), mean=mean, std=std)
         pipe.set_outputs(image, label)
     batches = [pipe.run() for _ in range(count)]
-    return [(float(np.mean(i.as_array(), dtype=np.float64)), int(n.as_array()[0, 0])) for i, n in batches]
+    return [
+        (float(np.mean(i.as_array(), dtype=np.float64)), int(n.as_array()[0, 0]))
+        for i, n in batches
+    ]
 
 
 def test_the_cpp_example_makes_the_same_batches(pictures: Path) -> None:
     program = ROOT / "build/release/example_resnet50"
-    printed = subprocess.run([program, pictures, "4"], capture_output=True, text=True, check=True).stdout
-    lines = re.findall(r"^8 images \(3, 224, 224\), mean (\S+), first label (\d+)$", printed, re.MULTILINE)
+    printed = subprocess.run(
+        [program, pictures, "4"], capture_output=True, text=True, check=True
+    ).stdout
+    lines = re.findall(
+        r"^8 images \(3, 224, 224\), mean (\S+), first label (\d+)$", printed, re.MULTILINE
+    )
     assert len(lines) == 4, printed
-    for (mean, label), (want_mean, want_label) in zip(lines, python_batches(pictures, 4), strict=True):
+    for (mean, label), (want_mean, want_label) in zip(
+        lines, python_batches(pictures, 4), strict=True
+    ):
         assert abs(float(mean) - want_mean) < 1e-4
         assert int(label) == want_label
 
 
 def test_the_cpp_example_says_what_is_wrong(tmp_path: Path) -> None:
     program = ROOT / "build/release/example_resnet50"
-    failed = subprocess.run([program, tmp_path / "nothing"], capture_output=True, text=True, check=False)
+    failed = subprocess.run(
+        [program, tmp_path / "nothing"], capture_output=True, text=True, check=False
+    )
     assert failed.returncode == 1
     assert "nothing" in failed.stderr and "readers.file" in failed.stderr

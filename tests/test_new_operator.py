@@ -25,15 +25,19 @@ struct Negative {
   float strength = 1;
 
   static constexpr auto schema = describe(
-      "negative", "Turns an image into its negative.", ports({.name = "input", .help = "Image.", .layouts = "HWC"}),
+      "negative", "Turns an image into its negative.",
+      ports({.name = "input", .help = "Image.", .layouts = "HWC"}),
       ports({.name = "output", .help = "The negative."}),
-      arg(&Negative::strength, "strength", "0 keeps the image, 1 is the negative.", between(0, 1), kPerSample));
+      arg(&Negative::strength, "strength", "0 keeps the image, 1 is the negative.", between(0, 1),
+          kPerSample));
 
   void check(Checker& c) const { c.out(c.in()); }
   void lower(Lowering& l) const {
     l.add(Pointwise{{}, {1 - 2 * strength}, {255 * strength}}, l.type().dtype);
   }
-  static std::vector<Case> cases() { return {{"", {"uint8 HWC [[[0], [200]]]"}, {"uint8 [[[255], [55]]]"}}}; }
+  static std::vector<Case> cases() {
+    return {{"", {"uint8 HWC [[[0], [200]]]"}, {"uint8 [[[255], [55]]]"}}};
+  }
 };
 
 }  // namespace stoker::ops::augment
@@ -63,13 +67,21 @@ def test_a_new_file_is_a_new_operator(tmp_path: Path) -> None:
         shutil.copy(ROOT / file, tree)
     (tree / "src/ops/augment/negative.cc").write_text(OPERATOR.lstrip())
 
-    # The compiler cache knows all other files already: the same text with the same flags, wherever it stands.
+    # The compiler cache knows all other files: the same text and flags, wherever they stand.
     cache = ROOT / "build/release/CMakeCache.txt"
     werror = "ON" if "STOKER_WERROR:BOOL=ON" in cache.read_text() else "OFF"
     programs = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    options = [f"-DPython_EXECUTABLE={sys.executable}", "-DCMAKE_BUILD_TYPE=Release", f"-DSTOKER_WERROR={werror}"]
-    subprocess.run(["cmake", "-S", tree, "-B", build, "-G", "Ninja", *options], check=True, env=programs)
-    subprocess.run(["cmake", "--build", build, "--target", "stoker_stage"], check=True, env=programs)
+    options = [
+        f"-DPython_EXECUTABLE={sys.executable}",
+        "-DCMAKE_BUILD_TYPE=Release",
+        f"-DSTOKER_WERROR={werror}",
+    ]
+    subprocess.run(
+        ["cmake", "-S", tree, "-B", build, "-G", "Ninja", *options], check=True, env=programs
+    )
+    subprocess.run(
+        ["cmake", "--build", build, "--target", "stoker_stage"], check=True, env=programs
+    )
 
     run = subprocess.run(
         [sys.executable, "-c", SCRIPT],
@@ -79,4 +91,6 @@ def test_a_new_file_is_a_new_operator(tmp_path: Path) -> None:
         check=False,
     )
     assert run.returncode == 0, run.stderr
-    assert run.stdout.strip() == "[[[[55], [255]]], [[[55], [255]]]] [[[[0], [200]]], [[[0], [200]]]]"
+    assert (
+        run.stdout.strip() == "[[[[55], [255]]], [[[55], [255]]]] [[[[0], [200]]], [[[0], [200]]]]"
+    )

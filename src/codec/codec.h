@@ -26,7 +26,8 @@ struct DecodeOptions {
   bool use_fast_idct = false;  // JPEG: a faster, coarser inverse transform; other pixels
   bool tolerate_corrupt =
       false;  // deliver what can be decoded of damaged data; damaged headers stay errors
-  bool verify = false;  // judge all of the data, not only what the window needs
+  // Judge all of the data; else what the window needs, to the very end if it has the last row.
+  bool verify = false;
   int64_t max_pixels =
       int64_t{1} << 28;  // a picture that claims more is refused before any memory is taken for it
 };

@@ -26,14 +26,10 @@ struct Numbers {
 
 uint32_t value_of(const Numbers& n, uint64_t entry) {
   switch (n.at(entry + 2, 2)) {
-    case kByte:
-      return n.at(entry + 8, 1);
-    case kShort:
-      return n.at(entry + 8, 2);
-    case kLong:
-      return n.at(entry + 8, 4);
-    default:
-      return 0;
+    case kByte: return n.at(entry + 8, 1);
+    case kShort: return n.at(entry + 8, 2);
+    case kLong: return n.at(entry + 8, 4);
+    default: return 0;
   }
 }
 

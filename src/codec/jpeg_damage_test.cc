@@ -100,7 +100,11 @@ TEST(JpegDamage, BytesLeftOverAreJudgedByTheirNumber) {
   };
   EXPECT_EQ(decode(padded(8), verify), decode(f));
   EXPECT_TRUE(refusal(padded(40), verify).says("extraneous bytes"));
-  EXPECT_EQ(decode(padded(40)), decode(f));  // behind all that the window needs
+  EXPECT_TRUE(
+      refusal(padded(40)).says("extraneous bytes"));  // a whole picture is judged to its end
+  Window top = Window::all(test::shape_of(f, {}));
+  top.end[0] = 1;
+  EXPECT_NO_THROW(decode(padded(40), {}, top));  // behind all that the window needs
 }
 
 TEST(JpegDamage, BytesBetweenHeaderSegmentsAreHarmless) {

@@ -35,19 +35,15 @@ bool stands_alone(uint8_t m) { return m == kTem || (m >= kRst0 && m <= kRst7) ||
 // The kinds of frame that no picture can be made of; null for the others.
 const char* unsupported(uint8_t frame) {
   switch (frame) {
-    case 0xC3:
-      return "lossless JPEG";
-    case 0xCB:
-      return "lossless JPEG (arithmetic coding)";
+    case 0xC3: return "lossless JPEG";
+    case 0xCB: return "lossless JPEG (arithmetic coding)";
     case 0xC5:
     case 0xC6:
     case 0xC7:
     case 0xCD:
     case 0xCE:
-    case 0xCF:
-      return "hierarchical JPEG";
-    default:
-      return nullptr;
+    case 0xCF: return "hierarchical JPEG";
+    default: return nullptr;
   }
 }
 

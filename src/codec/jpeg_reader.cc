@@ -146,12 +146,9 @@ bool JpegReader::loses_data() const {
     case JWRN_ADOBE_XFORM:
     case JWRN_JFIF_MAJOR:
     case JWRN_NOT_SEQUENTIAL:
-    case JWRN_BOGUS_ICC:
-      return false;
-    case JWRN_EXTRANEOUS_DATA:
-      return in_picture_ && errors_.msg_parm.i[0] > kPadding;
-    default:
-      return true;
+    case JWRN_BOGUS_ICC: return false;
+    case JWRN_EXTRANEOUS_DATA: return in_picture_ && errors_.msg_parm.i[0] > kPadding;
+    default: return true;
   }
 }
 

@@ -17,22 +17,14 @@ constexpr int64_t kHeight = 3, kWidth = 5;  // stored
 std::array<int64_t, 2> displayed(int orientation, int64_t y, int64_t x) {
   const int64_t below = kHeight - 1 - y, right = kWidth - 1 - x;
   switch (orientation) {
-    case 1:
-      return {y, x};          // row 0 is the top, column 0 the left
-    case 2:
-      return {y, right};      // top, right
-    case 3:
-      return {below, right};  // bottom, right
-    case 4:
-      return {below, x};      // bottom, left
-    case 5:
-      return {x, y};          // left, top
-    case 6:
-      return {x, below};      // right, top
-    case 7:
-      return {right, below};  // right, bottom
-    default:
-      return {right, y};     // left, bottom
+    case 1: return {y, x};          // row 0 is the top, column 0 the left
+    case 2: return {y, right};      // top, right
+    case 3: return {below, right};  // bottom, right
+    case 4: return {below, x};      // bottom, left
+    case 5: return {x, y};          // left, top
+    case 6: return {x, below};      // right, top
+    case 7: return {right, below};  // right, bottom
+    default: return {right, y};     // left, bottom
   }
 }
 

@@ -39,7 +39,8 @@ inline constexpr auto kPictureArguments = std::tuple{
     arg(&PictureArguments::tolerate_corrupt, "tolerate_corrupt",
         "Deliver what can be decoded of damaged data instead of failing the sample."),
     arg(&PictureArguments::verify, "verify",
-        "Judge all of the data for damage, also outside the window that is looked at."),
+        "Judge all of the data for damage, not only what the window needs. A window that reaches "
+        "the last row is always judged to the end of the data."),
 };
 
 // Accepted so that established scripts run. Chroma is always upsampled smoothly; decoding takes no tuning.

@@ -29,7 +29,8 @@ def file_of(kind: str) -> bytes | None:
     return {
         "truncated": jpegs.truncated(good),
         "truncated header": good[:60],
-        "random entropy data": jpegs.scrambled(jpegs.encode(jpegs.picture(48, 64, 9), "restart")),
+        "random entropy data": jpegs.scrambled(good),
+        "random data, restarts": jpegs.scrambled(jpegs.encode(jpegs.picture(48, 64, 9), "restart")),
         "random progressive data": jpegs.scrambled(
             jpegs.encode(jpegs.picture(48, 64, 9), "progressive"), share=0.05
         ),
@@ -49,6 +50,7 @@ KINDS = (
     "truncated",
     "truncated header",
     "random entropy data",
+    "random data, restarts",
     "random progressive data",
     "text",
     "a number of zeros",

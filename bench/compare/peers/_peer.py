@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""What every peer is: a process on one core that does a round when told to and says how many images it made."""
+"""What every peer is: a process on given cores that makes one epoch when told to."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ def images(folder: str) -> list[str]:
 
 
 def serve(make: Callable[[str, int], Callable[[], int]]) -> None:
-    """make(folder, threads) gives the function that makes one epoch. Answers each line of stdin with 'images seconds'."""
+    """make(folder, threads) gives the function that makes one epoch.
+
+    Answers each line of stdin with 'images seconds peak-KiB'.
+    """
     folder, cores = sys.argv[1], [int(c) for c in sys.argv[2].split(",")]
     os.sched_setaffinity(0, cores)
     start = time.perf_counter()
@@ -32,4 +35,6 @@ def serve(make: Callable[[str, int], Callable[[], int]]) -> None:
         start = time.perf_counter()
         made = epoch()
         seconds = time.perf_counter() - start
-        print(made, f"{seconds:.6f}", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, flush=True)
+        print(
+            made, f"{seconds:.6f}", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, flush=True
+        )

@@ -14,11 +14,18 @@ from nvidia.dali import pipeline_def
 
 @pipeline_def(batch_size=BATCH, device_id=None, prefetch_queue_depth=2)
 def training(folder: str):
-    jpegs, labels = fn.readers.file(file_root=folder, random_shuffle=True, pad_last_batch=True, name="reader")
+    jpegs, labels = fn.readers.file(
+        file_root=folder, random_shuffle=True, pad_last_batch=True, name="reader"
+    )
     pictures = fn.decoders.image_random_crop(jpegs, output_type=types.RGB)
     pictures = fn.resize(pictures, size=(SIZE, SIZE))
     pictures = fn.crop_mirror_normalize(
-        pictures, mirror=fn.random.coin_flip(), mean=MEAN, std=STD, dtype=types.FLOAT, output_layout="CHW"
+        pictures,
+        mirror=fn.random.coin_flip(),
+        mean=MEAN,
+        std=STD,
+        dtype=types.FLOAT,
+        output_layout="CHW",
     )
     return pictures, labels
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""OpenCV in a loop: whole decode, window, bilinear without antialias (it has no such resize), normalise, CHW."""
+"""OpenCV in a loop: whole decode, window, bilinear without antialias, normalise, CHW."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ def make(folder: str, threads: int) -> Callable[[], int]:
             for i, path in enumerate(files[start : start + BATCH]):
                 image = cv2.cvtColor(cv2.imread(path, cv2.IMREAD_COLOR), cv2.COLOR_BGR2RGB)
                 y, x, h, w = window(rng, *image.shape[:2])
-                small = cv2.resize(image[y : y + h, x : x + w], (SIZE, SIZE), interpolation=cv2.INTER_LINEAR)
+                small = cv2.resize(
+                    image[y : y + h, x : x + w], (SIZE, SIZE), interpolation=cv2.INTER_LINEAR
+                )
                 if rng.random() < 0.5:
                     small = cv2.flip(small, 1)
                 batch[i] = ((small - mean) * scale).transpose(2, 0, 1)

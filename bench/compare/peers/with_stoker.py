@@ -13,11 +13,18 @@ from stoker import fn, pipeline_def, types
 
 @pipeline_def(batch_size=BATCH, prefetch_queue_depth=2)
 def training(folder: str):
-    jpegs, labels = fn.readers.file(file_root=folder, random_shuffle=True, epoch_end="pad", name="reader")
+    jpegs, labels = fn.readers.file(
+        file_root=folder, random_shuffle=True, epoch_end="pad", name="reader"
+    )
     images = fn.decoders.image(jpegs)
     images = fn.random_resized_crop(images, size=(SIZE, SIZE))
     images = fn.crop_mirror_normalize(
-        images, mirror=fn.random.coin_flip(), mean=MEAN, std=STD, dtype=types.FLOAT, output_layout="CHW"
+        images,
+        mirror=fn.random.coin_flip(),
+        mean=MEAN,
+        std=STD,
+        dtype=types.FLOAT,
+        output_layout="CHW",
     )
     return images, labels
 

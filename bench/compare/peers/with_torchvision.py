@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""torchvision with Pillow: the classic training transform, in the process itself (no worker to pay for)."""
+"""torchvision with Pillow: the classic training transform, in the process itself."""
 
 from __future__ import annotations
 
