@@ -19,7 +19,10 @@ namespace {
 
 dlpack::DataType dlpack_type(DType t) {
   const DTypeInfo& i = info(t);
-  const uint8_t code = t == DType::kBool ? dlpack::kBool : i.is_float ? dlpack::kFloat : i.is_signed ? dlpack::kInt : dlpack::kUint;
+  const uint8_t code = t == DType::kBool ? dlpack::kBool
+                       : i.is_float      ? dlpack::kFloat
+                       : i.is_signed     ? dlpack::kInt
+                                         : dlpack::kUint;
   return {code, static_cast<uint8_t>(i.size * 8), 1};
 }
 
@@ -34,8 +37,13 @@ struct Export {
 template <class M>
 M* make_export(const PyTensor& t) {
   auto* e = new Export<M>{{}, t.shape, t.strides, t.owner};
-  e->managed.tensor = {t.data,      {dlpack::kCpu, 0},   static_cast<int32_t>(t.shape.size()), dlpack_type(t.dtype),
-                       e->shape.data(), e->strides.data(), 0};
+  e->managed.tensor = {t.data,
+                       {dlpack::kCpu, 0},
+                       static_cast<int32_t>(t.shape.size()),
+                       dlpack_type(t.dtype),
+                       e->shape.data(),
+                       e->strides.data(),
+                       0};
   e->managed.context = e;
   e->managed.deleter = [](M* m) { delete static_cast<Export<M>*>(m->context); };
   return &e->managed;
@@ -55,7 +63,8 @@ nb::object to_dlpack(const PyTensor& t, const nb::kwargs& options) {
     versioned = nb::cast<int>(options["max_version"][0]) >= 1;
   if (!versioned) {
     auto* m = make_export<dlpack::Managed>(t);
-    return nb::steal(PyCapsule_New(m, "dltensor", [](PyObject* c) { drop_capsule<dlpack::Managed>(c, "dltensor"); }));
+    return nb::steal(PyCapsule_New(
+        m, "dltensor", [](PyObject* c) { drop_capsule<dlpack::Managed>(c, "dltensor"); }));
   }
   auto* m = make_export<dlpack::ManagedVersioned>(t);
   m->major = 1;
@@ -106,23 +115,28 @@ class HeapBuffer final : public Buffer {
 std::string device_of(const Batch& b) { return b.on_device ? b.on_device->device->name() : "cpu"; }
 
 PyTensor tensor_of(const Batch& b, const Sample& s) {
-  if (b.on_device) throw DeviceError("this batch is in the memory of " + device_of(b) + "; take batch.as_cpu()");
+  if (b.on_device)
+    throw DeviceError("this batch is in the memory of " + device_of(b) + "; take batch.as_cpu()");
   PyTensor t{s.view.data, s.view.dtype, std::string(s.view.layout.str()), {}, {}, s.owner, ""};
   t.shape.assign(s.view.shape.extent, s.view.shape.extent + s.view.shape.rank);
-  for (int a = 0; a < s.view.shape.rank; ++a) t.strides.push_back(s.view.strides[a] / size_of(s.view.dtype));
+  for (int a = 0; a < s.view.shape.rank; ++a)
+    t.strides.push_back(s.view.strides[a] / size_of(s.view.dtype));
   if (b.provenance) t.source = b.provenance->name(s.index);
   return t;
 }
 
 PyTensor sample(const Batch& b, int64_t i) {
   const auto n = static_cast<int64_t>(b.samples.size());
-  if (i < -n || i >= n) throw nb::index_error(("sample " + std::to_string(i) + " of a batch of " + std::to_string(n)).c_str());
+  if (i < -n || i >= n)
+    throw nb::index_error(
+        ("sample " + std::to_string(i) + " of a batch of " + std::to_string(n)).c_str());
   return tensor_of(b, b.samples[i < 0 ? i + n : i]);
 }
 
 std::string shapes_of(const Batch& b) {
   std::string s;
-  for (size_t i = 0; i < b.samples.size() && i < 4; ++i) s += (i ? ", " : "") + b.samples[i].view.shape.str();
+  for (size_t i = 0; i < b.samples.size() && i < 4; ++i)
+    s += (i ? ", " : "") + b.samples[i].view.shape.str();
   return s + (b.samples.size() > 4 ? ", ..." : "");
 }
 
@@ -132,7 +146,9 @@ PyTensor whole(const Batch& b) {
   const Shape shape = b.samples[0].view.shape;
   for (const Sample& s : b.samples)
     if (!(s.view.shape == shape))
-      throw GraphError("the samples of this batch differ in shape (" + shapes_of(b) + "), so they are no single tensor; use .at(i), or make them equal with resize or crop");
+      throw GraphError(
+          "the samples of this batch differ in shape (" + shapes_of(b) +
+          "), so they are no single tensor; use .at(i), or make them equal with resize or crop");
   PyTensor t = tensor_of(b, b.samples[0]);
   const int64_t bytes = b.samples[0].view.bytes();
   t.source.clear();
@@ -141,7 +157,8 @@ PyTensor whole(const Batch& b) {
   if (!t.layout.empty()) t.layout = "N" + t.layout;
   if (b.is_dense()) return t;
   t.owner = std::make_shared<HeapBuffer>(static_cast<size_t>(bytes * t.shape[0]));
-  for (size_t i = 0; i < b.samples.size(); ++i) std::memcpy(t.owner->data() + i * bytes, b.samples[i].view.data, bytes);
+  for (size_t i = 0; i < b.samples.size(); ++i)
+    std::memcpy(t.owner->data() + i * bytes, b.samples[i].view.data, bytes);
   t.data = t.owner->data();
   return t;
 }
@@ -171,30 +188,42 @@ Batch to_cpu(const Batch& b) {
 
 nb::list shapes(const Batch& b) {
   nb::list l;
-  for (const Sample& s : b.samples) l.append(tuple_of({s.view.shape.extent, s.view.shape.extent + s.view.shape.rank}));
+  for (const Sample& s : b.samples)
+    l.append(tuple_of({s.view.shape.extent, s.view.shape.extent + s.view.shape.rank}));
   return l;
 }
 
 std::string describe(const PyTensor& t) {
-  std::string s = "<stoker.Tensor " + std::string(name_of(t.dtype)) + (t.layout.empty() ? "" : " " + t.layout) + " (";
+  std::string s = "<stoker.Tensor " + std::string(name_of(t.dtype)) +
+                  (t.layout.empty() ? "" : " " + t.layout) + " (";
   for (size_t i = 0; i < t.shape.size(); ++i) s += (i ? ", " : "") + std::to_string(t.shape[i]);
   return s + ")>";
 }
 
 void bind_tensor(nb::module_& m) {
-  nb::class_<PyTensor>(m, "Tensor", "An n-d array. It keeps its memory for as long as it, or anything made from it, lives.")
+  nb::class_<PyTensor>(
+      m, "Tensor",
+      "An n-d array. It keeps its memory for as long as it, or anything made from it, lives.")
       .def_prop_ro("shape", [](const PyTensor& t) { return tuple_of(t.shape); })
       .def_prop_ro("dtype", [](const PyTensor& t) { return name_of(t.dtype); })
       .def_ro("layout", &PyTensor::layout)
       .def_prop_ro("ndim", [](const PyTensor& t) { return t.shape.size(); })
-      .def_ro("source_info", &PyTensor::source, "Where the sample came from: a path, an archive entry.")
-      .def_prop_ro("data_ptr", [](const PyTensor& t) { return reinterpret_cast<uintptr_t>(t.data); })
+      .def_ro("source_info", &PyTensor::source,
+              "Where the sample came from: a path, an archive entry.")
+      .def_prop_ro("data_ptr",
+                   [](const PyTensor& t) { return reinterpret_cast<uintptr_t>(t.data); })
       .def("__dlpack__", &to_dlpack, nb::arg("options"))
       .def("__dlpack_device__", [](const PyTensor&) { return nb::make_tuple(dlpack::kCpu, 0); })
       .def_prop_ro("__array_interface__", &array_interface)
-      .def("__array__", [](nb::handle self, nb::handle dtype, nb::handle copy) { return to_array(self, dtype, copy); },
-           nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none())
-      .def("as_array", [](nb::handle self) { return to_array(self, nb::none(), nb::none()); }, "A NumPy array on the same memory.")
+      .def(
+          "__array__",
+          [](nb::handle self, nb::handle dtype, nb::handle copy) {
+            return to_array(self, dtype, copy);
+          },
+          nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none())
+      .def(
+          "as_array", [](nb::handle self) { return to_array(self, nb::none(), nb::none()); },
+          "A NumPy array on the same memory.")
       .def("__len__", [](const PyTensor& t) { return t.shape.empty() ? 0 : t.shape[0]; })
       .def("__repr__", &describe);
 }
@@ -211,19 +240,30 @@ void bind_batch(nb::module_& m) {
       .def_prop_ro("dtype", [](const Batch& b) { return name_of(b.dtype); })
       .def_prop_ro("layout", [](const Batch& b) { return std::string(b.layout.str()); })
       .def_prop_ro("device", &device_of)
-      .def_prop_ro("is_dense", &Batch::is_dense, "Whether the samples lie one behind the other, all of one shape.")
-      .def("as_tensor", &whole, "All samples as one tensor, the batch as first axis: no copy if is_dense.")
-      .def("as_array", [](const Batch& b) { return to_array(nb::cast(whole(b)), nb::none(), nb::none()); },
-           "as_tensor() as a NumPy array.")
-      .def("__array__", [](const Batch& b, nb::handle dtype, nb::handle copy) { return to_array(nb::cast(whole(b)), dtype, copy); },
-           nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none())
-      .def("__dlpack__", [](const Batch& b, const nb::kwargs& options) { return to_dlpack(whole(b), options); })
+      .def_prop_ro("is_dense", &Batch::is_dense,
+                   "Whether the samples lie one behind the other, all of one shape.")
+      .def("as_tensor", &whole,
+           "All samples as one tensor, the batch as first axis: no copy if is_dense.")
+      .def(
+          "as_array",
+          [](const Batch& b) { return to_array(nb::cast(whole(b)), nb::none(), nb::none()); },
+          "as_tensor() as a NumPy array.")
+      .def(
+          "__array__",
+          [](const Batch& b, nb::handle dtype, nb::handle copy) {
+            return to_array(nb::cast(whole(b)), dtype, copy);
+          },
+          nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none())
+      .def("__dlpack__",
+           [](const Batch& b, const nb::kwargs& options) { return to_dlpack(whole(b), options); })
       .def("__dlpack_device__", [](const Batch&) { return nb::make_tuple(dlpack::kCpu, 0); })
       .def("as_cpu", &to_cpu, "This batch in host memory; itself if it is there.")
-      .def("source_info", [](const Batch& b, int64_t i) { return sample(b, i).source; }, nb::arg("i"))
+      .def(
+          "source_info", [](const Batch& b, int64_t i) { return sample(b, i).source; },
+          nb::arg("i"))
       .def("__repr__", [](const Batch& b) {
-        return "<stoker.Batch of " + std::to_string(b.samples.size()) + " " + name_of(b.dtype) + " " +
-               std::string(b.layout.str()) + " samples " + shapes_of(b) + ">";
+        return "<stoker.Batch of " + std::to_string(b.samples.size()) + " " + name_of(b.dtype) +
+               " " + std::string(b.layout.str()) + " samples " + shapes_of(b) + ">";
       });
 }
 

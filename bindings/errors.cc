@@ -13,14 +13,16 @@ struct Types {
 };
 Types types;
 
-PyObject* make_type(nb::module_& m, const char* name, const char* doc, std::initializer_list<PyObject*> bases) {
+PyObject* make_type(nb::module_& m, const char* name, const char* doc,
+                    std::initializer_list<PyObject*> bases) {
   PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(bases.size()));
   Py_ssize_t i = 0;
   for (PyObject* b : bases) {
     Py_INCREF(b);
     PyTuple_SetItem(tuple, i++, b);
   }
-  PyObject* t = PyErr_NewExceptionWithDoc((std::string("stoker.errors.") + name).c_str(), doc, tuple, nullptr);
+  PyObject* t = PyErr_NewExceptionWithDoc((std::string("stoker.errors.") + name).c_str(), doc,
+                                          tuple, nullptr);
   Py_DECREF(tuple);
   if (!t) throw nb::python_error();
   m.attr(name) = nb::borrow(t);
@@ -61,15 +63,21 @@ void translate(const std::exception_ptr& p, void*) {
 
 void bind_errors(nb::module_& m) {
   types.error = make_type(m, "Error", "Anything that Stoker raises.", {PyExc_RuntimeError});
-  types.graph = make_type(m, "GraphError", "A wrong graph: an unknown operator or argument, a bad value, types that do not fit.",
-                          {types.error, PyExc_ValueError});
+  types.graph = make_type(
+      m, "GraphError",
+      "A wrong graph: an unknown operator or argument, a bad value, types that do not fit.",
+      {types.error, PyExc_ValueError});
   types.sample = make_type(m, "SampleError",
-                           "Samples that could not be delivered. `samples` lists each with source, offset, operator and line.",
+                           "Samples that could not be delivered. `samples` lists each with source, "
+                           "offset, operator and line.",
                            {types.error});
-  types.budget = make_type(m, "BudgetError", "A memory budget does not suffice.", {types.error, PyExc_MemoryError});
-  types.device = make_type(m, "DeviceError", "A device is missing, or work on it failed.", {types.error});
+  types.budget = make_type(m, "BudgetError", "A memory budget does not suffice.",
+                           {types.error, PyExc_MemoryError});
+  types.device =
+      make_type(m, "DeviceError", "A device is missing, or work on it failed.", {types.error});
   types.state = make_type(m, "StateError",
-                          "A state or saved graph that does not fit; a pipeline used after fork or from two threads at once.",
+                          "A state or saved graph that does not fit; a pipeline used after fork or "
+                          "from two threads at once.",
                           {types.error});
   nb::register_exception_translator(translate);
 }

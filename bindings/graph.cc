@@ -93,7 +93,8 @@ nb::dict describe(const Graph& g, int i) {
 }
 
 Ref ref_of(const Graph& g, const Edge& e) {
-  if (e.first < 0 || e.first >= static_cast<int>(g.nodes.size()) || e.second < 0 || e.second >= g.output_count(e.first))
+  if (e.first < 0 || e.first >= static_cast<int>(g.nodes.size()) || e.second < 0 ||
+      e.second >= g.output_count(e.first))
     throw GraphError("an edge comes from a node that is not in this pipeline");
   return {e.first, e.second};
 }
@@ -101,12 +102,15 @@ Ref ref_of(const Graph& g, const Edge& e) {
 DeviceKind device_named(const std::string& name, const std::string& op) {
   if (name == "cpu") return DeviceKind::kCpu;
   if (name == "gpu") return DeviceKind::kGpu;
-  if (name == "mixed") throw GraphError(op + ": device 'mixed' is not there yet; decode with device='cpu' and move on with .gpu()");
+  if (name == "mixed")
+    throw GraphError(
+        op + ": device 'mixed' is not there yet; decode with device='cpu' and move on with .gpu()");
   throw GraphError(op + ": device expects 'cpu', 'mixed' or 'gpu', got '" + name + "'");
 }
 
-int add(Graph& g, const std::string& op, const std::vector<std::optional<Edge>>& inputs, const nb::dict& arguments,
-        const nb::dict& links, const std::string& name, const std::string& device, const std::string& where, bool lead) {
+int add(Graph& g, const std::string& op, const std::vector<std::optional<Edge>>& inputs,
+        const nb::dict& arguments, const nb::dict& links, const std::string& name,
+        const std::string& device, const std::string& where, bool lead) {
   Node n;
   n.op = op;
   n.name = name;
@@ -118,10 +122,12 @@ int add(Graph& g, const std::string& op, const std::vector<std::optional<Edge>>&
     try {
       n.arguments[nb::cast<std::string>(key)] = to_value(value);
     } catch (const GraphError& e) {
-      throw GraphError(op + (where.empty() ? "" : " (" + where + ")") + ": argument '" + nb::cast<std::string>(key) + "': " + e.what());
+      throw GraphError(op + (where.empty() ? "" : " (" + where + ")") + ": argument '" +
+                       nb::cast<std::string>(key) + "': " + e.what());
     }
   }
-  for (auto [key, value] : links) n.links.push_back({nb::cast<std::string>(key), ref_of(g, nb::cast<Edge>(value))});
+  for (auto [key, value] : links)
+    n.links.push_back({nb::cast<std::string>(key), ref_of(g, nb::cast<Edge>(value))});
   return g.add(std::move(n));
 }
 
@@ -132,8 +138,9 @@ std::vector<std::vector<Type>> types(const Graph& g) {
   for (const CheckedNode& c : check(g)) {
     auto& outputs = all.emplace_back();
     for (const TensorType& t : c.outputs)
-      outputs.emplace_back(name_of(t.dtype), t.layout.str(),
-                           std::vector<int64_t>(t.shape.extent, t.shape.extent + std::max(0, t.shape.rank)));
+      outputs.emplace_back(
+          name_of(t.dtype), t.layout.str(),
+          std::vector<int64_t>(t.shape.extent, t.shape.extent + std::max(0, t.shape.rank)));
   }
   return all;
 }
@@ -144,8 +151,9 @@ void bind_graph(nb::module_& m) {
   m.def("operators", [] { return describe_all(all_operators()); }, "Every operator's description.");
   nb::class_<Graph>(m, "Graph", "Operator nodes and the edges between them.")
       .def(nb::init<>())
-      .def("add", &add, nb::arg("op"), nb::arg("inputs"), nb::arg("arguments"), nb::arg("links"), nb::arg("name"),
-           nb::arg("device"), nb::arg("where"), nb::arg("lead") = false, "Appends a node and returns its number.")
+      .def("add", &add, nb::arg("op"), nb::arg("inputs"), nb::arg("arguments"), nb::arg("links"),
+           nb::arg("name"), nb::arg("device"), nb::arg("where"), nb::arg("lead") = false,
+           "Appends a node and returns its number.")
       .def("output_count", &Graph::output_count)
       .def("set_outputs",
            [](Graph& g, const std::vector<Edge>& edges) {
@@ -158,20 +166,22 @@ void bind_graph(nb::module_& m) {
              for (const Ref& r : g.outputs) edges.emplace_back(r.node, r.output);
              return edges;
            })
-      .def("check", &types, "(dtype, layout, shape) of every output of every node; an extent of -1 is not known yet.")
+      .def(
+          "check", &types,
+          "(dtype, layout, shape) of every output of every node; an extent of -1 is not known yet.")
       .def("nodes",
            [](const Graph& g) {
              nb::list l;
              for (size_t i = 0; i < g.nodes.size(); ++i) l.append(describe(g, static_cast<int>(i)));
              return l;
            })
-      .def("save", &save_graph, nb::arg("options"), "Versioned JSON; `options` is the pipeline's own part.")
-      .def_static("load",
-                  [](const std::string& text) {
-                    std::string options;
-                    Graph g = load_graph(text, options);
-                    return std::make_pair(std::move(g), options);
-                  });
+      .def("save", &save_graph, nb::arg("options"),
+           "Versioned JSON; `options` is the pipeline's own part.")
+      .def_static("load", [](const std::string& text) {
+        std::string options;
+        Graph g = load_graph(text, options);
+        return std::make_pair(std::move(g), options);
+      });
 }
 
 }  // namespace stoker::python

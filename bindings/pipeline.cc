@@ -17,7 +17,8 @@ template <class T>
 void take(const nb::dict& d, const char* name, T& value) {
   if (!d.contains(name) || nb::object(d[name]).is_none()) return;
   if (!nb::try_cast(d[name], value))
-    throw GraphError(std::string(name) + " is " + nb::cast<std::string>(nb::repr(d[name])) + ", which is of the wrong type");
+    throw GraphError(std::string(name) + " is " + nb::cast<std::string>(nb::repr(d[name])) +
+                     ", which is of the wrong type");
 }
 
 PipelineOptions options_of(const nb::dict& d) {
@@ -121,12 +122,17 @@ nb::dict describe_failure(const SampleFailure& f) {
 
 void bind_pipeline(nb::module_& m) {
   nb::class_<Pipeline>(m, "Pipeline", "A graph that is being run.")
-      .def("__init__", [](Pipeline* self, const Graph& g, const nb::dict& options) { new (self) Pipeline(g, options_of(options)); },
-           nb::arg("graph"), nb::arg("options"))
+      .def(
+          "__init__",
+          [](Pipeline* self, const Graph& g, const nb::dict& options) {
+            new (self) Pipeline(g, options_of(options));
+          },
+          nb::arg("graph"), nb::arg("options"))
       .def("run", &run, "(batches, ends_epoch) of the next step.")
       .def("schedule", &Pipeline::schedule, nb::call_guard<nb::gil_scoped_release>())
       .def("state", &Pipeline::state)
-      .def("restore", &Pipeline::restore, nb::arg("state"), nb::arg("force") = false, nb::call_guard<nb::gil_scoped_release>())
+      .def("restore", &Pipeline::restore, nb::arg("state"), nb::arg("force") = false,
+           nb::call_guard<nb::gil_scoped_release>())
       .def("steps_left", &Pipeline::steps_left)
       .def("reader_meta", &meta, nb::arg("name") = nb::none())
       .def("stats", &stats)
@@ -138,7 +144,8 @@ void bind_pipeline(nb::module_& m) {
              return l;
            })
       .def("trim", &Pipeline::trim)
-      .def("close", &Pipeline::stop, nb::call_guard<nb::gil_scoped_release>(), "Joins threads and frees what was ahead; run() starts again.")
+      .def("close", &Pipeline::stop, nb::call_guard<nb::gil_scoped_release>(),
+           "Joins threads and frees what was ahead; run() starts again.")
       .def_prop_ro("seed", &Pipeline::seed);
 }
 

@@ -29,7 +29,8 @@ Value number(nb::handle h) {
     }
     return v;
   }
-  if (PyObject_HasAttrString(h.ptr(), "__bool__") && nb::cast<std::string>(h.type().attr("__name__")).starts_with("bool"))
+  if (PyObject_HasAttrString(h.ptr(), "__bool__") &&
+      nb::cast<std::string>(h.type().attr("__name__")).starts_with("bool"))
     return PyObject_IsTrue(h.ptr()) == 1;
   if (PyObject_HasAttrString(h.ptr(), "__float__")) {
     const double d = PyFloat_AsDouble(h.ptr());
@@ -54,7 +55,8 @@ Value list(nb::handle h) {
     if (std::holds_alternative<double>(v)) all_integers = false;
     else integers.push_back(detail::integer(v));
   }
-  if (!strings.empty() && !doubles.empty()) throw GraphError("a list argument mixes str and numbers");
+  if (!strings.empty() && !doubles.empty())
+    throw GraphError("a list argument mixes str and numbers");
   if (!strings.empty()) return strings;
   if (all_integers) return integers;
   return doubles;
@@ -65,7 +67,8 @@ Value list(nb::handle h) {
 Value to_value(nb::handle h) {
   if (h.is_none()) return {};
   if (is_string(h)) return nb::cast<std::string>(h);
-  const bool is_array = PyObject_HasAttrString(h.ptr(), "ravel") && PyObject_HasAttrString(h.ptr(), "ndim");
+  const bool is_array =
+      PyObject_HasAttrString(h.ptr(), "ravel") && PyObject_HasAttrString(h.ptr(), "ndim");
   if (is_array) {
     if (nb::cast<int>(h.attr("ndim")) == 0) return number(h.attr("item")());
     return list(h.attr("ravel")().attr("tolist")());
@@ -77,10 +80,12 @@ Value to_value(nb::handle h) {
 }
 
 nb::object to_python(const Value& v) {
-  return std::visit([](const auto& x) -> nb::object {
-    if constexpr (std::is_same_v<std::decay_t<decltype(x)>, std::monostate>) return nb::none();
-    else return nb::cast(x);
-  }, v);
+  return std::visit(
+      [](const auto& x) -> nb::object {
+        if constexpr (std::is_same_v<std::decay_t<decltype(x)>, std::monostate>) return nb::none();
+        else return nb::cast(x);
+      },
+      v);
 }
 
 }  // namespace stoker::python

@@ -17,8 +17,9 @@
 namespace stoker {
 
 // Adds one operator and gives its outputs. `computed`: arguments that other nodes compute, one value a sample.
-inline std::vector<Ref> call(Graph& graph, const std::string& op, const std::vector<Ref>& inputs, Arguments arguments = {},
-                             std::vector<ArgumentLink> computed = {}, const std::string& name = "") {
+inline std::vector<Ref> call(Graph& graph, const std::string& op, const std::vector<Ref>& inputs,
+                             Arguments arguments = {}, std::vector<ArgumentLink> computed = {},
+                             const std::string& name = "") {
   Node n;
   n.op = op;
   n.name = name;

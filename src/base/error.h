@@ -19,7 +19,8 @@ struct GraphError : Error {
 };
 // A sample that cannot be delivered: damaged or missing bytes, a window outside the picture. Subject to `on_error`.
 struct SampleError : Error {
-  explicit SampleError(const std::string& what, int64_t offset = -1) : Error(what), offset(offset) {}
+  explicit SampleError(const std::string& what, int64_t offset = -1)
+      : Error(what), offset(offset) {}
   int64_t offset;  // byte offset in the source where it went wrong, -1 when unknown
 };
 // A memory budget does not suffice. Python: also a MemoryError.

@@ -21,21 +21,32 @@ namespace stoker {
 inline constexpr int kMaxRank = 6;
 
 enum class DType : uint8_t {
-  kUint8, kInt8, kUint16, kInt16, kUint32, kInt32, kUint64, kInt64, kFloat16, kFloat32, kFloat64, kBool,
+  kUint8,
+  kInt8,
+  kUint16,
+  kInt16,
+  kUint32,
+  kInt32,
+  kUint64,
+  kInt64,
+  kFloat16,
+  kFloat32,
+  kFloat64,
+  kBool,
   kNone,  // "same as the input" where an argument allows it
 };
 
 struct DTypeInfo {
   const char* name;  // as NumPy spells it
-  int size;          // bytes
+  int size;  // bytes
   bool is_float;
   bool is_signed;
 };
 inline constexpr DTypeInfo kDTypes[] = {
-    {"uint8", 1, false, false},  {"int8", 1, false, true},   {"uint16", 2, false, false},
+    {"uint8", 1, false, false},  {"int8", 1, false, true},    {"uint16", 2, false, false},
     {"int16", 2, false, true},   {"uint32", 4, false, false}, {"int32", 4, false, true},
-    {"uint64", 8, false, false}, {"int64", 8, false, true},  {"float16", 2, true, true},
-    {"float32", 4, true, true},  {"float64", 8, true, true}, {"bool", 1, false, false},
+    {"uint64", 8, false, false}, {"int64", 8, false, true},   {"float16", 2, true, true},
+    {"float32", 4, true, true},  {"float64", 8, true, true},  {"bool", 1, false, false},
     {"none", 0, false, false},
 };
 constexpr const DTypeInfo& info(DType t) { return kDTypes[static_cast<int>(t)]; }
@@ -86,7 +97,7 @@ struct Shape {
     return true;
   }
   void push_back(int64_t e) { extent[rank++] = e; }  // Requires: rank < kMaxRank
-  std::string str() const;                           // "(375, 500, 3)"; an extent of -1 prints as "?"
+  std::string str() const;  // "(375, 500, 3)"; an extent of -1 prints as "?"
 };
 
 // The meaning of each axis: F frames, D H W space, C channels. At most kMaxRank letters; empty = unknown.

@@ -19,7 +19,8 @@ struct View {
     return window(data, dtype, Window::all(shape), shape, layout);
   }
   // Dense memory that holds only `w` of something of shape `full`.
-  static View window(void* data, DType dtype, const Window& w, const Shape& full, Layout layout = {}) {
+  static View window(void* data, DType dtype, const Window& w, const Shape& full,
+                     Layout layout = {}) {
     View v;
     v.data = data;
     v.dtype = dtype;

@@ -22,9 +22,9 @@ class Provenance {
 };
 
 struct Sample {
-  View view;                      // dense
+  View view;  // dense
   std::shared_ptr<Buffer> owner;  // keeps the bytes
-  int64_t index = 0;              // in the lead source
+  int64_t index = 0;  // in the lead source
 };
 
 struct Batch {

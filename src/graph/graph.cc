@@ -15,7 +15,8 @@ std::string base_name(std::string op) {
 }
 
 int count_of(const std::vector<Node>& nodes, const std::string& op) {
-  return static_cast<int>(std::count_if(nodes.begin(), nodes.end(), [&](const Node& n) { return n.op == op; }));
+  return static_cast<int>(
+      std::count_if(nodes.begin(), nodes.end(), [&](const Node& n) { return n.op == op; }));
 }
 
 bool has_name(const std::vector<Node>& nodes, const std::string& name) {
@@ -66,7 +67,8 @@ void check_links(const OperatorType& type, const Node& n) {
     const int i = type.argument(link.argument);
     if (i < 0) detail::unknown_argument(type, link.argument);
     if (!type.arguments[i].per_sample)
-      throw GraphError("argument '" + link.argument + "' takes a constant, not the output of another operator");
+      throw GraphError("argument '" + link.argument +
+                       "' takes a constant, not the output of another operator");
   }
 }
 
@@ -118,14 +120,16 @@ void check_port(const Port& port, TensorType& t) {
   if (t.layout.empty() && *port.layouts) t.layout = default_layout(port, t.shape.rank);
   const bool layout_fits = !*port.layouts || accepts(port, t.layout);
   if (accepts(port, t.dtype) && layout_fits) return;
-  throw GraphError(std::string("input '") + port.name + "' expects" + expectation(port) + ", got " + t.str());
+  throw GraphError(std::string("input '") + port.name + "' expects" + expectation(port) + ", got " +
+                   t.str());
 }
 
-void check_node(const Graph& graph, const std::vector<CheckedNode>& done, const Node& n, CheckedNode& c) {
+void check_node(const Graph& graph, const std::vector<CheckedNode>& done, const Node& n,
+                CheckedNode& c) {
   c.type = &operator_named(n.op);
   if (n.version > c.type->version)
-    throw GraphError("the graph was saved with version " + std::to_string(n.version) + " of this operator, this is version " +
-                     std::to_string(c.type->version));
+    throw GraphError("the graph was saved with version " + std::to_string(n.version) +
+                     " of this operator, this is version " + std::to_string(c.type->version));
   check_input_count(*c.type, n);
   check_links(*c.type, n);
   c.op = c.type->make(constants_of(*c.type, n));
@@ -138,8 +142,10 @@ void check_node(const Graph& graph, const std::vector<CheckedNode>& done, const 
     if (!n.inputs[i]) continue;
     const Ref from = *n.inputs[i];
     const Port& port = c.type->inputs[i];
-    if ((n.device == DeviceKind::kCpu || port.is_value) && graph.nodes[from.node].device == DeviceKind::kGpu)
-      throw GraphError(std::string("input '") + port.name + "' is needed on the CPU but is on the GPU");
+    if ((n.device == DeviceKind::kCpu || port.is_value) &&
+        graph.nodes[from.node].device == DeviceKind::kGpu)
+      throw GraphError(std::string("input '") + port.name +
+                       "' is needed on the CPU but is on the GPU");
     TensorType t = done[from.node].outputs[from.output];
     if (i == 0 && t.layout.str().starts_with('F') && !accepts(port, t.layout)) {
       c.unfold = true;
@@ -154,18 +160,21 @@ void check_node(const Graph& graph, const std::vector<CheckedNode>& done, const 
   std::unique_ptr<bool[]> fed(new bool[names.size()]());
   for (const ArgumentLink& link : n.links) {
     if (graph.nodes[link.from.node].device == DeviceKind::kGpu)
-      throw GraphError("argument '" + link.argument + "' is computed on the GPU; arguments are computed on the CPU");
+      throw GraphError("argument '" + link.argument +
+                       "' is computed on the GPU; arguments are computed on the CPU");
     c.link_arguments.push_back(c.type->argument(link.argument));
     fed[c.link_arguments.back()] = true;
   }
   Checker checker{c.inputs, {fed.get(), names.size()}, names, {}};
   c.op->check(checker);
   c.outputs = std::move(checker.outputs);
-  if (c.outputs.size() != c.type->outputs.size()) throw Error(n.op + ": check() gave a wrong number of outputs");
+  if (c.outputs.size() != c.type->outputs.size())
+    throw Error(n.op + ": check() gave a wrong number of outputs");
   if (c.unfold)
     for (TensorType& t : c.outputs) t = with_frames(t, frames);
   for (const TensorType& t : c.outputs)
-    if (!t.shape.is_possible()) throw GraphError("the output would be " + t.str() + ", more than 2^40 elements");
+    if (!t.shape.is_possible())
+      throw GraphError("the output would be " + t.str() + ", more than 2^40 elements");
 }
 
 }  // namespace
@@ -189,7 +198,9 @@ int Graph::add(Node n) {
     check_input_count(type, n);
     n.version = type.version;
   } catch (const GraphError& e) {
-    throw GraphError((n.name.empty() ? n.op + (n.where.empty() ? "" : " (" + n.where + ")") : place_of(n)) + ": " + e.what());
+    throw GraphError(
+        (n.name.empty() ? n.op + (n.where.empty() ? "" : " (" + n.where + ")") : place_of(n)) +
+        ": " + e.what());
   }
   nodes.push_back(std::move(n));
   return static_cast<int>(nodes.size()) - 1;

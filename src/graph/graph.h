@@ -25,16 +25,16 @@ struct ArgumentLink {
 };
 
 struct Node {
-  std::string op;    // the schema's name
+  std::string op;  // the schema's name
   std::string name;  // unique in the graph
-  std::string key;   // what its chance is keyed by: "seed:7", "name:x" or "crop#0"
+  std::string key;  // what its chance is keyed by: "seed:7", "name:x" or "crop#0"
   DeviceKind device = DeviceKind::kCpu;
   bool is_lead = false;  // the source whose positions count
-  Arguments arguments;   // as given; add() completes them with the defaults
+  Arguments arguments;  // as given; add() completes them with the defaults
   std::vector<std::optional<Ref>> inputs;
   std::vector<ArgumentLink> links;  // arguments that other nodes compute
-  std::string where;                // the user's line, for messages
-  int version = 1;                  // of the operator, when the graph was made
+  std::string where;  // the user's line, for messages
+  int version = 1;  // of the operator, when the graph was made
 };
 
 class Graph {
@@ -54,9 +54,9 @@ struct CheckedNode {
   const OperatorType* type = nullptr;
   std::unique_ptr<Operator> op;
   std::vector<TensorType> inputs, outputs;  // extents of -1 are not known before the run
-  std::vector<int> link_arguments;          // by link: index of the argument
-  bool unfold = false;                      // leading F taken off by the engine
-  uint64_t key = 0;                         // hash of Node::key
+  std::vector<int> link_arguments;  // by link: index of the argument
+  bool unfold = false;  // leading F taken off by the engine
+  uint64_t key = 0;  // hash of Node::key
 };
 
 // Throws GraphError that names operator, instance and the user's line.

@@ -16,14 +16,16 @@ Graph example() {
                                          {"dtype", std::string("uint8")},
                                          {"layout", std::string("HWC")}},
                            .where = "train.py:3"});
-  const int x = g.add({.op = "random.uniform", .arguments = {{"range", std::vector<double>{0, 1}}, {"seed", int64_t{4}}}});
+  const int x = g.add({.op = "random.uniform",
+                       .arguments = {{"range", std::vector<double>{0, 1}}, {"seed", int64_t{4}}}});
   const int crop = g.add({.op = "crop",
                           .name = "cut",
                           .arguments = {{"crop", std::vector<double>{1, 1}}},
                           .inputs = {Ref{image, 0}},
                           .links = {{"crop_pos_x", {x, 0}}},
                           .where = "train.py:5"});
-  const int wide = g.add({.op = "cast", .arguments = {{"dtype", std::string("float32")}}, .inputs = {Ref{crop, 0}}});
+  const int wide = g.add(
+      {.op = "cast", .arguments = {{"dtype", std::string("float32")}}, .inputs = {Ref{crop, 0}}});
   g.outputs = {{wide, 0}, {crop, 0}};
   return g;
 }
@@ -55,15 +57,23 @@ TEST(Graph, ChecksTypesOfEveryEdge) {
 
 TEST(Graph, SaysWhatIsWrongAndWhere) {
   Graph g = example();
-  EXPECT_NE(message_of([&] { g.add({.op = "crip"}); }).find("Did you mean 'crop'?"), std::string::npos);
+  EXPECT_NE(message_of([&] { g.add({.op = "crip"}); }).find("Did you mean 'crop'?"),
+            std::string::npos);
   const std::string unknown = message_of([&] {
-    g.add({.op = "flip", .arguments = {{"horizontl", int64_t{1}}}, .inputs = {Ref{0, 0}}, .where = "train.py:9"});
+    g.add({.op = "flip",
+           .arguments = {{"horizontl", int64_t{1}}},
+           .inputs = {Ref{0, 0}},
+           .where = "train.py:9"});
   });
   EXPECT_NE(unknown.find("'horizontl'"), std::string::npos) << unknown;
   EXPECT_NE(unknown.find("Did you mean 'horizontal'?"), std::string::npos) << unknown;
   EXPECT_NE(unknown.find("train.py:9"), std::string::npos) << unknown;
   EXPECT_NE(message_of([&] { g.add({.op = "flip"}); }).find("takes 1 input"), std::string::npos);
-  EXPECT_NE(message_of([&] { g.add({.op = "cast", .inputs = {Ref{0, 0}}}); g.outputs = {{4, 0}}; check(g); }).find("'dtype' is required"),
+  EXPECT_NE(message_of([&] {
+              g.add({.op = "cast", .inputs = {Ref{0, 0}}});
+              g.outputs = {{4, 0}};
+              check(g);
+            }).find("'dtype' is required"),
             std::string::npos);
 }
 
@@ -74,13 +84,18 @@ TEST(Graph, RefusesValuesOfTheWrongTypeOrRange) {
     check(g);
   };
   EXPECT_EQ(message_of([&] { made(int64_t{1}); }), "no error");
-  EXPECT_NE(message_of([&] { made(std::string("yes")); }).find("'horizontal' expects int, got 'yes'"), std::string::npos);
+  EXPECT_NE(
+      message_of([&] { made(std::string("yes")); }).find("'horizontal' expects int, got 'yes'"),
+      std::string::npos);
   EXPECT_NE(message_of([&] { made(int64_t{7}); }).find("outside [0"), std::string::npos);
 }
 
 TEST(Graph, NamesAreUnique) {
   Graph g = example();
-  EXPECT_NE(message_of([&] { g.add({.op = "flip", .name = "cut", .inputs = {Ref{0, 0}}}); }).find("two operators"), std::string::npos);
+  EXPECT_NE(message_of([&] {
+              g.add({.op = "flip", .name = "cut", .inputs = {Ref{0, 0}}});
+            }).find("two operators"),
+            std::string::npos);
 }
 
 TEST(Graph, SavesAndLoadsWithoutLoss) {
@@ -104,9 +119,11 @@ TEST(Graph, RefusesDamagedFiles) {
   };
   EXPECT_NE(changed("stoker graph", "other").find("not a saved"), std::string::npos);
   EXPECT_NE(changed("\"version\": 1", "\"version\": 99").find("reads up to"), std::string::npos);
-  EXPECT_NE(changed("\"op\": \"crop\"", "\"op\": \"crap\"").find("Did you mean"), std::string::npos);
+  EXPECT_NE(changed("\"op\": \"crop\"", "\"op\": \"crap\"").find("Did you mean"),
+            std::string::npos);
   EXPECT_NE(message_of([&] { (void)load_graph("{", options); }).find("damaged"), std::string::npos);
-  EXPECT_NE(message_of([&] { (void)load_graph("[]", options); }).find("damaged"), std::string::npos);
+  EXPECT_NE(message_of([&] { (void)load_graph("[]", options); }).find("damaged"),
+            std::string::npos);
 }
 
 }  // namespace

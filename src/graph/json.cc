@@ -25,31 +25,35 @@ Json to_json(double d) {
 double double_of(const Json& j) {
   if (!j.is_object()) return j.get<double>();
   const auto text = j.at("float").get<std::string>();
-  if (text != "inf" && text != "-inf" && text != "nan") throw GraphError("an argument is " + j.dump());
+  if (text != "inf" && text != "-inf" && text != "nan")
+    throw GraphError("an argument is " + j.dump());
   const double magnitude = text == "nan" ? NAN : INFINITY;
   return text[0] == '-' ? -magnitude : magnitude;
 }
 
 Json to_json(const Value& v) {
-  return std::visit([](const auto& x) -> Json {
-    using T = std::decay_t<decltype(x)>;
-    if constexpr (std::is_same_v<T, std::monostate>) {
-      return nullptr;
-    } else if constexpr (std::is_same_v<T, double>) {
-      return to_json(x);
-    } else if constexpr (std::is_same_v<T, std::vector<double>>) {
-      Json list = Json::array();
-      for (double d : x) list.push_back(to_json(d));
-      return list;
-    } else {
-      return x;
-    }
-  }, v);
+  return std::visit(
+      [](const auto& x) -> Json {
+        using T = std::decay_t<decltype(x)>;
+        if constexpr (std::is_same_v<T, std::monostate>) {
+          return nullptr;
+        } else if constexpr (std::is_same_v<T, double>) {
+          return to_json(x);
+        } else if constexpr (std::is_same_v<T, std::vector<double>>) {
+          Json list = Json::array();
+          for (double d : x) list.push_back(to_json(d));
+          return list;
+        } else {
+          return x;
+        }
+      },
+      v);
 }
 
 Value list_value(const Json& j) {
   const bool strings = std::all_of(j.begin(), j.end(), [](auto& e) { return e.is_string(); });
-  const bool integers = std::all_of(j.begin(), j.end(), [](auto& e) { return e.is_number_integer(); });
+  const bool integers =
+      std::all_of(j.begin(), j.end(), [](auto& e) { return e.is_number_integer(); });
   if (integers) return j.get<std::vector<int64_t>>();
   if (strings) return j.get<std::vector<std::string>>();
   std::vector<double> numbers;
@@ -71,7 +75,8 @@ Json to_json(const Ref& r) { return Json::array({r.node, r.output}); }
 
 Ref ref_of(const Json& j, const Graph& g) {
   const Ref r{j.at(0).get<int>(), j.at(1).get<int>()};
-  if (r.node < 0 || r.node >= static_cast<int>(g.nodes.size()) || r.output < 0 || r.output >= g.output_count(r.node))
+  if (r.node < 0 || r.node >= static_cast<int>(g.nodes.size()) || r.output < 0 ||
+      r.output >= g.output_count(r.node))
     throw GraphError("an edge comes from " + j.dump() + ", which does not exist before it");
   return r;
 }
@@ -101,7 +106,8 @@ Node node_of(const Json& j, const Graph& g) {
   n.device = j.at("device").get<std::string>() == "gpu" ? DeviceKind::kGpu : DeviceKind::kCpu;
   n.is_lead = j.value("lead", false);
   n.where = j.value("where", "");
-  for (auto& in : j.at("inputs")) n.inputs.push_back(in.is_null() ? std::nullopt : std::optional(ref_of(in, g)));
+  for (auto& in : j.at("inputs"))
+    n.inputs.push_back(in.is_null() ? std::nullopt : std::optional(ref_of(in, g)));
   for (auto& [name, value] : j.at("arguments").items()) n.arguments[name] = value_of(value);
   for (auto& [name, value] : j.at("computed").items()) n.links.push_back({name, ref_of(value, g)});
   return n;
@@ -110,7 +116,10 @@ Node node_of(const Json& j, const Graph& g) {
 }  // namespace
 
 std::string save_graph(const Graph& graph, const std::string& options) {
-  Json j{{"format", "stoker graph"}, {"version", kFormat}, {"rng_version", kRngVersion}, {"pipeline", Json::parse(options)}};
+  Json j{{"format", "stoker graph"},
+         {"version", kFormat},
+         {"rng_version", kRngVersion},
+         {"pipeline", Json::parse(options)}};
   j["nodes"] = Json::array();
   for (const Node& n : graph.nodes) j["nodes"].push_back(to_json(n));
   j["outputs"] = Json::array();
@@ -124,8 +133,8 @@ Graph load_graph(const std::string& text, std::string& options) {
     if (j.at("format") != "stoker graph") throw GraphError("this is not a saved Stoker graph");
     if (j.at("version").get<int>() > kFormat || j.at("rng_version").get<int>() > kRngVersion)
       throw GraphError("the saved graph is of format " + j.at("version").dump() + ", rng_version " +
-                       j.at("rng_version").dump() + "; this Stoker reads up to " + std::to_string(kFormat) + " and " +
-                       std::to_string(kRngVersion));
+                       j.at("rng_version").dump() + "; this Stoker reads up to " +
+                       std::to_string(kFormat) + " and " + std::to_string(kRngVersion));
     Graph g;
     for (auto& n : j.at("nodes")) {
       const int version = n.at("version").get<int>();

@@ -41,11 +41,11 @@ class Fetcher {
   struct Stats {
     size_t held = 0,
            high_water =
-               0;       // bytes in the window as counted above: now, and the most there ever were
+               0;  // bytes in the window as counted above: now, and the most there ever were
     size_t unused = 0;  // bytes of buffers that wait to be used again
     int64_t ahead = 0;  // samples that threads have read or failed to read
     int64_t on_the_spot = 0;  // samples that take() had to read
-    int64_t waits = 0;        // takes that met a read under way
+    int64_t waits = 0;  // takes that met a read under way
   };
 
   // With no threads every take() reads. Starts at number 0 with nothing scheduled.
@@ -82,7 +82,7 @@ class Fetcher {
   };
   enum class State {
     kReading,  // a thread has it
-    kParked,   // open, waits for room
+    kParked,  // open, waits for room
     kReady,
     kFailed,
     kGone,  // taken or skipped before the threads came to it
@@ -129,7 +129,7 @@ class Fetcher {
   std::unordered_map<int64_t, Entry> entries_;
   std::set<int64_t> parked_;
   int64_t next_ = 0, end_ = 0;  // what threads begin next, and where they stop
-  uint64_t generation_ = 0;     // reset() makes reads under way belong to an older one
+  uint64_t generation_ = 0;  // reset() makes reads under way belong to an older one
   Stats stats_;
   bool stopping_ = false;
   std::vector<std::thread> threads_;

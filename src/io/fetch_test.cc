@@ -193,8 +193,7 @@ TEST_F(FetchTest, ErrorsWaitForTheirSample) {
   for (int64_t seq = 0; seq < 15; ++seq) {
     if (seq == 3 || seq == 12)
       EXPECT_EQ(error_of(f, seq), "cannot open '" + path(seq) + "': No such file or directory");
-    else
-      expect_content(f.take(seq), seq);
+    else expect_content(f.take(seq), seq);
   }
   EXPECT_EQ(f.stats().held, 0u);
 }
@@ -213,9 +212,8 @@ TEST_F(FetchTest, WhatLocateThrowsIsThrown) {
 
 TEST_F(FetchTest, EmptyFilesAreNotReadAheadWithoutEnd) {
   std::ofstream(root_ + "/empty").close();
-  Fetcher f(2, 10 * Fetcher::kEntryCost, [&](int64_t) {
-    return Extent{root_ + "/empty", 0, -1, nullptr};
-  });
+  Fetcher f(2, 10 * Fetcher::kEntryCost,
+            [&](int64_t) { return Extent{root_ + "/empty", 0, -1, nullptr}; });
   f.schedule(INT64_MAX);
   wait_until([&] { return f.stats().ahead == 10; });
   EXPECT_EQ(f.stats().held, 10 * Fetcher::kEntryCost);
@@ -366,12 +364,9 @@ TEST_F(FetchTest, ManyThreadsUnderFaults) {
   int64_t want_bytes = 0, want_failed = 0, want_skipped = 0;
   for (int64_t seq = 0; seq < kSamples; ++seq) {
     const int64_t file = seq % kFiles;
-    if (seq % 11 == 5)
-      ++want_skipped;
-    else if (file == 13 || file == 17)
-      ++want_failed;
-    else
-      want_bytes += static_cast<int64_t>(size_of(file));
+    if (seq % 11 == 5) ++want_skipped;
+    else if (file == 13 || file == 17) ++want_failed;
+    else want_bytes += static_cast<int64_t>(size_of(file));
   }
   EXPECT_EQ(bytes, want_bytes);
   EXPECT_EQ(failed, want_failed);

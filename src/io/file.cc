@@ -69,12 +69,9 @@ void reserve(ByteBuffer& buffer, size_t bytes, const std::string& path) {
 File::File(std::string path) : path_(std::move(path)), fd_(open_fd(path_)) {
   struct stat info;
   std::string why;
-  if (::fstat(fd_, &info) != 0)
-    why = reason(errno);
-  else if (S_ISDIR(info.st_mode))
-    why = "it is a folder";
-  else if (!S_ISREG(info.st_mode))
-    why = "it is not a regular file";
+  if (::fstat(fd_, &info) != 0) why = reason(errno);
+  else if (S_ISDIR(info.st_mode)) why = "it is a folder";
+  else if (!S_ISREG(info.st_mode)) why = "it is not a regular file";
   if (!why.empty()) {
     ::close(fd_);
     fail("read", path_, why);
@@ -105,10 +102,8 @@ size_t File::read_some(std::byte* into, int64_t offset, size_t count) const {
 void File::read(ByteBuffer& into, int64_t offset, int64_t length) const {
   if (offset < 0 || length < -1) fail("read", path_, "a negative offset or length was asked for");
   into.clear();
-  if (length < 0)
-    read_to_end(into, offset);
-  else
-    read_exactly(into, offset, static_cast<size_t>(length));
+  if (length < 0) read_to_end(into, offset);
+  else read_exactly(into, offset, static_cast<size_t>(length));
 }
 
 void File::read_exactly(ByteBuffer& into, int64_t offset, size_t length) const {

@@ -113,12 +113,9 @@ void FileList::Builder::scan(const FileListSpec& spec) {
   std::vector<std::string> folders;
   int64_t other_folders = 0, loose = 0, skipped = 0;
   list(l_.root_, [&](FolderEntry e) {
-    if (!e.is_folder)
-      ++loose;
-    else if (!wanted_folders.empty() && !any_matches(wanted_folders, e.name))
-      ++other_folders;
-    else
-      folders.push_back(std::move(e.name));
+    if (!e.is_folder) ++loose;
+    else if (!wanted_folders.empty() && !any_matches(wanted_folders, e.name)) ++other_folders;
+    else folders.push_back(std::move(e.name));
   });
   std::sort(folders.begin(), folders.end());
   for (size_t label = 0; label < folders.size(); ++label) {
@@ -126,8 +123,7 @@ void FileList::Builder::scan(const FileListSpec& spec) {
     list(join_path(l_.root_, folders[label]), [&](FolderEntry e) {
       if (!e.is_folder && any_matches(wanted, e.name))
         names.push_back(folders[label] + "/" + e.name);
-      else
-        ++skipped;
+      else ++skipped;
     });
     std::sort(names.begin(), names.end());
     for (const std::string& n : names) add(n, static_cast<int32_t>(label));

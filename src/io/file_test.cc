@@ -287,7 +287,9 @@ TEST(Bytes, OutliveTheirMakerAndGoBackOnce) {
   EXPECT_EQ(two.size(), 3u);
   one = std::move(two);
   EXPECT_EQ(pool->unused(), 0u);
-  { const Bytes gone = std::move(one); }
+  {
+    const Bytes gone = std::move(one);
+  }
   EXPECT_EQ(pool->unused(), capacity);
 }
 

@@ -33,9 +33,9 @@ class Device;
 // How many blocks of how many threads, and shared memory for each block.
 struct Grid {
   int64_t blocks = 0;
-  int threads = 1;          // at most 1,024
+  int threads = 1;  // at most 1,024
   size_t shared_bytes = 0;  // at most 227 KiB
-  int64_t cost_ns = 0;      // an estimate, for the virtual clock of a simulated device
+  int64_t cost_ns = 0;  // an estimate, for the virtual clock of a simulated device
 };
 inline constexpr int kMaxThreads = 1024;
 inline constexpr size_t kMaxShared = 227 << 10;
@@ -139,7 +139,7 @@ class Stream {
 
 struct DeviceUsage {
   size_t limit = 0;
-  size_t in_use = 0;        // allocated and not yet freed, in the order of the calls
+  size_t in_use = 0;  // allocated and not yet freed, in the order of the calls
   int64_t allocations = 0;  // of these, how many
   size_t high_water = 0;
 };
@@ -149,7 +149,7 @@ class Device {
  public:
   virtual ~Device() = default;
   virtual const std::string& name() const = 0;  // "simulated:0"
-  virtual std::string_view kind() const = 0;    // "simulated"
+  virtual std::string_view kind() const = 0;  // "simulated"
   virtual std::unique_ptr<Stream> make_stream(std::string name) = 0;
   virtual std::unique_ptr<Event> make_event() = 0;
   virtual DeviceUsage usage() const = 0;

@@ -151,7 +151,9 @@ TEST(HostPool, ChargesCountAgainstTheLimit) {
 
 TEST(HostPool, HighWaterStaysAndTrimGivesBack) {
   HostPool pool(16 * kMiB);
-  { auto a = pool.try_acquire(4 * kMiB, Use::kOutput), b = pool.try_acquire(kMiB, Use::kOutput); }
+  {
+    auto a = pool.try_acquire(4 * kMiB, Use::kOutput), b = pool.try_acquire(kMiB, Use::kOutput);
+  }
   EXPECT_EQ(pool.usage().high_water, 5 * kMiB);
   EXPECT_EQ(pool.usage().in_use, 0u);
   EXPECT_EQ(pool.usage().cached, 5 * kMiB);

@@ -188,10 +188,8 @@ class SimulatedStream final : public Stream {
   }
   // Requires, for these: Core::mutex is held.
   void check_side(const void* p, size_t bytes, bool is_device, bool writes, const Actor& a) {
-    if (is_device)
-      core_->memory.use(p, bytes, writes, a);
-    else
-      core_->memory.expect_host(p, bytes, a);
+    if (is_device) core_->memory.use(p, bytes, writes, a);
+    else core_->memory.expect_host(p, bytes, a);
   }
   void enqueue(Work work, std::string_view name, const std::string& what, int64_t ns,
                std::function<void()> run) {

@@ -31,8 +31,8 @@ namespace stoker {
 
 struct SimulatedOptions {
   size_t memory_limit = size_t{1} << 30;  // bytes
-  double link_bytes_per_ns = 25;          // between host and device, each way
-  double memory_bytes_per_ns = 1500;      // on the device
+  double link_bytes_per_ns = 25;  // between host and device, each way
+  double memory_bytes_per_ns = 1500;  // on the device
   uint64_t seed = 1;
   size_t timeline_limit = 1 << 16;  // entries; older ones are forgotten
 };
@@ -67,7 +67,7 @@ class SimulatedDevice final : public Device {
 
   // The host is busy for so long.
   void add_host_work(std::string_view name, int64_t ns);
-  int64_t host_now() const;     // the host's clock
+  int64_t host_now() const;  // the host's clock
   int64_t virtual_now() const;  // the end of all that was enqueued
   std::vector<TimelineEntry> timeline() const;
 

@@ -66,7 +66,7 @@ struct SimulatedDevice::Core {
 
   const SimulatedOptions options;
   const std::string name;
-  mutable std::mutex mutex;         // guards all below, and lanes, events and tickets
+  mutable std::mutex mutex;  // guards all below, and lanes, events and tickets
   std::condition_variable changed;  // a queue, a ticket, a lane that stops
   SimulatedMemory memory;
   int streams = 0;

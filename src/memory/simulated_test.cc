@@ -26,10 +26,8 @@ struct ReverseInBlocks {
   STOKER_HD void run(int phase, int64_t block, int thread, int threads, std::byte* shared) const {
     int* s = reinterpret_cast<int*>(shared);
     int* d = data + block * threads;
-    if (phase == 0)
-      s[thread] = d[thread];
-    else
-      d[thread] = s[threads - 1 - thread];
+    if (phase == 0) s[thread] = d[thread];
+    else d[thread] = s[threads - 1 - thread];
   }
 };
 

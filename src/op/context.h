@@ -15,7 +15,7 @@ namespace stoker {
 struct Identity {
   int64_t epoch = 0;
   int64_t position = 0;  // in the epoch: what chance is keyed by
-  int32_t child = 0;     // for operators that make several samples of one
+  int32_t child = 0;  // for operators that make several samples of one
 };
 
 // Graph build: types in, types out. An extent that is not known yet is -1, an unknown rank is -1.
@@ -39,7 +39,8 @@ class Checker {
 // An operator that lowers: the blocks that make its output of its first input. Further inputs are values.
 class Lowering {
  public:
-  Lowering(const TensorType& in, std::span<const View> values, Chance chance, std::vector<Block>& blocks)
+  Lowering(const TensorType& in, std::span<const View> values, Chance chance,
+           std::vector<Block>& blocks)
       : chance(chance), values_(values), blocks_(blocks), type_(in) {}
 
   // The type after what was added so far; the shape is the full one.
@@ -79,7 +80,7 @@ class Demand {
  public:
   std::span<const TensorType> inputs;
   std::span<const Window> wanted;  // by output
-  std::span<Window> needed;        // by input
+  std::span<Window> needed;  // by input
 };
 
 // The work on one sample. `outputs` cover just the demanded windows.
@@ -103,7 +104,8 @@ class Source {
   virtual std::string name(int64_t index) const = 0;
   // Types of the outputs for this sample of so many bytes, then the outputs themselves.
   virtual void infer(int64_t index, size_t bytes, std::vector<TensorType>& outputs) const = 0;
-  virtual void write(int64_t index, std::span<const uint8_t> bytes, std::span<const View> outputs) const = 0;
+  virtual void write(int64_t index, std::span<const uint8_t> bytes,
+                     std::span<const View> outputs) const = 0;
   // An output that is nothing but the bytes, so that it need not be copied; -1: none.
   virtual int bytes_output() const { return -1; }
 };

@@ -143,8 +143,9 @@ class Model final : public Operator {
   Operator* copy_to(void* place) const override { return new (place) Model(*this); }
   void set(size_t argument, const View& value) override {
     size_t i = 0;
-    std::apply([&](const auto&... a) { ((i++ == argument ? set_computed(op_, a, value) : void()), ...); },
-               Op::schema.args);
+    std::apply(
+        [&](const auto&... a) { ((i++ == argument ? set_computed(op_, a, value) : void()), ...); },
+        Op::schema.args);
   }
 
  private:
@@ -154,12 +155,20 @@ class Model final : public Operator {
 template <class Op, class Owner, class T>
 ArgumentInfo info_of(const Op& defaults, const Argument<Owner, T>& a) {
   const bool required = a.per == Per::kRequired || a.per == Per::kRequiredSample;
-  ArgumentInfo i{a.name, type_name<T>(), a.help, required ? Value{} : to_value(defaults.*a.member), a.range, required,
+  ArgumentInfo i{a.name,
+                 type_name<T>(),
+                 a.help,
+                 required ? Value{} : to_value(defaults.*a.member),
+                 a.range,
+                 required,
                  a.per == Per::kSample || a.per == Per::kFrame || a.per == Per::kRequiredSample,
-                 a.per == Per::kFrame, {}};
+                 a.per == Per::kFrame,
+                 {}};
   if constexpr (kIsOptional<T>) {
-    if constexpr (std::is_enum_v<typename T::value_type> && !std::is_same_v<typename T::value_type, DType>)
-      i.names.assign(std::begin(EnumNames<typename T::value_type>::kNames), std::end(EnumNames<typename T::value_type>::kNames));
+    if constexpr (std::is_enum_v<typename T::value_type> &&
+                  !std::is_same_v<typename T::value_type, DType>)
+      i.names.assign(std::begin(EnumNames<typename T::value_type>::kNames),
+                     std::end(EnumNames<typename T::value_type>::kNames));
   } else if constexpr (std::is_enum_v<T> && !std::is_same_v<T, DType>) {
     i.names.assign(std::begin(EnumNames<T>::kNames), std::end(EnumNames<T>::kNames));
   }
@@ -188,14 +197,18 @@ OperatorType type_of() {
   if constexpr (requires { Op::kVersion; }) t.version = Op::kVersion;
   if constexpr (requires { Op::kRandom; }) t.is_random = Op::kRandom;
   if constexpr (requires { Op::kSkip; }) t.skip_reason = Op::kSkip;
-  if constexpr (requires { Op::kIgnored; }) t.ignored.assign(std::begin(Op::kIgnored), std::end(Op::kIgnored));
+  if constexpr (requires { Op::kIgnored; })
+    t.ignored.assign(std::begin(Op::kIgnored), std::end(Op::kIgnored));
   if constexpr (requires { Op::cases(); }) t.cases = Op::cases();
   t.inputs.assign(Op::schema.inputs.begin(), Op::schema.inputs.end());
   t.outputs.assign(Op::schema.outputs.begin(), Op::schema.outputs.end());
   const Op defaults;
-  std::apply([&](const auto&... a) { (t.arguments.push_back(detail::info_of<Op>(defaults, a)), ...); },
-             Op::schema.args);
-  t.make = [](const Arguments& a) -> std::unique_ptr<Operator> { return std::make_unique<detail::Model<Op>>(a); };
+  std::apply(
+      [&](const auto&... a) { (t.arguments.push_back(detail::info_of<Op>(defaults, a)), ...); },
+      Op::schema.args);
+  t.make = [](const Arguments& a) -> std::unique_ptr<Operator> {
+    return std::make_unique<detail::Model<Op>>(a);
+  };
   return t;
 }
 

@@ -14,7 +14,8 @@ std::vector<OperatorType> sorted_table() {
   std::vector<OperatorType> all = operator_table();
   std::sort(all.begin(), all.end(), [](auto& a, auto& b) { return a.name < b.name; });
   for (size_t i = 1; i < all.size(); ++i)
-    if (all[i].name == all[i - 1].name) throw GraphError("two operators are named '" + all[i].name + "'");
+    if (all[i].name == all[i - 1].name)
+      throw GraphError("two operators are named '" + all[i].name + "'");
   return all;
 }
 
@@ -79,7 +80,9 @@ bool accepts(const Port& port, const Layout& layout) {
   return !*port.layouts || list_holds(port.layouts, layout.str());
 }
 
-bool accepts(const Port& port, DType dtype) { return !*port.dtypes || list_holds(port.dtypes, name_of(dtype)); }
+bool accepts(const Port& port, DType dtype) {
+  return !*port.dtypes || list_holds(port.dtypes, name_of(dtype));
+}
 
 Layout default_layout(const Port& port, int rank) {
   std::string_view list = port.layouts;
@@ -108,8 +111,9 @@ void missing_argument(const char*, const char* name) {
 
 void check_range(const char*, const char* name, const Range& range, double v) {
   if (v >= range.low && v <= range.high) return;
-  throw GraphError(std::string("argument '") + name + "' is " + to_string(Value(v)) + ", outside [" +
-                   to_string(Value(range.low)) + ", " + to_string(Value(range.high)) + "]");
+  throw GraphError(std::string("argument '") + name + "' is " + to_string(Value(v)) +
+                   ", outside [" + to_string(Value(range.low)) + ", " +
+                   to_string(Value(range.high)) + "]");
 }
 
 }  // namespace detail

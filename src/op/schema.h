@@ -11,7 +11,8 @@
 namespace stoker {
 
 struct Range {
-  double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
+  double low = -std::numeric_limits<double>::infinity(),
+         high = std::numeric_limits<double>::infinity();
 };
 constexpr Range at_least(double low) { return {.low = low}; }
 constexpr Range between(double low, double high) { return {low, high}; }
@@ -25,18 +26,18 @@ inline constexpr Per kPerGraph = Per::kGraph, kPerSample = Per::kSample, kPerFra
 template <class Op, class T>
 struct Argument {
   const char* name;
-  T Op::*member;
+  T Op::* member;
   const char* help;
   Range range;
   Per per;
 };
 template <class Op, class T>
-constexpr Argument<Op, T> arg(T Op::*member, const char* name, const char* help, Range range = {},
+constexpr Argument<Op, T> arg(T Op::* member, const char* name, const char* help, Range range = {},
                               Per per = kPerGraph) {
   return {name, member, help, range, per};
 }
 template <class Op, class T>
-constexpr Argument<Op, T> arg(T Op::*member, const char* name, const char* help, Per per) {
+constexpr Argument<Op, T> arg(T Op::* member, const char* name, const char* help, Per per) {
   return {name, member, help, {}, per};
 }
 
@@ -61,8 +62,9 @@ struct Case {
 
 template <size_t In, size_t Out, class... Args>
 struct Schema {
-  const char* name;     // as in Python, e.g. "decoders.image"
-  const char* summary;  // the docstring: first line one sentence, then shapes, units, errors, source
+  const char* name;  // as in Python, e.g. "decoders.image"
+  const char*
+      summary;  // the docstring: first line one sentence, then shapes, units, errors, source
   std::array<Port, In> inputs;
   std::array<Port, Out> outputs;
   std::tuple<Args...> args;
@@ -77,7 +79,8 @@ constexpr std::array<Port, 4> ports(Port a, Port b, Port c, Port d) { return {a,
 
 // Lists of names in one, for kIgnored.
 template <size_t A, size_t B>
-constexpr std::array<const char*, A + B> joined(const std::array<const char*, A>& a, const std::array<const char*, B>& b) {
+constexpr std::array<const char*, A + B> joined(const std::array<const char*, A>& a,
+                                                const std::array<const char*, B>& b) {
   std::array<const char*, A + B> all{};
   for (size_t i = 0; i < A; ++i) all[i] = a[i];
   for (size_t i = 0; i < B; ++i) all[A + i] = b[i];
@@ -95,13 +98,14 @@ constexpr std::tuple<T...> as_tuple(std::tuple<T...> a) {
   return a;
 }
 template <size_t In, size_t Out, class... Args>
-constexpr Schema<In, Out, Args...> make_schema(const char* name, const char* summary, std::array<Port, In> in,
-                                               std::array<Port, Out> out, std::tuple<Args...> args) {
+constexpr Schema<In, Out, Args...> make_schema(const char* name, const char* summary,
+                                               std::array<Port, In> in, std::array<Port, Out> out,
+                                               std::tuple<Args...> args) {
   return {name, summary, in, out, args};
 }
 template <size_t In, size_t Out, class... Args>
-constexpr auto describe(const char* name, const char* summary, std::array<Port, In> in, std::array<Port, Out> out,
-                        Args... args) {
+constexpr auto describe(const char* name, const char* summary, std::array<Port, In> in,
+                        std::array<Port, Out> out, Args... args) {
   return make_schema(name, summary, in, out, std::tuple_cat(as_tuple(args)...));
 }
 

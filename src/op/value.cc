@@ -77,7 +77,8 @@ double number(const Value& v) {
   if (auto* i = std::get_if<int64_t>(&v)) return static_cast<double>(*i);
   if (auto* d = std::get_if<double>(&v)) return *d;
   if (auto* l = std::get_if<std::vector<double>>(&v); l && l->size() == 1) return (*l)[0];
-  if (auto* l = std::get_if<std::vector<int64_t>>(&v); l && l->size() == 1) return static_cast<double>((*l)[0]);
+  if (auto* l = std::get_if<std::vector<int64_t>>(&v); l && l->size() == 1)
+    return static_cast<double>((*l)[0]);
   wrong_type("float", v);
 }
 

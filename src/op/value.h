@@ -50,7 +50,7 @@ namespace detail {
 // The double that prints shortest among those that round to this float: 0.1f becomes 0.1.
 double shortest(float x);
 
-double number(const Value& v);    // bool, int or float; else wrong_type
+double number(const Value& v);  // bool, int or float; else wrong_type
 int64_t integer(const Value& v);  // also 3.0; else wrong_type
 std::vector<double> numbers(const Value& v);  // a list, or one number as a list of one
 
@@ -76,7 +76,8 @@ template <class T>
 Value to_value(const T& x) {
   if constexpr (std::is_same_v<T, bool>) return x;
   else if constexpr (std::is_same_v<T, DType>) return std::string(name_of(x));
-  else if constexpr (std::is_enum_v<T>) return std::string(EnumNames<T>::kNames[static_cast<int>(x)]);
+  else if constexpr (std::is_enum_v<T>)
+    return std::string(EnumNames<T>::kNames[static_cast<int>(x)]);
   else if constexpr (std::is_integral_v<T>) return static_cast<int64_t>(x);
   else if constexpr (std::is_same_v<T, float>) return detail::shortest(x);
   else if constexpr (std::is_floating_point_v<T>) return static_cast<double>(x);
@@ -84,7 +85,8 @@ Value to_value(const T& x) {
   else if constexpr (std::is_same_v<T, Layout>) return std::string(x.str());
   else if constexpr (kIsOptional<T>) return x ? to_value(*x) : Value{};
   else if constexpr (std::is_same_v<typename T::value_type, std::string>) return x;
-  else if constexpr (std::is_integral_v<typename T::value_type>) return std::vector<int64_t>(x.begin(), x.end());
+  else if constexpr (std::is_integral_v<typename T::value_type>)
+    return std::vector<int64_t>(x.begin(), x.end());
   else {
     std::vector<double> list;
     for (auto e : x) list.push_back(detail::shortest(static_cast<float>(e)));
@@ -106,7 +108,8 @@ void from_value(const Value& v, T& x) {
     auto* s = std::get_if<std::string>(&v);
     if (!s) detail::wrong_type("a dtype such as types.FLOAT or 'float32'", v);
     x = dtype_named(*s);
-    if (x == DType::kNone && *s != "none") detail::wrong_type("a dtype such as types.FLOAT or 'float32'", v);
+    if (x == DType::kNone && *s != "none")
+      detail::wrong_type("a dtype such as types.FLOAT or 'float32'", v);
   } else if constexpr (std::is_enum_v<T>) {
     auto* s = std::get_if<std::string>(&v);
     if (!s) detail::wrong_type(EnumNames<T>::kType, v);
@@ -139,7 +142,8 @@ void from_value(const Value& v, T& x) {
     const std::vector<double> n = detail::numbers(v);
     if constexpr (std::is_integral_v<typename T::value_type>)
       for (double d : n)
-        if (d != static_cast<double>(static_cast<int64_t>(d))) detail::wrong_type("a list of int", v);
+        if (d != static_cast<double>(static_cast<int64_t>(d)))
+          detail::wrong_type("a list of int", v);
     x.clear();
     for (double d : n) x.push_back(static_cast<typename T::value_type>(d));
   }
@@ -147,8 +151,8 @@ void from_value(const Value& v, T& x) {
 
 // The same from a value that another node computed for one sample. Texts cannot be computed.
 template <class T>
-constexpr bool kFromTensor =
-    !std::is_same_v<T, std::string> && !std::is_same_v<T, Layout> && !std::is_same_v<T, DType> && !kIsVector<T>;
+constexpr bool kFromTensor = !std::is_same_v<T, std::string> && !std::is_same_v<T, Layout> &&
+                             !std::is_same_v<T, DType> && !kIsVector<T>;
 
 template <class T>
 void from_tensor(const View& v, T& x) {
@@ -158,12 +162,14 @@ void from_tensor(const View& v, T& x) {
     throw SampleError("cannot be computed by another operator");
   } else if constexpr (kIsSmall<T>) {
     x.clear();
-    for (int64_t i = 0; i < n; ++i) x.push_back(static_cast<typename T::value_type>(detail::element(v, i)));
+    for (int64_t i = 0; i < n; ++i)
+      x.push_back(static_cast<typename T::value_type>(detail::element(v, i)));
   } else if constexpr (kFromTensor<T>) {
     if (n != 1) throw SampleError("expects one number, got a tensor of shape " + v.shape.str());
     const double d = detail::element(v, 0);
     if constexpr (std::is_enum_v<T>) {
-      if (d < 0 || d >= std::size(EnumNames<T>::kNames)) throw SampleError("expects the number of an enumerator");
+      if (d < 0 || d >= std::size(EnumNames<T>::kNames))
+        throw SampleError("expects the number of an enumerator");
       x = static_cast<T>(static_cast<int>(d));
     } else if constexpr (std::is_same_v<T, bool>) {
       x = d != 0;

@@ -28,7 +28,9 @@ TensorType sequence_type(const TensorType& t, int64_t frames) {
   return s;
 }
 
-Window frame_window(const Window& w) { return {View::without_first(w.begin), View::without_first(w.end)}; }
+Window frame_window(const Window& w) {
+  return {View::without_first(w.begin), View::without_first(w.end)};
+}
 
 Window sequence_window(const Window& w, int64_t begin, int64_t end) {
   Window s{{begin}, {end}};
@@ -49,8 +51,13 @@ void copy_whole(const View& from, const View& to, Arena& arena) {
 }  // namespace
 
 Chain::Chain(const Plan& plan, const Rewrites& rewrites, uint64_t seed, Arena& arena)
-    : plan_(plan), rewrites_(rewrites), seed_(seed), arena_(arena), states_(plan.size()),
-      destinations_(plan.slots().size()), node_ns_(new std::atomic<int64_t>[plan.size()]()) {
+    : plan_(plan),
+      rewrites_(rewrites),
+      seed_(seed),
+      arena_(arena),
+      states_(plan.size()),
+      destinations_(plan.slots().size()),
+      node_ns_(new std::atomic<int64_t>[plan.size()]()) {
   for (int i = 0; i < plan.size(); ++i) {
     const size_t outputs = plan.checked(i).outputs.size();
     State& s = states_[i];
@@ -96,8 +103,9 @@ void Chain::feed(int reader, int64_t index, std::span<const uint8_t> bytes) {
   source.infer(index, bytes.size(), s.types);
   for (size_t k = 0; k < s.types.size(); ++k) {
     const TensorType& t = s.types[k];
-    void* data = static_cast<int>(k) == source.bytes_output() ? const_cast<uint8_t*>(bytes.data())
-                                                              : arena_.allocate(t.shape.volume() * size_of(t.dtype));
+    void* data = static_cast<int>(k) == source.bytes_output()
+                     ? const_cast<uint8_t*>(bytes.data())
+                     : arena_.allocate(t.shape.volume() * size_of(t.dtype));
     s.views[k] = View::dense(data, t.dtype, t.shape, t.layout);
   }
   source.write(index, bytes, s.views);
@@ -117,11 +125,12 @@ const Operator* Chain::resolve(int node, int64_t frame) {
     const bool is_sequence = value.layout.str().starts_with('F') && states_[node].unfold;
     if (is_sequence && c.type->arguments[c.link_arguments[i]].per_frame) {
       if (plan_.node(node).device == DeviceKind::kGpu)
-        throw SampleError("argument '" + links[i].argument + "' has a value per frame, which only device='cpu' takes");
+        throw SampleError("argument '" + links[i].argument +
+                          "' has a value per frame, which only device='cpu' takes");
       states_[node].per_frame = true;
       if (frame >= value.full[0])
-        throw SampleError("argument '" + links[i].argument + "' has values for " + std::to_string(value.full[0]) +
-                          " frames, the input has more");
+        throw SampleError("argument '" + links[i].argument + "' has values for " +
+                          std::to_string(value.full[0]) + " frames, the input has more");
       copy->set(c.link_arguments[i], value.frame(frame));
     } else {
       copy->set(c.link_arguments[i], value);
@@ -178,7 +187,8 @@ void Chain::infer_node(int node) {
     for (TensorType& t : s.types) t = sequence_type(t, frames);
   }
   for (const TensorType& t : s.types)
-    if (!t.shape.is_possible()) throw SampleError("the output would be " + t.str() + ", more than 2^40 elements");
+    if (!t.shape.is_possible())
+      throw SampleError("the output would be " + t.str() + ", more than 2^40 elements");
 }
 
 void Chain::infer() {
@@ -223,7 +233,8 @@ void Chain::demand_node(int node) {
   for (const TensorType& t : s.inputs) needed.push_back(Window::all(t.shape));
   const bool narrows = rewrites_.demand && !s.per_frame && !s.inputs.empty();
   if (narrows && plan_.checked(node).type->kind == OperatorKind::kLower) {
-    needed[0] = stoker::demand(s.blocks, s.inputs[0], s.unfold ? frame_window(s.wanted[0]) : s.wanted[0]);
+    needed[0] =
+        stoker::demand(s.blocks, s.inputs[0], s.unfold ? frame_window(s.wanted[0]) : s.wanted[0]);
   } else if (narrows && !s.unfold) {
     Demand d{s.inputs, s.wanted, needed};
     s.op->demand(d);
@@ -231,7 +242,8 @@ void Chain::demand_node(int node) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i]) continue;
     const bool frames = i == 0 && s.unfold;
-    want(*inputs[i], frames ? sequence_window(needed[i], s.wanted[0].begin[0], s.wanted[0].end[0]) : needed[i]);
+    want(*inputs[i],
+         frames ? sequence_window(needed[i], s.wanted[0].begin[0], s.wanted[0].end[0]) : needed[i]);
   }
 }
 
@@ -242,7 +254,8 @@ View Chain::place(int node, int output) {
   const int slot = plan_.plan(node).output_slots[output];
   if (slot >= 0 && destinations_[slot].data) return destinations_[slot];
   const Window& w = s.has_wanted[output] ? s.wanted[output] : Window::all(t.shape);
-  return View::window(arena_.allocate(w.shape().volume() * size_of(t.dtype)), t.dtype, w, t.shape, t.layout);
+  return View::window(arena_.allocate(w.shape().volume() * size_of(t.dtype)), t.dtype, w, t.shape,
+                      t.layout);
 }
 
 void Chain::run_sample(int node) {
@@ -273,8 +286,10 @@ void Chain::run_sample(int node) {
 void Chain::run_pass(int head, int tail) {
   const Ref from = *plan_.node(head).inputs[0];
   View in = states_[from.node].views[from.output];
-  if (in.layout.empty()) in.layout = states_[head].unfold ? Layout("F" + std::string(states_[head].inputs[0].layout.str()))
-                                                           : states_[head].inputs[0].layout;
+  if (in.layout.empty())
+    in.layout = states_[head].unfold
+                    ? Layout("F" + std::string(states_[head].inputs[0].layout.str()))
+                    : states_[head].inputs[0].layout;
   const View out = states_[tail].views[0] = place(tail, 0);
   auto gather_blocks = [&] {
     pass_.clear();
@@ -290,7 +305,8 @@ void Chain::run_pass(int head, int tail) {
       const TensorType whole = states_[head].types[0];
       lower_node(head, f);
       if (!(sequence_type(states_[head].types[0], whole.shape[0]) == whole))
-        throw SampleError("frame " + std::to_string(f) + " becomes " + states_[head].types[0].str() + ", frame 0 became " +
+        throw SampleError("frame " + std::to_string(f) + " becomes " +
+                          states_[head].types[0].str() + ", frame 0 became " +
                           frame_type(whole).str() + "; all frames must agree");
       states_[head].types[0] = whole;
       gather_blocks();
@@ -332,7 +348,8 @@ void Chain::run() {
     if (plan_.plan(i).is_used && plan_.node(i).device == DeviceKind::kCpu) demand_node(i);
   for (int i = 0; i < plan_.size(); ++i) {
     const PlanNode& p = plan_.plan(i);
-    if (p.is_used && !states_[i].done && plan_.node(i).device == DeviceKind::kCpu && is_wanted(i)) run_node(i);
+    if (p.is_used && !states_[i].done && plan_.node(i).device == DeviceKind::kCpu && is_wanted(i))
+      run_node(i);
   }
   deliver();
 }

@@ -52,8 +52,8 @@ class Chain {
   struct State {
     const Operator* op = nullptr;
     std::vector<TensorType> inputs, types;  // full, with frames
-    std::vector<View> views;                // by output; null until run
-    std::vector<Window> wanted;             // by output
+    std::vector<View> views;  // by output; null until run
+    std::vector<Window> wanted;  // by output
     std::vector<char> has_wanted;
     std::vector<Block> blocks;
     bool per_frame = false, unfold = false, done = false;

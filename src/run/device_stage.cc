@@ -16,15 +16,19 @@ constexpr int64_t kBlockNs = 100;  // a guess, for the virtual clock only
 
 DeviceStage::DeviceStage(const Plan& plan, int device_id, int streams)
     : plan_(plan), device_(device(device_id)), place_(plan.size(), -1) {
-  for (int i = 0; i < streams; ++i) streams_.push_back(device_.make_stream("pipeline " + std::to_string(i)));
-  for (size_t k = 0; k < plan.device_nodes().size(); ++k) place_[plan.device_nodes()[k]] = static_cast<int>(k);
+  for (int i = 0; i < streams; ++i)
+    streams_.push_back(device_.make_stream("pipeline " + std::to_string(i)));
+  for (size_t k = 0; k < plan.device_nodes().size(); ++k)
+    place_[plan.device_nodes()[k]] = static_cast<int>(k);
 }
 
 // One allocation for all samples: back to back when they are of one shape, else each aligned for vector access.
-DeviceStage::Value DeviceStage::reserve(Stream& stream, const std::vector<TensorType>& types) const {
+DeviceStage::Value DeviceStage::reserve(Stream& stream,
+                                        const std::vector<TensorType>& types) const {
   constexpr int64_t kAlign = 256;
   Value v;
-  v.is_dense = std::all_of(types.begin(), types.end(), [&](const TensorType& t) { return t == types[0]; });
+  v.is_dense =
+      std::all_of(types.begin(), types.end(), [&](const TensorType& t) { return t == types[0]; });
   std::vector<int64_t> at;
   int64_t size = 0;
   for (const TensorType& t : types) {
@@ -34,7 +38,8 @@ DeviceStage::Value DeviceStage::reserve(Stream& stream, const std::vector<Tensor
   }
   v.owner = acquire(stream, static_cast<size_t>(size));
   for (size_t i = 0; i < types.size(); ++i)
-    v.views.push_back(View::dense(v.owner->data() + at[i], types[i].dtype, types[i].shape, types[i].layout));
+    v.views.push_back(
+        View::dense(v.owner->data() + at[i], types[i].dtype, types[i].shape, types[i].layout));
   return v;
 }
 
@@ -42,40 +47,45 @@ std::shared_ptr<Buffer> DeviceStage::acquire(Stream& stream, size_t bytes) const
   auto buffer = stream.try_acquire(std::max<size_t>(bytes, 1));
   if (buffer) return buffer;
   const DeviceUsage usage = device_.usage();
-  throw BudgetError(device_.name() + ": no memory for " + in_words(bytes) + " of a batch; " + in_words(usage.in_use) + " of " +
-                    in_words(usage.limit) + " are in use");
+  throw BudgetError(device_.name() + ": no memory for " + in_words(bytes) + " of a batch; " +
+                    in_words(usage.in_use) + " of " + in_words(usage.limit) + " are in use");
 }
 
 // One launch a stage: usually one for the whole batch, however ragged.
-void DeviceStage::launch(Stream& stream, const std::shared_ptr<FusedBatch>& batch, const std::string& name) const {
+void DeviceStage::launch(Stream& stream, const std::shared_ptr<FusedBatch>& batch,
+                         const std::string& name) const {
   const std::shared_ptr<Buffer> tables = acquire(stream, batch->tables().size());
   const std::shared_ptr<Buffer> scratch = acquire(stream, batch->scratch_bytes());
-  stream.copy(tables->data(), batch->tables().data(), batch->tables().size(), Copy::kToDevice, name + " tables");
+  stream.copy(tables->data(), batch->tables().data(), batch->tables().size(), Copy::kToDevice,
+              name + " tables");
   for (size_t i = 0; i < batch->stages().size(); ++i) {
     const FusedBatch::Stage& s = batch->stages()[i];
-    stream.launch(batch->program(i, tables->data(), scratch->data()), {s.blocks, s.threads, s.shared_bytes, s.blocks * kBlockNs}, name);
+    stream.launch(batch->program(i, tables->data(), scratch->data()),
+                  {s.blocks, s.threads, s.shared_bytes, s.blocks * kBlockNs}, name);
   }
   stream.call([batch] {}, 0, "release");  // the tables' host side stays until they are copied
 }
 
 DeviceStage::Value DeviceStage::upload(Stream& stream, const Batch& batch) const {
   std::vector<TensorType> types;
-  for (const Sample& s : batch.samples) types.push_back({s.view.dtype, s.view.layout, s.view.shape});
+  for (const Sample& s : batch.samples)
+    types.push_back({s.view.dtype, s.view.layout, s.view.shape});
   Value v = reserve(stream, types);
   if (batch.is_dense()) {
     const size_t bytes = static_cast<size_t>(batch.samples[0].view.bytes()) * batch.samples.size();
     stream.copy(v.owner->data(), batch.samples[0].view.data, bytes, Copy::kToDevice, "upload");
   } else {
     for (size_t i = 0; i < types.size(); ++i)
-      stream.copy(v.views[i].data, batch.samples[i].view.data, static_cast<size_t>(batch.samples[i].view.bytes()),
-                  Copy::kToDevice, "upload");
+      stream.copy(v.views[i].data, batch.samples[i].view.data,
+                  static_cast<size_t>(batch.samples[i].view.bytes()), Copy::kToDevice, "upload");
   }
   // The host's bytes stay until the copies are done.
   stream.call([samples = batch.samples] {}, 0, "release");
   return v;
 }
 
-DeviceStage::Value DeviceStage::run_pass(Stream& stream, const Step& step, int head, int tail, const Value& in) const {
+DeviceStage::Value DeviceStage::run_pass(Stream& stream, const Step& step, int head, int tail,
+                                         const Value& in) const {
   std::vector<std::vector<Block>> blocks;
   std::vector<TensorType> types;
   for (size_t i = 0; i < step.lowered.size(); ++i) {
@@ -129,7 +139,9 @@ void DeviceStage::enqueue(const Step& step, Outputs& outputs) {
     if (plan_.node(from.node).device == DeviceKind::kGpu) return values.at(from.node);
     const int slot = plan_.plan(from.node).output_slots[from.output];
     auto it = uploads.find(slot);
-    return it != uploads.end() ? it->second : uploads.emplace(slot, upload(stream, step.slot(slot))).first->second;
+    return it != uploads.end()
+               ? it->second
+               : uploads.emplace(slot, upload(stream, step.slot(slot))).first->second;
   };
   std::vector<char> is_inside(plan_.size());  // of a pass that began before
   for (int head : plan_.device_nodes()) {
@@ -144,7 +156,8 @@ void DeviceStage::enqueue(const Step& step, Outputs& outputs) {
     const Ref from = plan_.graph().outputs[k];
     if (plan_.node(from.node).device != DeviceKind::kGpu) continue;
     const Value& value = values.at(from.node);
-    outputs.batches[k] = batch_of(std::exchange(taken[from.node], 1) ? copy(stream, value) : value, step);
+    outputs.batches[k] =
+        batch_of(std::exchange(taken[from.node], 1) ? copy(stream, value) : value, step);
     outputs.batches[k].on_device = on_device;
   }
   on_device->device = &device_;

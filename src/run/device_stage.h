@@ -26,7 +26,8 @@ class DeviceStage {
     bool is_dense = false;
   };
   std::shared_ptr<Buffer> acquire(Stream& stream, size_t bytes) const;
-  void launch(Stream& stream, const std::shared_ptr<FusedBatch>& batch, const std::string& name) const;
+  void launch(Stream& stream, const std::shared_ptr<FusedBatch>& batch,
+              const std::string& name) const;
   Value reserve(Stream& stream, const std::vector<TensorType>& types) const;
   Value upload(Stream& stream, const Batch& batch) const;
   Value run_pass(Stream& stream, const Step& step, int head, int tail, const Value& in) const;

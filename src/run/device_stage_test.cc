@@ -11,12 +11,20 @@ namespace {
 // Files of different sizes as int16, mirrored in pieces: (label, values on `device`).
 Graph device_graph(const SampleFolder& folder, DeviceKind device) {
   Graph g;
-  const int files = g.add({.op = "readers.file",
-                           .name = "files",
-                           .arguments = {{"files", folder.names()}, {"file_root", folder.root()}, {"random_shuffle", true}}});
+  const int files = g.add(
+      {.op = "readers.file",
+       .name = "files",
+       .arguments = {
+           {"files", folder.names()}, {"file_root", folder.root()}, {"random_shuffle", true}}});
   const int up = g.add({.op = "copy", .device = device, .inputs = {Ref{files, 0}}});
-  const int wide = g.add({.op = "cast", .device = device, .arguments = {{"dtype", std::string("int16")}}, .inputs = {Ref{up, 0}}});
-  const int half = g.add({.op = "cast", .device = device, .arguments = {{"dtype", std::string("float16")}}, .inputs = {Ref{wide, 0}}});
+  const int wide = g.add({.op = "cast",
+                          .device = device,
+                          .arguments = {{"dtype", std::string("int16")}},
+                          .inputs = {Ref{up, 0}}});
+  const int half = g.add({.op = "cast",
+                          .device = device,
+                          .arguments = {{"dtype", std::string("float16")}},
+                          .inputs = {Ref{wide, 0}}});
   g.outputs = {{files, 1}, {half, 0}, {half, 0}};
   return g;
 }
@@ -59,7 +67,8 @@ TEST_F(DeviceStage, GivesTheBytesOfTheCpu) {
       EXPECT_EQ(labels(got), labels(want));
       EXPECT_NE(got.batches[1].samples[0].view.data, got.batches[2].samples[0].view.data);
       for (size_t i = 0; i < 4; ++i)
-        for (int k : {1, 2}) EXPECT_EQ(on_host(got.batches[k], i), on_host(want.batches[k], i)) << executor << s << i;
+        for (int k : {1, 2})
+          EXPECT_EQ(on_host(got.batches[k], i), on_host(want.batches[k], i)) << executor << s << i;
     }
   }
 }
@@ -112,7 +121,8 @@ TEST_F(DeviceStage, AMissingDeviceIsSaidWhenThePipelineIsMade) {
     Pipeline gpu(device_graph(folder, DeviceKind::kGpu), options("pipelined"));
     FAIL() << "no error";
   } catch (const DeviceError& e) {
-    EXPECT_NE(std::string(e.what()).find("STOKER_SIMULATED_DEVICES"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("STOKER_SIMULATED_DEVICES"), std::string::npos)
+        << e.what();
   }
 }
 

@@ -15,7 +15,7 @@ enum class OnError : uint8_t { kRaise, kSkip, kReplace };
 
 struct ExecutorOptions {
   int num_threads = 1;
-  int depth = 2;        // iterations open at once
+  int depth = 2;  // iterations open at once
   int io_threads = 2;
   uint64_t seed = 0;
   OnError on_error = OnError::kRaise;
@@ -26,15 +26,15 @@ struct ExecutorOptions {
 
 // One step, as the user gets it.
 struct Outputs {
-  std::vector<Batch> batches;           // by graph output
+  std::vector<Batch> batches;  // by graph output
   std::vector<SampleFailure> failures;  // all of them, also the skipped and the replaced
-  std::vector<int64_t> next;            // cursors of the orders after this step
+  std::vector<int64_t> next;  // cursors of the orders after this step
   bool ends_epoch = false;
-  bool is_lost = false;                 // on_error=raise and something failed, or nothing is left: to be raised
+  bool is_lost = false;  // on_error=raise and something failed, or nothing is left: to be raised
 };
 
 struct WaitStats {
-  int64_t steps = 0, steps_waited = 0;   // hand-outs, and those that were not ready when asked for
+  int64_t steps = 0, steps_waited = 0;  // hand-outs, and those that were not ready when asked for
   int64_t user_wait_ns = 0, worker_idle_ns = 0, read_wait_ns = 0;
   int64_t samples = 0, bytes_read = 0;
 };
@@ -53,9 +53,11 @@ class Executor {
 };
 
 // `cursors`: where each order starts. Requires: the pool outlives the executor (outputs may outlive both).
-std::unique_ptr<Executor> make_pipelined(std::shared_ptr<const Plan> plan, const ExecutorOptions& options,
-                                         HostPool& pool, std::vector<int64_t> cursors);
-std::unique_ptr<Executor> make_simple(std::shared_ptr<const Plan> plan, const ExecutorOptions& options,
-                                      HostPool& pool, std::vector<int64_t> cursors);
+std::unique_ptr<Executor> make_pipelined(std::shared_ptr<const Plan> plan,
+                                         const ExecutorOptions& options, HostPool& pool,
+                                         std::vector<int64_t> cursors);
+std::unique_ptr<Executor> make_simple(std::shared_ptr<const Plan> plan,
+                                      const ExecutorOptions& options, HostPool& pool,
+                                      std::vector<int64_t> cursors);
 
 }  // namespace stoker

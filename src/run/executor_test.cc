@@ -8,7 +8,8 @@
 namespace stoker {
 namespace {
 
-PipelineOptions options(int64_t batch, int threads = 2, int depth = 2, const char* executor = "pipelined") {
+PipelineOptions options(int64_t batch, int threads = 2, int depth = 2,
+                        const char* executor = "pipelined") {
   PipelineOptions o;
   o.batch_size = batch;
   o.num_threads = threads;
@@ -34,22 +35,28 @@ TEST(Executor, ThreadsDepthBatchAndFormChangeNoByte) {
   auto graph = [&] { return file_graph(folder, {{"random_shuffle", true}}); };
   const auto want = run(graph(), options(7, 1, 1, "simple"), 10);
   for (int threads : {1, 2, 7})
-    for (int depth : {1, 2, 5}) EXPECT_EQ(run(graph(), options(7, threads, depth), 10), want) << threads << " " << depth;
+    for (int depth : {1, 2, 5})
+      EXPECT_EQ(run(graph(), options(7, threads, depth), 10), want) << threads << " " << depth;
   for (int64_t batch : {1, 2, 10, 35}) {
     EXPECT_EQ(run(graph(), options(batch), static_cast<int>(70 / batch)), want) << batch;
-    EXPECT_EQ(run(graph(), options(batch, 1, 1, "simple"), static_cast<int>(70 / batch)), want) << batch;
+    EXPECT_EQ(run(graph(), options(batch, 1, 1, "simple"), static_cast<int>(70 / batch)), want)
+        << batch;
   }
 }
 
 TEST(Executor, ShardsDealTheSameStream) {
   SampleFolder folder(13);
-  const auto want = run(file_graph(folder, {{"random_shuffle", true}}), options(1, 1, 1, "simple"), 60);
+  const auto want =
+      run(file_graph(folder, {{"random_shuffle", true}}), options(1, 1, 1, "simple"), 60);
   for (int shards : {2, 5}) {
     std::vector<std::vector<std::string>> parts;
     for (int s = 0; s < shards; ++s)
-      parts.push_back(run(file_graph(folder, {{"random_shuffle", true}, {"shard_id", int64_t{s}}, {"num_shards", int64_t{shards}}}),
+      parts.push_back(run(file_graph(folder, {{"random_shuffle", true},
+                                              {"shard_id", int64_t{s}},
+                                              {"num_shards", int64_t{shards}}}),
                           options(3), 60 / (3 * shards)));
-    for (int i = 0; i < 60; ++i) EXPECT_EQ(parts[i / 3 % shards][i / (3 * shards) * 3 + i % 3], want[i]) << shards << " " << i;
+    for (int i = 0; i < 60; ++i)
+      EXPECT_EQ(parts[i / 3 % shards][i / (3 * shards) * 3 + i % 3], want[i]) << shards << " " << i;
   }
 }
 
@@ -57,7 +64,8 @@ TEST(Executor, AnotherSeedChangesDrawsAndNotTheOrder) {
   SampleFolder folder(9);
   PipelineOptions a = options(9), b = a;
   b.seed = 8;
-  Pipeline p(file_graph(folder, {{"random_shuffle", true}}), a), q(file_graph(folder, {{"random_shuffle", true}}), b);
+  Pipeline p(file_graph(folder, {{"random_shuffle", true}}), a),
+      q(file_graph(folder, {{"random_shuffle", true}}), b);
   const Outputs x = *p.run(), y = *q.run();
   EXPECT_EQ(labels(x), labels(y));
   for (size_t i = 0; i < 9; ++i)
@@ -118,7 +126,9 @@ TEST(Executor, AnOutputNamedTwiceIsNotShared) {
   const Outputs out = *p.run();
   for (int k : {0, 2}) {
     EXPECT_NE(out.batches[k].samples[0].view.data, out.batches[k + 1].samples[0].view.data);
-    EXPECT_EQ(std::memcmp(out.batches[k].samples[1].view.data, out.batches[k + 1].samples[1].view.data, 4), 0);
+    EXPECT_EQ(std::memcmp(out.batches[k].samples[1].view.data,
+                          out.batches[k + 1].samples[1].view.data, 4),
+              0);
   }
 }
 
@@ -127,7 +137,8 @@ TEST(Executor, MemoryStaysFlatOverEpochs) {
   Pipeline p(file_graph(folder, {{"random_shuffle", true}}), options(4));
   for (int s = 0; s < 400; ++s) (void)p.run();
   const size_t largest = size_class(4 * (1000 + 997 * 15));
-  EXPECT_LE(p.stats().memory.high_water_held, 3 * 4 * largest * 5 / 4);  // two open iterations and the one handed out
+  EXPECT_LE(p.stats().memory.high_water_held,
+            3 * 4 * largest * 5 / 4);  // two open iterations and the one handed out
   p.stop();
   EXPECT_EQ(p.stats().memory.in_use, 0u);
 }

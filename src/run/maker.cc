@@ -12,9 +12,12 @@ constexpr int kMaxAttempts = 16;  // architecture: a replacement is looked for s
 
 }  // namespace
 
-SampleMaker::SampleMaker(const Plan& plan, const Rewrites& rewrites, const ExecutorOptions& options, ByteSource& bytes,
-                         HostPool& pool)
-    : plan_(plan), on_error_(options.on_error), bytes_(bytes), pool_(pool),
+SampleMaker::SampleMaker(const Plan& plan, const Rewrites& rewrites, const ExecutorOptions& options,
+                         ByteSource& bytes, HostPool& pool)
+    : plan_(plan),
+      on_error_(options.on_error),
+      bytes_(bytes),
+      pool_(pool),
       arena_(options.scratch_limit / static_cast<size_t>(options.num_threads)),
       chain_(plan, rewrites, options.seed, arena_) {}
 
@@ -22,8 +25,8 @@ SampleMaker::SampleMaker(const Plan& plan, const Rewrites& rewrites, const Execu
 int64_t SampleMaker::index_of(int reader, const io::Place& place, int attempt) const {
   if (attempt == 0) return place.index;
   const io::OrderSpec& spec = plan_.order(reader).spec();
-  const uint64_t h = mix(spec.key, static_cast<uint64_t>(place.epoch), static_cast<uint64_t>(place.position),
-                         static_cast<uint64_t>(attempt));
+  const uint64_t h = mix(spec.key, static_cast<uint64_t>(place.epoch),
+                         static_cast<uint64_t>(place.position), static_cast<uint64_t>(attempt));
   return static_cast<int64_t>(h % static_cast<uint64_t>(spec.size));
 }
 
@@ -42,7 +45,8 @@ void SampleMaker::attempt(Step& step, int i, int attempt) {
   }
   chain_.infer();
   step.lowered[i].clear();
-  for (int n : plan_.device_nodes()) step.lowered[i].push_back({chain_.device_type(n), chain_.device_blocks(n)});
+  for (int n : plan_.device_nodes())
+    step.lowered[i].push_back({chain_.device_type(n), chain_.device_blocks(n)});
   for (size_t k = 0; k < plan_.slots().size(); ++k) {
     const int slot = static_cast<int>(k);
     chain_.set_destination(slot, step.place(slot, i, chain_.slot_type(slot), pool_));
@@ -68,7 +72,8 @@ SampleFailure SampleMaker::failure(const SampleError& e, int i) const {
 }
 
 bool SampleMaker::make(Step& step, int i, std::vector<SampleFailure>& failures) {
-  const int attempts = on_error_ == OnError::kReplace && plan_.reader_count() ? kMaxAttempts + 1 : 1;
+  const int attempts =
+      on_error_ == OnError::kReplace && plan_.reader_count() ? kMaxAttempts + 1 : 1;
   for (int a = 0; a < attempts; ++a) {
     try {
       attempt(step, i, a);

@@ -18,8 +18,8 @@ class ByteSource {
 class SampleMaker {
  public:
   // Requires: everything outlives this.
-  SampleMaker(const Plan& plan, const Rewrites& rewrites, const ExecutorOptions& options, ByteSource& bytes,
-              HostPool& pool);
+  SampleMaker(const Plan& plan, const Rewrites& rewrites, const ExecutorOptions& options,
+              ByteSource& bytes, HostPool& pool);
 
   // False when the sample could not be made; then `failures` says why (with on_error=replace it may hold failures though it was
   // made). Throws Starved, BudgetError (of scratch) and what is a bug.

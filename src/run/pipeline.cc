@@ -12,7 +12,10 @@ namespace stoker {
 
 namespace {
 
-size_t half_of_memory() { return static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) / 2 * static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
+size_t half_of_memory() {
+  return static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) / 2 *
+         static_cast<size_t>(sysconf(_SC_PAGESIZE));
+}
 
 uint64_t drawn_seed() {
   std::random_device d;
@@ -28,7 +31,8 @@ OnError on_error_named(const std::string& name) {
 
 void at_least(const char* name, int64_t value, int64_t low) {
   if (value < low)
-    throw GraphError(std::string(name) + " is " + std::to_string(value) + "; it must be at least " + std::to_string(low));
+    throw GraphError(std::string(name) + " is " + std::to_string(value) + "; it must be at least " +
+                     std::to_string(low));
 }
 
 ExecutorOptions executor_options(const PipelineOptions& o) {
@@ -36,7 +40,8 @@ ExecutorOptions executor_options(const PipelineOptions& o) {
   at_least("prefetch_queue_depth", o.prefetch_queue_depth, 1);
   at_least("num_shards", o.num_shards, 1);
   if (o.shard_id < 0 || o.shard_id >= o.num_shards)
-    throw GraphError("shard_id is " + std::to_string(o.shard_id) + ", outside [0, " + std::to_string(o.num_shards) + ")");
+    throw GraphError("shard_id is " + std::to_string(o.shard_id) + ", outside [0, " +
+                     std::to_string(o.num_shards) + ")");
   if (o.executor != "pipelined" && o.executor != "simple")
     throw GraphError("executor expects 'pipelined' or 'simple', got '" + o.executor + "'");
   // Note [Shares of the budget]: a half for batches, three eighths for the workers' scratch, the rest for reading ahead.
@@ -56,8 +61,9 @@ ExecutorOptions executor_options(const PipelineOptions& o) {
 }
 
 std::string describe(const SampleFailure& f) {
-  std::string s = "\n  sample " + std::to_string(f.in_batch) + " (epoch " + std::to_string(f.who.epoch) + ", position " +
-                  std::to_string(f.who.position) + ")";
+  std::string s = "\n  sample " + std::to_string(f.in_batch) + " (epoch " +
+                  std::to_string(f.who.epoch) + ", position " + std::to_string(f.who.position) +
+                  ")";
   if (!f.source.empty()) s += " from '" + f.source + "'";
   if (f.offset >= 0) s += " at byte " + std::to_string(f.offset);
   s += ": " + f.op + " '" + f.instance + "'" + (f.where.empty() ? "" : " (" + f.where + ")");
@@ -65,7 +71,8 @@ std::string describe(const SampleFailure& f) {
 }
 
 std::string describe(const std::vector<SampleFailure>& failures, int64_t batch_size) {
-  std::string s = std::to_string(failures.size()) + " of " + std::to_string(batch_size) + " samples could not be made:";
+  std::string s = std::to_string(failures.size()) + " of " + std::to_string(batch_size) +
+                  " samples could not be made:";
   for (const SampleFailure& f : failures) s += describe(f);
   return s;
 }
@@ -79,7 +86,8 @@ class Pipeline::Use {
  public:
   explicit Use(const Pipeline& p) : p_(p) {
     p.check_process();
-    if (p.busy_.exchange(true)) throw StateError("two threads use one pipeline at once; give each its own");
+    if (p.busy_.exchange(true))
+      throw StateError("two threads use one pipeline at once; give each its own");
   }
   ~Use() { p_.busy_ = false; }
 
@@ -87,15 +95,18 @@ class Pipeline::Use {
   const Pipeline& p_;
 };
 
-Pipeline::Pipeline(Graph graph, const PipelineOptions& options) : options_(options), pid_(getpid()) {
+Pipeline::Pipeline(Graph graph, const PipelineOptions& options)
+    : options_(options), pid_(getpid()) {
   options_.seed_is_drawn = !options_.seed;
   if (options_.seed_is_drawn) options_.seed = drawn_seed();
   if (!options_.memory_limit) options_.memory_limit = half_of_memory();
   executor_options_ = executor_options(options_);
-  if (std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& n) { return n.device == DeviceKind::kGpu; }))
+  if (std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                  [](const Node& n) { return n.device == DeviceKind::kGpu; }))
     (void)device(options_.device_id);  // says what is missing, before anything is opened
   plan_ = std::make_shared<const Plan>(
-      std::move(graph), PlanOptions{options_.batch_size, options_.shard_id, options_.num_shards, options_.rewrites});
+      std::move(graph),
+      PlanOptions{options_.batch_size, options_.shard_id, options_.num_shards, options_.rewrites});
   pool_ = std::make_unique<HostPool>(executor_options_.output_limit);
   cursors_.assign(plan_->order_count(), 0);
 }
@@ -106,11 +117,14 @@ Pipeline::~Pipeline() {
 
 void Pipeline::check_process() const {
   if (getpid() != pid_)
-    throw StateError("this pipeline was built before a fork; build one in the child process instead");
+    throw StateError(
+        "this pipeline was built before a fork; build one in the child process instead");
 }
 
 Executor& Pipeline::executor() {
-  if (!executor_) executor_ = (executor_options_.pipelined ? make_pipelined : make_simple)(plan_, executor_options_, *pool_, cursors_);
+  if (!executor_)
+    executor_ = (executor_options_.pipelined ? make_pipelined : make_simple)(
+        plan_, executor_options_, *pool_, cursors_);
   return *executor_;
 }
 
@@ -162,14 +176,16 @@ int64_t Pipeline::steps_left() const {
 
 ReaderMeta Pipeline::reader_meta(const std::string& name) const {
   for (int r = 0; r < plan_->reader_count(); ++r) {
-    if (name.empty() ? r != plan_->lead() : plan_->node(plan_->reader_node(r)).name != name) continue;
+    if (name.empty() ? r != plan_->lead() : plan_->node(plan_->reader_node(r)).name != name)
+      continue;
     const io::OrderSpec& s = plan_->order(r).spec();
     const int64_t shards = s.num_shards;
-    return {s.size, (s.size + shards - 1) / shards * shards, s.num_shards, s.shard_id,
-            s.end == io::OrderSpec::EpochEnd::kPad, s.stick_to_shard};
+    return {s.size,     (s.size + shards - 1) / shards * shards, s.num_shards,
+            s.shard_id, s.end == io::OrderSpec::EpochEnd::kPad,  s.stick_to_shard};
   }
   std::vector<std::string> names;
-  for (int r = 0; r < plan_->reader_count(); ++r) names.push_back(plan_->node(plan_->reader_node(r)).name);
+  for (int r = 0; r < plan_->reader_count(); ++r)
+    names.push_back(plan_->node(plan_->reader_node(r)).name);
   if (names.empty()) throw GraphError("the pipeline has no reader");
   throw GraphError("no reader is named '" + name + "'." + did_you_mean(name, names));
 }
@@ -181,7 +197,8 @@ Pipeline::Stats Pipeline::stats() const {
   Stats s;
   if (executor_) s.waits = executor_->waits();
   for (int i = 0; i < plan_->size(); ++i)
-    s.nodes.push_back({plan_->node(i).op, plan_->node(i).name, executor_ ? executor_->node_ns(i) : 0});
+    s.nodes.push_back(
+        {plan_->node(i).op, plan_->node(i).name, executor_ ? executor_->node_ns(i) : 0});
   s.memory = pool_->usage();
   s.failures = static_cast<int64_t>(quarantine_.size());
   return s;

@@ -13,16 +13,16 @@ namespace stoker {
 struct PipelineOptions {
   int64_t batch_size = 1;
   int num_threads = 1;
-  int prefetch_queue_depth = 2;        // steps in flight
+  int prefetch_queue_depth = 2;  // steps in flight
   int io_threads = 2;
-  std::optional<uint64_t> seed;        // none: one is drawn and kept in the state
-  bool seed_is_drawn = false;          // set by the pipeline: a restored state brings its own
-  std::string on_error = "raise";      // "raise", "skip", "replace"
-  size_t memory_limit = 0;             // bytes of host memory; 0: half of the machine's
+  std::optional<uint64_t> seed;  // none: one is drawn and kept in the state
+  bool seed_is_drawn = false;  // set by the pipeline: a restored state brings its own
+  std::string on_error = "raise";  // "raise", "skip", "replace"
+  size_t memory_limit = 0;  // bytes of host memory; 0: half of the machine's
   size_t read_ahead_limit = 64 << 20;  // bytes, at most an eighth of memory_limit
   std::string executor = "pipelined";  // or "simple"
-  int shard_id = 0, num_shards = 1;    // of a pipeline without a reader
-  int device_id = 0;                   // where the graph has operators on a GPU
+  int shard_id = 0, num_shards = 1;  // of a pipeline without a reader
+  int device_id = 0;  // where the graph has operators on a GPU
   Rewrites rewrites = {};
 };
 

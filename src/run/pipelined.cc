@@ -25,12 +25,15 @@ int64_t ns_since(Clock::time_point t) { return std::chrono::nanoseconds(Clock::n
 // Where each order stands before a step. Walks forward on demand and forgets what is behind. Thread-safe.
 class Cursors {
  public:
-  Cursors(const Plan& plan, std::vector<int64_t> first) : plan_(plan) { steps_.push_back(std::move(first)); }
+  Cursors(const Plan& plan, std::vector<int64_t> first) : plan_(plan) {
+    steps_.push_back(std::move(first));
+  }
   std::vector<int64_t> at(int64_t step) {
     std::lock_guard lock(mutex_);
     while (begin_ + static_cast<int64_t>(steps_.size()) <= step) {
       std::vector<int64_t> next = steps_.back();
-      for (size_t r = 0; r < next.size(); ++r) next[r] = plan_.order(static_cast<int>(r)).next(next[r]);
+      for (size_t r = 0; r < next.size(); ++r)
+        next[r] = plan_.order(static_cast<int>(r)).next(next[r]);
       steps_.push_back(std::move(next));
     }
     return steps_[step - begin_];
@@ -62,7 +65,9 @@ struct Iteration {
   bool is_closing = false;  // to be made again later: no new tickets
   std::optional<Outputs> outputs;  // set by the device's issuing thread, where there is one
   // Nothing more will happen to its samples.
-  bool is_made() const { return done == static_cast<int64_t>(tickets.size()) || (step.fatal && !running); }
+  bool is_made() const {
+    return done == static_cast<int64_t>(tickets.size()) || (step.fatal && !running);
+  }
 };
 
 // A worker's view of the fetchers.
@@ -89,7 +94,9 @@ class FetchedBytes final : public ByteSource {
     try {
       taken_[reader] = fetchers_[reader]->take(sequence);
     } catch (const StateError&) {
-      return direct_.take(reader, sequence, index);  // taken before: this is a ticket that went back for want of memory
+      return direct_.take(
+          reader, sequence,
+          index);  // taken before: this is a ticket that went back for want of memory
     }
     return {reinterpret_cast<const uint8_t*>(taken_[reader].data()), taken_[reader].size()};
   }
@@ -100,7 +107,8 @@ class FetchedBytes final : public ByteSource {
 };
 
 struct Worker {
-  Worker(const Plan& plan, const ExecutorOptions& options, std::vector<std::unique_ptr<io::Fetcher>>& fetchers, HostPool& pool)
+  Worker(const Plan& plan, const ExecutorOptions& options,
+         std::vector<std::unique_ptr<io::Fetcher>>& fetchers, HostPool& pool)
       : bytes(plan, fetchers), maker(plan, plan.rewrites(), options, bytes, pool) {}
   FetchedBytes bytes;
   SampleMaker maker;
@@ -112,7 +120,10 @@ class Pipelined final : public Executor {
  public:
   Pipelined(std::shared_ptr<const Plan> plan, const ExecutorOptions& options, HostPool& pool,
             std::vector<int64_t> cursors)
-      : plan_(std::move(plan)), options_(options), pool_(pool), cursors_(*plan_, std::move(cursors)) {
+      : plan_(std::move(plan)),
+        options_(options),
+        pool_(pool),
+        cursors_(*plan_, std::move(cursors)) {
     for (int r = 0; r < plan_->reader_count(); ++r) start_reading(r);
     pool_.on_release([this] { memory_released(); });
     for (int i = 0; i < options_.num_threads; ++i)
@@ -153,7 +164,8 @@ class Pipelined final : public Executor {
     user_wait_ns_ += ns_since(start);
     if (!front_ready() && is_stuck()) {
       const std::string message = stuck_message();
-      if (!ring_.empty()) ring_.front()->is_starved = false;  // the user may make room and ask again
+      if (!ring_.empty())
+        ring_.front()->is_starved = false;  // the user may make room and ask again
       stuck_ = false;
       work_.notify_all();
       throw BudgetError(message);
@@ -178,7 +190,8 @@ class Pipelined final : public Executor {
     }
     const std::exception_ptr fatal = it->step.fatal;
     Outputs out;
-    if (!fatal) out = device_ ? std::move(*it->outputs) : it->step.publish(plan_, pool_, options_.on_error);
+    if (!fatal)
+      out = device_ ? std::move(*it->outputs) : it->step.publish(plan_, pool_, options_.on_error);
     it.reset();
     hold(out, pool_);
     schedule();
@@ -217,7 +230,9 @@ class Pipelined final : public Executor {
   }
 
   // Made, and where there is a device stage also enqueued there.
-  bool is_ready(const Iteration& it) const { return it.is_made() && (!device_ || it.outputs || it.step.fatal); }
+  bool is_ready(const Iteration& it) const {
+    return it.is_made() && (!device_ || it.outputs || it.step.fatal);
+  }
   bool front_ready() const { return !ring_.empty() && is_ready(*ring_.front()); }
 
   // The one thread that talks to the device, in iteration order.
@@ -252,7 +267,8 @@ class Pipelined final : public Executor {
 
   // Opens what depth and budget allow. With memory tight only the oldest iteration goes on.
   void open_iterations() {
-    while (!stop_ && static_cast<int>(ring_.size()) < options_.depth && !(tight_ && !ring_.empty())) {
+    while (!stop_ && static_cast<int>(ring_.size()) < options_.depth &&
+           !(tight_ && !ring_.empty())) {
       const int64_t number = ring_.empty() ? next_number_ : ring_.back()->step.number + 1;
       if (!ring_.empty() && !pool_.has_room(largest_bytes_)) return;
       auto it = std::make_unique<Iteration>(*plan_, number, cursors_.at(number));
@@ -315,7 +331,8 @@ class Pipelined final : public Executor {
     }
   }
 
-  void finish_ticket(Iteration& it, int i, bool starved, std::exception_ptr fatal, std::vector<SampleFailure>& failures) {
+  void finish_ticket(Iteration& it, int i, bool starved, std::exception_ptr fatal,
+                     std::vector<SampleFailure>& failures) {
     --it.running;
     if (fatal && !it.step.fatal) it.step.fatal = fatal;
     if (starved) {
@@ -328,7 +345,9 @@ class Pipelined final : public Executor {
       it.step.failures.insert(it.step.failures.end(), failures.begin(), failures.end());
     }
     close_what_is_closing();
-    Iteration& front = *ring_.front();  // there is one: this ticket's iteration is at most closing, and never the oldest then
+    Iteration& front =
+        *ring_
+             .front();  // there is one: this ticket's iteration is at most closing, and never the oldest then
     if (device_ && it.is_made()) issue_.notify_all();
     if (front.is_starved && !front.is_made()) make_room(front, starved && &it == &front);
     if (front_ready()) done_.notify_all();
@@ -353,7 +372,8 @@ class Pipelined final : public Executor {
   }
 
   void close_what_is_closing() {
-    while (ring_.size() > 1 && ring_.back()->is_closing && !ring_.back()->running && !ring_.back()->is_issuing) {
+    while (ring_.size() > 1 && ring_.back()->is_closing && !ring_.back()->running &&
+           !ring_.back()->is_issuing) {
       next_number_ = ring_.back()->step.number;
       graveyard_.push_back(std::move(ring_.back()));
       ring_.pop_back();
@@ -388,8 +408,10 @@ class Pipelined final : public Executor {
   bool is_stuck() const { return unopened_ || (stuck_ && !ring_.front()->running); }
 
   std::string stuck_message() const {
-    return (unopened_ ? "no memory for a batch of " + std::to_string(plan_->batch_size()) + " samples. "
-                      : "no memory for the next sample of the oldest batch. ") + pool_.explain();
+    return (unopened_
+                ? "no memory for a batch of " + std::to_string(plan_->batch_size()) + " samples. "
+                : "no memory for the next sample of the oldest batch. ") +
+           pool_.explain();
   }
 
   std::shared_ptr<const Plan> plan_;
@@ -413,8 +435,9 @@ class Pipelined final : public Executor {
 
 }  // namespace
 
-std::unique_ptr<Executor> make_pipelined(std::shared_ptr<const Plan> plan, const ExecutorOptions& options,
-                                         HostPool& pool, std::vector<int64_t> cursors) {
+std::unique_ptr<Executor> make_pipelined(std::shared_ptr<const Plan> plan,
+                                         const ExecutorOptions& options, HostPool& pool,
+                                         std::vector<int64_t> cursors) {
   return std::make_unique<Pipelined>(std::move(plan), options, pool, std::move(cursors));
 }
 

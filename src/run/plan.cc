@@ -6,13 +6,21 @@ namespace stoker {
 
 bool Slot::is_fixed() const {
   if (type.shape.rank < 0) return false;
-  return std::all_of(type.shape.extent, type.shape.extent + type.shape.rank, [](int64_t e) { return e >= 0; });
+  return std::all_of(type.shape.extent, type.shape.extent + type.shape.rank,
+                     [](int64_t e) { return e >= 0; });
 }
 
 Plan::Plan(Graph graph, const PlanOptions& options)
-    : graph_(std::move(graph)), options_(options), checked_(check(graph_)), nodes_(graph_.nodes.size()) {
-  if (options_.batch_size < 1) throw GraphError("batch_size is " + std::to_string(options_.batch_size) + "; it must be at least 1");
-  if (graph_.outputs.empty()) throw GraphError("the pipeline has no outputs; return them from the function or call set_outputs");
+    : graph_(std::move(graph)),
+      options_(options),
+      checked_(check(graph_)),
+      nodes_(graph_.nodes.size()) {
+  if (options_.batch_size < 1)
+    throw GraphError("batch_size is " + std::to_string(options_.batch_size) +
+                     "; it must be at least 1");
+  if (graph_.outputs.empty())
+    throw GraphError(
+        "the pipeline has no outputs; return them from the function or call set_outputs");
   mark_used();
   open_readers();
   find_passes();
@@ -33,7 +41,8 @@ void Plan::mark_used() {
     if (!nodes_[i].is_used) continue;
     for (auto& link : node(i).links) mark_early(link.from.node);
     for (size_t k = 0; k < node(i).inputs.size(); ++k)
-      if (node(i).inputs[k] && checked_[i].type->inputs[k].is_value) mark_early(node(i).inputs[k]->node);
+      if (node(i).inputs[k] && checked_[i].type->inputs[k].is_value)
+        mark_early(node(i).inputs[k]->node);
   }
 }
 
@@ -87,15 +96,18 @@ void Plan::find_passes() {
   for (const Ref& r : graph_.outputs) use(r, -1);
   auto lowers = [&](int i) { return checked_[i].type->kind == OperatorKind::kLower; };
   auto per_frame = [&](int i) {
-    return checked_[i].unfold && std::any_of(checked_[i].link_arguments.begin(), checked_[i].link_arguments.end(),
-                                             [&](int a) { return checked_[i].type->arguments[a].per_frame; });
+    return checked_[i].unfold &&
+           std::any_of(checked_[i].link_arguments.begin(), checked_[i].link_arguments.end(),
+                       [&](int a) { return checked_[i].type->arguments[a].per_frame; });
   };
   for (int i = 0; i < size(); ++i) {
     const int next = consumer[i];
     if (!nodes_[i].is_used || nodes_[i].is_early || uses[i] != 1 || next < 0) continue;
-    if (node(i).device != node(next).device || checked_[i].unfold != checked_[next].unfold) continue;
+    if (node(i).device != node(next).device || checked_[i].unfold != checked_[next].unfold)
+      continue;
     if (node(i).device == DeviceKind::kCpu && !options_.rewrites.fuse) continue;
-    if (lowers(i) && lowers(next) && !nodes_[next].is_early && !per_frame(i) && !per_frame(next)) nodes_[i].fuses_into = next;
+    if (lowers(i) && lowers(next) && !nodes_[next].is_early && !per_frame(i) && !per_frame(next))
+      nodes_[i].fuses_into = next;
   }
 }
 
@@ -118,7 +130,9 @@ void Plan::find_slots() {
       add_slot(*in);
 }
 
-std::string Plan::name(int64_t index) const { return readers_.empty() ? "" : source(lead_).name(index); }
+std::string Plan::name(int64_t index) const {
+  return readers_.empty() ? "" : source(lead_).name(index);
+}
 
 std::string Plan::str() const {
   std::string s;
@@ -126,13 +140,17 @@ std::string Plan::str() const {
     const PlanNode& p = nodes_[i];
     s += (node(i).device == DeviceKind::kGpu ? "gpu   " : "chain ") + place_of(node(i));
     if (!p.is_used) s += ": left out, no output needs it";
-    else if (p.source) s += ": " + std::to_string(p.source->size()) + " samples, read ahead in order";
+    else if (p.source)
+      s += ": " + std::to_string(p.source->size()) + " samples, read ahead in order";
     else if (p.fuses_into >= 0) s += ": in one pass with " + node(p.fuses_into).name;
     else if (p.is_early) s += ": first, its value decides shapes or arguments";
-    else if (options_.rewrites.demand && checked_[i].type->inputs.size() && node(i).op.starts_with("decoders"))
+    else if (options_.rewrites.demand && checked_[i].type->inputs.size() &&
+             node(i).op.starts_with("decoders"))
       s += ": only the window that later operators look at";
     for (int slot : p.output_slots)
-      if (slot >= 0) s += std::string("; written ") + (slots_[slot].is_fixed() ? "into one contiguous batch " : "as separate samples ") +
+      if (slot >= 0)
+        s += std::string("; written ") +
+             (slots_[slot].is_fixed() ? "into one contiguous batch " : "as separate samples ") +
              slots_[slot].type.str();
     s += "\n";
   }

@@ -12,16 +12,17 @@ namespace stoker {
 // Rewrites that never change a byte. Each can be switched off.
 struct Rewrites {
   bool demand = true;  // decode only what is looked at
-  bool fuse = true;    // runs of lowered operators are one pass
+  bool fuse = true;  // runs of lowered operators are one pass
 };
 
 struct PlanNode {
-  bool is_used = false;   // something leads from here to an output
+  bool is_used = false;  // something leads from here to an output
   bool is_early = false;  // its value is needed before shapes are known
-  int fuses_into = -1;    // the one consumer that continues this node's pass, -1: the result is materialised
+  int fuses_into =
+      -1;  // the one consumer that continues this node's pass, -1: the result is materialised
   std::unique_ptr<Source> source;  // of a reader
-  int reader = -1;                 // its number among the used readers
-  std::vector<int> output_slots;   // by output: which slot of the chain it fills, -1 none
+  int reader = -1;  // its number among the used readers
+  std::vector<int> output_slots;  // by output: which slot of the chain it fills, -1 none
 };
 
 // A value that leaves the per-sample chain: an output of the graph, or an input of the device stage.
@@ -55,7 +56,9 @@ class Plan : public Provenance {
   int order_count() const { return static_cast<int>(orders_.size()); }
   const io::Order& order(int r) const { return orders_[r]; }
   // The i-th sample of this shard's batch in the step at `cursor`.
-  io::Place place(int r, int64_t cursor, int64_t i) const { return orders_[r].at(cursor, i + own_offset_); }
+  io::Place place(int r, int64_t cursor, int64_t i) const {
+    return orders_[r].at(cursor, i + own_offset_);
+  }
   int lead() const { return lead_; }
   // Of a sample of the lead reader; "" without a reader.
   std::string name(int64_t index) const override;

@@ -16,7 +16,8 @@ class Broken final : public io::FaultInjector {
   std::set<std::string> paths_;
 };
 
-PipelineOptions options(const char* on_error, int64_t batch = 4, const char* executor = "pipelined") {
+PipelineOptions options(const char* on_error, int64_t batch = 4,
+                        const char* executor = "pipelined") {
   PipelineOptions o;
   o.batch_size = batch;
   o.num_threads = 2;
@@ -79,11 +80,14 @@ TEST(Policy, ReplaceIsTheSameUnderAnyTopology) {
   EXPECT_EQ(want.batches[0].samples.size(), 24u);
   for (int32_t l : labels(want)) EXPECT_TRUE(l != 1 && l != 2 && l != 7);
   for (int shard : {0, 1, 2}) {
-    Pipeline p(file_graph(folder, {{"random_shuffle", true}, {"shard_id", int64_t{shard}}, {"num_shards", int64_t{3}}}),
+    Pipeline p(file_graph(folder, {{"random_shuffle", true},
+                                   {"shard_id", int64_t{shard}},
+                                   {"num_shards", int64_t{3}}}),
                options("replace", 4));
     for (int s = 0; s < 2; ++s) {
       const Outputs out = *p.run();
-      for (size_t i = 0; i < 4; ++i) EXPECT_EQ(bytes_of(out, i), bytes_of(want, s * 12 + shard * 4 + i));
+      for (size_t i = 0; i < 4; ++i)
+        EXPECT_EQ(bytes_of(out, i), bytes_of(want, s * 12 + shard * 4 + i));
     }
   }
 }

@@ -12,9 +12,14 @@ class Simple final : public Executor {
  public:
   Simple(std::shared_ptr<const Plan> plan, const ExecutorOptions& options, HostPool& pool,
          std::vector<int64_t> cursors)
-      : plan_(std::move(plan)), options_(options), pool_(pool), cursors_(std::move(cursors)), bytes_(*plan_),
+      : plan_(std::move(plan)),
+        options_(options),
+        pool_(pool),
+        cursors_(std::move(cursors)),
+        bytes_(*plan_),
         maker_(*plan_, Rewrites{false, false}, options_, bytes_, pool_) {
-    if (plan_->has_device_stage()) device_ = std::make_unique<DeviceStage>(*plan_, options_.device_id, 1);
+    if (plan_->has_device_stage())
+      device_ = std::make_unique<DeviceStage>(*plan_, options_.device_id, 1);
   }
 
   void schedule() override {}
@@ -22,7 +27,8 @@ class Simple final : public Executor {
 
   Outputs take() override {
     Step step(*plan_, steps_++, cursors_);
-    if (!step.allocate(*plan_, pool_)) throw BudgetError("no memory for a batch. " + pool_.explain());
+    if (!step.allocate(*plan_, pool_))
+      throw BudgetError("no memory for a batch. " + pool_.explain());
     for (int i = 0; i < plan_->batch_size(); ++i) {
       try {
         step.is_made[i] = maker_.make(step, i, step.failures);
@@ -38,7 +44,9 @@ class Simple final : public Executor {
   }
 
   int64_t node_ns(int node) const override { return maker_.chain().node_ns(node); }
-  WaitStats waits() const override { return {.steps = steps_, .samples = steps_ * plan_->batch_size()}; }
+  WaitStats waits() const override {
+    return {.steps = steps_, .samples = steps_ * plan_->batch_size()};
+  }
 
  private:
   std::shared_ptr<const Plan> plan_;
@@ -53,8 +61,9 @@ class Simple final : public Executor {
 
 }  // namespace
 
-std::unique_ptr<Executor> make_simple(std::shared_ptr<const Plan> plan, const ExecutorOptions& options,
-                                      HostPool& pool, std::vector<int64_t> cursors) {
+std::unique_ptr<Executor> make_simple(std::shared_ptr<const Plan> plan,
+                                      const ExecutorOptions& options, HostPool& pool,
+                                      std::vector<int64_t> cursors) {
   ExecutorOptions one = options;
   one.num_threads = 1;
   return std::make_unique<Simple>(std::move(plan), one, pool, std::move(cursors));

@@ -17,6 +17,7 @@ struct RestoredState {
 };
 // Throws StateError when the order or a random operator's key differs (unless `force`), when contiguous shards would have to be
 // dealt to another number of shards, or when the text is no state.
-RestoredState load_state(const std::string& text, const Plan& plan, uint64_t seed, bool seed_is_drawn, bool force);
+RestoredState load_state(const std::string& text, const Plan& plan, uint64_t seed,
+                         bool seed_is_drawn, bool force);
 
 }  // namespace stoker

@@ -26,14 +26,18 @@ std::vector<std::string> take(Pipeline& p, int steps) {
 TEST(State, GoesOnFromEveryPositionOfAnEpoch) {
   SampleFolder folder(11);
   for (const char* end : {"continue", "pad", "drop"}) {
-    auto graph = [&] { return file_graph(folder, {{"random_shuffle", true}, {"epoch_end", std::string(end)}}); };
+    auto graph = [&] {
+      return file_graph(folder, {{"random_shuffle", true}, {"epoch_end", std::string(end)}});
+    };
     Pipeline whole(graph(), options(2));
     const auto want = take(whole, 14);
     for (int at = 0; at < 9; ++at) {
       Pipeline first(graph(), options(2)), second(graph(), options(2));
       (void)take(first, at);
       EXPECT_TRUE(second.restore(first.state(), false).empty());
-      EXPECT_EQ(take(second, 5), std::vector<std::string>(want.begin() + 2 * at, want.begin() + 2 * (at + 5))) << end << at;
+      EXPECT_EQ(take(second, 5),
+                std::vector<std::string>(want.begin() + 2 * at, want.begin() + 2 * (at + 5)))
+          << end << at;
     }
   }
 }
@@ -41,7 +45,9 @@ TEST(State, GoesOnFromEveryPositionOfAnEpoch) {
 TEST(State, GoesOnWithAnotherBatchSizeAndMoreShards) {
   SampleFolder folder(23);
   auto graph = [&](int shard, int shards) {
-    return file_graph(folder, {{"random_shuffle", true}, {"shard_id", int64_t{shard}}, {"num_shards", int64_t{shards}}});
+    return file_graph(
+        folder,
+        {{"random_shuffle", true}, {"shard_id", int64_t{shard}}, {"num_shards", int64_t{shards}}});
   };
   Pipeline whole(graph(0, 1), options(1));
   const auto want = take(whole, 60);
@@ -52,7 +58,8 @@ TEST(State, GoesOnWithAnotherBatchSizeAndMoreShards) {
       Pipeline after(graph(shard, 3), options(4));
       (void)after.restore(before.state(), false);
       const auto got = take(after, 2);
-      for (int i = 0; i < 8; ++i) EXPECT_EQ(got[i], want[steps * 10 + i / 4 * 12 + shard * 4 + i % 4]) << steps << shard << i;
+      for (int i = 0; i < 8; ++i)
+        EXPECT_EQ(got[i], want[steps * 10 + i / 4 * 12 + shard * 4 + i % 4]) << steps << shard << i;
     }
   }
 }
@@ -70,7 +77,8 @@ TEST(State, RefusesAnotherOrder) {
   SampleFolder folder(20), larger(21);
   Pipeline p(file_graph(folder, {{"random_shuffle", true}}), options(2));
   const std::string state = p.state();
-  Pipeline other_key(file_graph(folder, {{"random_shuffle", true}, {"seed", int64_t{9}}}), options(2));
+  Pipeline other_key(file_graph(folder, {{"random_shuffle", true}, {"seed", int64_t{9}}}),
+                     options(2));
   EXPECT_THROW((void)other_key.restore(state, false), StateError);
   EXPECT_EQ(other_key.restore(state, true).size(), 1u);
   Pipeline other_size(file_graph(larger, {{"random_shuffle", true}}), options(2));
@@ -103,7 +111,8 @@ TEST(State, RefusesAnotherKeyOfChanceAndWarnsOfOtherEdits) {
 
 TEST(State, ADrawnSeedIsKeptAndAnotherSeedWarns) {
   SampleFolder folder(8);
-  Pipeline drawn(file_graph(folder), options(2, std::nullopt)), again(file_graph(folder), options(2, std::nullopt));
+  Pipeline drawn(file_graph(folder), options(2, std::nullopt)),
+      again(file_graph(folder), options(2, std::nullopt));
   EXPECT_NE(drawn.seed(), again.seed());
   (void)again.restore(drawn.state(), false);
   EXPECT_EQ(drawn.seed(), again.seed());

@@ -17,7 +17,11 @@ int64_t bytes_of(const TensorType& t) { return t.shape.volume() * size_of(t.dtyp
 }  // namespace
 
 Step::Step(const Plan& plan, int64_t number, std::vector<int64_t> cursors)
-    : number(number), cursors(std::move(cursors)), is_made(plan.batch_size()), index(plan.batch_size()), lowered(plan.batch_size()),
+    : number(number),
+      cursors(std::move(cursors)),
+      is_made(plan.batch_size()),
+      index(plan.batch_size()),
+      lowered(plan.batch_size()),
       stores_(plan.slots().size()) {
   for (Store& s : stores_) {
     s.own.resize(plan.batch_size());
@@ -88,7 +92,8 @@ Batch Step::copy(const Batch& batch, HostPool& pool) const {
   Batch b = batch;
   if (b.whole) {
     b.whole = acquire(pool, static_cast<int64_t>(batch.whole->size()));
-    if (!b.whole) throw BudgetError("no memory for an output that is named twice. " + pool.explain());
+    if (!b.whole)
+      throw BudgetError("no memory for an output that is named twice. " + pool.explain());
   }
   for (size_t i = 0, at = 0; i < b.samples.size(); ++i) {
     Sample& s = b.samples[i];
@@ -97,7 +102,8 @@ Batch Step::copy(const Batch& batch, HostPool& pool) const {
       s.owner = b.whole;
     } else {
       s.owner = acquire(pool, bytes);
-      if (!s.owner) throw BudgetError("no memory for an output that is named twice. " + pool.explain());
+      if (!s.owner)
+        throw BudgetError("no memory for an output that is named twice. " + pool.explain());
     }
     std::byte* to = s.owner->data() + (b.whole ? at : 0);
     std::memcpy(to, s.view.data, bytes);
@@ -109,9 +115,11 @@ Batch Step::copy(const Batch& batch, HostPool& pool) const {
 
 Outputs Step::publish(const std::shared_ptr<const Plan>& plan, HostPool& pool, OnError on_error) {
   Outputs out;
-  for (size_t r = 0; r < cursors.size(); ++r) out.next.push_back(plan->order(static_cast<int>(r)).next(cursors[r]));
+  for (size_t r = 0; r < cursors.size(); ++r)
+    out.next.push_back(plan->order(static_cast<int>(r)).next(cursors[r]));
   out.ends_epoch = plan->order(plan->lead()).ends_epoch(cursors[plan->lead()]);
-  std::sort(failures.begin(), failures.end(), [](auto& a, auto& b) { return a.in_batch < b.in_batch; });
+  std::sort(failures.begin(), failures.end(),
+            [](auto& a, auto& b) { return a.in_batch < b.in_batch; });
   out.failures = std::move(failures);
   const auto made = std::count(is_made.begin(), is_made.end(), 1);
   const bool all = made == static_cast<int64_t>(is_made.size());

@@ -33,12 +33,12 @@ class Step {
 
   int64_t number;
   std::vector<int64_t> cursors;
-  std::vector<char> is_made;              // by sample; read when all are done
-  std::vector<int64_t> index;             // by sample: which sample of the lead source it became
+  std::vector<char> is_made;  // by sample; read when all are done
+  std::vector<int64_t> index;  // by sample: which sample of the lead source it became
   std::vector<std::vector<Lowered>> lowered;  // by sample, by place in Plan::device_nodes
-  std::vector<SampleFailure> failures;    // guarded by the executor
-  std::exception_ptr fatal;               // likewise
-  size_t bytes() const;                   // of its slots, for planning ahead
+  std::vector<SampleFailure> failures;  // guarded by the executor
+  std::exception_ptr fatal;  // likewise
+  size_t bytes() const;  // of its slots, for planning ahead
 
   // A slot's batch, once published.
   const Batch& slot(int k) const { return slots_[k]; }

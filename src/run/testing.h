@@ -20,7 +20,8 @@ namespace stoker {
 // A folder of `count` files "000.bin" ..., file i of `size(i)` bytes of value i. Gone at the end.
 class SampleFolder {
  public:
-  explicit SampleFolder(int count, std::function<size_t(int)> size = [](int) { return size_t{16}; }) {
+  explicit SampleFolder(
+      int count, std::function<size_t(int)> size = [](int) { return size_t{16}; }) {
     std::string pattern = (std::filesystem::temp_directory_path() / "stoker_run_XXXXXX").string();
     if (!mkdtemp(pattern.data())) throw std::runtime_error("mkdtemp");
     root_ = pattern;
@@ -47,7 +48,8 @@ inline Graph file_graph(const SampleFolder& folder, Arguments reader = {}) {
   reader["files"] = folder.names();
   reader["file_root"] = folder.root();
   const int files = g.add({.op = "readers.file", .name = "files", .arguments = std::move(reader)});
-  const int wide = g.add({.op = "cast", .arguments = {{"dtype", std::string("int32")}}, .inputs = {Ref{files, 0}}});
+  const int wide = g.add(
+      {.op = "cast", .arguments = {{"dtype", std::string("int32")}}, .inputs = {Ref{files, 0}}});
   const int coin = g.add({.op = "random.uniform"});
   g.outputs = {{files, 1}, {wide, 0}, {coin, 0}};
   return g;
@@ -60,7 +62,9 @@ inline Graph raw_graph(const SampleFolder& folder, Arguments reader = {}) {
   return g;
 }
 
-inline int32_t label(const Outputs& out, size_t i) { return *out.batches[0].samples[i].view.as<int32_t>(); }
+inline int32_t label(const Outputs& out, size_t i) {
+  return *out.batches[0].samples[i].view.as<int32_t>();
+}
 inline std::vector<int32_t> labels(const Outputs& out) {
   std::vector<int32_t> l;
   for (size_t i = 0; i < out.batches[0].samples.size(); ++i) l.push_back(label(out, i));
@@ -69,7 +73,8 @@ inline std::vector<int32_t> labels(const Outputs& out) {
 // Everything of sample i, as bytes.
 inline std::string bytes_of(const Outputs& out, size_t i) {
   std::string s;
-  for (const Batch& b : out.batches) s.append(b.samples[i].view.as<char>(), b.samples[i].view.bytes());
+  for (const Batch& b : out.batches)
+    s.append(b.samples[i].view.as<char>(), b.samples[i].view.bytes());
   return s;
 }
 
