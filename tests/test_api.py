@@ -9,6 +9,8 @@ import io
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 from collections import Counter
 from pathlib import Path
@@ -398,12 +400,22 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
 
 
 def test_a_missing_gpu_is_said(pictures: Path) -> None:
-    pipe = Pipeline(batch_size=2, num_threads=1)
-    with pipe:
-        encoded, _ = fn.readers.file(file_root=pictures)
-        pipe.set_outputs(fn.resize(fn.decoders.image(encoded).gpu(), size=[8, 8]))
-    with pytest.raises(errors.Error, match=r"(?i)gpu"):
-        pipe.run()
+    """In a process of its own, without the simulated device of other tests."""
+    script = f"""
+from stoker import Pipeline, errors, fn
+pipe = Pipeline(batch_size=2, num_threads=1)
+with pipe:
+    encoded, _ = fn.readers.file(file_root={str(pictures)!r})
+    pipe.set_outputs(fn.resize(fn.decoders.image(encoded).gpu(), size=[8, 8]))
+try:
+    pipe.run()
+except errors.DeviceError as e:
+    print(e)
+"""
+    environment = {k: v for k, v in os.environ.items() if k != "STOKER_SIMULATED_DEVICES"}
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert "STOKER_SIMULATED_DEVICES" in done.stdout
 
 
 # Processes, threads, signals
