@@ -160,7 +160,7 @@ void Fetcher::work() try {
     if (work_waits()) room_.notify_one();
     run(job, lock);
   }
-} catch (const std::bad_alloc&) {
+} catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): take() does the work and reports
   // No memory to note what is begun, so nothing was: this thread begins no more, and take() reads
   // what it would have read.
 }

@@ -120,7 +120,7 @@ void FileList::Builder::scan(const FileListSpec& spec) {
   std::sort(folders.begin(), folders.end());
   for (size_t label = 0; label < folders.size(); ++label) {
     std::vector<std::string> names;
-    list(join_path(l_.root_, folders[label]), [&](FolderEntry e) {
+    list(join_path(l_.root_, folders[label]), [&](const FolderEntry& e) {
       if (!e.is_folder && any_matches(wanted, e.name))
         names.push_back(folders[label] + "/" + e.name);
       else ++skipped;

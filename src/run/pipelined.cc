@@ -331,7 +331,7 @@ class Pipelined final : public Executor {
     }
   }
 
-  void finish_ticket(Iteration& it, int i, bool starved, std::exception_ptr fatal,
+  void finish_ticket(Iteration& it, int i, bool starved, const std::exception_ptr& fatal,
                      std::vector<SampleFailure>& failures) {
     --it.running;
     if (fatal && !it.step.fatal) it.step.fatal = fatal;

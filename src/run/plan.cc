@@ -144,7 +144,7 @@ std::string Plan::str() const {
       s += ": " + std::to_string(p.source->size()) + " samples, read ahead in order";
     else if (p.fuses_into >= 0) s += ": in one pass with " + node(p.fuses_into).name;
     else if (p.is_early) s += ": first, its value decides shapes or arguments";
-    else if (options_.rewrites.demand && checked_[i].type->inputs.size() &&
+    else if (options_.rewrites.demand && !checked_[i].type->inputs.empty() &&
              node(i).op.starts_with("decoders"))
       s += ": only the window that later operators look at";
     for (int slot : p.output_slots)

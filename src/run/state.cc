@@ -57,7 +57,8 @@ void refuse(bool force, std::vector<std::string>& warnings, const std::string& w
 
 void restore_order(const Json& saved, const Plan& plan, int r, bool force, RestoredState& out) {
   const std::string name = order_name(plan, r);
-  const Json now = order_json(plan, r), then = saved.at("order");
+  const Json now = order_json(plan, r);
+  const Json& then = saved.at("order");
   if (then.contains("num_shards") && now.contains("num_shards") &&
       then["num_shards"] != now["num_shards"])
     throw StateError(
