@@ -11,8 +11,10 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
 
-# $(call built,PRESET,TARGETS): configures once (later Ninja does so when a CMake file changes), then builds.
-built = [ -f build/$(1)/build.ninja ] || cmake --preset $(1); cmake --build --preset $(1) -j $(JOBS) --target $(2)
+# $(call built,PRESET,TARGETS): configures once (later Ninja does so when a CMake file changes), then builds. Locked, because
+# two Ninjas at once damage their record of what is up to date.
+built = mkdir -p build; exec {lock}>build/$(1).lock; flock $$lock; [ -f build/$(1)/build.ninja ] || cmake --preset $(1); \
+	cmake --build --preset $(1) -j $(JOBS) --target $(2)
 
 .PHONY: help build test demo bench compare lint format asan tsan cuda fuzz docs clean
 help: ## this list
