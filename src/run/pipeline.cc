@@ -77,6 +77,18 @@ std::string describe(const std::vector<SampleFailure>& failures, int64_t batch_s
   return s;
 }
 
+// Says what is missing, and for whom, before anything is opened.
+void require_device(const Graph& graph, int device_id) {
+  const auto on_gpu = std::find_if(graph.nodes.begin(), graph.nodes.end(),
+                                   [](const Node& n) { return n.device == DeviceKind::kGpu; });
+  if (on_gpu == graph.nodes.end()) return;
+  try {
+    (void)device(device_id);
+  } catch (const DeviceError& e) {
+    throw DeviceError(place_of(*on_gpu) + " runs on a GPU, but " + e.what());
+  }
+}
+
 }  // namespace
 
 BatchError::BatchError(std::vector<SampleFailure> samples, int64_t batch_size)
@@ -101,9 +113,7 @@ Pipeline::Pipeline(Graph graph, const PipelineOptions& options)
   if (options_.seed_is_drawn) options_.seed = drawn_seed();
   if (!options_.memory_limit) options_.memory_limit = half_of_memory();
   executor_options_ = executor_options(options_);
-  if (std::any_of(graph.nodes.begin(), graph.nodes.end(),
-                  [](const Node& n) { return n.device == DeviceKind::kGpu; }))
-    (void)device(options_.device_id);  // says what is missing, before anything is opened
+  require_device(graph, options_.device_id);
   plan_ = std::make_shared<const Plan>(
       std::move(graph),
       PlanOptions{options_.batch_size, options_.shard_id, options_.num_shards, options_.rewrites});
