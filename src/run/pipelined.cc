@@ -312,6 +312,7 @@ class Pipelined final : public Executor {
         w.idle_ns.fetch_add(ns_since(start), std::memory_order_relaxed);
         continue;
       }
+      const int64_t rooms = rooms_;
       lock.unlock();
       failures.clear();
       bool starved = false;
@@ -326,19 +327,19 @@ class Pipelined final : public Executor {
       }
       w.samples.fetch_add(1, std::memory_order_relaxed);
       lock.lock();
-      finish_ticket(*it, i, starved, fatal, failures);
+      finish_ticket(*it, i, starved, rooms, fatal, failures);
       bury(lock);
     }
   }
 
-  void finish_ticket(Iteration& it, int i, bool starved, const std::exception_ptr& fatal,
-                     std::vector<SampleFailure>& failures) {
+  void finish_ticket(Iteration& it, int i, bool starved, int64_t rooms,
+                     const std::exception_ptr& fatal, std::vector<SampleFailure>& failures) {
     --it.running;
     if (fatal && !it.step.fatal) it.step.fatal = fatal;
     if (starved) {
       it.tickets[i] = Ticket::kPending;
       it.first_pending = std::min<int64_t>(it.first_pending, i);
-      it.is_starved = true;
+      it.is_starved = rooms == rooms_;  // room that came meanwhile is worth another try
     } else {
       it.tickets[i] = Ticket::kDone;
       ++it.done;
@@ -387,6 +388,7 @@ class Pipelined final : public Executor {
   }
 
   void room_was_made() {
+    ++rooms_;
     for (auto& it : ring_) it->is_starved = false;
     stuck_ = false;
     work_.notify_all();
@@ -429,6 +431,7 @@ class Pipelined final : public Executor {
   int64_t next_number_ = 0;
   size_t largest_bytes_ = 0;
   bool stop_ = false, tight_ = false, stuck_ = false, unopened_ = false, waited_ = false;
+  int64_t rooms_ = 0;  // how often memory was released
   int burying_ = 0;  // threads that are letting go of closed iterations
   int64_t steps_ = 0, steps_waited_ = 0, user_wait_ns_ = 0;
 };
