@@ -415,6 +415,7 @@ TEST(SimulatedDevice, CheckThrowsWithoutWaiting) {
   while (!failed->query()) std::this_thread::yield();
   EXPECT_TRUE(has(device_error([&] { device.check(); }), "call 'short'"));
   go.set_value();
+  b->synchronize();  // its call looks at go
 }
 
 TEST(SimulatedDevice, InjectedFaultsHitTheNthWork) {
