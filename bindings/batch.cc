@@ -235,7 +235,12 @@ void bind_batch(nb::module_& m) {
   nb::class_<Batch>(m, "Batch", "The samples of one output. They belong to whoever holds them.")
       .def("__len__", [](const Batch& b) { return b.samples.size(); })
       .def("__getitem__", &sample)
-      .def("at", &sample, nb::arg("i"), "Sample i.")
+      .def(
+          "at",
+          [](const Batch& b, int64_t i) {
+            return to_array(nb::cast(sample(b, i)), nb::none(), nb::none());
+          },
+          nb::arg("i"), "Sample i as a NumPy array on the same memory.")
       .def("shape", &shapes, "The shape of each sample.")
       .def_prop_ro("dtype", [](const Batch& b) { return name_of(b.dtype); })
       .def_prop_ro("layout", [](const Batch& b) { return std::string(b.layout.str()); })

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Adding an operator is adding one file: nothing else in the tree is edited."""
+"""Adding an operator is adding a file: nothing else in the tree is edited."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
-OPERATOR = """
+NEGATIVE = """
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
@@ -45,6 +45,39 @@ struct Negative {
 STOKER_OPERATOR(stoker::ops::augment::Negative)
 """
 
+# Its output's shape depends on the values, so it has no `infer`.
+NONZERO = """
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where a vector is not zero.
+#include "op/op.h"
+
+namespace stoker::ops::augment {
+
+struct Nonzero {
+  static constexpr auto schema = describe(
+      "nonzero", "Where a vector is not zero.",
+      ports({.name = "input", .help = "Vector.", .dtypes = "int32"}),
+      ports({.name = "output", .help = "The indices."}));
+
+  void check(Checker& c) const { c.out({DType::kInt32, "", {-1}}); }
+  void run_cpu(Run& r) const {
+    const int32_t* in = r.inputs[0].as<int32_t>();
+    std::vector<int32_t> found;
+    for (int64_t i = 0; i < r.inputs[0].shape[0]; ++i)
+      if (in[i]) found.push_back(static_cast<int32_t>(i));
+    const View& out = r.make(0, {DType::kInt32, "", {static_cast<int64_t>(found.size())}});
+    std::copy(found.begin(), found.end(), out.as<int32_t>());
+  }
+  static std::vector<Case> cases() { return {{"", {"int32 [0, 7, 0, 9]"}, {"int32 [1, 3]"}}}; }
+};
+
+}  // namespace stoker::ops::augment
+
+STOKER_OPERATOR(stoker::ops::augment::Nonzero)
+"""
+
 SCRIPT = """
 import inspect
 from stoker import Pipeline, fn, types
@@ -53,8 +86,15 @@ assert "negative" in fn.negative.__doc__
 pipe = Pipeline(batch_size=2, num_threads=1)
 with pipe:
     image = fn.constant(idata=[0, 200], shape=[1, 2, 1], dtype=types.UINT8, layout="HWC")
-    pipe.set_outputs(fn.flip(fn.negative(image)), fn.negative(image, strength=0.0))
-mirrored, same = pipe.run()
+    numbers = fn.cast(fn.random.uniform(range=[0, 3], shape=[9]), dtype=types.INT32)
+    found = fn.nonzero(numbers)
+    start = fn.slice(found, 0, 1, axes=[0])
+    pipe.set_outputs(fn.flip(fn.negative(image)), fn.negative(image, strength=0.0), numbers, found, start)
+mirrored, same, numbers, found, start = pipe.run()
+for i in range(2):
+    expected = numbers.at(i).nonzero()[0]
+    assert found.at(i).tolist() == expected.tolist(), (found.at(i), expected)
+    assert start.at(i).tolist() == expected[:1].tolist(), (start.at(i), expected)
 print(mirrored.as_array().tolist(), same.as_array().tolist())
 """
 
@@ -68,7 +108,8 @@ def test_a_new_file_is_a_new_operator(tmp_path: Path) -> None:
         shutil.copytree(ROOT / folder, tree / folder, ignore=shutil.ignore_patterns("__pycache__"))
     for file in ("CMakeLists.txt", "pyproject.toml"):
         shutil.copy(ROOT / file, tree)
-    (tree / "src/ops/augment/negative.cc").write_text(OPERATOR.lstrip())
+    (tree / "src/ops/augment/negative.cc").write_text(NEGATIVE.lstrip())
+    (tree / "src/ops/augment/nonzero.cc").write_text(NONZERO.lstrip())
 
     cache = ROOT / "build/release/CMakeCache.txt"
     werror = "ON" if "STOKER_WERROR:BOOL=ON" in cache.read_text() else "OFF"

@@ -112,8 +112,8 @@ class Batch:
 
     def __len__(self) -> int: ...
     def __getitem__(self, arg: SupportsIndex, /) -> Tensor: ...
-    def at(self, i: SupportsIndex) -> Tensor:
-        """Sample i."""
+    def at(self, i: SupportsIndex) -> NDArray[Any]:
+        """Sample i as a NumPy array on the same memory."""
 
     def shape(self) -> list[tuple[int, ...]]:
         """The shape of each sample."""

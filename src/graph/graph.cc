@@ -148,6 +148,7 @@ void check_node(const Graph& graph, const std::vector<CheckedNode>& done, const 
                        "' is needed on the CPU but is on the GPU");
     TensorType t = done[from.node].outputs[from.output];
     if (i == 0 && t.layout.str().starts_with('F') && !accepts(port, t.layout)) {
+      if (!c.type->infers) throw GraphError("takes no sequences: its frames may differ in shape");
       c.unfold = true;
       frames = t.shape[0];
       t = without_frames(t);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "memory/pool.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <bit>
 #include <condition_variable>
@@ -71,6 +73,8 @@ struct HostPool::State {
     uint64_t since;
   };
 
+  const pid_t owner =
+      getpid();  // in a forked child the mutex may be held by a thread that is not there
   mutable std::mutex mutex;
   std::condition_variable quiet;  // a listener has returned
   Usage now;
@@ -152,6 +156,7 @@ struct HostPool::State {
     return listener;
   }
 
+  bool is_foreign() const { return getpid() != owner; }
   // From here on: Requires: mutex is not held.
   void finish_call(const std::shared_ptr<Listener>& l) {
     if (!l) return;
@@ -165,6 +170,7 @@ struct HostPool::State {
     if (before) quiet.wait(lock, [&] { return before->running == 0; });
   }
   void put_back(Block block, size_t size, Use use) noexcept {
+    if (is_foreign()) return;  // the block goes back to the system
     poison(block.get(), size + kBehind);
     std::vector<Block> gone;
     std::shared_ptr<Listener> l;
@@ -214,6 +220,11 @@ class HostBuffer final : public Buffer {
 HostPool::HostPool(size_t limit) : state_(std::make_shared<State>()) { state_->now.limit = limit; }
 
 HostPool::~HostPool() {
+  if (state_->is_foreign()) {
+    (void)new std::shared_ptr<State>(
+        std::move(state_));  // left as it is, whatever a thread was doing to it
+    return;
+  }
   state_->set_listener(nullptr);
   std::vector<Block> gone;  // outlives the lock: giving memory back is slow
   std::lock_guard lock(state_->mutex);

@@ -3,6 +3,8 @@
 #include "memory/pool.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstring>
@@ -277,6 +279,30 @@ TEST(HostPool, DetachingWaitsForTheCallback) {
   stop = true;
   churn.join();
   EXPECT_GE(calls, 200);
+}
+
+// Forks in the middle of another thread's calls: the child inherits a pool that may be locked for ever.
+TEST(HostPool, AForkedChildLetsGoWithoutTheLock) {
+  auto pool = std::make_unique<HostPool>();
+  auto buffer = pool->try_acquire(kMiB, Use::kHeld);
+  std::atomic<bool> ends = false;
+  std::thread busy([&] {
+    while (!ends) pool->try_acquire(64, Use::kOutput).reset();
+  });
+  for (int i = 0; i < 50; ++i) {
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      buffer.reset();
+      pool.reset();
+      _exit(0);
+    }
+    int status = -1;
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
+  ends = true;
+  busy.join();
 }
 
 }  // namespace

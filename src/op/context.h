@@ -87,11 +87,16 @@ class Demand {
 class Run {
  public:
   std::span<const View> inputs;
-  std::span<const View> outputs;
+  std::span<View> outputs;
   Chance chance;
   Arena& scratch;
 
   bool has(size_t i) const { return i < inputs.size() && inputs[i].data; }
+  // Where output k goes, for an operator without `infer`: it calls this once it knows the type, for every output.
+  const View& make(size_t k, const TensorType& t) {
+    void* data = scratch.allocate(t.shape.volume() * size_of(t.dtype));
+    return outputs[k] = View::dense(data, t.dtype, t.shape, t.layout);
+  }
 };
 
 // What a reader reads from. Immutable once opened; thread-safe.

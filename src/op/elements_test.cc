@@ -42,7 +42,7 @@ TEST(Elements, ShapeIsAskedForOrCopied) {
 std::vector<float> draws(const char* op, const Arguments& arguments, int64_t position,
                          const Window& w, const Shape& full) {
   std::vector<float> data(static_cast<size_t>(w.shape().volume()));
-  const View out = View::window(data.data(), DType::kFloat32, w, full);
+  View out = View::window(data.data(), DType::kFloat32, w, full);
   Arena arena;
   Run r{{}, {&out, 1}, Chance(5, 6, 0, position), arena};
   operator_named(op).make(arguments)->run_cpu(r);

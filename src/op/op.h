@@ -47,11 +47,13 @@ struct OperatorType {
   int version;
   OperatorKind kind;
   bool is_random;
+  bool
+      infers;  // false: only the run tells the shapes of its outputs, so it comes before those of others are asked
   std::vector<Port> inputs, outputs;
   std::vector<ArgumentInfo> arguments;
   std::vector<std::string> ignored;  // accepted so that established scripts run; without effect
   std::vector<Case> cases;
-  std::string skip_reason;           // of conformance checks, "" mostly
+  std::string skip_reason;  // of conformance checks, "" mostly
   std::unique_ptr<Operator> (*make)(const Arguments& arguments);
 
   int argument(std::string_view name) const;  // its index, -1 when there is none
@@ -184,7 +186,8 @@ OperatorKind kind_of() {
 
 }  // namespace detail
 
-// An operator is a struct with: `schema` (describe), `check`, and one of `lower`, `infer` + `run_cpu` (+ `demand`), `open` + `order`;
+// An operator is a struct with: `schema` (describe), `check`, and one of `lower`, `infer` + `run_cpu` (+ `demand`), `run_cpu` alone
+// (shapes that only the run tells: Run::make), `open` + `order`;
 // optionally `kVersion` (raised when its results change), `kRandom`, `kIgnored`, `kSkip`; and `cases()`.
 template <class Op>
 OperatorType type_of() {
@@ -194,6 +197,7 @@ OperatorType type_of() {
   t.kind = detail::kind_of<Op>();
   t.version = 1;
   t.is_random = false;
+  t.infers = t.kind != OperatorKind::kSample || requires(const Op& o, Inference& i) { o.infer(i); };
   if constexpr (requires { Op::kVersion; }) t.version = Op::kVersion;
   if constexpr (requires { Op::kRandom; }) t.is_random = Op::kRandom;
   if constexpr (requires { Op::kSkip; }) t.skip_reason = Op::kSkip;

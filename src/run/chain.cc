@@ -177,6 +177,7 @@ void Chain::infer_node(int node) {
     for (size_t i = 0; i < inputs.size(); ++i)
       if (inputs[i]) views_[i] = states_[inputs[i]->node].views[inputs[i]->output];
     s.op = resolve(node, 0);
+    if (!plan_.checked(node).type->infers) return;  // run_early() tells
     s.types.clear();
     Inference inference{s.inputs, views_, s.types, chance(node)};
     s.op->infer(inference);
@@ -191,17 +192,30 @@ void Chain::infer_node(int node) {
       throw SampleError("the output would be " + t.str() + ", more than 2^40 elements");
 }
 
+// A node whose value decides shapes or arguments, or whose shapes only its run tells.
+void Chain::run_early(int node) {
+  State& s = states_[node];
+  const bool infers = plan_.checked(node).type->infers;
+  for (size_t k = 0; k < s.types.size(); ++k) {
+    if (infers) s.wanted[k] = Window::all(s.types[k].shape);
+    s.has_wanted[k] = 1;
+  }
+  run_node(node);
+  if (infers) return;
+  for (size_t k = 0; k < s.types.size(); ++k) {
+    const View& v = s.views[k];
+    if (!v.data)
+      throw Error(plan_.node(node).op + ": run_cpu() made no output " + std::to_string(k));
+    s.types[k] = {v.dtype, v.layout, v.full};
+  }
+}
+
 void Chain::infer() {
   for (int i = 0; i < plan_.size(); ++i) {
     const PlanNode& p = plan_.plan(i);
     if (!p.is_used || states_[i].done) continue;
     infer_node(i);
-    if (!p.is_early) continue;
-    for (size_t k = 0; k < states_[i].types.size(); ++k) {
-      states_[i].wanted[k] = Window::all(states_[i].types[k].shape);
-      states_[i].has_wanted[k] = 1;
-    }
-    run_node(i);
+    if (p.is_early) run_early(i);
   }
 }
 
@@ -267,7 +281,8 @@ void Chain::run_sample(int node) {
     views_[i] = states_[inputs[i]->node].views[inputs[i]->output];
     if (views_[i].layout.empty()) views_[i].layout = s.inputs[i].layout;
   }
-  for (size_t k = 0; k < s.types.size(); ++k) s.views[k] = place(node, static_cast<int>(k));
+  if (plan_.checked(node).type->infers)
+    for (size_t k = 0; k < s.types.size(); ++k) s.views[k] = place(node, static_cast<int>(k));
   if (!s.unfold) {
     Run r{views_, s.views, chance(node), arena_};
     return s.op->run_cpu(r);

@@ -78,6 +78,7 @@ class Chain {
   Chance chance(int node) const;
   const Operator* resolve(int node, int64_t frame);
   void infer_node(int node);
+  void run_early(int node);
   void lower_node(int node, int64_t frame);
   void demand_node(int node);
   bool is_wanted(int node) const;

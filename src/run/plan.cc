@@ -39,6 +39,7 @@ void Plan::mark_used() {
   std::reverse(device_nodes_.begin(), device_nodes_.end());
   for (int i = 0; i < size(); ++i) {
     if (!nodes_[i].is_used) continue;
+    if (!checked_[i].type->infers) mark_early(i);
     for (auto& link : node(i).links) mark_early(link.from.node);
     for (size_t k = 0; k < node(i).inputs.size(); ++k)
       if (node(i).inputs[k] && checked_[i].type->inputs[k].is_value)
@@ -143,7 +144,7 @@ std::string Plan::str() const {
     else if (p.source)
       s += ": " + std::to_string(p.source->size()) + " samples, read ahead in order";
     else if (p.fuses_into >= 0) s += ": in one pass with " + node(p.fuses_into).name;
-    else if (p.is_early) s += ": first, its value decides shapes or arguments";
+    else if (p.is_early) s += ": first, it decides shapes or arguments";
     else if (options_.rewrites.demand && !checked_[i].type->inputs.empty() &&
              node(i).op.starts_with("decoders"))
       s += ": only the window that later operators look at";

@@ -33,7 +33,11 @@ bool Step::allocate(const Plan& plan, HostPool& pool) {
   for (size_t k = 0; k < stores_.size(); ++k) {
     const Slot& slot = plan.slots()[k];
     if (!slot.is_fixed()) continue;
-    stores_[k].whole = acquire(pool, bytes_of(slot.type) * plan.batch_size());
+    int64_t bytes;
+    if (__builtin_mul_overflow(bytes_of(slot.type), plan.batch_size(), &bytes))
+      throw BudgetError("a batch of " + std::to_string(plan.batch_size()) + " samples of " +
+                        slot.type.str() + " is larger than any memory");
+    stores_[k].whole = acquire(pool, bytes);
     if (!stores_[k].whole) return false;
   }
   return true;

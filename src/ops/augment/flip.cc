@@ -20,9 +20,9 @@ struct Flip {
              .help = "Image, volume or sequence.",
              .layouts = "HWC, CHW, HW, DHWC, CDHW, DHW"}),
       ports({.name = "output", .help = "The mirrored input."}),
-      arg(&Flip::horizontal, "horizontal", "1 swaps left and right.", between(0, 1), kPerSample),
-      arg(&Flip::vertical, "vertical", "1 swaps top and bottom.", between(0, 1), kPerSample),
-      arg(&Flip::depthwise, "depthwise", "1 swaps front and back.", between(0, 1), kPerSample));
+      arg(&Flip::horizontal, "horizontal", "1 swaps left and right.", between(0, 1), kPerFrame),
+      arg(&Flip::vertical, "vertical", "1 swaps top and bottom.", between(0, 1), kPerFrame),
+      arg(&Flip::depthwise, "depthwise", "1 swaps front and back.", between(0, 1), kPerFrame));
 
   template <class WrongCall>
   void require_depth(const Layout& layout) const {
@@ -56,6 +56,9 @@ struct Flip {
         {"horizontal=0, depthwise=1",
          {"int16 DHWC [[[[1]]], [[[2]]]]"},
          {"int16 [[[[2]]], [[[1]]]]"}},
+        {"horizontal=0, depthwise=1",
+         {"uint8 FDHW [[[[1]], [[2]]], [[[3]], [[4]]]]"},
+         {"uint8 [[[[2]], [[1]]], [[[4]], [[3]]]]"}},
         {"horizontal=1, vertical=1",
          {"uint8 FCHW [[[[1, 2]]], [[[3, 4]]]]"},
          {"uint8 [[[[2, 1]]], [[[4, 3]]]]"}},

@@ -52,8 +52,7 @@ Decoded decode(const char* op, Arguments a, std::vector<uint8_t>& file, double p
   Window w = Window::all(types.at(0).shape);
   for (int axis = 0; part > 0 && axis < 2; ++axis) w.begin[axis] = w.end[axis] / 2;
   Decoded d{types[0], std::vector<float>(static_cast<size_t>(w.shape().volume()))};
-  const View out =
-      View::window(d.values.data(), DType::kFloat32, w, types[0].shape, types[0].layout);
+  View out = View::window(d.values.data(), DType::kFloat32, w, types[0].shape, types[0].layout);
   Arena arena;
   Run r{{&encoded, 1}, {&out, 1}, chance, arena};
   decoder->run_cpu(r);
