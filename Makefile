@@ -16,7 +16,7 @@ FUZZ_SECONDS ?= 60
 built = mkdir -p build; exec {lock}>build/$(1).lock; flock $$lock; [ -f build/$(1)/build.ninja ] || cmake --preset $(1); \
 	cmake --build --preset $(1) -j $(JOBS) --target $(2)
 
-.PHONY: help build test demo bench compare lint format asan tsan cuda fuzz docs clean
+.PHONY: help build test demo bench compare lint format asan tsan cuda arm64 fuzz docs clean
 help: ## this list
 	@sed -nE 's/^([a-z]+):[^#]*## (.*)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "%-16s%s\n", $$1, $$2}'
 
@@ -64,6 +64,12 @@ cuda: ## a build with the CUDA halves and its C++ tests (needs nvcc)
 	@tools/install.sh build test
 	@$(call built,cuda,all)
 	@ctest --test-dir build/cuda --output-on-failure -j $(JOBS)
+
+arm64: ## a build for ARM64 and its C++ tests in QEMU
+	@tools/install.sh build test arm64
+	@tools/arm64_root.sh
+	@$(call built,arm64,all)
+	@ctest --test-dir build/arm64 --output-on-failure -j $(JOBS)
 
 fuzz: ## every fuzz target for FUZZ_SECONDS each
 	@tools/install.sh build fuzz

@@ -40,7 +40,8 @@ HWY_INLINE void OnType(
 }
 HWY_INLINE Four LoadFour(DType t, const uint8_t* p) {
   const size_t n = hn::Lanes(df) * static_cast<size_t>(size_of(t));
-  Four v;
+  const F zero = hn::Zero(df);
+  Four v = {zero, zero, zero, zero};  // not its own constructor, which GCC makes for no target
   OnType(t, [&](auto type) HWY_ATTR __attribute__((always_inline)) {
     v = {Load(type, p), Load(type, p + n), Load(type, p + 2 * n), Load(type, p + 3 * n)};
   });

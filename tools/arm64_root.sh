@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Unpacks Debian's ARM64 libraries that Stoker links into build/arm64-root, beside those of this machine. Does nothing when done.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+root=$PWD/build/arm64-root packages=(libc6 libgcc-s1 libstdc++6 libjpeg62-turbo{,-dev} libhwy1 libhwy-dev libgtest-dev)
+[ "$(cat "$root/packages" 2>/dev/null)" != "${packages[*]}" ] || exit 0
+
+rm -rf "$root"
+mkdir -p "$root"/apt/{lists/partial,archives/partial}
+touch "$root/apt/status"
+cat >"$root/apt/apt.conf" <<END
+APT::Architecture "arm64";
+APT::Architectures { "arm64"; };
+APT::Sandbox::User "root";
+Dir::State::Lists "$root/apt/lists";
+Dir::State::status "$root/apt/status";
+Dir::Cache "$root/apt";
+END
+export APT_CONFIG=$root/apt/apt.conf
+apt-get update -qq
+(cd "$root/apt" && apt-get download -qq "${packages[@]}")
+for package in "$root"/apt/*.deb; do dpkg-deb -x "$package" "$root"; done
+echo "${packages[*]}" >"$root/packages"
