@@ -5,10 +5,9 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
+import importlib
 import inspect
 import re
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -20,6 +19,7 @@ import numpy as np
 
 import jpegs
 from helpers import Array, outputs_of
+from oracles.chance import Chance
 from stoker import DataNode, Pipeline, fn, types
 from stoker._operator import call as call_operator
 from stoker._registry import Operator, operators
@@ -125,15 +125,8 @@ def _numbers(node: ast.expr) -> Any:
 def oracle(name: str) -> ModuleType | None:
     """The independent answer for an operator, where there is one."""
     for stem in (name.replace(".", "_"), name.rpartition(".")[2]):
-        path = _ORACLES / f"{stem}.py"
-        if path.exists():
-            spec = importlib.util.spec_from_file_location(f"oracle_{stem}", path)
-            assert spec is not None and spec.loader is not None
-            module = importlib.util.module_from_spec(spec)
-            if str(_ORACLES) not in sys.path:
-                sys.path.insert(0, str(_ORACLES))
-            spec.loader.exec_module(module)
-            return module
+        if (_ORACLES / f"{stem}.py").exists():
+            return importlib.import_module(f"oracles.{stem}")
     return None
 
 
@@ -147,7 +140,7 @@ def oracle_calls(name: str, seed: int = 0) -> list[Call]:
 
 
 def _oracle_call(name: str, i: int, inputs: Any, layouts: Any, arguments: Any) -> Call:
-    letters = [layouts] if isinstance(layouts, str) else list(layouts)
+    letters = [layouts] * bool(inputs) if isinstance(layouts, str) else list(layouts)
     letters += [""] * (len(inputs) - len(letters))
     pairs = []
     for array, layout in zip(inputs, letters, strict=True):
@@ -157,12 +150,13 @@ def _oracle_call(name: str, i: int, inputs: Any, layouts: Any, arguments: Any) -
     return Call(name, tuple(pairs), dict(arguments), f"oracle {i}")
 
 
-def expected_by_oracle(call: Call) -> list[Array]:
-    """What the oracle says of a call."""
+def expected_by_oracle(call: Call, chance: Chance) -> list[Array]:
+    """What the oracle says of a call; `chance` is heard by random operators only."""
     module = oracle(call.op)
     assert module is not None
     layout = call.inputs[0][1] if call.inputs else ""
-    answer = module.expected([a for a, _ in call.inputs], layout, **call.arguments)
+    draws = {"chance": chance} if operators()[call.op]["is_random"] else {}
+    answer = module.expected([a for a, _ in call.inputs], layout, **draws, **call.arguments)
     return list(answer) if isinstance(answer, (list, tuple)) else [answer]
 
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from common import Array, numbers, to_dtype
+
+from .common import Array, numbers, to_dtype
 
 TOLERANCE = 0.0
 DTYPES = [

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from common import Array, crop_window, numbers, to_dtype, window
+
+from .common import Array, crop_window, numbers, to_dtype, window
 
 TOLERANCE = 0.0
 

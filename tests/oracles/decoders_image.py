@@ -9,8 +9,9 @@ from io import BytesIO
 from typing import Any
 
 import numpy as np
-from common import Array, crop_window, to_dtype
 from PIL import Image, ImageOps
+
+from .common import Array, crop_window, to_dtype
 
 TOLERANCE = 1e-6  # of full intensity, for floats
 FULL = {"uint8": 255, "int8": 127, "uint16": 65535, "int16": 32767}

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from common import Array
-from decoders_image import TOLERANCE, encoded, window
+
+from .common import Array
+from .decoders_image import TOLERANCE, encoded, window
 
 __all__ = ["TOLERANCE", "expected", "generate"]
 CROP = ("crop", "crop_h", "crop_w", "crop_pos_x", "crop_pos_y", "rounding")

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from common import Array, numbers
+
+from .common import Array, numbers
 
 TOLERANCE = 0.0
 

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from common import Array, half_away, numbers, to_dtype
 from PIL import Image
+
+from .common import Array, half_away, numbers, to_dtype
 
 TOLERANCE = 1.0  # levels; floats below are made large, so that this is little for them
 LETTERS = {"D": "resize_z", "H": "resize_y", "W": "resize_x"}

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from common import Array, half_away, numbers, window
+
+from .common import Array, half_away, numbers, window
 
 TOLERANCE = 0.0
 
