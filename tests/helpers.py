@@ -99,11 +99,11 @@ def outputs_of(result: Any) -> list[DataNode]:
 
 
 def run_script(
-    text: str, *, timeout: float = 120, **environment: str
+    text: str, *arguments: str, timeout: float = 120, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     """Runs Python code in a process of its own; `timeout` only bounds a hang."""
     return subprocess.run(
-        [sys.executable, "-c", text],
+        [sys.executable, "-c", text, *arguments],
         capture_output=True,
         text=True,
         timeout=timeout,

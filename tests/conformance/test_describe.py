@@ -49,8 +49,8 @@ def test_is_tested(name: str) -> None:
     if op["skip_reason"]:
         assert len(op["skip_reason"].split()) > 3, "a reason is a sentence"
         return
-    assert oracle(name) is not None or len(op["cases"]) >= 2, (
-        "an operator takes an oracle, or two cases, or a reason for neither in its file"
+    assert oracle(name) is not None and len(op["cases"]) >= 2, (
+        "an operator takes an oracle and two cases, or a reason for neither in its file"
     )
 
 

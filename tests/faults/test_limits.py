@@ -1,11 +1,13 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Folders that cannot be read, wrong calls, and memory that does not suffice."""
+"""Folders without pictures, wrong calls, and memory that does not suffice."""
 
 from __future__ import annotations
 
 import gc
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -78,18 +80,27 @@ def test_a_folder_that_links_to_itself(tmp_path: Path) -> None:
     assert str(tmp_path / "root") in message
 
 
-if os.geteuid() != 0:
+# Devices.
 
-    def test_a_folder_without_permission(tmp_path: Path) -> None:
-        root = tmp_path / "root"
-        (root / "class").mkdir(parents=True)
-        (root / "class" / "1.jpg").write_bytes(b"x")
-        (root / "class").chmod(0)
-        try:
-            message = refused(lambda: fn.readers.file(file_root=root))
-        finally:
-            (root / "class").chmod(0o755)
-        assert "class" in message and "ermission" in message
+
+def test_a_missing_gpu_is_said(pictures: Path) -> None:
+    """In a process of its own, without the simulated device of other tests."""
+    script = f"""
+from stoker import Pipeline, errors, fn
+pipe = Pipeline(batch_size=2, num_threads=1)
+with pipe:
+    encoded, _ = fn.readers.file(file_root={str(pictures)!r})
+    pipe.set_outputs(fn.resize(fn.decoders.image(encoded).gpu(), size=[8, 8]))
+try:
+    pipe.run()
+except errors.DeviceError as e:
+    print(e)
+"""
+    environment = {k: v for k, v in os.environ.items() if k != "STOKER_SIMULATED_DEVICES"}
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert "GPU" in done.stdout and "STOKER_SIMULATED_DEVICES" in done.stdout
+    assert "copy 'copy_0'" in done.stdout
 
 
 # Calls.

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import os
 import signal
 import subprocess
@@ -16,9 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from helpers import make, run_script, take
-from stoker import fn
+from stoker import Pipeline, fn
 from stoker.errors import StateError
 
 # A step of this takes hours; a sample some milliseconds.
@@ -94,6 +96,33 @@ def test_ctrl_c_ends_a_run(executor: str) -> None:
         process.kill()
     assert out == "interrupted\n", err
     assert process.returncode == 0
+
+
+def test_a_signal_ends_the_wait_and_loses_nothing(tmp_path: Path) -> None:
+    class StopError(Exception):
+        pass
+
+    def stop(*_: object) -> None:
+        raise StopError
+
+    picture = io.BytesIO()
+    Image.effect_noise((3000, 3000), 90).save(picture, "JPEG", quality=98)
+    for i in range(2):
+        (tmp_path / f"{i}.jpg").write_bytes(picture.getvalue())
+    pipe = Pipeline(batch_size=64, num_threads=1)
+    with pipe:
+        encoded, _ = fn.readers.file(files=[str(tmp_path / f"{i % 2}.jpg") for i in range(64)])
+        pipe.set_outputs(fn.resize(fn.decoders.image(encoded), size=[2, 2]))
+    old = signal.signal(signal.SIGALRM, stop)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        with pytest.raises(StopError):
+            pipe.run()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, old)
+    assert pipe.state()["orders"]["readers_file_0"]["cursor"] == 0
+    pipe.close()
 
 
 def test_an_interrupted_step_is_not_lost() -> None:

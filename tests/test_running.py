@@ -1,17 +1,10 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Running pipelines from Python: batches, epochs, state, shards, damaged samples, processes."""
+"""Running pipelines from Python: epochs, settings, states, saved pipelines, statistics."""
 
 from __future__ import annotations
 
-import gc
-import io
 import json
-import os
-import signal
-import subprocess
-import sys
-import threading
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -19,130 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stoker import Batch, DataNode, Pipeline, errors, fn, pipeline_def, types
+from stoker import DataNode, Pipeline, errors, fn, pipeline_def, types
 from stoker._contact_sheet import contact_sheet
-
-SIZE = 24
-
-
-@pipeline_def(batch_size=4, num_threads=2, seed=1)
-def training(
-    root: Path, size: int = 16, shard_id: int = 0, num_shards: int = 1, **reader: Any
-) -> tuple[DataNode, DataNode]:
-    reader = {"random_shuffle": True, "name": "Reader", **reader}
-    encoded, label = fn.readers.file(
-        file_root=root, shard_id=shard_id, num_shards=num_shards, **reader
-    )
-    image = fn.random_resized_crop(fn.decoders.image(encoded), size=[size, size])
-    return fn.flip(image, horizontal=fn.random.coin_flip()), label
-
-
-@pipeline_def(batch_size=4, num_threads=2)
-def in_order(root: Path) -> tuple[DataNode, DataNode]:
-    encoded, label = fn.readers.file(file_root=root)
-    return fn.decoders.image(encoded), label
-
-
-def sources(batch: Batch) -> list[str]:
-    return [batch.source_info(i) for i in range(len(batch))]
-
-
-def epoch_of(pipe: Pipeline) -> tuple[list[str], np.ndarray]:
-    names: list[str] = []
-    pixels = []
-    for images, _ in pipe:
-        names += sources(images)
-        pixels.append(images.as_array())
-    return names, np.concatenate(pixels)
-
-
-# Batches
-
-
-def test_bytes_come_as_the_files_hold_them(pictures: Path) -> None:
-    pipe = Pipeline(batch_size=SIZE, num_threads=2)
-    with pipe:
-        pipe.set_outputs(*fn.readers.file(file_root=pictures))
-    encoded, labels = pipe.run()
-    classes = sorted(p.name for p in pictures.iterdir())
-    for i in range(SIZE):
-        path = Path(encoded.source_info(i))
-        assert np.asarray(encoded[i]).tobytes() == path.read_bytes()
-        assert classes[int(np.asarray(labels[i]).item())] == path.parent.name
-        assert encoded[i].source_info == str(path)
-
-
-def test_pictures_are_those_that_pillow_sees(pictures: Path) -> None:
-    from PIL import Image
-
-    images, _ = in_order(pictures, batch_size=SIZE).run()
-    for i, path in enumerate(sources(images)):
-        with Image.open(path) as file:
-            expected = np.asarray(file.convert("RGB"), np.int16)
-        difference = np.abs(np.asarray(images[i]).astype(np.int16) - expected)
-        assert difference.max() <= 1
-
-
-def test_batch_and_tensor_facts(pictures: Path) -> None:
-    images, labels = training(pictures).run()
-    assert (len(images), images.dtype, images.layout, images.device) == (4, "uint8", "HWC", "cpu")
-    assert images.shape() == [(16, 16, 3)] * 4
-    assert images.is_dense
-    tensor = images[-1]
-    assert (tensor.shape, tensor.dtype, tensor.layout) == ((16, 16, 3), "uint8", "HWC")
-    whole = images.as_tensor()
-    assert (whole.shape, whole.layout) == ((4, 16, 16, 3), "NHWC")
-    assert labels.dtype == types.INT32
-    np.testing.assert_array_equal(images.as_cpu().as_array()[3], np.asarray(images.at(3)))
-    with pytest.raises(IndexError):
-        images[4]
-
-
-def test_arrays_share_the_batch_s_memory(pictures: Path) -> None:
-    images, _ = training(pictures).run()
-    a, b = images.as_array(), np.from_dlpack(images.as_tensor())
-    a[2, 3, 4, 1] ^= 0xFF
-    assert b[2, 3, 4, 1] == a[2, 3, 4, 1]
-    assert np.asarray(images[2])[3, 4, 1] == a[2, 3, 4, 1]
-    copy = np.array(images[2])
-    copy[3, 4, 1] ^= 0xFF
-    assert copy[3, 4, 1] != a[2, 3, 4, 1]
-    assert np.asarray(images[2], dtype=np.float32).dtype == np.float32
-
-
-def test_torch_takes_batches_without_a_copy(pictures: Path) -> None:
-    import torch
-
-    images, _ = training(pictures).run()
-    tensor = torch.from_dlpack(images.as_tensor())
-    assert tuple(tensor.shape) == (4, 16, 16, 3)
-    tensor[1] = 7
-    assert np.all(images.as_array()[1] == 7)
-
-
-def test_ragged_batches_say_why_they_are_no_array(pictures: Path) -> None:
-    images, _ = in_order(pictures, batch_size=SIZE).run()
-    assert not images.is_dense
-    with pytest.raises(errors.Error, match=r"differ in shape.*\(\d+, \d+, 3\)"):
-        images.as_tensor()
-    assert len({np.asarray(images[i]).shape for i in range(SIZE)}) > 1
-
-
-def test_outputs_belong_to_whoever_holds_them(pictures: Path) -> None:
-    pipe = training(pictures, prefetch_queue_depth=1)
-    held = [pipe.run()[0].as_array() for _ in range(8)]
-    copies = [a.copy() for a in held]
-    for a in held:
-        a[0] ^= 0xFF
-    for _ in range(8):
-        pipe.run()
-    pipe.close()
-    del pipe
-    gc.collect()
-    for a, c in zip(held, copies, strict=True):
-        np.testing.assert_array_equal(a[0], c[0] ^ 0xFF)
-        np.testing.assert_array_equal(a[1:], c[1:])
-
+from trainings import SIZE, epoch_of, sources, training
 
 # Epochs
 
@@ -357,152 +229,13 @@ def test_saved_pipelines_are_checked(pictures: Path) -> None:
         Pipeline.deserialize(text.replace('"batch_size"', '"horse_power"'))
 
 
-# Damaged samples
-
-
-def test_raise_lists_the_samples_and_goes_on(damaged: Path) -> None:
-    pipe = in_order(damaged)
-    with pytest.raises(errors.SampleError) as caught:
-        pipe.run()
-    (bad,) = caught.value.samples
-    assert Path(bad["source"]).name == "0004.jpg"
-    assert (bad["index_in_batch"], bad["operator"]) == (1, "decoders.image")
-    assert "test_api.py:" in bad["where"]
-    for fact in (bad["source"], bad["where"], bad["message"]):
-        assert fact in str(caught.value)
-    assert len(pipe.run()[0]) == 4
-
-
-def test_skip_makes_the_batch_shorter(damaged: Path, tmp_path: Path) -> None:
-    pipe = in_order(damaged, on_error="skip")
-    assert [len(images) for images, _ in pipe] == [3, 4, 4, 4, 4, 4]
-    assert [Path(bad["source"]).name for bad in pipe.quarantine()] == ["0004.jpg"]
-    pipe.write_quarantine(tmp_path / "bad.jsonl")
-    lines = (tmp_path / "bad.jsonl").read_text().splitlines()
-    assert [json.loads(line) for line in lines] == pipe.quarantine()
-    assert pipe.stats()["failures"] == 1
-
-
-def test_replace_keeps_the_batch_full(damaged: Path) -> None:
-    pipes = [in_order(damaged, on_error="replace", num_threads=n) for n in (1, 3)]
-    found = [epoch_names(pipe) for pipe in pipes]
-    assert found[0] == found[1]
-    assert len(found[0]) == SIZE
-    assert "0004.jpg" not in {Path(name).name for name in found[0]}
-
-
-def epoch_names(pipe: Pipeline) -> list[str]:
-    return [name for images, _ in pipe for name in sources(images)]
-
-
-def test_a_missing_folder_is_named(tmp_path: Path) -> None:
-    with pytest.raises(errors.Error, match="nowhere"):
-        in_order(tmp_path / "nowhere").run()
-
-
-def test_a_missing_gpu_is_said(pictures: Path) -> None:
-    """In a process of its own, without the simulated device of other tests."""
-    script = f"""
-from stoker import Pipeline, errors, fn
-pipe = Pipeline(batch_size=2, num_threads=1)
-with pipe:
-    encoded, _ = fn.readers.file(file_root={str(pictures)!r})
-    pipe.set_outputs(fn.resize(fn.decoders.image(encoded).gpu(), size=[8, 8]))
-try:
-    pipe.run()
-except errors.DeviceError as e:
-    print(e)
-"""
-    environment = {k: v for k, v in os.environ.items() if k != "STOKER_SIMULATED_DEVICES"}
-    command = [sys.executable, "-c", script]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    assert "GPU" in done.stdout and "STOKER_SIMULATED_DEVICES" in done.stdout
-    assert "copy 'copy_0'" in done.stdout
-
-
-# Processes, threads, signals
-
-
-def test_a_forked_child_builds_its_own(pictures: Path) -> None:
-    pipe = training(pictures)
-    pipe.run()
-    read_end, write_end = os.pipe()
-    child = os.fork()
-    if child == 0:
-        report = "nothing"
-        try:
-            try:
-                pipe.run()
-            except errors.StateError as e:
-                report = str(e)
-            del pipe
-            gc.collect()
-            report += f" / own {len(training(pictures).run()[0])}"
-        finally:
-            os.write(write_end, report.encode())
-            os._exit(0)
-    os.close(write_end)
-    with os.fdopen(read_end) as file:
-        report = file.read()
-    os.waitpid(child, 0)
-    assert "fork" in report
-    assert report.endswith("/ own 4")
-    assert len(pipe.run()[0]) == 4
-
-
-def test_several_pipelines_in_several_threads(pictures: Path) -> None:
-    expected = epoch_of(training(pictures))[1]
-    results: dict[int, np.ndarray] = {}
-
-    def work(k: int) -> None:
-        results[k] = epoch_of(training(pictures, num_threads=2))[1]
-
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
-    assert len(results) == 4
-    for pixels in results.values():
-        np.testing.assert_array_equal(pixels, expected)
-
-
-def test_a_signal_ends_the_wait_and_loses_nothing(tmp_path: Path) -> None:
-    class StopError(Exception):
-        pass
-
-    def stop(*_: object) -> None:
-        raise StopError
-
-    picture = io.BytesIO()
-    from PIL import Image
-
-    Image.effect_noise((3000, 3000), 90).save(picture, "JPEG", quality=98)
-    for i in range(2):
-        (tmp_path / f"{i}.jpg").write_bytes(picture.getvalue())
-    pipe = Pipeline(batch_size=64, num_threads=1)
-    with pipe:
-        encoded, _ = fn.readers.file(files=[str(tmp_path / f"{i % 2}.jpg") for i in range(64)])
-        pipe.set_outputs(fn.resize(fn.decoders.image(encoded), size=[2, 2]))
-    old = signal.signal(signal.SIGALRM, stop)
-    try:
-        signal.setitimer(signal.ITIMER_REAL, 0.2)
-        with pytest.raises(StopError):
-            pipe.run()
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, old)
-    assert pipe.state()["orders"]["readers_file_0"]["cursor"] == 0
-    pipe.close()
-
-
 # What a pipeline says of itself
 
 
 def test_plan_and_stats(pictures: Path) -> None:
     pipe = training(pictures)
     assert "in one pass with flip_0" in pipe.plan()
-    assert "test_api.py:" in pipe.plan()
+    assert "trainings.py:" in pipe.plan()
     for _ in pipe:
         pass
     stats = pipe.stats()

@@ -1,0 +1,48 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs whose samples tell which they are, and how to take them from several shards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from helpers import Sample, samples_of
+from stoker import Pipeline, fn, types
+
+
+def training(files: Sequence[str], **reader: Any) -> Callable[[], Any]:
+    """Label (the number of the file), a fixed output, a ragged one, and a plain draw."""
+
+    def define() -> list[Any]:
+        encoded, label = fn.readers.file(files=list(files), name="reader", **reader)
+        image = fn.decoders.image(encoded)
+        image = fn.random_resized_crop(image, size=[16, 20])
+        mirror = fn.random.coin_flip()
+        image = fn.crop_mirror_normalize(
+            image, mirror=mirror, mean=[120.0], std=[60.0], dtype=types.FLOAT16
+        )
+        return [label, image, fn.decoders.image_random_crop(encoded), fn.random.uniform()]
+
+    return define
+
+
+def labels_only(files: Sequence[str], **reader: Any) -> Callable[[], Any]:
+    def define() -> Any:
+        _, label = fn.readers.file(files=list(files), name="reader", **reader)
+        return label
+
+    return define
+
+
+def label_of(sample: Sample) -> int:
+    return int(sample[0][0])
+
+
+def labels(samples: Sequence[Sample]) -> list[int]:
+    return [label_of(s) for s in samples]
+
+
+def merged(pipes: Sequence[Pipeline], steps: int) -> list[Sample]:
+    """The stream as the shards share it: of each step, batch after batch."""
+    return [s for _ in range(steps) for pipe in pipes for s in samples_of(pipe.run())]

@@ -1,0 +1,127 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""readers.file: which files it finds, what it calls them, and what it says of wrong arguments."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from graphs import labels_only
+
+from helpers import make
+from stoker import fn
+from stoker.errors import GraphError
+
+
+def read(**arguments: Any) -> list[tuple[str, int]]:
+    """(file name, label) of an epoch."""
+
+    def define() -> Any:
+        return fn.readers.file(**arguments)
+
+    got = []
+    for encoded, label in make(define, batch_size=1):
+        path = Path(encoded.source_info(0))
+        assert np.array(encoded[0]).tobytes() == path.read_bytes()
+        assert np.array(label[0]).dtype == np.int32 and np.array(label[0]).shape == (1,)
+        got.append((path.name, int(np.array(label[0])[0])))
+    return got
+
+
+def test_file_root(folder: Path) -> None:
+    expected = [(p.name, k) for k in range(4) for p in sorted((folder / f"class{k}").iterdir())]
+    assert read(file_root=folder) == expected
+
+
+def test_file_list(folder: Path, tmp_path: Path) -> None:
+    listed = tmp_path / "list.txt"
+    listed.write_text("class1/001.jpg 7\nclass0/000.jpg 3\nclass1/001.jpg 2\n")
+    expected = [("001.jpg", 7), ("000.jpg", 3), ("001.jpg", 2)]
+    assert read(file_list=listed, file_root=folder) == expected
+    (folder.parent / "spaced").mkdir(exist_ok=True)
+    (folder.parent / "spaced" / "a b.jpg").write_bytes((folder / "class0/000.jpg").read_bytes())
+    beside = folder.parent / "spaced" / "list.txt"
+    beside.write_text("a b.jpg 5\n")
+    assert read(file_list=beside) == [("a b.jpg", 5)]
+
+
+def test_files_and_labels(files: list[str], folder: Path) -> None:
+    assert read(files=files[:3]) == [(Path(f).name, i) for i, f in enumerate(files[:3])]
+    assert read(files=files[:2], labels=[9, -4]) == [("000.jpg", 9), ("001.jpg", -4)]
+    assert read(files=["class2/002.jpg"], file_root=folder) == [("002.jpg", 0)]
+
+
+@pytest.fixture
+def mixed(tmp_path: Path, files: list[str]) -> Path:
+    data = Path(files[0]).read_bytes()
+    for name in (
+        "cats/1.jpg",
+        "cats/2.JPEG",
+        "cats/3.txt",
+        "dogs/4.Jpg",
+        "dogs/5.png",
+        "owls/6.jpg",
+    ):
+        path = tmp_path / "mixed" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    return tmp_path / "mixed"
+
+
+def test_filters(mixed: Path) -> None:
+    def chosen(**arguments: Any) -> list[tuple[str, int]]:
+        return read(file_root=mixed, **arguments)
+
+    assert [n for n, _ in chosen()] == ["1.jpg", "2.JPEG", "4.Jpg", "5.png", "6.jpg"]
+    assert chosen(file_filters=["*.txt"]) == [("3.txt", 0)]
+    assert [n for n, _ in chosen(file_filters=["*.jpg"])] == ["1.jpg", "4.Jpg", "6.jpg"]
+    strict = chosen(file_filters=["*.jpg"], case_sensitive_filter=True)
+    assert [n for n, _ in strict] == ["1.jpg", "6.jpg"]
+    assert [n for n, _ in chosen(dir_filters=["cats", "o*"])] == ["1.jpg", "2.JPEG", "6.jpg"]
+    assert chosen(dir_filters=["d*"]) == [("4.Jpg", 0), ("5.png", 0)]
+
+
+def test_wrong_reader_arguments(files: list[str], folder: Path, tmp_path: Path) -> None:
+    def message(**arguments: Any) -> str:
+        with pytest.raises(GraphError) as raised:
+            make(lambda: fn.readers.file(**arguments)).build()
+        assert "readers.file" in str(raised.value)
+        assert "test_reader.py:" in str(raised.value)
+        return str(raised.value)
+
+    assert "file_root" in message()
+    assert "exclude" in message(files=files, file_list="x")
+    assert "labels" in message(file_root=folder, labels=[1])
+    assert "label" in message(files=files[:2], labels=[1])
+    assert "nothere" in message(file_root=tmp_path / "nothere")
+    assert "nothere" in message(file_list=tmp_path / "nothere")
+    assert "shard_id" in message(files=files, num_shards=2, shard_id=2)
+    assert "shards" in message(files=files[:2], num_shards=3)
+    assert "random_shuffle" in message(files=files, random_shuffle=True, shuffle_after_epoch=True)
+    assert "stick_to_shard" in message(files=files, shuffle_after_epoch=True, stick_to_shard=True)
+    listed = tmp_path / "bad.txt"
+    listed.write_text("one.jpg 1\ntwo.jpg\n")
+    assert "2" in message(file_list=listed) and "bad.txt" in message(file_list=listed)
+
+
+def test_reader_meta(files: list[str]) -> None:
+    pipe = make(
+        labels_only(files, num_shards=5, shard_id=3, pad_last_batch=True, stick_to_shard=True),
+        batch_size=4,
+    )
+    meta = pipe.reader_meta("reader")
+    assert meta == {
+        "epoch_size": 37,
+        "epoch_size_padded": 40,
+        "number_of_shards": 5,
+        "shard_id": 3,
+        "pad_last_batch": True,
+        "stick_to_shard": True,
+    }
+    assert pipe.reader_meta() == {"reader": meta}
+    assert pipe.epoch_size("reader") == 40
+    with pytest.raises(GraphError, match="Did you mean 'reader'"):
+        pipe.reader_meta("raeder")
