@@ -73,9 +73,8 @@ def read(closed: Path, mode: int, settings: Any = None, **arguments: Any) -> Any
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("mode", [0o000, 0o444], ids=["closed", "to be listed only"])
-def test_a_class_folder(open_folder: Path, mode: int) -> None:
-    result = read(open_folder / "class1", mode, file_root=str(open_folder))
+def test_a_class_folder(open_folder: Path) -> None:
+    result = read(open_folder / "class1", 0, file_root=str(open_folder))
     assert result["kind"] == "GraphError", result
     assert str(open_folder / "class1") in result["message"]
     assert "readers.file" in result["message"] and "ermission" in result["message"]
@@ -110,10 +109,11 @@ def test_one_file_is_skipped(open_folder: Path) -> None:
     assert result == {"labels": [0, 1, 1]}
 
 
-def test_the_files_of_a_closed_folder_are_bad_samples(open_folder: Path) -> None:
-    """A list of files is not looked into before they are read."""
+def test_files_of_a_closed_folder_are_bad_samples(open_folder: Path) -> None:
+    """Those of a list, which is not looked into before, and those that may only be listed."""
     paths = [str(p) for p in sorted(open_folder.rglob("*.jpg"))]
-    result = read(open_folder / "class1", 0, files=paths)
-    assert result["kind"] == "SampleError", result
-    assert [bad["source"] for bad in result["samples"]] == paths[2:]
-    assert all("ermission" in bad["message"] for bad in result["samples"])
+    for mode, arguments in ((0, {"files": paths}), (0o444, {"file_root": str(open_folder)})):
+        result = read(open_folder / "class1", mode, **arguments)
+        assert result["kind"] == "SampleError", result
+        assert [bad["source"] for bad in result["samples"]] == paths[2:]
+        assert all("ermission" in bad["message"] for bad in result["samples"])
