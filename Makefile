@@ -29,7 +29,7 @@ test: ## the C++ tests, then the Python tests (PYTEST_ARGS=)
 	@grep -qs 'STOKER_TESTS:BOOL=ON' build/release/CMakeCache.txt || cmake --preset release -DSTOKER_TESTS=ON
 	@$(call built,release,all)
 	@ctest --test-dir build/release --output-on-failure -j $(JOBS)
-	@$(PY) -m pytest $(PYTEST_ARGS)
+	@$(PY) -m pytest -n $(JOBS) $(PYTEST_ARGS)
 
 demo: build ## a ResNet-50 input pipeline on pictures made on the spot, or on a folder (DATA=)
 	@$(PY) examples/resnet50_demo.py $(DATA)

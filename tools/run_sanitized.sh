@@ -14,7 +14,7 @@ case ${1:-} in
     # Python itself leaks by design; an exception thrown in the module needs libstdc++ to be loaded as early as libasan.
     export ASAN_OPTIONS=detect_leaks=0 PYTHONPATH=$PWD/build/asan/python
     LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libstdc++.so)" \
-      .venv/bin/python -m pytest tests/conformance
+      .venv/bin/python -m pytest -n "$jobs" tests/conformance
     ;;
   tsan)
     # ThreadSanitizer does not start where addresses are scattered too widely.
