@@ -64,9 +64,9 @@ def feed(array: Array, layout: str = "") -> DataNode:
     dtype = str(array.dtype)
     flat = array.reshape(-1)
     if array.dtype.kind == "f":
-        numbers: dict[str, Any] = {"fdata": [float(x) for x in flat]}
+        numbers: dict[str, Any] = {"fdata": flat.astype(np.float64).tolist()}
     else:
-        numbers = {"idata": [int(x) for x in flat]}
+        numbers = {"idata": (flat.astype(np.uint8) if array.dtype.kind == "b" else flat).tolist()}
     shape = list(array.shape)
     return fn.constant(
         **numbers, shape=shape, dtype=dtype, **({"layout": layout} if layout else {})
