@@ -71,6 +71,9 @@ def _number(value: Any) -> Plain:
 
 
 def _list(values: Any) -> Plain:
+    kinds = set(map(type, values))
+    if kinds in ({int}, {float}, {str}):  # the common ones, and those of thousands of numbers
+        return list(values)
     flat: list[Any] = []
     for value in values:
         if isinstance(value, DataNode):
