@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,7 @@ def file_of(kind: str) -> bytes | None:
         "vanished": None,
         "dangling symlink": None,
         "folder": None,
+        "named pipe": None,
     }[kind]
 
 
@@ -61,6 +63,7 @@ KINDS = (
     "vanished",
     "dangling symlink",
     "folder",
+    "named pipe",
 )
 
 
@@ -89,6 +92,8 @@ def bad(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, P
         path.write_bytes(data)
     elif kind == "folder":
         path.mkdir()
+    elif kind == "named pipe":  # without a writer, so that opening it might never end
+        os.mkfifo(path)
     elif kind == "dangling symlink":
         path.symlink_to(tmp_path / "nowhere.jpg")
     else:
@@ -158,7 +163,7 @@ def test_raise(good: list[Path], bad: tuple[str, Path], expected: list[Any], exe
 def assert_names_all(message: str, kind: str, path: Path) -> None:
     assert str(path) in message, message
     assert "test_bad_samples.py:" in message, message
-    at_reading = kind in ("vanished", "dangling symlink", "folder")
+    at_reading = kind in ("vanished", "dangling symlink", "folder", "named pipe")
     assert ("readers.file" if at_reading else "decoders.image") in message, message
     if not at_reading:
         assert f"test_bad_samples.py:{DECODER_LINE}" in message, message
@@ -171,6 +176,7 @@ def assert_names_all(message: str, kind: str, path: Path) -> None:
         "vanished": "No such file",
         "dangling symlink": "No such file",
         "folder": "folder",
+        "named pipe": "regular file",
     }
     assert words.get(kind, "") in message, message
 
