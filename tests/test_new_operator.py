@@ -89,7 +89,8 @@ with pipe:
     numbers = fn.cast(fn.random.uniform(range=[0, 3], shape=[9]), dtype=types.INT32)
     found = fn.nonzero(numbers)
     start = fn.slice(found, 0, 1, axes=[0])
-    pipe.set_outputs(fn.flip(fn.negative(image)), fn.negative(image, strength=0.0), numbers, found, start)
+    mirrored = fn.flip(fn.negative(image))
+    pipe.set_outputs(mirrored, fn.negative(image, strength=0.0), numbers, found, start)
 mirrored, same, numbers, found, start = pipe.run()
 for i in range(2):
     expected = numbers.at(i).nonzero()[0]
