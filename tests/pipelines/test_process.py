@@ -133,9 +133,10 @@ def test_a_signal_ends_the_wait_and_loses_nothing(tmp_path: Path) -> None:
         encoded, _ = fn.readers.file(files=[str(tmp_path / f"{i % 2}.jpg") for i in range(64)])
         pipe.set_outputs(fn.resize(fn.decoders.image(encoded), size=[2, 2]))
     old = signal.signal(signal.SIGALRM, stop)
+    pipe.build()
     try:
-        signal.setitimer(signal.ITIMER_REAL, 0.2)
         with pytest.raises(StopError):
+            signal.setitimer(signal.ITIMER_REAL, 0.2)
             pipe.run()
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
