@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import ast
 import importlib
-import inspect
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -288,14 +287,6 @@ def pipeline(calls: Sequence[Call], **settings: Any) -> Pipeline:
 def default_of(name: str, argument: str) -> Any:
     """The default of an argument."""
     return next(a for a in operators()[name]["arguments"] if a["name"] == argument)["default"]
-
-
-def takes_argument(module: ModuleType, argument: str) -> bool:
-    """Whether the oracle's answer knows an argument."""
-    parameters = inspect.signature(module.expected).parameters
-    return argument in parameters or any(
-        p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters.values()
-    )
 
 
 def _short(value: Any) -> str:
