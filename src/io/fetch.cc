@@ -108,6 +108,7 @@ void Fetcher::reset(int64_t first) {
     if (entry.state != State::kReading) release(entry.cost);
   entries_.clear();
   parked_.clear();
+  is_full_ = false;
   next_ = end_ = first;
   done_.notify_all();
 }
@@ -128,6 +129,8 @@ void Fetcher::hold(size_t bytes) {
 
 void Fetcher::release(size_t bytes) {
   stats_.held -= bytes;
+  if (is_full_ && stats_.held > window_ - window_ / 4) return;
+  is_full_ = false;
   room_.notify_one();
 }
 
@@ -154,6 +157,7 @@ void Fetcher::work() try {
   while (!stopping_) {
     Job job;
     if (!pick(job)) {
+      is_full_ = !parked_.empty() || next_ < end_;
       room_.wait(lock);
       continue;
     }
@@ -166,6 +170,7 @@ void Fetcher::work() try {
 }
 
 bool Fetcher::work_waits() const {
+  if (is_full_) return false;
   if (parked_.empty()) return next_ < end_ && stats_.held + kEntryCost <= window_;
   return stats_.held + entries_.at(*parked_.begin()).source.size <= window_;
 }

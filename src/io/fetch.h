@@ -28,7 +28,9 @@ namespace stoker::io {
 // A sample counts with its bytes and kEntryCost from the moment its size is known until it is taken
 // or skipped, so the sum never exceeds the window (but for a file that grows while it is read). A
 // thread parks a sample that does not fit, its file open, and begins no other before it: once there
-// is room it is read, or take() reads it, as it must one larger than the window.
+// is room it is read, or take() reads it, as it must one larger than the window. Threads that found
+// the window full sleep until a quarter of it is free: waking one for every sample that is taken
+// would cost more than many a read.
 class Fetcher {
  public:
   // Where sample `seq` is; called without locks from any thread, so thread-safe. What it throws
@@ -129,6 +131,7 @@ class Fetcher {
   std::unordered_map<int64_t, Entry> entries_;
   std::set<int64_t> parked_;
   int64_t next_ = 0, end_ = 0;  // what threads begin next, and where they stop
+  bool is_full_ = false;  // threads sleep until a quarter is free
   uint64_t generation_ = 0;  // reset() makes reads under way belong to an older one
   Stats stats_;
   bool stopping_ = false;

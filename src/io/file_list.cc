@@ -15,7 +15,7 @@ namespace stoker::io {
 
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r\v\f";
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
 
 // A piece of a foreign line as it may stand in a message: short, without control characters.
 std::string shown_piece(std::string_view s) {
@@ -27,9 +27,9 @@ std::string shown_piece(std::string_view s) {
 }
 
 std::string_view without_blanks(std::string_view s) {
-  const size_t first = s.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return s.substr(first, s.find_last_not_of(kBlanks) + 1 - first);
+  while (!s.empty() && is_blank(s.front())) s.remove_prefix(1);
+  while (!s.empty() && is_blank(s.back())) s.remove_suffix(1);
+  return s;
 }
 
 std::string listed(const std::vector<std::string>& names) {
@@ -67,11 +67,15 @@ class FileList::Builder {
   void finish();
 
  private:
+  void reserve(double times);
+  size_t parse_lines(std::string_view text, bool is_end, const std::string& shown);
+  void require_files(const std::string& shown) const;
   void add(std::string_view name, int32_t label);
-  void parse_line(std::string_view line, const std::string& shown, int64_t number);
+  void parse_line(std::string_view line, const std::string& shown);
   uint32_t folder(std::string_view prefix);
 
   FileList& l_;
+  int64_t line_ = 0;  // of the text, that was parsed last
   std::unordered_map<std::string, uint32_t> known_;
   std::string last_;  // lists are mostly sorted: the folder is mostly the one before
   uint32_t last_number_ = 0;
@@ -91,20 +95,28 @@ uint32_t FileList::Builder::folder(std::string_view prefix) {
 }
 
 void FileList::Builder::add(std::string_view name, int32_t label) {
-  const size_t slash = name.rfind('/');
-  const size_t cut = slash == std::string_view::npos ? 0 : slash + 1;
+  size_t cut = last_.size();
+  if (!name.starts_with(last_) || name.find('/', cut) != std::string_view::npos)
+    cut = name.rfind('/') + 1;  // 0 without a slash
   l_.folder_.push_back(folder(name.substr(0, cut)));
   l_.names_.append(name.substr(cut));
   l_.ends_.push_back(l_.names_.size());
   l_.labels_.push_back(label);
 }
 
+// Room for so many times of what there is, so that a long list does not grow step by step.
+void FileList::Builder::reserve(double times) {
+  const auto room = [&](auto& c) {
+    c.reserve(static_cast<size_t>(times * static_cast<double>(c.size())));
+  };
+  room(l_.names_), room(l_.ends_), room(l_.folder_), room(l_.labels_);
+}
+
 void FileList::Builder::finish() {
-  l_.names_.shrink_to_fit();
-  l_.ends_.shrink_to_fit();
-  l_.folder_.shrink_to_fit();
-  l_.labels_.shrink_to_fit();
-  l_.folders_.shrink_to_fit();
+  const auto fit = [](auto& c) {
+    if (c.capacity() > c.size() + c.size() / 16) c.shrink_to_fit();
+  };
+  fit(l_.names_), fit(l_.ends_), fit(l_.folder_), fit(l_.labels_), fit(l_.folders_);
 }
 
 void FileList::Builder::scan(const FileListSpec& spec) {
@@ -140,13 +152,26 @@ void FileList::Builder::scan(const FileListSpec& spec) {
 }
 
 void FileList::Builder::load(const FileListSpec& spec) {
-  ByteBuffer text;
+  int64_t piece = 1 << 20;
+  ByteBuffer buffer;
   try {
-    File(spec.file_list).read(text);
+    const File file(spec.file_list);
+    for (int64_t at = 0; at < file.size() || at == 0;) {
+      const int64_t length = std::min(piece, file.size() - at);
+      file.read(buffer, at, length);
+      std::string_view text(reinterpret_cast<const char*>(buffer.data()), buffer.size());
+      const bool is_end = at + length == file.size();
+      const auto used = static_cast<int64_t>(parse_lines(text, is_end, spec.file_list));
+      if (is_end) break;
+      if (at == 0 && used)
+        reserve(1.02 * static_cast<double>(file.size()) / static_cast<double>(used));
+      at += used;
+      if (used == 0) piece *= 2;  // a line longer than this
+    }
   } catch (const SampleError& e) {
     throw GraphError(std::string("file list: ") + e.what());
   }
-  parse({reinterpret_cast<const char*>(text.data()), text.size()}, spec.file_list);
+  require_files(spec.file_list);
 }
 
 void FileList::Builder::take(const FileListSpec& spec) {
@@ -164,34 +189,48 @@ void FileList::Builder::take(const FileListSpec& spec) {
 }
 
 void FileList::Builder::parse(std::string_view text, const std::string& shown) {
-  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // some editors' byte order mark
-  int64_t number = 0;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    parse_line(text.substr(0, end), shown, ++number);
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  if (l_.labels_.empty())
-    throw GraphError("file list: " + shown + " names no files: all of its " +
-                     std::to_string(number) + " lines are empty");
+  parse_lines(text, true, shown);
+  require_files(shown);
 }
 
-void FileList::Builder::parse_line(std::string_view whole, const std::string& shown,
-                                   int64_t number) {
+// Parses the whole lines of a text, at its end also what stands behind the last of them. How many bytes that were.
+size_t FileList::Builder::parse_lines(std::string_view text, bool is_end,
+                                      const std::string& shown) {
+  size_t at = 0;
+  while (at < text.size()) {
+    const size_t end = text.find('\n', at);
+    if (end == std::string_view::npos && !is_end) break;
+    std::string_view line = text.substr(at, end - at);
+    if (line_++ == 0 && line.starts_with("\xef\xbb\xbf"))
+      line.remove_prefix(3);  // some editors' byte order mark
+    parse_line(line, shown);
+    at = end == std::string_view::npos ? text.size() : end + 1;
+  }
+  return at;
+}
+
+void FileList::Builder::require_files(const std::string& shown) const {
+  if (l_.labels_.empty())
+    throw GraphError("file list: " + shown + " names no files: all of its " +
+                     std::to_string(line_) + " lines are empty");
+}
+
+void FileList::Builder::parse_line(std::string_view whole, const std::string& shown) {
   const std::string_view line = without_blanks(whole);
   if (line.empty()) return;
   const auto refuse = [&](const std::string& why) {
-    throw GraphError("file list: " + shown + ":" + std::to_string(number) + ": " + why + ", got " +
+    throw GraphError("file list: " + shown + ":" + std::to_string(line_) + ": " + why + ", got " +
                      shown_piece(line));
   };
-  const size_t blank = line.find_last_of(kBlanks);
-  if (blank == std::string_view::npos) refuse("expected a name and a label");
-  const std::string_view token = line.substr(blank + 1);
+  size_t begin = line.size();  // of the label
+  while (begin > 0 && !is_blank(line[begin - 1])) --begin;
+  if (begin == 0) refuse("expected a name and a label");
+  const std::string_view token = line.substr(begin);
   int32_t label = 0;
   const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), label);
   if (error != std::errc() || end != token.data() + token.size())
     refuse("the label " + shown_piece(token) + " is not a whole number of 32 bits");
-  const std::string_view name = without_blanks(line.substr(0, blank));
+  const std::string_view name = without_blanks(line.substr(0, begin));
   if (name.find('\0') != std::string_view::npos) refuse("the name holds a zero byte");
   if (name.back() == '/') refuse("the name is that of a folder");
   add(name, label);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
@@ -252,6 +253,24 @@ TEST(FileList, RealDataSets) {
   const FileList coco(text);
   EXPECT_EQ(coco.size(), 62);
   for (int64_t i = 0; i < coco.size(); ++i) EXPECT_TRUE(fs::exists(coco.path(i))) << coco.path(i);
+}
+
+// A long text is read in pieces; where they end must not matter, nor a line longer than a piece.
+TEST_F(FileListFolder, ALongTextIsTheSameInPieces) {
+  std::string text =
+      "\xef\xbb\xbf"
+      "first 1\n";
+  for (int i = 0; text.size() < (3 << 20); ++i)
+    text += "class " + std::to_string(i % 7) + "/" + std::string(i % 61, 'x') + ".jpg " +
+            std::to_string(i) + (i % 5 ? "\n" : "\r\n\n");
+  text += std::string(5 << 20, 'y') + ".jpg 3\nlast 4";
+  touch("list.txt", text);
+  FileListSpec s;
+  s.file_list = root_ + "/list.txt";
+  EXPECT_EQ(lines(FileList(s)), lines(FileList::parse(text, "list.txt", root_)));
+  touch("list.txt", text + "\nno label here!\n");
+  const auto number = std::to_string(std::count(text.begin(), text.end(), '\n') + 2);
+  EXPECT_NE(build_error(s).find("list.txt:" + number + ": "), std::string::npos) << build_error(s);
 }
 
 }  // namespace
