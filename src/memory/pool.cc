@@ -221,7 +221,7 @@ HostPool::HostPool(size_t limit) : state_(std::make_shared<State>()) { state_->n
 
 HostPool::~HostPool() {
   if (state_->is_foreign()) {
-    (void)new std::shared_ptr<State>(
+    (void)new (std::nothrow) std::shared_ptr<State>(
         std::move(state_));  // left as it is, whatever a thread was doing to it
     return;
   }
