@@ -50,6 +50,20 @@ HWY_INLINE I FloatToHalf(F v) {
                 hn::IfThenElse(hn::Gt(x, hn::Set(di, 0x7f800000)), hn::Set(di, 0x7e00), number));
 }
 
+HWY_INLINE void StoreHalf(F v, void* p) {
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+  // The CPU rounds as FloatToHalf does, but keeps what else a NaN says.
+  const F sign = hn::And(v, hn::BitCast(df, hn::Set(di, INT32_MIN)));
+  const F nan = hn::Or(sign, hn::BitCast(df, hn::Set(di, 0x7fc00000)));
+  const Narrow<hwy::float16_t> dh;
+  hn::StoreU(hn::DemoteTo(dh, hn::IfThenElse(hn::Eq(v, v), v, nan)), dh,
+             static_cast<hwy::float16_t*>(p));
+#else
+  hn::StoreU(hn::DemoteTo(Narrow<uint16_t>(), FloatToHalf(v)), Narrow<uint16_t>(),
+             static_cast<uint16_t*>(p));
+#endif
+}
+
 HWY_INLINE I ToInteger(F v, float low, float high) {
   const F number = hn::IfThenElseZero(hn::Eq(v, v), v);
   return hn::NearestInt(hn::Min(hn::Max(number, hn::Set(df, low)), hn::Set(df, high)));
@@ -93,7 +107,7 @@ HWY_INLINE void Store(DType t, F v, void* p) {
     case DType::kInt8: return StoreInteger<int8_t>(ToInteger(v, -128, 127), p);
     case DType::kUint16: return StoreInteger<uint16_t>(ToInteger(v, 0, 65535), p);
     case DType::kInt16: return StoreInteger<int16_t>(ToInteger(v, -32768, 32767), p);
-    case DType::kFloat16: return StoreInteger<uint16_t>(FloatToHalf(v), p);
+    case DType::kFloat16: return StoreHalf(v, p);
     case DType::kBool: return StoreInteger<uint8_t>(hn::NearestInt(Round(t, v)), p);
     default: return hn::StoreU(v, df, static_cast<float*>(p));
   }

@@ -48,8 +48,7 @@ bool Picture::suits(const Pass& pass, const Strided& in, const Target& target) {
   return stride == size || shares_pixels(channels_of(pass, in, nullptr, target), stride, size);
 }
 
-Picture::Picture(const Pass& pass, const Strided& in, const View& out, const Target& target,
-                 Arena& arena)
+Picture::Picture(const Pass& pass, const Strided& in, const View& out, Target& target, Arena& arena)
     : fixed_(in.dtype == DType::kUint8 && pass.resampled.dtype == DType::kUint8),
       type_(in.dtype),
       result_(pass.resampled.dtype),
@@ -80,13 +79,19 @@ Picture::Picture(const Pass& pass, const Strided& in, const View& out, const Tar
       offset_ += (map.start + map.step * out.origin[a]) * in.stride[map.axis];
     }
   }
-  if (fixed_) make_taps(pass, out, target, fixed_rows_, arena);
-  else make_taps(pass, out, target, float_rows_, arena);
+  if (!fixed_) {
+    prepare_float(make_taps(pass, out, target, float_rows_, arena), arena);
+    return;
+  }
+  prepare_fixed(make_taps(pass, out, target, fixed_rows_, arena), arena);
+  const auto steps = target.steps(target.c.lo);
+  steps_ = steps.size() == 1 && rows::sums_into(steps[0]);
+  if (steps_) target.leave_steps();
 }
 
 template <class W>
-void Picture::make_taps(const Pass& pass, const View& out, const Target& target, TapTable<W>& rows,
-                        Arena& arena) {
+TapTable<W> Picture::make_taps(const Pass& pass, const View& out, const Target& target,
+                               TapTable<W>& rows, Arena& arena) {
   const auto table = [&](const TargetAxis& t, const ResampleAxis& r) {
     const AxisSource& map = pass.map[t.axis];
     return tap_table<W>(r, pass.viewed.shape[r.axis],
@@ -95,15 +100,27 @@ void Picture::make_taps(const Pass& pass, const View& out, const Target& target,
   };
   if (y_ >= 0) rows = table(target.axis(y_), pass.resample.axis[0]);
   const auto columns = table(target.x, along_row(pass.resample));
-  taps_ = rows::pixel_taps(columns, pixel_, arena);
   offset_ += columns.begin * x_stride_;
   values_ += (columns.end - columns.begin - 1) * pixel_;
-  row_ = arena.array<W>(static_cast<size_t>(values_ + rows::row_slack(taps_)));
-  const auto quads = static_cast<size_t>(4 * taps_.count + rows::kQuadSlack);
-  quads_ = arena.array<W>(quads);
-  if (fixed_) return;
-  planes_ = arena.array<W>(quads);
-  scratch_ = arena.array<std::byte>(static_cast<size_t>(16 * taps_.count));
+  return columns;
+}
+
+void Picture::prepare_fixed(const TapTable<int16_t>& columns, Arena& arena) {
+  line_ = rows::line_taps(columns, arena);
+  const int64_t slack = rows::line_slack(line_), pixels = columns.end - columns.begin;
+  row_ = arena.array<int16_t>(static_cast<size_t>(pixels * pixel_ + slack));
+  if (pixel_ == 1) return;
+  pitch_ = (pixels + slack + 31) / 32 * 32;
+  planes_ = arena.array<int16_t>(static_cast<size_t>(pitch_ * pixel_));
+}
+
+void Picture::prepare_float(const TapTable<float>& columns, Arena& arena) {
+  pixels_ = rows::pixel_taps(columns, pixel_, arena);
+  row_ = arena.array<float>(static_cast<size_t>(values_ + rows::row_slack(pixels_)));
+  const auto quads = static_cast<size_t>(4 * pixels_.count + rows::kQuadSlack);
+  quads_ = arena.array<float>(quads);
+  planes_ = arena.array<float>(quads);
+  scratch_ = arena.array<std::byte>(static_cast<size_t>(16 * pixels_.count));
 }
 
 void Picture::run(Target& out, const Shape& row) const {
@@ -115,25 +132,29 @@ void Picture::run(Target& out, const Shape& row) const {
                 channels = plane_stride_ ? 1 : out.c.data();
   for (int64_t p = 0; p < planes; ++p) {
     const int64_t y = y_ < 0 ? 0 : row[y_] - y_lo_;
-    if (fixed_)
-      load_fixed(from + p * plane_stride_, y, to + p * out.pitch(), out.pitch(), channels);
+    if (fixed_) load_fixed(from + p * plane_stride_, y, out, p, channels, to + p * out.pitch());
     else load_float(from + p * plane_stride_, y, to + p * out.pitch(), out.pitch(), channels);
   }
   out.finish(row);
 }
 
-void Picture::load_fixed(const std::byte* from, int64_t y, std::byte* to, int64_t pitch,
-                         int64_t channels) const {
+void Picture::load_fixed(const std::byte* from, int64_t y, const Target& out, int64_t first,
+                         int64_t channels, std::byte* to) const {
   auto* top = reinterpret_cast<const uint8_t*>(from);
   auto* row = static_cast<int16_t*>(row_);
-  auto* quads = static_cast<uint8_t*>(quads_);
   if (y_ < 0) rows::sum_rows(top, 0, kFixedOne, 1, values_, row);
   else
     rows::sum_rows(top + fixed_rows_.first[y] * row_stride_, row_stride_, fixed_rows_.row(y),
                    fixed_rows_.taps[y], values_, row);
-  rows::sum_pixels(row, taps_, quads);
-  rows::pick_channels(quads, channel_, channel_step_, channels, reinterpret_cast<uint8_t*>(to),
-                      pitch, taps_.count);
+  auto* planes = pixel_ == 1 ? row : static_cast<int16_t*>(planes_);
+  if (pixel_ > 1)
+    rows::split(row, sizeof(int16_t), pixel_, planes,
+                pitch_ * static_cast<int64_t>(sizeof(int16_t)), (values_ + pixel_ - 1) / pixel_);
+  for (int64_t k = 0; k < channels; ++k, to += out.pitch()) {
+    const int16_t* line = planes + (channel_ + k * channel_step_) * pitch_;
+    if (steps_) rows::sum_line(line, line_, out.steps(out.c.lo + first + k)[0], to);
+    else rows::sum_line(line, line_, reinterpret_cast<uint8_t*>(to));
+  }
 }
 
 void Picture::load_float(const std::byte* from, int64_t y, std::byte* to, int64_t pitch,
@@ -144,14 +165,14 @@ void Picture::load_float(const std::byte* from, int64_t y, std::byte* to, int64_
   else
     rows::sum_rows(from + float_rows_.first[y] * row_stride_, type_, row_stride_,
                    float_rows_.row(y), float_rows_.taps[y], values_, row);
-  rows::sum_pixels(row, taps_, quads);
+  rows::sum_pixels(row, pixels_, quads);
   auto* planes = static_cast<float*>(planes_);
-  rows::split(quads, sizeof(float), 4, planes, taps_.count * static_cast<int64_t>(sizeof(float)),
-              taps_.count);
+  const int64_t n = pixels_.count;
+  rows::split(quads, sizeof(float), 4, planes, n * static_cast<int64_t>(sizeof(float)), n);
   const ValueStep round{DType::kFloat32, result_, false, 0, 1, 0};
   for (int64_t k = 0; k < channels; ++k)
-    rows::apply({&round, 1}, planes + (channel_ + k * channel_step_) * taps_.count, to + k * pitch,
-                taps_.count, scratch_);
+    rows::apply({&round, 1}, planes + (channel_ + k * channel_step_) * n, to + k * pitch, n,
+                scratch_);
 }
 
 }  // namespace stoker

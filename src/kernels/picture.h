@@ -5,6 +5,7 @@
 // thread at a time.
 #pragma once
 #include "base/view.h"
+#include "kernels/line.h"
 #include "kernels/pass.h"
 #include "kernels/resample.h"
 #include "kernels/rows.h"
@@ -21,15 +22,18 @@ class Picture {
   static bool suits(const Pass& pass, const Strided& in, const Target& target);
 
   // Requires: suits, the target has data.
-  Picture(const Pass& pass, const Strided& in, const View& out, const Target& target, Arena& arena);
+  Picture(const Pass& pass, const Strided& in, const View& out, Target& target, Arena& arena);
   void run(Target& out, const Shape& row) const;
 
  private:
   template <class W>
-  void make_taps(const Pass& pass, const View& out, const Target& target, TapTable<W>& rows,
-                 Arena& arena);
-  void load_fixed(const std::byte* from, int64_t y, std::byte* to, int64_t pitch,
-                  int64_t channels) const;
+  TapTable<W> make_taps(const Pass& pass, const View& out, const Target& target, TapTable<W>& rows,
+                        Arena& arena);
+  void prepare_fixed(const TapTable<int16_t>& columns, Arena& arena);
+  void prepare_float(const TapTable<float>& columns, Arena& arena);
+  // Channels `first` on of the target's data.
+  void load_fixed(const std::byte* from, int64_t y, const Target& out, int64_t first,
+                  int64_t channels, std::byte* to) const;
   void load_float(const std::byte* from, int64_t y, std::byte* to, int64_t pitch,
                   int64_t channels) const;
 
@@ -49,8 +53,11 @@ class Picture {
   int64_t values_ = 1;  // of a row of the source: first those that its last pixel has
   TapTable<int16_t> fixed_rows_;
   TapTable<float> float_rows_;
-  rows::PixelTaps taps_;
-  void *row_, *quads_, *planes_ = nullptr, *scratch_ = nullptr;
+  rows::LineTaps line_;  // of fixed-point rows
+  rows::PixelTaps pixels_;  // of float rows
+  bool steps_ = false;  // the target's steps are done here
+  int64_t pitch_ = 0;  // of a fixed-point row as planes, in values
+  void *row_, *quads_ = nullptr, *planes_ = nullptr, *scratch_ = nullptr;
 };
 
 }  // namespace stoker

@@ -80,25 +80,6 @@ int64_t Join(const void* planes, int64_t pitch, int size, int channels, void* pi
   }
 }
 
-int64_t PickChannels(const uint8_t* quads, int first, int step, int64_t channels, uint8_t* planes,
-                     int64_t pitch, int64_t n) {
-  const hn::ScalableTag<uint8_t> d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  int64_t i = 0;
-  for (; i + lanes <= n; i += lanes) {
-    hn::Vec<decltype(d)> a, b, c, e;
-    hn::LoadInterleaved4(d, quads + 4 * i, a, b, c, e);
-    int channel = first;
-    for (int64_t k = 0; k < channels; ++k, channel += step)
-      hn::StoreU(channel == 0   ? a
-                 : channel == 1 ? b
-                 : channel == 2 ? c
-                                : e,
-                 d, planes + k * pitch + i);
-  }
-  return i;
-}
-
 template <class T>
 int64_t ReverseInto(const T* from, T* to, int64_t n) {
   const hn::ScalableTag<T> d;
@@ -145,7 +126,6 @@ namespace {
 
 HWY_EXPORT(Split);
 HWY_EXPORT(Join);
-HWY_EXPORT(PickChannels);
 HWY_EXPORT(Reverse);
 
 template <size_t kSize>
@@ -198,14 +178,6 @@ void join(const void* planes, int64_t pitch, int size, int channels, void* pixel
   for (int c = 0; c < channels; ++c)
     copy(from + c * pitch + done * size, size, to + (done * channels + c) * size, channels * size,
          size, n - done);
-}
-
-void pick_channels(const uint8_t* quads, int first, int step, int64_t channels, uint8_t* planes,
-                   int64_t pitch, int64_t n) {
-  const int64_t done =
-      HWY_DYNAMIC_DISPATCH(PickChannels)(quads, first, step, channels, planes, pitch, n);
-  for (int64_t k = 0; k < channels; ++k)
-    copy(quads + 4 * done + first + k * step, 4, planes + k * pitch + done, 1, 1, n - done);
 }
 
 void reverse(const void* from, void* to, int size, int64_t n) {

@@ -47,32 +47,25 @@ void sum_rows(const uint8_t* first, int64_t stride, const int16_t* weights, int 
 void sum_rows(const void* first, DType type, int64_t stride, const float* weights, int taps,
               int64_t n, float* out);
 
-// Taps along a row of pixels of at most 4 channels, laid out for the CPU that is there.
+// Taps along a row of pixels of at most 4 channels.
 struct PixelTaps {
-  int64_t count, pairs;
-  int channels;
-  const int32_t*
-      first;  // where each output's first tap begins, in values from the first pixel of the row
-  const int32_t* taps;
-  const int16_t* fixed;  // with a fixed-point table
-  const float* weights;  // with a float table
-  int64_t pitch;  // of weights
+  int64_t count = 0;
+  int channels = 1;
+  const int32_t* first = nullptr;  // where each output's first tap begins, in values from the first
+  // pixel of the row
+  const int32_t* taps = nullptr;
+  const float* weights = nullptr;
+  int64_t pitch = 0;  // of weights
 };
-PixelTaps pixel_taps(const TapTable<int16_t>& table, int channels, Arena& arena);
 PixelTaps pixel_taps(const TapTable<float>& table, int channels, Arena& arena);
 
 // What must be readable behind a row of pixels, and writable behind the result's quads, in values.
-inline int64_t row_slack(const PixelTaps& taps) { return (2 * taps.pairs + 8) * taps.channels; }
+inline int64_t row_slack(const PixelTaps& taps) { return 8 * taps.channels; }
 inline constexpr int64_t kQuadSlack = 16;
 
 // Pixel i of the result as four values (those behind the last channel have no meaning). The row
-// starts at the table's first pixel; both sides have their slack.
-void sum_pixels(const int16_t* row, const PixelTaps& taps, uint8_t* quads);
+// starts at the table's first pixel; both sides have their slack. Fixed-point rows: line.h.
 void sum_pixels(const float* row, const PixelTaps& taps, float* quads);
-
-// Channels first, first + step, ... of n quads, each as a row.
-void pick_channels(const uint8_t* quads, int first, int step, int64_t channels, uint8_t* planes,
-                   int64_t pitch, int64_t n);
 
 }  // namespace rows
 }  // namespace stoker

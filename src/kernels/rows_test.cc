@@ -9,10 +9,12 @@
 
 #include <cstring>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "kernels/fixed_point.h"
+#include "kernels/line.h"
 
 namespace stoker {
 namespace {
@@ -163,7 +165,7 @@ std::vector<int16_t> fixed_weights(std::vector<double> w) {
 
 TEST_P(EveryTarget, SumsRows) {
   for (int taps : {1, 2, 3, 4, 7, 40})
-    for (int64_t n : {1, 7, 8, 31, 32, 33, 100, 200}) {
+    for (int64_t n : {1, 7, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 128, 200}) {
       const int64_t stride = n + 3;
       const auto in = noise<uint8_t>(static_cast<size_t>(stride * (taps - 1) + n));
       std::vector<double> w;
@@ -201,38 +203,89 @@ TEST_P(EveryTarget, SumsPixels) {
         Arena arena;
         const bool mirrored = pick(0, 1);
         const int64_t start = mirrored ? out - 1 : 0, step = mirrored ? -1 : 1;
-        const auto fixed = tap_table<int16_t>(axis, extent, start, step, out, arena);
         const auto real = tap_table<float>(axis, extent, start, step, out, arena);
-        const auto fixed_taps = rows::pixel_taps(fixed, channels, arena);
         const auto real_taps = rows::pixel_taps(real, channels, arena);
         const auto row =
             noise<float>(static_cast<size_t>(extent * channels + rows::row_slack(real_taps)));
-        std::vector<int16_t> row16(
-            static_cast<size_t>(extent * channels + rows::row_slack(fixed_taps)), 12345);
-        for (int64_t i = 0; i < extent * channels; ++i)
-          row16[static_cast<size_t>(i)] = static_cast<int16_t>(pick(-2000, 255 * 64));
-        std::vector<uint8_t> quads(static_cast<size_t>(4 * out + rows::kQuadSlack)),
-            planes(static_cast<size_t>(channels * out) + 1, 7);
-        std::vector<float> real_quads(quads.size());
-        rows::sum_pixels(row16.data(), fixed_taps, quads.data());
-        rows::sum_pixels(row.data(), real_taps, real_quads.data());
-        rows::pick_channels(quads.data(), channels - 1, -1, channels, planes.data(), out, out);
-        ASSERT_EQ(planes.back(), 7);
+        std::vector<float> quads(static_cast<size_t>(4 * out + rows::kQuadSlack));
+        rows::sum_pixels(row.data(), real_taps, quads.data());
         for (int c = 0; c < channels; ++c) {
           for (int64_t o = 0; o < out; ++o) {
-            int32_t sum = 0;
-            float sum_real = 0;
-            for (int t = 0; t < fixed.taps[o]; ++t) {
-              const auto i = static_cast<size_t>((fixed.first[o] + t) * channels + c);
-              sum += fixed.row(o)[t] * row16[i];
-              sum_real = t ? sum_real + real.row(o)[t] * row[i] : real.row(o)[t] * row[i];
+            float sum = 0;
+            for (int t = 0; t < real.taps[o]; ++t) {
+              const auto i = static_cast<size_t>((real.first[o] + t) * channels + c);
+              sum = t ? sum + real.row(o)[t] * row[i] : real.row(o)[t] * row[i];
             }
-            ASSERT_EQ(planes[static_cast<size_t>((channels - 1 - c) * out + o)], fixed_result(sum))
+            ASSERT_EQ(quads[static_cast<size_t>(4 * o + c)], sum)
                 << channels << ' ' << extent << ' ' << out << ' ' << o;
-            ASSERT_EQ(real_quads[static_cast<size_t>(4 * o + c)], sum_real);
           }
         }
       }
+}
+
+// All ways of Note [Lines], with what the sums are made into.
+TEST_P(EveryTarget, SumsLines) {
+  std::set<int> reaches;
+  for (Filter filter : {Filter::kLinear, Filter::kTriangular, Filter::kLanczos3})
+    for (int64_t out : {1, 4, 13, 16, 17, 33, 200})
+      for (double scale : {0.3, 0.9, 1.0, 1.27, 1.8, 2.05, 3.9, 4.2, 11.0}) {
+        const auto extent = static_cast<int64_t>(std::ceil(static_cast<double>(out) * scale));
+        const double unit = filter == Filter::kLanczos3 ? 3 : 1;
+        ResampleAxis axis{
+            0, out, 0, static_cast<double>(out) * scale, filter, unit * std::max(1.0, scale)};
+        if (pick(0, 1)) std::swap(axis.lo, axis.hi);
+        Arena arena;
+        const bool backwards = pick(0, 1);
+        const auto table = tap_table<int16_t>(axis, extent, backwards ? out - 1 : 0,
+                                              backwards ? -1 : 1, out, arena);
+        const auto taps = rows::line_taps(table, arena);
+        reaches.insert(taps.reach);
+        std::vector<int16_t> line(
+            static_cast<size_t>(table.end - table.begin + rows::line_slack(taps)), 12345);
+        for (int64_t i = 0; i < table.end - table.begin; ++i)
+          line[static_cast<size_t>(i)] = static_cast<int16_t>(pick(-2000, 255 * 64));
+        std::vector<uint8_t> want(static_cast<size_t>(out)), got(want.size() + 1, 7);
+        for (int64_t o = 0; o < out; ++o) {
+          int32_t sum = 0;
+          for (int t = 0; t < table.taps[o]; ++t)
+            sum += table.row(o)[t] * line[static_cast<size_t>(table.first[o] + t - table.begin)];
+          want[static_cast<size_t>(o)] = fixed_result(sum);
+        }
+        rows::sum_line(line.data(), taps, got.data());
+        ASSERT_EQ(got.back(), 7);
+        got.pop_back();
+        ASSERT_EQ(got, want) << static_cast<int>(filter) << ' ' << out << ' ' << scale;
+        for (DType to : {DType::kFloat16, DType::kFloat32})
+          for (bool pointwise : {false, true}) {
+            const ValueStep step = pointwise
+                                       ? ValueStep{DType::kUint8, to, true, 124, -0.017f, 0.3f}
+                                       : ValueStep{DType::kUint8, to, false, 0, 1, 0};
+            ASSERT_TRUE(rows::sums_into(step));
+            const auto n = static_cast<size_t>(out) * static_cast<size_t>(size_of(to));
+            std::vector<std::byte> real(n), sums(n + 1, std::byte{7});
+            pointwise_row(want.data(), DType::kUint8, real.data(), to, out, step.sub, step.mul,
+                          step.add);
+            rows::sum_line(line.data(), taps, step, sums.data());
+            ASSERT_EQ(sums.back(), std::byte{7});
+            sums.pop_back();
+            ASSERT_EQ(sums, real);
+          }
+      }
+  EXPECT_TRUE(reaches.count(rows::LineTaps::kTight) && reaches.count(rows::LineTaps::kNear) &&
+              reaches.count(rows::LineTaps::kEights));
+  EXPECT_EQ(reaches.count(rows::LineTaps::kFar), GetParam() == HWY_AVX3);
+}
+
+TEST_P(EveryTarget, HalvesOfNumbersThatAreNone) {
+  const uint32_t bits[] = {0x7fc00000, 0xffc00000, 0x7f800001, 0xff812345, 0x7fffffff, 0xffffffff};
+  for (uint32_t b : bits) {
+    std::vector<float> in(40, __builtin_bit_cast(float, b));
+    std::vector<uint16_t> out(in.size());
+    std::vector<std::byte> scratch(16 * in.size());
+    const ValueStep step{DType::kFloat32, DType::kFloat16, false, 0, 1, 0};
+    rows::apply({&step, 1}, in.data(), out.data(), static_cast<int64_t>(in.size()), scratch.data());
+    for (uint16_t h : out) ASSERT_EQ(h, b >> 31 ? 0xfe00 : 0x7e00);
+  }
 }
 
 std::string name_of_target(const ::testing::TestParamInfo<int64_t>& info) {

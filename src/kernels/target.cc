@@ -132,10 +132,16 @@ void* Target::planes(const Shape& row) {
   return direct_ ? at(row) + c.lo * c.stride + x.lo * x.stride : loaded_;
 }
 
+void Target::leave_steps() {
+  left_ = true;
+  direct_ = contiguous_;
+  loaded_ = made_;
+}
+
 void Target::finish(const Shape& row) {
   if (direct_) return;
   std::byte* out = at(row) + c.lo * c.stride + x.lo * x.stride;
-  for (int64_t k = 0; steps_ && k < c.data(); ++k)
+  for (int64_t k = 0; steps_ && !left_ && k < c.data(); ++k)
     rows::apply(steps(c.lo + k), loaded_ + k * pitch_,
                 contiguous_ ? out + k * c.stride : made_ + k * pitch_, x.data(), scratch_);
   if (contiguous_) return;

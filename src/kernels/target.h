@@ -56,6 +56,8 @@ class Target {
   // `pitch` bytes apart.
   void* planes(const Shape& row);
   int64_t pitch() const { return direct_ ? c.stride : pitch_; }
+  // The source puts values through the steps itself: planes() is then for what comes out of them.
+  void leave_steps();
   // Takes what lies in planes(row) through the steps into the output.
   void finish(const Shape& row);
   // Writes the row's fills.
@@ -74,7 +76,7 @@ class Target {
   TargetAxis axis_[kMaxRank];
   TargetFill fill_[Pass::kMaxFills];
   ValueStep* step_ = nullptr;  // of each channel of the window, all steps
-  bool has_data_ = true, direct_ = false, contiguous_ = false;
+  bool has_data_ = true, direct_ = false, contiguous_ = false, left_ = false;
   int64_t pitch_ = 0;
   std::byte *loaded_ = nullptr, *made_ = nullptr, *scratch_ = nullptr;
 };

@@ -1,0 +1,10 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# One program per bench/*.cc: build/<preset>/bench_<stem>.
+file(GLOB benches CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/*.cc)
+foreach(bench IN LISTS benches)
+  cmake_path(GET bench STEM name)
+  add_executable(bench_${name} ${bench})
+  target_link_libraries(bench_${name} PRIVATE stoker_kernels PkgConfig::hwy)
+endforeach()

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The last axis of a fixed-point resampling: weighted sums along a line of int16 values, for the
+// CPU that is there. All targets give the same bytes. Pure; thread-safe.
+//
+// Note [Lines]
+// A vector holds neighbouring results, each a 32-bit lane, and takes two taps of every one of them
+// at once: the two values of each lane are picked out of what was loaded, then multiplied with two
+// weights and added. What can be picked from one load decides how far neighbours may lie apart:
+// - kTight: one load holds the values of all taps; the picking moves on by two values for the next
+//   two taps.
+// - kNear: one load for two taps of all results.
+// - kFar: the same with two vectors to pick from (AVX-512 only).
+// - kEights: results lie too far apart for picking. Each loads eight neighbours at a time, and sums
+//   over lanes at the end.
+// How many values there are in a load, and how picking is told, differs between targets; so do
+// LineTaps, and they are for the target that made them.
+#pragma once
+#include <cstdint>
+
+#include "kernels/rows.h"
+#include "kernels/taps.h"
+#include "memory/arena.h"
+
+namespace stoker::rows {
+
+struct LineTaps {
+  enum Reach : uint8_t { kTight, kNear, kFar, kEights };
+  int64_t count = 0;  // of results
+  int pairs = 0;  // of taps, up to a multiple of 4 for kEights
+  Reach reach = kTight;
+  const int32_t* first = nullptr;  // where the first values lie, from the first that any tap needs
+  const int32_t* index = nullptr;  // what to pick
+  const int16_t* weights = nullptr;
+};
+LineTaps line_taps(const TapTable<int16_t>& table, Arena& arena);
+
+// How many values must be readable behind a line.
+inline int64_t line_slack(const LineTaps& taps) { return 2 * taps.pairs + 64; }
+
+// The results as bytes. The line starts at the table's first value and has its slack.
+void sum_line(const int16_t* line, const LineTaps& taps, uint8_t* out);
+
+// The bytes through a step. Requires: sums_into(step).
+bool sums_into(const ValueStep& step);
+void sum_line(const int16_t* line, const LineTaps& taps, const ValueStep& step, void* out);
+
+}  // namespace stoker::rows
