@@ -5,7 +5,7 @@
 // each SIMD target of this CPU. Cases take turns, the smallest of many rounds counts. Figures belong
 // to the machine: compare them within one run only.
 //
-//   bench_kernels [part of a name] [rounds]
+//   bench_kernels [part of a name] [rounds] [target]
 #include <hwy/targets.h>
 
 #include <algorithm>
@@ -185,7 +185,9 @@ int main(int argc, char** argv) {
   const int rounds = argc > 2 ? std::atoi(argv[2]) : 200;
   std::vector<Case> cases = all_cases();
   std::erase_if(cases, [&](const Case& c) { return c.name.find(wanted) == std::string::npos; });
-  const std::vector<int64_t> targets = hwy::SupportedAndGeneratedTargets();
+  std::vector<int64_t> targets = hwy::SupportedAndGeneratedTargets();
+  if (argc > 3)
+    std::erase_if(targets, [&](int64_t t) { return hwy::TargetName(t) != std::string(argv[3]); });
   std::vector<double> best(cases.size() * targets.size(), 1e30);
   for (int r = 0; r < rounds; ++r)
     for (size_t t = 0; t < targets.size(); ++t) {

@@ -36,14 +36,27 @@ struct LineTaps {
 };
 LineTaps line_taps(const TapTable<int16_t>& table, Arena& arena);
 
+// Whether instructions of AVX-512 VNNI, where the CPU has them, are used; returns what was.
+bool set_vnni_for_test(bool use);
+
+// Pixels of 2 to 4 values as one line per channel, `pitch` values apart. Whole vectors are written:
+// both sides have kVectorSlack pixels more.
+inline constexpr int64_t kVectorSlack = 32;
+void split_words(const int16_t* pixels, int channels, int16_t* planes, int64_t pitch, int64_t n);
+
+// Lines that start at the table's first value, and where their results go: bytes, or what a step
+// makes of the bytes.
+struct Lines {
+  const int16_t* values;
+  int64_t count = 1, pitch = 0;  // in values
+  const ValueStep* steps = nullptr;  // of each line. Requires: sums_into(all of them), to one type
+  void* out = nullptr;
+  int64_t out_pitch = 0;  // in bytes
+};
+bool sums_into(const ValueStep& step);
+void sum_lines(const Lines& lines, const LineTaps& taps);
+
 // How many values must be readable behind a line.
 inline int64_t line_slack(const LineTaps& taps) { return 2 * taps.pairs + 64; }
-
-// The results as bytes. The line starts at the table's first value and has its slack.
-void sum_line(const int16_t* line, const LineTaps& taps, uint8_t* out);
-
-// The bytes through a step. Requires: sums_into(step).
-bool sums_into(const ValueStep& step);
-void sum_line(const int16_t* line, const LineTaps& taps, const ValueStep& step, void* out);
 
 }  // namespace stoker::rows

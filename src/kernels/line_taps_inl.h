@@ -24,7 +24,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 // Results that are picked from the same load, and how far their first values may lie apart.
 #if HWY_TARGET == HWY_SCALAR
 constexpr int64_t kLanes = 1, kPerBase = 1, kReach = -1, kFarReach = -1;
-#elif HWY_TARGET == HWY_AVX3
+#elif HWY_TARGET <= HWY_AVX3
 constexpr int64_t kLanes = 16, kPerBase = 16, kReach = 31, kFarReach = 62;
 #else
 constexpr int64_t kLanes = HWY_LANES(int32_t), kPerBase = 4, kReach = 6, kFarReach = -1;
@@ -32,7 +32,7 @@ constexpr int64_t kLanes = HWY_LANES(int32_t), kPerBase = 4, kReach = 6, kFarRea
 
 // For a load that begins `from` values before the pair.
 HWY_INLINE int32_t IndexOf(int32_t from, LineTaps::Reach reach) {
-#if HWY_TARGET == HWY_AVX3
+#if HWY_TARGET <= HWY_AVX3
   // kFar picks two words. Otherwise one of 32 double words: the even ones, then those that begin
   // one word later.
   return reach == LineTaps::kFar ? from | (from + 1) << 16 : from >> 1 | (from & 1) << 4;

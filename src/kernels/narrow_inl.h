@@ -51,7 +51,7 @@ HWY_INLINE I FloatToHalf(F v) {
 }
 
 HWY_INLINE void StoreHalf(F v, void* p) {
-#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+#if HWY_TARGET <= HWY_AVX2
   // The CPU rounds as FloatToHalf does, but keeps what else a NaN says.
   const F sign = hn::And(v, hn::BitCast(df, hn::Set(di, INT32_MIN)));
   const F nan = hn::Or(sign, hn::BitCast(df, hn::Set(di, 0x7fc00000)));

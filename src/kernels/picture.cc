@@ -108,9 +108,9 @@ TapTable<W> Picture::make_taps(const Pass& pass, const View& out, const Target& 
 void Picture::prepare_fixed(const TapTable<int16_t>& columns, Arena& arena) {
   line_ = rows::line_taps(columns, arena);
   const int64_t slack = rows::line_slack(line_), pixels = columns.end - columns.begin;
-  row_ = arena.array<int16_t>(static_cast<size_t>(pixels * pixel_ + slack));
+  row_ = arena.array<int16_t>(static_cast<size_t>((pixels + rows::kVectorSlack) * pixel_ + slack));
   if (pixel_ == 1) return;
-  pitch_ = (pixels + slack + 31) / 32 * 32;
+  pitch_ = (pixels + rows::kVectorSlack + slack + 31) / 32 * 32;
   planes_ = arena.array<int16_t>(static_cast<size_t>(pitch_ * pixel_));
 }
 
@@ -147,14 +147,10 @@ void Picture::load_fixed(const std::byte* from, int64_t y, const Target& out, in
     rows::sum_rows(top + fixed_rows_.first[y] * row_stride_, row_stride_, fixed_rows_.row(y),
                    fixed_rows_.taps[y], values_, row);
   auto* planes = pixel_ == 1 ? row : static_cast<int16_t*>(planes_);
-  if (pixel_ > 1)
-    rows::split(row, sizeof(int16_t), pixel_, planes,
-                pitch_ * static_cast<int64_t>(sizeof(int16_t)), (values_ + pixel_ - 1) / pixel_);
-  for (int64_t k = 0; k < channels; ++k, to += out.pitch()) {
-    const int16_t* line = planes + (channel_ + k * channel_step_) * pitch_;
-    if (steps_) rows::sum_line(line, line_, out.steps(out.c.lo + first + k)[0], to);
-    else rows::sum_line(line, line_, reinterpret_cast<uint8_t*>(to));
-  }
+  if (pixel_ > 1) rows::split_words(row, pixel_, planes, pitch_, (values_ + pixel_ - 1) / pixel_);
+  rows::sum_lines({planes + channel_ * pitch_, channels, channel_step_ * pitch_,
+                   steps_ ? out.steps(out.c.lo + first).data() : nullptr, to, out.pitch()},
+                  line_);
 }
 
 void Picture::load_float(const std::byte* from, int64_t y, std::byte* to, int64_t pitch,

@@ -19,10 +19,20 @@
 namespace stoker {
 namespace {
 
-class EveryTarget : public ::testing::TestWithParam<int64_t> {
+struct Instructions {
+  int64_t target;
+  bool vnni;
+};
+class EveryTarget : public ::testing::TestWithParam<Instructions> {
  protected:
-  void SetUp() override { hwy::SetSupportedTargetsForTest(GetParam()); }
-  void TearDown() override { hwy::SetSupportedTargetsForTest(0); }
+  void SetUp() override {
+    hwy::SetSupportedTargetsForTest(GetParam().target);
+    if (!GetParam().vnni) had_vnni_ = rows::set_vnni_for_test(false);
+  }
+  void TearDown() override {
+    if (!GetParam().vnni) rows::set_vnni_for_test(had_vnni_);
+    hwy::SetSupportedTargetsForTest(0);
+  }
 
   int64_t pick(int64_t low, int64_t high) {
     return std::uniform_int_distribution<int64_t>(low, high)(rng_);
@@ -38,6 +48,9 @@ class EveryTarget : public ::testing::TestWithParam<int64_t> {
     return v;
   }
   std::mt19937 rng_{7};
+
+ private:
+  bool had_vnni_ = false;
 };
 
 // Values around every rounding, and what is not a number.
@@ -223,6 +236,21 @@ TEST_P(EveryTarget, SumsPixels) {
       }
 }
 
+TEST_P(EveryTarget, SplitsWords) {
+  for (int channels = 2; channels <= 4; ++channels)
+    for (int64_t n : {1, 7, 8, 16, 31, 32, 33, 150}) {
+      const int64_t pitch = n + rows::kVectorSlack + 3;
+      const auto pixels = noise<int16_t>(static_cast<size_t>((n + rows::kVectorSlack) * channels));
+      std::vector<int16_t> planes(static_cast<size_t>(pitch * channels));
+      rows::split_words(pixels.data(), channels, planes.data(), pitch, n);
+      for (int64_t i = 0; i < n; ++i)
+        for (int c = 0; c < channels; ++c)
+          ASSERT_EQ(planes[static_cast<size_t>(c * pitch + i)],
+                    pixels[static_cast<size_t>(i * channels + c)])
+              << channels << ' ' << n << ' ' << i;
+    }
+}
+
 // All ways of Note [Lines], with what the sums are made into.
 TEST_P(EveryTarget, SumsLines) {
   std::set<int> reaches;
@@ -251,7 +279,7 @@ TEST_P(EveryTarget, SumsLines) {
             sum += table.row(o)[t] * line[static_cast<size_t>(table.first[o] + t - table.begin)];
           want[static_cast<size_t>(o)] = fixed_result(sum);
         }
-        rows::sum_line(line.data(), taps, got.data());
+        rows::sum_lines({line.data(), 1, 0, nullptr, got.data()}, taps);
         ASSERT_EQ(got.back(), 7);
         got.pop_back();
         ASSERT_EQ(got, want) << static_cast<int>(filter) << ' ' << out << ' ' << scale;
@@ -265,7 +293,7 @@ TEST_P(EveryTarget, SumsLines) {
             std::vector<std::byte> real(n), sums(n + 1, std::byte{7});
             pointwise_row(want.data(), DType::kUint8, real.data(), to, out, step.sub, step.mul,
                           step.add);
-            rows::sum_line(line.data(), taps, step, sums.data());
+            rows::sum_lines({line.data(), 1, 0, &step, sums.data()}, taps);
             ASSERT_EQ(sums.back(), std::byte{7});
             sums.pop_back();
             ASSERT_EQ(sums, real);
@@ -273,7 +301,7 @@ TEST_P(EveryTarget, SumsLines) {
       }
   EXPECT_TRUE(reaches.count(rows::LineTaps::kTight) && reaches.count(rows::LineTaps::kNear) &&
               reaches.count(rows::LineTaps::kEights));
-  EXPECT_EQ(reaches.count(rows::LineTaps::kFar), GetParam() == HWY_AVX3);
+  EXPECT_EQ(reaches.count(rows::LineTaps::kFar), GetParam().target <= HWY_AVX3);
 }
 
 TEST_P(EveryTarget, HalvesOfNumbersThatAreNone) {
@@ -288,11 +316,19 @@ TEST_P(EveryTarget, HalvesOfNumbersThatAreNone) {
   }
 }
 
-std::string name_of_target(const ::testing::TestParamInfo<int64_t>& info) {
-  return hwy::TargetName(info.param);
+std::vector<Instructions> all_instructions() {
+  std::vector<Instructions> all;
+  for (int64_t t : hwy::SupportedAndGeneratedTargets()) {
+    all.push_back({t, true});
+    if (t <= HWY_AVX3) all.push_back({t, false});
+  }
+  return all;
 }
-INSTANTIATE_TEST_SUITE_P(Rows, EveryTarget,
-                         ::testing::ValuesIn(hwy::SupportedAndGeneratedTargets()), name_of_target);
+std::string name_of_target(const ::testing::TestParamInfo<Instructions>& info) {
+  return hwy::TargetName(info.param.target) + std::string(info.param.vnni ? "" : "_without_VNNI");
+}
+INSTANTIATE_TEST_SUITE_P(Rows, EveryTarget, ::testing::ValuesIn(all_instructions()),
+                         name_of_target);
 
 }  // namespace
 }  // namespace stoker
