@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/exact_math.h"
+#include "kernels/tap_rows.h"
 
 namespace stoker {
 namespace {
@@ -142,34 +143,43 @@ void quantise(std::span<const double> weights, int16_t* out) {
 }
 
 template <class W>
+void fill_row(const ResampleAxis& a, int64_t extent, const TapRows<W>& rows, int64_t i,
+              double* exact) {
+  const TapRange r = taps_of(a, extent, rows.start + rows.step * i, exact);
+  const auto n = static_cast<int32_t>(r.end - r.begin);
+  W* row = rows.weights + i * rows.pitch;
+  set_weights<W>({exact, static_cast<size_t>(n)}, row);
+  std::fill(row + n, row + rows.pitch, W{0});
+  rows.first[i] = static_cast<int32_t>(r.begin);
+  rows.taps[i] = n;
+}
+
+template <class W>
 TapTable<W> tap_table(const ResampleAxis& a, int64_t extent, int64_t start, int64_t step,
                       int64_t count, Arena& arena) {
-  TapTable<W> t;
-  const int64_t most = most_taps(a, extent);
-  t.count = count;
-  t.pitch = most + (most & 1);
-  auto* first = arena.array<int32_t>(count);
-  auto* taps = arena.array<int32_t>(count);
-  auto* weights = arena.array<W>(count * t.pitch);
-  auto* exact = arena.array<double>(most);
-  t.begin = extent;
+  const int64_t most = most_taps(a, extent), pitch = most + (most & 1);
+  const TapRows<W> rows{start,
+                        step,
+                        count,
+                        pitch,
+                        arena.array<int32_t>(static_cast<size_t>(count)),
+                        arena.array<int32_t>(static_cast<size_t>(count)),
+                        arena.array<W>(static_cast<size_t>(count * pitch)),
+                        arena.array<double>(static_cast<size_t>(tap_scratch(pitch)))};
+  if (a.filter != Filter::kNearest) fill_rows(a, extent, rows);
+  else
+    for (int64_t i = 0; i < count; ++i) fill_row(a, extent, rows, i, rows.scratch);
+  TapTable<W> t{count, pitch, rows.first, rows.taps, rows.weights, extent, 0};
   for (int64_t i = 0; i < count; ++i) {
-    const TapRange r = taps_of(a, extent, start + step * i, exact);
-    const auto n = static_cast<int32_t>(r.end - r.begin);
-    W* row = weights + i * t.pitch;
-    set_weights<W>({exact, static_cast<size_t>(n)}, row);
-    std::fill(row + n, row + t.pitch, W{0});
-    first[i] = static_cast<int32_t>(r.begin);
-    taps[i] = n;
-    t.begin = std::min(t.begin, r.begin);
-    t.end = std::max(t.end, r.end);
+    t.begin = std::min<int64_t>(t.begin, t.first[i]);
+    t.end = std::max<int64_t>(t.end, t.first[i] + t.taps[i]);
   }
-  t.first = first;
-  t.taps = taps;
-  t.weights = weights;
   return t;
 }
 
+template void fill_row(const ResampleAxis&, int64_t, const TapRows<float>&, int64_t, double*);
+template void fill_row(const ResampleAxis&, int64_t, const TapRows<double>&, int64_t, double*);
+template void fill_row(const ResampleAxis&, int64_t, const TapRows<int16_t>&, int64_t, double*);
 template TapTable<float> tap_table(const ResampleAxis&, int64_t, int64_t, int64_t, int64_t, Arena&);
 template TapTable<double> tap_table(const ResampleAxis&, int64_t, int64_t, int64_t, int64_t,
                                     Arena&);

@@ -3,9 +3,14 @@
 #include "kernels/taps.h"
 
 #include <gtest/gtest.h>
+#include <hwy/targets.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <numeric>
+#include <string>
+#include <type_traits>
 #include <vector>
 
 namespace stoker {
@@ -163,6 +168,52 @@ TEST(Taps, WeightsThatNearlyCancelBecomeTheNearestPosition) {
   EXPECT_EQ(t.weights, std::vector<double>{1});
   EXPECT_EQ(t.range.begin, 0);
 }
+
+// Tables are made many outputs at a time.
+class TapTables : public ::testing::TestWithParam<int64_t> {
+ protected:
+  void SetUp() override { hwy::SetSupportedTargetsForTest(GetParam()); }
+  void TearDown() override { hwy::SetSupportedTargetsForTest(0); }
+
+  template <class W>
+  void expect_taps(const ResampleAxis& a, int64_t extent) {
+    Arena arena;
+    const auto table = tap_table<W>(a, extent, a.out - 1, -1, a.out, arena);
+    std::vector<W> want(static_cast<size_t>(table.pitch));
+    for (int64_t i = 0; i < a.out; ++i) {
+      const Taps t = taps(a, extent, a.out - 1 - i);
+      ASSERT_EQ(table.first[i], t.range.begin);
+      ASSERT_EQ(table.taps[i], static_cast<int>(t.weights.size()));
+      std::fill(want.begin(), want.end(), W{0});
+      if constexpr (std::is_same_v<W, int16_t>) quantise(t.weights, want.data());
+      else
+        for (size_t k = 0; k < t.weights.size(); ++k) want[k] = static_cast<W>(t.weights[k]);
+      ASSERT_EQ(std::memcmp(table.row(i), want.data(), want.size() * sizeof(W)), 0)
+          << static_cast<int>(a.filter) << ' ' << a.lo << ' ' << a.hi << ' ' << a.radius << ' '
+          << i;
+    }
+  }
+};
+
+TEST_P(TapTables, HoldTheSameBitsAsSingleTaps) {
+  for (int f = 0; f <= 5; ++f)
+    for (int64_t extent : {1, 2, 7, 100})
+      for (int64_t out : {1, 3, 64, 100})
+        for (double lo :
+             {0.0, -3.3, 0.4 * static_cast<double>(extent), 2.0 * static_cast<double>(extent)})
+          for (double width :
+               {1e-3, 0.7, 1.0 * static_cast<double>(extent), 3.0 * static_cast<double>(extent)})
+            for (double radius : {0.05, 1.0, 1.27, 2.0, 3.0, 30.0}) {
+              auto a = axis(static_cast<Filter>(f), out, lo, lo + width, radius);
+              expect_taps<int16_t>(a, extent);
+              expect_taps<float>(a, extent);
+              std::swap(a.lo, a.hi);
+              expect_taps<double>(a, extent);
+              if (HasFatalFailure()) return;
+            }
+}
+INSTANTIATE_TEST_SUITE_P(Taps, TapTables, ::testing::ValuesIn(hwy::SupportedAndGeneratedTargets()),
+                         [](const auto& p) { return std::string(hwy::TargetName(p.param)); });
 
 TEST(Taps, TablesHoldTheTapsOfAnySelection) {
   Arena arena;
