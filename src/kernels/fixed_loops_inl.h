@@ -95,17 +95,25 @@ HWY_INLINE V32 SumPicked(const int16_t* line, const int32_t* first, V32 index,
 }
 
 template <class Values, bool kTight, int kPairs, class Out>
-HWY_INLINE void SumByPicking(const int16_t* line, const LineTaps& t, const Out& out,
+HWY_INLINE void SumByPicking(const int16_t* line, const LineTaps& taps, const Out& put,
                              typename Out::Value* to) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(D32()));
+  const LineTaps t = taps;  // in registers, whatever is written
+  const Out out = put;
   const int64_t bases = lanes / kPerBase, step = 2 * lanes * (kPairs ? kPairs : t.pairs);
-  const int32_t* first = t.first;
+  const int32_t *first = t.first, *index = t.index;
   const int16_t* weights = t.weights;
-  for (int64_t o = 0; o < t.count; o += lanes, first += bases, weights += step)
-    PutSome(out,
-            SumPicked<Values, kTight, kPairs>(line, first, hn::Load(D32(), t.index + o), weights,
-                                              t.pairs),
-            to + o, t.count - o);
+  const auto next = [&]() HWY_ATTR {
+    const V32 v = SumPicked<Values, kTight, kPairs>(line, first, hn::Load(D32(), index), weights,
+                                                    t.pairs);
+    first += bases;
+    index += lanes;
+    weights += step;
+    return v;
+  };
+  int64_t o = 0;
+  for (; o + lanes <= t.count; o += lanes) out.Put(next(), to + o);
+  if (o < t.count) PutSome(out, next(), to + o, t.count - o);
 }
 
 template <class Out>
