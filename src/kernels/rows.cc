@@ -18,16 +18,25 @@ namespace stoker::rows {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Takes whole vectors of pixels and says how many pixels that were.
+// Calls f(i) for each vector of values i on; the last one starts where it ends with the row, so some
+// values are worked on twice. Returns how many values that were: none if a row is shorter than a
+// vector.
+template <class Fn>
+HWY_INLINE int64_t EachVector(int64_t n, int64_t lanes, Fn&& f) {
+  if (n < lanes) return 0;
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) f(i);
+  if (i < n) f(n - lanes);
+  return n;
+}
+
 template <class T>
 int64_t SplitPixels(const T* pixels, int channels, uint8_t* planes, int64_t pitch, int64_t n) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const auto put = [&](int c, int64_t i, V v)
                        HWY_ATTR { hn::StoreU(v, d, reinterpret_cast<T*>(planes + c * pitch) + i); };
-  int64_t i = 0;
-  for (; i + lanes <= n; i += lanes) {
+  return EachVector(n, static_cast<int64_t>(hn::Lanes(d)), [&](int64_t i) HWY_ATTR {
     V a, b, c, e;
     if (channels == 2) {
       hn::LoadInterleaved2(d, pixels + 2 * i, a, b);
@@ -41,25 +50,21 @@ int64_t SplitPixels(const T* pixels, int channels, uint8_t* planes, int64_t pitc
     }
     put(0, i, a);
     put(1, i, b);
-  }
-  return i;
+  });
 }
 
 template <class T>
 int64_t JoinPixels(const uint8_t* planes, int64_t pitch, int channels, T* pixels, int64_t n) {
   const hn::ScalableTag<T> d;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const auto get = [&](int c, int64_t i) HWY_ATTR {
     return hn::LoadU(d, reinterpret_cast<const T*>(planes + c * pitch) + i);
   };
-  int64_t i = 0;
-  for (; i + lanes <= n; i += lanes) {
+  return EachVector(n, static_cast<int64_t>(hn::Lanes(d)), [&](int64_t i) HWY_ATTR {
     if (channels == 2) hn::StoreInterleaved2(get(0, i), get(1, i), d, pixels + 2 * i);
     else if (channels == 3)
       hn::StoreInterleaved3(get(0, i), get(1, i), get(2, i), d, pixels + 3 * i);
     else hn::StoreInterleaved4(get(0, i), get(1, i), get(2, i), get(3, i), d, pixels + 4 * i);
-  }
-  return i;
+  });
 }
 
 int64_t Split(const void* pixels, int size, int channels, void* planes, int64_t pitch, int64_t n) {
@@ -84,10 +89,9 @@ template <class T>
 int64_t ReverseInto(const T* from, T* to, int64_t n) {
   const hn::ScalableTag<T> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  int64_t i = 0;
-  for (; i + lanes <= n; i += lanes)
+  return EachVector(n, lanes, [&](int64_t i) HWY_ATTR {
     hn::StoreU(hn::Reverse(d, hn::LoadU(d, from + n - i - lanes)), d, to + i);
-  return i;
+  });
 }
 int64_t ReverseBytes(const uint8_t* from, uint8_t* to, int64_t n) {
 #if HWY_TARGET == HWY_SCALAR
@@ -96,15 +100,13 @@ int64_t ReverseBytes(const uint8_t* from, uint8_t* to, int64_t n) {
 #else
   const hn::ScalableTag<uint8_t> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  HWY_ALIGN uint8_t index[HWY_MAX_BYTES];
-  for (int i = 0; i < HWY_MAX_BYTES; ++i) index[i] = static_cast<uint8_t>(15 - i % 16);
-  const auto backwards = hn::Load(d, index);
-  int64_t i = 0;
-  for (; i + lanes <= n; i += lanes) {
+  HWY_ALIGN static constexpr uint8_t kBackwards[16] = {15, 14, 13, 12, 11, 10, 9, 8,
+                                                       7,  6,  5,  4,  3,  2,  1, 0};
+  const auto backwards = hn::LoadDup128(d, kBackwards);
+  return EachVector(n, lanes, [&](int64_t i) HWY_ATTR {
     const auto v = hn::LoadU(d, from + n - i - lanes);
     hn::StoreU(hn::ReverseBlocks(d, hn::TableLookupBytes(v, backwards)), d, to + i);
-  }
-  return i;
+  });
 #endif
 }
 int64_t Reverse(const void* from, void* to, int size, int64_t n) {
