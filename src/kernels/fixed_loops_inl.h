@@ -91,7 +91,7 @@ HWY_INLINE V32 SumPicked(const int16_t* line, const int32_t* first, V32 index,
     AddProducts(values.Pick(index), hn::Load(D16(), weights + p * lanes), sum, other);
     if (kTight) index = hn::Add(index, hn::Set(D32(), kIndexStep));
   }
-  return Result(hn::RearrangeToOddPlusEven(sum, other));
+  return Rounded(hn::RearrangeToOddPlusEven(sum, other));
 }
 
 template <class Values, bool kTight, int kPairs, class Out>
@@ -104,8 +104,8 @@ HWY_INLINE void SumByPicking(const int16_t* line, const LineTaps& taps, const Ou
   const int32_t *first = t.first, *index = t.index;
   const int16_t* weights = t.weights;
   const auto next = [&]() HWY_ATTR {
-    const V32 v = SumPicked<Values, kTight, kPairs>(line, first, hn::Load(D32(), index), weights,
-                                                    t.pairs);
+    const V32 v =
+        SumPicked<Values, kTight, kPairs>(line, first, hn::Load(D32(), index), weights, t.pairs);
     first += bases;
     index += lanes;
     weights += step;
@@ -129,7 +129,8 @@ HWY_INLINE void SumByEights(const int16_t* line, const LineTaps& t, const Out& o
         AddProducts(LoadEights(line + 2 * p, t.first + o + j), hn::Load(D16(), weights), sums[j],
                     others[j]);
     for (int j = 0; j < 4; ++j) sums[j] = hn::Add(sums[j], others[j]);
-    PutSome(out, Result(hn::Add(hn::Set(D32(), 1 << 19), SumsOfBlocks(sums))), to + o, t.count - o);
+    PutSome(out, Rounded(hn::Add(hn::Set(D32(), 1 << 19), SumsOfBlocks(sums))), to + o,
+            t.count - o);
   }
 }
 
@@ -156,7 +157,7 @@ void SumLines(const Lines& l, const LineTaps& t) {
     const int16_t* line = l.values + k * l.pitch;
     if (!l.steps) SumInto(line, t, Bytes(), out);
     else if (l.steps[k].to == DType::kFloat16)
-      SumInto(line, t, Stepped<DType::kFloat16, uint16_t>(l.steps[k]), out);
-    else SumInto(line, t, Stepped<DType::kFloat32, float>(l.steps[k]), out);
+      SumInto(line, t, Stepped<DType::kFloat16, uint16_t>(l.steps[k], l.within), out);
+    else SumInto(line, t, Stepped<DType::kFloat32, float>(l.steps[k], l.within), out);
   }
 }

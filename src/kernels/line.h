@@ -50,6 +50,7 @@ struct Lines {
   const int16_t* values;
   int64_t count = 1, pitch = 0;  // in values
   const ValueStep* steps = nullptr;  // of each line. Requires: sums_into(all of them), to one type
+  bool within = false;  // no weight of any axis was negative: results need no saturating
   void* out = nullptr;
   int64_t out_pitch = 0;  // in bytes
 };

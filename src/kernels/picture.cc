@@ -84,6 +84,8 @@ Picture::Picture(const Pass& pass, const Strided& in, const View& out, Target& t
     return;
   }
   prepare_fixed(make_taps(pass, out, target, fixed_rows_, arena), arena);
+  within_ = std::none_of(pass.resample.axis, pass.resample.axis + pass.resample.count,
+                         [](const ResampleAxis& a) { return has_negative_weights(a.filter); });
   const auto steps = target.steps(target.c.lo);
   steps_ = steps.size() == 1 && rows::sums_into(steps[0]);
   if (steps_) target.leave_steps();
@@ -120,7 +122,6 @@ void Picture::prepare_float(const TapTable<float>& columns, Arena& arena) {
   const auto quads = static_cast<size_t>(4 * pixels_.count + rows::kQuadSlack);
   quads_ = arena.array<float>(quads);
   planes_ = arena.array<float>(quads);
-  scratch_ = arena.array<std::byte>(static_cast<size_t>(16 * pixels_.count));
 }
 
 void Picture::run(Target& out, const Shape& row) const {
@@ -149,7 +150,7 @@ void Picture::load_fixed(const std::byte* from, int64_t y, const Target& out, in
   auto* planes = pixel_ == 1 ? row : static_cast<int16_t*>(planes_);
   if (pixel_ > 1) rows::split_words(row, pixel_, planes, pitch_, (values_ + pixel_ - 1) / pixel_);
   rows::sum_lines({planes + channel_ * pitch_, channels, channel_step_ * pitch_,
-                   steps_ ? out.steps(out.c.lo + first).data() : nullptr, to, out.pitch()},
+                   steps_ ? out.steps(out.c.lo + first).data() : nullptr, within_, to, out.pitch()},
                   line_);
 }
 
@@ -167,8 +168,7 @@ void Picture::load_float(const std::byte* from, int64_t y, std::byte* to, int64_
   rows::split(quads, sizeof(float), 4, planes, n * static_cast<int64_t>(sizeof(float)), n);
   const ValueStep round{DType::kFloat32, result_, false, 0, 1, 0};
   for (int64_t k = 0; k < channels; ++k)
-    rows::apply({&round, 1}, planes + (channel_ + k * channel_step_) * n, to + k * pitch, n,
-                scratch_);
+    rows::apply({&round, 1}, planes + (channel_ + k * channel_step_) * n, to + k * pitch, n);
 }
 
 }  // namespace stoker

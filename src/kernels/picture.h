@@ -56,8 +56,9 @@ class Picture {
   rows::LineTaps line_;  // of fixed-point rows
   rows::PixelTaps pixels_;  // of float rows
   bool steps_ = false;  // the target's steps are done here
+  bool within_ = false;  // no weight is negative
   int64_t pitch_ = 0;  // of a fixed-point row as planes, in values
-  void *row_, *quads_ = nullptr, *planes_ = nullptr, *scratch_ = nullptr;
+  void *row_, *quads_ = nullptr, *planes_ = nullptr;
 };
 
 }  // namespace stoker

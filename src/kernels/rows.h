@@ -34,9 +34,8 @@ void join(const void* planes, int64_t pitch, int size, int channels, void* pixel
 // to[i] = from[n - 1 - i]. Requires: they do not overlap.
 void reverse(const void* from, void* to, int size, int64_t n);
 
-// n values through all steps. `scratch`: 16 n bytes. Requires: at least one step; in and out do not
-// overlap.
-void apply(std::span<const ValueStep> steps, const void* in, void* out, int64_t n, void* scratch);
+// n values through all steps. Requires: at least one step; in and out do not overlap.
+void apply(std::span<const ValueStep> steps, const void* in, void* out, int64_t n);
 
 // Resampling, first across rows, then along one: see Note [Fixed point] and Note [Taps] of taps.h.
 

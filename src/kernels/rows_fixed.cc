@@ -69,11 +69,8 @@ using D8 = hn::Repartition<uint8_t, D16>;
 using V16 = hn::Vec<D16>;
 using V32 = hn::Vec<D32>;
 
-// After the last axis; between 0 and 255.
-HWY_INLINE V32 Result(V32 sum) {
-  const V32 v = hn::ShiftRight<20>(sum);
-  return hn::Min(hn::Max(v, hn::Zero(D32())), hn::Set(D32(), 255));
-}
+// After the last axis, not yet saturated.
+HWY_INLINE V32 Rounded(V32 sum) { return hn::ShiftRight<20>(sum); }
 
 // What becomes of a vector of results: bytes, or one step and then floats or halves. All types have
 // the float vector's lanes.
@@ -88,9 +85,11 @@ template <DType kType, class V>
 struct Stepped {
   using Value = V;
   F sub, mul, add;
-  HWY_INLINE explicit Stepped(const ValueStep& s)
-      : sub(hn::Set(df, s.sub)), mul(hn::Set(df, s.mul)), add(hn::Set(df, s.add)) {}
+  bool within;
+  HWY_INLINE Stepped(const ValueStep& s, bool within)
+      : sub(hn::Set(df, s.sub)), mul(hn::Set(df, s.mul)), add(hn::Set(df, s.add)), within(within) {}
   HWY_INLINE void Put(V32 v, Value* to) const {
+    if (!within) v = hn::Min(hn::Max(v, hn::Zero(D32())), hn::Set(D32(), 255));
     Store(kType, hn::Add(hn::Mul(hn::Sub(hn::ConvertTo(df, v), sub), mul), add), to);
   }
 };

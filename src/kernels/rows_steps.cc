@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Steps on types that fit into float32, a vector at a time through all of them.
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <type_traits>
@@ -110,10 +111,11 @@ void one_step(const ValueStep& s, const void* in, void* out, int64_t n) {
   else convert_row(in, s.from, out, s.to, n);
 }
 
-void apply_wide(std::span<const ValueStep> steps, const void* in, void* out, int64_t n,
-                void* scratch) {
-  auto* a = static_cast<std::byte*>(scratch);
-  auto* b = a + 8 * n;
+// At most kSome values.
+constexpr int64_t kSome = 512;
+void apply_some(std::span<const ValueStep> steps, const void* in, void* out, int64_t n) {
+  alignas(64) std::byte buffers[2][8 * kSome];
+  std::byte *a = buffers[0], *b = buffers[1];
   for (size_t i = 0; i < steps.size(); ++i) {
     void* to = i + 1 == steps.size() ? out : a;
     one_step(steps[i], in, to, n);
@@ -121,14 +123,21 @@ void apply_wide(std::span<const ValueStep> steps, const void* in, void* out, int
     std::swap(a, b);
   }
 }
+void apply_wide(std::span<const ValueStep> steps, const void* in, void* out, int64_t n) {
+  const int64_t in_size = size_of(steps.front().from), out_size = size_of(steps.back().to);
+  auto* from = static_cast<const std::byte*>(in);
+  auto* to = static_cast<std::byte*>(out);
+  for (int64_t i = 0; i < n; i += kSome)
+    apply_some(steps, from + i * in_size, to + i * out_size, std::min(kSome, n - i));
+}
 
 }  // namespace
 
-void apply(std::span<const ValueStep> steps, const void* in, void* out, int64_t n, void* scratch) {
+void apply(std::span<const ValueStep> steps, const void* in, void* out, int64_t n) {
   bool narrow = is_narrow(steps.front().from);
   for (const ValueStep& s : steps) narrow = narrow && is_narrow(s.to);
   if (narrow) HWY_DYNAMIC_DISPATCH(Apply)(steps.data(), steps.size(), in, out, n);
-  else apply_wide(steps, in, out, n, scratch);
+  else apply_wide(steps, in, out, n);
 }
 
 }  // namespace stoker::rows

@@ -106,14 +106,13 @@ TEST_P(EveryTarget, StepsBetweenAllNarrowTypes) {
   for (DType from : kNarrow)
     for (DType between : kNarrow)
       for (DType to : kNarrow) {
-        std::vector<std::byte> in(values.size() * 4), want(in), got(in), middle(in),
-            scratch(values.size() * 16);
+        std::vector<std::byte> in(values.size() * 4), want(in), got(in), middle(in);
         convert_row(values.data(), DType::kFloat32, in.data(), from, n);
         const ValueStep steps[] = {{from, between, true, 3, 1.25f, -0.375f},
                                    {between, to, false, 0, 1, 0}};
         pointwise_row(in.data(), from, middle.data(), between, n, 3, 1.25f, -0.375f);
         convert_row(middle.data(), between, want.data(), to, n);
-        rows::apply(steps, in.data(), got.data(), n, scratch.data());
+        rows::apply(steps, in.data(), got.data(), n);
         ASSERT_EQ(std::memcmp(got.data(), want.data(), static_cast<size_t>(n) * size_of(to)), 0)
             << name_of(from) << ' ' << name_of(between) << ' ' << name_of(to);
       }
@@ -123,9 +122,8 @@ TEST_P(EveryTarget, StepsWriteNoMoreThanTheirRow) {
   for (int64_t n = 1; n < 70; ++n) {
     const auto in = noise<uint8_t>(static_cast<size_t>(n));
     std::vector<float> out(static_cast<size_t>(n) + 1, -1);
-    std::vector<std::byte> scratch(static_cast<size_t>(16 * n));
     const ValueStep step{DType::kUint8, DType::kFloat32, true, 1, 2, 3};
-    rows::apply({&step, 1}, in.data(), out.data(), n, scratch.data());
+    rows::apply({&step, 1}, in.data(), out.data(), n);
     for (size_t i = 0; i < in.size(); ++i)
       ASSERT_EQ(out[i], (static_cast<float>(in[i]) - 1) * 2 + 3);
     ASSERT_EQ(out.back(), -1);
@@ -279,7 +277,7 @@ TEST_P(EveryTarget, SumsLines) {
             sum += table.row(o)[t] * line[static_cast<size_t>(table.first[o] + t - table.begin)];
           want[static_cast<size_t>(o)] = fixed_result(sum);
         }
-        rows::sum_lines({line.data(), 1, 0, nullptr, got.data()}, taps);
+        rows::sum_lines({line.data(), 1, 0, nullptr, false, got.data()}, taps);
         ASSERT_EQ(got.back(), 7);
         got.pop_back();
         ASSERT_EQ(got, want) << static_cast<int>(filter) << ' ' << out << ' ' << scale;
@@ -293,7 +291,7 @@ TEST_P(EveryTarget, SumsLines) {
             std::vector<std::byte> real(n), sums(n + 1, std::byte{7});
             pointwise_row(want.data(), DType::kUint8, real.data(), to, out, step.sub, step.mul,
                           step.add);
-            rows::sum_lines({line.data(), 1, 0, &step, sums.data()}, taps);
+            rows::sum_lines({line.data(), 1, 0, &step, false, sums.data()}, taps);
             ASSERT_EQ(sums.back(), std::byte{7});
             sums.pop_back();
             ASSERT_EQ(sums, real);
@@ -309,9 +307,8 @@ TEST_P(EveryTarget, HalvesOfNumbersThatAreNone) {
   for (uint32_t b : bits) {
     std::vector<float> in(40, __builtin_bit_cast(float, b));
     std::vector<uint16_t> out(in.size());
-    std::vector<std::byte> scratch(16 * in.size());
     const ValueStep step{DType::kFloat32, DType::kFloat16, false, 0, 1, 0};
-    rows::apply({&step, 1}, in.data(), out.data(), static_cast<int64_t>(in.size()), scratch.data());
+    rows::apply({&step, 1}, in.data(), out.data(), static_cast<int64_t>(in.size()));
     for (uint16_t h : out) ASSERT_EQ(h, b >> 31 ? 0xfe00 : 0x7e00);
   }
 }

@@ -31,6 +31,10 @@ namespace stoker {
 inline constexpr int kTapBits = 14;
 inline constexpr int kFractionBits = 6;
 
+constexpr bool has_negative_weights(Filter f) {
+  return f == Filter::kCubic || f == Filter::kLanczos3;
+}
+
 // Input positions [begin, end).
 struct TapRange {
   int64_t begin, end;

@@ -64,7 +64,6 @@ Target::Target(const Pass& pass, const View& out, Arena& arena)
   loaded_ = arena.array<std::byte>(static_cast<size_t>(pitch_ * c.data()));
   made_ = steps_ && !contiguous_ ? arena.array<std::byte>(static_cast<size_t>(pitch_ * c.data()))
                                  : loaded_;
-  if (steps_) scratch_ = arena.array<std::byte>(static_cast<size_t>(16 * x.data()));
 }
 
 void Target::choose_axes(const Pass& pass) {
@@ -97,11 +96,11 @@ void Target::make_fills(const Pass& pass, const View& out, Arena& arena) {
     }
     for (int64_t k = 0; k < c.extent; ++k) {
       const float v = entry(*f.fill, f.channel, origin + k, 0);
-      std::byte scratch[16], rounded[8];
+      std::byte rounded[8];
       convert_row(&v, DType::kFloat32, rounded, f.dtype, 1);
       const std::span rest = steps(k).subspan(static_cast<size_t>(f.first_step));
       if (rest.empty()) std::memcpy(values + 8 * k, rounded, 8);
-      else rows::apply(rest, rounded, values + 8 * k, 1, scratch);
+      else rows::apply(rest, rounded, values + 8 * k, 1);
     }
   }
 }
@@ -138,19 +137,20 @@ void Target::leave_steps() {
   loaded_ = made_;
 }
 
-void Target::finish(const Shape& row) {
-  if (direct_) return;
+void Target::finish(const Shape& row, const std::byte* planes, int64_t pitch) {
   std::byte* out = at(row) + c.lo * c.stride + x.lo * x.stride;
-  for (int64_t k = 0; steps_ && !left_ && k < c.data(); ++k)
-    rows::apply(steps(c.lo + k), loaded_ + k * pitch_,
-                contiguous_ ? out + k * c.stride : made_ + k * pitch_, x.data(), scratch_);
-  if (contiguous_) return;
+  const bool steps = steps_ && !left_;
+  for (int64_t k = 0; steps && k < c.data(); ++k)
+    rows::apply(this->steps(c.lo + k), planes + k * pitch,
+                contiguous_ ? out + k * c.stride : made_ + k * pitch_, x.data());
+  if (steps && contiguous_) return;
+  if (steps) planes = made_, pitch = pitch_;
   if (c.stride == size_ && x.stride == size_ * c.data() && c.data() <= kFewChannels) {
-    rows::join(made_, pitch_, size_, static_cast<int>(c.data()), out, x.data());
+    rows::join(planes, pitch, size_, static_cast<int>(c.data()), out, x.data());
     return;
   }
   for (int64_t k = 0; k < c.data(); ++k)
-    rows::copy(made_ + k * pitch_, size_, out + k * c.stride, x.stride, size_, x.data());
+    rows::copy(planes + k * pitch, size_, out + k * c.stride, x.stride, size_, x.data());
 }
 
 void Target::paint(const Shape& row) const {

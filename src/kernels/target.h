@@ -59,7 +59,11 @@ class Target {
   // The source puts values through the steps itself: planes() is then for what comes out of them.
   void leave_steps();
   // Takes what lies in planes(row) through the steps into the output.
-  void finish(const Shape& row);
+  void finish(const Shape& row) {
+    if (!direct_) finish(row, loaded_, pitch_);
+  }
+  // The same of planes elsewhere, `pitch` bytes apart.
+  void finish(const Shape& row, const std::byte* planes, int64_t pitch);
   // Writes the row's fills.
   void paint(const Shape& row) const;
 
@@ -78,7 +82,7 @@ class Target {
   ValueStep* step_ = nullptr;  // of each channel of the window, all steps
   bool has_data_ = true, direct_ = false, contiguous_ = false, left_ = false;
   int64_t pitch_ = 0;
-  std::byte *loaded_ = nullptr, *made_ = nullptr, *scratch_ = nullptr;
+  std::byte *loaded_ = nullptr, *made_ = nullptr;
 };
 
 }  // namespace stoker
