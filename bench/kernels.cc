@@ -64,7 +64,7 @@ struct Chain {
   Shape2 window = {283, 285};
   int channels = 3;
   Filter filter = Filter::kTriangular;
-  DType in = DType::kUint8, out = DType::kFloat32;
+  DType in = DType::kUint8, resized = in, out = DType::kFloat32;
   bool planes = true, normalise = true, mirror = true, resize = true;
   int64_t size = 224;
 
@@ -74,10 +74,10 @@ struct Chain {
       b.push_back({Resample{2,
                             {axis(0, size, 10, 10 + window.height, filter),
                              axis(1, size, 20, 20 + window.width, filter)}},
-                   in});
+                   resized});
     Gather g = Gather::identity({size, size, channels});
     if (mirror) g.axis[1] = {size - 1, -1, size};
-    if (mirror || !resize) b.push_back({g, in});
+    if (mirror || !resize) b.push_back({g, resized});
     if (normalise) b.push_back({Pointwise{{124}, {0.017f}, {}}, out});
     Store s;
     s.layout = "CHW";
@@ -138,7 +138,8 @@ std::vector<Case> all_cases() {
        [](Chain& c) { c.out = DType::kUint8, c.normalise = c.planes = false; });
   with("resize 285 of 1 channel", [](Chain& c) { c.channels = 1; });
   with("resize 285 of 4 channels", [](Chain& c) { c.channels = 4; });
-  with("resize 285 of float32", [](Chain& c) { c.in = DType::kFloat32; });
+  with("resize 285 of float32", [](Chain& c) { c.in = c.resized = DType::kFloat32; });
+  with("resize 285 in float32", [](Chain& c) { c.resized = DType::kFloat32; });
   with("resize 100", [](Chain& c) { c.window = {100, 100}; });
   with("resize 448", [](Chain& c) { c.window = {448, 448}; });
   with("resize 896", [](Chain& c) { c.window = {896, 896}; });

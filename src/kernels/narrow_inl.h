@@ -3,6 +3,8 @@
 //
 // Vectors of values that fit into float32, from and to every such type; per target, as Highway's
 // -inl files are. All targets round as convert.h does. Pure; thread-safe.
+#include <type_traits>
+
 #include "base/types.h"
 
 #if defined(STOKER_NARROW_INL_H) == defined(HWY_TARGET_TOGGLE)
@@ -78,6 +80,20 @@ HWY_INLINE F Round(DType t, F v) {
     case DType::kFloat16: return HalfToFloat(FloatToHalf(v));
     case DType::kBool: return hn::IfThenElse(hn::Eq(v, hn::Zero(df)), hn::Zero(df), hn::Set(df, 1));
     default: return v;
+  }
+}
+
+// Calls f with the type as a constant, for which the functions here become straight code.
+template <class Fn>
+HWY_INLINE void OnType(DType t, Fn&& f) {
+  switch (t) {
+    case DType::kUint8: return f(std::integral_constant<DType, DType::kUint8>());
+    case DType::kInt8: return f(std::integral_constant<DType, DType::kInt8>());
+    case DType::kUint16: return f(std::integral_constant<DType, DType::kUint16>());
+    case DType::kInt16: return f(std::integral_constant<DType, DType::kInt16>());
+    case DType::kFloat16: return f(std::integral_constant<DType, DType::kFloat16>());
+    case DType::kBool: return f(std::integral_constant<DType, DType::kBool>());
+    default: return f(std::integral_constant<DType, DType::kFloat32>());
   }
 }
 

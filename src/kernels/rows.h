@@ -46,20 +46,19 @@ void sum_rows(const uint8_t* first, int64_t stride, const int16_t* weights, int 
 void sum_rows(const void* first, DType type, int64_t stride, const float* weights, int taps,
               int64_t n, float* out);
 
-// Taps along a row of pixels of at most 4 channels.
+// Taps along a row of pixels of at most 4 channels, laid out for the CPU that is there.
 struct PixelTaps {
   int64_t count = 0;
-  int channels = 1;
+  int channels = 1, most = 1;  // taps
   const int32_t* first = nullptr;  // where each output's first tap begins, in values from the first
   // pixel of the row
-  const int32_t* taps = nullptr;
-  const float* weights = nullptr;
-  int64_t pitch = 0;  // of weights
+  const float* taps = nullptr;  // how many, four times for each output
+  const float* weights = nullptr;  // of some outputs at once, each weight four times
 };
 PixelTaps pixel_taps(const TapTable<float>& table, int channels, Arena& arena);
 
 // What must be readable behind a row of pixels, and writable behind the result's quads, in values.
-inline int64_t row_slack(const PixelTaps& taps) { return 8 * taps.channels; }
+inline int64_t row_slack(const PixelTaps& taps) { return (taps.most + 8) * taps.channels; }
 inline constexpr int64_t kQuadSlack = 16;
 
 // Pixel i of the result as four values (those behind the last channel have no meaning). The row

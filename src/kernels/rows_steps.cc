@@ -26,19 +26,6 @@ namespace hn = hwy::HWY_NAMESPACE;
 struct Four {
   F a, b, c, e;
 };
-template <class Fn>
-HWY_INLINE void OnType(
-    DType t, Fn&& f) {  // the functions of narrow_inl.h become straight code for a constant type
-  switch (t) {
-    case DType::kUint8: return f(std::integral_constant<DType, DType::kUint8>());
-    case DType::kInt8: return f(std::integral_constant<DType, DType::kInt8>());
-    case DType::kUint16: return f(std::integral_constant<DType, DType::kUint16>());
-    case DType::kInt16: return f(std::integral_constant<DType, DType::kInt16>());
-    case DType::kFloat16: return f(std::integral_constant<DType, DType::kFloat16>());
-    case DType::kBool: return f(std::integral_constant<DType, DType::kBool>());
-    default: return f(std::integral_constant<DType, DType::kFloat32>());
-  }
-}
 HWY_INLINE Four LoadFour(DType t, const uint8_t* p) {
   const size_t n = hn::Lanes(df) * static_cast<size_t>(size_of(t));
   const F zero = hn::Zero(df);
