@@ -6,8 +6,6 @@
 // to the machine: compare them within one run only.
 //
 //   bench_kernels [part of a name] [rounds] [target]
-#include <hwy/targets.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -22,6 +20,7 @@
 #include "kernels/fused.h"
 #include "kernels/rows.h"
 #include "kernels/taps.h"
+#include "kernels/targets_testing.h"
 
 namespace {
 
@@ -186,13 +185,12 @@ int main(int argc, char** argv) {
   const int rounds = argc > 2 ? std::atoi(argv[2]) : 200;
   std::vector<Case> cases = all_cases();
   std::erase_if(cases, [&](const Case& c) { return c.name.find(wanted) == std::string::npos; });
-  std::vector<int64_t> targets = hwy::SupportedAndGeneratedTargets();
-  if (argc > 3)
-    std::erase_if(targets, [&](int64_t t) { return hwy::TargetName(t) != std::string(argv[3]); });
+  std::vector<testing::Instructions> targets = testing::all_instructions();
+  if (argc > 3) std::erase_if(targets, [&](auto& t) { return t.name() != argv[3]; });
   std::vector<double> best(cases.size() * targets.size(), 1e30);
   for (int r = 0; r < rounds; ++r)
     for (size_t t = 0; t < targets.size(); ++t) {
-      hwy::SetSupportedTargetsForTest(targets[t]);
+      const testing::Forced forced(targets[t]);
       for (size_t i = 0; i < cases.size(); ++i) {
         double& least = best[i * targets.size() + t];
         cases[i].run();  // what it touches is in the cache, as behind a decoder
@@ -200,7 +198,7 @@ int main(int argc, char** argv) {
       }
     }
   std::printf("%-40s", "us a picture");
-  for (int64_t t : targets) std::printf("%10s", hwy::TargetName(t));
+  for (const auto& t : targets) std::printf(" %9.9s", t.name().c_str());
   for (size_t i = 0; i < cases.size(); ++i) {
     std::printf("\n%-40s", cases[i].name.c_str());
     for (size_t t = 0; t < targets.size(); ++t) std::printf("%10.1f", best[i * targets.size() + t]);

@@ -8,11 +8,12 @@
 struct Columns {
   // Of each block of 16 columns: columns 0, 2, 4, 6; then 1, 3, 5, 7; then the same of the other
   // eight. `other`: see AddProducts.
+  static constexpr int32_t kHalf = 1 << 7;
   V32 sum[4], other[4];
 
   HWY_INLINE Columns() {
     for (int i = 0; i < 4; ++i) {
-      sum[i] = hn::Set(D32(), 1 << 7);
+      sum[i] = Start(kHalf);
       other[i] = hn::Zero(D32());
     }
   }
@@ -30,8 +31,8 @@ struct Columns {
     AddProducts(odd, weights, sum[i + 1], other[i + 1]);
   }
   HWY_INLINE V16 Half(int i) const {
-    const V32 even = hn::ShiftRight<8>(hn::RearrangeToOddPlusEven(sum[i], other[i]));
-    const V32 odd = hn::ShiftRight<8>(hn::RearrangeToOddPlusEven(sum[i + 1], other[i + 1]));
+    const V32 even = hn::ShiftRight<8>(End(sum[i], other[i], kHalf));
+    const V32 odd = hn::ShiftRight<8>(End(sum[i + 1], other[i + 1], kHalf));
     return hn::ReorderDemote2To(D16(), even, odd);  // in each block, first those of `even`
   }
   HWY_INLINE void Store(int16_t* out) const { StoreColumns(Half(0), Half(2), out); }
@@ -84,14 +85,15 @@ HWY_INLINE V32 SumPicked(const int16_t* line, const int32_t* first, V32 index,
                          const int16_t* weights, int pairs) {
   const int n = kPairs ? kPairs : pairs;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(D16()));
-  V32 sum = hn::Set(D32(), 1 << 19), other = hn::Zero(D32());
+  constexpr int32_t kHalf = 1 << 19;
+  V32 sum = Start(kHalf), other = hn::Zero(D32());
   Values values(line, first);
   for (int p = 0; p < n; ++p) {
     if (!kTight && p) values = Values(line + 2 * p, first);
     AddProducts(values.Pick(index), hn::Load(D16(), weights + p * lanes), sum, other);
     if (kTight) index = hn::Add(index, hn::Set(D32(), kIndexStep));
   }
-  return Rounded(hn::RearrangeToOddPlusEven(sum, other));
+  return hn::ShiftRight<20>(End(sum, other, kHalf));
 }
 
 template <class Values, bool kTight, int kPairs, class Out>
@@ -129,7 +131,7 @@ HWY_INLINE void SumByEights(const int16_t* line, const LineTaps& t, const Out& o
         AddProducts(LoadEights(line + 2 * p, t.first + o + j), hn::Load(D16(), weights), sums[j],
                     others[j]);
     for (int j = 0; j < 4; ++j) sums[j] = hn::Add(sums[j], others[j]);
-    PutSome(out, Rounded(hn::Add(hn::Set(D32(), 1 << 19), SumsOfBlocks(sums))), to + o,
+    PutSome(out, hn::ShiftRight<20>(hn::Add(hn::Set(D32(), 1 << 19), SumsOfBlocks(sums))), to + o,
             t.count - o);
   }
 }

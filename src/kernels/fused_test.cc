@@ -4,12 +4,17 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <span>
+#include <variant>
 #include <vector>
 
 #include "base/error.h"
 #include "kernels/fused_testing.h"
 #include "kernels/naive_testing.h"
+#include "kernels/resample.h"
+#include "kernels/targets_testing.h"
 
 namespace stoker {
 namespace {
@@ -152,6 +157,89 @@ TEST(Fused, UsesLittleScratch) {
   Arena arena;
   run_blocks(blocks, in.view(), out.view(), arena);
   EXPECT_LT(arena.used(), 100000u);
+}
+
+// Pictures that are wider than any vector, on every target: against the plain loops of resample(),
+// and fused against one block after the other.
+class FusedOnTarget : public ::testing::TestWithParam<testing::Instructions> {
+ protected:
+  // Resized, then mirrored, normalised and stored as planes.
+  std::vector<Block> chain(ChainMaker& make, const TensorType& in) {
+    Resample r{2, {axis(make, 0, in.shape[0]), axis(make, 1, in.shape[1])}};
+    const DType type = make.one_in(4) ? DType::kFloat32 : DType::kUint8;
+    const TensorType resized = after(Block{r, type}, in);
+    Gather g = Gather::identity(resized.shape);
+    const int64_t width = resized.shape[1];
+    if (make.one_in(2)) g.axis[1] = {width - 1, -1, width};
+    const DType result = make.one_in(2) ? DType::kFloat16 : DType::kFloat32;
+    std::vector<Block> blocks = {
+        {r, type}, {g, type}, {Pointwise{{124}, {-0.017f}, {0.5f}}, result}};
+    Store s;
+    s.layout = "CHW";
+    s.perm[0] = 2, s.perm[1] = 0, s.perm[2] = 1;
+    if (make.one_in(2)) blocks.push_back({s, result});
+    return blocks;
+  }
+  ResampleAxis axis(ChainMaker& make, int a, int64_t extent) {
+    ResampleAxis x{
+        a, make.pick(1, 150), 0, static_cast<double>(extent), static_cast<Filter>(make.pick(1, 5)),
+        1};
+    if (make.one_in(2)) {
+      x.lo = make.real(0, static_cast<double>(extent) / 2);
+      x.hi = make.real(x.lo + 0.5, static_cast<double>(extent));
+    }
+    if (x.out == extent) ++x.out;  // an axis that changes nothing would be left out
+    const double unit = x.filter == Filter::kLanczos3 ? 3 : x.filter == Filter::kCubic ? 2 : 1;
+    x.radius = unit * std::max(1.0, (x.hi - x.lo) / static_cast<double>(x.out));
+    return x;
+  }
+};
+
+TEST_P(FusedOnTarget, ResizesAsThePlainLoopsDo) {
+  const testing::Forced forced(GetParam());
+  for (uint32_t seed = 0; seed < 200; ++seed) {
+    ChainMaker make(seed + 90000);
+    Array in({make.one_in(6) ? DType::kInt16 : DType::kUint8,
+              "HWC",
+              {make.pick(1, 40), make.pick(1, make.one_in(4) ? 1200 : 300), make.pick(1, 4)}});
+    for (auto& b : in.bytes) b = std::byte(make.pick(0, 255));
+    const auto blocks = chain(make, in.type);
+    Array resized(after(blocks[0], in.type));
+    Arena arena;
+    const View want =
+        resample(std::get<Resample>(blocks[0].kind), Strided::of(in.view()), in.type.shape,
+                 resized.type.dtype, Window::all(resized.type.shape), arena);
+    std::memcpy(resized.bytes.data(), want.data, resized.bytes.size());
+    ASSERT_EQ(fused({blocks.data(), 1}, in), resized) << "seed " << seed;
+    ASSERT_EQ(fused(blocks, in), naive(std::span(blocks).subspan(1), resized)) << "seed " << seed;
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Fused, FusedOnTarget, ::testing::ValuesIn(testing::all_instructions()),
+                         [](const auto& p) { return p.param.name(); });
+
+TEST(Fused, LongRowsNeedNoScratchOfTheirLength) {
+  constexpr int64_t kLong = 1 << 20;
+  Array in({DType::kInt32, "", {kLong}});
+  const Block blocks[] = {{Pointwise{{1}, {2}, {3}}, DType::kFloat64}, {Convert{}, DType::kInt64}};
+  Array out(after(blocks, in.type));
+  Arena arena;
+  run_blocks(blocks, in.view(), out.view(), arena);
+  EXPECT_LE(arena.used(), static_cast<size_t>(9 * kLong));
+  EXPECT_EQ(out, naive(blocks, in));
+}
+
+TEST(Fused, APieceOfADensePictureIsOneCopy) {
+  ChainMaker make(1);
+  Array in({DType::kUint8, "HWC", {40, 30, 3}});
+  for (auto& b : in.bytes) b = std::byte(make.pick(0, 255));
+  Gather g = Gather::identity({20, 30, 3});
+  g.axis[0].start = 7;
+  const Block crop{g, DType::kUint8};
+  Array out(after(crop, in.type));
+  Arena arena;
+  run_blocks({&crop, 1}, in.view(), out.view(), arena);
+  EXPECT_EQ(arena.used(), 0u);
+  EXPECT_EQ(std::memcmp(out.bytes.data(), in.bytes.data() + 7 * 90, 20 * 90), 0);
 }
 
 }  // namespace

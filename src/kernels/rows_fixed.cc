@@ -69,8 +69,17 @@ using D8 = hn::Repartition<uint8_t, D16>;
 using V16 = hn::Vec<D16>;
 using V32 = hn::Vec<D32>;
 
-// After the last axis, not yet saturated.
-HWY_INLINE V32 Rounded(V32 sum) { return hn::ShiftRight<20>(sum); }
+// What AddProducts adds to: `half` rounds the result. Where the CPU adds products of other lanes
+// together, they are brought in order at the end, and `half` has to wait until then.
+#if HWY_ARCH_X86
+HWY_INLINE V32 Start(int32_t half) { return hn::Set(D32(), half); }
+HWY_INLINE V32 End(V32 sum, V32, int32_t) { return sum; }
+#else
+HWY_INLINE V32 Start(int32_t) { return hn::Zero(D32()); }
+HWY_INLINE V32 End(V32 sum, V32 other, int32_t half) {
+  return hn::Add(hn::RearrangeToOddPlusEven(sum, other), hn::Set(D32(), half));
+}
+#endif
 
 // What becomes of a vector of results: bytes, or one step and then floats or halves. All types have
 // the float vector's lanes.
@@ -199,8 +208,7 @@ HWY_INLINE void StoreColumns(V16 low, V16 high, int16_t* out) {
 }
 
 namespace plain {
-// To lane i of `sum`, the products 2 i and 2 i + 1. Where the CPU adds others together, `other` keeps
-// them until RearrangeToOddPlusEven.
+// To lane i of `sum`, the products 2 i and 2 i + 1; between Start and End.
 HWY_INLINE void AddProducts(V16 a, V16 b, V32& sum, V32& other) {
   sum = hn::ReorderWidenMulAccumulate(D32(), a, b, sum, other);
 }

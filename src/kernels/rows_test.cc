@@ -5,7 +5,6 @@
 #include "kernels/rows.h"
 
 #include <gtest/gtest.h>
-#include <hwy/targets.h>
 
 #include <cstring>
 #include <random>
@@ -15,25 +14,15 @@
 
 #include "kernels/fixed_point.h"
 #include "kernels/line.h"
+#include "kernels/targets_testing.h"
 
 namespace stoker {
 namespace {
 
-struct Instructions {
-  int64_t target;
-  bool vnni;
-};
+using testing::Instructions;
+
 class EveryTarget : public ::testing::TestWithParam<Instructions> {
  protected:
-  void SetUp() override {
-    hwy::SetSupportedTargetsForTest(GetParam().target);
-    if (!GetParam().vnni) had_vnni_ = rows::set_vnni_for_test(false);
-  }
-  void TearDown() override {
-    if (!GetParam().vnni) rows::set_vnni_for_test(had_vnni_);
-    hwy::SetSupportedTargetsForTest(0);
-  }
-
   int64_t pick(int64_t low, int64_t high) {
     return std::uniform_int_distribution<int64_t>(low, high)(rng_);
   }
@@ -48,9 +37,7 @@ class EveryTarget : public ::testing::TestWithParam<Instructions> {
     return v;
   }
   std::mt19937 rng_{7};
-
- private:
-  bool had_vnni_ = false;
+  const testing::Forced forced_{GetParam()};
 };
 
 // Values around every rounding, and what is not a number.
@@ -299,7 +286,7 @@ TEST_P(EveryTarget, SumsLines) {
       }
   EXPECT_TRUE(reaches.count(rows::LineTaps::kTight) && reaches.count(rows::LineTaps::kNear) &&
               reaches.count(rows::LineTaps::kEights));
-  EXPECT_EQ(reaches.count(rows::LineTaps::kFar), GetParam().target <= HWY_AVX3);
+  EXPECT_EQ(reaches.count(rows::LineTaps::kFar), HWY_ARCH_X86 && GetParam().target <= HWY_AVX3);
 }
 
 TEST_P(EveryTarget, HalvesOfNumbersThatAreNone) {
@@ -313,19 +300,8 @@ TEST_P(EveryTarget, HalvesOfNumbersThatAreNone) {
   }
 }
 
-std::vector<Instructions> all_instructions() {
-  std::vector<Instructions> all;
-  for (int64_t t : hwy::SupportedAndGeneratedTargets()) {
-    all.push_back({t, true});
-    if (t <= HWY_AVX3) all.push_back({t, false});
-  }
-  return all;
-}
-std::string name_of_target(const ::testing::TestParamInfo<Instructions>& info) {
-  return hwy::TargetName(info.param.target) + std::string(info.param.vnni ? "" : "_without_VNNI");
-}
-INSTANTIATE_TEST_SUITE_P(Rows, EveryTarget, ::testing::ValuesIn(all_instructions()),
-                         name_of_target);
+INSTANTIATE_TEST_SUITE_P(Rows, EveryTarget, ::testing::ValuesIn(testing::all_instructions()),
+                         [](const auto& p) { return p.param.name(); });
 
 }  // namespace
 }  // namespace stoker

@@ -3,7 +3,6 @@
 #include "kernels/taps.h"
 
 #include <gtest/gtest.h>
-#include <hwy/targets.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +11,8 @@
 #include <string>
 #include <type_traits>
 #include <vector>
+
+#include "kernels/targets_testing.h"
 
 namespace stoker {
 namespace {
@@ -170,10 +171,9 @@ TEST(Taps, WeightsThatNearlyCancelBecomeTheNearestPosition) {
 }
 
 // Tables are made many outputs at a time.
-class TapTables : public ::testing::TestWithParam<int64_t> {
+class TapTables : public ::testing::TestWithParam<testing::Instructions> {
  protected:
-  void SetUp() override { hwy::SetSupportedTargetsForTest(GetParam()); }
-  void TearDown() override { hwy::SetSupportedTargetsForTest(0); }
+  const testing::Forced forced_{GetParam()};
 
   template <class W>
   void expect_taps(const ResampleAxis& a, int64_t extent) {
@@ -212,8 +212,8 @@ TEST_P(TapTables, HoldTheSameBitsAsSingleTaps) {
               if (HasFatalFailure()) return;
             }
 }
-INSTANTIATE_TEST_SUITE_P(Taps, TapTables, ::testing::ValuesIn(hwy::SupportedAndGeneratedTargets()),
-                         [](const auto& p) { return std::string(hwy::TargetName(p.param)); });
+INSTANTIATE_TEST_SUITE_P(Taps, TapTables, ::testing::ValuesIn(testing::all_instructions()),
+                         [](const auto& p) { return p.param.name(); });
 
 TEST(Taps, TablesHoldTheTapsOfAnySelection) {
   Arena arena;
