@@ -19,7 +19,7 @@ namespace {
 class Loader {
  public:
   // `in`: what the pass's maps speak of, or with `nearest` what its resampling picks from.
-  Loader(const Pass& pass, const Strided& in, const View& out, const Target& target, bool nearest,
+  Loader(const Pass& pass, const Strided& in, const View& out, Target& target, bool nearest,
          Arena& arena)
       : data_(in.data), size_(size_of(in.dtype)), offset_(in.offset), target_(target) {
     for (int a = 0; a < target.rank(); ++a) {
@@ -32,6 +32,10 @@ class Loader {
       offset_ += stride * (map.start + map.step * (out.origin[a] + t.lo));
     }
     pick_whole();
+    are_planes_ = !target.plain() && !has_table(target.c) && !has_table(target.x) &&
+                  stride_of(target.x) == size_;
+    if (whole_ || are_planes_) return;
+    target.keep_planes(arena);
     pitch_ = (target.x.data() * size_ + 63) / 64 * 64;
     forward_ = arena.array<std::byte>(static_cast<size_t>(pitch_ * target.c.data()));
   }
@@ -45,8 +49,7 @@ class Loader {
       rows::copy(from, whole_, to, whole_, static_cast<int>(size_), out.x.data() * out.c.data());
       return;
     }
-    if (!out.plain() && !has_table(out.c) && !has_table(out.x) && stride_of(out.x) == size_)
-      return out.finish(row, from, stride_of(out.c));  // they are planes already
+    if (are_planes_) return out.finish(row, from, stride_of(out.c));
     load(out, from, static_cast<std::byte*>(out.planes(row)));
     out.finish(row);
   }
@@ -102,8 +105,9 @@ class Loader {
   int64_t stride_[kMaxRank] = {};
   const int64_t* table_[kMaxRank] = {};
   int64_t whole_ = 0;
-  std::byte* forward_;  // planes of a row that is mirrored
-  int64_t pitch_;
+  bool are_planes_ = false;  // the source's rows go into the steps as they are
+  std::byte* forward_ = nullptr;  // planes of a row that is mirrored
+  int64_t pitch_ = 0;
 };
 
 // The window of what is resampled that the data of the target asks for.

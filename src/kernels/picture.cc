@@ -81,6 +81,7 @@ Picture::Picture(const Pass& pass, const Strided& in, const View& out, Target& t
   }
   if (!fixed_) {
     prepare_float(make_taps(pass, out, target, float_rows_, arena), arena);
+    target.keep_planes(arena);
     return;
   }
   prepare_fixed(make_taps(pass, out, target, fixed_rows_, arena), arena);
@@ -89,6 +90,7 @@ Picture::Picture(const Pass& pass, const Strided& in, const View& out, Target& t
   const auto steps = target.steps(target.c.lo);
   steps_ = steps.size() == 1 && rows::sums_into(steps[0]);
   if (steps_) target.leave_steps();
+  else target.keep_planes(arena);
 }
 
 template <class W>

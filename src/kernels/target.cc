@@ -59,11 +59,13 @@ Target::Target(const Pass& pass, const View& out, Arena& arena)
   make_fills(pass, out, arena);
   contiguous_ = x.stride == size_;
   direct_ = steps_ == 0 && contiguous_;
-  if (!has_data_ || direct_) return;
   pitch_ = (x.data() * std::max(size_, size_of(from_)) + 127) / 64 * 64;
-  loaded_ = arena.array<std::byte>(static_cast<size_t>(pitch_ * c.data()));
-  made_ = steps_ && !contiguous_ ? arena.array<std::byte>(static_cast<size_t>(pitch_ * c.data()))
-                                 : loaded_;
+  if (has_data_ && steps_ && !contiguous_)
+    made_ = arena.array<std::byte>(static_cast<size_t>(pitch_ * c.data()));
+}
+
+void Target::keep_planes(Arena& arena) {
+  if (!direct_ && !left_) loaded_ = arena.array<std::byte>(static_cast<size_t>(pitch_ * c.data()));
 }
 
 void Target::choose_axes(const Pass& pass) {

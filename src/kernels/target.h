@@ -52,8 +52,9 @@ class Target {
   bool next(Shape& row) const;
   bool is_data(const Shape& row) const;
 
-  // Where a source should put the data of channels [c.lo, c.hi) at x in [x.lo, x.hi): planes
+  // Where a source that asked for it (keep_planes) should put the data of channels [c.lo, c.hi) at x in [x.lo, x.hi): planes
   // `pitch` bytes apart.
+  void keep_planes(Arena& arena);
   void* planes(const Shape& row);
   int64_t pitch() const { return direct_ ? c.stride : pitch_; }
   // The source puts values through the steps itself: planes() is then for what comes out of them.
