@@ -53,6 +53,53 @@ int64_t SplitPixels(const T* pixels, int channels, uint8_t* planes, int64_t pitc
   });
 }
 
+#if HWY_TARGET <= HWY_AVX3
+// Three vectors of pixels hold value g / 3 of channel g % 3 at place g. A channel has other places in
+// each vector, so one permutation brings it to all of them.
+template <int kLanes, class T>
+struct Places {
+  alignas(64) T order[3][kLanes] = {};
+  uint32_t mask[3][3] = {};  // of vector, channel
+  constexpr Places() {
+    for (int g = 0; g < 3 * kLanes; ++g) {
+      order[g % 3][g % kLanes] = static_cast<T>(g / 3);
+      mask[g / kLanes][g % 3] |= uint32_t{1} << g % kLanes;
+    }
+  }
+};
+HWY_INLINE __m512i Permuted(const uint32_t* order, __m512i v) {
+  return _mm512_permutexvar_epi32(_mm512_load_si512(order), v);
+}
+HWY_INLINE __m512i Permuted(const uint16_t* order, __m512i v) {
+  return _mm512_permutexvar_epi16(_mm512_load_si512(order), v);
+}
+HWY_INLINE __m512i Mixed(uint32_t, uint32_t mask, __m512i a, __m512i b) {
+  return _mm512_mask_blend_epi32(static_cast<__mmask16>(mask), a, b);
+}
+HWY_INLINE __m512i Mixed(uint16_t, uint32_t mask, __m512i a, __m512i b) {
+  return _mm512_mask_blend_epi16(mask, a, b);
+}
+template <class T, class V>
+HWY_INLINE void JoinThree(V a, V b, V c, T* pixels) {
+  constexpr int kLanes = 64 / sizeof(T);
+  static constexpr Places<kLanes, T> kPlaces;
+  const __m512i x = Permuted(kPlaces.order[0], a.raw), y = Permuted(kPlaces.order[1], b.raw),
+                z = Permuted(kPlaces.order[2], c.raw);
+  for (int i = 0; i < 3; ++i)
+    _mm512_storeu_si512(pixels + i * kLanes,
+                        Mixed(T{}, kPlaces.mask[i][2], Mixed(T{}, kPlaces.mask[i][1], x, y), z));
+}
+template <class V>
+HWY_INLINE void JoinThree(V a, V b, V c, uint8_t* pixels) {
+  hn::StoreInterleaved3(a, b, c, hn::ScalableTag<uint8_t>(), pixels);
+}
+#else
+template <class T, class V>
+HWY_INLINE void JoinThree(V a, V b, V c, T* pixels) {
+  hn::StoreInterleaved3(a, b, c, hn::ScalableTag<T>(), pixels);
+}
+#endif
+
 template <class T>
 int64_t JoinPixels(const uint8_t* planes, int64_t pitch, int channels, T* pixels, int64_t n) {
   const hn::ScalableTag<T> d;
@@ -61,8 +108,7 @@ int64_t JoinPixels(const uint8_t* planes, int64_t pitch, int channels, T* pixels
   };
   return EachVector(n, static_cast<int64_t>(hn::Lanes(d)), [&](int64_t i) HWY_ATTR {
     if (channels == 2) hn::StoreInterleaved2(get(0, i), get(1, i), d, pixels + 2 * i);
-    else if (channels == 3)
-      hn::StoreInterleaved3(get(0, i), get(1, i), get(2, i), d, pixels + 3 * i);
+    else if (channels == 3) JoinThree(get(0, i), get(1, i), get(2, i), pixels + 3 * i);
     else hn::StoreInterleaved4(get(0, i), get(1, i), get(2, i), get(3, i), d, pixels + 4 * i);
   });
 }
