@@ -34,9 +34,9 @@ void Fetcher::stop() {
   for (std::thread& t : threads_) t.join();
 }
 
-Fetcher::Source Fetcher::open(const Extent& extent) const {
-  Source s{extent.file, extent.offset, extent.length};
-  if (!s.file) s.file = std::make_shared<const File>(extent.path);
+Fetcher::Source Fetcher::open(Extent extent) const {
+  Source s{std::move(extent.file), extent.offset, extent.length};
+  if (!s.file) s.file = std::make_shared<const File>(std::move(extent.path));
   s.size = static_cast<size_t>(s.length >= 0 ? s.length
                                              : std::max<int64_t>(s.file->size() - s.offset, 0));
   return s;

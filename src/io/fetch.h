@@ -105,7 +105,7 @@ class Fetcher {
   };
   using Lock = std::unique_lock<std::mutex>;
 
-  Source open(const Extent& extent) const;
+  Source open(Extent extent) const;
   Bytes read(const Source& source) const;
 
   void work();

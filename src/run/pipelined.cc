@@ -30,6 +30,19 @@ class Cursors {
   }
   std::vector<int64_t> at(int64_t step) {
     std::lock_guard lock(mutex_);
+    return entry(step);
+  }
+  int64_t at(int64_t step, int reader) {
+    std::lock_guard lock(mutex_);
+    return entry(step)[reader];
+  }
+  void forget_before(int64_t step) {
+    std::lock_guard lock(mutex_);
+    for (; begin_ < step && steps_.size() > 1; ++begin_) steps_.pop_front();
+  }
+
+ private:
+  const std::vector<int64_t>& entry(int64_t step) {
     while (begin_ + static_cast<int64_t>(steps_.size()) <= step) {
       std::vector<int64_t> next = steps_.back();
       for (size_t r = 0; r < next.size(); ++r)
@@ -38,12 +51,7 @@ class Cursors {
     }
     return steps_[step - begin_];
   }
-  void forget_before(int64_t step) {
-    std::lock_guard lock(mutex_);
-    for (; begin_ < step && steps_.size() > 1; ++begin_) steps_.pop_front();
-  }
 
- private:
   const Plan& plan_;
   std::mutex mutex_;
   std::deque<std::vector<int64_t>> steps_;
@@ -221,7 +229,7 @@ class Pipelined final : public Executor {
   void start_reading(int r) {
     auto locate = [this, r](int64_t sequence) {
       const int64_t batch = plan_->batch_size();
-      const io::Place p = plan_->place(r, cursors_.at(sequence / batch)[r], sequence % batch);
+      const io::Place p = plan_->place(r, cursors_.at(sequence / batch, r), sequence % batch);
       return plan_->source(r).extent(p.index);
     };
     const size_t window = options_.read_ahead_limit / static_cast<size_t>(plan_->reader_count());
