@@ -1,40 +1,83 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""What every peer is: a process on given cores that makes one epoch when told to."""
+"""What every peer is: a process that makes batches when told to, on the cores it was started on."""
 
 from __future__ import annotations
 
-import os
-import resource
+import json
+import math
+import random
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 SIZE, BATCH = 224, 64
 MEAN = (123.675, 116.28, 103.53)
 STD = (58.395, 57.12, 57.375)
 
+# Makes the next batch, for ever: the files in their order, again and again.
+Step = Callable[[], Any]
 
-def images(folder: str) -> list[str]:
-    return sorted(str(p) for p in Path(folder).rglob("*") if p.suffix.lower() in (".jpg", ".jpeg"))
+
+def window(rng: random.Random, height: int, width: int) -> tuple[int, int, int, int]:
+    """y, x, height and width of a random window, for libraries that draw none."""
+    for _ in range(10):
+        area = height * width * rng.uniform(0.08, 1)
+        ratio = math.exp(rng.uniform(math.log(3 / 4), math.log(4 / 3)))
+        w, h = round(math.sqrt(area * ratio)), round(math.sqrt(area / ratio))
+        if 0 < w <= width and 0 < h <= height:
+            return rng.randint(0, height - h), rng.randint(0, width - w), h, w
+    side = min(height, width)
+    return (height - side) // 2, (width - side) // 2, side, side
 
 
-def serve(make: Callable[[str, int], Callable[[], int]]) -> None:
-    """make(folder, threads) gives the function that makes one epoch.
+def batches_of(files: Sequence[str]) -> Callable[[], Sequence[str]]:
+    """Gives the next batch's files, round and round."""
+    at = -BATCH
 
-    Answers each line of stdin with 'images seconds peak-KiB'.
+    def next_files() -> Sequence[str]:
+        nonlocal at
+        at = (at + BATCH) % len(files)
+        return files[at : at + BATCH]
+
+    return next_files
+
+
+def answer(**facts: Any) -> None:
+    print(json.dumps(facts), flush=True)
+
+
+def serve(
+    make: Callable[[list[str], int, str], Step],
+    about: str,
+    ahead: int = 0,
+    seconds_by_operator: Callable[[], dict[str, float]] = dict,
+) -> None:
+    """make(files, threads, variant) gives the step; `ahead`: batches it may prepare before asked.
+
+    Called with LIST THREADS VARIANT, answers lines of stdin:
+    round RUN_IN STEPS FIRST: makes RUN_IN batches, so that what was prepared before is used up, and
+    then times STEPS more. dump FILE: the next batch's bytes.
     """
-    folder, cores = sys.argv[1], [int(c) for c in sys.argv[2].split(",")]
-    os.sched_setaffinity(0, cores)
-    start = time.perf_counter()
-    epoch = make(folder, len(cores))
-    epoch()
-    print(f"ready {time.perf_counter() - start:.4f}", flush=True)
-    for _ in sys.stdin:
-        start = time.perf_counter()
-        made = epoch()
-        seconds = time.perf_counter() - start
-        print(
-            made, f"{seconds:.6f}", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, flush=True
-        )
+    files = Path(sys.argv[1]).read_text().splitlines()
+    step = make(files, int(sys.argv[2]), sys.argv[3])
+    step()
+    answer(about=about, ahead=ahead)
+    for line in sys.stdin:
+        word, *arguments = line.split()
+        if word == "round":
+            run_in, steps = int(arguments[0]), int(arguments[1])
+            for _ in range(run_in):
+                step()
+            before, start, made = seconds_by_operator(), time.perf_counter(), 0
+            for _ in range(steps):
+                made += len(step())
+            seconds, after = time.perf_counter() - start, seconds_by_operator()
+            operators = {name: after[name] - before[name] for name in after}
+            answer(images=made, seconds=seconds, operators=operators)
+        elif word == "dump":
+            answer(bytes=Path(arguments[0]).write_bytes(step().as_array().tobytes()))
+        else:
+            sys.exit(f"no command {word!r}")

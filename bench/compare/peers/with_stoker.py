@@ -1,42 +1,48 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Stoker: decode the window, resize, flip, normalise, float32 CHW."""
+"""Stoker: decode the window, resize, flip, normalise, float32 CHW; variants in other types.
+
+limit/windows.cc knows the seed and the names of the random nodes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Any
 
-from _peer import BATCH, MEAN, SIZE, STD, serve
+from _peer import BATCH, MEAN, SIZE, STD, Step, serve
 
-from stoker import fn, pipeline_def, types
+from stoker import Pipeline, fn, pipeline_def, types
+
+# What follows the resize: nothing for 'resized'; another float32 is there to race against itself.
+AS_FLOAT32 = {"mean": MEAN, "std": STD, "dtype": types.FLOAT, "output_layout": "CHW"}
+ENDINGS: dict[str, dict[str, Any]] = {
+    "float32": AS_FLOAT32,
+    "again": AS_FLOAT32,
+    "float16": {**AS_FLOAT32, "dtype": types.FLOAT16},
+    "uint8": {"dtype": types.UINT8, "output_layout": "HWC"},
+}
+pipes: list[Pipeline] = []
 
 
-@pipeline_def(batch_size=BATCH, prefetch_queue_depth=2)
-def training(folder: str):
-    jpegs, labels = fn.readers.file(
-        file_root=folder, random_shuffle=True, epoch_end="pad", name="reader"
-    )
+@pipeline_def(batch_size=BATCH, prefetch_queue_depth=2, seed=1)
+def training(files: list[str], variant: str):
+    jpegs, _ = fn.readers.file(files=files)
     images = fn.decoders.image(jpegs)
-    images = fn.random_resized_crop(images, size=(SIZE, SIZE))
-    images = fn.crop_mirror_normalize(
-        images,
-        mirror=fn.random.coin_flip(),
-        mean=MEAN,
-        std=STD,
-        dtype=types.FLOAT,
-        output_layout="CHW",
-    )
-    return images, labels
+    images = fn.random_resized_crop(images, size=(SIZE, SIZE), name="window")
+    if variant == "resized":
+        return images
+    mirror = fn.random.coin_flip(name="mirror")
+    return fn.crop_mirror_normalize(images, mirror=mirror, **ENDINGS[variant])
 
 
-def make(folder: str, threads: int) -> Callable[[], int]:
-    pipe = training(folder, num_threads=threads)
-    pipe.build()
-
-    def epoch() -> int:
-        return sum(len(images) for images, _ in pipe)
-
-    return epoch
+def make(files: list[str], threads: int, variant: str) -> Step:
+    pipe = training(files, variant or "float32", num_threads=threads)
+    pipes.append(pipe)
+    return lambda: pipe.run()[0]
 
 
-serve(make)
+def seconds_by_operator() -> dict[str, float]:
+    return {o["name"]: o["seconds"] for o in pipes[0].stats()["operators"]}
+
+
+serve(make, "Stoker", 4, seconds_by_operator)

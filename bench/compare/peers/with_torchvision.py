@@ -1,41 +1,60 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""torchvision with Pillow: the classic training transform, in the process itself."""
+"""torchvision with Pillow: the classic training transform; a DataLoader where there are more cores.
+
+On one core its worker process would only add copies, so there the loop runs in the process itself.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 
+import PIL
 import torch
-from _peer import BATCH, MEAN, SIZE, STD, images, serve
+import torchvision
+from _peer import BATCH, MEAN, SIZE, STD, Step, serve
 from PIL import Image
 from torchvision import transforms
 
 
-def make(folder: str, threads: int) -> Callable[[], int]:
-    torch.set_num_threads(threads)
-    files = images(folder)
-    files += files[-1:] * (-len(files) % BATCH)
-    transform = transforms.Compose(
-        [
-            transforms.RandomResizedCrop(SIZE),
-            transforms.RandomHorizontalFlip(),
-            transforms.ToTensor(),
-            transforms.Normalize([m / 255 for m in MEAN], [s / 255 for s in STD]),
-        ]
-    )
+class Pictures(torch.utils.data.Dataset):
+    def __init__(self, files: list[str]) -> None:
+        self.files = files
+        self.transform = transforms.Compose(
+            [
+                transforms.RandomResizedCrop(SIZE),
+                transforms.RandomHorizontalFlip(),
+                transforms.ToTensor(),
+                transforms.Normalize([m / 255 for m in MEAN], [s / 255 for s in STD]),
+            ]
+        )
 
-    def load(path: str) -> torch.Tensor:
-        with open(path, "rb") as f:
-            return transform(Image.open(f).convert("RGB"))
+    def __getitem__(self, index: int) -> torch.Tensor:
+        with open(self.files[index], "rb") as f:
+            return self.transform(Image.open(f).convert("RGB"))
 
-    def epoch() -> int:
-        made = 0
-        for start in range(0, len(files), BATCH):
-            made += len(torch.stack([load(f) for f in files[start : start + BATCH]]))
-        return made
-
-    return epoch
+    def __len__(self) -> int:
+        return len(self.files)
 
 
-serve(make)
+class RoundAndRound:
+    """The numbers of each batch's pictures, for ever."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def __iter__(self) -> Iterator[list[int]]:
+        while True:
+            for start in range(0, self.count, BATCH):
+                yield list(range(start, start + BATCH))
+
+
+def make(files: list[str], threads: int, _: str) -> Step:
+    torch.set_num_threads(1)
+    pictures, order = Pictures(files), RoundAndRound(len(files))
+    workers = threads if threads > 1 else 0
+    batches = iter(torch.utils.data.DataLoader(pictures, batch_sampler=order, num_workers=workers))
+    return lambda: next(batches)
+
+
+serve(make, f"torchvision {torchvision.__version__} with Pillow {PIL.__version__}", ahead=5)
