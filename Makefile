@@ -38,6 +38,8 @@ bench: build ## every operator and whole pipelines (ARGS=)
 	@$(PY) bench/run.py $(ARGS)
 
 compare: build ## the same pipelines in other libraries, as ratios (ARGS=)
+	@tools/install.sh compare
+	@$(call built,release,bench_limit)
 	@bench/compare/run.sh $(ARGS)
 
 lint: ## formats, static checks, types, spelling, include directions

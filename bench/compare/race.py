@@ -2,133 +2,174 @@
 # SPDX-License-Identifier: Apache-2.0
 """Races the peers: the same work, one process each on the same core, in alternating rounds.
 
-Prints a Markdown table: images/s (median over rounds), and Stoker's ratio to each peer as the
-median of the per-round ratios with its quartiles. Absolute rates belong to the machine; the ratios
-are what can be compared.
+A round of a peer is one pass over the files, timed from a moment at which all that it had prepared
+ahead is used up; while others work it is stopped, so nobody gets a head start or loses time to
+another. Files are in the page cache. The limit is given the very windows that Stoker draws, and
+before the race its pixels are compared with Stoker's.
+
+Ratios are medians of the ratios of each round, with quartiles; rates belong to the machine. The
+ratio of CPU times says whether somebody else was on the core.
+Writes build/compare/results.md.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import platform
-import statistics
-import subprocess
 import sys
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
-PEERS = ("stoker", "dali", "torchvision", "opencv")
+from player import EPOCH, ROOT, Player
+from table import Report, Times, facts_of_machine
+
+PARTS = ("starts", "race", "two", "epochs")
+RIVALS = ("dali", "torchvision", "opencv", "opencv:area", "tfdata", "spdl")
+VARIANTS = ("stoker:float16", "stoker:uint8", "stoker:resized", "stoker:again")
+BATCH = 64
+LEVELS_APART = 2.0  # more means that the limit does other work than Stoker
+OUT = ROOT / "build/compare"
 
 
-class Peer:
-    """A peer's process. It says 'ready <seconds of its first epoch>' and then answers rounds."""
-
-    def __init__(self, name: str, data: str, core: str) -> None:
-        python = ROOT / (".venv" if name == "stoker" else f"build/compare/{name}") / "bin/python"
-        command = [str(python), str(HERE / "peers" / f"with_{name}.py"), data, core]
-        self.name = name
-        self.rates: list[float] = []
-        self.memory_mib = 0.0
-        self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-        self._answer("ready")
-
-    def _answer(self, what: str) -> list[str]:
-        assert self.process.stdout
-        line = self.process.stdout.readline().split()
-        if not line:
-            sys.exit(
-                f"{self.name} ended while {what} was expected (exit status {self.process.wait()})"
-            )
-        return line
-
-    def round(self) -> None:
-        assert self.process.stdin
-        self.process.stdin.write("go\n")
-        self.process.stdin.flush()
-        images, seconds, rss = self._answer("a round")
-        self.rates.append(int(images) / float(seconds))
-        self.memory_mib = int(rss) / 1024
-
-    def stop(self) -> None:
-        assert self.process.stdin
-        self.process.stdin.close()
-        self.process.wait()
+def list_of_files(data: Path) -> Path:
+    """Writes the list that all peers read: as many as make whole batches of one epoch."""
+    found = sorted(str(p) for p in data.rglob("*") if p.suffix.lower() in (".jpg", ".jpeg"))
+    if len(found) < EPOCH * BATCH:
+        sys.exit(f"compare: {data} holds {len(found)} JPEGs; the race takes {EPOCH * BATCH}")
+    step = len(found) / (EPOCH * BATCH)
+    chosen = [found[int(i * step)] for i in range(EPOCH * BATCH)]
+    for path in chosen:
+        Path(path).read_bytes()  # into the page cache
+    OUT.mkdir(parents=True, exist_ok=True)
+    (OUT / "files.txt").write_text("\n".join(chosen) + "\n")
+    return OUT / "files.txt"
 
 
-def cpu_name() -> str:
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return platform.machine()
-
-
-def quartiles(values: list[float]) -> tuple[float, float, float]:
-    low, middle, high = statistics.quantiles(values, n=4) if len(values) > 1 else values * 3
-    return low, middle, high
-
-
-def import_seconds(name: str, module: str) -> float:
-    """The median of five imports, each in a fresh interpreter, less the interpreter's own start."""
-    python = ROOT / (".venv" if name == "stoker" else f"build/compare/{name}") / "bin/python"
-    code = f"import time; t = time.perf_counter(); import {module}; print(time.perf_counter() - t)"
-    runs = [float(subprocess.check_output([str(python), "-c", code], text=True)) for _ in range(6)]
-    return statistics.median(runs[1:])
-
-
-def report(peers: list[Peer], data: str, core: str) -> None:
-    print(
-        f"\n{len(peers[0].rates)} alternating rounds over {data}, core(s) {core} of {cpu_name()}\n"
+def check_pixels(stoker: Player, limit: Player) -> str:
+    dump = OUT / "batch.bin"
+    try:
+        step = stoker.dump(dump)
+        apart = limit.check(dump, step)
+    finally:
+        dump.unlink(missing_ok=True)
+    if apart["most"] > LEVELS_APART:
+        sys.exit(f"compare: the limit's pixels are {apart['most']} levels from Stoker's")
+    return (
+        f"Pixels of the limit and of Stoker differ by at most {apart['most']:.2f} of 255 levels, "
+        f"{apart['mean']:.2f} on average (Stoker rounds to uint8 after the resize)."
     )
-    print("| peer | images/s | Stoker is faster by | quartiles | peak MiB |")
-    print("| --- | --- | --- | --- | --- |")
-    ours = peers[0].rates
-    for peer in peers:
-        low, middle, high = quartiles([a / b for a, b in zip(ours, peer.rates, strict=True)])
-        rate = statistics.median(peer.rates)
-        print(
-            f"| {peer.name} | {rate:.0f} | {middle:.2f} x | {low:.2f} - {high:.2f} "
-            f"| {peer.memory_mib:.0f} |"
-        )
 
 
-def main() -> None:
+def run_rounds(players: list[Player], stoker: Player, rounds: int) -> dict[str, Times]:
+    """By name; two players of one name work at the same time."""
+    for player in players:
+        player.round()  # warm
+    names = list(dict.fromkeys(p.name for p in players))
+    times = {name: Times() for name in names}
+    for number in range(rounds):
+        first = stoker.steps + stoker.ahead
+        for name in names if number % 2 == 0 else names[::-1]:
+            together = [p for p in players if p.name == name]
+            for player in together:
+                player.begin(first=first)
+            for player in together:
+                player.rounds.append(player.end())
+            last = [p.rounds[-1] for p in together]
+            times[name].wall.append(1e6 / sum(r["images"] / r["seconds"] for r in last))
+            times[name].cpu.append(1e6 * sum(r["cpu"] / r["images"] for r in last) / len(last))
+        line = ", ".join(f"{name} {1e6 / times[name].wall[-1]:.0f}" for name in names)
+        print(f"round {number + 1}: {line}", flush=True)
+    return times
+
+
+def race(args: argparse.Namespace, files: Path, report: Report) -> None:
+    names = ["stoker", "limit", *args.peers, *VARIANTS]
+    players = [Player(name, files, [args.core]) for name in names]
+    by_name = {p.name: p for p in players}
+    same = check_pixels(by_name["stoker"], by_name["limit"])
+    times = run_rounds(players, by_name["stoker"], args.rounds)
+    for player in players:
+        player.stop()
+    report.one_core(players, times, same, args.core)
+
+
+def two_cores(args: argparse.Namespace, files: Path, report: Report) -> None:
+    names = ["stoker", *(p for p in args.peers if p == "dali")]
+    players = [Player(name, files, args.cores) for name in names]
+    players += [Player("limit", files, [core]) for core in args.cores]
+    times = run_rounds(players, players[0], args.rounds)
+    for player in players:
+        player.stop()
+    report.more_cores(players, times, args.cores)
+
+
+def starts(args: argparse.Namespace, files: Path, report: Report) -> None:
+    """Each alone: seconds from the start of its process to its first batch, then its memory."""
+    names = ["stoker", *(p for p in args.peers if ":" not in p)]
+    seconds: dict[str, list[float]] = {name: [] for name in names}
+    peaks: dict[str, list[float]] = {name: [] for name in names}
+    for number in range(args.starts):
+        for name in names if number % 2 == 0 else names[::-1]:
+            player = Player(name, files, [args.core])
+            seconds[name].append(player.seconds_to_first_batch)
+            if number == 0:
+                peaks[name].append(player.peak_mib(2))
+            report.abouts[name] = player.about
+            player.stop()
+        line = ", ".join(f"{name} {seconds[name][-1]:.2f} s" for name in names)
+        print(f"start {number + 1}: {line}", flush=True)
+    report.starts(seconds, {name: peaks[name][0] for name in names})
+
+
+def epochs(args: argparse.Namespace, files: Path, report: Report) -> None:
+    stoker = Player("stoker", files, args.cores)
+    memory = []
+    for _ in range(args.epochs):
+        stoker.round(EPOCH - stoker.ahead)  # with what it makes ahead: an epoch
+        memory.append(stoker.memory_mib())
+    stoker.stop()
+    print(f"memory after epochs 1, 2, ...: {', '.join(f'{m:.0f}' for m in memory)} MiB")
+    report.epochs(memory)
+
+
+def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     default = Path(os.environ.get("STOKER_TEST_DATA", ROOT.parent / "shared/data")) / "imagenet"
-    parser.add_argument("--data", default=str(default), help="a folder of folders of JPEGs")
+    usable = sorted(os.sched_getaffinity(0))
+    numbers = ",".join(map(str, usable[-2:]))
+    parser.add_argument("--data", type=Path, default=default, help="a folder with JPEGs below it")
     parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument(
-        "--core", default="1" if (os.cpu_count() or 1) > 1 else "0", help="or several: 0,1"
-    )
-    parser.add_argument("--peers", default=",".join(PEERS[1:]))
+    parser.add_argument("--starts", type=int, default=3, help="how often each is started")
+    parser.add_argument("--epochs", type=int, default=50, help="over which memory is watched")
+    parser.add_argument("--core", type=int, default=usable[-1])
+    parser.add_argument("--cores", default=numbers, help="of the part with two threads")
+    parser.add_argument("--peers", default=",".join(RIVALS), help="those against Stoker")
+    parser.add_argument("--parts", default=",".join(PARTS))
     args = parser.parse_args()
-    if not Path(args.data).is_dir():
-        sys.exit(
-            f"no folder {args.data}: name one with --data (make demo makes a set below build/)"
-        )
-    peers = [Peer(name, args.data, args.core) for name in ["stoker", *args.peers.split(",")]]
-    for number in range(args.rounds):
-        order = peers if number % 2 == 0 else peers[::-1]
-        for peer in order:
-            peer.round()
-        print(
-            f"round {number + 1}: " + ", ".join(f"{p.name} {p.rates[-1]:.0f}" for p in peers),
-            flush=True,
-        )
-    for peer in peers:
-        peer.stop()
-    report(peers, args.data, args.core)
-    if "dali" in args.peers:
-        ours, theirs = import_seconds("stoker", "stoker"), import_seconds("dali", "nvidia.dali")
-        print(
-            f"\nimport: {ours:.3f} s, the established library {theirs:.3f} s "
-            f"({ours / theirs:.2f} x)"
-        )
+    args.cores = [int(c) for c in args.cores.split(",")]
+    args.peers = [p for p in args.peers.split(",") if p]
+    args.parts = args.parts.split(",")
+    return args
+
+
+def main() -> None:
+    args = arguments()
+    files = list_of_files(args.data)
+    report = Report(facts_of_machine(args.data))
+    if "starts" in args.parts:
+        starts(args, files, report)
+    if "race" in args.parts:
+        race(args, files, report)
+    if "two" in args.parts:
+        if len(args.cores) > 1:
+            two_cores(args, files, report)
+        else:
+            print("compare: one core only: the part with two threads is left out")
+    if "epochs" in args.parts:
+        epochs(args, files, report)
+    (OUT / "results.md").write_text(report.text())
+    print(f"\n{report.text()}\nwritten to {OUT / 'results.md'}")
 
 
 if __name__ == "__main__":

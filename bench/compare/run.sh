@@ -3,9 +3,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Makes an environment per peer below build/compare (once), then races them: bench/compare/race.py says how.
-# Arguments go to race.py: --rounds N, --data FOLDER, --peers stoker,dali,torchvision,opencv, --core N.
+# Arguments go to race.py (--help lists them): --parts starts,race,two,epochs, --peers dali,opencv, --rounds N, --data FOLDER.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+[ -x build/release/bench_limit ] || { echo "compare: 'make compare' builds what is needed first" >&2; exit 1; }
 
 environment() { # peer
   local venv=build/compare/$1 key
@@ -21,5 +22,5 @@ environment() { # peer
   echo "$key" >"$venv/installed"
 }
 
-for peer in dali torchvision opencv; do environment "$peer"; done
+for peer in dali torchvision opencv tfdata spdl; do environment "$peer"; done
 exec .venv/bin/python bench/compare/race.py "$@"

@@ -8,6 +8,8 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -32,6 +34,8 @@ struct Picture {
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
+
+double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 std::vector<uint8_t> bytes_of(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -71,10 +75,11 @@ class Limit {
     int64_t run_in = 0, steps = 0, first = 0;
     arguments >> run_in >> steps >> first;
     decoding_ = 0;
-    const double begun = now();
+    const double begun = now(), cpu_begun = cpu_seconds();
     for (int64_t s = 0; s < steps; ++s) make(first + s);
-    std::printf("{\"images\": %lld, \"seconds\": %.6f, \"decode\": %.6f}\n",
-                static_cast<long long>(steps * kBatch), now() - begun, decoding_);
+    std::printf("{\"images\": %lld, \"seconds\": %.6f, \"cpu\": %.6f, \"decode\": %.6f}\n",
+                static_cast<long long>(steps * kBatch), now() - begun, cpu_seconds() - cpu_begun,
+                decoding_);
   }
 
   void check(std::istream& arguments) {

@@ -71,12 +71,14 @@ def serve(
             run_in, steps = int(arguments[0]), int(arguments[1])
             for _ in range(run_in):
                 step()
-            before, start, made = seconds_by_operator(), time.perf_counter(), 0
+            before, made = seconds_by_operator(), 0
+            start, cpu_start = time.perf_counter(), time.process_time()
             for _ in range(steps):
                 made += len(step())
-            seconds, after = time.perf_counter() - start, seconds_by_operator()
+            seconds, cpu = time.perf_counter() - start, time.process_time() - cpu_start
+            after = seconds_by_operator()
             operators = {name: after[name] - before[name] for name in after}
-            answer(images=made, seconds=seconds, operators=operators)
+            answer(images=made, seconds=seconds, cpu=cpu, operators=operators)
         elif word == "dump":
             answer(bytes=Path(arguments[0]).write_bytes(step().as_array().tobytes()))
         else:

@@ -7,6 +7,7 @@ On one core its worker process would only add copies, so there the loop runs in 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 
 import PIL
@@ -49,12 +50,16 @@ class RoundAndRound:
                 yield list(range(start, start + BATCH))
 
 
-def make(files: list[str], threads: int, _: str) -> Step:
+def make(files: list[str], _threads: int, _: str) -> Step:
     torch.set_num_threads(1)
     pictures, order = Pictures(files), RoundAndRound(len(files))
-    workers = threads if threads > 1 else 0
     batches = iter(torch.utils.data.DataLoader(pictures, batch_sampler=order, num_workers=workers))
     return lambda: next(batches)
 
 
-serve(make, f"torchvision {torchvision.__version__} with Pillow {PIL.__version__}", ahead=5)
+workers = 0 if sys.argv[2] == "1" else int(sys.argv[2])
+serve(
+    make,
+    f"torchvision {torchvision.__version__} with Pillow {PIL.__version__}",
+    ahead=2 * workers + 1 if workers else 0,
+)
