@@ -16,6 +16,7 @@ from spdl.pipeline import PipelineBuilder
 
 SCALE = 1 / np.float32(STD)
 OFFSET = -np.float32(MEAN) * SCALE
+ONE_THREAD = spdl.io.decode_config(decoder_options={"threads": "1"})  # of many decoders at once
 rng = random.Random(1)
 
 
@@ -24,7 +25,7 @@ def load(path: str) -> Any:
     y, x, h, w = window(rng, packets.height, packets.width)
     flip = "hflip," if rng.random() < 0.5 else ""
     chain = f"crop={w}:{h}:{x}:{y},scale={SIZE}:{SIZE}:flags=bilinear,{flip}format=rgb24"
-    return spdl.io.decode_packets(packets, filter_desc=chain)
+    return spdl.io.decode_packets(packets, decode_config=ONE_THREAD, filter_desc=chain)
 
 
 def batch(frames: list[Any]) -> np.ndarray:
