@@ -6,6 +6,7 @@
 //   round RUN_IN STEPS FIRST   makes steps FIRST .. FIRST + STEPS - 1 (RUN_IN is for those who work ahead)
 //   check FILE STEP            how far the float32 batch in FILE is from ours, in levels of 0 .. 255
 #include <chrono>
+#include <cinttypes>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -77,9 +78,10 @@ class Limit {
     decoding_ = 0;
     const double begun = now(), cpu_begun = cpu_seconds();
     for (int64_t s = 0; s < steps; ++s) make(first + s);
-    std::printf("{\"images\": %lld, \"seconds\": %.6f, \"cpu\": %.6f, \"decode\": %.6f}\n",
-                static_cast<long long>(steps * kBatch), now() - begun, cpu_seconds() - cpu_begun,
-                decoding_);
+    const double seconds = now() - begun, cpu = cpu_seconds() - cpu_begun;
+    const int64_t images = steps * kBatch;
+    std::printf("{\"images\": %" PRId64 ", \"seconds\": %.6f, \"cpu\": %.6f, \"decode\": %.6f}\n",
+                images, seconds, cpu, decoding_);
   }
 
   void check(std::istream& arguments) {

@@ -30,7 +30,7 @@ int triangle(float centre, float support, int first, int last, int16_t* weights)
         std::max(0.f, 1 - std::fabs(static_cast<float>(first + i) - centre + 0.5f) / support);
   int left = 1 << kWeightBits, biggest = 0;
   for (int i = 0; i < count; ++i) {
-    weights[i] = static_cast<int16_t>(shares[i] / sum * (1 << kWeightBits) + 0.5f);
+    weights[i] = static_cast<int16_t>(std::floor(shares[i] / sum * (1 << kWeightBits) + 0.5f));
     left -= weights[i];
     if (weights[i] > weights[biggest]) biggest = i;
   }
@@ -43,8 +43,8 @@ int triangle(float centre, float support, int first, int last, int16_t* weights)
 void Axis::make(int low, int extent, int whole, bool mirrored) {
   const float scale = static_cast<float>(extent) / kSize, support = std::max(1.f, scale);
   taps = (static_cast<int>(std::ceil(support)) * 2 + 2) & ~1;
-  weights.assign(static_cast<size_t>(kSize * taps), 0);
-  const auto from = [&](float x) { return std::max(0, static_cast<int>(x + 0.5f)); };
+  weights.assign(size_t{kSize} * static_cast<size_t>(taps), 0);
+  const auto from = [&](float x) { return std::max(0, static_cast<int>(std::floor(x + 0.5f))); };
   begin = from(static_cast<float>(low) + 0.5f * scale - support);
   end = 0;
   for (int i = 0; i < kSize; ++i) {
@@ -59,7 +59,7 @@ void Axis::make(int low, int extent, int whole, bool mirrored) {
 
 bool Groups::make(const Axis& axis) {
   const int pairs = axis.taps / 2;
-  index.assign(static_cast<size_t>(kCount * pairs * 32), 0);
+  index.assign(size_t{kCount} * static_cast<size_t>(pairs) * 32, 0);
   weights.assign(index.size(), 0);
   for (int g = 0; g < kCount; ++g) {
     int low = axis.first[g * 16], high = 0;
