@@ -39,12 +39,14 @@ class Player:
         self.name = name
         self.steps = 0  # made so far
         self.rounds: list[dict[str, Any]] = []
+        self._log = ROOT / f"build/compare/{name.replace(':', '-')}.log"
         begun = time.perf_counter()
         # All threads, also those that an import starts, stay on the cores.
         self._process = subprocess.Popen(
             ["taskset", "-c", ",".join(map(str, cores)), *command_of(name, files, len(cores))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=self._log.open("w"),
             text=True,
             start_new_session=True,
             env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "2"},
@@ -52,8 +54,7 @@ class Player:
         first = self._answer()
         self.seconds_to_first_batch = time.perf_counter() - begun
         self.steps = 1
-        self.about = str(first.get("about", ""))
-        self.form = str(first.get("form", ""))
+        self.about = str(first["about"])
         self.ahead = int(first["ahead"])
         self._signal(signal.SIGSTOP)
 
@@ -61,7 +62,8 @@ class Player:
         assert self._process.stdout
         line = self._process.stdout.readline()
         if not line:
-            sys.exit(f"compare: {self.name} ended, exit status {self._process.wait()}")
+            status, said = self._process.wait(), self._log.read_text()[-2000:]
+            sys.exit(f"compare: {self.name} ended, exit status {status}\n{said}")
         facts: dict[str, Any] = json.loads(line)
         return facts
 

@@ -62,9 +62,10 @@ def facts_of_machine(data: Path) -> str:
     revision = subprocess.run(
         ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True
     ).stdout.strip()
+    system = f"{platform.system()} {platform.release()}, Python {platform.python_version()}"
     return (
-        f"{cpu} ({vectors}), {platform.system()} {platform.release()}, Stoker "
-        f"{revision or 'of unknown revision'}, pictures from {data.name}/"
+        f"{cpu} ({vectors}), {system}, Stoker {revision or 'of unknown revision'}, "
+        f"pictures from {data.name}/"
     )
 
 
@@ -76,20 +77,12 @@ class Report:
     def text(self) -> str:
         return "\n\n".join(self._parts) + "\n"
 
-    def about(self, name: str) -> str:
-        peer, _, variant = name.partition(":")
-        return f"{self.abouts[peer]} ({variant})" if variant else self.abouts[peer]
-
     def _table(self, head: list[str], rows: list[str]) -> None:
         lines = [f"| {' | '.join(head)} |", "| --- " * len(head) + "|"]
         self._parts.append("\n".join(lines + [f"| {row} |" for row in rows]))
 
     def _introduce(self, players: list[Player]) -> None:
-        for p in players:
-            peer = p.name.partition(":")[0]
-            self.abouts[peer] = p.about or (
-                f"the limit: libjpeg-turbo and a fused resize in a loop, {p.form}"
-            )
+        self.abouts |= {p.name: p.about for p in players}
 
     def one_core(
         self, players: list[Player], times: dict[str, Times], same: str, core: int
@@ -104,7 +97,7 @@ class Report:
         )
         rivals = [n for n in times if not n.startswith("stoker")]
         rows = [f"Stoker | {rate(ours)} | | |"]
-        rows += [f"{self.about(n)} | {rate(times[n])} | {ratio(times[n], ours)}" for n in rivals]
+        rows += [f"{self.abouts[n]} | {rate(times[n])} | {ratio(times[n], ours)}" for n in rivals]
         self._table(["one core", "images/s", "Stoker is faster by", "quartiles", CPU], rows)
         self._parts.append(same)
         variants = [n for n in times if n in VARIANTS]
@@ -145,7 +138,7 @@ class Report:
             if name != "stoker":
                 how = "processes together" if name == "limit" else "threads"
                 rows.append(
-                    f"{self.about(name)}, {len(cores)} {how} | {rate(times[name])} "
+                    f"{self.abouts[name]}, {len(cores)} {how} | {rate(times[name])} "
                     f"| {ratio(times[name], ours)}"
                 )
         head = [f"{len(cores)} cores", "images/s", "Stoker is faster by", "quartiles", CPU]
@@ -156,7 +149,7 @@ class Report:
         for name, values in seconds.items():
             times = [v / o for v, o in zip(values, seconds["stoker"], strict=True)]
             rows.append(
-                f"{self.about(name)} | {statistics.median(values):.2f} "
+                f"{self.abouts[name]} | {statistics.median(values):.2f} "
                 f"| {statistics.median(times):.1f} x | {peaks[name]:.0f} "
                 f"| {peaks[name] / peaks['stoker']:.1f} x"
             )

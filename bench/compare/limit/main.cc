@@ -125,7 +125,8 @@ int main(int argc, char** argv) {
   }
   Limit limit(argv[1]);
   limit.make(0);
-  std::printf("{\"ahead\": 0, \"form\": \"%s\"}\n", limit::resize_form());
+  std::printf("{\"ahead\": 0, \"about\": \"the limit: libjpeg-turbo and a fused resize, %s\"}\n",
+              limit::resize_form());
   std::fflush(stdout);
   for (std::string line; std::getline(std::cin, line);) {
     std::istringstream words(line);

@@ -8,6 +8,7 @@ Its bilinear resize knows no antialias; variant 'area' averages instead, where i
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 
@@ -49,4 +50,5 @@ def make(files: list[str], threads: int, variant: str) -> Step:
     return step
 
 
-serve(make, f"OpenCV {cv2.__version__}")
+FILTERS = {"": "bilinear without antialias", "area": "area"}
+serve(make, f"OpenCV {cv2.__version__}, {FILTERS[sys.argv[3]]}")
