@@ -45,20 +45,22 @@ void ByteBuffer::resize(size_t bytes) {
 }
 
 ByteBuffer BytePool::get(size_t bytes) {
+  const size_t most = bytes + bytes / 2 + 4096;
+  ByteBuffer oldest;  // let go after the lock
   const std::lock_guard lock(mutex_);
   if (free_.empty()) return {};
-  // The one given back last is the likeliest to be in the cache; look a little further for one that
-  // is large enough.
-  size_t best = free_.size() - 1;
-  for (size_t n = 0; n < 16 && n < free_.size(); ++n)
-    if (free_[free_.size() - 1 - n].capacity() >= bytes) {
-      best = free_.size() - 1 - n;
-      break;
-    }
-  std::swap(free_[best], free_.back());
-  ByteBuffer buffer = std::move(free_.back());
-  free_.pop_back();
+  // The one given back last is the likeliest to be in the cache.
+  const auto fits = [&](const ByteBuffer& b) {
+    return b.capacity() >= bytes && b.capacity() <= most;
+  };
+  const auto found = std::find_if(free_.rbegin(), free_.rend(), fits);
+  // When none fits, one goes for the one to be made, so that sizes follow what is read.
+  const bool none = found == free_.rend();
+  const auto at = none ? free_.begin() : std::prev(found.base());
+  ByteBuffer buffer = std::move(*at);
+  free_.erase(at);
   unused_ -= buffer.capacity();
+  if (none) oldest = std::move(buffer);
   return buffer;
 }
 

@@ -57,7 +57,8 @@ class BytePool {
  public:
   // Keeps at most `keep` bytes of unused buffers.
   explicit BytePool(size_t keep) : keep_(keep) {}
-  // An empty buffer, one with room for `bytes` where there is one.
+  // An empty buffer: one with room for `bytes` where there is one that is not much larger. A much larger one would stay so for
+  // good, and what is read ahead is bounded by the bytes in buffers, not by their room.
   ByteBuffer get(size_t bytes);
   void put(ByteBuffer buffer);
   // Gives unused buffers back to the system.

@@ -9,11 +9,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
 #include "io/faults.h"
@@ -273,6 +275,35 @@ TEST(BytePool, KeepsWhatItMay) {
   pool.trim();
   EXPECT_EQ(pool.unused(), 0u);
   EXPECT_EQ(pool.get(1).capacity(), 0u);
+}
+
+// Small files must not end up in the buffers of large ones: over the epochs all would be large.
+TEST(BytePool, RoomFollowsWhatIsRead) {
+  BytePool pool(1 << 20);
+  ByteBuffer large;
+  large.reserve(60000);
+  pool.put(std::move(large));
+  EXPECT_EQ(pool.get(5000).capacity(), 0u);
+  EXPECT_EQ(pool.unused(), 0u);
+
+  std::deque<std::pair<size_t, ByteBuffer>> held;
+  size_t bytes = 0, room = 0;
+  uint32_t chance = 1;
+  for (int i = 0; i < 20000; ++i) {
+    chance = chance * 1664525 + 1013904223;
+    const size_t size = chance >> 24 == 0 ? 700000 : 5000 + (chance >> 8) % 20000;
+    ByteBuffer b = pool.get(size);
+    b.reserve(size);
+    bytes += size;
+    room += b.capacity();
+    held.emplace_back(size, std::move(b));
+    if (held.size() < 200) continue;
+    bytes -= held.front().first;
+    room -= held.front().second.capacity();
+    pool.put(std::move(held.front().second));
+    held.pop_front();
+  }
+  EXPECT_LE(room, bytes + bytes / 2 + held.size() * 4096);
 }
 
 TEST(Bytes, OutliveTheirMakerAndGoBackOnce) {
