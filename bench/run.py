@@ -139,6 +139,24 @@ class Timed:
         return statistics.median(self.operators[name])
 
 
+def engine(files: Sequence[str]) -> None:
+    """What a sample costs that is next to no work: queues, order, arguments, batching; then with its file."""
+    coins, labels = (Pipeline(batch_size=64, num_threads=1, seed=1) for _ in range(2))
+    with coins:
+        coins.set_outputs(fn.random.coin_flip())
+    with labels:
+        labels.set_outputs(fn.readers.file(files=files)[1])
+    print("\nThe engine alone, a sample, CPU time")
+    for name, pipe, steps in (
+        ("a coin", coins, 500),
+        ("a file read, its label handed out", labels, 30),
+    ):
+        run = Timed(pipe)
+        for _ in range(5):
+            run.turn(steps)
+        show(name, statistics.median(run.cpu))
+
+
 def show(name: str, value: float, unit: str = "us") -> None:
     print(f"{name:44} {value:9.1f} {unit}")
 
@@ -185,6 +203,7 @@ def main() -> None:
     args = parser.parse_args()
     files = pictures(args.data)
     each(_core.operators(), lambda operator: microseconds(operator, files, args.steps))
+    engine(files)
     split(files, args.rounds)
     run = Timed(training(files, "end", threads := len(os.sched_getaffinity(0))))
     run.turn(2 * max(1, len(files) // 64))
