@@ -140,7 +140,7 @@ class Timed:
 
 
 def engine(files: Sequence[str]) -> None:
-    """What a sample costs that is next to no work: queues, order, arguments, batching; then with its file."""
+    """What a sample costs that is next to no work (queues, order, batching), and with its file."""
     coins, labels = (Pipeline(batch_size=64, num_threads=1, seed=1) for _ in range(2))
     with coins:
         coins.set_outputs(fn.random.coin_flip())
