@@ -149,6 +149,12 @@ std::vector<std::vector<Type>> types(const Graph& g) {
 
 void bind_graph(nb::module_& m) {
   m.def("operators", [] { return describe_all(all_operators()); }, "Every operator's description.");
+  m.def(
+      "did_you_mean",
+      [](const std::string& wrong, const std::vector<std::string>& names) {
+        return did_you_mean(wrong, names);
+      },
+      nb::arg("wrong"), nb::arg("names"), "\" Did you mean 'x'?\" or nothing.");
   nb::class_<Graph>(m, "Graph", "Operator nodes and the edges between them.")
       .def(nb::init<>())
       .def("add", &add, nb::arg("op"), nb::arg("inputs"), nb::arg("arguments"), nb::arg("links"),

@@ -134,6 +134,31 @@ def test_types_are_their_texts() -> None:
     assert (types.NCHW, types.NHWC) == ("CHW", "HWC")
 
 
+def test_the_nearest_constant_is_named() -> None:
+    with pytest.raises(AttributeError, match=r"'RBG'. Did you mean 'RGB'\?"):
+        types.RBG  # noqa: B018
+    assert not hasattr(types, "FLOAT33")
+
+
+@pytest.mark.parametrize("dtype", [types.NO_TYPE, "none", None])
+def test_no_type_is_the_inputs(dtype: Any) -> None:
+    pipe = Pipeline(batch_size=1)
+    with pipe:
+        image = types.Constant(np.zeros((2, 2, 3), np.int16), layout="HWC")
+        pipe.set_outputs(fn.resize(image, size=[1, 1], dtype=dtype))
+    (batch,) = pipe.run()
+    assert batch.as_array().dtype == np.int16
+
+
+def test_a_computed_int_is_whole() -> None:
+    pipe = Pipeline(batch_size=1)
+    with pipe:
+        image = types.Constant(np.zeros((2, 2, 3), np.uint8), layout="HWC")
+        pipe.set_outputs(fn.flip(image, horizontal=types.Constant(0.9)))
+    with pytest.raises(errors.SampleError, match="argument 'horizontal' expects int, got 0.8999"):
+        pipe.run()
+
+
 def test_a_node_as_argument_is_computed_per_sample() -> None:
     pipe = Pipeline(batch_size=64, seed=5)
     with pipe:
@@ -164,6 +189,12 @@ def test_constants_as_outputs(value: Any, expected: Any, dtype: Any) -> None:
     np.testing.assert_array_equal(sample, expected)
 
 
+@pytest.mark.parametrize("value", ["x", None, b"x", {}, ["a"]])
+def test_outputs_are_nodes_or_numbers(value: Any) -> None:
+    with pytest.raises(errors.GraphError, match="output 1 is of type .*, not a node"):
+        Pipeline(batch_size=1).set_outputs(1, value)
+
+
 # Messages
 
 
@@ -185,6 +216,21 @@ def test_a_wrong_argument_names_the_line_and_the_nearest() -> None:
         (lambda x: fn.resize(x, size=[x, 1]), "must be the whole argument"),
         (lambda x: fn.resize(x, size=[1, None]), "without None"),
         (lambda x: fn.copy([x, x]), "input 0 is a list of nodes"),
+        (lambda x: fn.copy("x"), "input 0 is of type str, not a node"),
+        (lambda x: fn.copy([[x]]), "input 0 is of type list, not a node"),
+        (
+            lambda _: fn.decoders.image(fn.readers.file(file_root="x")),
+            "input 0 holds the 2 outputs of readers.file; unpack them: bytes, label = ...",
+        ),
+        (lambda x: fn.crop(x, crop=[0.5, 0.5]), "argument 'crop' asks for 0.5 of a pixel"),
+        (lambda x: fn.crop(x, out_of_bounds_policy="padd"), "'padd'. Did you mean 'pad'?"),
+        (lambda x: fn.cast(x, dtype=types.NO_TYPE), "argument 'dtype' expects a dtype"),
+        (
+            lambda x: fn.random_resized_crop(x, size=[10**12]),
+            "argument 'size' expects int of this size, got [1000000000000]",
+        ),
+        (lambda x: fn.random_resized_crop(x, size=4, seed="x"), "argument 'seed' expects int"),
+        (lambda x: types.Constant("x"), "the value expects numbers, got 'x'"),
         (lambda x: fn.copy(x, x), "takes 1 input"),
         (lambda x: fn.copy(x, device="tpu"), "device expects 'cpu', 'gpu' or 'mixed', got 'tpu'"),
         (lambda x: fn.copy(x, name=3), "name expects a str"),

@@ -34,6 +34,9 @@ class StateError(Error):
 def operators() -> list[Any]:
     """Every operator's description."""
 
+def did_you_mean(wrong: str, names: Sequence[str]) -> str:
+    """ " Did you mean 'x'?" or nothing."""
+
 class Graph:
     """Operator nodes and the edges between them."""
 

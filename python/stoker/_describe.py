@@ -11,9 +11,6 @@ from typing import NamedTuple
 
 from stoker._registry import Argument, Operator, Plain, Port
 
-# Every operator takes these without effect, besides those that it names itself.
-COMMON_IGNORED = ("bytes_per_sample_hint", "preserve")
-
 _SCALARS = {"bool": "bool", "int": "int", "float": "float", "str": "Text", "DType": "DTypeLike"}
 
 
@@ -71,7 +68,7 @@ def parameters(op: Operator) -> list[Parameter]:
         extra.append(Parameter("seed", "int | None"))
     if op["kind"] == "read":
         extra.append(Parameter("lead", "bool", False))
-    for name in (*op["ignored"], *COMMON_IGNORED):
+    for name in op["ignored"]:
         extra.append(Parameter(name, "object", is_ignored=True))
     for p in extra:
         if p.name not in have:

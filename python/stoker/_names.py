@@ -9,15 +9,14 @@ import sys
 from collections.abc import Iterable
 from types import FrameType
 
+from stoker import _core
+
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 def did_you_mean(wrong: str, names: Iterable[str]) -> str:
     """ " Did you mean 'x'?" or nothing."""
-    import difflib  # only needed when something is wrong
-
-    close = difflib.get_close_matches(wrong, list(names), n=1, cutoff=0.6)
-    return f" Did you mean '{close[0]}'?" if close else ""
+    return _core.did_you_mean(wrong, list(names))
 
 
 def user_line() -> str:

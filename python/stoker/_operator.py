@@ -52,7 +52,10 @@ def call(op: Operator, inputs: Sequence[Any], arguments: Mapping[str, Any]) -> R
         )
     if name is not None and not isinstance(name, str):
         refuse(f"name expects a str, got {name!r}")
-    nodes = [_input(i, value, refuse) for i, value in enumerate(inputs)]
+    nodes = [
+        None if value is None else as_node(value, f"input {i}", refuse)
+        for i, value in enumerate(inputs)
+    ]
     device = given.pop("device", None)
     if device is None:
         device = "gpu" if any(n is not None and n.device == "gpu" for n in nodes) else "cpu"
@@ -100,7 +103,7 @@ def constant(
 ) -> DataNode:
     """A node that gives this value for every sample."""
     try:
-        data = plain(value)
+        data = _numbers(value)
     except NotAConstantError as e:
         raise GraphError(f"constant ({user_line()}): the value {e}") from None
     elements = data if isinstance(data, list) else [data]
@@ -115,20 +118,37 @@ def constant(
     return call_one("constant", **numbers, dtype=dtype, shape=shape, layout=layout, device=device)
 
 
-def as_node(value: Any) -> DataNode:
-    """A node as it is; anything else as a constant."""
-    return value if isinstance(value, DataNode) else constant(value)
-
-
-def _input(index: int, value: Any, refuse: Callable[[str], NoReturn]) -> DataNode | None:
-    if value is None or isinstance(value, DataNode):
+def as_node(value: Any, what: str, refuse: Callable[[str], NoReturn]) -> DataNode:
+    """A node as it is, numbers as a constant; anything else is refused."""
+    if isinstance(value, DataNode):
         return value
     if isinstance(value, (list, tuple)) and any(isinstance(v, DataNode) for v in value):
-        refuse(
-            f"input {index} is a list of nodes; "
-            "call the operator once for each (with the same seed= to draw alike)"
-        )
+        refuse(f"{what} {_list_of_nodes(value)}")
+    try:
+        _numbers(value)
+    except NotAConstantError:
+        refuse(f"{what} is of type {type(value).__name__}, not a node")
     return constant(value)
+
+
+def _list_of_nodes(values: Sequence[Any]) -> str:
+    """What such a list is, and what to do instead."""
+    first = values[0]
+    if isinstance(first, DataNode):
+        op = first._pipeline._graph.nodes()[first._node]["op"]
+        names = [port["name"] for port in operators()[op]["outputs"]]
+        own = [v for v in values if isinstance(v, DataNode) and v._node == first._node]
+        if len(own) == len(values) == len(names) > 1:
+            return f"holds the {len(names)} outputs of {op}; unpack them: {', '.join(names)} = ..."
+    return "is a list of nodes; call the operator once for each (with the same seed= to draw alike)"
+
+
+def _numbers(value: Any) -> bool | int | float | list[Any]:
+    data = plain(value)
+    first = data[0] if isinstance(data, list) and data else data
+    if first is None or isinstance(first, str):
+        raise NotAConstantError(f"expects numbers, got {value!r}")
+    return data
 
 
 def _split(

@@ -8,7 +8,7 @@ import json
 import os
 import warnings
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from stoker import _context, _core
 from stoker._node import DataNode
@@ -165,7 +165,7 @@ class Pipeline:
             raise GraphError("set_outputs expects at least one output")
         self._graph_to_change()
         with self:
-            nodes = [as_node(o) for o in outputs]
+            nodes = [as_node(o, f"output {i}", _refuse) for i, o in enumerate(outputs)]
         for node in nodes:
             if node._pipeline is not self:
                 raise GraphError(f"{node!r} belongs to another pipeline")
@@ -173,7 +173,10 @@ class Pipeline:
         self._graph.set_outputs(self._outputs)
 
     def build(self) -> None:
-        """Checks the graph and starts the workers. The first use does it otherwise."""
+        """Checks the graph and opens what is read; the first use does it otherwise.
+
+        No sample is made yet: ``run()``, a loop or ``schedule_run()`` begins with that.
+        """
         if self._engine is not None:
             return
         if self._options.batch_size is None:
@@ -440,6 +443,10 @@ def _declared_for(declared: Any, index: int, count: int, what: str) -> Any:
     if len(declared) != count:
         raise GraphError(f"output_{what} has {len(declared)} entries for {count} outputs")
     return declared[index]
+
+
+def _refuse(problem: str) -> NoReturn:
+    raise GraphError(problem)
 
 
 def _write(path: str | os.PathLike[str], text: str) -> None:

@@ -9,7 +9,7 @@ PyTorch dtypes are taken wherever an element type is.
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     import numpy
@@ -102,6 +102,13 @@ NHWC = "HWC"
 NCHW = "CHW"
 NFHWC = "FHWC"
 NFCHW = "FCHW"
+
+
+def __getattr__(name: str) -> NoReturn:
+    from stoker._names import did_you_mean
+
+    hint = did_you_mean(name, [n for n in globals() if n[0].isupper()])
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'.{hint}", name=name)
 
 
 def to_numpy_type(dtype: DType | str) -> type[numpy.generic]:

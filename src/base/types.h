@@ -59,6 +59,12 @@ constexpr DType dtype_named(std::string_view name) {
   return DType::kNone;
 }
 
+// What full intensity is in pixels of a type: 1 for floats, else the largest value. Requires: not kNone.
+constexpr double full_intensity(DType t) {
+  if (info(t).is_float || t == DType::kBool) return 1;
+  return static_cast<double>(~uint64_t{0} >> (64 - 8 * size_of(t) + info(t).is_signed));
+}
+
 // Extents (or a position, or strides), outermost axis first. Trivially copyable, so that kernels take it by value.
 struct Shape {
   int rank = 0;

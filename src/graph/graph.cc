@@ -37,7 +37,6 @@ void complete_name_and_key(const std::vector<Node>& nodes, Node& n) {
 }
 
 bool is_ignored(const OperatorType& type, const std::string& name) {
-  if (name == "preserve" || name == "bytes_per_sample_hint") return true;
   return std::find(type.ignored.begin(), type.ignored.end(), name) != type.ignored.end();
 }
 
@@ -45,7 +44,8 @@ bool is_ignored(const OperatorType& type, const std::string& name) {
 void take_seed(const OperatorType& type, Node& n) {
   auto it = n.arguments.find("seed");
   if (it == n.arguments.end() || type.argument("seed") >= 0) return;
-  const int64_t seed = detail::integer(it->second);
+  int64_t seed = -1;
+  detail::set_value("seed", {}, it->second, seed);
   if (seed >= 0) n.key = n.op + "/seed:" + std::to_string(seed);
   n.arguments.erase(it);
 }
@@ -116,12 +116,18 @@ std::string expectation(const Port& port) {
   return s;
 }
 
+// A file's bytes, where pixels are expected.
+bool looks_encoded(const Port& port, const TensorType& t) {
+  return t.dtype == DType::kUint8 && t.shape.rank == 1 && *port.layouts &&
+         default_layout(port, 1).empty();
+}
+
 void check_port(const Port& port, TensorType& t) {
   if (t.layout.empty() && *port.layouts) t.layout = default_layout(port, t.shape.rank);
   const bool layout_fits = !*port.layouts || accepts(port, t.layout);
   if (accepts(port, t.dtype) && layout_fits) return;
   throw GraphError(std::string("input '") + port.name + "' expects" + expectation(port) + ", got " +
-                   t.str());
+                   t.str() + (looks_encoded(port, t) ? ". Encoded bytes? Decode them first" : ""));
 }
 
 void check_node(const Graph& graph, const std::vector<CheckedNode>& done, const Node& n,

@@ -27,7 +27,7 @@ struct ArgumentLink {
 struct Node {
   std::string op;  // the schema's name
   std::string name;  // unique in the graph
-  std::string key;  // what its chance is keyed by: "seed:7", "name:x" or "crop#0"
+  std::string key;  // what its chance is keyed by: "crop/seed:7", "name:x" or "crop#0"
   DeviceKind device = DeviceKind::kCpu;
   bool is_lead = false;  // the source whose positions count
   Arguments arguments;  // as given; add() completes them with the defaults
@@ -62,7 +62,7 @@ struct CheckedNode {
 // Throws GraphError that names operator, instance and the user's line.
 std::vector<CheckedNode> check(const Graph& graph);
 
-// " in crop 'crop_0' (train.py:12)"
+// "crop 'crop_0' (train.py:12)"
 std::string place_of(const Node& node);
 
 // The saved form: versioned JSON with every argument. load_graph runs no code, takes every version ever written, and throws

@@ -87,7 +87,26 @@ TEST(Graph, RefusesValuesOfTheWrongTypeOrRange) {
   EXPECT_NE(
       message_of([&] { made(std::string("yes")); }).find("'horizontal' expects int, got 'yes'"),
       std::string::npos);
-  EXPECT_NE(message_of([&] { made(int64_t{7}); }).find("outside [0"), std::string::npos);
+  EXPECT_NE(message_of([&] { made(int64_t{7}); }).find("is 7, expected 0 to 1"), std::string::npos);
+}
+
+TEST(Graph, TakesBytesForAFileWherePixelsAreExpected) {
+  Graph g;
+  const int bytes = g.add({.op = "constant",
+                           .arguments = {{"idata", std::vector<int64_t>{1, 2, 3, 4}},
+                                         {"dtype", std::string("uint8")}}});
+  g.add({.op = "resize", .inputs = {Ref{bytes, 0}}});
+  EXPECT_TRUE(message_of([&] { check(g); }).ends_with("Encoded bytes? Decode them first"));
+}
+
+TEST(Graph, NamesTheSeed) {
+  Graph g = example();
+  EXPECT_EQ(message_of([&] {
+              g.add({.op = "random.uniform",
+                     .arguments = {{"seed", std::string("x")}},
+                     .where = "train.py:8"});
+            }),
+            "random.uniform (train.py:8): argument 'seed' expects int, got 'x'");
 }
 
 TEST(Graph, NamesAreUnique) {

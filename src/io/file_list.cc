@@ -141,6 +141,9 @@ void FileList::Builder::scan(const FileListSpec& spec) {
     for (const std::string& n : names) add(n, static_cast<int32_t>(label));
   }
   if (!l_.labels_.empty()) return;
+  if (folders.empty() && other_folders == 0 && loose > 0)
+    throw GraphError("file list: '" + l_.root_ + "' holds " + std::to_string(loose) +
+                     " files but no folders. Put them into folders, one per class, or give files=");
   const auto count = [](int64_t n, const char* what) { return std::to_string(n) + " " + what; };
   throw GraphError(
       "file list: no files in the sub-folders of '" + l_.root_ + "'. Looked for " +

@@ -183,6 +183,14 @@ TEST_F(FileListFolder, NothingFoundSaysWhatWasLookedFor) {
           "entries, 1 sub-folders of other names, 1 files outside of sub-folders");
 }
 
+TEST_F(FileListFolder, AFlatFolderSaysWhatToDo) {
+  touch("a.jpg");
+  touch("b.jpg");
+  EXPECT_EQ(build_error(spec()), "file list: '" + root_ +
+                                     "' holds 2 files but no folders. Put them into folders, one "
+                                     "per class, or give files=");
+}
+
 TEST_F(FileListFolder, FoldersThatCannotBeReadAreNamed) {
   FileListSpec s = spec();
   s.file_root = root_ + "/none";

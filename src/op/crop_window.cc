@@ -24,16 +24,24 @@ struct Extents {
 };
 
 template <class WrongCall>
+int64_t pixels(const char* name, float x) {
+  if (x > 0 && x < 1)
+    throw WrongCall(std::string("argument '") + name + "' asks for " + to_string(to_value(x)) +
+                    " of a pixel; it counts pixels, 0 takes the whole axis");
+  return static_cast<int64_t>(x);
+}
+
+template <class WrongCall>
 Extents requested(const CropArguments& a) {
   if (!a.crop)
-    return {{static_cast<int64_t>(a.crop_d), static_cast<int64_t>(a.crop_h),
-             static_cast<int64_t>(a.crop_w)}};
+    return {{pixels<WrongCall>("crop_d", a.crop_d), pixels<WrongCall>("crop_h", a.crop_h),
+             pixels<WrongCall>("crop_w", a.crop_w)}};
   const size_t n = a.crop->size();
   if (n != 2 && n != 3)
     throw WrongCall("argument 'crop' takes (H, W) or (D, H, W), got " + std::to_string(n) +
                     " values");
   Extents e;
-  for (size_t i = 0; i < n; ++i) e.extent[3 - n + i] = static_cast<int64_t>((*a.crop)[i]);
+  for (size_t i = 0; i < n; ++i) e.extent[3 - n + i] = pixels<WrongCall>("crop", (*a.crop)[i]);
   return e;
 }
 

@@ -41,6 +41,7 @@ TEST(CropWindow, TruncatesWhenAsked) {
 
 TEST(CropWindow, SizesAreCutToWholeNumbersAndZeroIsWhole) {
   EXPECT_EQ(crop_window(crop({2.9f, 0}, 0, 0), image(8, 9)), window({0, 0, 0}, {2, 9, 3}));
+  EXPECT_THROW(crop_window(crop({0.5f, 2}), image(8, 9)), SampleError);  // a share of the picture?
   EXPECT_EQ(crop_window(CropArguments{}, image(8, 9)), Window::all({8, 9, 3}));
 }
 
@@ -64,6 +65,8 @@ TEST(CropWindow, WrongCallsAreSaid) {
   EXPECT_THROW(check(crop({2})), GraphError);
   EXPECT_THROW(check(crop({1, 2, 2})), GraphError);
   EXPECT_THROW(check({.crop_h = 1}), GraphError);
+  EXPECT_THROW(check(crop({0.5f, 0.5f})), GraphError);
+  EXPECT_THROW(check({.crop_h = 0.5f, .crop_w = 9}), GraphError);
   EXPECT_THROW(check({.crop_d = 1, .crop_h = 1, .crop_w = 1}), GraphError);
   EXPECT_THROW(check({.crop = Small<float>{1, 1}, .crop_h = 1, .crop_w = 1}), GraphError);
   const test::OneInput fed(image(8, 9), {"crop_h"});
@@ -76,6 +79,12 @@ TEST(CropWindow, ShapesAreKnownWhereTheyCanBe) {
   EXPECT_EQ(cropped_shape(crop({2, 0}), in.checker(), image(-1, -1)), (Shape{2, -1, 3}));
   EXPECT_EQ(cropped_shape({.crop_w = 4}, fed.checker(), image(8, 9)), (Shape{-1, 4, 3}));
   EXPECT_EQ(cropped_shape({}, all.checker(), image(8, 9)), (Shape{-1, -1, 3}));
+}
+
+TEST(OutOfBounds, ExtentsBeforePlacesAreKnown) {
+  const Shape in{4, -1}, wanted{6, 3};
+  EXPECT_EQ(settled_shape(wanted, in, OutOfBounds::kPad), wanted);
+  EXPECT_EQ(settled_shape(wanted, in, OutOfBounds::kTrim), (Shape{4, -1}));
 }
 
 TEST(OutOfBounds, Policies) {

@@ -26,14 +26,8 @@ DecodeOptions options_of(const PictureArguments& a) {
   return o;
 }
 
-// What full intensity is in a type.
-double intensity(DType t) {
-  if (info(t).is_float) return 1;
-  return static_cast<double>((int64_t{1} << (8 * size_of(t) - info(t).is_signed)) - 1);
-}
-
 bool can_be_output(DType t) {
-  return size_of(t) <= 2 ? t != DType::kBool && t != DType::kNone : t == DType::kFloat32;
+  return size_of(t) <= 2 ? t != DType::kBool : t == DType::kFloat32;
 }
 
 }  // namespace
@@ -72,9 +66,10 @@ void EncodedPicture::decode(const View& out, Arena& scratch) const {
       decoded_.dtype, w, decoded_.shape, decoded_.layout);
   codec_.decode(bytes_, options_, pixels, scratch);
   Block block{Convert{}, type_.dtype};
-  if (type_.dtype != decoded_.dtype)
-    block.kind =
-        Pointwise{{}, {static_cast<float>(intensity(type_.dtype) / intensity(decoded_.dtype))}, {}};
+  if (type_.dtype != decoded_.dtype) {
+    const double scale = full_intensity(type_.dtype) / full_intensity(decoded_.dtype);
+    block.kind = Pointwise{{}, {static_cast<float>(scale)}, {}};
+  }
   run_blocks({&block, 1}, pixels, out, scratch);
 }
 

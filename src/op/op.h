@@ -14,10 +14,10 @@ namespace stoker {
 
 struct ArgumentInfo {
   std::string name, type, help;
-  Value fallback;                     // monostate: None, or required
+  Value fallback;  // monostate: None, or required
   Range range;
   bool is_required, per_sample, per_frame;
-  std::vector<std::string> names;     // of an enumeration
+  std::vector<std::string> names;  // of an enumeration
 };
 
 enum class OperatorKind : uint8_t { kLower, kSample, kRead };
@@ -47,8 +47,8 @@ struct OperatorType {
   int version;
   OperatorKind kind;
   bool is_random;
-  bool
-      infers;  // false: only the run tells the shapes of its outputs, so it comes before those of others are asked
+  // False: only the run tells the shapes of its outputs, so it comes before those of others are asked.
+  bool infers;
   std::vector<Port> inputs, outputs;
   std::vector<ArgumentInfo> arguments;
   std::vector<std::string> ignored;  // accepted so that established scripts run; without effect
@@ -63,8 +63,6 @@ struct OperatorType {
 const std::vector<OperatorType>& all_operators();
 // Throws GraphError with the nearest names.
 const OperatorType& operator_named(const std::string& name);
-// " Did you mean 'x'?" or "".
-std::string did_you_mean(std::string_view wrong, std::span<const std::string> names);
 // True when the layout is among those of the port ("" accepts any).
 bool accepts(const Port& port, const Layout& layout);
 bool accepts(const Port& port, DType dtype);
@@ -74,17 +72,28 @@ Layout default_layout(const Port& port, int rank);
 namespace detail {
 
 [[noreturn]] void unknown_argument(const OperatorType& type, const std::string& name);
-[[noreturn]] void missing_argument(const char* op, const char* name);
-void check_range(const char* op, const char* name, const Range& range, double v);
+[[noreturn]] void missing_argument(const char* name);
+[[noreturn]] void out_of_range(const Range& range, const Value& v);
 
 template <class T>
-void check_ranges(const char* op, const char* name, const Range& range, const T& x) {
+void check_ranges(const Range& range, const T& x) {
   if constexpr (kIsOptional<T>) {
-    if (x) check_ranges(op, name, range, *x);
+    if (x) check_ranges(range, *x);
   } else if constexpr (std::is_arithmetic_v<T>) {
-    check_range(op, name, range, static_cast<double>(x));
+    const auto v = static_cast<double>(x);
+    if (!(v >= range.low && v <= range.high)) out_of_range(range, to_value(x));
   } else if constexpr (kIsSmall<T>) {
-    for (auto e : x) check_range(op, name, range, static_cast<double>(e));
+    for (auto e : x) check_ranges(range, e);
+  }
+}
+
+template <class T>
+void set_value(const char* name, const Range& range, const Value& v, T& x) {
+  try {
+    from_value(v, x);
+    check_ranges(range, x);
+  } catch (const GraphError& e) {
+    throw GraphError(std::string("argument '") + name + "' " + e.what());
   }
 }
 
@@ -93,22 +102,17 @@ void set_constant(Op& op, const A& a, const Arguments& arguments) {
   auto it = arguments.find(a.name);
   const bool required = a.per == Per::kRequired || a.per == Per::kRequiredSample;
   if (it == arguments.end() || (required && std::holds_alternative<std::monostate>(it->second))) {
-    if (required) missing_argument(Op::schema.name, a.name);
+    if (required) missing_argument(a.name);
     return;
   }
-  try {
-    from_value(it->second, op.*a.member);
-  } catch (const GraphError& e) {
-    throw GraphError(std::string("argument '") + a.name + "' " + e.what());
-  }
-  check_ranges(Op::schema.name, a.name, a.range, op.*a.member);
+  set_value(a.name, a.range, it->second, op.*a.member);
 }
 
 template <class Op, class A>
 void set_computed(Op& op, const A& a, const View& value) {
   try {
     from_tensor(value, op.*a.member);
-    check_ranges(Op::schema.name, a.name, a.range, op.*a.member);
+    check_ranges(a.range, op.*a.member);
   } catch (const Error& e) {
     throw SampleError(std::string("argument '") + a.name + "' " + e.what());
   }
@@ -177,6 +181,15 @@ ArgumentInfo info_of(const Op& defaults, const Argument<Owner, T>& a) {
   return i;
 }
 
+// An argument varies by frame only where the engine takes sequences apart, and a port for any layout gets them whole.
+template <size_t In, size_t Out, class... Args>
+constexpr bool frames_unfold(const Schema<In, Out, Args...>& schema) {
+  const bool by_frame = std::apply(
+      [](const auto&... a) { return (false || ... || (a.per == Per::kFrame)); }, schema.args);
+  if constexpr (In == 0) return !by_frame;
+  else return !by_frame || *schema.inputs[0].layouts;
+}
+
 template <class Op>
 OperatorKind kind_of() {
   if constexpr (requires(const Op& o, Lowering& l) { o.lower(l); }) return OperatorKind::kLower;
@@ -191,6 +204,8 @@ OperatorKind kind_of() {
 // optionally `kVersion` (raised when its results change), `kRandom`, `kIgnored`, `kSkip`; and `cases()`.
 template <class Op>
 OperatorType type_of() {
+  static_assert(detail::frames_unfold(Op::schema),
+                "a kPerFrame argument needs a first input that lists its layouts");
   OperatorType t;
   t.name = Op::schema.name;
   t.summary = Op::schema.summary;
@@ -203,6 +218,7 @@ OperatorType type_of() {
   if constexpr (requires { Op::kSkip; }) t.skip_reason = Op::kSkip;
   if constexpr (requires { Op::kIgnored; })
     t.ignored.assign(std::begin(Op::kIgnored), std::end(Op::kIgnored));
+  for (const char* hint : {"bytes_per_sample_hint", "preserve"}) t.ignored.push_back(hint);
   if constexpr (requires { Op::cases(); }) t.cases = Op::cases();
   t.inputs.assign(Op::schema.inputs.begin(), Op::schema.inputs.end());
   t.outputs.assign(Op::schema.outputs.begin(), Op::schema.outputs.end());

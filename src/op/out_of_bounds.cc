@@ -38,6 +38,12 @@ Window settle(const Window& wanted, const TensorType& in, OutOfBounds policy) {
   return w;
 }
 
+Shape settled_shape(Shape wanted, const Shape& in, OutOfBounds policy) {
+  if (policy == OutOfBounds::kTrim)
+    for (int a = 0; a < in.rank; ++a) wanted[a] = std::min(wanted[a], in[a]);
+  return wanted;
+}
+
 Gather cut(const Window& w, const TensorType& in, const Small<float>& fill_values) {
   Gather g;
   for (int a = 0; a < in.shape.rank; ++a) g.axis[a] = {w.begin[a], 1, w.end[a] - w.begin[a]};
@@ -52,8 +58,7 @@ Gather cut(const Window& w, const TensorType& in, const Small<float>& fill_value
 
 void add_cut(Lowering& l, const Window& w, const OutOfBoundsArguments& a, DType result) {
   const TensorType in = l.type();
-  l.add(cut(settle(w, in, a.out_of_bounds_policy), in, a.fill_values),
-        result == DType::kNone ? in.dtype : result);
+  l.add(cut(settle(w, in, a.out_of_bounds_policy), in, a.fill_values), result);
 }
 
 }  // namespace stoker

@@ -31,10 +31,13 @@ inline constexpr auto kOutOfBoundsArguments = std::tuple{
 // The window after the policy. Throws SampleError under 'error' when `w` reaches outside `in`.
 Window settle(const Window& w, const TensorType& in, OutOfBounds policy);
 
+// The extents that `wanted` ones become before places are known; -1 stays -1.
+Shape settled_shape(Shape wanted, const Shape& in, OutOfBounds policy);
+
 // Cuts an already settled window out of `in`. Throws SampleError when there is neither one fill value nor one per channel.
 Gather cut(const Window& w, const TensorType& in, const Small<float>& fill_values);
 
-// Both, appended; the result has dtype `result`, or the one it had for kNone.
+// Both, appended; the result has dtype `result`.
 void add_cut(Lowering& l, const Window& w, const OutOfBoundsArguments& a, DType result);
 
 bool reaches_outside(const Window& w, const Shape& full);

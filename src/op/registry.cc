@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include <utility>
+#include <cmath>
 
 #include "op/op.h"
 
@@ -19,31 +19,20 @@ std::vector<OperatorType> sorted_table() {
   return all;
 }
 
-size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i);
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t change = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({change, row[j] + 1, row[j - 1] + 1});
-    }
+// The words of a list such as "HWC, CHW", until one is what `is_wanted` looks for; "" when none is.
+template <class Wanted>
+std::string_view find_word(std::string_view list, Wanted is_wanted) {
+  constexpr std::string_view kBetween = ", ";
+  while (true) {
+    list.remove_prefix(std::min(list.find_first_not_of(kBetween), list.size()));
+    const std::string_view word = list.substr(0, list.find_first_of(kBetween));
+    if (word.empty() || is_wanted(word)) return word;
+    list.remove_prefix(word.size());
   }
-  return row[b.size()];
 }
 
-// True when the comma-separated list holds the word.
-bool list_holds(std::string_view list, std::string_view word) {
-  while (!list.empty()) {
-    const size_t comma = list.find(',');
-    std::string_view one = list.substr(0, comma);
-    while (!one.empty() && one.front() == ' ') one.remove_prefix(1);
-    if (one == word) return true;
-    if (comma == std::string_view::npos) break;
-    list.remove_prefix(comma + 1);
-  }
-  return false;
+bool accepts(const char* list, std::string_view word) {
+  return !*list || !find_word(list, [&](std::string_view w) { return w == word; }).empty();
 }
 
 }  // namespace
@@ -68,33 +57,15 @@ const OperatorType& operator_named(const std::string& name) {
   throw GraphError("no operator named '" + name + "'." + did_you_mean(name, names));
 }
 
-std::string did_you_mean(std::string_view wrong, std::span<const std::string> names) {
-  const std::string* best = nullptr;
-  size_t least = std::max<size_t>(2, wrong.size() / 3) + 1;
-  for (const std::string& n : names)
-    if (const size_t d = edit_distance(wrong, n); d < least) least = d, best = &n;
-  return best ? " Did you mean '" + *best + "'?" : "";
-}
-
 bool accepts(const Port& port, const Layout& layout) {
-  return !*port.layouts || list_holds(port.layouts, layout.str());
+  return accepts(port.layouts, layout.str());
 }
 
-bool accepts(const Port& port, DType dtype) {
-  return !*port.dtypes || list_holds(port.dtypes, name_of(dtype));
-}
+bool accepts(const Port& port, DType dtype) { return accepts(port.dtypes, name_of(dtype)); }
 
 Layout default_layout(const Port& port, int rank) {
-  std::string_view list = port.layouts;
-  while (!list.empty()) {
-    const size_t comma = list.find(',');
-    std::string_view one = list.substr(0, comma);
-    while (!one.empty() && one.front() == ' ') one.remove_prefix(1);
-    if (static_cast<int>(one.size()) == rank) return one;
-    if (comma == std::string_view::npos) break;
-    list.remove_prefix(comma + 1);
-  }
-  return {};
+  return find_word(port.layouts,
+                   [&](std::string_view w) { return static_cast<int>(w.size()) == rank; });
 }
 
 namespace detail {
@@ -105,15 +76,19 @@ void unknown_argument(const OperatorType& type, const std::string& name) {
   throw GraphError("no argument named '" + name + "'." + did_you_mean(name, names));
 }
 
-void missing_argument(const char*, const char* name) {
+void missing_argument(const char* name) {
   throw GraphError(std::string("argument '") + name + "' is required");
 }
 
-void check_range(const char*, const char* name, const Range& range, double v) {
-  if (v >= range.low && v <= range.high) return;
-  throw GraphError(std::string("argument '") + name + "' is " + to_string(Value(v)) +
-                   ", outside [" + to_string(Value(range.low)) + ", " +
-                   to_string(Value(range.high)) + "]");
+void out_of_range(const Range& range, const Value& v) {
+  const auto bound = [](double x) {
+    return to_string(x == std::floor(x) ? Value(static_cast<int64_t>(x)) : Value(x));
+  };
+  const bool is_number = number(v) == number(v);
+  std::string expected = "not a number";
+  if (is_number && std::isinf(range.high)) expected = "expected at least " + bound(range.low);
+  else if (is_number) expected = "expected " + bound(range.low) + " to " + bound(range.high);
+  throw GraphError("is " + (is_number ? to_string(v) + ", " : "") + expected);
 }
 
 }  // namespace detail

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
 
 #include "op/op.h"
@@ -60,6 +61,7 @@ TEST(Registry, NamesTheNearest) {
   }
   const std::string names[] = {"horizontal", "vertical"};
   EXPECT_EQ(did_you_mean("horisontal", names), " Did you mean 'horizontal'?");
+  EXPECT_EQ(did_you_mean("HORIZONTAL", names), " Did you mean 'horizontal'?");
   EXPECT_EQ(did_you_mean("mean", names), "");
 }
 
@@ -72,6 +74,23 @@ TEST(Registry, ArgumentsAreChecked) {
   EXPECT_THROW(operator_named("cast").make({{"dtype", Value{}}}), GraphError);
   EXPECT_GE(crop.argument("crop_d"), 0);
   EXPECT_EQ(crop.argument("crop_q"), -1);
+}
+
+TEST(Registry, RangesAreNamedInTheArgumentsOwnWords) {
+  const auto message = [](const char* op, const char* argument, const Value& v) {
+    try {
+      operator_named(op).make({{argument, v}});
+    } catch (const GraphError& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(message("flip", "vertical", int64_t{2}), "argument 'vertical' is 2, expected 0 to 1");
+  EXPECT_EQ(message("crop", "crop_pos_x", 1.5), "argument 'crop_pos_x' is 1.5, expected 0 to 1");
+  EXPECT_EQ(message("crop", "crop_h", -1.0), "argument 'crop_h' is -1.0, expected at least 0");
+  EXPECT_EQ(message("resize", "resize_x", std::nan("")), "argument 'resize_x' is not a number");
+  EXPECT_EQ(message("random_resized_crop", "size", std::vector<int64_t>{0}),
+            "argument 'size' is 0, expected at least 1");
 }
 
 TEST(Registry, ComputedArgumentsGoToACopy) {
@@ -91,8 +110,29 @@ TEST(Registry, ComputedArgumentsGoToACopy) {
   };
   EXPECT_EQ(step(*copy), -1);
   EXPECT_EQ(step(*op), 1);
-  EXPECT_THROW(copy->set(horizontal, View::dense(&five, DType::kInt32, {})), SampleError);
+  try {
+    copy->set(horizontal, View::dense(&five, DType::kInt32, {}));
+    FAIL();
+  } catch (const SampleError& e) {
+    EXPECT_STREQ(e.what(), "argument 'horizontal' is 5, expected 0 to 1");
+  }
   copy->~Operator();
+}
+
+struct ByFrame {
+  int value = 0;
+};
+constexpr auto of_any_layout = describe("a", "", ports({.name = "x"}), ports(),
+                                        arg(&ByFrame::value, "value", "", kPerFrame));
+constexpr auto of_pictures = describe("b", "", ports({.name = "x", .layouts = "HWC"}), ports(),
+                                      arg(&ByFrame::value, "value", "", kPerFrame));
+constexpr auto by_sample = describe("c", "", ports({.name = "x"}), ports(),
+                                    arg(&ByFrame::value, "value", "", kPerSample));
+
+TEST(Registry, ArgumentsByFrameNeedSequencesThatUnfold) {
+  EXPECT_FALSE(detail::frames_unfold(of_any_layout));
+  EXPECT_TRUE(detail::frames_unfold(of_pictures));
+  EXPECT_TRUE(detail::frames_unfold(by_sample));
 }
 
 TEST(Registry, PortsAcceptWhatTheyList) {

@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 #include "base/half.h"
 
@@ -34,6 +35,22 @@ std::string list_text(const List& list, Print print) {
 
 std::string quoted(const std::string& s) { return "'" + s + "'"; }
 
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i);
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t change = diagonal + (lower(a[i - 1]) != lower(b[j - 1]));
+      diagonal = row[j];
+      row[j] = std::min({change, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
 }  // namespace
 
 std::string to_string(const Value& v) {
@@ -52,6 +69,14 @@ std::string to_string(const Value& v) {
   return std::visit(Print{}, v);
 }
 
+std::string did_you_mean(std::string_view wrong, std::span<const std::string> names) {
+  const std::string* best = nullptr;
+  size_t least = std::max<size_t>(2, wrong.size() / 3) + 1;
+  for (const std::string& n : names)
+    if (const size_t d = edit_distance(wrong, n); d < least) least = d, best = &n;
+  return best ? " Did you mean '" + *best + "'?" : "";
+}
+
 namespace detail {
 
 void wrong_type(const char* expected, const Value& got) {
@@ -61,7 +86,14 @@ void wrong_type(const char* expected, const Value& got) {
 void wrong_name(const std::string& got, std::span<const char* const> names) {
   std::string all;
   for (const char* n : names) all += (all.empty() ? "" : ", ") + std::string(n);
-  throw GraphError("expects one of " + all + ", got '" + got + "'");
+  const std::vector<std::string> list(names.begin(), names.end());
+  const std::string hint = did_you_mean(got, list);
+  throw GraphError("expects one of " + all + ", got '" + got + "'" + (hint.empty() ? "" : ".") +
+                   hint);
+}
+
+void wrong_element(const char* expected, double got) {
+  throw SampleError(std::string("expects ") + expected + ", got " + to_string(Value(got)));
 }
 
 double shortest(float x) {
@@ -97,6 +129,17 @@ std::vector<double> numbers(const Value& v) {
       std::holds_alternative<std::vector<std::string>>(v))
     wrong_type("a list of numbers", v);
   return {number(v)};
+}
+
+std::vector<int64_t> integers(const Value& v) {
+  if (auto* l = std::get_if<std::vector<int64_t>>(&v)) return *l;
+  if (auto* i = std::get_if<int64_t>(&v)) return {*i};
+  std::vector<int64_t> list;
+  for (double d : numbers(v)) {
+    if (d != std::floor(d) || std::fabs(d) >= 0x1p53) wrong_type("a list of int", v);
+    list.push_back(static_cast<int64_t>(d));
+  }
+  return list;
 }
 
 namespace {

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -24,6 +25,8 @@ using Value = std::variant<std::monostate, bool, int64_t, double, std::string, s
 using Arguments = std::map<std::string, Value>;
 
 std::string to_string(const Value& v);  // as Python writes it
+// " Did you mean 'x'?" or "". Upper and lower case count as the same.
+std::string did_you_mean(std::string_view wrong, std::span<const std::string> names);
 
 // The texts of an enumeration, in the order of its values. Specialise: `static constexpr const char* kNames[]`.
 template <class E>
@@ -46,6 +49,7 @@ namespace detail {
 
 [[noreturn]] void wrong_type(const char* expected, const Value& got);
 [[noreturn]] void wrong_name(const std::string& got, std::span<const char* const> names);
+[[noreturn]] void wrong_element(const char* expected, double got);  // of a tensor: SampleError
 
 // The double that prints shortest among those that round to this float: 0.1f becomes 0.1.
 double shortest(float x);
@@ -53,6 +57,7 @@ double shortest(float x);
 double number(const Value& v);  // bool, int or float; else wrong_type
 int64_t integer(const Value& v);  // also 3.0; else wrong_type
 std::vector<double> numbers(const Value& v);  // a list, or one number as a list of one
+std::vector<int64_t> integers(const Value& v);
 
 // One element of a tensor as a number. Requires: index < volume.
 double element(const View& v, int64_t index);
@@ -94,11 +99,34 @@ Value to_value(const T& x) {
   }
 }
 
+namespace detail {
+
+template <class T>
+T narrowed(int64_t i, const Value& whole) {
+  if (!std::in_range<T>(i)) wrong_type("int of this size", whole);
+  return static_cast<T>(i);
+}
+
+// Of a tensor's element.
+template <class T>
+T whole_number(double d) {
+  constexpr double kEnd = static_cast<double>(std::numeric_limits<T>::max() / 2 + 1) * 2;
+  if (!(d >= static_cast<double>(std::numeric_limits<T>::min()) && d < kEnd) ||
+      d != static_cast<double>(static_cast<T>(d)))
+    wrong_element("int", d);
+  return static_cast<T>(d);
+}
+
+}  // namespace detail
+
 // Throws GraphError("expects ..., got ...") when the value does not fit.
 template <class T>
 void from_value(const Value& v, T& x) {
   if constexpr (kIsOptional<T>) {
-    if (std::holds_alternative<std::monostate>(v)) x.reset();
+    const auto* text = std::get_if<std::string>(&v);
+    const bool is_no_type =
+        std::is_same_v<T, std::optional<DType>> && text && *text == name_of(DType::kNone);
+    if (is_no_type || std::holds_alternative<std::monostate>(v)) x.reset();
     else from_value(v, x.emplace());
   } else if constexpr (std::is_same_v<T, bool>) {
     if (auto* b = std::get_if<bool>(&v)) x = *b;
@@ -106,10 +134,8 @@ void from_value(const Value& v, T& x) {
     else detail::wrong_type("bool", v);
   } else if constexpr (std::is_same_v<T, DType>) {
     auto* s = std::get_if<std::string>(&v);
-    if (!s) detail::wrong_type("a dtype such as types.FLOAT or 'float32'", v);
-    x = dtype_named(*s);
-    if (x == DType::kNone && *s != "none")
-      detail::wrong_type("a dtype such as types.FLOAT or 'float32'", v);
+    x = s ? dtype_named(*s) : DType::kNone;
+    if (x == DType::kNone) detail::wrong_type("a dtype such as types.FLOAT or 'float32'", v);
   } else if constexpr (std::is_enum_v<T>) {
     auto* s = std::get_if<std::string>(&v);
     if (!s) detail::wrong_type(EnumNames<T>::kType, v);
@@ -119,11 +145,7 @@ void from_value(const Value& v, T& x) {
     }
     detail::wrong_name(*s, EnumNames<T>::kNames);
   } else if constexpr (std::is_integral_v<T>) {
-    const int64_t i = detail::integer(v);
-    if (i < static_cast<int64_t>(std::numeric_limits<T>::min()) ||
-        (sizeof(T) < 8 && i > static_cast<int64_t>(std::numeric_limits<T>::max())))
-      detail::wrong_type("int of this size", v);
-    x = static_cast<T>(i);
+    x = detail::narrowed<T>(detail::integer(v), v);
   } else if constexpr (std::is_floating_point_v<T>) {
     x = static_cast<T>(detail::number(v));
   } else if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, Layout>) {
@@ -138,14 +160,13 @@ void from_value(const Value& v, T& x) {
     auto* s = std::get_if<std::vector<std::string>>(&v);
     if (!s) detail::wrong_type("a list of str", v);
     x = *s;
-  } else {
-    const std::vector<double> n = detail::numbers(v);
-    if constexpr (std::is_integral_v<typename T::value_type>)
-      for (double d : n)
-        if (d != static_cast<double>(static_cast<int64_t>(d)))
-          detail::wrong_type("a list of int", v);
+  } else if constexpr (std::is_integral_v<typename T::value_type>) {
     x.clear();
-    for (double d : n) x.push_back(static_cast<typename T::value_type>(d));
+    for (int64_t i : detail::integers(v))
+      x.push_back(detail::narrowed<typename T::value_type>(i, v));
+  } else {
+    x.clear();
+    for (double d : detail::numbers(v)) x.push_back(static_cast<typename T::value_type>(d));
   }
 }
 
@@ -161,18 +182,25 @@ void from_tensor(const View& v, T& x) {
     if constexpr (kFromTensor<typename T::value_type>) return from_tensor(v, x.emplace());
     throw SampleError("cannot be computed by another operator");
   } else if constexpr (kIsSmall<T>) {
+    using E = typename T::value_type;
     x.clear();
-    for (int64_t i = 0; i < n; ++i)
-      x.push_back(static_cast<typename T::value_type>(detail::element(v, i)));
+    for (int64_t i = 0; i < n; ++i) {
+      const double d = detail::element(v, i);
+      if constexpr (std::is_integral_v<E>) x.push_back(detail::whole_number<E>(d));
+      else x.push_back(static_cast<E>(d));
+    }
   } else if constexpr (kFromTensor<T>) {
     if (n != 1) throw SampleError("expects one number, got a tensor of shape " + v.shape.str());
     const double d = detail::element(v, 0);
     if constexpr (std::is_enum_v<T>) {
-      if (d < 0 || d >= std::size(EnumNames<T>::kNames))
-        throw SampleError("expects the number of an enumerator");
-      x = static_cast<T>(static_cast<int>(d));
+      const int i = detail::whole_number<int>(d);
+      if (i < 0 || i >= static_cast<int>(std::size(EnumNames<T>::kNames)))
+        detail::wrong_element("the number of an enumerator", d);
+      x = static_cast<T>(i);
     } else if constexpr (std::is_same_v<T, bool>) {
       x = d != 0;
+    } else if constexpr (std::is_integral_v<T>) {
+      x = detail::whole_number<T>(d);
     } else {
       x = static_cast<T>(d);
     }

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "op/resample.h"
 
 namespace stoker {
@@ -28,6 +30,8 @@ TEST(Value, BecomesMembers) {
   EXPECT_EQ(from<Small<int>>(std::vector<double>{1, 2}), (Small<int>{1, 2}));
   EXPECT_EQ(from<std::vector<std::string>>(std::string("a")), std::vector<std::string>{"a"});
   EXPECT_FALSE(from<std::optional<int>>(Value{}));
+  EXPECT_EQ(from<std::optional<DType>>(std::string("none")), std::nullopt);
+  EXPECT_EQ(from<Small<int64_t>>((int64_t{1} << 60) + 1), (Small<int64_t>{(int64_t{1} << 60) + 1}));
   EXPECT_EQ(*from<std::optional<Small<float>>>(std::vector<int64_t>{}), Small<float>{});
 }
 
@@ -39,7 +43,10 @@ TEST(Value, RefusesWhatDoesNotFit) {
   EXPECT_THROW(from<float>(std::string("1")), GraphError);
   EXPECT_THROW(from<float>(std::vector<double>{1, 2}), GraphError);
   EXPECT_THROW(from<DType>(std::string("uint24")), GraphError);
+  EXPECT_THROW(from<DType>(std::string("none")), GraphError);
   EXPECT_THROW(from<Layout>(std::string("ABCDEFG")), GraphError);
+  EXPECT_THROW(from<Small<int>>(std::vector<int64_t>{1'000'000'000'000}), GraphError);
+  EXPECT_THROW(from<Small<int>>(std::vector<double>{1e300}), GraphError);
   EXPECT_THROW(from<Small<int>>(std::vector<double>{1.5}), GraphError);
   EXPECT_THROW(from<Small<float>>(Value{}), GraphError);
   try {
@@ -49,6 +56,12 @@ TEST(Value, RefusesWhatDoesNotFit) {
     EXPECT_STREQ(e.what(),
                  "expects one of INTERP_NN, INTERP_LINEAR, INTERP_CUBIC, INTERP_LANCZOS3, "
                  "INTERP_TRIANGULAR, INTERP_GAUSSIAN, got 'LINEAR'");
+  }
+  try {
+    from<Filter>(std::string("interp_cubik"));
+    FAIL();
+  } catch (const GraphError& e) {
+    EXPECT_TRUE(std::string(e.what()).ends_with("'interp_cubik'. Did you mean 'INTERP_CUBIC'?"));
   }
 }
 
@@ -88,6 +101,23 @@ TEST(Value, ComesFromTensors) {
   EXPECT_THROW(from_tensor(View::dense(data + 2, DType::kInt16, {1}), f), SampleError);
   std::string text;
   EXPECT_THROW(from_tensor(View::dense(data, DType::kInt16, {1}), text), SampleError);
+}
+
+TEST(Value, ComputedIntegersAreWholeAndFit) {
+  const auto take = [](double d, auto member) {
+    from_tensor(View::dense(&d, DType::kFloat64, {1}), member);
+    return member;
+  };
+  EXPECT_EQ(take(-3, 0), -3);
+  EXPECT_EQ(take(-0x1p63, int64_t{0}), std::numeric_limits<int64_t>::min());
+  EXPECT_EQ(take(7, Small<int>{}), Small<int>{7});
+  EXPECT_THROW(take(0.9, 0), SampleError);
+  EXPECT_THROW(take(0x1p31, 0), SampleError);
+  EXPECT_THROW(take(0x1p63, int64_t{0}), SampleError);
+  EXPECT_THROW(take(std::nan(""), 0), SampleError);
+  EXPECT_THROW(take(1e12, Small<int>{}), SampleError);
+  EXPECT_THROW(take(1.5, Small<int>{}), SampleError);
+  EXPECT_THROW(take(0.5, Filter::kLinear), SampleError);
 }
 
 TEST(Value, ReadsElementsOfEveryType) {

@@ -29,7 +29,7 @@ from stoker._registry import Argument, operators
 from stoker.errors import GraphError, SampleError
 
 BATCH = 24
-DTYPES = ("float32", "uint8", "int16", "float16", "int64")
+DTYPES = ("float32", "uint8", "int16", "float16", "int64", "none")
 
 ARGUMENTS = [
     (name, argument["name"]) for name in names() for argument in operators()[name]["arguments"]

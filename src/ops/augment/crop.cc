@@ -3,13 +3,13 @@
 //
 // Cuts a window of a given size out of an image, a volume or a sequence.
 #include "op/crop_window.h"
+#include "op/dtype_argument.h"
 #include "op/op.h"
 #include "op/out_of_bounds.h"
 
 namespace stoker::ops::augment {
 
-struct Crop : CropArguments, OutOfBoundsArguments {
-  std::optional<DType> dtype;
+struct Crop : CropArguments, OutOfBoundsArguments, DtypeArgument {
 
   static constexpr const char* kIgnored[] = {"image_type", "output_dtype"};
   static constexpr auto schema = describe(
@@ -25,23 +25,18 @@ struct Crop : CropArguments, OutOfBoundsArguments {
            .layouts = "HWC, CHW, HW, DHWC, CDHW, FHWC, FCHW, CFHW, FHW, DHW, FDHWC, FCDHW, CFDHW"}),
       ports({.name = "output", .help = "The window."}), kCropArguments, kCropDepthArguments,
       kOutOfBoundsArguments,
-      arg(&Crop::dtype, "dtype",
-          "Output dtype; default: the input's. Values are rounded and saturate."));
+      kDtypeArgument);
 
   void check(Checker& c) const {
     TensorType t = c.in();
     check_crop(*this, c, t.layout);
-    const Shape full = t.shape;
-    t.shape = cropped_shape(*this, c, t);
+    t.shape = settled_shape(cropped_shape(*this, c, t), t.shape, out_of_bounds_policy);
     t.dtype = dtype.value_or(t.dtype);
-    if (out_of_bounds_policy == OutOfBounds::kTrim)
-      for (int a = 0; a < t.shape.rank; ++a)
-        if (t.shape[a] > full[a]) t.shape[a] = full[a];
     c.out(t);
   }
 
   void lower(Lowering& l) const {
-    add_cut(l, crop_window(*this, l.type()), *this, dtype.value_or(DType::kNone));
+    add_cut(l, crop_window(*this, l.type()), *this, dtype.value_or(l.type().dtype));
   }
 
   static std::vector<Case> cases() {

@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Cuts a random window out of an image and resizes it.
+#include "op/dtype_argument.h"
 #include "op/op.h"
 #include "op/random_window.h"
 #include "op/resample.h"
 
 namespace stoker::ops::augment {
 
-struct RandomResizedCrop : RandomWindowArguments, FilterArguments {
+struct RandomResizedCrop : RandomWindowArguments, FilterArguments, DtypeArgument {
   Small<int> size;
-  std::optional<DType> dtype;
 
   static constexpr bool kRandom = true;
   static constexpr const char* kIgnored[] = {"minibatch_size", "temp_buffer_hint"};
@@ -25,8 +25,7 @@ struct RandomResizedCrop : RandomWindowArguments, FilterArguments {
       arg(&RandomResizedCrop::size, "size",
           "Output size in pixels, (H, W), or one number for both.", at_least(1), kRequired),
       kRandomWindowArguments, kFilterArguments,
-      arg(&RandomResizedCrop::dtype, "dtype",
-          "Output dtype; default: the input's. Values are rounded and saturate."));
+      kDtypeArgument);
 
   void check(Checker& c) const {
     check_random_window(*this);

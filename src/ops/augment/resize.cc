@@ -2,19 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Resizes an image, a volume or a sequence.
+#include "op/dtype_argument.h"
 #include "op/op.h"
 #include "op/resample.h"
 #include "op/resize_size.h"
 
 namespace stoker::ops::augment {
 
-struct Resize : FilterArguments {
+struct Resize : FilterArguments, DtypeArgument {
   std::optional<Small<float>> size, max_size, roi_start, roi_end;
   float resize_x = 0, resize_y = 0, resize_z = 0;
   float resize_shorter = 0, resize_longer = 0;
   ResizeMode mode = ResizeMode::kDefault;
   bool subpixel_scale = true, roi_relative = false;
-  std::optional<DType> dtype;
 
   static constexpr const char* kIgnored[] = {"minibatch_size", "temp_buffer_hint", "image_type"};
   static constexpr auto schema = describe(
@@ -56,8 +56,7 @@ struct Resize : FilterArguments {
       arg(&Resize::roi_relative, "roi_relative",
           "Whether the region is given as a share of the extents (0 to 1), not in pixels."),
       kFilterArguments,
-      arg(&Resize::dtype, "dtype",
-          "Output dtype; default: the input's. Values are rounded and saturate."));
+      kDtypeArgument);
 
   void check(Checker& c) const {
     const auto given = [&](const char* name, bool constant) { return constant || c.is_fed(name); };

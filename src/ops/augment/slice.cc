@@ -4,18 +4,18 @@
 // Cuts a window out of any tensor.
 #include <cmath>
 
+#include "op/dtype_argument.h"
 #include "op/op.h"
 #include "op/out_of_bounds.h"
 
 namespace stoker::ops::augment {
 
-struct Slice : OutOfBoundsArguments {
+struct Slice : OutOfBoundsArguments, DtypeArgument {
   std::optional<Small<int>> axes;
   std::optional<Layout> axis_names;
   std::optional<Small<int64_t>> start, end, shape;
   std::optional<Small<float>> rel_start, rel_end, rel_shape;
   bool normalized_anchor = true, normalized_shape = true;
-  std::optional<DType> dtype;
 
   static constexpr const char* kIgnored[] = {"image_type", "output_dtype"};
   static constexpr auto schema = describe(
@@ -56,8 +56,7 @@ struct Slice : OutOfBoundsArguments {
       arg(&Slice::normalized_shape, "normalized_shape",
           "Whether a floating-point shape input is a share of the extent."),
       kOutOfBoundsArguments,
-      arg(&Slice::dtype, "dtype",
-          "Output dtype; default: the input's. Values are rounded and saturate."));
+      kDtypeArgument);
 
   void check(Checker& c) const {
     static constexpr const char* kNamed[] = {"start",   "rel_start", "end",
@@ -95,7 +94,7 @@ struct Slice : OutOfBoundsArguments {
                           std::to_string(w.end[axis]) + ", before its start " +
                           std::to_string(w.begin[axis]));
     }
-    add_cut(l, w, *this, dtype.value_or(DType::kNone));
+    add_cut(l, w, *this, dtype.value_or(in.dtype));
   }
 
   static std::vector<Case> cases() {

@@ -20,8 +20,6 @@ struct Cast {
                arg(&Cast::dtype, "dtype", "The new dtype.", kRequired));
 
   void check(Checker& c) const {
-    if (dtype == DType::kNone)
-      throw GraphError("argument 'dtype' is 'none'; expected a dtype such as types.FLOAT");
     TensorType t = c.in();
     t.dtype = dtype;
     c.out(t);

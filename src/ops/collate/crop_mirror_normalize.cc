@@ -57,11 +57,7 @@ struct CropMirrorNormalize : CropArguments, OutOfBoundsArguments {
     check_crop(*this, c, t.layout);
     check_std<GraphError>();
     if (t.shape[t.layout.find('C')] >= 0) normalisation<GraphError>(t);
-    const Shape full = t.shape;
-    t.shape = cropped_shape(*this, c, t);
-    if (out_of_bounds_policy == OutOfBounds::kTrim)
-      for (int a = 0; a < full.rank; ++a)
-        if (t.shape[a] > full[a]) t.shape[a] = full[a];
+    t.shape = settled_shape(cropped_shape(*this, c, t), t.shape, out_of_bounds_policy);
     t.dtype = dtype;
     c.out(stored_type(store<GraphError>(t), t));
   }
