@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,16 +19,6 @@ Sample = tuple[Array, ...]
 
 # Settings under which nothing is rewritten, overlapped or shared: the judge of all others.
 SIMPLE: dict[str, Any] = {"executor": "simple", "fuse": False, "demand": False, "num_threads": 1}
-
-
-def test_data() -> Path | None:
-    """The folder of real test data, None where there is none."""
-    root = Path(__file__).resolve().parents[1]
-    found = Path(os.environ.get("STOKER_TEST_DATA", root.parent / "shared" / "data"))
-    return found if (found / "MANIFEST.md").is_file() else None
-
-
-test_data.__test__ = False  # type: ignore[attr-defined]
 
 
 def make(define: Callable[[], Any], **settings: Any) -> Pipeline:

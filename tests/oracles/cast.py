@@ -11,7 +11,6 @@ import numpy as np
 
 from .common import Array, numbers, to_dtype
 
-TOLERANCE = 0.0
 DTYPES = [
     "uint8",
     "int8",

@@ -6,12 +6,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import floor
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
+
+
+class Tolerance(NamedTuple):
+    """How far an answer may be off. `levels`: of integers. `share`: of the largest value there is,
+    for floats and for wide integers; what the dtype itself rounds is always allowed."""
+
+    levels: float = 0.0
+    share: float = 0.0
+
+    def of(self, right: Array) -> float:
+        """The largest absolute difference from these values."""
+        largest = float(np.max(np.abs(right.astype(np.float64)), initial=0))
+        if right.dtype.kind == "f":
+            return max(self.share, float(np.finfo(right.dtype).eps)) * largest
+        return max(self.levels, self.share * largest)
+
+
+def full(dtype: str) -> float:
+    """Full intensity of pixels: 1 for floats, else the largest value."""
+    return 1.0 if np.dtype(dtype).kind == "f" else float(np.iinfo(dtype).max)
 
 
 def to_dtype(values: Array, dtype: str | None) -> Array:

@@ -12,8 +12,6 @@ import numpy as np
 from .cast import DTYPES
 from .common import Array, to_dtype
 
-TOLERANCE = 0.0
-
 
 def expected(
     inputs: list[Array],

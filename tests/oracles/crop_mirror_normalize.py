@@ -11,8 +11,6 @@ import numpy as np
 
 from .common import Array, crop_window, numbers, to_dtype, window
 
-TOLERANCE = 0.0
-
 
 def expected(
     inputs: list[Array],

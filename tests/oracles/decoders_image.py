@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageOps
 
-from .common import Array, crop_window, to_dtype
+from .common import Array, Tolerance, crop_window, full, to_dtype
 
-TOLERANCE = 1e-6  # of full intensity, for floats
-FULL = {"uint8": 255, "int8": 127, "uint16": 65535, "int16": 32767}
+TOLERANCE = Tolerance(share=1e-6)
 
 
 def decode(
@@ -40,7 +39,7 @@ def decode(
         pixels = pixels[..., ::-1]
     if dtype == "uint8":
         return np.ascontiguousarray(pixels)
-    factor = np.float32(FULL.get(dtype, 1) / 255)
+    factor = np.float32(full(dtype) / full("uint8"))
     return to_dtype(pixels.astype(np.float32) * factor, dtype)
 
 

@@ -11,8 +11,6 @@ import numpy as np
 
 from .common import Array, numbers
 
-TOLERANCE = 0.0
-
 
 def expected(
     inputs: list[Array], layout: str, horizontal: int = 1, vertical: int = 0, depthwise: int = 0

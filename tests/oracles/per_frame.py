@@ -11,8 +11,6 @@ import numpy as np
 
 from .common import Array, numbers
 
-TOLERANCE = 0.0
-
 
 def expected(inputs: list[Array], layout: str, replace: bool = False) -> Array:
     """Nothing but the layout changes."""

@@ -12,8 +12,6 @@ import numpy as np
 from .chance import Chance, shape_asked
 from .common import Array, numbers, to_dtype
 
-TOLERANCE = 0.0
-
 
 def expected(
     inputs: list[Array],

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from .common import Array, half_away, numbers, to_dtype
+from .common import Array, Tolerance, half_away, numbers, to_dtype
 
-TOLERANCE = 1.0  # levels; floats below are made large, so that this is little for them
+TOLERANCE = Tolerance(levels=1, share=1e-6)
 LETTERS = {"D": "resize_z", "H": "resize_y", "W": "resize_x"}
 # Not its nearest neighbour, which adds up positions and so errs where they fall on a border.
 PILLOW = {

@@ -11,8 +11,6 @@ import numpy as np
 
 from .common import Array, half_away, numbers, window
 
-TOLERANCE = 0.0
-
 
 def _wide(values: Any) -> list[float]:
     return [float(np.float32(v)) for v in np.asarray(values).reshape(-1)]
