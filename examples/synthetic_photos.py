@@ -1,9 +1,13 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures made of numbers: skies, hills, things, grain. They compress about like photographs."""
+"""Pictures made of numbers: skies, hills, things, grain. They compress about like photographs.
+
+As a program: synthetic_photos.py FOLDER COUNT.
+"""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -86,3 +90,7 @@ def draw_thing(
     elif kind == "waves":
         light = light * (1 + 0.5 * waves(rng, dx / r * 9, 3) * waves(rng, dy / r * 7, 3))
     picture[inside] = (colour * light[..., None])[inside]
+
+
+if __name__ == "__main__":
+    make_photos(Path(sys.argv[1]), int(sys.argv[2]))

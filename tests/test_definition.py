@@ -155,7 +155,7 @@ def test_a_computed_int_is_whole() -> None:
     with pipe:
         image = types.Constant(np.zeros((2, 2, 3), np.uint8), layout="HWC")
         pipe.set_outputs(fn.flip(image, horizontal=types.Constant(0.9)))
-    with pytest.raises(errors.SampleError, match="argument 'horizontal' expects int, got 0.8999"):
+    with pytest.raises(errors.SampleError, match=r"argument 'horizontal' expects int, got 0\.9"):
         pipe.run()
 
 
@@ -191,7 +191,7 @@ def test_constants_as_outputs(value: Any, expected: Any, dtype: Any) -> None:
 
 @pytest.mark.parametrize("value", ["x", None, b"x", {}, ["a"]])
 def test_outputs_are_nodes_or_numbers(value: Any) -> None:
-    with pytest.raises(errors.GraphError, match="output 1 is of type .*, not a node"):
+    with pytest.raises(errors.GraphError, match=r"output 1 is of type .*, not a node"):
         Pipeline(batch_size=1).set_outputs(1, value)
 
 
@@ -223,7 +223,7 @@ def test_a_wrong_argument_names_the_line_and_the_nearest() -> None:
             "input 0 holds the 2 outputs of readers.file; unpack them: bytes, label = ...",
         ),
         (lambda x: fn.crop(x, crop=[0.5, 0.5]), "argument 'crop' asks for 0.5 of a pixel"),
-        (lambda x: fn.crop(x, out_of_bounds_policy="padd"), "'padd'. Did you mean 'pad'?"),
+        (lambda x: fn.crop(x, out_of_bounds_policy="pat"), "'pat'. Did you mean 'pad'?"),
         (lambda x: fn.cast(x, dtype=types.NO_TYPE), "argument 'dtype' expects a dtype"),
         (
             lambda x: fn.random_resized_crop(x, size=[10**12]),

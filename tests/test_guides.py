@@ -20,10 +20,9 @@ BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.M |
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
 def test_examples_print_what_the_page_says(
-    page: Path, pictures: Path, damaged: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: Path, pictures: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "pictures").symlink_to(pictures)
-    (tmp_path / "damaged").symlink_to(damaged)
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "example"}
     blocks = BLOCK.findall(page.read_text(encoding="utf-8"))

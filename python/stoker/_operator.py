@@ -112,7 +112,7 @@ def constant(
     if dtype is None:
         dtype = dtype_text(getattr(value, "dtype", None)) or _natural_dtype(value, elements)
     if all(isinstance(x, (bool, int)) for x in elements):
-        numbers = {"idata": [int(x) for x in elements]}  # type: ignore[arg-type]
+        numbers = {"idata": [int(x) for x in elements]}
     else:
         numbers = {"fdata": elements}  # type: ignore[dict-item]
     return call_one("constant", **numbers, dtype=dtype, shape=shape, layout=layout, device=device)
@@ -145,8 +145,11 @@ def _list_of_nodes(values: Sequence[Any]) -> str:
 
 def _numbers(value: Any) -> bool | int | float | list[Any]:
     data = plain(value)
-    first = data[0] if isinstance(data, list) and data else data
-    if first is None or isinstance(first, str):
+    if (
+        data is None
+        or isinstance(data, str)
+        or (isinstance(data, list) and any(isinstance(x, str) for x in data[:1]))
+    ):
         raise NotAConstantError(f"expects numbers, got {value!r}")
     return data
 

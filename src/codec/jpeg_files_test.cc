@@ -5,11 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <random>
 
+#include "base/test_data.h"
 #include "codec/jpeg_maker.h"
 #include "codec/testing.h"
 
@@ -27,8 +27,6 @@ using test::shape_of;
 class JpegFiles : public testing::Test {
  protected:
   void SetUp() override {
-    const char* env = std::getenv("STOKER_TEST_DATA");
-    root_ = env ? env : "../shared/data";
     if (!fs::exists(root_ / "images"))
       GTEST_SKIP() << "no test data in " << root_ << ": set STOKER_TEST_DATA";
   }
@@ -44,7 +42,7 @@ class JpegFiles : public testing::Test {
     EXPECT_FALSE(paths.empty());
     return paths;
   }
-  fs::path root_;
+  const fs::path root_ = test::test_data();
 };
 
 TEST_F(JpegFiles, WholeAndWindowAgree) {

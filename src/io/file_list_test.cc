@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/test_data.h"
 #include "io/faults.h"
 
 namespace stoker::io {
@@ -242,22 +243,18 @@ TEST(FileList, ContradictionsAreRefused) {
   EXPECT_EQ(build_error(s), "file list: 'files' and 'file_list' exclude each other");
 }
 
-std::string test_data() {
-  const char* at = std::getenv("STOKER_TEST_DATA");
-  return at ? at : "../shared/data";
-}
-
 TEST(FileList, RealDataSets) {
-  if (!fs::exists(test_data())) GTEST_SKIP() << "STOKER_TEST_DATA names no folder";
+  const fs::path data = test::test_data();
+  if (!fs::exists(data)) GTEST_SKIP() << "STOKER_TEST_DATA names no folder";
   FileListSpec tree;
-  tree.file_root = test_data() + "/imagenet";
+  tree.file_root = data / "imagenet";
   const FileList images(tree);
   EXPECT_EQ(images.size(), 400);
   for (int64_t i = 0; i < images.size(); ++i) EXPECT_TRUE(fs::exists(images.path(i)));
   for (int64_t i = 1; i < images.size(); ++i) EXPECT_LE(images.label(i - 1), images.label(i));
   FileListSpec text;
-  text.file_list = test_data() + "/coco_small/file_list.txt";
-  text.file_root = test_data() + "/coco_small/images";
+  text.file_list = data / "coco_small/file_list.txt";
+  text.file_root = data / "coco_small/images";
   const FileList coco(text);
   EXPECT_EQ(coco.size(), 62);
   for (int64_t i = 0; i < coco.size(); ++i) EXPECT_TRUE(fs::exists(coco.path(i))) << coco.path(i);

@@ -26,9 +26,7 @@ DecodeOptions options_of(const PictureArguments& a) {
   return o;
 }
 
-bool can_be_output(DType t) {
-  return size_of(t) <= 2 ? t != DType::kBool : t == DType::kFloat32;
-}
+bool can_be_output(DType t) { return size_of(t) <= 2 ? t != DType::kBool : t == DType::kFloat32; }
 
 }  // namespace
 

@@ -57,9 +57,7 @@ const OperatorType& operator_named(const std::string& name) {
   throw GraphError("no operator named '" + name + "'." + did_you_mean(name, names));
 }
 
-bool accepts(const Port& port, const Layout& layout) {
-  return accepts(port.layouts, layout.str());
-}
+bool accepts(const Port& port, const Layout& layout) { return accepts(port.layouts, layout.str()); }
 
 bool accepts(const Port& port, DType dtype) { return accepts(port.dtypes, name_of(dtype)); }
 

@@ -122,12 +122,12 @@ TEST(Registry, ComputedArgumentsGoToACopy) {
 struct ByFrame {
   int value = 0;
 };
-constexpr auto of_any_layout = describe("a", "", ports({.name = "x"}), ports(),
-                                        arg(&ByFrame::value, "value", "", kPerFrame));
+constexpr auto of_any_layout =
+    describe("a", "", ports({.name = "x"}), ports(), arg(&ByFrame::value, "value", "", kPerFrame));
 constexpr auto of_pictures = describe("b", "", ports({.name = "x", .layouts = "HWC"}), ports(),
                                       arg(&ByFrame::value, "value", "", kPerFrame));
-constexpr auto by_sample = describe("c", "", ports({.name = "x"}), ports(),
-                                    arg(&ByFrame::value, "value", "", kPerSample));
+constexpr auto by_sample =
+    describe("c", "", ports({.name = "x"}), ports(), arg(&ByFrame::value, "value", "", kPerSample));
 
 TEST(Registry, ArgumentsByFrameNeedSequencesThatUnfold) {
   EXPECT_FALSE(detail::frames_unfold(of_any_layout));

@@ -93,7 +93,9 @@ void wrong_name(const std::string& got, std::span<const char* const> names) {
 }
 
 void wrong_element(const char* expected, double got) {
-  throw SampleError(std::string("expects ") + expected + ", got " + to_string(Value(got)));
+  const auto narrow = static_cast<float>(got);
+  const double shown = static_cast<double>(narrow) == got ? shortest(narrow) : got;
+  throw SampleError(std::string("expects ") + expected + ", got " + to_string(Value(shown)));
 }
 
 double shortest(float x) {

@@ -72,7 +72,9 @@ def assert_close(call: Call, got: Array, right: Array, tolerance: Tolerance | No
     if tolerance is None or got.dtype.kind == "b":
         assert equal_values(got, right), f"{call}: {difference(got, right)}"
     else:
-        assert max_difference(got, right) <= tolerance.of(right), f"{call}: {difference(got, right)}"
+        assert max_difference(got, right) <= tolerance.of(right), (
+            f"{call}: {difference(got, right)}"
+        )
 
 
 @pytest.mark.parametrize("name", names())

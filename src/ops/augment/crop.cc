@@ -10,7 +10,6 @@
 namespace stoker::ops::augment {
 
 struct Crop : CropArguments, OutOfBoundsArguments, DtypeArgument {
-
   static constexpr const char* kIgnored[] = {"image_type", "output_dtype"};
   static constexpr auto schema = describe(
       "crop",
@@ -24,8 +23,7 @@ struct Crop : CropArguments, OutOfBoundsArguments, DtypeArgument {
            .help = "Image, volume or sequence.",
            .layouts = "HWC, CHW, HW, DHWC, CDHW, FHWC, FCHW, CFHW, FHW, DHW, FDHWC, FCDHW, CFDHW"}),
       ports({.name = "output", .help = "The window."}), kCropArguments, kCropDepthArguments,
-      kOutOfBoundsArguments,
-      kDtypeArgument);
+      kOutOfBoundsArguments, kDtypeArgument);
 
   void check(Checker& c) const {
     TensorType t = c.in();

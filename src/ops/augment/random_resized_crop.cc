@@ -24,8 +24,7 @@ struct RandomResizedCrop : RandomWindowArguments, FilterArguments, DtypeArgument
       ports({.name = "output", .help = "The window, of the given size."}),
       arg(&RandomResizedCrop::size, "size",
           "Output size in pixels, (H, W), or one number for both.", at_least(1), kRequired),
-      kRandomWindowArguments, kFilterArguments,
-      kDtypeArgument);
+      kRandomWindowArguments, kFilterArguments, kDtypeArgument);
 
   void check(Checker& c) const {
     check_random_window(*this);

@@ -55,8 +55,7 @@ struct Resize : FilterArguments, DtypeArgument {
           "End of the region to resize, by axis; one before its start mirrors.", kPerSample),
       arg(&Resize::roi_relative, "roi_relative",
           "Whether the region is given as a share of the extents (0 to 1), not in pixels."),
-      kFilterArguments,
-      kDtypeArgument);
+      kFilterArguments, kDtypeArgument);
 
   void check(Checker& c) const {
     const auto given = [&](const char* name, bool constant) { return constant || c.is_fed(name); };

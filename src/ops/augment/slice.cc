@@ -55,8 +55,7 @@ struct Slice : OutOfBoundsArguments, DtypeArgument {
           "Whether a floating-point anchor input is a share of the extent."),
       arg(&Slice::normalized_shape, "normalized_shape",
           "Whether a floating-point shape input is a share of the extent."),
-      kOutOfBoundsArguments,
-      kDtypeArgument);
+      kOutOfBoundsArguments, kDtypeArgument);
 
   void check(Checker& c) const {
     static constexpr const char* kNamed[] = {"start",   "rel_start", "end",

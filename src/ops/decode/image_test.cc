@@ -4,11 +4,10 @@
 // The image decoders deliver windows that equal the whole picture's, whichever way the window is asked for.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "base/test_data.h"
 #include "op/op.h"
 #include "op/tiny_jpeg.h"
 
@@ -25,9 +24,7 @@ std::vector<uint8_t> tiny_jpeg() {
 // The tiny picture, and some photographs where there are any.
 std::vector<std::vector<uint8_t>> pictures() {
   std::vector<std::vector<uint8_t>> all{tiny_jpeg()};
-  const char* data = std::getenv("STOKER_TEST_DATA");
-  const std::filesystem::path folder =
-      std::filesystem::path(data ? data : "../shared/data") / "coco_small/images";
+  const std::filesystem::path folder = test::test_data() / "coco_small/images";
   for (const char* name : {"0.jpeg", "10.jpeg", "21.jpeg"})
     if (std::ifstream f(folder / name, std::ios::binary); f)
       all.emplace_back(std::istreambuf_iterator<char>(f), std::istreambuf_iterator<char>());
