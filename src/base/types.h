@@ -33,7 +33,7 @@ enum class DType : uint8_t {
   kFloat32,
   kFloat64,
   kBool,
-  kNone,  // "same as the input" where an argument allows it
+  kNone,  // no type: nothing has it; for an optional argument its name means "not given"
 };
 
 struct DTypeInfo {

@@ -51,10 +51,6 @@ class Lowering {
     blocks_.push_back({std::move(kind), result});
     type_ = after(blocks_.back(), type_);
   }
-  // Nothing is added when the type is already this one.
-  void convert(DType result) {
-    if (result != DType::kNone && result != type_.dtype) add(Convert{}, result);
-  }
   Chance chance;
 
  private:

@@ -82,11 +82,12 @@ void out_of_range(const Range& range, const Value& v) {
   const auto bound = [](double x) {
     return to_string(x == std::floor(x) ? Value(static_cast<int64_t>(x)) : Value(x));
   };
-  const bool is_number = number(v) == number(v);
-  std::string expected = "not a number";
-  if (is_number && std::isinf(range.high)) expected = "expected at least " + bound(range.low);
-  else if (is_number) expected = "expected " + bound(range.low) + " to " + bound(range.high);
-  throw GraphError("is " + (is_number ? to_string(v) + ", " : "") + expected);
+  if (std::isnan(number(v))) throw GraphError("is not a number");
+  const std::string allowed = std::isinf(range.high) ? "at least " + bound(range.low)
+                              : std::isinf(range.low)
+                                  ? "at most " + bound(range.high)
+                                  : bound(range.low) + " to " + bound(range.high);
+  throw GraphError("is " + to_string(v) + ", expected " + allowed);
 }
 
 }  // namespace detail
