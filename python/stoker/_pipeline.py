@@ -239,8 +239,9 @@ class Pipeline:
     def restore(self, state: str | Mapping[str, Any], force: bool = False) -> None:
         """Goes on where ``state`` was taken, also with other batch sizes, threads or shards.
 
-        Raises ``StateError`` when the order or the chance is another one (``force=True``
-        overrides); warns of other edits of the graph.
+        Raises ``StateError`` when the order is another one (other files, another key), or when
+        there are other random operators or keys of them; ``force=True`` overrides. Warns of
+        another explicit seed and of other edits of the graph.
         """
         text = state if isinstance(state, str) else json.dumps(dict(state))
         for message in self._built().restore(text, force):

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "io/file.h"
 #include "io/glob.h"
 
@@ -283,6 +284,18 @@ size_t FileList::bytes() const {
                folders_.capacity() * sizeof(std::string);
   for (const std::string& f : folders_) sum += f.capacity();
   return sum;
+}
+
+uint64_t FileList::fingerprint() const {
+  std::vector<uint64_t> folders;
+  for (const std::string& f : folders_) {
+    const bool is_below = !root_.empty() && f.starts_with(root_);
+    folders.push_back(hash64(is_below ? std::string_view(f).substr(root_.size()) : ""));
+  }
+  uint64_t h = hash64(names_);
+  for (size_t i = 0; i < labels_.size(); ++i)
+    h = mix(h, folders[folder_[i]], ends_[i], static_cast<uint64_t>(labels_[i]));
+  return h;
 }
 
 }  // namespace stoker::io

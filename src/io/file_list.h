@@ -47,6 +47,8 @@ class FileList {
   std::string path(int64_t i) const;
   const std::string& root() const { return root_; }
   size_t bytes() const;  // memory held
+  // A hash of all names and labels. Of a file's folders those below the root count, so that the set may move.
+  uint64_t fingerprint() const;
 
  private:
   class Builder;
@@ -54,9 +56,9 @@ class FileList {
 
   std::string root_;
   std::vector<std::string> folders_;  // joined to the root, with the slash at their end
-  std::string names_;                 // all of them, without the folders
-  std::vector<uint64_t> ends_;        // of each file's name in names_
-  std::vector<uint32_t> folder_;      // of each file, in folders_
+  std::string names_;  // all of them, without the folders
+  std::vector<uint64_t> ends_;  // of each file's name in names_
+  std::vector<uint32_t> folder_;  // of each file, in folders_
   std::vector<int32_t> labels_;
 };
 

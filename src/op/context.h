@@ -103,6 +103,8 @@ class Source {
   virtual io::Extent extent(int64_t index) const = 0;
   // The name for messages and metadata: path, archive entry.
   virtual std::string name(int64_t index) const = 0;
+  // A hash of which samples these are, saved in states: equal wherever the set lies.
+  virtual uint64_t fingerprint() const = 0;
   // Types of the outputs for this sample of so many bytes, then the outputs themselves.
   virtual void infer(int64_t index, size_t bytes, std::vector<TensorType>& outputs) const = 0;
   virtual void write(int64_t index, std::span<const uint8_t> bytes,

@@ -54,8 +54,8 @@ class Pipeline {
   // Before any further run(): as if it had just been built, from where it stands; frees what was ahead.
   void stop();
 
-  // What the user received so far, as JSON. restore() goes on after it, in O(1), and returns warnings; it throws StateError when
-  // the state's order or chance is another (force overrides), or cannot be dealt to these shards.
+  // What the user received so far, as JSON. restore() goes on after it, in O(1), and returns warnings or throws StateError: Note
+  // [What a state goes on with].
   std::string state() const;
   std::vector<std::string> restore(const std::string& state, bool force);
 

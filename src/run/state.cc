@@ -2,7 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/state.h"
 
+#include <cinttypes>
 #include <nlohmann/json.hpp>
+
+#include "base/hash.h"
+#include "op/reader.h"
 
 namespace stoker {
 
@@ -12,12 +16,6 @@ namespace {
 
 constexpr int kFormat = 1;
 
-const char* name_of(io::OrderSpec::EpochEnd end) {
-  return end == io::OrderSpec::EpochEnd::kPad    ? "pad"
-         : end == io::OrderSpec::EpochEnd::kDrop ? "drop"
-                                                 : "continue";
-}
-
 std::string order_name(const Plan& plan, int r) {
   return plan.reader_count() ? plan.node(plan.reader_node(r)).name : "pipeline";
 }
@@ -26,7 +24,10 @@ std::string order_name(const Plan& plan, int r) {
 Json order_json(const Plan& plan, int r) {
   const io::Order& o = plan.order(r);
   const io::OrderSpec& s = o.spec();
-  Json j{{"size", s.size}, {"key", s.key}, {"shuffle", s.shuffle}, {"epoch_end", name_of(s.end)}};
+  Json j{{"size", s.size},
+         {"key", s.key},
+         {"shuffle", s.shuffle},
+         {"epoch_end", EnumNames<io::OrderSpec::EpochEnd>::kNames[static_cast<int>(s.end)]}};
   if (o.contiguous()) {
     j["num_shards"] = s.num_shards;
     j["stick_to_shard"] = s.stick_to_shard;
@@ -50,6 +51,63 @@ Json graph_json(const Plan& plan) {
   return j;
 }
 
+std::string hex(uint64_t x) {
+  char text[17];
+  std::snprintf(text, sizeof text, "%016" PRIx64, x);
+  return text;
+}
+
+// In Python's words; a hash of what is long.
+std::string brief(const Value& v) {
+  std::string s = to_string(v);
+  return s.size() <= 60 ? s : "hash " + hex(hash64(s));
+}
+
+// Of a node, what is not the default. A reader's are its order.
+Json arguments_json(const Plan& plan, int i) {
+  const Node& n = plan.node(i);
+  const OperatorType& type = *plan.checked(i).type;
+  Json j = Json::object();
+  if (type.kind == OperatorKind::kRead) return j;
+  for (const ArgumentInfo& a : type.arguments) {
+    const auto given = n.arguments.find(a.name);
+    if (given != n.arguments.end() && given->second != a.fallback) j[a.name] = brief(given->second);
+  }
+  for (const ArgumentLink& link : n.links)
+    j[link.argument] = "computed by " + plan.node(link.from.node).op;
+  return j;
+}
+
+Json arguments_json(const Plan& plan) {
+  Json j = Json::array();
+  for (int i = 0; i < plan.size(); ++i)
+    if (plan.plan(i).is_used) j.push_back(arguments_json(plan, i));
+  return j;
+}
+
+// "key was 3, now it is 4"
+std::string change(const std::string& what, const Json& then, const Json& now, const char* absent) {
+  auto text = [&](const Json& side) {
+    if (!side.contains(what)) return std::string(absent);
+    return side[what].is_string() ? side[what].get<std::string>() : side[what].dump();
+  };
+  return what + " was " + text(then) + ", now it is " + text(now);
+}
+
+void warn_of_arguments(const Json& saved, const Plan& plan, std::vector<std::string>& warnings) {
+  const Json all = arguments_json(plan);
+  for (int i = 0, k = 0; i < plan.size(); ++i) {
+    if (!plan.plan(i).is_used) continue;
+    const Json &then = saved.at(k), &now = all[k];
+    ++k;
+    Json both = now;
+    both.update(then);
+    for (auto& [name, value] : both.items())
+      if (!then.contains(name) || !now.contains(name) || then[name] != now[name])
+        warnings.push_back(place_of(plan.node(i)) + ": " + change(name, then, now, "the default"));
+  }
+}
+
 void refuse(bool force, std::vector<std::string>& warnings, const std::string& why) {
   if (!force) throw StateError(why + "; restore(state, force=True) goes on all the same");
   warnings.push_back(why);
@@ -68,12 +126,12 @@ void restore_order(const Json& saved, const Plan& plan, int r, bool force, Resto
         "; restore with the same number, or use random_shuffle=True without stick_to_shard");
   for (auto& [key, value] : now.items())
     if (!then.contains(key) || then[key] != value)
-      refuse(force, out.warnings,
-             "reader '" + name + "': " + key + " was " +
-                 (then.contains(key) ? then[key].dump() : "not set") + ", now it is " +
-                 value.dump());
+      refuse(force, out.warnings, "reader '" + name + "': " + change(key, then, now, "not set"));
   if (then.contains("num_shards") != now.contains("num_shards"))
     refuse(force, out.warnings, "reader '" + name + "' dealt its samples in another way");
+  // States of older versions have no fingerprint.
+  if (saved.contains("files") && saved["files"] != hex(plan.source(r).fingerprint()))
+    refuse(force, out.warnings, "reader '" + name + "' reads other files: names or labels differ");
   const int64_t cursor = saved.at("cursor").get<int64_t>();
   if (cursor < 0)
     throw StateError("reader '" + name + "': the state's cursor is " + std::to_string(cursor));
@@ -92,9 +150,12 @@ std::string save_state(const Plan& plan, uint64_t seed, const std::vector<int64_
     j["orders"][order_name(plan, r)] = {{"cursor", cursors[r]},
                                         {"epoch", plan.order(r).epoch_of(cursors[r])},
                                         {"order", order_json(plan, r)}};
+    if (plan.reader_count())
+      j["orders"][order_name(plan, r)]["files"] = hex(plan.source(r).fingerprint());
   }
   j["chance"] = chance_json(plan);
   j["graph"] = graph_json(plan);
+  j["arguments"] = arguments_json(plan);
   return j.dump();
 }
 
@@ -102,8 +163,13 @@ RestoredState load_state(const std::string& text, const Plan& plan, uint64_t see
                          bool seed_is_drawn, bool force) {
   RestoredState out{{}, seed, {}};
   try {
-    const Json j = Json::parse(text);
-    if (j.at("format") != "stoker state") throw StateError("this is not a pipeline's state");
+    const Json j = Json::parse(text, nullptr, false);
+    if (j.is_discarded())
+      throw StateError(
+          "this is not a pipeline's state: restore() takes the text itself, no file's name, got '" +
+          text.substr(0, 40) + (text.size() > 40 ? "...'" : "'"));
+    if (!j.is_object() || j.value("format", Json()) != "stoker state")
+      throw StateError("this is not a pipeline's state");
     if (j.at("version").get<int>() > kFormat)
       throw StateError("the state is of version " + j.at("version").dump() +
                        ", this Stoker reads up to " + std::to_string(kFormat));
@@ -122,6 +188,8 @@ RestoredState load_state(const std::string& text, const Plan& plan, uint64_t see
     if (j.at("graph") != graph_json(plan))
       out.warnings.push_back("the graph was edited: " + j.at("graph").dump() + " became " +
                              graph_json(plan).dump());
+    else if (j.contains("arguments"))  // not in states of older versions
+      warn_of_arguments(j["arguments"], plan, out.warnings);
     const uint64_t then = j.at("seed").get<uint64_t>();
     if (seed_is_drawn) out.seed = then;
     else if (then != seed)

@@ -1,7 +1,12 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The state of a pipeline: what the user received, and the keys that what follows depends on. Pure functions.
+// The state of a pipeline: what the user received, and what the samples to come depend on. Pure functions.
+//
+// Note [What a state goes on with]
+// Refused (unless forced): another order, that is other files, labels, key, shuffling or end of the epoch; a random operator
+// more or less, or one of another key. Refused always: contiguous shards on another number of shards.
+// A warning: another explicit seed (ranks have their own, and share a state); other operators; other arguments.
 #pragma once
 #include "run/plan.h"
 
@@ -15,8 +20,7 @@ struct RestoredState {
   uint64_t seed;
   std::vector<std::string> warnings;
 };
-// Throws StateError when the order or a random operator's key differs (unless `force`), when contiguous shards would have to be
-// dealt to another number of shards, or when the text is no state.
+// Throws StateError as the note says, and when the text is no state.
 RestoredState load_state(const std::string& text, const Plan& plan, uint64_t seed,
                          bool seed_is_drawn, bool force);
 

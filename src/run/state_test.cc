@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 // State: a number that says what the user received, and what it may go on with.
+#include <gmock/gmock.h>
+
 #include "run/testing.h"
 
 namespace stoker {
@@ -87,6 +89,41 @@ TEST(State, RefusesAnotherOrder) {
   EXPECT_THROW((void)unshuffled.restore(state, false), StateError);
 }
 
+TEST(State, RefusesOtherFilesButNotAnotherFolder) {
+  SampleFolder folder(6), elsewhere(6);
+  Pipeline p(file_graph(folder), options(2));
+  const std::string state = p.state();
+  Pipeline moved(file_graph(elsewhere), options(2));
+  EXPECT_TRUE(moved.restore(state, false).empty());
+  Pipeline relabelled(file_graph(folder, {{"labels", std::vector<int64_t>{0, 1, 2, 3, 4, 6}}}),
+                      options(2));
+  EXPECT_THROW((void)relabelled.restore(state, false), StateError);
+  EXPECT_EQ(relabelled.restore(state, true).size(), 1u);
+  Graph renamed = file_graph(folder);
+  auto names = folder.names();
+  std::swap(names[0], names[1]);
+  renamed.nodes[0].arguments["files"] = names;
+  Pipeline swapped(renamed, options(2));
+  EXPECT_THROW((void)swapped.restore(state, false), StateError);
+  const size_t at = state.find(",\"files\":");
+  const std::string older = state.substr(0, at) + state.substr(state.find('}', at));
+  EXPECT_TRUE(swapped.restore(older, false).empty());
+}
+
+TEST(State, OtherArgumentsWarn) {
+  SampleFolder folder(6);
+  Pipeline p(file_graph(folder), options(2));
+  Graph edited = file_graph(folder);
+  edited.nodes[2].arguments["range"] = std::vector<double>{0, 2};
+  edited.nodes[1].arguments["dtype"] = std::string("int64");
+  Pipeline other(edited, options(2));
+  const auto warnings = other.restore(p.state(), false);
+  ASSERT_EQ(warnings.size(), 2u);
+  EXPECT_EQ(warnings[0], "cast 'cast_0': dtype was 'int32', now it is 'int64'");
+  EXPECT_EQ(warnings[1],
+            "random.uniform 'random_uniform_0': range was the default, now it is [0.0, 2.0]");
+}
+
 TEST(State, RefusesContiguousShardsOnAnotherCount) {
   SampleFolder folder(20);
   auto graph = [&](int64_t shards) { return file_graph(folder, {{"num_shards", shards}}); };
@@ -124,8 +161,19 @@ TEST(State, ADrawnSeedIsKeptAndAnotherSeedWarns) {
 TEST(State, RefusesWhatIsNoState) {
   SampleFolder folder(4);
   Pipeline p(file_graph(folder), options(2));
-  for (const char* text : {"", "{}", "[]", "{\"format\": \"stoker state\"}", "nonsense"})
-    EXPECT_THROW((void)p.restore(text, true), StateError) << text;
+  auto complaint = [&](const char* text) -> std::string {
+    try {
+      (void)p.restore(text, true);
+    } catch (const StateError& e) {
+      return e.what();
+    }
+    return "none";
+  };
+  for (const char* text : {"{}", "[]", "null", "{\"a\": 1}", "{\"format\": 1}"})
+    EXPECT_EQ(complaint(text), "this is not a pipeline's state") << text;
+  for (const char* text : {"", "run/state.json", "{\"format\": \"stoker st"})
+    EXPECT_THAT(complaint(text), testing::HasSubstr("no file's name")) << text;
+  EXPECT_THAT(complaint("{\"format\": \"stoker state\"}"), testing::HasSubstr("damaged"));
 }
 
 }  // namespace

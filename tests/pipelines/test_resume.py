@@ -117,6 +117,9 @@ def test_a_state_of_another_order_is_refused(files: list[str]) -> None:
     fewer = make(training(files[:-1], random_shuffle=True), batch_size=4)
     with pytest.raises(StateError, match="size"):
         fewer.restore(state)
+    relabelled = training(files, random_shuffle=True, labels=[0] * len(files))
+    with pytest.raises(StateError, match="other files"):
+        make(relabelled, batch_size=4).restore(state)
 
 
 def test_a_state_of_other_chance_is_refused(files: list[str]) -> None:

@@ -14,7 +14,8 @@ namespace {
 
 class FileSource final : public Source {
  public:
-  explicit FileSource(const io::FileListSpec& spec) : list_(spec) {}
+  explicit FileSource(const io::FileListSpec& spec)
+      : list_(spec), fingerprint_(list_.fingerprint()) {}
 
   int64_t size() const override { return list_.size(); }
   io::Extent extent(int64_t index) const override {
@@ -23,6 +24,7 @@ class FileSource final : public Source {
     return e;
   }
   std::string name(int64_t index) const override { return list_.path(index); }
+  uint64_t fingerprint() const override { return fingerprint_; }
   void infer(int64_t, size_t bytes, std::vector<TensorType>& outputs) const override {
     outputs.push_back({DType::kUint8, {}, {static_cast<int64_t>(bytes)}});
     outputs.push_back({DType::kInt32, {}, {1}});
@@ -37,6 +39,7 @@ class FileSource final : public Source {
 
  private:
   io::FileList list_;
+  uint64_t fingerprint_;
 };
 
 }  // namespace
