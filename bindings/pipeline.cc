@@ -43,12 +43,22 @@ PipelineOptions options_of(const nb::dict& d) {
   return o;
 }
 
-nb::dict usage(const Usage& u) {
-  nb::dict d;
-  d["limit"] = u.limit;
-  d["in_use"] = u.in_use;
-  d["high_water"] = u.high_water;
-  d["cached"] = u.cached;
+// Note [Shares of the budget]
+nb::dict memory(const Pipeline::Stats& s) {
+  nb::dict batches, scratch, read_ahead, d;
+  batches["limit"] = s.batches.limit;
+  batches["in_use"] = s.batches.in_use;
+  batches["high_water"] = s.batches.high_water;
+  batches["cached"] = s.batches.cached;
+  scratch["limit"] = s.scratch_limit;
+  scratch["in_use"] = s.executor.scratch;
+  read_ahead["limit"] = s.read_ahead_limit;
+  read_ahead["in_use"] = s.executor.read_ahead;
+  read_ahead["high_water"] = s.executor.read_ahead_high_water;
+  d["limit"] = s.memory_limit;
+  d["batches"] = batches;
+  d["scratch"] = scratch;
+  d["read_ahead"] = read_ahead;
   return d;
 }
 
@@ -79,15 +89,15 @@ nb::dict stats(const Pipeline& p) {
     nodes.append(one);
   }
   d["operators"] = nodes;
-  d["steps"] = s.waits.steps;
-  d["steps_waited"] = s.waits.steps_waited;
-  d["samples"] = s.waits.samples;
-  d["bytes_read"] = s.waits.bytes_read;
+  d["steps"] = s.executor.steps;
+  d["steps_waited"] = s.executor.steps_waited;
+  d["samples"] = s.executor.samples;
+  d["bytes_read"] = s.executor.bytes_read;
   d["failures"] = s.failures;
-  d["user_wait_seconds"] = static_cast<double>(s.waits.user_wait_ns) * 1e-9;
-  d["worker_idle_seconds"] = static_cast<double>(s.waits.worker_idle_ns) * 1e-9;
-  d["read_wait_seconds"] = static_cast<double>(s.waits.read_wait_ns) * 1e-9;
-  d["memory"] = usage(s.memory);
+  d["user_wait_seconds"] = static_cast<double>(s.executor.user_wait_ns) * 1e-9;
+  d["worker_idle_seconds"] = static_cast<double>(s.executor.worker_idle_ns) * 1e-9;
+  d["read_wait_seconds"] = static_cast<double>(s.executor.read_wait_ns) * 1e-9;
+  d["memory"] = memory(s);
   return d;
 }
 
@@ -140,7 +150,11 @@ void bind_pipeline(nb::module_& m) {
       .def("quarantine",
            [](const Pipeline& p) {
              nb::list l;
-             for (const SampleFailure& f : p.quarantine()) l.append(describe_failure(f));
+             for (const auto& [last, times] : p.quarantine()) {
+               nb::dict d = describe_failure(last);
+               d["times"] = times;
+               l.append(d);
+             }
              return l;
            })
       .def("trim", &Pipeline::trim)

@@ -88,7 +88,7 @@ def print_times(pipe: Pipeline) -> None:
     waited, steps = stats["steps_waited"], stats["steps"]
     print(f"  waited for {waited} of {steps} batches, {stats['user_wait_seconds']:.2f} s in all")
     print(f"  workers idle {stats['worker_idle_seconds']:.2f} s")
-    memory = stats["memory"]["high_water"] / 1e6
+    memory = stats["memory"]["batches"]["high_water"] / 1e6
     print(
         f"  {stats['bytes_read'] / 1e6:.0f} MB read, batches took at most {memory:.0f} MB of memory"
     )

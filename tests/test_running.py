@@ -244,7 +244,7 @@ def test_plan_and_stats(pictures: Path) -> None:
     assert stats["steps"] == 6
     assert stats["samples"] >= SIZE
     assert stats["bytes_read"] >= sum(p.stat().st_size for p in pictures.glob("*/*"))
-    assert stats["memory"]["high_water"] >= 4 * 16 * 16 * 3
+    assert stats["memory"]["batches"]["high_water"] >= 4 * 16 * 16 * 3
     pipe.trim()
     assert "built" in repr(pipe)
 

@@ -322,7 +322,10 @@ class Pipeline:
         return self._built().plan()
 
     def quarantine(self) -> list[dict[str, Any]]:
-        """All samples found damaged so far: file, offset, operator, message."""
+        """The samples found damaged so far: file, offset, operator, message.
+
+        One entry for each, of its last failure; ``times`` counts them.
+        """
         return self._built().quarantine()
 
     def write_quarantine(self, path: str | os.PathLike[str]) -> None:

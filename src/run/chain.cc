@@ -11,7 +11,19 @@ namespace stoker {
 
 namespace {
 
-int64_t now_ns() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
+// Adds the time that it lives.
+class Timed {
+ public:
+  explicit Timed(std::atomic<int64_t>& sum) : sum_(sum), start_(now()) {}
+  ~Timed() { sum_.fetch_add(now() - start_, std::memory_order_relaxed); }
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+
+ private:
+  static int64_t now() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
+  std::atomic<int64_t>& sum_;
+  const int64_t start_;
+};
 
 TensorType frame_type(TensorType t) {
   t.layout = t.layout.str().substr(1);
@@ -97,6 +109,7 @@ Chance Chain::chance(int node) const {
 
 void Chain::feed(int reader, int64_t index, std::span<const uint8_t> bytes) {
   node_ = plan_.reader_node(reader);
+  const Timed timed(node_ns_[node_]);
   State& s = states_[node_];
   const Source& source = plan_.source(reader);
   s.types.clear();
@@ -167,6 +180,7 @@ void Chain::lower_node(int node, int64_t frame) {
 void Chain::infer_node(int node) {
   State& s = states_[node];
   node_ = node;
+  const Timed timed(node_ns_[node]);
   const auto& inputs = plan_.node(node).inputs;
   s.inputs.clear();
   for (size_t i = 0; i < inputs.size(); ++i) s.inputs.push_back(input_type(node, i));
@@ -333,7 +347,7 @@ void Chain::run_pass(int head, int tail) {
 void Chain::run_node(int node) {
   State& s = states_[node];
   node_ = node;
-  const int64_t start = now_ns();
+  const Timed timed(node_ns_[node]);
   if (plan_.checked(node).type->kind == OperatorKind::kLower) {
     int tail = node;
     while (plan_.plan(tail).fuses_into >= 0 && rewrites_.fuse) tail = plan_.plan(tail).fuses_into;
@@ -344,7 +358,6 @@ void Chain::run_node(int node) {
     run_sample(node);
     s.done = true;
   }
-  node_ns_[node].fetch_add(now_ns() - start, std::memory_order_relaxed);
 }
 
 // Slots whose value was made elsewhere (early values, bytes, an output that is named twice).

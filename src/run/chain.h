@@ -45,7 +45,7 @@ class Chain {
   std::vector<Block> device_blocks(int node) const { return states_[node].blocks; }
 
   int node() const { return node_; }  // at work, for messages
-  // Time spent in a node (a pass counts for its first), in ns. Any thread may ask.
+  // Time spent in a node, its shapes included (a pass counts for its first), in ns. Any thread may ask.
   int64_t node_ns(int node) const { return node_ns_[node].load(std::memory_order_relaxed); }
 
  private:

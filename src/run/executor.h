@@ -33,10 +33,13 @@ struct Outputs {
   bool is_lost = false;  // on_error=raise and something failed, or nothing is left: to be raised
 };
 
-struct WaitStats {
+struct ExecutorStats {
   int64_t steps = 0, steps_waited = 0;  // hand-outs, and those that were not ready when asked for
   int64_t user_wait_ns = 0, worker_idle_ns = 0, read_wait_ns = 0;
-  int64_t samples = 0, bytes_read = 0;
+  int64_t samples = 0;  // made, also ahead; each once
+  int64_t bytes_read = 0;
+  size_t scratch = 0;  // bytes that the workers hold
+  size_t read_ahead = 0, read_ahead_high_water = 0;  // bytes that wait, and the most there were
 };
 
 class Executor {
@@ -49,7 +52,7 @@ class Executor {
   // Requires: wait() returned true.
   virtual Outputs take() = 0;
   virtual int64_t node_ns(int node) const = 0;  // summed over workers
-  virtual WaitStats waits() const = 0;
+  virtual ExecutorStats stats() const = 0;
 };
 
 // `cursors`: where each order starts. Requires: the pool outlives the executor (outputs may outlive both).

@@ -150,9 +150,18 @@ std::optional<Outputs> Pipeline::run(const std::function<bool()>& interrupted) {
     throw;
   }
   cursors_ = out.next;
-  quarantine_.insert(quarantine_.end(), out.failures.begin(), out.failures.end());
+  note(out.failures);
   if (out.is_lost) throw BatchError(std::move(out.failures), options_.batch_size);
   return out;
+}
+
+void Pipeline::note(const std::vector<SampleFailure>& failures) {
+  for (const SampleFailure& f : failures) {
+    Quarantined& q = quarantine_[{plan_->reader_count() ? f.index : 0, f.instance}];
+    q.last = f;
+    ++q.times;
+    ++failures_;
+  }
 }
 
 void Pipeline::schedule() {
@@ -200,17 +209,24 @@ ReaderMeta Pipeline::reader_meta(const std::string& name) const {
   throw GraphError("no reader is named '" + name + "'." + did_you_mean(name, names));
 }
 
-std::vector<SampleFailure> Pipeline::quarantine() const { return quarantine_; }
+std::vector<Pipeline::Quarantined> Pipeline::quarantine() const {
+  std::vector<Quarantined> all;
+  for (auto& [key, q] : quarantine_) all.push_back(q);
+  return all;
+}
 
 Pipeline::Stats Pipeline::stats() const {
   check_process();
   Stats s;
-  if (executor_) s.waits = executor_->waits();
+  if (executor_) s.executor = executor_->stats();
   for (int i = 0; i < plan_->size(); ++i)
     s.nodes.push_back(
         {plan_->node(i).op, plan_->node(i).name, executor_ ? executor_->node_ns(i) : 0});
-  s.memory = pool_->usage();
-  s.failures = static_cast<int64_t>(quarantine_.size());
+  s.memory_limit = options_.memory_limit;
+  s.scratch_limit = executor_options_.scratch_limit;
+  s.read_ahead_limit = executor_options_.read_ahead_limit;
+  s.batches = pool_->usage();
+  s.failures = failures_;
   return s;
 }
 

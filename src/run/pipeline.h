@@ -4,6 +4,7 @@
 // A pipeline: a graph that is being run. One caller at a time; a second thread gets StateError, and so does a forked child.
 #pragma once
 #include <atomic>
+#include <map>
 #include <optional>
 
 #include "run/executor.h"
@@ -64,15 +65,21 @@ class Pipeline {
   uint64_t seed() const { return *options_.seed; }
   int64_t steps_left() const;  // in this epoch, the coming one included
   ReaderMeta reader_meta(const std::string& name) const;  // "": the lead reader
-  std::vector<SampleFailure> quarantine() const;
+  // What could not be made, by sample and operator: its last failure, and how many there were.
+  struct Quarantined {
+    SampleFailure last;
+    int64_t times = 0;
+  };
+  std::vector<Quarantined> quarantine() const;
   struct NodeTime {
     std::string op, name;
     int64_t ns;
   };
   struct Stats {
-    WaitStats waits;
+    ExecutorStats executor;
     std::vector<NodeTime> nodes;
-    Usage memory;
+    size_t memory_limit, scratch_limit, read_ahead_limit;
+    Usage batches;
     int64_t failures;
   };
   Stats stats() const;
@@ -81,6 +88,7 @@ class Pipeline {
  private:
   class Use;  // one caller at a time, and not in a forked child
   void check_process() const;
+  void note(const std::vector<SampleFailure>& failures);
   Executor& executor();
 
   std::shared_ptr<const Plan> plan_;
@@ -88,7 +96,9 @@ class Pipeline {
   ExecutorOptions executor_options_;
   std::unique_ptr<HostPool> pool_;
   std::vector<int64_t> cursors_;  // after what the user received
-  std::vector<SampleFailure> quarantine_;
+  // By index of the sample (0 without a reader) and operator: so no run, however long, fills the memory.
+  std::map<std::pair<int64_t, std::string>, Quarantined> quarantine_;
+  int64_t failures_ = 0;
   int64_t pid_;
   mutable std::atomic<bool> busy_{false};
   std::unique_ptr<Executor> executor_;

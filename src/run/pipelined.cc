@@ -120,7 +120,8 @@ struct Worker {
       : bytes(plan, fetchers), maker(plan, plan.rewrites(), options, bytes, pool) {}
   FetchedBytes bytes;
   SampleMaker maker;
-  std::atomic<int64_t> idle_ns{0}, samples{0};
+  std::atomic<int64_t> idle_ns{0};
+  std::atomic<size_t> scratch{0};
   std::thread thread;
 };
 
@@ -213,14 +214,22 @@ class Pipelined final : public Executor {
     return sum;
   }
 
-  WaitStats waits() const override {
+  ExecutorStats stats() const override {
     std::lock_guard lock(mutex_);
-    WaitStats s{.steps = steps_, .steps_waited = steps_waited_, .user_wait_ns = user_wait_ns_};
+    ExecutorStats s{.steps = steps_,
+                    .steps_waited = steps_waited_,
+                    .user_wait_ns = user_wait_ns_,
+                    .samples = samples_};
     for (auto& w : workers_) {
       s.worker_idle_ns += w->idle_ns.load(std::memory_order_relaxed);
-      s.samples += w->samples.load(std::memory_order_relaxed);
       s.read_wait_ns += w->bytes.wait_ns.load(std::memory_order_relaxed);
       s.bytes_read += w->bytes.bytes_read.load(std::memory_order_relaxed);
+      s.scratch += w->scratch.load(std::memory_order_relaxed);
+    }
+    for (auto& f : fetchers_) {
+      const io::Fetcher::Stats read = f->stats();
+      s.read_ahead += read.held;
+      s.read_ahead_high_water += read.high_water;
     }
     return s;
   }
@@ -333,7 +342,7 @@ class Pipelined final : public Executor {
       } catch (...) {
         fatal = std::current_exception();
       }
-      w.samples.fetch_add(1, std::memory_order_relaxed);
+      w.scratch.store(w.maker.arena().held(), std::memory_order_relaxed);
       lock.lock();
       finish_ticket(*it, i, starved, rooms, fatal, failures);
       bury(lock);
@@ -351,6 +360,7 @@ class Pipelined final : public Executor {
     } else {
       it.tickets[i] = Ticket::kDone;
       ++it.done;
+      samples_ += it.step.is_made[i];
       it.step.failures.insert(it.step.failures.end(), failures.begin(), failures.end());
     }
     close_what_is_closing();
@@ -384,6 +394,8 @@ class Pipelined final : public Executor {
     while (ring_.size() > 1 && ring_.back()->is_closing && !ring_.back()->running &&
            !ring_.back()->is_issuing) {
       next_number_ = ring_.back()->step.number;
+      const std::vector<char>& made = ring_.back()->step.is_made;
+      samples_ -= std::count(made.begin(), made.end(), 1);
       graveyard_.push_back(std::move(ring_.back()));
       ring_.pop_back();
     }
@@ -441,7 +453,7 @@ class Pipelined final : public Executor {
   bool stop_ = false, tight_ = false, stuck_ = false, unopened_ = false, waited_ = false;
   int64_t rooms_ = 0;  // how often memory was released
   int burying_ = 0;  // threads that are letting go of closed iterations
-  int64_t steps_ = 0, steps_waited_ = 0, user_wait_ns_ = 0;
+  int64_t steps_ = 0, steps_waited_ = 0, samples_ = 0, user_wait_ns_ = 0;
 };
 
 }  // namespace

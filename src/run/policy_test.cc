@@ -61,6 +61,23 @@ TEST(Policy, SkipHandsOutAShorterBatch) {
   }
 }
 
+TEST(Policy, TheQuarantineHoldsEachSampleOnceAndOnlyMadeOnesCount) {
+  SampleFolder folder(4);
+  Broken broken({folder.path(0), folder.path(1), folder.path(2), folder.path(3)});
+  io::WithFaults faults(broken);
+  for (const char* executor : {"pipelined", "simple"}) {
+    Pipeline p(file_graph(folder), options("skip", 4, executor));
+    for (int epoch = 0; epoch < 5; ++epoch) EXPECT_THROW((void)p.run(), BatchError);
+    const auto bad = p.quarantine();
+    ASSERT_EQ(bad.size(), 4u);
+    EXPECT_EQ(bad[2].last.source, folder.path(2));
+    EXPECT_EQ(bad[2].last.who.epoch, 4);
+    EXPECT_EQ(bad[2].times, 5);
+    EXPECT_EQ(p.stats().failures, 20);
+    EXPECT_EQ(p.stats().executor.samples, 0);
+  }
+}
+
 TEST(Policy, ABatchThatLosesEverythingRaises) {
   SampleFolder folder(6);
   Broken broken({folder.path(2), folder.path(3)});

@@ -32,6 +32,7 @@ class Simple final : public Executor {
     for (int i = 0; i < plan_->batch_size(); ++i) {
       try {
         step.is_made[i] = maker_.make(step, i, step.failures);
+        samples_ += step.is_made[i];
       } catch (const Starved&) {
         throw BudgetError("no memory for a sample. " + pool_.explain());
       }
@@ -44,8 +45,8 @@ class Simple final : public Executor {
   }
 
   int64_t node_ns(int node) const override { return maker_.chain().node_ns(node); }
-  WaitStats waits() const override {
-    return {.steps = steps_, .samples = steps_ * plan_->batch_size()};
+  ExecutorStats stats() const override {
+    return {.steps = steps_, .samples = samples_, .scratch = maker_.arena().held()};
   }
 
  private:
@@ -56,7 +57,7 @@ class Simple final : public Executor {
   DirectBytes bytes_;
   SampleMaker maker_;
   std::unique_ptr<DeviceStage> device_;
-  int64_t steps_ = 0;
+  int64_t steps_ = 0, samples_ = 0;
 };
 
 }  // namespace

@@ -222,7 +222,7 @@ def test_a_tight_budget_changes_nothing_but_speed() -> None:
             memory_limit=2 * (one_batch + (1 << 16)),
         )
         assert_same(take(pipe, 40), expected, f"depth {depth}")
-        memory = pipe.stats()["memory"]
+        memory = pipe.stats()["memory"]["batches"]
         assert memory["high_water"] <= memory["limit"]
 
 
