@@ -48,38 +48,29 @@ Bytes Fetcher::read(const Source& source) const {
   return bytes;
 }
 
-Bytes Fetcher::read(const Extent& extent) const { return read(open(extent)); }
-
 void Fetcher::schedule(int64_t end) {
   const std::lock_guard lock(mutex_);
   end_ = std::max(end_, end);
   room_.notify_one();
 }
 
-Bytes Fetcher::take(int64_t seq) {
+std::optional<Bytes> Fetcher::take(int64_t seq) {
   Lock lock(mutex_);
-  const uint64_t generation = generation_;
   bool waited = false;
-  const auto under_way = [&] {
-    const auto at = entries_.find(seq);
-    return at != entries_.end() && at->second.state == State::kReading;
-  };
-  while (generation == generation_ && under_way()) {
+  auto at = entries_.find(seq);
+  while (at != entries_.end() && at->second.state == State::kReading) {
     stats_.waits += !std::exchange(waited, true);
     done_.wait(lock);
+    at = entries_.find(seq);
   }
-  const auto at = entries_.find(seq);
-  const bool fresh = at == entries_.end() && seq >= next_;
-  if (generation != generation_ ||
-      (!fresh && (at == entries_.end() || at->second.state == State::kGone)))
-    throw StateError("fetch: sample " + std::to_string(seq) +
-                     " was taken or skipped before, or the order was reset");
-  if (fresh) {
+  if (at == entries_.end()) {
+    if (seq < next_) return std::nullopt;
     mark_gone(seq);
     ++stats_.on_the_spot;
     lock.unlock();
-    return read(locate_(seq));
+    return read(open(locate_(seq)));
   }
+  if (at->second.state == State::kGone) return std::nullopt;
   Entry entry = std::move(at->second);
   erase(seq);
   const bool on_the_spot = entry.state == State::kParked;
@@ -87,30 +78,6 @@ Bytes Fetcher::take(int64_t seq) {
   lock.unlock();
   if (entry.error) std::rethrow_exception(std::move(entry.error));
   return on_the_spot ? read(entry.source) : std::move(entry.bytes);
-}
-
-void Fetcher::skip(int64_t seq) {
-  const std::lock_guard lock(mutex_);
-  const auto at = entries_.find(seq);
-  if (at == entries_.end()) {
-    if (seq >= next_) mark_gone(seq);
-  } else if (at->second.state == State::kReading) {
-    entries_.erase(at);  // its thread will see that nobody wants it
-  } else if (at->second.state != State::kGone) {
-    erase(seq);
-  }
-}
-
-void Fetcher::reset(int64_t first) {
-  const std::lock_guard lock(mutex_);
-  ++generation_;
-  for (const auto& [seq, entry] : entries_)
-    if (entry.state != State::kReading) release(entry.cost);
-  entries_.clear();
-  parked_.clear();
-  is_full_ = false;
-  next_ = end_ = first;
-  done_.notify_all();
 }
 
 Fetcher::Stats Fetcher::stats() const {
@@ -178,7 +145,6 @@ bool Fetcher::work_waits() const {
 // The first of those that wait for room, else the next of the order.
 bool Fetcher::pick(Job& job) {
   if (!work_waits()) return false;
-  job.generation = generation_;
   if (!parked_.empty()) {
     job.seq = *parked_.begin();
     parked_.erase(parked_.begin());
@@ -194,13 +160,6 @@ bool Fetcher::pick(Job& job) {
   job.cost = kEntryCost;
   hold(job.cost);
   return true;
-}
-
-// The entry that a job is for, unless it was skipped or forgotten meanwhile.
-Fetcher::Entry* Fetcher::entry_of(const Job& job) {
-  if (job.generation != generation_) return nullptr;
-  const auto at = entries_.find(job.seq);
-  return at == entries_.end() ? nullptr : &at->second;
 }
 
 void Fetcher::run(Job& job, Lock& lock) {
@@ -224,33 +183,28 @@ void Fetcher::run(Job& job, Lock& lock) {
 
 // Takes room for a job's bytes, or parks it. Whether to go on.
 bool Fetcher::take_room(Job& job) {
-  Entry* const entry = entry_of(job);
-  if (!entry) {
-    release(job.cost);
-    return false;
-  }
   if (stats_.held + job.source.size <= window_) {
     hold(job.source.size);
     job.cost += job.source.size;
     return true;
   }
   parked_.insert(job.seq);
-  entry->state = State::kParked;
-  entry->cost = job.cost;
-  entry->source = std::move(job.source);
+  Entry& entry = entries_.at(job.seq);
+  entry.state = State::kParked;
+  entry.cost = job.cost;
+  entry.source = std::move(job.source);
   done_.notify_all();
   return false;
 }
 
 void Fetcher::finish(const Job& job, Bytes bytes, std::exception_ptr error) {
-  Entry* const entry = entry_of(job);
+  Entry& entry = entries_.at(job.seq);
   release(job.cost);
-  if (!entry) return;
-  entry->cost = kEntryCost + bytes.size();
-  hold(entry->cost);
-  entry->state = error ? State::kFailed : State::kReady;
-  entry->bytes = std::move(bytes);
-  entry->error = std::move(error);
+  entry.cost = kEntryCost + bytes.size();
+  hold(entry.cost);
+  entry.state = error ? State::kFailed : State::kReady;
+  entry.bytes = std::move(bytes);
+  entry.error = std::move(error);
   ++stats_.ahead;
   done_.notify_all();
 }

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <thread>
 #include <unordered_map>
@@ -22,11 +23,11 @@ namespace stoker::io {
 // Samples have sequence numbers: the order in which they will be wanted. Threads of its own read
 // them in that order as far as the window has room. Whoever takes one that nobody has begun reads
 // it on the spot, so taking waits for a read under way at most and never for a thread to start. No
-// lock is held while reading. Thread-safe; reset() as it says.
+// lock is held while reading. Thread-safe.
 //
 // Note [The window]
-// A sample counts with its bytes and kEntryCost from the moment its size is known until it is taken
-// or skipped, so the sum never exceeds the window (but for a file that grows while it is read). A
+// A sample counts with its bytes and kEntryCost from the moment its size is known until it is taken,
+// so the sum never exceeds the window (but for a file that grows while it is read). A
 // thread parks a sample that does not fit, its file open, and begins no other before it: once there
 // is room it is read, or take() reads it, as it must one larger than the window. Threads that found
 // the window full sleep until a quarter of it is free: waking one for every sample that is taken
@@ -41,9 +42,8 @@ class Fetcher {
   static constexpr size_t kEntryCost = 4096;
 
   struct Stats {
-    size_t held = 0,
-           high_water =
-               0;  // bytes in the window as counted above: now, and the most there ever were
+    // Bytes in the window as counted above: now, and the most there ever were.
+    size_t held = 0, high_water = 0;
     size_t unused = 0;  // bytes of buffers that wait to be used again
     int64_t ahead = 0;  // samples that threads have read or failed to read
     int64_t on_the_spot = 0;  // samples that take() had to read
@@ -57,23 +57,13 @@ class Fetcher {
   Fetcher(const Fetcher&) = delete;
   Fetcher& operator=(const Fetcher&) = delete;
 
-  // Numbers below `end` may be read ahead from now on; each must be taken or skipped some time.
+  // Numbers below `end` may be read ahead from now on; each must be taken some time.
   // Never goes back.
   void schedule(int64_t end);
-  // The bytes of sample `seq`, with kReadPadding zeros behind them. Each number once, in any order;
-  // scheduled or not. Throws what reading threw (SampleError, BudgetError), or StateError when the
-  // number is gone.
-  Bytes take(int64_t seq);
-  // Sample `seq` will not be taken. Skipping what is gone does nothing.
-  void skip(int64_t seq);
-  // Forgets all and goes on from `first`, with nothing scheduled. A take() that waits throws
-  // StateError.
-  void reset(int64_t first);
-  // Something outside of the order, now, into a buffer of the same pool.
-  Bytes read(const Extent& extent) const;
+  // The bytes of sample `seq`, with kReadPadding zeros behind them; scheduled or not, in any order.
+  // Nothing when it was taken before. Throws what reading threw (SampleError, BudgetError).
+  std::optional<Bytes> take(int64_t seq);
   Stats stats() const;
-  // Gives unused buffers back to the system.
-  void trim() { pool_->trim(); }
 
  private:
   // An open file and the part of it that is wanted.
@@ -87,7 +77,7 @@ class Fetcher {
     kParked,  // open, waits for room
     kReady,
     kFailed,
-    kGone,  // taken or skipped before the threads came to it
+    kGone,  // taken before the threads came to it
   };
   struct Entry {
     State state = State::kReading;
@@ -99,7 +89,6 @@ class Fetcher {
   // What a thread is at. `cost` is in held_ already.
   struct Job {
     int64_t seq;
-    uint64_t generation;
     size_t cost = 0;
     Source source;
   };
@@ -113,7 +102,6 @@ class Fetcher {
   bool work_waits() const;
   void run(Job& job, Lock& lock);
   bool take_room(Job& job);
-  Entry* entry_of(const Job& job);
   void finish(const Job& job, Bytes bytes, std::exception_ptr error);
   void hold(size_t bytes);
   void release(size_t bytes);
@@ -132,7 +120,6 @@ class Fetcher {
   std::set<int64_t> parked_;
   int64_t next_ = 0, end_ = 0;  // what threads begin next, and where they stop
   bool is_full_ = false;  // threads sleep until a quarter is free
-  uint64_t generation_ = 0;  // reset() makes reads under way belong to an older one
   Stats stats_;
   bool stopping_ = false;
   std::vector<std::thread> threads_;

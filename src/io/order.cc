@@ -49,8 +49,6 @@ bool Order::contiguous() const {
   return spec_.num_shards > 1 && (!spec_.shuffle || spec_.stick_to_shard);
 }
 
-int64_t Order::batch_at(int64_t) const { return spec_.batch_size; }
-
 // By how much a step moves the cursor.
 int64_t Order::stride() const {
   return contiguous() ? spec_.batch_size : spec_.batch_size * spec_.num_shards;

@@ -60,9 +60,8 @@ class Order {
   explicit Order(const OrderSpec& spec);
 
   // The i-th sample of this shard's batch in the step at `cursor`. Requires: 0 <= i <
-  // batch_at(cursor).
+  // batch_size.
   Place at(int64_t cursor, int64_t i) const;
-  int64_t batch_at(int64_t cursor) const;
   // The cursor of the step after.
   int64_t next(int64_t cursor) const;
   // The epoch in which the step at `cursor` starts.

@@ -36,7 +36,7 @@ Order shard_of(OrderSpec s, int shard) {
 }
 std::vector<Place> step(const Order& o, int64_t cursor) {
   std::vector<Place> places;
-  for (int64_t i = 0; i < o.batch_at(cursor); ++i) places.push_back(o.at(cursor, i));
+  for (int64_t i = 0; i < o.spec().batch_size; ++i) places.push_back(o.at(cursor, i));
   return places;
 }
 // The samples (counted from 1) of one shard's first steps.

@@ -83,27 +83,20 @@ struct HostPool::State {
   bool is_closed = false;
   std::map<size_t, std::deque<Cached>> cache;  // by size class; longest unused first
   std::shared_ptr<Listener> listener;
-  std::array<size_t, kUses> charged{};  // the part of now.bytes that is not in buffers
 
   // All of these: Requires: mutex is held.
   bool fits(size_t bytes) const { return bytes < SIZE_MAX && bytes <= now.limit - now.in_use; }
-  void add(size_t bytes, Use use) {
+  void add_buffer(size_t bytes, Use use) {
+    ++now.buffers[at(use)];
     now.bytes[at(use)] += bytes;
     now.in_use += bytes;
     now.high_water = std::max(now.high_water, now.in_use);
     recent_peak = std::max(recent_peak, now.in_use);
   }
-  void subtract(size_t bytes, Use use) {
+  void subtract_buffer(size_t bytes, Use use) {
+    --now.buffers[at(use)];
     now.bytes[at(use)] -= bytes;
     now.in_use -= bytes;
-  }
-  void add_buffer(size_t size, Use use) {
-    add(size, use);
-    ++now.buffers[at(use)];
-  }
-  void subtract_buffer(size_t size, Use use) {
-    subtract(size, use);
-    --now.buffers[at(use)];
   }
   void note_held() { now.high_water_held = std::max(now.high_water_held, now.in_use + now.cached); }
   Block take_cached(size_t size) {
@@ -274,31 +267,6 @@ void HostPool::set_use(Buffer& buffer, Use use) {
   ours->relabel(use);
 }
 
-bool HostPool::charge(size_t bytes, Use use) {
-  std::vector<Block> gone;  // outlives the lock
-  std::lock_guard lock(state_->mutex);
-  if (!state_->fits(bytes)) return false;
-  state_->add(bytes, use);
-  state_->charged[at(use)] += bytes;
-  gone = state_->surplus();
-  state_->note_held();
-  return true;
-}
-
-void HostPool::uncharge(size_t bytes, Use use) {
-  std::shared_ptr<State::Listener> l;
-  {
-    std::lock_guard lock(state_->mutex);
-    if (bytes > state_->charged[at(use)])
-      throw Error("cannot uncharge " + in_words(bytes) + ": only " +
-                  in_words(state_->charged[at(use)]) + " are charged");
-    state_->charged[at(use)] -= bytes;
-    state_->subtract(bytes, use);
-    l = state_->begin_call();
-  }
-  state_->finish_call(l);
-}
-
 void HostPool::on_release(std::function<void()> callback) {
   std::shared_ptr<State::Listener> next;
   if (callback) next = std::make_shared<State::Listener>(State::Listener{std::move(callback)});
@@ -325,17 +293,16 @@ Usage HostPool::usage() const {
 }
 
 std::string HostPool::explain() const {
-  static constexpr const char* kNames[kUses] = {
-      "in outputs being made", "as scratch", "in samples read ahead", "in outputs that you hold"};
+  static constexpr const char* kNames[kUses] = {"in outputs being made",
+                                                "in outputs that you hold"};
   const Usage u = usage();
   std::string s = "Host memory: " + in_words(u.in_use) + " in use";
   if (u.limit != SIZE_MAX) s += " of a limit of " + in_words(u.limit);
   const char* separator = " (";
   for (int k = 0; k < kUses; ++k) {
     if (u.bytes[k] == 0) continue;
-    s += separator + in_words(u.bytes[k]) + " " + kNames[k];
-    if (u.buffers[k] > 0)
-      s += ", " + std::to_string(u.buffers[k]) + (u.buffers[k] == 1 ? " buffer" : " buffers");
+    s += separator + in_words(u.bytes[k]) + " " + kNames[k] + ", " + std::to_string(u.buffers[k]) +
+         (u.buffers[k] == 1 ? " buffer" : " buffers");
     separator = "; ";
   }
   if (u.in_use > 0) s += ")";

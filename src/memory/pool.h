@@ -16,12 +16,10 @@ namespace stoker {
 
 // What granted bytes are for, so that an error can say who holds what.
 enum class Use : uint8_t {
-  kOutput,     // of steps that are being made or wait to be handed out
-  kScratch,    // intermediates
-  kReadAhead,  // encoded samples that were read before they are needed
-  kHeld,       // outputs that the user has
+  kOutput,  // of steps that are being made or wait to be handed out
+  kHeld,    // outputs that the user has
 };
-inline constexpr int kUses = 4;
+inline constexpr int kUses = 2;
 
 struct Usage {
   size_t limit = 0;
@@ -56,12 +54,6 @@ class HostPool {
   bool has_room(size_t bytes) const;
   // Labels a buffer anew. Requires: it is one of this pool (throws Error).
   void set_use(Buffer& buffer, Use use);
-
-  // Counts memory that lives elsewhere (arenas, reads). False, and nothing counted, when the limit
-  // does not allow it now.
-  bool charge(size_t bytes, Use use);
-  // Requires: no more than was charged for this use (throws Error).
-  void uncharge(size_t bytes, Use use);
 
   // `callback` is called, in the thread that lets go, each time that room has become free; it may
   // use the pool. It replaces the one before, null means none; on return the one before is not

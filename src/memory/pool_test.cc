@@ -65,7 +65,7 @@ TEST(HostPool, GrantsUpToTheLimitAndNeverOver) {
   EXPECT_TRUE(pool.has_room(2 * kMiB));
   EXPECT_FALSE(pool.has_room(2 * kMiB + 1));
   EXPECT_EQ(pool.try_acquire(2 * kMiB + 1, Use::kOutput), nullptr);
-  auto b = pool.try_acquire(2 * kMiB, Use::kScratch);
+  auto b = pool.try_acquire(2 * kMiB, Use::kHeld);
   ASSERT_TRUE(a && b);
   EXPECT_EQ(pool.try_acquire(1, Use::kOutput), nullptr);
   b.reset();
@@ -76,7 +76,6 @@ TEST(HostPool, GrantsUpToTheLimitAndNeverOver) {
 TEST(HostPool, EvenWithoutLimitNothingImpossibleIsGranted) {
   HostPool pool;
   EXPECT_EQ(pool.try_acquire(SIZE_MAX - 1, Use::kOutput), nullptr);
-  EXPECT_FALSE(pool.charge(SIZE_MAX, Use::kScratch));
   EXPECT_EQ(pool.usage().in_use, 0u);
 }
 
@@ -113,20 +112,16 @@ TEST(HostPool, CachedBlocksMakeRoomForOtherSizes) {
 TEST(HostPool, LabelsSayWhoHoldsWhat) {
   HostPool pool(64 * kMiB);
   auto a = pool.try_acquire(kMiB, Use::kOutput), b = pool.try_acquire(2 * kMiB, Use::kOutput);
-  ASSERT_TRUE(pool.charge(kMiB / 2, Use::kReadAhead));
   pool.set_use(*b, Use::kHeld);
   const Usage u = pool.usage();
   EXPECT_EQ(u.of(Use::kOutput), kMiB);
   EXPECT_EQ(u.of(Use::kHeld), 2 * kMiB);
-  EXPECT_EQ(u.of(Use::kReadAhead), kMiB / 2);
-  EXPECT_EQ(u.of(Use::kScratch), 0u);
   EXPECT_EQ(u.buffers[static_cast<int>(Use::kHeld)], 1);
-  EXPECT_EQ(u.in_use, 3 * kMiB + kMiB / 2);
+  EXPECT_EQ(u.in_use, 3 * kMiB);
   EXPECT_EQ(pool.explain(),
-            "Host memory: 3.5 MiB in use of a limit of 64.0 MiB (1.0 MiB in outputs being made, 1 "
-            "buffer; 512.0 KiB in "
-            "samples read ahead; 2.0 MiB in outputs that you hold, 1 buffer), 0 B cached, at most "
-            "3.5 MiB in use so far.");
+            "Host memory: 3.0 MiB in use of a limit of 64.0 MiB (1.0 MiB in outputs being made, 1 "
+            "buffer; 2.0 MiB in outputs that you hold, 1 buffer), 0 B cached, at most 3.0 MiB in "
+            "use so far.");
   b.reset();
   EXPECT_EQ(pool.usage().of(Use::kHeld), 0u);
   EXPECT_EQ(pool.usage().buffers[static_cast<int>(Use::kHeld)], 0);
@@ -136,19 +131,6 @@ TEST(HostPool, RefusesABufferOfAnother) {
   HostPool one, two;
   auto b = one.try_acquire(1, Use::kOutput);
   EXPECT_THROW(two.set_use(*b, Use::kHeld), Error);
-}
-
-TEST(HostPool, ChargesCountAgainstTheLimit) {
-  HostPool pool(kMiB);
-  EXPECT_TRUE(pool.charge(kMiB - 256, Use::kScratch));
-  EXPECT_FALSE(pool.charge(257, Use::kScratch));
-  EXPECT_EQ(pool.try_acquire(257, Use::kOutput), nullptr);
-  auto b = pool.try_acquire(256, Use::kOutput);
-  EXPECT_TRUE(b);
-  pool.uncharge(kMiB - 256, Use::kScratch);
-  EXPECT_EQ(pool.usage().in_use, 256u);
-  EXPECT_THROW(pool.uncharge(1, Use::kScratch), Error);
-  EXPECT_THROW(pool.uncharge(1, Use::kOutput), Error);  // a buffer's bytes are not a charge
 }
 
 TEST(HostPool, HighWaterStaysAndTrimGivesBack) {
@@ -197,10 +179,6 @@ TEST(HostPool, TellsTheOwnerWhenThereIsRoom) {
   pool.on_release(nullptr);
   waiting.reset();
   EXPECT_EQ(calls, 1);
-  ASSERT_TRUE(pool.charge(1, Use::kScratch));
-  pool.on_release([&] { calls += 10; });
-  pool.uncharge(1, Use::kScratch);
-  EXPECT_EQ(calls, 11);
 }
 
 TEST(HostPool, BuffersOutliveThePool) {
@@ -250,7 +228,6 @@ TEST(HostPool, ThreadsShareOneBudget) {
           open.pop_front();
         }
         if (i % 500 == 0) pool.trim();
-        if (pool.charge(1000, Use::kScratch)) pool.uncharge(1000, Use::kScratch);
       }
     });
   for (auto& t : threads) t.join();

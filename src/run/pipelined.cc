@@ -99,13 +99,10 @@ class FetchedBytes final : public ByteSource {
 
  private:
   std::span<const uint8_t> fetched(int reader, int64_t sequence, int64_t index) {
-    try {
-      taken_[reader] = fetchers_[reader]->take(sequence);
-    } catch (const StateError&) {
-      return direct_.take(
-          reader, sequence,
-          index);  // taken before: this is a ticket that went back for want of memory
-    }
+    std::optional<io::Bytes> bytes = fetchers_[reader]->take(sequence);
+    // Taken before: this is a ticket that went back for want of memory.
+    if (!bytes) return direct_.take(reader, sequence, index);
+    taken_[reader] = std::move(*bytes);
     return {reinterpret_cast<const uint8_t*>(taken_[reader].data()), taken_[reader].size()};
   }
 
