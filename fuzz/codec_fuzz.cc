@@ -40,11 +40,12 @@ struct Choices {
 };
 
 // An error must say something, and point into the file if anywhere.
-void check(const SampleError& e, Bytes file) {
+void check(const SampleError& e, EncodedSpan file) {
   if (e.offset > static_cast<int64_t>(file.size()) || !*e.what()) std::abort();
 }
 
-bool decode(const ImageCodec& codec, Bytes file, const DecodeOptions& options, const View& out) {
+bool decode(const ImageCodec& codec, EncodedSpan file, const DecodeOptions& options,
+            const View& out) {
   try {
     Arena scratch;
     codec.decode(file, options, out, scratch);
@@ -56,7 +57,7 @@ bool decode(const ImageCodec& codec, Bytes file, const DecodeOptions& options, c
 }
 
 // A window may succeed where the whole fails, as it needs less; where both succeed they agree.
-void compare(const ImageCodec& codec, Bytes file, const Choices& choices) {
+void compare(const ImageCodec& codec, EncodedSpan file, const Choices& choices) {
   const ImageInfo info = codec.peek(file, choices.options);
   const Shape full = decoded_type(info, choices.options.output_type).shape;
   const Window w = choices.window_of(full);

@@ -19,4 +19,19 @@ std::string TensorType::str() const {
   return s + " " + shape.str();
 }
 
+TensorType frame_type(TensorType t) {
+  t.layout = t.layout.str().substr(1);
+  std::copy(t.shape.extent + 1, t.shape.extent + t.shape.rank, t.shape.extent);
+  --t.shape.rank;
+  return t;
+}
+
+TensorType sequence_type(const TensorType& t, int64_t frames) {
+  TensorType s = t;
+  s.shape = {frames};
+  for (int a = 0; a < t.shape.rank; ++a) s.shape.push_back(t.shape[a]);
+  if (!t.layout.empty()) s.layout = "F" + std::string(t.layout.str());
+  return s;
+}
+
 }  // namespace stoker

@@ -164,4 +164,8 @@ struct TensorType {
   std::string str() const;  // "uint8 HWC (375, 500, 3)"
 };
 
+// One frame of a sequence, and a sequence of such frames. Requires of the first: the layout begins with F.
+TensorType frame_type(TensorType sequence);
+TensorType sequence_type(const TensorType& frame, int64_t frames);
+
 }  // namespace stoker

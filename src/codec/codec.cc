@@ -25,7 +25,7 @@ std::string supported() {
 
 }  // namespace
 
-const ImageCodec& codec_for(Bytes bytes) {
+const ImageCodec& codec_for(EncodedSpan bytes) {
   for (auto codec : kCodecs)
     if (codec().recognises(bytes)) return codec();
   throw SampleError("not an image that can be decoded: expected " + supported() + ", found " +

@@ -13,7 +13,7 @@
 
 namespace stoker {
 
-using Bytes = std::span<const uint8_t>;
+using EncodedSpan = std::span<const uint8_t>;
 
 // What decode() delivers. kYCbCr is ITU-R BT.601 (16..235, 16..240) made from RGB. kAny keeps what
 // is stored: 1 channel for gray, RGB for colour (also where the file holds YCbCr), 4 for CMYK (0 =
@@ -24,12 +24,12 @@ struct DecodeOptions {
   ImageType output_type = ImageType::kRGB;
   bool adjust_orientation = true;          // turn the picture as its EXIF orientation says
   bool use_fast_idct = false;  // JPEG: a faster, coarser inverse transform; other pixels
-  bool tolerate_corrupt =
-      false;  // deliver what can be decoded of damaged data; damaged headers stay errors
+  // Deliver what can be decoded of damaged data; damaged headers stay errors.
+  bool tolerate_corrupt = false;
   // Judge all of the data; else what the window needs, to the very end if it has the last row.
   bool verify = false;
-  int64_t max_pixels =
-      int64_t{1} << 28;  // a picture that claims more is refused before any memory is taken for it
+  // A picture that claims more is refused before any memory is taken for it.
+  int64_t max_pixels = int64_t{1} << 28;
 };
 
 struct ImageInfo {
@@ -50,22 +50,22 @@ class ImageCodec {
   virtual ~ImageCodec() = default;
   virtual const char* name() const = 0;
   // Looks at the first bytes only.
-  virtual bool recognises(Bytes bytes) const = 0;
+  virtual bool recognises(EncodedSpan bytes) const = 0;
   // Reads the header; the bytes may end behind it. Throws SampleError where the picture cannot be
   // decoded: damaged, of a kind that is not supported, more than max_pixels.
-  virtual ImageInfo peek(Bytes bytes, const DecodeOptions& options) const = 0;
+  virtual ImageInfo peek(EncodedSpan bytes, const DecodeOptions& options) const = 0;
   // Fills `out`, the window of the picture that origin, shape and full say (displayed coordinates;
   // any strides), with exactly those pixels that decoding all of the picture would give. Throws
   // SampleError with the byte offset (about) where the data is damaged; then `out` holds anything.
   // Only what the window needs is judged unless options.verify. Requires: out.full is the shape of
   // decoded_type(), out.dtype its dtype.
-  virtual void decode(Bytes bytes, const DecodeOptions& options, const View& out,
+  virtual void decode(EncodedSpan bytes, const DecodeOptions& options, const View& out,
                       Arena& scratch) const = 0;
 };
 
 // Chooses by content, never by name. Throws SampleError that says what the bytes are and what is
 // supported. Thread-safe.
-const ImageCodec& codec_for(Bytes bytes);
+const ImageCodec& codec_for(EncodedSpan bytes);
 
 // For codecs: refuses a picture of more pixels than the limit.
 void check_pixels(const ImageInfo& info, const DecodeOptions& options);

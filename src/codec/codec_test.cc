@@ -14,7 +14,7 @@
 namespace stoker {
 namespace {
 
-Bytes as_bytes(std::string_view s) {
+EncodedSpan as_bytes(std::string_view s) {
   return {reinterpret_cast<const uint8_t*>(s.data()), s.size()};
 }
 

@@ -158,11 +158,11 @@ class JpegCodec final : public ImageCodec {
  public:
   const char* name() const override { return "JPEG"; }
 
-  bool recognises(Bytes b) const override {
+  bool recognises(EncodedSpan b) const override {
     return b.size() >= 3 && b[0] == 0xFF && b[1] == 0xD8 && b[2] == 0xFF;
   }
 
-  ImageInfo peek(Bytes bytes, const DecodeOptions& options) const override {
+  ImageInfo peek(EncodedSpan bytes, const DecodeOptions& options) const override {
     const JpegHeader header = read_jpeg_header(bytes);
     ImageInfo info;
     info.format = name();
@@ -181,7 +181,7 @@ class JpegCodec final : public ImageCodec {
     return info;
   }
 
-  void decode(Bytes bytes, const DecodeOptions& options, const View& out,
+  void decode(EncodedSpan bytes, const DecodeOptions& options, const View& out,
               Arena& scratch) const override {
     const ImageInfo info = peek(bytes, options);
     check_window(info, options, out);

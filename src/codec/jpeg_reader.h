@@ -55,8 +55,8 @@ class JpegReader {
   void finish(uint8_t* line);
 
  private:
-  static constexpr int kMaxScans =
-      256;  // of a progressive file; each of them costs a pass over the picture
+  // Of a progressive file; each of them costs a pass over the picture.
+  static constexpr int kMaxScans = 256;
   static constexpr int kPadding = 8;
 
   template <class Step>

@@ -93,22 +93,6 @@ Arguments constants_of(const OperatorType& type, const Node& n) {
   return a;
 }
 
-TensorType without_frames(TensorType t) {
-  t.layout = t.layout.str().substr(1);
-  for (int a = 1; a < t.shape.rank; ++a) t.shape[a - 1] = t.shape[a];
-  t.shape.rank -= 1;
-  return t;
-}
-
-TensorType with_frames(TensorType t, int64_t frames) {
-  if (!t.layout.empty()) t.layout = "F" + std::string(t.layout.str());
-  Shape s;
-  s.push_back(frames);
-  for (int a = 0; a < t.shape.rank; ++a) s.push_back(t.shape[a]);
-  t.shape = s;
-  return t;
-}
-
 std::string expectation(const Port& port) {
   std::string s;
   if (*port.dtypes) s += std::string(" dtype ") + port.dtypes;
@@ -157,7 +141,7 @@ void check_node(const Graph& graph, const std::vector<CheckedNode>& done, const 
       if (!c.type->infers) throw GraphError("takes no sequences: its frames may differ in shape");
       c.unfold = true;
       frames = t.shape[0];
-      t = without_frames(t);
+      t = frame_type(t);
     }
     check_port(port, t);
     c.inputs.push_back(t);
@@ -178,7 +162,7 @@ void check_node(const Graph& graph, const std::vector<CheckedNode>& done, const 
   if (c.outputs.size() != c.type->outputs.size())
     throw Error(n.op + ": check() gave a wrong number of outputs");
   if (c.unfold)
-    for (TensorType& t : c.outputs) t = with_frames(t, frames);
+    for (TensorType& t : c.outputs) t = sequence_type(t, frames);
   for (const TensorType& t : c.outputs)
     if (!t.shape.is_possible())
       throw GraphError("the output would be " + t.str() + ", more than 2^40 elements");

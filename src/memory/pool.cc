@@ -73,8 +73,8 @@ struct HostPool::State {
     uint64_t since;
   };
 
-  const pid_t owner =
-      getpid();  // in a forked child the mutex may be held by a thread that is not there
+  // In a forked child the mutex may be held by a thread that is not there.
+  const pid_t owner = getpid();
   mutable std::mutex mutex;
   std::condition_variable quiet;  // a listener has returned
   Usage now;
@@ -102,8 +102,8 @@ struct HostPool::State {
   Block take_cached(size_t size) {
     const auto found = cache.find(size);
     if (found == cache.end()) return nullptr;
-    Block block =
-        std::move(found->second.back().block);  // the one most likely still in a CPU cache
+    // The one most likely still in a CPU cache.
+    Block block = std::move(found->second.back().block);
     found->second.pop_back();
     if (found->second.empty()) cache.erase(found);
     now.cached -= size;
@@ -214,8 +214,8 @@ HostPool::HostPool(size_t limit) : state_(std::make_shared<State>()) { state_->n
 
 HostPool::~HostPool() {
   if (state_->is_foreign()) {
-    (void)new (std::nothrow) std::shared_ptr<State>(
-        std::move(state_));  // left as it is, whatever a thread was doing to it
+    // Left as it is, whatever a thread was doing to it.
+    (void)new (std::nothrow) std::shared_ptr<State>(std::move(state_));
     return;
   }
   state_->set_listener(nullptr);

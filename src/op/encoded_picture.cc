@@ -10,7 +10,7 @@ namespace stoker {
 
 namespace {
 
-Bytes bytes_of(const View& encoded) {
+EncodedSpan bytes_of(const View& encoded) {
   if (encoded.shape.rank != 1)
     throw SampleError("an encoded image has one axis, got the shape " + encoded.shape.str());
   return {encoded.as<const uint8_t>(), static_cast<size_t>(encoded.shape[0])};

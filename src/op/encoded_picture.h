@@ -82,7 +82,7 @@ class EncodedPicture {
   void decode_part(const Window& w, const View& out, Arena& scratch) const;
 
  private:
-  Bytes bytes_;
+  EncodedSpan bytes_;
   DecodeOptions options_;
   const ImageCodec& codec_;
   TensorType decoded_, type_;

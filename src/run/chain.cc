@@ -25,21 +25,6 @@ class Timed {
   const int64_t start_;
 };
 
-TensorType frame_type(TensorType t) {
-  t.layout = t.layout.str().substr(1);
-  std::copy(t.shape.extent + 1, t.shape.extent + t.shape.rank, t.shape.extent);
-  --t.shape.rank;
-  return t;
-}
-
-TensorType sequence_type(const TensorType& t, int64_t frames) {
-  TensorType s = t;
-  s.shape = {frames};
-  for (int a = 0; a < t.shape.rank; ++a) s.shape.push_back(t.shape[a]);
-  if (!t.layout.empty()) s.layout = "F" + std::string(t.layout.str());
-  return s;
-}
-
 Window frame_window(const Window& w) {
   return {View::without_first(w.begin), View::without_first(w.end)};
 }
@@ -226,7 +211,7 @@ void Chain::run_early(int node) {
 
 void Chain::infer() {
   for (int i = 0; i < plan_.size(); ++i) {
-    const PlanNode& p = plan_.plan(i);
+    const PlanNode& p = plan_.planned(i);
     if (!p.is_used || states_[i].done) continue;
     infer_node(i);
     if (p.is_early) run_early(i);
@@ -276,10 +261,10 @@ void Chain::demand_node(int node) {
 }
 
 // Where an output is written: its slot, or scratch that covers just what is wanted.
-View Chain::place(int node, int output) {
+View Chain::destination(int node, int output) {
   const State& s = states_[node];
   const TensorType& t = s.types[output];
-  const int slot = plan_.plan(node).output_slots[output];
+  const int slot = plan_.planned(node).output_slots[output];
   if (slot >= 0 && destinations_[slot].data) return destinations_[slot];
   const Window& w = s.has_wanted[output] ? s.wanted[output] : Window::all(t.shape);
   return View::window(arena_.allocate(w.shape().volume() * size_of(t.dtype)), t.dtype, w, t.shape,
@@ -296,7 +281,7 @@ void Chain::run_sample(int node) {
     if (views_[i].layout.empty()) views_[i].layout = s.inputs[i].layout;
   }
   if (plan_.checked(node).type->infers)
-    for (size_t k = 0; k < s.types.size(); ++k) s.views[k] = place(node, static_cast<int>(k));
+    for (size_t k = 0; k < s.types.size(); ++k) s.views[k] = destination(node, static_cast<int>(k));
   if (!s.unfold) {
     Run r{views_, s.views, chance(node), arena_};
     return s.op->run_cpu(r);
@@ -319,10 +304,10 @@ void Chain::run_pass(int head, int tail) {
     in.layout = states_[head].unfold
                     ? Layout("F" + std::string(states_[head].inputs[0].layout.str()))
                     : states_[head].inputs[0].layout;
-  const View out = states_[tail].views[0] = place(tail, 0);
+  const View out = states_[tail].views[0] = destination(tail, 0);
   auto gather_blocks = [&] {
     pass_.clear();
-    for (int i = head;; i = plan_.plan(i).fuses_into) {
+    for (int i = head;; i = plan_.planned(i).fuses_into) {
       pass_.insert(pass_.end(), states_[i].blocks.begin(), states_[i].blocks.end());
       if (i == tail) break;
     }
@@ -350,9 +335,10 @@ void Chain::run_node(int node) {
   const Timed timed(node_ns_[node]);
   if (plan_.checked(node).type->kind == OperatorKind::kLower) {
     int tail = node;
-    while (plan_.plan(tail).fuses_into >= 0 && rewrites_.fuse) tail = plan_.plan(tail).fuses_into;
+    while (plan_.planned(tail).fuses_into >= 0 && rewrites_.fuse)
+      tail = plan_.planned(tail).fuses_into;
     run_pass(node, tail);
-    for (int i = node; i != tail; i = plan_.plan(i).fuses_into) states_[i].done = true;
+    for (int i = node; i != tail; i = plan_.planned(i).fuses_into) states_[i].done = true;
     states_[tail].done = true;
   } else {
     run_sample(node);
@@ -373,9 +359,9 @@ void Chain::run() {
   for (const Slot& slot : plan_.slots())
     want(slot.from, Window::all(states_[slot.from.node].types[slot.from.output].shape));
   for (int i = plan_.size() - 1; i >= 0; --i)
-    if (plan_.plan(i).is_used && plan_.node(i).device == DeviceKind::kCpu) demand_node(i);
+    if (plan_.planned(i).is_used && plan_.node(i).device == DeviceKind::kCpu) demand_node(i);
   for (int i = 0; i < plan_.size(); ++i) {
-    const PlanNode& p = plan_.plan(i);
+    const PlanNode& p = plan_.planned(i);
     if (p.is_used && !states_[i].done && plan_.node(i).device == DeviceKind::kCpu && is_wanted(i))
       run_node(i);
   }

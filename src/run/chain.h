@@ -83,7 +83,7 @@ class Chain {
   void demand_node(int node);
   bool is_wanted(int node) const;
   void want(const Ref& r, const Window& w);
-  View place(int node, int output);
+  View destination(int node, int output);
   void run_node(int node);
   void run_sample(int node);
   void run_pass(int head, int tail);

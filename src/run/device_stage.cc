@@ -91,7 +91,7 @@ DeviceStage::Value DeviceStage::run_pass(Stream& stream, const Step& step, int h
   for (size_t i = 0; i < step.lowered.size(); ++i) {
     if (!step.is_made[i]) continue;
     std::vector<Block>& pass = blocks.emplace_back();
-    for (int n = head;; n = plan_.plan(n).fuses_into) {
+    for (int n = head;; n = plan_.planned(n).fuses_into) {
       const std::vector<Block>& more = step.lowered[i][place_[n]].blocks;
       pass.insert(pass.end(), more.begin(), more.end());
       if (n == tail) break;
@@ -137,7 +137,7 @@ void DeviceStage::enqueue(const Step& step, Outputs& outputs) {
   std::map<int, Value> uploads, values;  // by slot, by node
   auto input = [&](const Ref& from) -> const Value& {
     if (plan_.node(from.node).device == DeviceKind::kGpu) return values.at(from.node);
-    const int slot = plan_.plan(from.node).output_slots[from.output];
+    const int slot = plan_.planned(from.node).output_slots[from.output];
     auto it = uploads.find(slot);
     return it != uploads.end()
                ? it->second
@@ -147,7 +147,8 @@ void DeviceStage::enqueue(const Step& step, Outputs& outputs) {
   for (int head : plan_.device_nodes()) {
     if (is_inside[head]) continue;
     int tail = head;
-    while (plan_.plan(tail).fuses_into >= 0) is_inside[tail = plan_.plan(tail).fuses_into] = 1;
+    while (plan_.planned(tail).fuses_into >= 0)
+      is_inside[tail = plan_.planned(tail).fuses_into] = 1;
     values.emplace(tail, run_pass(stream, step, head, tail, input(*plan_.node(head).inputs[0])));
   }
   auto on_device = std::make_shared<DeviceBatch>();

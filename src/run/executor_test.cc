@@ -132,6 +132,21 @@ TEST(Executor, AnOutputNamedTwiceIsNotShared) {
   }
 }
 
+TEST(Executor, ThePlanSaysWhatOnlyPartOfIsMade) {
+  SampleFolder folder(4);
+  Graph g;
+  const Arguments reader = {{"files", folder.names()}, {"file_root", folder.root()}};
+  g.add({.op = "readers.file", .arguments = reader});
+  g.add({.op = "decoders.image", .inputs = {Ref{0, 0}}});
+  g.add(
+      {.op = "resize", .arguments = {{"size", std::vector<double>{8, 8}}}, .inputs = {Ref{1, 0}}});
+  const std::string narrowed = "only the window";
+  g.outputs = {{2, 0}};
+  EXPECT_NE(Pipeline(g, options(2)).plan().str().find(narrowed), std::string::npos);
+  g.outputs = {{1, 0}, {2, 0}};
+  EXPECT_EQ(Pipeline(g, options(2)).plan().str().find(narrowed), std::string::npos);
+}
+
 TEST(Executor, MemoryStaysFlatOverEpochs) {
   SampleFolder folder(16, [](int i) { return size_t(1000 + 997 * i); });
   Pipeline p(file_graph(folder, {{"random_shuffle", true}}), options(4));

@@ -8,7 +8,7 @@ namespace stoker {
 
 namespace {
 
-constexpr int kMaxAttempts = 16;  // architecture: a replacement is looked for so many times
+constexpr int kMaxAttempts = 16;  // to find a replacement
 
 }  // namespace
 
@@ -49,7 +49,7 @@ void SampleMaker::attempt(Step& step, int i, int attempt) {
     step.lowered[i].push_back({chain_.device_type(n), chain_.device_blocks(n)});
   for (size_t k = 0; k < plan_.slots().size(); ++k) {
     const int slot = static_cast<int>(k);
-    chain_.set_destination(slot, step.place(slot, i, chain_.slot_type(slot), pool_));
+    chain_.set_destination(slot, step.reserve(slot, i, chain_.slot_type(slot), pool_));
   }
   chain_.run();
 }

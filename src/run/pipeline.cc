@@ -94,14 +94,14 @@ void require_device(const Graph& graph, int device_id) {
 BatchError::BatchError(std::vector<SampleFailure> samples, int64_t batch_size)
     : SampleError(describe(samples, batch_size)), samples(std::move(samples)) {}
 
-class Pipeline::Use {
+class Pipeline::OneCaller {
  public:
-  explicit Use(const Pipeline& p) : p_(p) {
+  explicit OneCaller(const Pipeline& p) : p_(p) {
     p.check_process();
     if (p.busy_.exchange(true))
       throw StateError("two threads use one pipeline at once; give each its own");
   }
-  ~Use() { p_.busy_ = false; }
+  ~OneCaller() { p_.busy_ = false; }
 
  private:
   const Pipeline& p_;
@@ -139,7 +139,7 @@ Executor& Pipeline::executor() {
 }
 
 std::optional<Outputs> Pipeline::run(const std::function<bool()>& interrupted) {
-  Use use(*this);
+  const OneCaller caller(*this);
   while (!executor().wait(50))
     if (interrupted()) return std::nullopt;
   Outputs out;
@@ -165,22 +165,22 @@ void Pipeline::note(const std::vector<SampleFailure>& failures) {
 }
 
 void Pipeline::schedule() {
-  Use use(*this);
+  const OneCaller caller(*this);
   executor().schedule();
 }
 
 void Pipeline::stop() {
-  Use use(*this);
+  const OneCaller caller(*this);
   executor_.reset();
 }
 
 std::string Pipeline::state() const {
-  Use use(*this);
+  const OneCaller caller(*this);
   return save_state(*plan_, seed(), cursors_);
 }
 
 std::vector<std::string> Pipeline::restore(const std::string& text, bool force) {
-  Use use(*this);
+  const OneCaller caller(*this);
   const bool drawn = options_.seed_is_drawn;
   RestoredState s = load_state(text, *plan_, seed(), drawn, force);
   executor_.reset();
@@ -231,7 +231,7 @@ Pipeline::Stats Pipeline::stats() const {
 }
 
 void Pipeline::trim() {
-  Use use(*this);
+  const OneCaller caller(*this);
   pool_->trim();
 }
 

@@ -86,7 +86,7 @@ class Pipeline {
   void trim();
 
  private:
-  class Use;  // one caller at a time, and not in a forked child
+  class OneCaller;  // one caller at a time, and not in a forked child
   void check_process() const;
   void note(const std::vector<SampleFailure>& failures);
   Executor& executor();

@@ -170,8 +170,8 @@ class Pipelined final : public Executor {
     user_wait_ns_ += ns_since(start);
     if (!front_ready() && is_stuck()) {
       const std::string message = stuck_message();
-      if (!ring_.empty())
-        ring_.front()->is_starved = false;  // the user may make room and ask again
+      // The user may make room and ask again.
+      if (!ring_.empty()) ring_.front()->is_starved = false;
       stuck_ = false;
       work_.notify_all();
       throw BudgetError(message);
@@ -361,9 +361,8 @@ class Pipelined final : public Executor {
       it.step.failures.insert(it.step.failures.end(), failures.begin(), failures.end());
     }
     close_what_is_closing();
-    Iteration& front =
-        *ring_
-             .front();  // there is one: this ticket's iteration is at most closing, and never the oldest then
+    // There is one: this ticket's iteration is at most closing, and never the oldest then.
+    Iteration& front = *ring_.front();
     if (device_ && it.is_made()) issue_.notify_all();
     if (front.is_starved && !front.is_made()) make_room(front, starved && &it == &front);
     if (front_ready()) done_.notify_all();

@@ -135,6 +135,21 @@ std::string Plan::name(int64_t index) const {
   return readers_.empty() ? "" : source(lead_).name(index);
 }
 
+// Makes no more of its output than lowered operators look at.
+bool Plan::is_narrowed(int i) const {
+  if (!options_.rewrites.demand || checked_[i].type->kind != OperatorKind::kSample) return false;
+  if (nodes_[i].is_early) return false;
+  for (int slot : nodes_[i].output_slots)
+    if (slot >= 0) return false;
+  for (int k = i + 1; k < size(); ++k) {
+    const bool lowers = checked_[k].type->kind == OperatorKind::kLower;
+    const auto& inputs = node(k).inputs;
+    for (size_t n = 0; nodes_[k].is_used && n < inputs.size(); ++n)
+      if (inputs[n] && inputs[n]->node == i && (n > 0 || !lowers)) return false;
+  }
+  return true;
+}
+
 std::string Plan::str() const {
   std::string s;
   for (int i = 0; i < size(); ++i) {
@@ -145,9 +160,7 @@ std::string Plan::str() const {
       s += ": " + std::to_string(p.source->size()) + " samples, read ahead in order";
     else if (p.fuses_into >= 0) s += ": in one pass with " + node(p.fuses_into).name;
     else if (p.is_early) s += ": first, it decides shapes or arguments";
-    else if (options_.rewrites.demand && !checked_[i].type->inputs.empty() &&
-             node(i).op.starts_with("decoders"))
-      s += ": only the window that later operators look at";
+    else if (is_narrowed(i)) s += ": only the window that later operators look at";
     for (int slot : p.output_slots)
       if (slot >= 0)
         s += std::string("; written ") +

@@ -18,8 +18,8 @@ struct Rewrites {
 struct PlanNode {
   bool is_used = false;  // something leads from here to an output
   bool is_early = false;  // its value is needed before shapes are known
-  int fuses_into =
-      -1;  // the one consumer that continues this node's pass, -1: the result is materialised
+  // The one consumer that continues this node's pass, -1: the result is materialised.
+  int fuses_into = -1;
   std::unique_ptr<Source> source;  // of a reader
   int reader = -1;  // its number among the used readers
   std::vector<int> output_slots;  // by output: which slot of the chain it fills, -1 none
@@ -47,7 +47,7 @@ class Plan : public Provenance {
   int size() const { return static_cast<int>(nodes_.size()); }
   const Node& node(int i) const { return graph_.nodes[i]; }
   const CheckedNode& checked(int i) const { return checked_[i]; }
-  const PlanNode& plan(int i) const { return nodes_[i]; }
+  const PlanNode& planned(int i) const { return nodes_[i]; }
 
   // Readers by number; the lead one decides positions. Without a reader there is one endless order of the pipeline's own.
   int reader_count() const { return static_cast<int>(readers_.size()); }
@@ -79,6 +79,7 @@ class Plan : public Provenance {
   void find_passes();
   void find_slots();
   int add_slot(Ref from);
+  bool is_narrowed(int node) const;
 
   Graph graph_;
   PlanOptions options_;

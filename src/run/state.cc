@@ -38,7 +38,7 @@ Json order_json(const Plan& plan, int r) {
 Json chance_json(const Plan& plan) {
   Json j = Json::object();
   for (int i = 0; i < plan.size(); ++i)
-    if (plan.plan(i).is_used && plan.checked(i).type->is_random)
+    if (plan.planned(i).is_used && plan.checked(i).type->is_random)
       j[plan.node(i).name] =
           plan.node(i).key + " v" + std::to_string(plan.checked(i).type->version);
   return j;
@@ -47,7 +47,7 @@ Json chance_json(const Plan& plan) {
 Json graph_json(const Plan& plan) {
   Json j = Json::array();
   for (int i = 0; i < plan.size(); ++i)
-    if (plan.plan(i).is_used) j.push_back(plan.node(i).op);
+    if (plan.planned(i).is_used) j.push_back(plan.node(i).op);
   return j;
 }
 
@@ -81,7 +81,7 @@ Json arguments_json(const Plan& plan, int i) {
 Json arguments_json(const Plan& plan) {
   Json j = Json::array();
   for (int i = 0; i < plan.size(); ++i)
-    if (plan.plan(i).is_used) j.push_back(arguments_json(plan, i));
+    if (plan.planned(i).is_used) j.push_back(arguments_json(plan, i));
   return j;
 }
 
@@ -97,7 +97,7 @@ std::string change(const std::string& what, const Json& then, const Json& now, c
 void warn_of_arguments(const Json& saved, const Plan& plan, std::vector<std::string>& warnings) {
   const Json all = arguments_json(plan);
   for (int i = 0, k = 0; i < plan.size(); ++i) {
-    if (!plan.plan(i).is_used) continue;
+    if (!plan.planned(i).is_used) continue;
     const Json &then = saved.at(k), &now = all[k];
     ++k;
     Json both = now;

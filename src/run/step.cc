@@ -22,29 +22,29 @@ Step::Step(const Plan& plan, int64_t number, std::vector<int64_t> cursors)
       is_made(plan.batch_size()),
       index(plan.batch_size()),
       lowered(plan.batch_size()),
-      stores_(plan.slots().size()) {
-  for (Store& s : stores_) {
+      memory_(plan.slots().size()) {
+  for (SlotMemory& s : memory_) {
     s.own.resize(plan.batch_size());
     s.views.resize(plan.batch_size());
   }
 }
 
 bool Step::allocate(const Plan& plan, HostPool& pool) {
-  for (size_t k = 0; k < stores_.size(); ++k) {
+  for (size_t k = 0; k < memory_.size(); ++k) {
     const Slot& slot = plan.slots()[k];
     if (!slot.is_fixed()) continue;
     int64_t bytes;
     if (__builtin_mul_overflow(bytes_of(slot.type), plan.batch_size(), &bytes))
       throw BudgetError("a batch of " + std::to_string(plan.batch_size()) + " samples of " +
                         slot.type.str() + " is larger than any memory");
-    stores_[k].whole = acquire(pool, bytes);
-    if (!stores_[k].whole) return false;
+    memory_[k].whole = acquire(pool, bytes);
+    if (!memory_[k].whole) return false;
   }
   return true;
 }
 
-View Step::place(int slot, int i, const TensorType& type, HostPool& pool) {
-  Store& s = stores_[slot];
+View Step::reserve(int slot, int i, const TensorType& type, HostPool& pool) {
+  SlotMemory& s = memory_[slot];
   std::byte* data = nullptr;
   if (s.whole) {
     data = s.whole->data() + i * bytes_of(type);
@@ -57,12 +57,12 @@ View Step::place(int slot, int i, const TensorType& type, HostPool& pool) {
 }
 
 void Step::forget(int i) {
-  for (Store& s : stores_) s.own[i].reset();
+  for (SlotMemory& s : memory_) s.own[i].reset();
 }
 
 size_t Step::bytes() const {
   size_t n = 0;
-  for (const Store& s : stores_) {
+  for (const SlotMemory& s : memory_) {
     if (s.whole) n += s.whole->size();
     for (auto& b : s.own)
       if (b) n += b->size();
@@ -70,24 +70,24 @@ size_t Step::bytes() const {
   return n;
 }
 
-Batch Step::collect(Store& store, const TensorType& type) {
+Batch Step::collect(SlotMemory& memory, const TensorType& type) {
   Batch b;
   b.dtype = type.dtype;
   b.layout = type.layout;
   size_t made = 0;
   for (size_t i = 0; i < is_made.size(); ++i) {
     if (!is_made[i]) continue;
-    View v = store.views[i];
-    if (store.whole && made != i) {  // a sample before this one was skipped: close the gap
-      std::byte* to = store.whole->data() + static_cast<int64_t>(made) * v.bytes();
+    View v = memory.views[i];
+    if (memory.whole && made != i) {  // a sample before this one was skipped: close the gap
+      std::byte* to = memory.whole->data() + static_cast<int64_t>(made) * v.bytes();
       std::memmove(to, v.data, v.bytes());
       v.data = to;
     }
     b.layout = v.layout;
-    b.samples.push_back({v, store.whole ? store.whole : store.own[i], index[i]});
+    b.samples.push_back({v, memory.whole ? memory.whole : memory.own[i], index[i]});
     ++made;
   }
-  b.whole = store.whole;
+  b.whole = memory.whole;
   return b;
 }
 
@@ -130,8 +130,8 @@ Outputs Step::publish(const std::shared_ptr<const Plan>& plan, HostPool& pool, O
   out.is_lost = (on_error != OnError::kSkip && !all) || made == 0;
   if (out.is_lost) return out;
 
-  for (size_t k = 0; k < stores_.size(); ++k) {
-    slots_.push_back(collect(stores_[k], plan->slots()[k].type));
+  for (size_t k = 0; k < memory_.size(); ++k) {
+    slots_.push_back(collect(memory_[k], plan->slots()[k].type));
     slots_.back().provenance = plan;
   }
   std::vector<char> taken(slots_.size());
@@ -140,7 +140,7 @@ Outputs Step::publish(const std::shared_ptr<const Plan>& plan, HostPool& pool, O
       out.batches.emplace_back();
       continue;
     }
-    const int k = plan->plan(r.node).output_slots[r.output];
+    const int k = plan->planned(r.node).output_slots[r.output];
     out.batches.push_back(std::exchange(taken[k], 1) ? copy(slots_[k], pool) : slots_[k]);
   }
   return out;

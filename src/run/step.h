@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One batch while it is being made: where its samples go, what failed. The executor that owns it guards it; place() of different
+// One batch while it is being made: where its samples go, what failed. The executor that owns it guards it; reserve() of different
 // samples may run at once.
 #pragma once
 #include "run/executor.h"
@@ -25,8 +25,8 @@ class Step {
   // Takes the contiguous buffers of the fixed slots. False when the pool has no room: the step is of no use then.
   bool allocate(const Plan& plan, HostPool& pool);
   // Where sample i's value of a slot goes. Throws Starved when the pool has no room.
-  View place(int slot, int i, const TensorType& type, HostPool& pool);
-  // Forgets what place() gave to sample i.
+  View reserve(int slot, int i, const TensorType& type, HostPool& pool);
+  // Forgets what reserve() gave to sample i.
   void forget(int i);
   // The samples become batches, by graph output. Outputs of the device stage stay empty.
   Outputs publish(const std::shared_ptr<const Plan>& plan, HostPool& pool, OnError on_error);
@@ -44,14 +44,14 @@ class Step {
   const Batch& slot(int k) const { return slots_[k]; }
 
  private:
-  struct Store {
+  struct SlotMemory {
     std::shared_ptr<Buffer> whole;
     std::vector<std::shared_ptr<Buffer>> own;
     std::vector<View> views;
   };
-  Batch collect(Store& store, const TensorType& type);
+  Batch collect(SlotMemory& memory, const TensorType& type);
   Batch copy(const Batch& batch, HostPool& pool) const;
-  std::vector<Store> stores_;
+  std::vector<SlotMemory> memory_;
   std::vector<Batch> slots_;
 };
 
