@@ -38,25 +38,25 @@ WITHOUT_EFFECT: dict[str, Any] = {
 
 
 class Options(NamedTuple):
-    """Checked settings. Values; the names are those of ``Pipeline``'s constructor."""
+    """Checked settings. Values; names and defaults are those of ``Pipeline``'s constructor."""
 
-    batch_size: int | None = None
-    num_threads: int | None = None
-    device_id: int | None = None
-    seed: int | None = None
-    prefetch_queue_depth: int = 2
-    on_error: str = "raise"
-    memory_limit: int = 0
-    read_ahead_limit: int | None = None
-    io_threads: int | None = None
-    executor: str = "pipelined"
-    shard_id: int = 0
-    num_shards: int = 1
-    fuse: bool = True
-    demand: bool = True
-    output_dtype: Any = None
-    output_ndim: Any = None
-    output_layout: Any = None
+    batch_size: int | None
+    num_threads: int | None
+    device_id: int | None
+    seed: int | None
+    prefetch_queue_depth: int
+    on_error: str
+    memory_limit: int
+    read_ahead_limit: int | None
+    io_threads: int | None
+    executor: str
+    shard_id: int
+    num_shards: int
+    fuse: bool
+    demand: bool
+    output_dtype: Any
+    output_ndim: Any
+    output_layout: Any
 
     def for_engine(self) -> dict[str, Any]:
         """What ``_core.Pipeline`` takes; what is None there has a default of its own."""

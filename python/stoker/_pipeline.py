@@ -16,6 +16,7 @@ from stoker._operator import as_node
 from stoker._options import (
     WITHOUT_EFFECT,
     Depth,
+    Options,
     make_options,
     options_of_file,
     unknown_setting,
@@ -103,27 +104,9 @@ class Pipeline:
             "max_streams": max_streams,
             "default_cuda_stream_priority": default_cuda_stream_priority,
         }
-        self._options = make_options(
-            {
-                "batch_size": max_batch_size if batch_size is None else batch_size,
-                "num_threads": num_threads,
-                "device_id": device_id,
-                "seed": seed,
-                "prefetch_queue_depth": prefetch_queue_depth,
-                "on_error": on_error,
-                "memory_limit": memory_limit,
-                "read_ahead_limit": read_ahead_limit,
-                "io_threads": io_threads,
-                "executor": executor,
-                "shard_id": shard_id,
-                "num_shards": num_shards,
-                "fuse": fuse,
-                "demand": demand,
-                "output_dtype": output_dtype,
-                "output_ndim": output_ndim,
-                "output_layout": output_layout,
-            }
-        )
+        settings = {name: value for name, value in locals().items() if name in Options._fields}
+        settings["batch_size"] = max_batch_size if batch_size is None else batch_size
+        self._options = make_options(settings)
         self._checkpoint = checkpoint
         self._graph = _core.Graph()
         self._outputs: list[tuple[int, int]] = []
@@ -337,10 +320,6 @@ class Pipeline:
         self._built().trim()
 
     @property
-    def batch_size(self) -> int | None:
-        return self._options.batch_size
-
-    @property
     def max_batch_size(self) -> int | None:
         return self._options.batch_size
 
@@ -349,51 +328,17 @@ class Pipeline:
         return self._options.num_threads or usable_cpus()
 
     @property
-    def device_id(self) -> int | None:
-        return self._options.device_id
-
-    @property
     def seed(self) -> int | None:
         """The seed in use; None before the build when none was given."""
         return self._options.seed if self._engine is None else self._engine.seed
-
-    @property
-    def prefetch_queue_depth(self) -> int:
-        return self._options.prefetch_queue_depth
-
-    @property
-    def on_error(self) -> str:
-        return self._options.on_error
-
-    @property
-    def memory_limit(self) -> int:
-        return self._options.memory_limit
-
-    @property
-    def read_ahead_limit(self) -> int | None:
-        return self._options.read_ahead_limit
-
-    @property
-    def io_threads(self) -> int | None:
-        return self._options.io_threads
-
-    @property
-    def executor(self) -> str:
-        return self._options.executor
-
-    @property
-    def shard_id(self) -> int:
-        return self._options.shard_id
-
-    @property
-    def num_shards(self) -> int:
-        return self._options.num_shards
 
     @property
     def num_outputs(self) -> int:
         return len(self._outputs)
 
     def __getattr__(self, name: str) -> Any:
+        if name in Options._fields:  # settings can be read under the names that they are given by
+            return getattr(self._options, name)
         if name in WITHOUT_EFFECT:
             return self._without_effect[name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
