@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import stoker
 from stoker import DataNode, Pipeline, _core, errors, fn, pipeline_def, types
 from stoker._registry import operators
 
@@ -42,6 +43,11 @@ def here() -> int:
 
 
 # fn
+
+
+def test_the_version_is_that_of_the_project() -> None:
+    text = (Path(__file__).parents[1] / "pyproject.toml").read_text()
+    assert f'\nversion = "{stoker.__version__}"\n' in text
 
 
 def test_importing_is_light() -> None:

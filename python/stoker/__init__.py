@@ -9,10 +9,8 @@ exceptions.
 
 from __future__ import annotations
 
-from typing import Any
-
 from stoker import errors, fn, types
-from stoker._core import Batch, Tensor
+from stoker._core import Batch, Tensor, __version__
 from stoker._node import DataNode
 from stoker._pipeline import Pipeline
 from stoker._pipeline_def import pipeline_def
@@ -22,16 +20,9 @@ __all__ = [
     "DataNode",
     "Pipeline",
     "Tensor",
+    "__version__",
     "errors",
     "fn",
     "pipeline_def",
     "types",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    if name == "__version__":
-        from importlib import metadata  # costs more than the rest of the import, and few ask
-
-        return metadata.version("stoker")
-    raise AttributeError(f"module 'stoker' has no attribute '{name}'")

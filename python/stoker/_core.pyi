@@ -7,6 +7,8 @@ from typing import Any, SupportsIndex
 
 from numpy.typing import DTypeLike, NDArray
 
+__version__: str
+
 class Error(RuntimeError):
     """Anything that Stoker raises."""
 

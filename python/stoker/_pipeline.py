@@ -43,7 +43,7 @@ class Pipeline:
     - ``on_error``: what a damaged sample does: ``"raise"``, ``"skip"`` (a shorter batch) or
       ``"replace"``.
     - ``memory_limit``: bytes of host memory; 0 is half of the machine's. ``read_ahead_limit``:
-      bytes of files read ahead, by ``io_threads``.
+      bytes of files read ahead, by ``io_threads``; None is 16 MiB for each of num_threads.
     - ``executor``: ``"pipelined"``, or ``"simple"``: one thread, no overlap and no rewrites, to
       compare against.
     - ``shard_id``, ``num_shards``: which part of the samples a pipeline without a reader counts.

@@ -54,7 +54,8 @@ ExecutorOptions executor_options(const PipelineOptions& o) {
   e.on_error = on_error_named(o.on_error);
   e.output_limit = o.memory_limit / 2;
   e.scratch_limit = o.memory_limit / 8 * 3;
-  e.read_ahead_limit = std::min(o.read_ahead_limit, o.memory_limit / 8);
+  const size_t read_ahead = o.read_ahead_limit.value_or(static_cast<size_t>(o.num_threads) << 24);
+  e.read_ahead_limit = std::min(read_ahead, o.memory_limit / 8);
   e.device_id = o.device_id;
   e.pipelined = o.executor == "pipelined";
   return e;

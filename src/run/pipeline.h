@@ -20,7 +20,8 @@ struct PipelineOptions {
   bool seed_is_drawn = false;  // set by the pipeline: a restored state brings its own
   std::string on_error = "raise";  // "raise", "skip", "replace"
   size_t memory_limit = 0;  // bytes of host memory; 0: half of the machine's
-  size_t read_ahead_limit = 64 << 20;  // bytes, at most an eighth of memory_limit
+  // Bytes, at most an eighth of memory_limit. None: 16 MiB a thread, some hundred pictures each.
+  std::optional<size_t> read_ahead_limit;
   std::string executor = "pipelined";  // or "simple"
   int shard_id = 0, num_shards = 1;  // of a pipeline without a reader
   int device_id = 0;  // where the graph has operators on a GPU
