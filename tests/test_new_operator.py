@@ -78,7 +78,62 @@ struct Nonzero {
 STOKER_OPERATOR(stoker::ops::augment::Nonzero)
 """
 
+# Its output needs just the same window of both inputs, so it has a `demand`.
+MEAN = """
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The mean of two pictures.
+#include "op/op.h"
+
+namespace stoker::ops::augment {
+
+struct Mean {
+  bool is_strict = false;
+
+  static constexpr auto schema = describe(
+      "mean", "The mean of two pictures.",
+      ports({.name = "first", .help = "Picture.", .layouts = "HWC", .dtypes = "uint8"},
+            {.name = "second", .help = "Picture.", .layouts = "HWC", .dtypes = "uint8"}),
+      ports({.name = "output", .help = "The mean."}),
+      arg(&Mean::is_strict, "is_strict", "Whether to refuse more than the window that is needed."));
+
+  void check(Checker& c) const { c.out(c.in()); }
+  void infer(Inference& i) const {
+    if (!(i.inputs[0] == i.inputs[1])) throw SampleError("the pictures differ in shape");
+    i.out(i.inputs[0]);
+  }
+  void demand(Demand& d) const { d.needed[0] = d.needed[1] = d.wanted[0]; }
+  void run_cpu(Run& r) const {
+    const View& out = r.outputs[0];
+    for (const View& in : r.inputs)
+      if (is_strict && !(in.shape == out.shape)) throw SampleError("got more than was needed");
+    for (int64_t y = 0; y < out.shape[0]; ++y)
+      for (int64_t x = 0; x < out.shape[1]; ++x)
+        for (int64_t c = 0; c < out.shape[2]; ++c)
+          *at(out, out, y, x, c) = static_cast<uint8_t>(
+              (*at(r.inputs[0], out, y, x, c) + *at(r.inputs[1], out, y, x, c)) / 2);
+  }
+  // Where a view holds element (y, x, c) of the window `of`.
+  static uint8_t* at(const View& v, const View& of, int64_t y, int64_t x, int64_t c) {
+    const int64_t place[] = {y, x, c};
+    auto* p = static_cast<uint8_t*>(v.data);
+    for (int a = 0; a < 3; ++a) p += (of.origin[a] + place[a] - v.origin[a]) * v.strides[a];
+    return p;
+  }
+  static std::vector<Case> cases() {
+    return {{"", {"uint8 HWC [[[0], [9]]]", "uint8 HWC [[[4], [7]]]"}, {"uint8 [[[2], [8]]]"}}};
+  }
+};
+
+}  // namespace stoker::ops::augment
+
+STOKER_OPERATOR(stoker::ops::augment::Mean)
+"""
+
 SCRIPT = """
+import sys
+import numpy as np
 import inspect
 from stoker import Pipeline, fn, types
 assert "strength" in inspect.signature(fn.negative).parameters
@@ -96,6 +151,17 @@ for i in range(2):
     expected = numbers.at(i).nonzero()[0]
     assert found.at(i).tolist() == expected.tolist(), (found.at(i), expected)
     assert start.at(i).tolist() == expected[:1].tolist(), (start.at(i), expected)
+crops = []
+for demand in (True, False):
+    pipe = Pipeline(batch_size=2, num_threads=1, seed=3, demand=demand)
+    with pipe:
+        encoded, _ = fn.readers.file(files=[sys.argv[1]])
+        first = fn.decoders.image(encoded)
+        both = fn.mean(first, fn.flip(fn.decoders.image(encoded)), is_strict=demand)
+        place = fn.random.uniform(range=[0, 1])
+        pipe.set_outputs(fn.crop(both, crop=[20, 30], crop_pos_x=place))
+    crops.append(pipe.run()[0].as_array())
+assert crops[0].any() and np.array_equal(*crops)
 print(mirrored.as_array().tolist(), same.as_array().tolist())
 """
 
@@ -111,6 +177,7 @@ def test_a_new_file_is_a_new_operator(tmp_path: Path) -> None:
         shutil.copy(ROOT / file, tree)
     (tree / "src/ops/augment/negative.cc").write_text(NEGATIVE.lstrip())
     (tree / "src/ops/augment/nonzero.cc").write_text(NONZERO.lstrip())
+    (tree / "src/ops/augment/mean.cc").write_text(MEAN.lstrip())
 
     cache = ROOT / "build/release/CMakeCache.txt"
     werror = "ON" if "STOKER_WERROR:BOOL=ON" in cache.read_text() else "OFF"
@@ -128,7 +195,7 @@ def test_a_new_file_is_a_new_operator(tmp_path: Path) -> None:
     )
 
     run = subprocess.run(
-        [sys.executable, "-c", SCRIPT],
+        [sys.executable, "-c", SCRIPT, ROOT / "tests/golden/picture.jpg"],
         env={**os.environ, "PYTHONPATH": str(build / "python")},
         capture_output=True,
         text=True,

@@ -190,6 +190,18 @@ constexpr bool frames_unfold(const Schema<In, Out, Args...>& schema) {
   else return !by_frame || *schema.inputs[0].layouts;
 }
 
+// Inputs and arguments are parameters of one Python function.
+template <size_t In, size_t Out, class... Args>
+constexpr bool names_differ(const Schema<In, Out, Args...>& schema) {
+  std::array<std::string_view, In + sizeof...(Args)> names;
+  size_t n = 0;
+  for (const Port& p : schema.inputs) names[n++] = p.name;
+  std::apply([&](const auto&... a) { ((names[n++] = a.name), ...); }, schema.args);
+  for (size_t i = 0; i < n; ++i)
+    if (std::find(names.begin(), names.begin() + i, names[i]) != names.begin() + i) return false;
+  return true;
+}
+
 template <class Op>
 OperatorKind kind_of() {
   if constexpr (requires(const Op& o, Lowering& l) { o.lower(l); }) return OperatorKind::kLower;
@@ -206,6 +218,7 @@ template <class Op>
 OperatorType type_of() {
   static_assert(detail::frames_unfold(Op::schema),
                 "a kPerFrame argument needs a first input that lists its layouts");
+  static_assert(detail::names_differ(Op::schema), "two inputs or arguments have the same name");
   OperatorType t;
   t.name = Op::schema.name;
   t.summary = Op::schema.summary;

@@ -135,6 +135,15 @@ TEST(Registry, ArgumentsByFrameNeedSequencesThatUnfold) {
   EXPECT_TRUE(detail::frames_unfold(by_sample));
 }
 
+TEST(Registry, NamesOfInputsAndArgumentsMustDiffer) {
+  constexpr auto twice =
+      describe("x", "", ports({.name = "a"}, {.name = "a"}), ports({.name = "a"}));
+  constexpr auto once =
+      describe("x", "", ports({.name = "a"}, {.name = "b"}), ports({.name = "a"}));
+  EXPECT_FALSE(detail::names_differ(twice));
+  EXPECT_TRUE(detail::names_differ(once));
+}
+
 TEST(Registry, PortsAcceptWhatTheyList) {
   const Port port{.layouts = "HWC, CHW", .dtypes = "uint8, float32"};
   EXPECT_TRUE(accepts(port, Layout("CHW")));
