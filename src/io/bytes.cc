@@ -60,8 +60,9 @@ ByteBuffer BytePool::get(size_t bytes) {
   ByteBuffer buffer = std::move(*at);
   free_.erase(at);
   unused_ -= buffer.capacity();
-  if (none) oldest = std::move(buffer);
-  return buffer;
+  if (!none) return buffer;
+  oldest = std::move(buffer);
+  return {};
 }
 
 void BytePool::put(ByteBuffer buffer) {

@@ -110,7 +110,7 @@ T narrowed(int64_t i, const Value& whole) {
 // Of a tensor's element.
 template <class T>
 T whole_number(double d) {
-  constexpr double kEnd = static_cast<double>(std::numeric_limits<T>::max() / 2 + 1) * 2;
+  constexpr double kEnd = 2.0 * static_cast<double>(T{1} << (std::numeric_limits<T>::digits - 1));
   if (!(d >= static_cast<double>(std::numeric_limits<T>::min()) && d < kEnd) ||
       d != static_cast<double>(static_cast<T>(d)))
     wrong_element("int", d);
