@@ -46,39 +46,29 @@ void ByteBuffer::resize(size_t bytes) {
 
 ByteBuffer BytePool::get(size_t bytes) {
   const size_t most = bytes + bytes / 2 + 4096;
-  ByteBuffer oldest;  // let go after the lock
   const std::lock_guard lock(mutex_);
-  if (free_.empty()) return {};
   // The one given back last is the likeliest to be in the cache.
-  const auto fits = [&](const ByteBuffer& b) {
+  const auto found = std::find_if(free_.rbegin(), free_.rend(), [&](const ByteBuffer& b) {
     return b.capacity() >= bytes && b.capacity() <= most;
-  };
-  const auto found = std::find_if(free_.rbegin(), free_.rend(), fits);
-  // When none fits, one goes for the one to be made, so that sizes follow what is read.
-  const bool none = found == free_.rend();
-  const auto at = none ? free_.begin() : std::prev(found.base());
-  ByteBuffer buffer = std::move(*at);
-  free_.erase(at);
-  unused_ -= buffer.capacity();
-  if (!none) return buffer;
-  oldest = std::move(buffer);
-  return {};
+  });
+  return found == free_.rend() ? ByteBuffer() : remove(std::prev(found.base()));
 }
 
 void BytePool::put(ByteBuffer buffer) {
-  if (!buffer.data()) return;
+  std::vector<ByteBuffer> gone;  // outlives the lock
+  if (!buffer.data() || buffer.capacity() > keep_) return;
   buffer.clear();
   const std::lock_guard lock(mutex_);
-  if (unused_ + buffer.capacity() > keep_) return;
+  while (unused_ + buffer.capacity() > keep_) gone.push_back(remove(free_.begin()));
   unused_ += buffer.capacity();
   free_.push_back(std::move(buffer));
 }
 
-void BytePool::trim() {
-  std::vector<ByteBuffer> free;
-  const std::lock_guard lock(mutex_);
-  free.swap(free_);
-  unused_ = 0;
+ByteBuffer BytePool::remove(std::vector<ByteBuffer>::iterator at) {
+  ByteBuffer buffer = std::move(*at);
+  free_.erase(at);
+  unused_ -= buffer.capacity();
+  return buffer;
 }
 
 size_t BytePool::unused() const {

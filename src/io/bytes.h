@@ -55,17 +55,17 @@ class ByteBuffer {
 // Buffers to be used again. Thread-safe.
 class BytePool {
  public:
-  // Keeps at most `keep` bytes of unused buffers.
+  // Keeps at most `keep` bytes of unused buffers: the oldest go first, so that sizes follow what is read.
   explicit BytePool(size_t keep) : keep_(keep) {}
   // An empty buffer: one with room for `bytes` where there is one that is not much larger. A much larger one would stay so for
   // good, and what is read ahead is bounded by the bytes in buffers, not by their room.
   ByteBuffer get(size_t bytes);
   void put(ByteBuffer buffer);
-  // Gives unused buffers back to the system.
-  void trim();
   size_t unused() const;  // bytes of unused buffers
 
  private:
+  ByteBuffer remove(std::vector<ByteBuffer>::iterator at);
+
   mutable std::mutex mutex_;
   std::vector<ByteBuffer> free_;  // guarded by mutex_, as unused_
   size_t unused_ = 0;

@@ -14,7 +14,7 @@ namespace stoker::io {
 Fetcher::Fetcher(int threads, size_t window_bytes, Locate locate)
     : window_(window_bytes),
       locate_(std::move(locate)),
-      pool_(std::make_shared<BytePool>(window_bytes)) {
+      pool_(std::make_shared<BytePool>(window_bytes / 4)) {  // what is free when threads wake
   try {
     for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
   } catch (...) {
