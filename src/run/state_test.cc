@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 // State: a number that says what the user received, and what it may go on with.
-#include <gmock/gmock.h>
 
 #include "run/testing.h"
 
@@ -172,8 +171,8 @@ TEST(State, RefusesWhatIsNoState) {
   for (const char* text : {"{}", "[]", "null", "{\"a\": 1}", "{\"format\": 1}"})
     EXPECT_EQ(complaint(text), "this is not a pipeline's state") << text;
   for (const char* text : {"", "run/state.json", "{\"format\": \"stoker st"})
-    EXPECT_THAT(complaint(text), testing::HasSubstr("no file's name")) << text;
-  EXPECT_THAT(complaint("{\"format\": \"stoker state\"}"), testing::HasSubstr("damaged"));
+    EXPECT_NE(complaint(text).find("no file's name"), std::string::npos) << text;
+  EXPECT_NE(complaint("{\"format\": \"stoker state\"}").find("damaged"), std::string::npos);
 }
 
 }  // namespace
