@@ -4,11 +4,6 @@
 # The Python module, its stubs, and <build>/python: a folder for PYTHONPATH that shows the package as it is installed, as
 # links to python/stoker next to the built module. Each preset has its own, so a sanitized build imports beside the plain one.
 file(GLOB bindings CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bindings/*.cc)
-if(NOT bindings)
-  message(STATUS "No bindings/*.cc: the Python module is left out")
-  add_custom_target(stoker_stage DEPENDS stoker_api)
-  return()
-endif()
 find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
 execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir OUTPUT_STRIP_TRAILING_WHITESPACE
                 OUTPUT_VARIABLE nanobind_ROOT COMMAND_ERROR_IS_FATAL ANY)
