@@ -130,21 +130,25 @@ void scatter_any(const uint8_t* lines, int64_t pitch, const View& out, int64_t y
   }
 }
 
-// libjpeg can write its rows right into `out`, a view in stored coordinates.
-bool takes_rows(const View& out, const JpegReader& reader, ConvertRow convert) {
-  return !convert && reader.columns() == out.shape[1] && out.strides[1] == out.shape[2] &&
-         (out.strides[2] == 1 || out.shape[2] == 1);
+// libjpeg can write its rows right into `out`, a view in stored coordinates, with what they have on either side.
+bool takes_rows(const View& out, const JpegReader& reader, ConvertRow convert, int64_t row_room) {
+  const int64_t before = out.origin[1] - reader.first_column();
+  const int64_t behind = reader.columns() - before - out.shape[1];
+  return !convert && std::max(before, behind) * reader.channels() <= row_room &&
+         out.strides[1] == out.shape[2] && (out.strides[2] == 1 || out.shape[2] == 1);
 }
 
-void read_window(JpegReader& reader, ConvertRow convert, const View& out, uint8_t* lines) {
-  const bool direct = takes_rows(out, reader, convert);
+void read_window(JpegReader& reader, ConvertRow convert, const View& out, uint8_t* lines,
+                 int64_t row_room) {
+  const bool direct = takes_rows(out, reader, convert, row_room);
   const int64_t pitch = reader.columns() * reader.channels();
   const int64_t skipped = out.origin[1] - reader.first_column();
+  uint8_t* const first = out.as<uint8_t>() - skipped * reader.channels();
   for (int64_t y = 0; y < out.shape[0]; y += kRows) {
     const int64_t count = std::min<int64_t>(kRows, out.shape[0] - y);
     uint8_t* rows[kRows];
     for (int64_t r = 0; r < count; ++r)
-      rows[r] = direct ? out.as<uint8_t>() + (y + r) * out.strides[0] : lines + r * pitch;
+      rows[r] = direct ? first + (y + r) * out.strides[0] : lines + r * pitch;
     reader.read({rows, static_cast<size_t>(count)});
     if (direct) continue;
     for (int64_t r = 0; convert && r < count; ++r)
@@ -181,8 +185,8 @@ class JpegCodec final : public ImageCodec {
     return info;
   }
 
-  void decode(EncodedSpan bytes, const DecodeOptions& options, const View& out,
-              Arena& scratch) const override {
+  void decode(EncodedSpan bytes, const DecodeOptions& options, const View& out, Arena& scratch,
+              int64_t row_room) const override {
     const ImageInfo info = peek(bytes, options);
     check_window(info, options, out);
     View stored = as_stored(out, options.adjust_orientation ? info.orientation : 1);
@@ -202,7 +206,9 @@ class JpegCodec final : public ImageCodec {
     uint8_t* lines =
         scratch.array<uint8_t>(static_cast<size_t>(kRows * reader.columns() * reader.channels()));
     reader.skip(stored.origin[0], lines);
-    read_window(reader, plan.convert, stored, lines);
+    // Turned, what was beside a row is above or below a column.
+    const bool turned = options.adjust_orientation && info.orientation != 1;
+    read_window(reader, plan.convert, stored, lines, turned ? 0 : row_room);
     // Most random bits are some code: that the data does not end with the picture tells.
     const bool to_the_end = stored.origin[0] + stored.shape[0] == reader.height();
     if (options.verify || to_the_end) reader.finish(lines);

@@ -21,20 +21,27 @@ using test::Sampling;
 constexpr uint8_t kCanary = 0xA5;
 constexpr size_t kGuard = 64;
 
-// Decodes a window into memory with guards around it.
+// Decodes a window into memory with guards around it; rows are `room` bytes apart, which may be overwritten.
 std::vector<uint8_t> decode(const std::vector<uint8_t>& jpeg, const DecodeOptions& options,
-                            const Window& w, const Shape& full) {
+                            const Window& w, const Shape& full, int64_t room = 0) {
   const ImageCodec& codec = codec_for(jpeg);
-  const size_t size = static_cast<size_t>(w.shape().volume());
-  std::vector<uint8_t> memory(size + 2 * kGuard, kCanary);
+  View view = View::window(nullptr, DType::kUint8, w, full, "HWC");
+  const int64_t row = view.strides[0];
+  view.strides[0] += room;
+  const size_t size = static_cast<size_t>(room + view.shape[0] * view.strides[0]);
+  std::vector<uint8_t> memory(size + 2 * kGuard, kCanary), pixels;
+  view.data = memory.data() + kGuard + room;
   Arena scratch;
-  codec.decode(jpeg, options, View::window(memory.data() + kGuard, DType::kUint8, w, full, "HWC"),
-               scratch);
+  codec.decode(jpeg, options, view, scratch, room);
   for (size_t i = 0; i < kGuard; ++i) {
     EXPECT_EQ(memory[i], kCanary);
     EXPECT_EQ(memory[kGuard + size + i], kCanary);
   }
-  return {memory.begin() + kGuard, memory.begin() + static_cast<long>(kGuard + size)};
+  for (int64_t y = 0; y < view.shape[0]; ++y) {
+    const uint8_t* at = view.as<uint8_t>() + y * view.strides[0];
+    pixels.insert(pixels.end(), at, at + row);
+  }
+  return pixels;
 }
 
 constexpr Sampling kColor[] = {
@@ -111,7 +118,9 @@ TEST(JpegWindow, IsThatPartOfTheWhole) {
       random_range(random, full[1], w.begin[1], w.end[1]);
       SCOPED_TRACE("window " + w.begin.str() + " to " + w.end.str());
       options.verify = random() % 4 == 0;
-      ASSERT_EQ(decode(jpeg, options, w, full), crop(whole, full, w));
+      constexpr int64_t kRooms[] = {0, 7, 24, 128};
+      const int64_t room = kRooms[random() % std::size(kRooms)];
+      ASSERT_EQ(decode(jpeg, options, w, full, room), crop(whole, full, w)) << "room " << room;
     }
   }
 }
@@ -130,7 +139,8 @@ TEST(JpegWindow, IsThatPartOfTheWholeAtEveryPosition) {
         const Window w{{at, 66 - at, 0},
                        {std::min<int64_t>(at + 3, 67), std::min<int64_t>(66 - at + 2, 67), 3}};
         SCOPED_TRACE("window " + w.begin.str() + " to " + w.end.str());
-        ASSERT_EQ(decode(jpeg, {}, w, full), crop(whole, full, w));
+        for (const int64_t room : {0, 128})
+          ASSERT_EQ(decode(jpeg, {}, w, full, room), crop(whole, full, w)) << "room " << room;
       }
     }
 }

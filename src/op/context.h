@@ -86,6 +86,8 @@ class Run {
   std::span<View> outputs;
   Chance chance;
   Arena& scratch;
+  // So many bytes before and behind each row of the outputs may be overwritten: kRowRoom or 0.
+  int64_t row_room = 0;
 
   bool has(size_t i) const { return i < inputs.size() && inputs[i].data; }
   // Where output k goes, for an operator without `infer`: it calls this once it knows the type, for every output.

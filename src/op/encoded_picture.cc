@@ -51,10 +51,11 @@ EncodedPicture::EncodedPicture(const PictureArguments& a, const View& encoded)
   type_.dtype = a.dtype;
 }
 
-void EncodedPicture::decode(const View& out, Arena& scratch) const {
+void EncodedPicture::decode(const View& out, Run& r) const {
   const int64_t channels = decoded_.shape[2];
+  Arena& scratch = r.scratch;
   if (type_.dtype == decoded_.dtype && out.shape[2] == channels)
-    return codec_.decode(bytes_, options_, out, scratch);
+    return codec_.decode(bytes_, options_, out, scratch, r.row_room);
   // Codecs give all channels, also where fewer are looked at.
   Window w = out.covers();
   w.begin[2] = 0;
@@ -71,11 +72,11 @@ void EncodedPicture::decode(const View& out, Arena& scratch) const {
   run_blocks({&block, 1}, pixels, out, scratch);
 }
 
-void EncodedPicture::decode_part(const Window& w, const View& out, Arena& scratch) const {
-  View in_picture = out;
+void EncodedPicture::decode_part(const Window& w, Run& r) const {
+  View in_picture = r.outputs[0];
   for (int a = 0; a < w.begin.rank; ++a) in_picture.origin[a] += w.begin[a];
   in_picture.full = type_.shape;
-  decode(in_picture, scratch);
+  decode(in_picture, r);
 }
 
 }  // namespace stoker

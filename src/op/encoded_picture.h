@@ -60,6 +60,9 @@ inline constexpr std::array kIgnoredPictureArguments = {"jpeg_fancy_upsampling",
 inline constexpr std::array kIgnoredCacheArguments = {"cache_size", "cache_type", "cache_threshold",
                                                       "cache_batch_copy", "cache_debug"};
 
+// Run::row_room of the decoders: a JPEG's rows begin with a whole block, of at most 32 pixels.
+inline constexpr int64_t kPictureRowRoom = 128;
+
 inline constexpr Port kEncodedPort = {.name = "encoded",
                                       .help = "The encoded image: uint8 of shape (size,).",
                                       .dtypes = "uint8",
@@ -76,12 +79,13 @@ class EncodedPicture {
   EncodedPicture(const PictureArguments& a, const View& encoded);
   // The whole picture, in the dtype wanted.
   const TensorType& type() const { return type_; }
-  // Decodes the window that `out` is of the whole picture. Throws SampleError.
-  void decode(const View& out, Arena& scratch) const;
-  // The same where `out` is a window of the part `w` of the picture, as the decoders that crop deliver it.
-  void decode_part(const Window& w, const View& out, Arena& scratch) const;
+  // Decodes the window that r.outputs[0] is of the whole picture. Throws SampleError.
+  void decode(Run& r) const { decode(r.outputs[0], r); }
+  // The same where the output is a window of the part `w` of the picture, as the decoders that crop deliver it.
+  void decode_part(const Window& w, Run& r) const;
 
  private:
+  void decode(const View& out, Run& r) const;
   EncodedSpan bytes_;
   DecodeOptions options_;
   const ImageCodec& codec_;

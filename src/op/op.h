@@ -49,6 +49,7 @@ struct OperatorType {
   bool is_random;
   // False: only the run tells the shapes of its outputs, so it comes before those of others are asked.
   bool infers;
+  int64_t row_room = 0;  // bytes: Run::row_room where an output goes to scratch
   std::vector<Port> inputs, outputs;
   std::vector<ArgumentInfo> arguments;
   std::vector<std::string> ignored;  // accepted so that established scripts run; without effect
@@ -213,7 +214,7 @@ OperatorKind kind_of() {
 
 // An operator is a struct with: `schema` (describe), `check`, and one of `lower`, `infer` + `run_cpu` (+ `demand`), `run_cpu` alone
 // (shapes that only the run tells: Run::make), `open` + `order`;
-// optionally `kVersion` (raised when its results change), `kRandom`, `kIgnored`, `kSkip`; and `cases()`.
+// optionally `kVersion` (raised when its results change), `kRandom`, `kIgnored`, `kRowRoom` (Run::row_room), `kSkip`; and `cases()`.
 template <class Op>
 OperatorType type_of() {
   static_assert(detail::frames_unfold(Op::schema),
@@ -228,6 +229,7 @@ OperatorType type_of() {
   t.infers = t.kind != OperatorKind::kSample || requires(const Op& o, Inference& i) { o.infer(i); };
   if constexpr (requires { Op::kVersion; }) t.version = Op::kVersion;
   if constexpr (requires { Op::kRandom; }) t.is_random = Op::kRandom;
+  if constexpr (requires { Op::kRowRoom; }) t.row_room = Op::kRowRoom;
   if constexpr (requires { Op::kSkip; }) t.skip_reason = Op::kSkip;
   if constexpr (requires { Op::kIgnored; })
     t.ignored.assign(std::begin(Op::kIgnored), std::end(Op::kIgnored));

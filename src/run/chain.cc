@@ -267,8 +267,12 @@ View Chain::destination(int node, int output) {
   const int slot = plan_.planned(node).output_slots[output];
   if (slot >= 0 && destinations_[slot].data) return destinations_[slot];
   const Window& w = s.has_wanted[output] ? s.wanted[output] : Window::all(t.shape);
-  return View::window(arena_.allocate(w.shape().volume() * size_of(t.dtype)), t.dtype, w, t.shape,
-                      t.layout);
+  View v = View::window(nullptr, t.dtype, w, t.shape, t.layout);
+  const int64_t room = v.shape.rank > 1 ? plan_.checked(node).type->row_room : 0;
+  if (room) v.strides[0] += room;  // what is behind one row is in front of the next
+  const int64_t bytes = room ? room + v.shape[0] * v.strides[0] : v.bytes();
+  v.data = static_cast<std::byte*>(arena_.allocate(static_cast<size_t>(bytes))) + room;
+  return v;
 }
 
 void Chain::run_sample(int node) {
@@ -283,7 +287,9 @@ void Chain::run_sample(int node) {
   if (plan_.checked(node).type->infers)
     for (size_t k = 0; k < s.types.size(); ++k) s.views[k] = destination(node, static_cast<int>(k));
   if (!s.unfold) {
-    Run r{views_, s.views, chance(node), arena_};
+    const bool to_scratch = plan_.planned(node).output_slots[0] < 0;
+    Run r{views_, s.views, chance(node), arena_,
+          to_scratch ? plan_.checked(node).type->row_room : 0};
     return s.op->run_cpu(r);
   }
   const View sequence = views_[0];

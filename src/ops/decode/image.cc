@@ -9,6 +9,7 @@
 namespace stoker::ops::decode {
 
 struct Image : PictureArguments {
+  static constexpr int64_t kRowRoom = kPictureRowRoom;
   static constexpr auto kIgnored = joined(kIgnoredPictureArguments, kIgnoredCacheArguments);
   static constexpr auto schema =
       describe("decoders.image",
@@ -21,7 +22,7 @@ struct Image : PictureArguments {
 
   void check(Checker& c) const { c.out(checked_picture(*this, c)); }
   void infer(Inference& i) const { i.out(EncodedPicture(*this, i.values[0]).type()); }
-  void run_cpu(Run& r) const { EncodedPicture(*this, r.inputs[0]).decode(r.outputs[0], r.scratch); }
+  void run_cpu(Run& r) const { EncodedPicture(*this, r.inputs[0]).decode(r); }
 
   static std::vector<Case> cases() {
     return {

@@ -11,6 +11,7 @@
 namespace stoker::ops::decode {
 
 struct ImageCrop : PictureArguments, CropArguments {
+  static constexpr int64_t kRowRoom = kPictureRowRoom;
   // There is no depth to crop.
   static constexpr auto kIgnored =
       joined(kIgnoredPictureArguments, std::array{"crop_d", "crop_pos_z"});
@@ -36,7 +37,7 @@ struct ImageCrop : PictureArguments, CropArguments {
 
   void run_cpu(Run& r) const {
     const EncodedPicture picture(*this, r.inputs[0]);
-    picture.decode_part(window(picture.type()), r.outputs[0], r.scratch);
+    picture.decode_part(window(picture.type()), r);
   }
 
   static std::vector<Case> cases() {

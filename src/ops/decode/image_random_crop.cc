@@ -11,6 +11,7 @@ namespace stoker::ops::decode {
 
 struct ImageRandomCrop : PictureArguments, RandomWindowArguments {
   static constexpr bool kRandom = true;
+  static constexpr int64_t kRowRoom = kPictureRowRoom;
   static constexpr auto kIgnored = kIgnoredPictureArguments;
   static constexpr auto schema =
       describe("decoders.image_random_crop",
@@ -34,7 +35,7 @@ struct ImageRandomCrop : PictureArguments, RandomWindowArguments {
 
   void run_cpu(Run& r) const {
     const EncodedPicture picture(*this, r.inputs[0]);
-    picture.decode_part(window(picture.type(), r.chance), r.outputs[0], r.scratch);
+    picture.decode_part(window(picture.type(), r.chance), r);
   }
 
   static std::vector<Case> cases() {
