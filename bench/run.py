@@ -12,10 +12,13 @@ from __future__ import annotations
 import argparse
 import os
 import statistics
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+
+from PIL import Image
 
 from stoker import Pipeline, _core, fn, types
 
@@ -183,6 +186,26 @@ def split(files: Sequence[str], rounds: int) -> None:
     show("throughput", 1e6 / statistics.median(runs["end"].wall), "images/s")
 
 
+def heavy_tail(files: Sequence[str], threads: int, rounds: int) -> None:
+    """The time of batches that hold one picture of twenty times the pixels, beside that of the
+    same work in batches of equal pictures.
+    """
+    small = list(files[:64])
+    with tempfile.TemporaryDirectory() as folder:
+        large = str(Path(folder) / "large.jpg")
+        with Image.open(small[0]) as picture:
+            width, height = (round(extent * 20**0.5) for extent in picture.size)
+            picture.convert("RGB").resize((width, height)).save(large, quality=92)
+        sets = {"small": small, "mixed": [*small[:63], large], "large": [large] * 64}
+        runs = {name: Timed(training(each, "end", threads)) for name, each in sets.items()}
+        for _ in range(rounds):
+            for name, run in runs.items():
+                run.turn(1 if name == "large" else 8)
+    walls = zip(*(runs[name].wall for name in ("mixed", "small", "large")), strict=True)
+    ratio = statistics.median(m / ((63 * s + big) / 64) for m, s, big in walls)
+    show(f"one picture in 64 is 20 x larger, {threads} threads", 100 * ratio, "% of its work")
+
+
 def pictures(data: Path) -> list[str]:
     found = sorted(str(p) for p in data.rglob("*") if p.suffix.lower() in (".jpg", ".jpeg"))
     return found or [str(ROOT / "tests/golden/picture.jpg")] * 64
@@ -208,6 +231,7 @@ def main() -> None:
     run = Timed(training(files, "end", threads := len(os.sched_getaffinity(0))))
     run.turn(2 * max(1, len(files) // 64))
     show(f"throughput, {threads} threads", 1e6 / run.wall[0], "images/s")
+    heavy_tail(files, threads, args.rounds)
 
 
 if __name__ == "__main__":

@@ -73,14 +73,14 @@ TEST(Executor, AnotherSeedChangesDrawsAndNotTheOrder) {
 }
 
 TEST(Executor, OneSlowSampleDelaysOnlyItsOwnIteration) {
-  SampleFolder folder(12);
+  SampleFolder folder(192);
   Gate gate({folder.path(1)});
   io::WithFaults faults(gate);
-  Pipeline p(file_graph(folder), options(4, 2, 3));
+  Pipeline p(file_graph(folder), options(64, 2, 3));
   p.schedule();
-  gate.wait_for(12);  // the other worker has taken every other ticket of all three open iterations
+  gate.wait_for(192);  // the other worker has taken every other ticket of all three open iterations
   gate.open();
-  for (int s = 0; s < 3; ++s) EXPECT_EQ(label(*p.run(), 0), 4 * s);
+  for (int s = 0; s < 3; ++s) EXPECT_EQ(label(*p.run(), 0), 64 * s);
 }
 
 TEST(Executor, NoMoreIterationsAreOpenThanDepth) {
