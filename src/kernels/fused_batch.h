@@ -22,7 +22,7 @@ class FusedBatch {
  public:
   struct Stage {
     int64_t blocks = 0;
-    int threads = 256;
+    int threads = FusedProgram::kMostThreads;
     size_t shared_bytes = 0;
   };
 

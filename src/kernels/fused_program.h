@@ -63,7 +63,7 @@ struct FusedTile {
 };
 
 struct FusedProgram {
-  static constexpr int kPhases = 2;
+  static constexpr int kPhases = 2, kMostThreads = 256;
   const std::byte* tables;  // the descriptor buffer
   int64_t tasks, tiles;  // where they stand in it
   std::byte* scratch;

@@ -9,34 +9,15 @@
 
 #include "base/error.h"
 #include "memory/simulated.h"
+#ifdef STOKER_CUDA
+#include "memory/cuda.h"
+#endif
 
 namespace stoker {
 namespace {
 
 constexpr const char* kVariable = "STOKER_SIMULATED_DEVICES";
 constexpr int kMostSimulated = 64;
-
-struct Registry {
-  std::mutex mutex;
-  std::optional<std::vector<Device*>> current;  // none: nobody has asked yet
-  std::vector<std::unique_ptr<Device>> all;     // also those that were replaced
-
-  // Requires: mutex is held.
-  void replace(int count, const SimulatedOptions& options) {
-    std::vector<Device*> next;
-    for (int i = 0; i < count; ++i) {
-      all.push_back(std::make_unique<SimulatedDevice>(options, i));
-      next.push_back(all.back().get());
-    }
-    current = std::move(next);
-  }
-};
-
-// Never destroyed: buffers and streams may be let go by other static objects.
-Registry& registry() {
-  static Registry& r = *new Registry;
-  return r;
-}
 
 int count_asked_for() {
   const char* text = std::getenv(kVariable);
@@ -50,19 +31,68 @@ int count_asked_for() {
   return count;
 }
 
+struct Registry {
+  std::mutex mutex;
+  std::optional<std::vector<Device*>> current;  // none: nobody has asked yet
+  std::vector<std::unique_ptr<Device>> all;     // also those that were replaced
+  std::string missing;  // what a GPU lacks
+
+  // Requires: mutex is held.
+  void ask() {
+    if (current) return;
+    if (const int simulated = count_asked_for()) return replace(simulated, {});
+#ifdef STOKER_CUDA
+    CudaFound found = find_cuda_devices();
+    missing = found.missing;
+    current.emplace();
+    for (auto& d : found.devices) {
+      current->push_back(d.get());
+      all.push_back(std::move(d));
+    }
+#else
+    missing = "this build is without CUDA";
+    current.emplace();
+#endif
+  }
+
+  // Requires: mutex is held.
+  void replace(int count, const SimulatedOptions& options) {
+    std::vector<Device*> next;
+    for (int i = 0; i < count; ++i) {
+      all.push_back(std::make_unique<SimulatedDevice>(options, i));
+      next.push_back(all.back().get());
+    }
+    missing = "simulated devices were asked for";
+    current = std::move(next);
+  }
+};
+
+// Never destroyed: buffers and streams may be let go by other static objects.
+Registry& registry() {
+  static Registry& r = *new Registry;
+  return r;
+}
+
 }  // namespace
 
 std::vector<Device*> devices() {
   Registry& r = registry();
   std::lock_guard lock(r.mutex);
-  if (!r.current) r.replace(count_asked_for(), {});
+  r.ask();
   return *r.current;
+}
+
+std::string missing_gpu() {
+  Registry& r = registry();
+  std::lock_guard lock(r.mutex);
+  r.ask();
+  return r.missing;
 }
 
 Device& device(int index) {
   const std::vector<Device*> all = devices();
   if (index >= 0 && index < static_cast<int>(all.size())) return *all[index];
-  std::string have = "none: this build has no runtime for real devices";
+  std::string have = "none: " + missing_gpu();
   for (size_t i = 0; i < all.size(); ++i) have = (i ? have + ", " : "") + all[i]->name();
   throw DeviceError(
       "there is no device " + std::to_string(index) + ". Devices: " + have +

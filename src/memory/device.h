@@ -48,15 +48,8 @@ inline constexpr size_t kMaxShared = 227 << 10;
 // blocks too. Values that live from one phase to the next are in `shared` (aligned to 128 bytes,
 // undefined at first). It stands at namespace level: nvcc refuses private members.
 //
-// Stream::launch erases the type to this. A CUDA runtime adds one pointer here, which only nvcc
-// fills: the address of
-//   template <class P> __global__ void block_kernel(P p) {
-//     extern __shared__ __align__(128) std::byte shared[];
-//     for (int f = 0; f < P::kPhases; ++f, __syncthreads())
-//       p.run(f, blockIdx.x, threadIdx.x, blockDim.x, shared);
-//   }
-// and hands it with `object` to cudaLaunchKernel, which copies the object itself. Callers stay as
-// they are; a program is then launched from files that nvcc compiles.
+// erase() gives this. For a GPU `kernel` is needed too, which only nvcc can make: programs that are to
+// run there are launched with launch_blocks() of memory/block_kernel.cuh, from .cu files.
 struct BlockProgram {
   const void* object;  // of the caller, during the call
   size_t bytes;
@@ -64,6 +57,7 @@ struct BlockProgram {
   // One phase of one block, its threads in this order.
   void (*run_phase)(const void* object, int phase, int64_t block, std::span<const int> order,
                     std::byte* shared);
+  const void* kernel = nullptr;  // the same as a __global__ function
 };
 
 template <class P>
@@ -118,9 +112,13 @@ class Stream {
   virtual void copy(void* to, const void* from, size_t bytes, Copy direction,
                     std::string_view name) = 0;
   // Runs `program` (Note [Block programs]) on a copy of it. An empty grid is nothing to do.
+  void launch(const BlockProgram& program, const Grid& grid, std::string_view name) {
+    if (grid.blocks != 0 && grid.threads != 0) launch_erased(program, grid, name);
+  }
+  // The same; on simulated devices only.
   template <class P>
   void launch(const P& program, const Grid& grid, std::string_view name) {
-    if (grid.blocks != 0 && grid.threads != 0) launch_erased(erase(program), grid, name);
+    launch(erase(program), grid, name);
   }
   // Calls `call` on a thread of the runtime's. Requires: it uses no stream, event or device.
   virtual void call(std::function<void()> call, int64_t cost_ns, std::string_view name) = 0;
@@ -155,6 +153,8 @@ class Device {
   virtual DeviceUsage usage() const = 0;
   // For hand-outs: throws what failed until now (Note [Device errors]) without waiting.
   virtual void check() = 0;
+  // Gives memory that it keeps for later allocations back to the system.
+  virtual void trim() = 0;
 };
 
 // What a batch on a device has beside its buffers.
@@ -165,9 +165,11 @@ struct DeviceBatch {
 
 // The devices of this process, in order; they live as long as it does. Thread-safe.
 // Simulated ones (memory/simulated.h) are there only when the environment variable
-// STOKER_SIMULATED_DEVICES=<count> or a call of use_simulated_devices() asks for them. Throws
-// DeviceError when the variable is not a count.
+// STOKER_SIMULATED_DEVICES=<count> or a call of use_simulated_devices() asks for them, and then no
+// others. Throws DeviceError when the variable is not a count.
 std::vector<Device*> devices();
+// Why there is no GPU among devices(), "" if there is one: what is missing, versions found and needed.
+std::string missing_gpu();
 // Throws DeviceError that says what is missing.
 Device& device(int index);
 

@@ -57,6 +57,7 @@ class SimulatedDevice final : public Device {
   std::unique_ptr<Event> make_event() override;
   DeviceUsage usage() const override;
   void check() override;
+  void trim() override {}  // keeps nothing
 
   // The nth (from 1) such work enqueued from now on fails: an allocation at once with DeviceError,
   // the others on their stream.

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "kernels/fused_batch.h"
+#include "kernels/fused_launch.h"
 
 namespace stoker {
 
@@ -60,8 +61,8 @@ void DeviceStage::launch(Stream& stream, const std::shared_ptr<FusedBatch>& batc
               name + " tables");
   for (size_t i = 0; i < batch->stages().size(); ++i) {
     const FusedBatch::Stage& s = batch->stages()[i];
-    stream.launch(batch->program(i, tables->data(), scratch->data()),
-                  {s.blocks, s.threads, s.shared_bytes, s.blocks * kBlockNs}, name);
+    stoker::launch(stream, batch->program(i, tables->data(), scratch->data()),
+                   {s.blocks, s.threads, s.shared_bytes, s.blocks * kBlockNs}, name);
   }
   stream.call([batch] {}, 0, "release");  // the tables' host side stays until they are copied
 }

@@ -1,0 +1,253 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "memory/cuda.h"
+
+#include <climits>
+#include <cstdlib>
+
+#include "base/error.h"
+#include "memory/cuda_core.h"
+#include "memory/pool.h"
+
+namespace stoker {
+
+namespace cuda {
+
+namespace {
+
+// Lives as long as the stream object or a buffer that is to be freed on it.
+struct StreamHandle {
+  StreamHandle(std::shared_ptr<Core> core, std::string name)
+      : core(std::move(core)), name(std::move(name)) {
+    const Current current(this->core->index);
+    // Not ordered with the legacy default stream, which others may use.
+    this->core->require(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking),
+                        "making the stream '" + this->name + "'");
+  }
+  ~StreamHandle() {
+    const Current current(core->index);
+    (void)cudaStreamDestroy(stream);  // what is enqueued is done all the same
+  }
+  StreamHandle(const StreamHandle&) = delete;
+  StreamHandle& operator=(const StreamHandle&) = delete;
+
+  const std::shared_ptr<Core> core;
+  const std::string name;
+  cudaStream_t stream = nullptr;
+};
+
+class CudaBuffer final : public Buffer {
+ public:
+  CudaBuffer(void* data, size_t size, std::shared_ptr<StreamHandle> stream)
+      : Buffer(static_cast<std::byte*>(data), size), stream_(std::move(stream)) {}
+  ~CudaBuffer() override { stream_->core->free(data(), stream_->stream); }
+
+ private:
+  std::shared_ptr<StreamHandle> stream_;
+};
+
+class CudaEvent final : public Event {
+ public:
+  explicit CudaEvent(std::shared_ptr<Core> core) : core_(std::move(core)) {
+    const Current current(core_->index);
+    core_->require(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "making an event");
+  }
+  ~CudaEvent() override {
+    const Current current(core_->index);
+    (void)cudaEventDestroy(event_);
+  }
+  bool query() const override { return cudaEventQuery(event_) != cudaErrorNotReady; }
+  void synchronize() override {
+    const Current current(core_->index);
+    core_->require(cudaEventSynchronize(event_), "earlier work");
+    core_->check();
+  }
+  cudaEvent_t get() const { return event_; }
+
+ private:
+  std::shared_ptr<Core> core_;
+  cudaEvent_t event_ = nullptr;
+};
+
+struct HostCall {
+  std::function<void()> call;
+  std::string name;
+  std::shared_ptr<Core> core;
+};
+
+void CUDART_CB run_host_call(void* data) {
+  const std::unique_ptr<HostCall> c(static_cast<HostCall*>(data));
+  try {
+    c->call();
+  } catch (const std::exception& e) {
+    c->core->keep(c->core->name + ", call '" + c->name + "': " + e.what());
+  } catch (...) {
+    c->core->keep(c->core->name + ", call '" + c->name + "' failed");
+  }
+}
+
+cudaMemcpyKind kind_of(Copy direction) {
+  switch (direction) {
+    case Copy::kToDevice: return cudaMemcpyHostToDevice;
+    case Copy::kToHost: return cudaMemcpyDeviceToHost;
+    case Copy::kOnDevice: break;
+  }
+  return cudaMemcpyDeviceToDevice;
+}
+
+class CudaStream final : public Stream {
+ public:
+  CudaStream(Device& device, std::shared_ptr<Core> core, std::string name)
+      : device_(device), h_(std::make_shared<StreamHandle>(std::move(core), std::move(name))) {}
+  ~CudaStream() override {
+    const Current current(h_->core->index);
+    (void)cudaStreamSynchronize(h_->stream);  // what failed is told by the next check
+  }
+
+  Device& device() const override { return device_; }
+  const std::string& name() const override { return h_->name; }
+
+  void* allocate(size_t bytes) override {
+    if (void* p = h_->core->try_allocate(bytes, h_->stream)) return p;
+    const DeviceUsage usage = h_->core->usage();
+    throw BudgetError(h_->core->name + ": no memory for " + in_words(bytes) + " on stream '" +
+                      name() + "'; " + in_words(usage.in_use) + " of " + in_words(usage.limit) +
+                      " are in use here, other processes may hold the rest");
+  }
+  void free(void* p) override { h_->core->free(p, h_->stream); }
+  std::shared_ptr<Buffer> try_acquire(size_t bytes) override {
+    void* p = h_->core->try_allocate(bytes, h_->stream);
+    return p ? std::make_shared<CudaBuffer>(p, bytes, h_) : nullptr;
+  }
+
+  void copy(void* to, const void* from, size_t bytes, Copy direction,
+            std::string_view what) override {
+    if (bytes == 0) return;
+    const Current current(h_->core->index);
+    const cudaError_t e = cudaMemcpyAsync(to, from, bytes, kind_of(direction), h_->stream);
+    done(e, "copy", what);
+  }
+
+  void call(std::function<void()> call, int64_t, std::string_view what) override {
+    const Current current(h_->core->index);
+    auto data = std::make_unique<HostCall>(HostCall{std::move(call), std::string(what), h_->core});
+    const cudaError_t e = cudaLaunchHostFunc(h_->stream, run_host_call, data.get());
+    if (e == cudaSuccess) (void)data.release();
+    done(e, "call", what);
+  }
+
+  void record(Event& event) override {
+    const Current current(h_->core->index);
+    h_->core->require(cudaEventRecord(static_cast<CudaEvent&>(event).get(), h_->stream),
+                      "recording an event");
+  }
+  void wait(const Event& event) override {
+    const Current current(h_->core->index);
+    h_->core->require(
+        cudaStreamWaitEvent(h_->stream, static_cast<const CudaEvent&>(event).get(), 0),
+        "waiting for an event");
+  }
+  void synchronize() override {
+    const Current current(h_->core->index);
+    h_->core->require(cudaStreamSynchronize(h_->stream), "work of the stream '" + name() + "'");
+    h_->core->check();
+  }
+
+ protected:
+  void launch_erased(const BlockProgram& program, const Grid& grid,
+                     std::string_view what) override {
+    const std::string place = h_->core->name + ", launch '" + std::string(what) + "': ";
+    if (!program.kernel) throw DeviceError(place + "the program was compiled without nvcc");
+    if (grid.blocks < 0 || grid.blocks > INT_MAX || grid.threads < 0 ||
+        grid.threads > kMaxThreads || grid.shared_bytes > kMaxShared)
+      throw DeviceError(place + std::to_string(grid.blocks) + " blocks of " +
+                        std::to_string(grid.threads) + " threads with " +
+                        std::to_string(grid.shared_bytes) + " bytes of shared memory");
+    const Current current(h_->core->index);
+    constexpr size_t kUnasked = 48 << 10;
+    if (grid.shared_bytes > kUnasked)
+      h_->core->require(
+          cudaFuncSetAttribute(program.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(grid.shared_bytes)),
+          "launch '" + std::string(what) + "'");
+    void* arguments[] = {const_cast<void*>(program.object)};  // copied by the call
+    const cudaError_t e = cudaLaunchKernel(program.kernel, dim3(static_cast<unsigned>(grid.blocks)),
+                                           dim3(static_cast<unsigned>(grid.threads)), arguments,
+                                           grid.shared_bytes, h_->stream);
+    done(e, "launch", what);
+  }
+
+ private:
+  void done(cudaError_t e, std::string_view kind, std::string_view what) const {
+    if (e != cudaSuccess)
+      h_->core->require(
+          e, std::string(kind) + " '" + std::string(what) + "' on stream '" + h_->name + "'");
+    h_->core->enqueued(h_->stream, what, h_->name);
+  }
+
+  Device& device_;
+  std::shared_ptr<StreamHandle> h_;
+};
+
+class CudaDevice final : public Device {
+ public:
+  explicit CudaDevice(int index) : core_(std::make_shared<Core>(index)) {}
+  const std::string& name() const override { return core_->name; }
+  std::string_view kind() const override { return "cuda"; }
+  std::unique_ptr<Stream> make_stream(std::string name) override {
+    return std::make_unique<CudaStream>(*this, core_, std::move(name));
+  }
+  std::unique_ptr<Event> make_event() override { return std::make_unique<CudaEvent>(core_); }
+  DeviceUsage usage() const override { return core_->usage(); }
+  void check() override { core_->check(); }
+  void trim() override { core_->trim(); }
+
+ private:
+  std::shared_ptr<Core> core_;
+};
+
+std::string version(int number) {
+  return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
+}
+
+std::string why_none(cudaError_t error) {
+  int driver = 0;
+  (void)cudaDriverGetVersion(&driver);
+  const std::string needed =
+      "this build needs one for CUDA " + version(CUDART_VERSION / 1000 * 1000);
+  if (driver == 0) return "no NVIDIA driver (libcuda.so.1) was found; " + needed + " or newer";
+  if (error == cudaErrorInsufficientDriver)
+    return "the NVIDIA driver is for CUDA " + version(driver) + "; " + needed + " or newer";
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (error == cudaErrorNoDevice || error == cudaSuccess)
+    return "the NVIDIA driver (CUDA " + version(driver) + ") sees no GPU" +
+           (visible ? "; CUDA_VISIBLE_DEVICES is '" + std::string(visible) + "'" : "");
+  return "the NVIDIA driver (CUDA " + version(driver) + ") gives " + cudaGetErrorString(error) +
+         " (" + cudaGetErrorName(error) + ")";
+}
+
+}  // namespace
+
+}  // namespace cuda
+
+CudaFound find_cuda_devices() {
+  CudaFound found;
+  int count = 0;
+  const cudaError_t error = cudaGetDeviceCount(&count);
+  if (error != cudaSuccess || count == 0) {
+    (void)cudaGetLastError();
+    found.missing = cuda::why_none(error);
+    return found;
+  }
+  for (int i = 0; i < count; ++i) {
+    try {
+      found.devices.push_back(std::make_unique<cuda::CudaDevice>(i));
+    } catch (const DeviceError& e) {
+      found.missing = e.what();
+      return found;  // indices must stay those of the driver
+    }
+  }
+  return found;
+}
+
+}  // namespace stoker

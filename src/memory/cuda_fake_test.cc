@@ -1,0 +1,180 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "memory/cuda_fake_testing.h"
+
+namespace stoker::fake {
+
+Cuda& cuda() {
+  static Cuda c;
+  return c;
+}
+void reset() { cuda() = Cuda(); }
+int Cuda::count(const std::string& call) const {
+  return static_cast<int>(std::count(calls.begin(), calls.end(), call));
+}
+
+namespace {
+
+// Notes the call; the error that it is to give.
+cudaError_t noted(const std::string& function, int device = -1) {
+  Cuda& c = cuda();
+  c.calls.push_back(device < 0 ? function : function + " " + std::to_string(device));
+  if (c.lost != cudaSuccess) return c.lost;
+  std::vector<cudaError_t>& next = c.errors[function];
+  if (next.empty()) return cudaSuccess;
+  const cudaError_t e = next.front();
+  next.erase(next.begin());
+  return e;
+}
+
+// Streams, events and pools are numbers that know their device.
+struct Handle {
+  int device;
+};
+template <class H>
+H made(int& count) {
+  ++count;
+  return reinterpret_cast<H>(new Handle{cuda().current});
+}
+template <class H>
+void dropped(int& count, H handle) {
+  --count;
+  delete reinterpret_cast<Handle*>(handle);
+}
+template <class H>
+int device_of(H handle) {
+  return reinterpret_cast<Handle*>(handle)->device;
+}
+
+}  // namespace
+
+}  // namespace stoker::fake
+
+using stoker::fake::cuda;
+using stoker::fake::device_of;
+using stoker::fake::noted;
+
+extern "C" {
+
+cudaError_t cudaGetDeviceCount(int* count) {
+  const cudaError_t e = noted("cudaGetDeviceCount");
+  if (e == cudaSuccess) *count = cuda().devices;
+  return e;
+}
+cudaError_t cudaDriverGetVersion(int* version) {
+  *version = cuda().driver;
+  return cudaSuccess;
+}
+cudaError_t cudaGetDevice(int* device) {
+  *device = cuda().current;
+  return cudaSuccess;
+}
+cudaError_t cudaSetDevice(int device) {
+  cuda().current = device;
+  return cudaSuccess;
+}
+cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
+  *free = *total = cuda().memory;
+  return noted("cudaMemGetInfo", cuda().current);
+}
+const char* cudaGetErrorString(cudaError_t e) {
+  return e == cudaSuccess ? "no error" : "it failed";
+}
+const char* cudaGetErrorName(cudaError_t e) {
+  return e == cudaErrorIllegalAddress ? "cudaErrorIllegalAddress" : "cudaErrorOfTheStandIn";
+}
+cudaError_t cudaGetLastError() { return cudaSuccess; }
+
+cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
+  const cudaError_t e = noted("cudaMemPoolCreate", properties->location.id);
+  if (e == cudaSuccess) *pool = stoker::fake::made<cudaMemPool_t>(cuda().pools);
+  return e;
+}
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
+  stoker::fake::dropped(cuda().pools, pool);
+  return cudaSuccess;
+}
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr, void*) {
+  return noted("cudaMemPoolSetAttribute", device_of(pool));
+}
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t) {
+  return noted("cudaMemPoolTrimTo", device_of(pool));
+}
+cudaError_t cudaMallocFromPoolAsync(void** p, size_t bytes, cudaMemPool_t, cudaStream_t stream) {
+  const cudaError_t e = noted("cudaMallocFromPoolAsync", device_of(stream));
+  if (e != cudaSuccess) return e;
+  *p = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+  cuda().allocated[*p] = bytes;
+  return e;
+}
+cudaError_t cudaFreeAsync(void* p, cudaStream_t stream) {
+  cuda().allocated.erase(p);
+  std::free(p);
+  return noted("cudaFreeAsync", device_of(stream));
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+  const cudaError_t e = noted("cudaStreamCreateWithFlags", cuda().current);
+  if (flags != cudaStreamNonBlocking) return cudaErrorInvalidValue;
+  if (e == cudaSuccess) *stream = stoker::fake::made<cudaStream_t>(cuda().streams);
+  return e;
+}
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  stoker::fake::dropped(cuda().streams, stream);
+  return noted("cudaStreamDestroy");
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  return noted("cudaStreamSynchronize", device_of(stream));
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  if (device_of(stream) != device_of(event)) return cudaErrorInvalidResourceHandle;
+  return noted("cudaStreamWaitEvent", device_of(stream));
+}
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+  const cudaError_t e = noted("cudaEventCreateWithFlags", cuda().current);
+  if (flags != cudaEventDisableTiming) return cudaErrorInvalidValue;
+  if (e == cudaSuccess) *event = stoker::fake::made<cudaEvent_t>(cuda().events);
+  return e;
+}
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  stoker::fake::dropped(cuda().events, event);
+  return cudaSuccess;
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  if (device_of(stream) != device_of(event)) return cudaErrorInvalidResourceHandle;
+  return noted("cudaEventRecord", device_of(stream));
+}
+cudaError_t cudaEventQuery(cudaEvent_t event) { return noted("cudaEventQuery", device_of(event)); }
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  return noted("cudaEventSynchronize", device_of(event));
+}
+
+cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream) {
+  const cudaError_t e = noted("cudaMemcpyAsync " + std::to_string(kind), device_of(stream));
+  if (e == cudaSuccess) std::memcpy(to, from, bytes);
+  return e;
+}
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t call, void* data) {
+  const cudaError_t e = noted("cudaLaunchHostFunc", device_of(stream));
+  if (e == cudaSuccess) call(data);
+  return e;
+}
+cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute attribute, int value) {
+  return noted("cudaFuncSetAttribute " + std::to_string(attribute) + "=" + std::to_string(value));
+}
+cudaError_t cudaLaunchKernel(const void* kernel, dim3 grid, dim3 block, void** arguments,
+                             size_t shared, cudaStream_t stream) {
+  const cudaError_t e = noted("cudaLaunchKernel", device_of(stream));
+  if (e != cudaSuccess) return e;
+  const char* argument = static_cast<const char*>(arguments[0]);
+  cuda().launches.push_back(
+      {kernel, grid.x, block.x, shared, {argument, argument + cuda().argument_bytes}});
+  return e;
+}
+
+}  // extern "C"

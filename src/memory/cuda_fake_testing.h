@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A stand-in for the CUDA library: host memory, work that is done when it is enqueued, and a record of the calls. It tells nothing
+// about GPUs; it tells whether the runtime's own code calls what it should, in order, with the right GPU, and gives all back.
+// One thread at a time.
+#pragma once
+#include <cuda_runtime_api.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace stoker::fake {
+
+struct Launch {
+  const void* kernel;
+  unsigned blocks, threads;
+  size_t shared;
+  std::vector<char> argument;
+};
+
+struct Cuda {
+  int devices = 2, driver = 13010;
+  size_t memory = size_t{1} << 30;  // of each device
+  int current = 0;  // the calling thread's device
+  std::map<std::string, std::vector<cudaError_t>> errors;  // by function: for its next calls
+  cudaError_t lost = cudaSuccess;  // what every call gives from now on
+  std::vector<std::string> calls;  // function names, with the device of those that have one
+  std::vector<Launch> launches;
+  size_t argument_bytes = 0;  // of the next launch
+  int streams = 0, events = 0, pools = 0;  // that exist
+  std::map<void*, size_t> allocated;
+
+  int count(const std::string& call) const;
+};
+
+Cuda& cuda();
+// As it was at first. Requires: nothing exists.
+void reset();
+
+}  // namespace stoker::fake

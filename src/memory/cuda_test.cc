@@ -1,0 +1,208 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The CUDA runtime's own code against the stand-in of cuda_fake_testing.h: nothing here says anything about a GPU.
+#include "memory/cuda.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+
+#include "memory/cuda_fake_testing.h"
+#include "memory/simulated_testing.h"
+
+namespace stoker {
+namespace {
+
+class Cuda : public testing::Test {
+ protected:
+  void SetUp() override { fake::reset(); }
+  void TearDown() override {
+    EXPECT_TRUE(fake::cuda().allocated.empty());
+    EXPECT_EQ(fake::cuda().streams, 0);
+    EXPECT_EQ(fake::cuda().events, 0);
+    EXPECT_EQ(fake::cuda().pools, 0);
+    unsetenv("STOKER_SYNC");
+    unsetenv("CUDA_VISIBLE_DEVICES");
+  }
+  static std::string missing() { return find_cuda_devices().missing; }
+};
+
+TEST_F(Cuda, SaysWhatIsMissing) {
+  auto& c = fake::cuda();
+  c.errors["cudaGetDeviceCount"] = {cudaErrorInsufficientDriver, cudaErrorInsufficientDriver,
+                                    cudaErrorNoDevice, cudaErrorUnknown};
+  c.driver = 0;
+  EXPECT_EQ(missing(),
+            "no NVIDIA driver (libcuda.so.1) was found; this build needs one for CUDA 13.0 or "
+            "newer");
+  c.driver = 12040;
+  EXPECT_EQ(missing(),
+            "the NVIDIA driver is for CUDA 12.4; this build needs one for CUDA 13.0 or newer");
+  c.driver = 13010;
+  setenv("CUDA_VISIBLE_DEVICES", "7", 1);
+  EXPECT_EQ(missing(), "the NVIDIA driver (CUDA 13.1) sees no GPU; CUDA_VISIBLE_DEVICES is '7'");
+  EXPECT_TRUE(has(missing(), "CUDA 13.1) gives it failed"));
+  c.devices = 0;
+  EXPECT_TRUE(has(missing(), "sees no GPU"));
+}
+
+TEST_F(Cuda, AGpuThatDoesNotStartIsNotLeftOut) {
+  fake::cuda().errors["cudaMemPoolCreate"] = {cudaSuccess, cudaErrorNotSupported};
+  const CudaFound found = find_cuda_devices();
+  ASSERT_EQ(found.devices.size(), 1u);
+  EXPECT_TRUE(has(found.missing, "cuda:1, making a pool of memory"));
+}
+
+TEST_F(Cuda, EverythingHappensOnItsOwnGpu) {
+  const CudaFound found = find_cuda_devices();
+  ASSERT_EQ(found.devices.size(), 2u);
+  EXPECT_EQ(found.missing, "");
+  Device& second = *found.devices[1];
+  EXPECT_EQ(second.name(), "cuda:1");
+  EXPECT_EQ(second.kind(), "cuda");
+  const auto a = second.make_stream("a"), b = second.make_stream("b");
+  const auto event = second.make_event();
+  std::vector<int> in(100), out(100);
+  std::iota(in.begin(), in.end(), 0);
+  const auto memory = a->try_acquire(400), other = b->try_acquire(400);
+  a->copy(memory->data(), in.data(), 400, Copy::kToDevice, "in");
+  a->record(*event);
+  b->wait(*event);
+  b->copy(other->data(), memory->data(), 400, Copy::kOnDevice, "over");
+  b->copy(out.data(), other->data(), 400, Copy::kToHost, "out");
+  b->copy(nullptr, nullptr, 0, Copy::kToHost, "nothing");
+  b->synchronize();
+  second.check();
+  second.trim();
+  EXPECT_EQ(in, out);
+  EXPECT_EQ(fake::cuda().current, 0) << "the caller's GPU comes back";
+  for (const std::string& call : fake::cuda().calls)
+    EXPECT_TRUE(call.back() != '0' || has(call, "cudaMem") || has(call, "cudaEventCreate")) << call;
+  EXPECT_EQ(fake::cuda().count("cudaMemcpyAsync 1 1"), 1);  // to the device
+  EXPECT_EQ(fake::cuda().count("cudaMemcpyAsync 3 1"), 1);  // on it
+  EXPECT_EQ(fake::cuda().count("cudaMemcpyAsync 2 1"), 1);  // to the host
+  EXPECT_EQ(fake::cuda().count("cudaStreamWaitEvent 1"), 1);
+  EXPECT_EQ(fake::cuda().count("cudaMemPoolTrimTo 1"), 1);
+}
+
+TEST_F(Cuda, MemoryIsCountedAndLimited) {
+  fake::cuda().memory = 1000;
+  const CudaFound found = find_cuda_devices();
+  Device& device = *found.devices[0];
+  const auto stream = device.make_stream("s");
+  void* p = stream->allocate(600);
+  EXPECT_EQ(stream->try_acquire(600), nullptr);
+  const std::string text = [&] {
+    try {
+      stream->allocate(600);
+    } catch (const BudgetError& e) {
+      return std::string(e.what());
+    }
+    return std::string("no error");
+  }();
+  EXPECT_TRUE(has(text, "cuda:0: no memory for 600 B on stream 's'; 600 B of 1000 B")) << text;
+  stream->free(p);
+  stream->free(nullptr);
+  EXPECT_EQ(device.usage().in_use, 0u);
+  EXPECT_EQ(device.usage().allocations, 0);
+  EXPECT_EQ(device.usage().high_water, 600u);
+  EXPECT_NE(stream->try_acquire(600), nullptr);
+  fake::cuda().errors["cudaMallocFromPoolAsync"] = {cudaErrorMemoryAllocation};
+  EXPECT_EQ(stream->try_acquire(1), nullptr) << "others may hold the memory";
+}
+
+TEST_F(Cuda, BuffersAndEventsOutliveStreamAndDevice) {
+  std::shared_ptr<Buffer> buffer;
+  std::unique_ptr<Event> event;
+  {
+    const CudaFound found = find_cuda_devices();
+    const auto stream = found.devices[0]->make_stream("s");
+    buffer = stream->try_acquire(10);
+    event = found.devices[0]->make_event();
+    stream->record(*event);
+  }
+  EXPECT_TRUE(event->query());
+  EXPECT_EQ(fake::cuda().streams, 1);
+  buffer.reset();
+  event.reset();
+  EXPECT_EQ(fake::cuda().count("cudaFreeAsync 0"), 1);
+  EXPECT_EQ(fake::cuda().count("cudaStreamDestroy"), 1);
+}
+
+TEST_F(Cuda, LaunchesAKernelWithACopyOfTheProgram) {
+  const CudaFound found = find_cuda_devices();
+  const auto stream = found.devices[0]->make_stream("s");
+  int target = 0;
+  const AddOne program{&target};
+  BlockProgram erased = erase(program);
+  const std::string text = device_error([&] { stream->launch(erased, {1, 1}, "add"); });
+  EXPECT_EQ(text, "cuda:0, launch 'add': the program was compiled without nvcc");
+  erased.kernel = &target;  // any address
+  fake::cuda().argument_bytes = sizeof program;
+  stream->launch(erased, {7, 96, 1000}, "add");
+  stream->launch(erased, {1, 1, 100000}, "much shared memory");
+  stream->launch(erased, {0, 1}, "nothing");
+  ASSERT_EQ(fake::cuda().launches.size(), 2u);
+  const fake::Launch& l = fake::cuda().launches[0];
+  EXPECT_EQ(l.kernel, &target);
+  EXPECT_EQ(l.blocks, 7u);
+  EXPECT_EQ(l.threads, 96u);
+  EXPECT_EQ(l.shared, 1000u);
+  EXPECT_EQ(std::memcmp(l.argument.data(), &program, sizeof program), 0);
+  const std::string asked =
+      "cudaFuncSetAttribute " + std::to_string(cudaFuncAttributeMaxDynamicSharedMemorySize);
+  EXPECT_EQ(fake::cuda().count(asked + "=1000"), 0);
+  EXPECT_EQ(fake::cuda().count(asked + "=100000"), 1);
+  for (const Grid grid : {Grid{1, 1025}, Grid{int64_t{1} << 31, 1}, Grid{1, 1, kMaxShared + 1}})
+    EXPECT_TRUE(has(device_error([&] { stream->launch(erased, grid, "big"); }), "launch 'big'"));
+}
+
+TEST_F(Cuda, WhatFailsIsNamed) {
+  const CudaFound found = find_cuda_devices();
+  const auto stream = found.devices[0]->make_stream("s");
+  char byte = 0;
+  fake::cuda().errors["cudaMemcpyAsync 1"] = {cudaErrorInvalidValue};
+  EXPECT_EQ(device_error([&] { stream->copy(&byte, "x", 1, Copy::kToDevice, "labels"); }),
+            "cuda:0, copy 'labels' on stream 's': it failed (cudaErrorOfTheStandIn)");
+  stream->call([] { throw std::runtime_error("no luck"); }, 0, "mine");
+  EXPECT_EQ(device_error([&] { found.devices[0]->check(); }), "cuda:0, call 'mine': no luck");
+  found.devices[0]->check();  // thrown once
+  fake::cuda().errors["cudaLaunchHostFunc"] = {cudaErrorInvalidValue};
+  EXPECT_TRUE(has(device_error([&] { stream->call([] {}, 0, "c"); }), "call 'c' on stream 's'"));
+}
+
+TEST_F(Cuda, ALostGpuSaysSoWhoeverAsks) {
+  const CudaFound found = find_cuda_devices();
+  Device& device = *found.devices[0];
+  const auto stream = device.make_stream("s");
+  const auto event = device.make_event();
+  fake::cuda().lost = cudaErrorIllegalAddress;
+  for (const std::string& text :
+       {device_error([&] { device.check(); }), device_error([&] { stream->synchronize(); }),
+        device_error([&] { event->synchronize(); }),
+        device_error([&] { (void)stream->try_acquire(1); })}) {
+    EXPECT_TRUE(has(text, "cudaErrorIllegalAddress")) << text;
+    EXPECT_TRUE(has(text, "STOKER_SYNC=1 names the work that failed; only a new process")) << text;
+  }
+  EXPECT_TRUE(event->query()) << "nobody waits for it for ever";
+}
+
+TEST_F(Cuda, WaitsForEachPieceOfWorkWhereThatIsAskedFor) {
+  setenv("STOKER_SYNC", "1", 1);
+  const CudaFound found = find_cuda_devices();
+  const auto stream = found.devices[0]->make_stream("s");
+  char from = 'a', to = 'b';
+  stream->copy(&to, &from, 1, Copy::kToDevice, "first");
+  EXPECT_EQ(fake::cuda().count("cudaStreamSynchronize 0"), 1);
+  fake::cuda().errors["cudaStreamSynchronize"] = {cudaErrorIllegalAddress};
+  const std::string text =
+      device_error([&] { stream->copy(&to, &from, 1, Copy::kToDevice, "second"); });
+  EXPECT_TRUE(has(text, "cuda:0, 'second' on stream 's': ")) << text;
+  EXPECT_FALSE(has(text, "STOKER_SYNC"));
+}
+
+}  // namespace
+}  // namespace stoker
