@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from stoker import errors, fn, types
 from stoker._core import Batch, Tensor, __version__
+from stoker._devices import Device, devices, missing_gpu
 from stoker._node import DataNode
 from stoker._pipeline import Pipeline
 from stoker._pipeline_def import pipeline_def
@@ -18,11 +19,14 @@ from stoker._pipeline_def import pipeline_def
 __all__ = [
     "Batch",
     "DataNode",
+    "Device",
     "Pipeline",
     "Tensor",
     "__version__",
+    "devices",
     "errors",
     "fn",
+    "missing_gpu",
     "pipeline_def",
     "types",
 ]

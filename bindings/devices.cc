@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+// Which devices there are.
+#include <nanobind/stl/string.h>
+
+#include "memory/device.h"
+#include "parts.h"
+
+namespace stoker::python {
+
+namespace {
+
+nb::dict describe(const Device& device) {
+  const DeviceUsage usage = device.usage();
+  nb::dict d;
+  d["name"] = device.name();
+  d["kind"] = std::string(device.kind());
+  d["memory"] = usage.limit;
+  d["in_use"] = usage.in_use;
+  d["high_water"] = usage.high_water;
+  return d;
+}
+
+}  // namespace
+
+void bind_devices(nb::module_& m) {
+  m.def(
+      "devices",
+      [] {
+        nb::list l;
+        for (const Device* d : devices()) l.append(describe(*d));
+        return l;
+      },
+      "name, kind, memory, in_use and high_water of each device.");
+  m.def("missing_gpu", &missing_gpu, "Why there is no GPU; \"\" if there is one.");
+}
+
+}  // namespace stoker::python

@@ -1,0 +1,42 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which GPUs there are, and what is missing where there are none."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from stoker import _core
+
+
+class Device(NamedTuple):
+    """A device. Values.
+
+    - ``name``: ``"cuda:0"``, or ``"simulated:0"`` for one made of host threads, for tests.
+    - ``kind``: ``"cuda"`` or ``"simulated"``.
+    - ``memory``: bytes that it has. ``in_use``, ``high_water``: bytes that pipelines of this
+      process hold there, and the most they held.
+    """
+
+    name: str
+    kind: str
+    memory: int
+    in_use: int
+    high_water: int
+
+
+def devices() -> list[Device]:
+    """The devices that pipelines of this process can use; ``device_id`` counts them.
+
+    Simulated ones are there only where ``STOKER_SIMULATED_DEVICES=<count>`` asks for them, and then
+    no others. Where the list is empty, ``missing_gpu()`` says why. Raises ``DeviceError`` when that
+    variable is not a count.
+    """
+    return [Device(**device) for device in _core.devices()]
+
+
+def missing_gpu() -> str:
+    """Why ``devices()`` holds no GPU: what is missing, with versions found and needed; "" if it
+    holds one.
+    """
+    return _core.missing_gpu()
