@@ -88,6 +88,7 @@ nb::dict describe(const Graph& g, int i) {
   d["key"] = n.key;
   d["device"] = n.device == DeviceKind::kGpu ? "gpu" : "cpu";
   d["where"] = n.where;
+  d["lead"] = n.is_lead;
   d["outputs"] = g.output_count(i);
   return d;
 }

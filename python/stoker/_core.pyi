@@ -75,7 +75,7 @@ class Graph:
         """(dtype, layout, shape) of every output of every node; -1: an extent not known yet."""
 
     def nodes(self) -> list[dict[str, Any]]:
-        """op, name, key, device, where and the number of outputs of every node."""
+        """op, name, key, device, where, lead and the number of outputs of every node."""
 
     def save(self, options: str) -> str:
         """Versioned JSON; `options` is the pipeline's own part."""

@@ -333,6 +333,14 @@ class Pipeline:
         return self._options.seed if self._engine is None else self._engine.seed
 
     @property
+    def lead_reader(self) -> str | None:
+        """The reader whose samples make the epoch; None without a reader that feeds an output."""
+        orders = self.state()["orders"]
+        nodes = {n["name"]: n["lead"] for n in self._graph.nodes()}
+        readers = [name for name in orders if name in nodes]
+        return next((r for r in readers if nodes[r]), readers[0] if readers else None)
+
+    @property
     def num_outputs(self) -> int:
         return len(self._outputs)
 

@@ -1,0 +1,339 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""The iterator that every framework's is made of: names, sizes, policies, resets and state."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar, cast
+
+from stoker import Batch, Pipeline
+from stoker.errors import GraphError, SampleError, StateError
+from stoker.frameworks import _ranks
+from stoker.frameworks._epochs import (
+    Counted,
+    Epochs,
+    LastBatchPolicy,
+    counted_of_reader,
+    shard_sizes,
+)
+
+Self = TypeVar("Self", bound="BaseIterator")
+
+_VERSION = 1
+_NO, _YES = (False, None, "no"), (True, "yes", "True")
+
+
+class BaseIterator:
+    """Steps of one or several pipelines as a framework's tensors. For deriving from.
+
+    A framework writes ``to_tensor`` and, in its iterators, what a step looks like (``_arranged``).
+    The arguments are the established ones, and ``compare_ranks``: whether sharded readers are
+    compared over the ranks of the process group, which is a collective call. Used by one thread at
+    a time.
+    """
+
+    def __init__(
+        self,
+        pipelines: Pipeline | Sequence[Pipeline],
+        output_map: Sequence[str],
+        size: int = -1,
+        reader_name: str | None = None,
+        auto_reset: str | bool | None = False,
+        fill_last_batch: bool | None = None,
+        last_batch_padded: bool = False,
+        last_batch_policy: LastBatchPolicy = LastBatchPolicy.FILL,
+        prepare_first_batch: bool = True,
+        compare_ranks: bool = True,
+    ) -> None:
+        self._pipelines = [pipelines] if isinstance(pipelines, Pipeline) else list(pipelines)
+        self._names = _checked_names(output_map)
+        self._auto_reset = _is_yes(auto_reset)
+        self._policy = _policy(last_batch_policy, fill_last_batch)
+        self._check_pipelines()
+        self._shards = list(range(len(self._pipelines)))
+        self._size = size
+        self._exhausted_times = 0  # how often a pipeline itself ended an epoch
+        self._is_exhausted = False
+        self._epochs: Epochs | None
+        if reader_name is not None:
+            if size != -1 or last_batch_padded:
+                wrong = "size" if size != -1 else "last_batch_padded"
+                raise GraphError(f"reader_name tells the size and the padding: leave {wrong}= out")
+            self._epochs = self._of_reader(reader_name, compare_ranks)
+        else:
+            self._epochs = self._of_size(size, last_batch_padded)
+        self._restore_from_checkpoint()
+        if prepare_first_batch:
+            for pipe in self._pipelines:
+                pipe.schedule_run()
+
+    # For a framework.
+
+    def to_tensor(self, batch: Batch, count: int) -> Any:
+        """The first ``count`` samples of a batch as one tensor, without a copy where that can be.
+
+        The samples are of one shape, and at least ``count``.
+        """
+        raise NotImplementedError
+
+    def _converted(self, batch: Batch, count: int, output: int, place: str) -> Any:
+        """What a step holds for one output; ``place`` names it in messages."""
+        if not batch.is_dense and len(shapes := sorted(set(batch.shape()))) > 1:
+            shown = ", ".join(map(str, shapes[:4])) + (", ..." if len(shapes) > 4 else "")
+            raise GraphError(
+                f"{place}: the samples differ in shape ({shown}), so they are no single tensor; "
+                f"make them equal with resize or crop, or {self._ragged_advice}"
+            )
+        return self.to_tensor(batch, count)
+
+    _ragged_advice = "take the samples of the pipeline's batches one by one"
+
+    def _arranged(self, dicts: list[dict[str, Any]]) -> Any:
+        """A step as it is given: here a list of one dict per pipeline."""
+        return dicts
+
+    # Iterating.
+
+    def __iter__(self: Self) -> Self:
+        """Itself. A loop after the end of an epoch begins the next one."""
+        if self._is_finished():
+            self._begin_next()
+        return self
+
+    def __next__(self) -> Any:
+        if not self._is_finished():
+            batches, keep = self._run()
+            if len(batches) == len(self._pipelines):  # else one of them ended the epoch itself
+                return self._arranged(
+                    [
+                        self._dict(i, b, k)
+                        for i, (b, k) in enumerate(zip(batches, keep, strict=True))
+                    ]
+                )
+        if self._auto_reset:
+            self._begin_next()
+        raise StopIteration
+
+    def next(self) -> Any:
+        """The same as ``next(iterator)``."""
+        return self.__next__()
+
+    def reset(self) -> None:
+        """Begins the next epoch after the end of one. In the middle of one it warns, no more."""
+        if self._is_finished():
+            self._begin_next()
+        elif self._epochs is not None and self._epochs.is_begun:
+            warnings.warn(
+                "reset() in the middle of an epoch has no effect: the next step goes on in it",
+                stacklevel=2,
+            )
+
+    def __len__(self) -> int:
+        """Steps of this epoch, those behind included.
+
+        Raises ``TypeError`` where only the pipeline knows its end.
+        """
+        if self._epochs is None:
+            raise TypeError("the number of steps is not known: give reader_name or size")
+        return self._epochs.steps
+
+    @property
+    def size(self) -> int:
+        """Samples of these pipelines' shards together; -1 where only the pipeline knows."""
+        return self._size
+
+    @property
+    def batch_size(self) -> int:
+        """Samples in a batch of one pipeline."""
+        return cast(int, self._pipelines[0].max_batch_size)
+
+    @property
+    def epoch(self) -> int:
+        """The epoch that the next step belongs to, from 0. Part of the state."""
+        if self._epochs is None:
+            return self._exhausted_times + self._is_exhausted
+        return self._epochs.number + self._is_exhausted
+
+    # State.
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the iterator stands after what it gave: a small dict that JSON can hold."""
+        states = [pipe.state() for pipe in self._pipelines]
+        return {"version": _VERSION, "pipelines": states, "iterator": self._own_state()}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Goes on after a state.
+
+        Refuses and warns as ``Pipeline.restore`` does, and raises ``StateError`` on the state of
+        another number of pipelines.
+        """
+        try:
+            version, states, own = state["version"], state["pipelines"], state["iterator"]
+        except (KeyError, TypeError) as e:
+            raise StateError(f"this is no state of an iterator: {e!r}") from None
+        if version > _VERSION:
+            raise StateError(f"the state is of version {version}, this Stoker reads {_VERSION}")
+        if len(states) != len(self._pipelines):
+            raise StateError(
+                f"the state is of {len(states)} pipelines, this iterator has {len(self._pipelines)}"
+            )
+        for pipe, one in zip(self._pipelines, states, strict=True):
+            pipe.restore(one)
+        self._restore_own(own)
+
+    def checkpoints(self) -> list[str]:
+        """A text per pipeline, for ``Pipeline(checkpoint=)``.
+
+        An iterator over pipelines that begin there goes on where this one stands.
+        """
+        own = self._own_state()
+        return [json.dumps({**pipe.state(), "iterator": own}) for pipe in self._pipelines]
+
+    def _own_state(self) -> dict[str, Any]:
+        return {
+            "epochs": None if self._epochs is None else self._epochs.state(),
+            "exhausted": self._is_exhausted,
+            "exhausted_times": self._exhausted_times,
+        }
+
+    def _restore_own(self, own: Mapping[str, Any]) -> None:
+        if (own["epochs"] is None) != (self._epochs is None):
+            raise StateError(
+                "the state is of an iterator of a known size, this one goes on until its pipeline "
+                "ends (give reader_name or size), or the other way round"
+            )
+        if self._epochs is not None:
+            self._epochs.restore(own["epochs"])
+        self._is_exhausted = bool(own["exhausted"])
+        self._exhausted_times = int(own["exhausted_times"])
+
+    def _restore_from_checkpoint(self) -> None:
+        """What ``checkpoints()`` says of the iterator, where the pipelines still stand there."""
+        given = self._pipelines[0]._checkpoint
+        checkpoint = json.loads(given) if isinstance(given, str) else given
+        if checkpoint is not None and "iterator" in checkpoint:
+            now = self._pipelines[0].state()
+            if all(now[k] == checkpoint[k] for k in now if k not in ("graph", "arguments")):
+                self._restore_own(checkpoint["iterator"])
+
+    # Inside.
+
+    def _check_pipelines(self) -> None:
+        if not self._pipelines:
+            raise GraphError("an iterator expects at least one pipeline")
+        for number, pipe in enumerate(self._pipelines):
+            pipe.build()
+            if pipe.num_outputs != len(self._names):
+                raise GraphError(
+                    f"output_map names {len(self._names)} outputs ({', '.join(self._names)}), "
+                    f"pipeline {number} has {pipe.num_outputs}"
+                )
+        sizes = [pipe.max_batch_size for pipe in self._pipelines]
+        if len(set(sizes)) > 1:
+            raise GraphError(f"all pipelines of an iterator need one batch_size, got {sizes}")
+
+    def _of_size(self, size: int, padded: bool) -> Epochs | None:
+        if size == -1:
+            if len(self._pipelines) > 1:
+                raise GraphError("an iterator over several pipelines needs reader_name or size")
+            return None
+        if size < 1:
+            raise GraphError(f"size expects a number of samples, or -1, got {size!r}")
+        stride = self.batch_size * len(self._pipelines)
+        counted = Counted((size,), stride, self.batch_size, "pad" if padded else "continue")
+        return Epochs(counted, self._policy)
+
+    def _of_reader(self, name: str, compare_ranks: bool) -> Epochs:
+        facts = [_ranks.facts_of(pipe, name) for pipe in self._pipelines]
+        if compare_ranks:  # first, so that all ranks raise when one has wrong pipelines
+            _ranks.compare(facts)
+        _ranks.check({f"pipeline {i}": fact for i, fact in enumerate(facts)})
+        self._shards = [fact.shard_id for fact in facts]
+        shards = facts[0].num_shards
+        sizes = shard_sizes(facts[0].order["size"], shards)
+        self._size = sum(sizes[s] for s in self._shards)
+        epochs = Epochs(counted_of_reader(facts[0].order, shards, self.batch_size), self._policy)
+        epochs.go_to(facts[0].cursor)
+        return epochs
+
+    def _is_finished(self) -> bool:
+        return self._is_exhausted or (self._epochs is not None and self._epochs.steps_left == 0)
+
+    def _begin_next(self) -> None:
+        if self._is_exhausted:
+            for pipe in self._pipelines:
+                pipe.reset()
+            self._is_exhausted = False
+            self._exhausted_times += 1
+            if self._epochs is not None:
+                self._epochs.end_early()
+        elif self._epochs is not None:
+            for _ in range(self._epochs.steps_to_drop()):
+                self._run_all()
+            self._epochs.begin_next()
+
+    def _run(self) -> tuple[list[tuple[Batch, ...]], list[int]]:
+        """The batches of every pipeline, and how many of their samples to give."""
+        epochs = self._epochs
+        keep = [self.batch_size if epochs is None else epochs.keep(s) for s in self._shards]
+        batches, failure = self._run_all()
+        if epochs is not None and not self._is_exhausted:
+            epochs.step()
+        if failure is not None:
+            raise failure
+        return batches, keep
+
+    def _run_all(self) -> tuple[list[tuple[Batch, ...]], SampleError | None]:
+        # A failed batch counts as given, so the other pipelines must give theirs all the same.
+        batches: list[tuple[Batch, ...]] = []
+        failure = None
+        for pipe in self._pipelines:
+            try:
+                batches.append(pipe.run())
+            except SampleError as e:
+                failure = failure or e
+            except StopIteration:
+                self._is_exhausted = True
+        return batches, failure
+
+    def _dict(self, pipeline: int, batches: Sequence[Batch], keep: int) -> dict[str, Any]:
+        where = f" of pipeline {pipeline}" if len(self._pipelines) > 1 else ""
+        return {
+            name: self._converted(batch, min(keep, len(batch)), i, f"output '{name}'{where}")
+            for i, (name, batch) in enumerate(zip(self._names, batches, strict=True))
+        }
+
+
+def lead_reader(pipelines: Pipeline | Sequence[Pipeline]) -> str | None:
+    """The name of the first pipeline's lead reader, None without a reader."""
+    pipe = pipelines if isinstance(pipelines, Pipeline) else next(iter(pipelines), None)
+    return None if pipe is None else pipe.lead_reader
+
+
+def _checked_names(output_map: Sequence[str]) -> list[str]:
+    names = [output_map] if isinstance(output_map, str) else list(output_map)
+    if len(set(names)) != len(names):
+        raise GraphError(f"output_map expects distinct names, got {names}")
+    return names
+
+
+def _is_yes(auto_reset: str | bool | None) -> bool:
+    if auto_reset not in (*_NO, *_YES):
+        raise GraphError(f"auto_reset expects True, 'yes', False or 'no', got {auto_reset!r}")
+    return auto_reset in _YES
+
+
+def _policy(policy: LastBatchPolicy, fill_last_batch: bool | None) -> LastBatchPolicy:
+    if fill_last_batch is not None:
+        policy = LastBatchPolicy.FILL if fill_last_batch else LastBatchPolicy.PARTIAL
+        warnings.warn(
+            f"fill_last_batch is deprecated: say last_batch_policy=LastBatchPolicy.{policy.name}",
+            DeprecationWarning,
+            stacklevel=4,
+        )
+    if not isinstance(policy, LastBatchPolicy):
+        raise GraphError(f"last_batch_policy expects a LastBatchPolicy, got {policy!r}")
+    return policy

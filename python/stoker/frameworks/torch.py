@@ -1,0 +1,287 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Batches as PyTorch tensors, without a copy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from stoker import Batch, Pipeline, Tensor
+from stoker.errors import DeviceError, GraphError
+from stoker.frameworks._epochs import LastBatchPolicy as LastBatchPolicy
+from stoker.frameworks._iterator import BaseIterator, lead_reader
+
+
+class _TorchIterator(BaseIterator):
+    """What the iterators of this module share."""
+
+    _pins = False
+
+    def to_tensor(self, batch: Batch, count: int) -> torch.Tensor:
+        return self._placed(_whole(batch, count))
+
+    def _placed(self, tensor: torch.Tensor) -> torch.Tensor:
+        return tensor.pin_memory() if self._pins else tensor
+
+    def _samples(self, batch: Batch, count: int) -> list[torch.Tensor]:
+        _refuse_simulated(batch)
+        return [self._placed(torch.from_dlpack(batch[i])) for i in range(count)]
+
+
+class DataIterator(_TorchIterator):
+    """Loops over a pipeline's epochs: ``for batch in DataIterator(pipe, ["image", "label"])``.
+
+    Each step is a dict of tensors, by the names of ``output_map``; of a list of pipelines it is a
+    list of such dicts. The tensors are the batch's own memory: they belong to whoever holds them.
+
+    - ``reader_name``: the reader whose samples make the epoch; default: the pipeline's lead reader.
+      A pipeline without a reader ends its epoch itself, by ``StopIteration``.
+    - ``size``: samples of an epoch in all these pipelines together, instead of a reader's.
+    - ``last_batch_policy``: what becomes of an epoch's last batch.
+    - ``auto_reset``: whether an epoch's end begins the next one; else ``reset()`` or a new loop.
+    - ``ragged``: outputs that are given as a list of tensors, one per sample.
+    - ``pin_memory``: copies each tensor into pinned memory, for ``.to(device, non_blocking=True)``.
+    - ``prepare_first_batch``: whether batches are prepared from now on, or from the first step on.
+    - ``compare_ranks``: whether sharded readers are compared over the ranks of
+      ``torch.distributed``, which is a collective call: all ranks make such an iterator, or none.
+
+    ``state_dict()`` and ``load_state_dict()`` go on in the middle of an epoch; ``epoch`` is the
+    epoch that the next step belongs to.
+    """
+
+    def __init__(
+        self,
+        pipelines: Pipeline | Sequence[Pipeline],
+        output_map: Sequence[str],
+        *,
+        reader_name: str | None = None,
+        size: int = -1,
+        last_batch_policy: LastBatchPolicy = LastBatchPolicy.FILL,
+        auto_reset: bool = True,
+        ragged: Sequence[str] = (),
+        pin_memory: bool = False,
+        prepare_first_batch: bool = True,
+        compare_ranks: bool = True,
+    ) -> None:
+        if pin_memory and not torch.cuda.is_available():
+            raise DeviceError(
+                "pin_memory=True needs a CUDA device that torch can use, and there is none "
+                "(torch.cuda.is_available() is False)"
+            )
+        if unknown := [name for name in ragged if name not in output_map]:
+            raise GraphError(f"ragged names {unknown}, which are not in output_map {output_map}")
+        self._pins = pin_memory
+        self._ragged = frozenset(ragged)
+        self._is_single = isinstance(pipelines, Pipeline)
+        if reader_name is None and size == -1:
+            reader_name = lead_reader(pipelines)
+        super().__init__(
+            pipelines,
+            output_map,
+            size=size,
+            reader_name=reader_name,
+            auto_reset=auto_reset,
+            last_batch_policy=last_batch_policy,
+            prepare_first_batch=prepare_first_batch,
+            compare_ranks=compare_ranks,
+        )
+
+    _ragged_advice = "name the output in ragged= to get a list of tensors"
+
+    def _converted(self, batch: Batch, count: int, output: int, place: str) -> Any:
+        if self._names[output] in self._ragged:
+            return self._samples(batch, count)
+        return super()._converted(batch, count, output, place)
+
+    def _arranged(self, dicts: list[dict[str, Any]]) -> Any:
+        return dicts[0] if self._is_single else dicts
+
+
+class DALIGenericIterator(_TorchIterator):
+    """The established iterator: each step is a list of dicts of tensors, one per pipeline.
+
+    - ``pipelines``, ``output_map``: one pipeline or a list, and a name for each output.
+    - ``size``: samples of an epoch in all these pipelines together; or ``reader_name``: the reader
+      that has them. With neither, an epoch ends when the pipeline raises ``StopIteration``.
+    - ``auto_reset``: True or "yes": an epoch's end begins the next one. False or "no": ``reset()``
+      or a new loop does.
+    - ``last_batch_policy``, ``last_batch_padded``: what becomes of an epoch's last batch, and, with
+      ``size``, whether the reader has ``pad_last_batch``.
+    - ``fill_last_batch``: deprecated; True is FILL, False is PARTIAL.
+    - ``dynamic_shape``: accepted without effect; shapes may differ from step to step.
+    - ``prepare_first_batch``: whether batches are prepared from now on, or from the first step on.
+    - ``compare_ranks``: see ``DataIterator``.
+    """
+
+    def __init__(
+        self,
+        pipelines: Pipeline | Sequence[Pipeline],
+        output_map: Sequence[str],
+        size: int = -1,
+        reader_name: str | None = None,
+        auto_reset: str | bool | None = False,
+        fill_last_batch: bool | None = None,
+        dynamic_shape: bool | None = False,
+        last_batch_padded: bool = False,
+        last_batch_policy: LastBatchPolicy = LastBatchPolicy.FILL,
+        prepare_first_batch: bool = True,
+        *,
+        compare_ranks: bool = True,
+    ) -> None:
+        super().__init__(
+            pipelines,
+            output_map,
+            size,
+            reader_name,
+            auto_reset,
+            fill_last_batch,
+            last_batch_padded,
+            last_batch_policy,
+            prepare_first_batch,
+            compare_ranks,
+        )
+
+    _ragged_advice = (
+        "take DALIRaggedIterator, which gives a list of tensors (dynamic_shape=True lets shapes "
+        "differ between steps, not within a batch)"
+    )
+
+
+class DALIClassificationIterator(DALIGenericIterator):
+    """``DALIGenericIterator`` for pipelines of two outputs, named "data" and "label"."""
+
+    def __init__(
+        self,
+        pipelines: Pipeline | Sequence[Pipeline],
+        size: int = -1,
+        reader_name: str | None = None,
+        auto_reset: str | bool | None = False,
+        fill_last_batch: bool | None = None,
+        dynamic_shape: bool | None = False,
+        last_batch_padded: bool = False,
+        last_batch_policy: LastBatchPolicy = LastBatchPolicy.FILL,
+        prepare_first_batch: bool = True,
+        *,
+        compare_ranks: bool = True,
+    ) -> None:
+        super().__init__(
+            pipelines,
+            ["data", "label"],
+            size,
+            reader_name,
+            auto_reset,
+            fill_last_batch,
+            dynamic_shape,
+            last_batch_padded,
+            last_batch_policy,
+            prepare_first_batch,
+            compare_ranks=compare_ranks,
+        )
+
+
+class DALIRaggedIterator(_TorchIterator):
+    """``DALIGenericIterator`` for samples of different shapes.
+
+    ``output_types`` says of each output what it becomes: ``DENSE_TAG`` one tensor (the default),
+    ``SPARSE_LIST_TAG`` a list of one tensor per sample, ``SPARSE_COO_TAG`` one sparse tensor in
+    which smaller samples end early.
+    """
+
+    DENSE_TAG = "dense"
+    SPARSE_LIST_TAG = "sparse_list"
+    SPARSE_COO_TAG = "sparse_coo"
+
+    def __init__(
+        self,
+        pipelines: Pipeline | Sequence[Pipeline],
+        output_map: Sequence[str],
+        size: int = -1,
+        reader_name: str | None = None,
+        output_types: Sequence[str] | None = None,
+        auto_reset: str | bool | None = False,
+        fill_last_batch: bool | None = None,
+        dynamic_shape: bool | None = False,
+        last_batch_padded: bool = False,
+        last_batch_policy: LastBatchPolicy = LastBatchPolicy.FILL,
+        prepare_first_batch: bool = True,
+        *,
+        compare_ranks: bool = True,
+    ) -> None:
+        tags = (self.DENSE_TAG, self.SPARSE_LIST_TAG, self.SPARSE_COO_TAG)
+        self._types = [self.DENSE_TAG] * len(output_map) if output_types is None else output_types
+        if len(self._types) != len(output_map) or any(t not in tags for t in self._types):
+            raise GraphError(
+                f"output_types expects one of {', '.join(tags)} for each of the {len(output_map)} "
+                f"outputs, got {output_types!r}"
+            )
+        super().__init__(
+            pipelines,
+            output_map,
+            size,
+            reader_name,
+            auto_reset,
+            fill_last_batch,
+            last_batch_padded,
+            last_batch_policy,
+            prepare_first_batch,
+            compare_ranks,
+        )
+
+    _ragged_advice = "mark the output in output_types as DALIRaggedIterator.SPARSE_LIST_TAG"
+
+    def _converted(self, batch: Batch, count: int, output: int, place: str) -> Any:
+        kind = self._types[output]
+        if kind == self.DENSE_TAG:
+            return super()._converted(batch, count, output, place)
+        samples = self._samples(batch, count)
+        return samples if kind == self.SPARSE_LIST_TAG else _sparse(samples)
+
+
+def feed_ndarray(
+    dali_tensor: Batch | Tensor, arr: torch.Tensor, cuda_stream: Any = None
+) -> torch.Tensor:
+    """Copies a batch or sample into a tensor of the same shape and type, and returns that.
+
+    ``cuda_stream`` is accepted without effect: torch orders the copy on its current stream.
+    """
+    if isinstance(dali_tensor, Batch):
+        _refuse_simulated(dali_tensor)
+    source = torch.from_dlpack(dali_tensor)
+    if source.shape != arr.shape or source.dtype != arr.dtype:
+        raise GraphError(
+            f"feed_ndarray expects a tensor of {source.dtype} {tuple(source.shape)}, "
+            f"got {arr.dtype} {tuple(arr.shape)}"
+        )
+    return arr.copy_(source)
+
+
+def _whole(batch: Batch, count: int) -> torch.Tensor:
+    _refuse_simulated(batch)
+    tensor = torch.from_dlpack(batch)
+    return tensor if count == len(batch) else tensor[:count]
+
+
+def _refuse_simulated(batch: Batch) -> None:
+    if batch.device.startswith("simulated"):
+        raise DeviceError(
+            f"the batch is in the memory of {batch.device}, which torch cannot see; "
+            "keep the outputs on the CPU (without .gpu()), or copy them: batch.as_cpu()"
+        )
+
+
+def _sparse(samples: Sequence[torch.Tensor]) -> torch.Tensor:
+    """Samples one behind the other as a sparse tensor, as large as the largest extents.
+
+    Every element is listed, zeros too.
+    """
+    extents = [max(extent) for extent in zip(*(s.shape for s in samples), strict=True)]
+    indices = []
+    for number, sample in enumerate(samples):
+        where = torch.ones(sample.shape, dtype=torch.bool).nonzero().T
+        indices.append(torch.cat([torch.full((1, where.shape[1]), number), where]))
+    values = torch.cat([s.reshape(-1) for s in samples])
+    shape = [len(samples), *extents]
+    return torch.sparse_coo_tensor(torch.cat(indices, 1), values, shape, check_invariants=False)

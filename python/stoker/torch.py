@@ -1,0 +1,23 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch tensors without a copy: ``DataIterator``, and the iterators of the established names."""
+
+from __future__ import annotations
+
+from stoker.frameworks.torch import (
+    DALIClassificationIterator,
+    DALIGenericIterator,
+    DALIRaggedIterator,
+    DataIterator,
+    LastBatchPolicy,
+    feed_ndarray,
+)
+
+__all__ = [
+    "DALIClassificationIterator",
+    "DALIGenericIterator",
+    "DALIRaggedIterator",
+    "DataIterator",
+    "LastBatchPolicy",
+    "feed_ndarray",
+]
