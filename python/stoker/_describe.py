@@ -9,6 +9,7 @@ import math
 import textwrap
 from typing import NamedTuple
 
+from stoker import launcher
 from stoker._registry import Argument, Operator, Plain, Port
 
 _SCALARS = {"bool": "bool", "int": "int", "float": "float", "str": "Text", "DType": "DTypeLike"}
@@ -58,7 +59,10 @@ def parameters(op: Operator) -> list[Parameter]:
         for port in op["inputs"]
     ]
     for a in op["arguments"]:
-        result.append(Parameter(a["name"], annotation(a), a["default"], a["required"]))
+        text = annotation(a)
+        if op["kind"] == "read" and a["name"] in launcher.SHARD_ARGUMENTS:
+            text = f'Literal["{launcher.AUTO}"] | {text}'
+        result.append(Parameter(a["name"], text, a["default"], a["required"]))
     have = {p.name for p in result}
     extra = [
         Parameter("device", 'Literal["cpu", "gpu", "mixed"] | None'),

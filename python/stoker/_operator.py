@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
-from stoker import _context
+from stoker import _context, launcher
 from stoker._constants import NotAConstantError, dtype_text, plain
 from stoker._names import user_line
 from stoker._node import DataNode
@@ -62,6 +62,12 @@ def call(op: Operator, inputs: Sequence[Any], arguments: Mapping[str, Any]) -> R
     if device not in _DEVICES:
         refuse(f"device expects 'cpu', 'gpu' or 'mixed', got {device!r}")
     lead = bool(given.pop("lead", False)) if op["kind"] == "read" else False
+    if op["kind"] == "read":
+        for key in launcher.SHARD_ARGUMENTS & given.keys():
+            try:
+                given[key] = launcher.resolve(key, given[key])
+            except GraphError as e:
+                refuse(f"argument '{key}': {e}")
     constants, links = _split(given, refuse)
     for a in op["arguments"]:
         if a["required"] and a["name"] not in constants and a["name"] not in links:

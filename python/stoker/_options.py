@@ -8,6 +8,7 @@ import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from stoker import launcher
 from stoker._constants import plain
 from stoker._names import did_you_mean
 from stoker.errors import GraphError
@@ -77,7 +78,7 @@ def usable_cpus() -> int:
 
 def make_options(values: Mapping[str, Any]) -> Options:
     """Checks every setting. Raises ``GraphError`` that names the wrong one."""
-    options = Options(**values)
+    options = Options(**{name: launcher.resolve(name, value) for name, value in values.items()})
     threads: Any = options.num_threads
     options = options._replace(
         batch_size=_at_least_or_none(1, "batch_size", options.batch_size),

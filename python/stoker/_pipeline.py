@@ -8,7 +8,7 @@ import json
 import os
 import warnings
 from collections.abc import Iterator, Mapping
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 
 from stoker import _context, _core
 from stoker._node import DataNode
@@ -37,7 +37,8 @@ class Pipeline:
 
     - ``batch_size``: samples in a batch.
     - ``num_threads``: CPU workers; default: the CPUs that this process may use.
-    - ``device_id``: the GPU; None for a pipeline on the CPU alone.
+    - ``device_id``: the GPU; None for a pipeline on the CPU alone; "auto": the launcher's local
+      rank.
     - ``seed``: of everything random; None draws one and keeps it in the state.
     - ``prefetch_queue_depth``: batches prepared ahead.
     - ``on_error``: what a damaged sample does: ``"raise"``, ``"skip"`` (a shorter batch) or
@@ -46,7 +47,8 @@ class Pipeline:
       bytes of files read ahead, by ``io_threads``; None is 16 MiB for each of num_threads.
     - ``executor``: ``"pipelined"``, or ``"simple"``: one thread, no overlap and no rewrites, to
       compare against.
-    - ``shard_id``, ``num_shards``: which part of the samples a pipeline without a reader counts.
+    - ``shard_id``, ``num_shards``: which part of the samples a pipeline without a reader counts;
+      "auto": the launcher's rank and world size (``stoker.launcher``).
     - ``fuse``, ``demand``: whether operators may be joined, and decoders may skip what is not
       needed; neither changes a byte.
     - ``output_dtype``, ``output_ndim``, ``output_layout``: what the outputs must be; one for all
@@ -61,7 +63,7 @@ class Pipeline:
         self,
         batch_size: int | None = None,
         num_threads: int | str | None = None,
-        device_id: int | None = None,
+        device_id: int | Literal["auto"] | None = None,
         seed: int | None = None,
         exec_pipelined: bool = True,
         prefetch_queue_depth: Depth = 2,
@@ -76,8 +78,8 @@ class Pipeline:
         read_ahead_limit: int | None = None,
         io_threads: int | None = None,
         executor: str = "pipelined",
-        shard_id: int = 0,
-        num_shards: int = 1,
+        shard_id: int | Literal["auto"] = 0,
+        num_shards: int | Literal["auto"] = 1,
         fuse: bool = True,
         demand: bool = True,
         output_dtype: Any = None,

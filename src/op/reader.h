@@ -38,8 +38,11 @@ inline constexpr auto kReaderArguments = std::tuple{
     arg(&ReaderArguments::shuffle_after_epoch_seed, "shuffle_after_epoch_seed",
         "Key of the random order where seed is -1."),
     arg(&ReaderArguments::shard_id, "shard_id",
-        "Which part of the set this reader starts with, below num_shards.", at_least(0)),
-    arg(&ReaderArguments::num_shards, "num_shards", "Into how many parts the set is cut.",
+        "Which part of the set this reader starts with, below num_shards. In Python also 'auto': "
+        "the rank that the launcher gave this process.",
+        at_least(0)),
+    arg(&ReaderArguments::num_shards, "num_shards",
+        "Into how many parts the set is cut. In Python also 'auto': the launcher's world size.",
         at_least(1)),
     arg(&ReaderArguments::stick_to_shard, "stick_to_shard", "Read the same part in every epoch."),
     arg(&ReaderArguments::pad_last_batch, "pad_last_batch",

@@ -123,7 +123,9 @@ class Epochs:
         """How many steps the pipeline makes before the next epoch that are not to be given."""
         if self._counted.end == "drop":
             return 0
-        return max(0, -(-(max(self._sizes()) - max(self._taken)) // self._counted.stride))
+        sizes = self._sizes()  # padded shards are all as long as the longest
+        end = max(sizes) if self._counted.end == "pad" else min(sizes)
+        return max(0, -(-(end - max(self._taken)) // self._counted.stride))
 
     def begin_next(self) -> None:
         """Begins the next epoch, after the steps to drop were made."""
@@ -149,7 +151,8 @@ class Epochs:
             if self._counted.end == "drop" and length - offset < stride:
                 self._number, offset = self._number + 1, 0
         elif self._policy is not LastBatchPolicy.FILL:
-            self._number, offset = divmod(cursor, -(-max(sizes) // stride) * stride)
+            length = min(sizes) if self._policy is LastBatchPolicy.DROP else max(sizes)
+            self._number, offset = divmod(cursor, -(-length // stride) * stride)
         elif len(sizes) == 1:
             self._number, offset = divmod(cursor, sizes[0])
         else:
@@ -191,7 +194,10 @@ class Epochs:
 
     def _begin_next(self) -> None:
         if self._policy is LastBatchPolicy.FILL and self._counted.end == "continue":
-            self._taken = [t - s for t, s in zip(self._taken, self._sizes(), strict=True)]
+            sizes = self._sizes()
+            if not self._counted.rotates:  # what a shard has less than another it repeats
+                sizes = [max(sizes)] * len(sizes)
+            self._taken = [t - s for t, s in zip(self._taken, sizes, strict=True)]
         else:
             self._taken = [0] * len(self._taken)
         self._carry = list(self._taken)
