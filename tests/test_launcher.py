@@ -114,7 +114,7 @@ def test_the_process_group_of_torch_comes_first(monkeypatch: pytest.MonkeyPatch)
     assert launcher.find() == Ranks(2, 3, 1, "torch.distributed")
     monkeypatch.delenv("LOCAL_RANK")
     assert launcher.find() == Ranks(2, 3, None, "torch.distributed")
-    with pytest.raises(GraphError, match="torch.distributed does not tell the local rank"):
+    with pytest.raises(GraphError, match=r"torch\.distributed does not tell the local rank"):
         make(fn.random.coin_flip, device_id="auto")
     monkeypatch.setitem(sys.modules, "torch", a_process_group(2, 3, False))  # type: ignore[arg-type]
     assert launcher.find().rank == 5
@@ -162,13 +162,16 @@ def test_a_pipeline_takes_its_shard_and_device(monkeypatch: pytest.MonkeyPatch) 
 
 def test_what_is_wrong_names_the_argument(monkeypatch: pytest.MonkeyPatch, pictures: Path) -> None:
     set_all(monkeypatch, RANK=1)
-    with pytest.raises(GraphError, match="readers.file .*'shard_id': RANK is set"):
+    with pytest.raises(GraphError, match=r"readers.file .*'shard_id': RANK is set"):
         make(lambda: fn.readers.file(file_root=pictures, shard_id="auto")[1])
     with pytest.raises(GraphError, match="shard_id expects an int"):
         Pipeline(batch_size=1, shard_id="automatic")  # type: ignore[arg-type]
 
 
 def test_no_framework_is_imported_for_it() -> None:
-    script = "import sys, stoker.launcher as l; l.find(); print(sorted({'torch', 'jax', 'numpy'} & set(sys.modules)))"
+    script = (
+        "import sys, stoker.launcher; stoker.launcher.find(); "
+        "print(sorted({'torch', 'jax', 'numpy'} & set(sys.modules)))"
+    )
     done: subprocess.CompletedProcess[str] = run_script(script)
     assert done.stdout == "[]\n", done.stderr

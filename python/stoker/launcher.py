@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which of how many processes this is: what the launcher of a training says.
 
-``shard_id="auto"`` and ``num_shards="auto"`` of a reader or pipeline are the rank and the world size,
-``device_id="auto"`` of a pipeline is the local rank. They are looked up when the graph is made.
+``shard_id="auto"`` and ``num_shards="auto"`` of a reader or pipeline are the rank and the world
+size, ``device_id="auto"`` of a pipeline is the local rank. They are looked up when the graph is
+made.
 """
 
 from __future__ import annotations
