@@ -264,6 +264,14 @@ void bind_batch(nb::module_& m) {
       .def("__dlpack_device__", [](const Batch&) { return nb::make_tuple(dlpack::kCpu, 0); })
       .def("as_cpu", &to_cpu, "This batch in host memory; itself if it is there.")
       .def(
+          "index_in_batch",
+          [](const Batch& b, int64_t i) {
+            sample(b, i);  // checks i
+            return b.samples[i < 0 ? i + static_cast<int64_t>(b.samples.size()) : i].in_batch;
+          },
+          nb::arg("i"),
+          "Sample i's place in the whole batch: not i where on_error='skip' left samples out.")
+      .def(
           "source_info", [](const Batch& b, int64_t i) { return sample(b, i).source; },
           nb::arg("i"))
       .def("__repr__", [](const Batch& b) {

@@ -157,6 +157,9 @@ class Batch:
     def as_cpu(self) -> Batch:
         """This batch on the CPU; itself if it is there."""
 
+    def index_in_batch(self, i: SupportsIndex) -> int:
+        """Sample i's place in the whole batch: not i where on_error='skip' left samples out."""
+
     def source_info(self, i: int) -> str:
         """Where sample i came from."""
 

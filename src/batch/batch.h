@@ -25,6 +25,7 @@ struct Sample {
   View view;  // dense
   std::shared_ptr<Buffer> owner;  // keeps the bytes
   int64_t index = 0;  // in the lead source
+  int64_t in_batch = 0;  // its place in the whole batch, of which samples may have been skipped
 };
 
 struct Batch {

@@ -125,7 +125,8 @@ Batch DeviceStage::batch_of(const Value& value, const Step& step) const {
   Batch b;
   size_t k = 0;
   for (size_t i = 0; i < step.is_made.size(); ++i)
-    if (step.is_made[i]) b.samples.push_back({value.views[k++], value.owner, step.index[i]});
+    if (step.is_made[i])
+      b.samples.push_back({value.views[k++], value.owner, step.index[i], static_cast<int64_t>(i)});
   b.dtype = value.views[0].dtype;
   b.layout = value.views[0].layout;
   if (value.is_dense) b.whole = value.owner;

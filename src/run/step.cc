@@ -84,7 +84,8 @@ Batch Step::collect(SlotMemory& memory, const TensorType& type) {
       v.data = to;
     }
     b.layout = v.layout;
-    b.samples.push_back({v, memory.whole ? memory.whole : memory.own[i], index[i]});
+    b.samples.push_back(
+        {v, memory.whole ? memory.whole : memory.own[i], index[i], static_cast<int64_t>(i)});
     ++made;
   }
   b.whole = memory.whole;

@@ -302,9 +302,19 @@ class BaseIterator:
     def _dict(self, pipeline: int, batches: Sequence[Batch], keep: int) -> dict[str, Any]:
         where = f" of pipeline {pipeline}" if len(self._pipelines) > 1 else ""
         return {
-            name: self._converted(batch, min(keep, len(batch)), i, f"output '{name}'{where}")
+            name: self._converted(
+                batch,
+                len(batch) if keep == self.batch_size else _first(batch, keep),
+                i,
+                f"output '{name}'{where}",
+            )
             for i, (name, batch) in enumerate(zip(self._names, batches, strict=True))
         }
+
+
+def _first(batch: Batch, keep: int) -> int:
+    """How many samples are among the first ``keep`` of the whole batch; some may be skipped."""
+    return sum(batch.index_in_batch(i) < keep for i in range(len(batch)))
 
 
 def lead_reader(pipelines: Pipeline | Sequence[Pipeline]) -> str | None:

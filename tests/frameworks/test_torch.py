@@ -1,0 +1,615 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch's iterators: what a step holds, whose memory it is, resets, state, errors."""
+
+from __future__ import annotations
+
+import gc
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numbered import Numbers
+
+from helpers import make, run_script
+from stoker import Pipeline, fn, types
+from stoker.errors import DeviceError, GraphError, SampleError, StateError
+from stoker.torch import (
+    DALIClassificationIterator,
+    DALIGenericIterator,
+    DALIRaggedIterator,
+    DataIterator,
+    LastBatchPolicy,
+    feed_ndarray,
+)
+
+
+def labels(step: Any) -> list[int]:
+    tensor = step[0]["label"] if isinstance(step, list) else step["label"]
+    return [int(x) for x in tensor.flatten()]
+
+
+def flat(lists: list[list[int]]) -> list[int]:
+    return [x for one in lists for x in one]
+
+
+def all_labels(iterator: Any) -> list[list[int]]:
+    return [labels(step) for step in iterator]
+
+
+def training(pictures: Path | str, size: int = 16, **settings: Any) -> Pipeline:
+    def define() -> Any:
+        encoded, label = fn.readers.file(file_root=pictures, random_shuffle=True, name="reader")
+        image = fn.random_resized_crop(fn.decoders.image(encoded), size=[size, size])
+        return fn.crop_mirror_normalize(image, mirror=fn.random.coin_flip()), label
+
+    return make(define, **{"batch_size": 4, **settings})
+
+
+def ragged(pictures: Path) -> Pipeline:
+    def define() -> Any:
+        encoded, label = fn.readers.file(file_root=pictures, name="reader")
+        return fn.decoders.image(encoded), label
+
+    return make(define, batch_size=4)
+
+
+# What a step holds.
+
+
+def test_a_loop_gives_dicts_of_tensors(pictures: Path) -> None:
+    iterator = DataIterator(training(pictures), ["image", "label"])
+    judge = training(pictures)
+    assert (len(iterator), iterator.size, iterator.batch_size) == (6, 24, 4)
+    for _ in range(2):
+        for step, (image, label) in zip(iterator, judge, strict=True):
+            assert list(step) == ["image", "label"]
+            assert step["image"].dtype == torch.float32
+            assert step["image"].shape == (4, 3, 16, 16)
+            assert np.array_equal(step["image"].numpy(), image.as_array())
+            assert np.array_equal(step["label"].numpy(), label.as_array())
+
+
+def test_the_established_iterators(pictures: Path) -> None:
+    pipes = [training(pictures) for _ in range(2)]
+    generic = DALIGenericIterator(pipes, ["a", "b"], reader_name="reader")
+    step = next(generic)
+    assert [list(one) for one in step] == [["a", "b"]] * 2
+    assert torch.equal(step[0]["a"], step[1]["a"])
+    data = DALIClassificationIterator(training(pictures), reader_name="reader").next()
+    assert list(data[0]) == ["data", "label"]
+    assert torch.equal(data[0]["data"], step[0]["a"])
+
+
+def test_policies_are_numbered_as_established() -> None:
+    assert {p.name: p.value for p in LastBatchPolicy} == {"FILL": 0, "DROP": 1, "PARTIAL": 2}
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.uint16, torch.int16, torch.uint32,
+                                   torch.int32, torch.uint64, torch.int64, torch.float16,
+                                   torch.float32, torch.float64, torch.bool])  # fmt: skip
+def test_every_type(dtype: torch.dtype) -> None:
+    name = str(dtype).removeprefix("torch.")
+    pipe = make(lambda: fn.constant(idata=[0, 1, 1], shape=[3], dtype=name), batch_size=2)
+    (tensor,) = next(DataIterator(pipe, ["x"])).values()
+    assert tensor.dtype == dtype
+    assert tensor.tolist() == [[0, 1, 1]] * 2
+
+
+# Memory.
+
+
+def test_no_copy(pictures: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[Any] = []
+    run = Pipeline.run
+    monkeypatch.setattr(Pipeline, "run", lambda self: given.append(run(self)) or given[-1])
+    for step in DataIterator(training(pictures), ["image", "label"]):
+        for tensor, batch in zip(step.values(), given[-1], strict=True):
+            assert tensor.data_ptr() == batch.as_tensor().data_ptr
+            assert tensor.is_contiguous()
+    partial = DALIGenericIterator(
+        training(pictures, batch_size=5),
+        ["image", "label"],
+        reader_name="reader",
+        last_batch_policy=LastBatchPolicy.PARTIAL,
+    )
+    last = [step[0]["image"] for step in partial][-1]
+    assert len(last) == 4
+    assert last.data_ptr() == given[-1][0].as_tensor().data_ptr
+
+
+def test_a_tensor_outlives_everything(pictures: Path) -> None:
+    pipe = training(pictures)
+    iterator = DataIterator(pipe, ["image", "label"])
+    kept = [next(iterator)["image"] for _ in range(3)]
+    copies = [t.clone() for t in kept]
+    for _ in range(2):
+        for _ in iterator:
+            pass
+    del iterator, pipe
+    gc.collect()
+    other = DataIterator(training(pictures, seed=9), ["image", "label"])
+    for _ in other:
+        pass
+    assert all(torch.equal(a, b) for a, b in zip(kept, copies, strict=True))
+
+
+def test_writing_into_a_tensor_changes_nothing_else(pictures: Path) -> None:
+    iterator = DataIterator(training(pictures), ["image", "label"])
+    judge = DataIterator(training(pictures), ["image", "label"])
+    for step, expected in zip(iterator, judge, strict=True):
+        assert torch.equal(step["image"], expected["image"])
+        assert torch.equal(step["label"], expected["label"])
+        step["image"].fill_(-1)
+        step["label"].fill_(-1)
+
+
+def test_iterators_come_and_go_in_flat_memory(pictures: Path) -> None:
+    """50 epochs, each of an iterator and pipeline of its own, after some to warm up."""
+    script = """
+import statistics, sys
+sys.path[:0] = [{tests!r}, {here!r}]
+from pathlib import Path
+from test_torch import training
+from stoker.torch import DataIterator
+
+def resident():
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("RssAnon:"))
+
+sizes = []
+for epoch in range(60):
+    pipe = training({pictures!r}, size=64, batch_size=8)
+    for step in DataIterator(pipe, ["image", "label"]):
+        step["image"].sum()
+    sizes.append(resident())
+print(int(statistics.median(sizes[5:15])), int(statistics.median(sizes[-10:])))
+"""
+    here = Path(__file__).resolve().parent
+    names = {"tests": str(here.parent), "here": str(here), "pictures": str(pictures)}
+    done = run_script(script.format(**names))
+    assert done.returncode == 0, done.stderr
+    early, late = map(int, done.stdout.split())
+    # An epoch's tensors are 1.2 MB, 54 MB in all; what the allocator keeps varies by a few.
+    assert late < early + 12 * 1024, f"{early} kB at first, {late} kB in the end"
+
+
+def test_batches_on_a_device_are_refused(pictures: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STOKER_SIMULATED_DEVICES", "1")
+
+    def define() -> Any:
+        return fn.constant(idata=[1, 2], shape=[2], dtype="int32").gpu()
+
+    for iterator in (
+        DataIterator(make(define, device_id=0), ["x"]),
+        DataIterator(make(define, device_id=0), ["x"], ragged=["x"]),
+    ):
+        with pytest.raises(DeviceError, match=r"memory of simulated:0, which torch cannot see"):
+            next(iterator)
+    (batch,) = make(define, device_id=0).run()
+    with pytest.raises(DeviceError, match="simulated:0"):
+        feed_ndarray(batch, torch.zeros(1, 2, dtype=torch.int32))
+
+
+def test_pinned_memory(numbers: Numbers, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(DeviceError, match="pin_memory=True needs a CUDA device"):
+        DataIterator(numbers(7, 2), ["label"], pin_memory=True)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.Tensor, "pin_memory", lambda self: self + 100)
+    iterator = DataIterator(numbers(7, 2), ["label"], pin_memory=True)
+    assert labels(next(iterator)) == [101, 102]
+    listed = DataIterator(numbers(7, 2), ["label"], pin_memory=True, ragged=["label"])
+    assert [int(t) for t in next(listed)["label"]] == [101, 102]
+
+
+# Samples of different shapes.
+
+
+def test_ragged_outputs_are_refused_with_advice(pictures: Path) -> None:
+    for iterator, advice in (
+        (DataIterator(ragged(pictures), ["image", "label"]), r"name the output in ragged="),
+        (
+            DALIGenericIterator(ragged(pictures), ["image", "label"], dynamic_shape=True),
+            r"DALIRaggedIterator.*dynamic_shape",
+        ),
+        (DALIRaggedIterator(ragged(pictures), ["image", "label"]), "SPARSE_LIST_TAG"),
+    ):
+        message = rf"output 'image': the samples differ in shape \(\(\d+, \d+, 3\).*{advice}"
+        with pytest.raises(GraphError, match=message):
+            next(iterator)
+
+
+def test_ragged_outputs_as_lists(pictures: Path) -> None:
+    judge = ragged(pictures)
+    plain = DataIterator(ragged(pictures), ["image", "label"], ragged=["image"])
+    tagged = DALIRaggedIterator(
+        ragged(pictures),
+        ["image", "label"],
+        reader_name="reader",
+        output_types=[DALIRaggedIterator.SPARSE_LIST_TAG, DALIRaggedIterator.DENSE_TAG],
+    )
+    for step, (established,), (image, _) in zip(plain, tagged, judge, strict=True):
+        assert step["label"].shape == established["label"].shape == (4, 1)
+        for sample, other, expected in zip(step["image"], established["image"], image, strict=True):
+            assert np.array_equal(sample.numpy(), expected.as_array())
+            assert torch.equal(sample, other)
+
+
+def test_ragged_outputs_as_sparse_tensors(pictures: Path) -> None:
+    iterator = DALIRaggedIterator(
+        ragged(pictures),
+        ["image", "label"],
+        reader_name="reader",
+        output_types=[DALIRaggedIterator.SPARSE_COO_TAG, DALIRaggedIterator.DENSE_TAG],
+    )
+    sparse = next(iterator)[0]["image"]
+    samples = [np.asarray(s) for s in ragged(pictures).run()[0]]
+    assert sparse.shape == (4, *np.max([s.shape for s in samples], 0))
+    assert sparse._nnz() == sum(s.size for s in samples)
+    dense = sparse.to_dense().numpy()
+    for got, sample in zip(dense, samples, strict=True):
+        height, width, _ = sample.shape
+        assert np.array_equal(got[:height, :width], sample)
+        assert not got[height:].any() and not got[:, width:].any()
+
+
+def test_output_types_are_checked(pictures: Path) -> None:
+    for wrong in (["dense"], ["dense", "thin"]):
+        with pytest.raises(GraphError, match=r"output_types expects one of dense, .* 2 outputs"):
+            DALIRaggedIterator(ragged(pictures), ["image", "label"], output_types=wrong)
+    with pytest.raises(GraphError, match="ragged names"):
+        DataIterator(ragged(pictures), ["image", "label"], ragged=["picture"])
+
+
+def test_feed_ndarray(pictures: Path) -> None:
+    image, _ = training(pictures).run()
+    target = torch.zeros(4, 3, 16, 16)
+    assert feed_ndarray(image, target) is target
+    assert np.array_equal(target.numpy(), image.as_array())
+    one = torch.zeros(3, 16, 16)
+    feed_ndarray(image[2], one)
+    assert torch.equal(one, target[2])
+    with pytest.raises(GraphError, match=r"float32 \(4, 3, 16, 16\), got torch.float64 \(2,\)"):
+        feed_ndarray(image, torch.zeros(2, dtype=torch.float64))
+
+
+# Arguments.
+
+
+def test_wrong_arguments(numbers: Numbers) -> None:
+    def wrong(message: str, pipes: Any, names: Any = ("label",), **arguments: Any) -> None:
+        with pytest.raises(GraphError, match=message):
+            DALIGenericIterator(pipes, names, **arguments)
+
+    pipe = numbers(7, 2)
+    wrong("leave size= out", pipe, size=7, reader_name="reader")
+    wrong("leave last_batch_padded= out", pipe, last_batch_padded=True, reader_name="reader")
+    wrong("no reader is named 'raeder'. Did you mean 'reader'", pipe, reader_name="raeder")
+    wrong("distinct names", pipe, ["label", "label"])
+    wrong("names 2 outputs .image, label., pipeline 0 has 1", pipe, ["image", "label"])
+    wrong("auto_reset expects", pipe, auto_reset="maybe")
+    wrong("size expects a number of samples, or -1, got 0", pipe, size=0)
+    wrong("at least one pipeline", [])
+    wrong(r"one batch_size, got \[2, 3\]", [pipe, numbers(7, 3)], size=7)
+    wrong("several pipelines needs reader_name or size", [pipe, numbers(7, 2)])
+    wrong("last_batch_policy expects", pipe, size=7, last_batch_policy="fill")
+    two = [numbers(7, 2, 0, 2), numbers(7, 2, 0, 2)]
+    wrong("pipeline 0 and pipeline 1 both read shard 0 of 2", two, reader_name="reader")
+    two = [numbers(7, 2, 0, 2, key=3), numbers(7, 2, 1, 2, key=4)]
+    wrong("order's key: pipeline 0 has 3, pipeline 1 has 4", two, reader_name="reader")
+
+
+def test_the_lead_reader_is_found(numbers: Numbers, pictures: Path) -> None:
+    def define(lead: str) -> Any:
+        def graph() -> Any:
+            _, a = fn.readers.file(file_root=pictures, name="a")
+            _, b = fn.readers.file(
+                file_root=pictures, dir_filters=["b*"], name="b", lead=lead == "b"
+            )
+            return a, b
+
+        return graph
+
+    assert make(define("a")).lead_reader == "a"
+    assert make(define("b")).lead_reader == "b"
+    assert make(fn.random.coin_flip).lead_reader is None
+    few = DataIterator(make(define("b")), ["x", "y"])
+    assert len(few) == len(list(few)) == make(define("b")).epoch_size("b") < 24
+
+
+def test_fill_last_batch_is_deprecated(numbers: Numbers) -> None:
+    for fill, policy, last in ((True, "FILL", [7, 1]), (False, "PARTIAL", [7])):
+        with pytest.warns(DeprecationWarning, match=f"LastBatchPolicy.{policy}"):
+            iterator = DALIGenericIterator(
+                numbers(7, 2), ["label"], reader_name="reader", fill_last_batch=fill
+            )
+        assert all_labels(iterator)[-1] == last
+
+
+# Epochs and resets.
+
+
+def test_without_auto_reset(numbers: Numbers) -> None:
+    for no in (False, "no", None):
+        iterator = DALIGenericIterator(
+            numbers(4, 2), ["label"], reader_name="reader", auto_reset=no
+        )
+        assert all_labels(iterator) == [[1, 2], [3, 4]]
+        for _ in range(2):
+            with pytest.raises(StopIteration):
+                next(iterator)
+        iterator.reset()
+        assert labels(next(iterator)) == [1, 2]
+        assert labels(iterator.next()) == [3, 4]
+        assert len(list(iterator)) == 2, "a loop begins the next epoch as well"
+
+
+def test_with_auto_reset(numbers: Numbers) -> None:
+    for yes in (True, "yes"):
+        iterator = DALIGenericIterator(
+            numbers(4, 2), ["label"], reader_name="reader", auto_reset=yes
+        )
+        for epoch in range(3):
+            assert iterator.epoch == epoch
+            assert all_labels(iterator) == [[1, 2], [3, 4]]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            iterator.reset()  # scripts do so out of habit
+        assert labels(next(iterator)) == [1, 2]
+
+
+def test_reset_in_the_middle_warns_and_goes_on(numbers: Numbers) -> None:
+    iterator = DataIterator(numbers(7, 2), ["label"])
+    next(iterator)
+    with pytest.warns(UserWarning, match="middle of an epoch"):
+        iterator.reset()
+    assert labels(next(iterator)) == [3, 4]
+
+
+def test_a_loop_goes_on_where_it_was_left(numbers: Numbers) -> None:
+    iterator = DataIterator(numbers(6, 2), ["label"])
+    for _ in iterator:
+        break
+    assert all_labels(iterator) == [[3, 4], [5, 6]]
+
+
+def test_an_iterator_goes_on_where_its_pipeline_stands(numbers: Numbers) -> None:
+    pipe = numbers(6, 2)
+    pipe.run()
+    assert all_labels(DataIterator(pipe, ["label"])) == [[3, 4], [5, 6]]
+
+
+def test_loops_that_count_to_the_length(numbers: Numbers) -> None:
+    """As trainers do that never ask for the step after the last, or stop before it."""
+    iterator = DataIterator(numbers(7, 2), ["label"], last_batch_policy=LastBatchPolicy.PARTIAL)
+    seen = []
+    for _ in range(3):
+        steps = iter(iterator)
+        seen.append([labels(next(steps)) for _ in range(len(iterator))])
+    assert [len(steps) for steps in seen] == [4, 4, 4]
+    assert [sorted(flat(steps)) for steps in seen] == [list(range(1, 8))] * 3
+
+
+def test_loops_that_look_one_step_ahead(numbers: Numbers) -> None:
+    iterator = DataIterator(numbers(7, 2, pad_last_batch=True), ["label"])
+    for _ in range(2):
+        steps, seen = iter(iterator), []
+        current: Any = next(steps)
+        while current is not None:
+            following = next(steps, None)
+            seen.append((labels(current), following is None))
+            current = following
+        assert [x for x, _ in seen] == [[1, 2], [3, 4], [5, 6], [7, 7]]
+        assert [is_last for _, is_last in seen] == [False, False, False, True]
+
+
+class Countdown(Pipeline):
+    """Ends its epochs itself, as pipelines with an external source do."""
+
+    STEPS = 3
+    left = STEPS
+
+    def run(self) -> Any:
+        if self.left == 0:
+            raise StopIteration
+        self.left -= 1
+        return super().run()
+
+    def reset(self) -> None:
+        self.left = self.STEPS
+
+
+def countdown(numbers: Numbers) -> Countdown:
+    return Countdown.deserialize(numbers(40, 2).serialize())  # type: ignore[return-value]
+
+
+def test_a_pipeline_that_ends_its_epochs_itself(numbers: Numbers) -> None:
+    iterator = DALIGenericIterator(countdown(numbers), ["label"])
+    assert iterator.size == -1
+    with pytest.raises(TypeError, match="the number of steps is not known"):
+        len(iterator)
+    for epoch in range(3):
+        assert iterator.epoch == epoch
+        assert [x[0] for x in all_labels(iterator)] == [6 * epoch + 1, 6 * epoch + 3, 6 * epoch + 5]
+        with pytest.raises(StopIteration):
+            next(iterator)
+        iterator.reset()
+    longer = DALIGenericIterator(countdown(numbers), ["label"], size=10, auto_reset=True)
+    assert [len(list(longer)) for _ in range(3)] == [3, 3, 3], "the pipeline ends it earlier"
+
+
+# Damaged samples.
+
+
+def test_a_failed_step_counts_and_the_others_go_on(pictures: Path, damaged: Path) -> None:
+    def pipe(root: Path) -> Pipeline:
+        def define() -> Any:
+            encoded, label = fn.readers.file(file_root=root, name="reader")
+            return label, fn.resize(fn.decoders.image(encoded), size=[4, 4])
+
+        return make(define, batch_size=4)
+
+    pipes = [pipe(damaged), pipe(pictures)]
+    iterator = DALIGenericIterator(pipes, ["label", "image"], size=48)
+    judge = DALIGenericIterator([pipe(pictures), pipe(pictures)], ["label", "image"], size=48)
+    with pytest.raises(SampleError):
+        next(iterator)
+    next(judge)
+    rest, expected = list(iterator), list(judge)
+    assert len(rest) == len(expected) == 5
+    for got, right in zip(rest, expected, strict=True):
+        assert all(torch.equal(g["label"], r["label"]) for g, r in zip(got, right, strict=True))
+
+
+@pytest.mark.parametrize("bad", [5, 6, 7])
+def test_skipped_samples_of_the_last_batch(numbers: Numbers, tmp_path: Path, bad: int) -> None:
+    """PARTIAL gives what is left of the epoch's own samples, whichever of them are missing."""
+    files = [tmp_path / f"{i}" for i in range(1, 8)]
+    for i, file in enumerate(files, 1):
+        if i != bad:
+            file.write_bytes(b"x")
+
+    def define() -> Any:
+        return fn.readers.file(files=files, labels=list(range(1, 8)), name="reader")[1]
+
+    iterator = DataIterator(
+        make(define, batch_size=5, on_error="skip"),
+        ["label"],
+        last_batch_policy=LastBatchPolicy.PARTIAL,
+    )
+    assert flat(all_labels(iterator)) == [i for i in range(1, 8) if i != bad]
+
+
+# State.
+
+
+def every_state(numbers: Numbers, arguments: dict[str, Any], **settings: Any) -> None:
+    """An iterator that goes on after any step gives what the first one gives."""
+
+    def make_one(**more: Any) -> Any:
+        return DALIGenericIterator(
+            numbers(7, 2, **{**settings, **more}), ["label"], auto_reset=True, **arguments
+        )
+
+    def rest(iterator: Any, count: int) -> list[Any]:
+        return [all_labels(iterator) for _ in range(count)]
+
+    whole = rest(make_one(), 5)
+    first = make_one()
+    for epoch in range(3):
+        for step in range(len(whole[epoch])):
+            state = json.loads(json.dumps(first.state_dict()))
+            again = make_one()
+            again.load_state_dict(state)
+            assert (again.epoch, len(again)) == (epoch, len(whole[epoch]))
+            assert rest(again, 2) == [whole[epoch][step:], whole[epoch + 1]]
+            text = first.checkpoints()[0]
+            restored = make_one(checkpoint=text)
+            assert rest(restored, 2) == [whole[epoch][step:], whole[epoch + 1]]
+            next(first)
+        with pytest.raises(StopIteration):
+            next(first)
+
+
+@pytest.mark.parametrize("policy", LastBatchPolicy)
+@pytest.mark.parametrize("padded", [False, True])
+def test_state_after_every_step(numbers: Numbers, policy: LastBatchPolicy, padded: bool) -> None:
+    arguments: dict[str, Any] = {"reader_name": "reader", "last_batch_policy": policy}
+    every_state(numbers, arguments, random_shuffle=True, pad_last_batch=padded)
+
+
+def test_state_by_size(numbers: Numbers) -> None:
+    arguments = {"size": 7, "last_batch_policy": LastBatchPolicy.PARTIAL}
+    every_state(numbers, arguments, random_shuffle=True)
+
+
+def test_preparing_the_first_batch_is_not_part_of_the_state(pictures: Path) -> None:
+    states = []
+    for prepare in (True, False):
+        iterator = DALIGenericIterator(
+            training(pictures),
+            ["image", "label"],
+            reader_name="reader",
+            prepare_first_batch=prepare,
+        )
+        states.append(iterator.state_dict())
+    bare = training(pictures)
+    assert states[0] == states[1]
+    assert states[0]["pipelines"] == [bare.state()]
+
+
+def test_the_first_batch_is_prepared_at_construction(pictures: Path) -> None:
+    """Seen in what the engine has done: without it nothing runs before the first step."""
+    lazy, eager = training(pictures), training(pictures)
+    DataIterator(lazy, ["image", "label"], prepare_first_batch=False)
+    keep = DataIterator(eager, ["image", "label"])
+    step = next(keep)
+    assert lazy.stats()["samples"] == 0
+    assert eager.stats()["samples"] >= len(step["label"])
+
+
+def test_state_of_several_pipelines(numbers: Numbers) -> None:
+    def make_one() -> Any:
+        pipes = [numbers(7, 2, s, 2) for s in range(2)]
+        return DALIGenericIterator(pipes, ["label"], reader_name="reader", auto_reset=True)
+
+    def take(iterator: Any, count: int) -> list[Any]:
+        got: list[Any] = []
+        while len(got) < count:
+            got += [[one["label"].flatten().tolist() for one in step] for step in iterator]
+        return got[:count]
+
+    whole = take(make_one(), 14)
+    first = make_one()
+    for done in range(5):
+        again = make_one()
+        again.load_state_dict(json.loads(json.dumps(first.state_dict())))
+        assert take(again, 6) == whole[done : done + 6]
+        try:
+            next(first)
+        except StopIteration:
+            next(first)
+    with pytest.raises(StateError, match="of 2 pipelines, this iterator has 1"):
+        DataIterator(numbers(7, 2), ["label"]).load_state_dict(first.state_dict())
+
+
+def test_a_state_at_the_end_of_an_epoch(numbers: Numbers) -> None:
+    """Taken before or after the loop has seen the end: the next epoch comes, and it is counted."""
+    iterator = DataIterator(numbers(7, 2, pad_last_batch=True), ["label"], auto_reset=False)
+    for _ in range(4):
+        next(iterator)
+    for _ in range(2):
+        again = DataIterator(numbers(7, 2, pad_last_batch=True), ["label"])
+        again.load_state_dict(iterator.state_dict())
+        assert again.epoch == 1
+        assert all_labels(again) == [[1, 2], [3, 4], [5, 6], [7, 7]]
+        assert again.epoch == 2
+        assert next(iterator, None) is None
+
+
+def test_states_that_do_not_fit(numbers: Numbers) -> None:
+    iterator = DataIterator(numbers(7, 2), ["label"])
+    state = iterator.state_dict()
+    for wrong in ({}, [], state["pipelines"][0]):
+        with pytest.raises(StateError, match="no state of an iterator"):
+            iterator.load_state_dict(wrong)
+    with pytest.raises(StateError, match="version 9"):
+        iterator.load_state_dict({**state, "version": 9})
+    with pytest.raises(StateError, match="known size"):
+        DALIGenericIterator(numbers(7, 2), ["label"]).load_state_dict(state)
+    with pytest.raises(StateError, match="other files"):
+        relabelled = DataIterator(numbers(7, 2), ["label"])
+        state["pipelines"][0]["orders"]["reader"]["files"] = "0" * 16
+        relabelled.load_state_dict(state)
+    assert labels(next(iterator)) == [1, 2]
+
+
+def test_stoker_imports_no_torch() -> None:
+    done = run_script("import stoker, sys; print('torch' in sys.modules)")
+    assert done.stdout == "False\n"
+    assert types.FLOAT  # the package is the one under test
