@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the PyTorch iterator costs beyond the pipeline itself, and that it copies nothing.
 
-Batches are of 64. Rounds alternate between the training pipeline alone and the same under ``DataIterator``; shown are
-medians and quartiles of the rounds' ratios, and the iterator's own time on a batch that is there.
+Batches are of 64. Rounds alternate between the training pipeline alone and the same under
+``DataIterator``; shown are medians and quartiles of the rounds' ratios, and the iterator's own time
+on a batch that is there. Needs torch (``make test`` installs it).
 """
 
 from __future__ import annotations

@@ -232,6 +232,7 @@ def main() -> None:
     run.turn(2 * max(1, len(files) // 64))
     show(f"throughput, {threads} threads", 1e6 / run.wall[0], "images/s")
     heavy_tail(files, threads, args.rounds)
+    print("\nThe PyTorch iterator: .venv/bin/python bench/iterator.py (make test installs torch)")
 
 
 if __name__ == "__main__":
