@@ -337,10 +337,10 @@ class Pipeline:
     @property
     def lead_reader(self) -> str | None:
         """The reader whose samples make the epoch; None without a reader that feeds an output."""
-        orders = self.state()["orders"]
-        nodes = {n["name"]: n["lead"] for n in self._graph.nodes()}
-        readers = [name for name in orders if name in nodes]
-        return next((r for r in readers if nodes[r]), readers[0] if readers else None)
+        orders = self._orders()
+        readers = [name for name in self._readers() if name in orders]
+        leads = {n["name"] for n in self._graph.nodes() if n["lead"]}
+        return next((r for r in readers if r in leads), readers[0] if readers else None)
 
     @property
     def num_outputs(self) -> int:
@@ -374,6 +374,11 @@ class Pipeline:
         if self._engine is not None:
             raise GraphError("the pipeline is built: its graph cannot be changed any more")
         return self._graph
+
+    def _orders(self) -> dict[str, Any]:
+        """What the state says of every reader that feeds an output, and of nothing else."""
+        orders: dict[str, Any] = json.loads(self._built().state())["orders"]
+        return orders
 
     def _readers(self) -> list[str]:
         table = operators()

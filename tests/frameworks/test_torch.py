@@ -592,6 +592,20 @@ def test_a_state_at_the_end_of_an_epoch(numbers: Numbers) -> None:
         assert next(iterator, None) is None
 
 
+def test_pipelines_without_a_state(numbers: Numbers, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are iterated like others; only asking for the state raises."""
+
+    def no_state(self: Pipeline) -> Any:
+        raise StateError("the source 'x' cannot say where it stands")
+
+    monkeypatch.setattr(Pipeline, "state", no_state)
+    iterator = DataIterator(numbers(7, 2), ["label"])
+    assert all_labels(iterator)[-1] == [7, 1]
+    for ask in (iterator.state_dict, iterator.checkpoints):
+        with pytest.raises(StateError, match="source 'x'"):
+            ask()
+
+
 def test_states_that_do_not_fit(numbers: Numbers) -> None:
     iterator = DataIterator(numbers(7, 2), ["label"])
     state = iterator.state_dict()

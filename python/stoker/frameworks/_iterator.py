@@ -214,10 +214,10 @@ class BaseIterator:
         """What ``checkpoints()`` says of the iterator, where the pipelines still stand there."""
         given = self._pipelines[0]._checkpoint
         checkpoint = json.loads(given) if isinstance(given, str) else given
-        if checkpoint is not None and "iterator" in checkpoint:
-            now = self._pipelines[0].state()
-            if all(now[k] == checkpoint[k] for k in now if k not in ("graph", "arguments")):
-                self._restore_own(checkpoint["iterator"])
+        if checkpoint is None or "iterator" not in checkpoint:
+            return
+        if self._pipelines[0]._orders() == checkpoint["orders"]:
+            self._restore_own(checkpoint["iterator"])
 
     # Inside.
 

@@ -26,7 +26,7 @@ class Facts(NamedTuple):
 def facts_of(pipe: Pipeline, reader: str) -> Facts:
     """The facts of a reader by its name. Raises ``GraphError`` when there is none."""
     meta = pipe.reader_meta(reader)
-    orders = pipe.state()["orders"]
+    orders = pipe._orders()
     if reader not in orders:
         raise GraphError(f"reader '{reader}' feeds no output, so it ends no epoch")
     return Facts(
