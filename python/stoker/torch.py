@@ -11,6 +11,7 @@ from stoker.frameworks.torch import (
     DataIterator,
     LastBatchPolicy,
     feed_ndarray,
+    to_torch_type,
 )
 
 __all__ = [
@@ -20,4 +21,5 @@ __all__ = [
     "DataIterator",
     "LastBatchPolicy",
     "feed_ndarray",
+    "to_torch_type",
 ]

@@ -25,6 +25,7 @@ from stoker.torch import (
     DataIterator,
     LastBatchPolicy,
     feed_ndarray,
+    to_torch_type,
 )
 
 
@@ -98,6 +99,7 @@ def test_every_type(dtype: torch.dtype) -> None:
     (tensor,) = next(DataIterator(pipe, ["x"])).values()
     assert tensor.dtype == dtype
     assert tensor.tolist() == [[0, 1, 1]] * 2
+    assert to_torch_type[types.DType(name)] == dtype
 
 
 # Memory.

@@ -13,6 +13,12 @@ from stoker import Batch, Pipeline, Tensor
 from stoker.errors import DeviceError, GraphError
 from stoker.frameworks._epochs import LastBatchPolicy as LastBatchPolicy
 from stoker.frameworks._iterator import BaseIterator, lead_reader
+from stoker.types import DType
+
+# The established table, with the unsigned types as well: types.FLOAT -> torch.float32.
+to_torch_type: dict[DType, torch.dtype] = {
+    dtype: getattr(torch, dtype.value) for dtype in DType if dtype is not DType.NO_TYPE
+}
 
 
 class _TorchIterator(BaseIterator):
