@@ -111,9 +111,10 @@ DeviceKind device_named(const std::string& name, const std::string& op) {
 
 int add(Graph& g, const std::string& op, const std::vector<std::optional<Edge>>& inputs,
         const nb::dict& arguments, const nb::dict& links, const std::string& name,
-        const std::string& device, const std::string& where, bool lead) {
+        const std::string& device, const std::string& where, bool lead, const std::string& key) {
   Node n;
   n.op = op;
+  n.key = key;
   n.name = name;
   n.where = where;
   n.is_lead = lead;
@@ -160,7 +161,8 @@ void bind_graph(nb::module_& m) {
       .def(nb::init<>())
       .def("add", &add, nb::arg("op"), nb::arg("inputs"), nb::arg("arguments"), nb::arg("links"),
            nb::arg("name"), nb::arg("device"), nb::arg("where"), nb::arg("lead") = false,
-           "Appends a node and returns its number.")
+           nb::arg("key") = "",
+           "Appends a node and returns its number. A key that another node has makes both draw alike.")
       .def("output_count", &Graph::output_count)
       .def("set_outputs",
            [](Graph& g, const std::vector<Edge>& edges) {

@@ -95,7 +95,7 @@ def test_an_unknown_operator_names_the_nearest(wrong: str, right: str) -> None:
 
 
 def test_old_names_still_work_and_say_so() -> None:
-    with pytest.warns(DeprecationWarning, match=r"now called fn\.readers\.file"):
+    with pytest.warns(DeprecationWarning, match=r"fn\.file_reader is now .* fn\.readers\.file"):
         assert fn.file_reader.__doc__ == fn.readers.file.__doc__
 
 
@@ -221,7 +221,8 @@ def test_a_wrong_argument_names_the_line_and_the_nearest() -> None:
         (lambda x: fn.resize(x, size=["a", 1]), "expects a list of one type"),
         (lambda x: fn.resize(x, size=[x, 1]), "must be the whole argument"),
         (lambda x: fn.resize(x, size=[1, None]), "without None"),
-        (lambda x: fn.copy([x, x]), "input 0 is a list of nodes"),
+        (lambda x: fn.copy((x, x)), "input 0 is a tuple of nodes"),
+        (lambda x: fn.slice([x, x], [x]), "expect one length, got 2 (input 0), 1 (input 1)"),
         (lambda x: fn.copy("x"), "input 0 is of type str, not a node"),
         (lambda x: fn.copy([[x]]), "input 0 is of type list, not a node"),
         (

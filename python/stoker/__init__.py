@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stoker feeds accelerators: read, decode, augment, batch.
 
-A pipeline is a graph of operators (``fn.*``) that a function decorated with ``pipeline_def`` wires
-up; iterating over the pipeline gives batches. ``types`` holds the constants, ``errors`` the
-exceptions.
+A pipeline is a graph of operators (``fn.*``, or ``ops.*`` as classes) that a function decorated
+with ``pipeline_def`` wires up; iterating over the pipeline gives batches. ``types`` holds the
+constants, ``errors`` the exceptions.
 """
 
 from __future__ import annotations
 
-from stoker import errors, fn, types
+from stoker import errors, fn, ops, types
 from stoker._core import Batch, Tensor, __version__
 from stoker._devices import Device, devices, missing_gpu
 from stoker._node import DataNode
@@ -27,6 +27,7 @@ __all__ = [
     "errors",
     "fn",
     "missing_gpu",
+    "ops",
     "pipeline_def",
     "types",
 ]

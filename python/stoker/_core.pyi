@@ -59,8 +59,11 @@ class Graph:
         device: str,
         where: str,
         lead: bool = False,
+        key: str = "",
     ) -> int:
-        """Appends a node and returns its number."""
+        """Appends a node and returns its number. A key that another node has makes both draw
+        alike.
+        """
 
     def output_count(self, arg: int, /) -> int:
         """How many outputs a node has."""

@@ -93,6 +93,18 @@ def signature(op: Operator) -> inspect.Signature:
     return inspect.Signature(shown, return_annotation=returns(op))
 
 
+def class_signature(op: Operator) -> inspect.Signature:
+    """What ``inspect.signature`` shows of the operator's class: no inputs, nothing required."""
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Signature(
+        [
+            inspect.Parameter(p.name, keyword, default=p.default, annotation=p.annotation)
+            for p in parameters(op)
+            if not p.is_positional
+        ]
+    )
+
+
 def returns(op: Operator) -> str:
     """The annotation of the result."""
     count = len(op["outputs"])

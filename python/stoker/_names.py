@@ -19,10 +19,24 @@ def did_you_mean(wrong: str, names: Iterable[str]) -> str:
     return _core.did_you_mean(wrong, list(names))
 
 
+def user_level() -> int:
+    """The ``stacklevel`` with which a warning of the caller names the user's line."""
+    level = 1
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and _is_ours(frame):
+        frame = frame.f_back
+        level += 1
+    return level
+
+
+def _is_ours(frame: FrameType) -> bool:
+    return os.path.abspath(frame.f_code.co_filename).startswith(_PACKAGE)
+
+
 def user_line() -> str:
     """file:line of the innermost frame outside this package; short when in the working folder."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and os.path.abspath(frame.f_code.co_filename).startswith(_PACKAGE):
+    while frame is not None and _is_ours(frame):
         frame = frame.f_back
     if frame is None:
         return ""

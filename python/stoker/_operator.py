@@ -7,14 +7,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
-from stoker import _context, launcher
+from stoker import _context, _legacy, launcher
 from stoker._constants import NotAConstantError, dtype_text, plain
 from stoker._names import user_line
 from stoker._node import DataNode
 from stoker._registry import Operator, operators
 from stoker.errors import GraphError
 
-Result = DataNode | tuple[DataNode, ...] | None
+Result = DataNode | tuple[DataNode, ...] | list[DataNode] | tuple[list[DataNode], ...] | None
 
 _DEVICES = ("cpu", "gpu", "mixed")
 
@@ -35,7 +35,50 @@ def make_function(op: Operator) -> Callable[..., Result]:
 
 
 def call(op: Operator, inputs: Sequence[Any], arguments: Mapping[str, Any]) -> Result:
-    """Adds the operator to the current pipeline. A ``GraphError`` names the caller's line."""
+    """Adds the operator to the current pipeline. A ``GraphError`` names the caller's line.
+
+    Where inputs are lists of nodes, adds it once for each element: the results are lists. The
+    elements get the same arguments and, of a random operator, the same draws.
+    """
+    given = _legacy.modern_arguments(op["name"], arguments)
+    if any(_is_list_of_nodes(value) for value in inputs):
+        return _add_each(op, inputs, given)
+    return _add(op, inputs, given)
+
+
+def _add_each(op: Operator, inputs: Sequence[Any], given: Mapping[str, Any]) -> Result:
+    counts = {i: len(value) for i, value in enumerate(inputs) if _is_list_of_nodes(value)}
+    if len(set(counts.values())) > 1:
+        lengths = ", ".join(f"{count} (input {i})" for i, count in counts.items())
+        raise GraphError(
+            f"{op['name']} ({user_line()}): lists of inputs expect one length, got {lengths}"
+        )
+    results: list[Any] = []
+    key = ""
+    for k in range(next(iter(counts.values()))):
+        element = [value[k] if i in counts else value for i, value in enumerate(inputs)]
+        result = _add(op, element, given, key)
+        results.append(result)
+        if k == 0:
+            given = {name: value for name, value in given.items() if name != "name"}
+            key = _key_of(result) if op["is_random"] else ""
+    if len(op["outputs"]) == 0:
+        return None
+    return results if len(op["outputs"]) == 1 else tuple(map(list, zip(*results, strict=True)))
+
+
+def _key_of(result: Any) -> str:
+    node = result[0] if isinstance(result, tuple) else result
+    return str(node._pipeline._graph.nodes()[node._node]["key"])
+
+
+def _is_list_of_nodes(value: Any) -> bool:
+    return isinstance(value, list) and any(isinstance(v, DataNode) for v in value)
+
+
+def _add(
+    op: Operator, inputs: Sequence[Any], arguments: Mapping[str, Any], key: str = ""
+) -> DataNode | tuple[DataNode, ...] | None:
     where = user_line()
     given = dict(arguments)
     name = given.pop("name", None)
@@ -85,6 +128,7 @@ def call(op: Operator, inputs: Sequence[Any], arguments: Mapping[str, Any]) -> R
         device,
         where,
         lead,
+        key,
     )
     place = "cpu" if device == "cpu" else "gpu"
     results = tuple(DataNode(pipeline, index, k, place) for k in range(graph.output_count(index)))
@@ -129,7 +173,7 @@ def as_node(value: Any, what: str, refuse: Callable[[str], NoReturn]) -> DataNod
     if isinstance(value, DataNode):
         return value
     if isinstance(value, (list, tuple)) and any(isinstance(v, DataNode) for v in value):
-        refuse(f"{what} {_list_of_nodes(value)}")
+        refuse(f"{what} {_about_nodes(value)}")
     try:
         _numbers(value)
     except NotAConstantError:
@@ -137,7 +181,7 @@ def as_node(value: Any, what: str, refuse: Callable[[str], NoReturn]) -> DataNod
     return constant(value)
 
 
-def _list_of_nodes(values: Sequence[Any]) -> str:
+def _about_nodes(values: Sequence[Any]) -> str:
     """What such a list is, and what to do instead."""
     first = values[0]
     if isinstance(first, DataNode):
@@ -146,7 +190,7 @@ def _list_of_nodes(values: Sequence[Any]) -> str:
         own = [v for v in values if isinstance(v, DataNode) and v._node == first._node]
         if len(own) == len(values) == len(names) > 1:
             return f"holds the {len(names)} outputs of {op}; unpack them: {', '.join(names)} = ..."
-    return "is a list of nodes; call the operator once for each (with the same seed= to draw alike)"
+    return "is a tuple of nodes; a list of them calls the operator once for each"
 
 
 def _numbers(value: Any) -> bool | int | float | list[Any]:

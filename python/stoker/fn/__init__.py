@@ -9,34 +9,13 @@ is listed here.
 from __future__ import annotations
 
 import sys
-import warnings
 from types import ModuleType
 from typing import Any
 
+from stoker import _legacy
 from stoker._names import did_you_mean
 from stoker._operator import make_function
 from stoker._registry import operators
-
-# Names that scripts written years ago still use.
-_OLD_NAMES = {
-    "audio_decoder": "decoders.audio",
-    "caffe2_reader": "readers.caffe2",
-    "caffe_reader": "readers.caffe",
-    "coco_reader": "readers.coco",
-    "coin_flip": "random.coin_flip",
-    "file_reader": "readers.file",
-    "image_decoder": "decoders.image",
-    "image_decoder_crop": "decoders.image_crop",
-    "image_decoder_random_crop": "decoders.image_random_crop",
-    "image_decoder_slice": "decoders.image_slice",
-    "mxnet_reader": "readers.mxnet",
-    "normal_distribution": "random.normal",
-    "numpy_reader": "readers.numpy",
-    "sequence_reader": "readers.sequence",
-    "tfrecord_reader": "readers.tfrecord",
-    "uniform": "random.uniform",
-    "video_reader": "readers.video",
-}
 
 
 class _Folder(ModuleType):
@@ -68,9 +47,9 @@ def _find(module: ModuleType, name: str) -> Any:
         function = make_function(operators()[wanted])
         setattr(module, name, function)
         return function
-    new_name = _OLD_NAMES.get(wanted, "")
+    new_name = _legacy.FUNCTIONS.get(wanted, "")
     if new_name in operators():
-        warnings.warn(f"fn.{name} is now called fn.{new_name}", DeprecationWarning, stacklevel=3)
+        _legacy.warn(f"fn.{wanted}", f"fn.{new_name}")
         return make_function(operators()[new_name])
     raise AttributeError(_missing(wanted, name), name=name, obj=module)
 
@@ -78,13 +57,17 @@ def _find(module: ModuleType, name: str) -> Any:
 def _missing(wanted: str, name: str) -> str:
     if name.startswith("__"):
         return f"no attribute '{name}'"
+    if wanted in _legacy.FUNCTIONS:
+        today = _legacy.FUNCTIONS[wanted]
+        return f"there is no operator 'fn.{today}', as 'fn.{wanted}' is called now"
     elsewhere = [n for n in operators() if n.rpartition(".")[2] == name]
     hint = f" Did you mean '{elsewhere[0]}'?" if elsewhere else did_you_mean(wanted, operators())
     return f"there is no operator 'fn.{wanted}'.{hint}"
 
 
 def _make_folders() -> None:
-    for name in operators():
+    old_names = [old for old, new in _legacy.FUNCTIONS.items() if new in operators()]
+    for name in [*operators(), *old_names]:
         parts = name.split(".")[:-1]
         parent: ModuleType = sys.modules[__name__]
         for depth, part in enumerate(parts, start=1):

@@ -10,7 +10,6 @@
 namespace stoker::ops::augment {
 
 struct Crop : CropArguments, OutOfBoundsArguments, DtypeArgument {
-  static constexpr const char* kIgnored[] = {"image_type", "output_dtype"};
   static constexpr auto schema = describe(
       "crop",
       "Cuts a window of a given size out of an image, a volume or a sequence.\n\n"

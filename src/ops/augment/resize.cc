@@ -16,7 +16,7 @@ struct Resize : FilterArguments, DtypeArgument {
   ResizeMode mode = ResizeMode::kDefault;
   bool subpixel_scale = true, roi_relative = false;
 
-  static constexpr const char* kIgnored[] = {"minibatch_size", "temp_buffer_hint", "image_type"};
+  static constexpr const char* kIgnored[] = {"minibatch_size", "temp_buffer_hint"};
   static constexpr auto schema = describe(
       "resize",
       "Resizes an image, a volume or a sequence.\n\n"

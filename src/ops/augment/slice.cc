@@ -17,7 +17,6 @@ struct Slice : OutOfBoundsArguments, DtypeArgument {
   std::optional<Small<float>> rel_start, rel_end, rel_shape;
   bool normalized_anchor = true, normalized_shape = true;
 
-  static constexpr const char* kIgnored[] = {"image_type", "output_dtype"};
   static constexpr auto schema = describe(
       "slice",
       "Cuts a window out of any tensor.\n\n"

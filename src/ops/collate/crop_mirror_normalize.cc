@@ -18,7 +18,6 @@ struct CropMirrorNormalize : CropArguments, OutOfBoundsArguments {
   Layout output_layout = "CHW";
   bool pad_output = false;
 
-  static constexpr const char* kIgnored[] = {"image_type", "output_dtype"};
   static constexpr auto schema = describe(
       "crop_mirror_normalize",
       "Crops, mirrors and normalises an image and stores it as the model wants it.\n\n"

@@ -1,0 +1,124 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Operators as classes: arguments given once, calls that add the operator to a pipeline."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, ClassVar
+
+from stoker import _legacy
+from stoker._names import did_you_mean, user_line
+from stoker._operator import Result, call
+from stoker._registry import Operator, operators
+from stoker.errors import GraphError
+
+# Words of operators' names that classes do not spell with one capital.
+_WORDS = {
+    "bbox": "BBox",
+    "coco": "COCO",
+    "dl": "DL",
+    "mfcc": "MFCC",
+    "mxnet": "MXNet",
+    "rms": "RMS",
+    "roi": "ROI",
+    "ssd": "SSD",
+    "tfrecord": "TFRecord",
+}
+# A call may give these again: its own name.
+_REPEATABLE = {"name"}
+
+
+def class_name(operator: str) -> str:
+    """``readers.File`` of ``readers.file``: the last part in CamelCase."""
+    folder, dot, last = operator.rpartition(".")
+    return folder + dot + "".join(_WORDS.get(w, w.capitalize()) for w in last.split("_"))
+
+
+@cache
+def class_names() -> dict[str, str]:
+    """The operator of every class, by the class's dotted name."""
+    return {class_name(name): name for name in operators()}
+
+
+@cache
+def old_class_names() -> dict[str, tuple[str, str | None]]:
+    """(operator, device unless given) of every class that is called otherwise today."""
+    names: dict[str, tuple[str, str | None]] = {
+        class_name(old): (new, None) for old, new in _legacy.FUNCTIONS.items()
+    }
+    return {**names, **_legacy.CLASSES}
+
+
+class OperatorObject:
+    """An operator and the arguments that all its calls share.
+
+    Arguments may be given here or at the call, required ones too; giving one at both is refused,
+    except ``name``. Each call adds an operator of its own: two calls draw differently unless
+    ``seed`` is given. A call with lists of inputs returns lists: once for each element, with the
+    same arguments and draws.
+
+    Raises ``GraphError`` for an argument that the operator does not have.
+    """
+
+    _operator: ClassVar[Operator]
+
+    def __init__(self, **arguments: Any) -> None:
+        self._arguments = {k: v for k, v in arguments.items() if v is not None}
+        known = self._known()
+        for name in self._arguments:
+            if name not in known:
+                raise GraphError(
+                    f"{self._operator['name']} ({user_line()}): no argument '{name}'."
+                    f"{did_you_mean(name, known)}"
+                )
+
+    def __call__(self, *inputs: Any, **arguments: Any) -> Result:
+        for name in arguments.keys() & self._arguments.keys() - _REPEATABLE:
+            if arguments[name] is not None:
+                raise GraphError(
+                    f"{self._operator['name']} ({user_line()}): argument '{name}' was given "
+                    "already when the object was made"
+                )
+        given = {k: v for k, v in arguments.items() if v is not None}
+        return call(self._operator, inputs, {**self._arguments, **given})
+
+    @property
+    def device(self) -> str:
+        """Where it was asked to run, ``"cpu"`` unless said otherwise."""
+        return str(self._arguments.get("device", "cpu"))
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{k}={v!r}" for k, v in self._arguments.items())
+        return f"{type(self).__name__}({given})"
+
+    @classmethod
+    def _known(cls) -> list[str]:
+        from stoker._describe import parameters
+
+        keywords = [p.name for p in parameters(cls._operator) if not p.is_positional]
+        return [*keywords, *_legacy.ARGUMENTS.get(cls._operator["name"], {})]
+
+
+def make_class(op: Operator) -> type[OperatorObject]:
+    """The class ``ops.<Name>`` of an operator, with its real signature and docstring."""
+    from stoker import _describe  # brings in inspect, a third of the time that importing takes
+
+    folder, _, name = class_name(op["name"]).rpartition(".")
+    made = type(name, (OperatorObject,), {"_operator": op, "__doc__": _describe.docstring(op)})
+    made.__module__ = "stoker.ops" + (f".{folder}" if folder else "")
+    made.__signature__ = _describe.class_signature(op)  # type: ignore[attr-defined]
+    return made
+
+
+def make_old_class(op: Operator, device: str | None) -> type[OperatorObject]:
+    """The same for a class of old, which may run elsewhere unless told."""
+    if device is None:
+        return make_class(op)
+
+    def begin(self: OperatorObject, **arguments: Any) -> None:
+        OperatorObject.__init__(self, **{"device": device, **arguments})
+
+    made = make_class(op)
+    made.__init__ = begin  # type: ignore[method-assign]
+    return made

@@ -1,0 +1,273 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Operators as classes, lists of inputs, and the spellings of old."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from helpers import assert_same, make, take
+from stoker import DataNode, Pipeline, _legacy, errors, fn, ops, types
+from stoker._classes import class_name, class_names, old_class_names
+from stoker._registry import operators
+
+Images = Callable[[], DataNode]
+
+
+def resolve(root: Any, dotted: str) -> Any:
+    for part in dotted.split("."):
+        root = getattr(root, part)
+    return root
+
+
+def picture() -> DataNode:
+    """24 x 30 pixels, all different."""
+    values = np.arange(24 * 30 * 3, dtype=np.float32).reshape(24, 30, 3)
+    return types.Constant(values, layout="HWC")
+
+
+@pytest.mark.parametrize("name", sorted(operators()))
+def test_every_operator_is_a_class(name: str) -> None:
+    made = resolve(ops, class_name(name))
+    assert issubclass(made, ops.OperatorObject)
+    assert made.__doc__ == resolve(fn, name).__doc__
+    keywords = [
+        p.name
+        for p in inspect.signature(resolve(fn, name)).parameters.values()
+        if p.kind is inspect.Parameter.KEYWORD_ONLY
+    ]
+    assert list(inspect.signature(made).parameters) == keywords
+
+
+@pytest.mark.parametrize(
+    ("operator", "name"),
+    [
+        ("crop_mirror_normalize", "CropMirrorNormalize"),
+        ("readers.coco", "readers.COCO"),
+        ("random_bbox_crop", "RandomBBoxCrop"),
+        ("experimental.readers.video", "experimental.readers.Video"),
+        ("bb_flip", "BbFlip"),
+        ("readers.tfrecord", "readers.TFRecord"),
+    ],
+)
+def test_names_of_classes(operator: str, name: str) -> None:
+    assert class_name(operator) == name
+
+
+def test_classes_are_listed() -> None:
+    assert {"Resize", "random", "readers"} <= set(dir(ops))
+    assert dir(ops.random) == ["CoinFlip", "Uniform"]
+    with pytest.raises(AttributeError, match="Did you mean 'Resize'"):
+        ops.Resise  # noqa: B018
+    with pytest.raises(AttributeError, match=r"Did you mean 'readers\.File'"):
+        ops.File  # noqa: B018
+    with pytest.raises(AttributeError, match=r"no operator 'readers\.coco', as 'ops\.COCOReader'"):
+        ops.COCOReader  # noqa: B018
+
+
+def test_both_styles_make_the_same_graph() -> None:
+    def functions() -> Any:
+        image = fn.resize(picture(), resize_x=20, resize_y=10, name="small")
+        return fn.flip(image, horizontal=fn.random.coin_flip(seed=3)), fn.random.uniform()
+
+    def classes() -> Any:
+        resize = ops.Resize(device="cpu", resize_x=20)
+        flip, coin, draw = ops.Flip(), ops.random.CoinFlip(seed=3), ops.random.Uniform()
+        return flip(resize(picture(), resize_y=10, name="small"), horizontal=coin()), draw()
+
+    graphs = [make(define).serialize() for define in (functions, classes)]
+    lines = [[x for x in g.splitlines() if '"where"' not in x] for g in graphs]
+    assert lines[0] == lines[1]
+
+
+def test_arguments_split_freely_but_are_given_once() -> None:
+    with Pipeline(batch_size=1):
+        ops.RandomResizedCrop()(picture(), size=4)
+        ops.RandomResizedCrop(size=4, name="a")(picture(), name="b", seed=None)
+        with pytest.raises(errors.GraphError, match=r"test_classes.py:\d+.*'size'.*required"):
+            ops.RandomResizedCrop()(picture())
+        with pytest.raises(errors.GraphError, match=r"test_classes.py:\d+.*'size' was given alr"):
+            ops.RandomResizedCrop(size=4)(picture(), size=5)
+    with pytest.raises(errors.GraphError, match=r"no argument 'sise'\. Did you mean 'size'"):
+        ops.RandomResizedCrop(sise=4)
+
+
+def test_what_an_object_says_of_itself() -> None:
+    assert repr(ops.Flip(vertical=1)) == "Flip(vertical=1)"
+    assert ops.Flip().device == "cpu"
+    assert ops.Flip(device="gpu").device == "gpu"
+
+
+@pytest.mark.parametrize("style", [fn.random_resized_crop, None], ids=["fn", "ops"])
+def test_a_list_draws_once_for_all(style: Any) -> None:
+    def define() -> Any:
+        x = picture()
+        operator = style or ops.RandomResizedCrop()
+        mirror = fn.random.coin_flip()
+        together = operator([x, x, fn.copy(x)], size=8)
+        assert isinstance(together, list)
+        return [*fn.flip(together, horizontal=mirror), fn.flip(operator(x, size=8))]
+
+    samples = take(make(define), 6)
+    for i, sample in enumerate(samples):
+        assert_same([sample[1:2], sample[2:3]], [sample[:1]] * 2, f"sample {i}")
+    assert any(not np.array_equal(s[0], s[3]) for s in samples)
+
+
+def test_a_list_gives_lists_whatever_is_in_it() -> None:
+    with Pipeline(batch_size=1):
+        x = picture()
+        one = fn.copy([x], name="first")
+        assert isinstance(one, list)
+        assert [n.name for n in one] == ["first"]
+        names = [n.name for n in fn.copy([x, x, 3], name="second")]
+        assert names[0] == "second" and len(set(names)) == 3
+        cut = fn.slice([x, x], [0.25, 0.25], [0.5, 0.5])  # numbers go to each
+        assert len(cut) == 2
+
+
+def test_calls_of_an_object_are_independent_unless_seeded() -> None:
+    def define(**seed: int) -> Callable[[], Any]:
+        def both() -> Any:
+            draw = ops.random.Uniform(**seed)
+            return draw(), draw()
+
+        return both
+
+    assert any(a != b for a, b in take(make(define()), 4))
+    assert all(a == b for a, b in take(make(define(seed=5)), 4))
+
+
+# The spellings of old.
+
+
+def today(old: Callable[[DataNode], Any], new: Callable[[DataNode], Any], warned: int) -> None:
+    """Both calls make the same samples, and the old one warns so often."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        got = take(make(lambda: old(picture())), 8)
+    assert [w.category for w in caught] == [DeprecationWarning] * warned
+    assert {Path(w.filename).name for w in caught} == {"test_classes.py"}
+    assert_same(got, take(make(lambda: new(picture())), 8), "old and new spelling")
+
+
+def drawn() -> DataNode:
+    return fn.random.uniform(range=[0, 1])
+
+
+def crop_cases() -> list[Any]:
+    old = {"crop": (8, 9)}
+    return [
+        (fn.crop, {"image_type": types.RGB}, {}),
+        (fn.crop, {"random_crop": False}, {}),
+        (fn.crop, {"output_dtype": types.FLOAT16}, {"dtype": types.FLOAT16}),
+        (fn.crop, {"random_crop": True}, {"crop_pos_x": drawn, "crop_pos_y": drawn}),
+        (fn.crop_mirror_normalize, {"image_type": types.RGB, **old}, old),
+        (fn.crop_mirror_normalize, {"output_dtype": types.FLOAT16}, {"dtype": types.FLOAT16}),
+        (
+            fn.crop_mirror_normalize,
+            {"random_crop": True, **old},
+            {"crop_pos_x": drawn, "crop_pos_y": drawn, **old},
+        ),
+        (
+            fn.crop_mirror_normalize,
+            {"mirror_prob": 0.5},
+            {"mirror": lambda: fn.random.coin_flip(probability=0.5)},
+        ),
+    ]
+
+
+def resize_cases() -> list[Any]:
+    def between() -> DataNode:
+        return fn.random.uniform(range=[9, 20])
+
+    ends = {"resize_a": 9, "resize_b": 20}
+    return [
+        (fn.resize, {"image_type": types.RGB}, {}),
+        (fn.resize, {"resize_a": 9}, {"resize_shorter": 9}),
+        (fn.resize, ends, {"resize_shorter": 9}),
+        (fn.resize, {**ends, "random_resize": True}, {"resize_shorter": between}),
+        (fn.resize, {**ends, "warp_resize": True}, {"resize_y": 9, "resize_x": 20}),
+        (
+            fn.resize,
+            {**ends, "warp_resize": True, "random_resize": True},
+            {"resize_y": between, "resize_x": between},
+        ),
+        (fn.slice, {"image_type": types.RGB}, {}),
+        (fn.slice, {"output_dtype": types.FLOAT16}, {"dtype": types.FLOAT16}),
+    ]
+
+
+@pytest.mark.parametrize(("operator", "old", "new"), crop_cases() + resize_cases())
+def test_old_arguments_mean_todays(operator: Any, old: Any, new: Any) -> None:
+    extra = {"crop": (8, 9)} if operator is fn.crop else {}
+    if operator is fn.slice:
+        extra = {"start": [1, 2], "shape": [3, 4]}
+
+    def modern(x: DataNode) -> Any:
+        values = {k: v() if callable(v) and k != "dtype" else v for k, v in new.items()}
+        return operator(x, **values, **extra)
+
+    today(lambda x: operator(x, **old, **extra), modern, 1)
+
+
+def test_every_old_argument_is_tried_above() -> None:
+    tried = {(op.__name__, name) for op, old, _ in crop_cases() + resize_cases() for name in old}
+    table = {(op, name) for op, names in _legacy.ARGUMENTS.items() for name in names}
+    assert table <= tried
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"random_resize": True}, "random_resize also needs resize_a, resize_b"),
+        ({"resize_b": 3}, "resize_b also needs resize_a"),
+        ({"resize_a": 3, "resize_shorter": 4}, "resize_shorter is given in its old and in today's"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_old_arguments_that_say_too_little_or_too_much(
+    arguments: dict[str, Any], message: str
+) -> None:
+    with Pipeline(batch_size=1), pytest.raises(errors.GraphError, match=message):
+        fn.resize(picture(), **arguments)
+
+
+@pytest.mark.parametrize(
+    "old", [n for n, (op, _) in old_class_names().items() if op in operators()]
+)
+def test_old_classes(old: str) -> None:
+    operator, device = old_class_names()[old]
+    spelled = class_name(operator)
+    with pytest.warns(DeprecationWarning, match=rf"ops\.{old} is now spelled ops\.{spelled}$"):
+        made = resolve(ops, old)
+    assert made._operator["name"] == operator
+    assert made().device == (device or "cpu")
+    assert made(device="cpu").device == "cpu"
+
+
+def test_stubs_show_what_the_classes_take(repository: Path) -> None:
+    folder = Path(ops.__file__ or "").parent
+    seen = set()
+    for path in folder.rglob("*.pyi"):
+        parts = path.relative_to(folder).with_suffix("").parts
+        prefix = "".join(f"{p}." for p in parts if p != "__init__")
+        for item in ast.parse(path.read_text()).body:
+            if isinstance(item, ast.ClassDef):
+                methods = [m for m in item.body if isinstance(m, ast.FunctionDef)]
+                keywords = list(inspect.signature(resolve(ops, prefix + item.name)).parameters)
+                inputs = len(operators()[class_names()[prefix + item.name]]["inputs"])
+                assert len(methods) == (3 if inputs else 2)
+                for m in methods:
+                    assert [a.arg for a in m.args.kwonlyargs] == keywords
+                    assert None not in m.args.kw_defaults
+                seen.add(prefix + item.name)
+    assert seen == set(class_names())
