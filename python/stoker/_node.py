@@ -53,5 +53,6 @@ class DataNode:
     def __bool__(self) -> NoReturn:
         raise GraphError(
             f"{self!r} has no value while the pipeline is being defined, "
-            "so it cannot decide an `if`, `and`, `or` or `not`"
+            "so it cannot decide an `if`, `and`, `or` or `not`; conditionals are not there yet, "
+            "also with enable_conditionals=True"
         )

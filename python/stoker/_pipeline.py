@@ -23,12 +23,13 @@ from stoker._options import (
     usable_cpus,
 )
 from stoker._registry import operators
+from stoker._styles import BASIC, Styles
 from stoker.errors import GraphError
 
 Batches = tuple[_core.Batch, ...]
 
 
-class Pipeline:
+class Pipeline(Styles):
     """A graph of operators with the settings to run it.
 
     Usually made by a function decorated with ``pipeline_def``; or by hand, ``with pipe:`` around
@@ -89,6 +90,7 @@ class Pipeline:
         max_batch_size: int | None = None,
         **without_effect: Any,
     ) -> None:
+        super().__init__()
         for name in without_effect:
             if name not in WITHOUT_EFFECT:
                 raise unknown_setting(name)
@@ -152,10 +154,23 @@ class Pipeline:
         with self:
             nodes = [as_node(o, f"output {i}", _refuse) for i, o in enumerate(outputs)]
         for node in nodes:
-            if node._pipeline is not self:
-                raise GraphError(f"{node!r} belongs to another pipeline")
+            self._check_own(node)
         self._outputs = [(n._node, n._output) for n in nodes]
         self._graph.set_outputs(self._outputs)
+
+    def add_sink(self, node: DataNode) -> None:
+        """Says that a node is wanted although it is no output.
+
+        Nothing more follows from it: operators do nothing but make their outputs.
+        """
+        if not isinstance(node, DataNode):
+            raise GraphError(f"add_sink expects a node, got {node!r}")
+        self._graph_to_change()
+        self._check_own(node)
+
+    def _check_own(self, node: DataNode) -> None:
+        if node._pipeline is not self:
+            raise GraphError(f"{node!r} belongs to another pipeline")
 
     def build(self) -> None:
         """Checks the graph and opens what is read; the first use does it otherwise.
@@ -177,37 +192,22 @@ class Pipeline:
 
     # Running.
 
-    def run(self) -> Batches:
-        """The next batch of every output."""
-        return self._step()[0]
-
     def __iter__(self) -> Iterator[Batches]:
         """The steps up to the end of the epoch; the next loop goes on with the next epoch.
 
-        After a ``break`` the next loop goes on in the same epoch. Without a reader there is no end.
+        After a ``break`` the next loop goes on in the same epoch. Without a reader there is no end,
+        unless ``iter_setup()`` raises ``StopIteration``.
         """
+        self._use(BASIC)
         ends_epoch = False
         while not ends_epoch:
+            self._begin()
+            if self._is_at_end():
+                self.reset()
+                return
             batches, ends_epoch = self._step()
+            self._taken += 1
             yield batches
-
-    def schedule_run(self) -> None:
-        """Begins preparing batches without waiting for one."""
-        self._built().schedule()
-
-    def outputs(self) -> Batches:
-        """The batches that ``schedule_run`` began: the same as ``run()``."""
-        return self.run()
-
-    def share_outputs(self) -> Batches:
-        """The same as ``outputs()``: batches always belong to whoever holds them."""
-        return self.run()
-
-    def release_outputs(self) -> None:
-        """Nothing: batches free themselves when no one holds them."""
-
-    def reset(self) -> None:
-        """Nothing to do: an epoch's end needs no reset, the next loop begins the next epoch."""
 
     def close(self) -> None:
         """Stops the workers and frees what was prepared ahead; ``run()`` starts them again."""
@@ -271,9 +271,37 @@ class Pipeline:
             )
         graph, options = _core.Graph.load(text)
         pipe = cls(**{**options_of_file(json.loads(options)), **overrides})
-        pipe._graph = graph
-        pipe._outputs = list(graph.outputs())
+        pipe._take_graph(graph)
         return pipe
+
+    def deserialize_and_build(self, serialized_pipeline: str | bytes) -> None:
+        """Takes the graph of a saved pipeline for its own, with this pipeline's settings."""
+        self._graph_to_change()
+        text = serialized_pipeline
+        graph, _ = _core.Graph.load(text.decode() if isinstance(text, bytes) else text)
+        self._take_graph(graph)
+        self.build()
+
+    def _take_graph(self, graph: _core.Graph) -> None:
+        self._graph = graph
+        self._outputs = list(graph.outputs())
+
+    def save_graph_to_dot_file(
+        self,
+        filename: str | os.PathLike[str],
+        *,
+        show_tensors: bool = False,
+        show_ids: bool = False,
+        use_colors: bool = False,
+    ) -> None:
+        """Writes the graph for Graphviz."""
+        from stoker._dot import dot
+
+        saved = self.serialize()
+        _write(
+            filename,
+            dot(saved, show_tensors=show_tensors, show_ids=show_ids, use_colors=use_colors),
+        )
 
     # Facts.
 
@@ -320,6 +348,11 @@ class Pipeline:
     def trim(self) -> None:
         """Gives unused memory back to the system."""
         self._built().trim()
+
+    @property
+    def is_restored_from_checkpoint(self) -> bool:
+        """Whether it began, or will begin, from ``checkpoint=``."""
+        return self._checkpoint is not None
 
     @property
     def max_batch_size(self) -> int | None:

@@ -79,8 +79,10 @@ def test_a_state_counts_what_was_received(files: list[str]) -> None:
     states = []
     for depth in (1, 5):
         pipe = make(training(files), batch_size=4, prefetch_queue_depth=depth)
-        pipe.run()
-        pipe.run()
+        pipe.schedule_run()
+        pipe.outputs()
+        pipe.schedule_run()
+        pipe.outputs()
         pipe.schedule_run()
         states.append(pipe.state())
     assert states[0] == states[1]

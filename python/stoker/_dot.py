@@ -1,0 +1,46 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""A graph as Graphviz draws it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+_COLOURS = {"cpu": "lightblue", "gpu": "palegreen"}
+
+
+def dot(
+    saved: str, *, show_tensors: bool = False, show_ids: bool = False, use_colors: bool = False
+) -> str:
+    """The text of a .dot file from the saved form of a graph.
+
+    show_tensors: edges carry the name of what flows; show_ids: nodes carry their number;
+    use_colors: by device. Arguments that operators compute are dashed edges.
+    """
+    graph = json.loads(saved)
+    names = [node["name"] for node in graph["nodes"]]
+    lines = ["digraph stoker {"]
+    for number, node in enumerate(graph["nodes"]):
+        label = f"{node['name']}\\n{node['op']}" + (f"\\n{number}" if show_ids else "")
+        colour = f", style=filled, fillcolor={_COLOURS[node['device']]}" if use_colors else ""
+        lines.append(f'  "{node["name"]}" [label="{label}"{colour}];')
+    for node in graph["nodes"]:
+        for edge in filter(None, node["inputs"]):
+            lines.append(_edge(names, edge, node["name"], "", show_tensors))
+        for argument, edge in node["computed"].items():
+            lines.append(_edge(names, edge, node["name"], argument, show_tensors))
+    for number, edge in enumerate(graph["outputs"]):
+        lines.append(f'  "output {number}" [shape=box];')
+        lines.append(_edge(names, edge, f"output {number}", "", show_tensors))
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def _edge(names: list[str], edge: Any, into: str, argument: str, show_tensors: bool) -> str:
+    node, output = edge
+    labels = [argument] if argument else []
+    labels += [f"{names[node]}[{output}]"] if show_tensors else []
+    style = (["style=dashed"] if argument else []) + (
+        [f'label="{" ".join(labels)}"'] if labels else []
+    )
+    return f'  "{names[node]}" -> "{into}"' + (f" [{', '.join(style)}]" if style else "") + ";"

@@ -1,0 +1,125 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""The ways to run a pipeline that the field knows: ``run()``, and the scheduled one in parts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from stoker.errors import GraphError
+
+if TYPE_CHECKING:
+    from stoker import _core
+
+BASIC = "run() and loops"
+SCHEDULED = "schedule_run(), outputs(), share_outputs() and release_outputs()"
+
+
+class Styles:
+    """What ``Pipeline`` inherits: the scheduled way, and what is called before each iteration.
+
+    Requires: ``_step()`` gives the next batches, ``_built()`` the engine, ``prefetch_queue_depth``
+    the iterations that are prepared ahead. Not thread-safe.
+    """
+
+    def __init__(self) -> None:
+        self._style = ""
+        self._checks_style = True
+        self._begun = 0  # iterations that iter_setup() was called for
+        self._taken = 0
+        self._is_last = False
+
+    def iter_setup(self) -> None:
+        """For subclasses: called before each iteration begins, e.g. to feed inputs.
+
+        The first ``run()`` or ``schedule_run()`` begins ``prefetch_queue_depth`` iterations, the
+        others one each. ``StopIteration`` ends the epoch: what was begun is still handed out, then
+        ``run()`` and ``outputs()`` raise it, until ``reset()``.
+        """
+
+    def run(self) -> tuple[_core.Batch, ...]:
+        """The next batch of every output."""
+        self._use(BASIC)
+        self._begin()
+        return self._take()
+
+    def schedule_run(self) -> None:
+        """Begins preparing batches without waiting for one."""
+        self._use(SCHEDULED)
+        self._begin()
+        self._built().schedule()
+
+    def outputs(self) -> tuple[_core.Batch, ...]:
+        """The batches of the oldest iteration that ``schedule_run`` began."""
+        self._use(SCHEDULED)
+        return self._take()
+
+    def share_outputs(self) -> tuple[_core.Batch, ...]:
+        """The same as ``outputs()``: batches always belong to whoever holds them."""
+        return self.outputs()
+
+    def release_outputs(self) -> None:
+        """Nothing: batches free themselves when no one holds them."""
+        self._use(SCHEDULED)
+
+    def reset(self) -> None:
+        """After ``StopIteration`` from ``iter_setup()``: begins again. Otherwise nothing to do, as
+        the end of a reader's epoch needs no reset.
+        """
+        if self._is_last:
+            self._is_last = False
+            self._begun = self._taken = 0
+
+    def empty(self) -> bool:
+        """Whether everything that was begun has been handed out."""
+        return self._begun <= self._taken
+
+    def enable_api_check(self, enable: bool) -> None:
+        """Whether mixing ``run()`` with the scheduled way is an error, which it is at first."""
+        self._checks_style = bool(enable)
+
+    def executor_statistics(self) -> dict[str, Any]:
+        """Nothing, as in the established library unless ``exec_dynamic=False``: operators have no
+        buffers of their own here. ``stats()`` has the memory of the whole and everyone's time.
+        """
+        return {}
+
+    def _use(self, style: str) -> None:
+        if self._style and self._style != style and self._checks_style:
+            raise GraphError(
+                f"Mixing pipeline API type: this pipeline was used by {self._style}, and now by "
+                f"{style}; enable_api_check(False) allows it"
+            )
+        self._style = style
+
+    def _begin(self) -> None:
+        """Lets ``iter_setup()`` know of the iterations that begin."""
+        for _ in range(1 if self._begun else self.prefetch_queue_depth):
+            if self._is_last:
+                return
+            try:
+                self.iter_setup()
+            except StopIteration:
+                self._is_last = True
+                return
+            self._begun += 1
+
+    def _is_at_end(self) -> bool:
+        return self._is_last and self._begun <= self._taken
+
+    def _take(self) -> tuple[_core.Batch, ...]:
+        if self._is_at_end():
+            raise StopIteration
+        batches = self._step()[0]
+        self._taken += 1
+        return batches
+
+    # Of Pipeline.
+
+    prefetch_queue_depth: int
+
+    def _step(self) -> tuple[tuple[_core.Batch, ...], bool]:
+        raise NotImplementedError
+
+    def _built(self) -> _core.Pipeline:
+        raise NotImplementedError
