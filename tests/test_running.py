@@ -72,8 +72,10 @@ def test_reader_facts(pictures: Path) -> None:
     pipe = training(pictures, shard_id=1, num_shards=5)
     meta = pipe.reader_meta("Reader")
     assert (meta["epoch_size"], meta["number_of_shards"], meta["shard_id"]) == (SIZE, 5, 1)
-    assert pipe.epoch_size("Reader") == meta["epoch_size_padded"] == 25
-    assert pipe.epoch_size() == {"Reader": 25}
+    assert pipe.epoch_size("Reader") == meta["epoch_size_padded"] == SIZE
+    padded = training(pictures, shard_id=1, num_shards=5, pad_last_batch=True)
+    assert padded.epoch_size("Reader") == padded.reader_meta("Reader")["epoch_size_padded"] == 25
+    assert padded.epoch_size() == {"Reader": 25}
     assert pipe.reader_meta() == {"Reader": meta}
     with pytest.raises(errors.GraphError, match="Did you mean 'Reader'"):
         pipe.reader_meta("Raeder")

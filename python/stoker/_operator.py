@@ -118,6 +118,8 @@ def _add(
     for node in (*nodes, *links.values()):
         if node is not None and node._pipeline is not pipeline:
             refuse(f"{node!r} belongs to another pipeline")
+    for ignored in given.keys() & set(op["ignored"]):
+        pipeline._note_without_effect(f"{op['name']}({ignored}={given[ignored]!r})")
     graph = pipeline._graph_to_change()
     index = graph.add(
         op["name"],

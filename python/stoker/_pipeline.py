@@ -317,7 +317,9 @@ class Pipeline(Styles):
         return {reader: engine.reader_meta(reader) for reader in self._readers()}
 
     def epoch_size(self, name: str | None = None) -> Any:
-        """Samples in a reader's epoch, padding included; without a name: a dict of all readers."""
+        """Samples in a reader's epoch, padding included where it pads; without a name: a dict of
+        all readers.
+        """
         if name is not None:
             return self.reader_meta(name)["epoch_size_padded"]
         return {reader: meta["epoch_size_padded"] for reader, meta in self.reader_meta().items()}
@@ -402,6 +404,9 @@ class Pipeline(Styles):
 
     def _step(self) -> tuple[Batches, bool]:
         return self._built().run()
+
+    def _note_without_effect(self, what: str) -> None:
+        """Told of arguments that are accepted without effect."""
 
     def _graph_to_change(self) -> _core.Graph:
         if self._engine is not None:

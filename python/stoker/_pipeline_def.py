@@ -45,13 +45,20 @@ def pipeline_def(
 
     Where the function has an argument of the same name as a setting, the function gets it.
     """
+    return decorated(definition, settings, Pipeline)
+
+
+def decorated(
+    definition: Definition | None, settings: Mapping[str, Any], make: type[Pipeline]
+) -> Factory | Callable[[Definition], Factory]:
+    """What the decorator returns, for pipelines of a class."""
     _check_settings(settings, "pipeline_def", ())
     if definition is None:
-        return lambda function: _factory(function, settings)
-    return _factory(definition, settings)
+        return lambda function: _factory(function, settings, make)
+    return _factory(definition, settings, make)
 
 
-def _factory(definition: Definition, settings: Mapping[str, Any]) -> Factory:
+def _factory(definition: Definition, settings: Mapping[str, Any], make: type[Pipeline]) -> Factory:
     import inspect  # a third of the time that importing takes
 
     takes = inspect.signature(definition).parameters
@@ -70,7 +77,7 @@ def _factory(definition: Definition, settings: Mapping[str, Any]) -> Factory:
         merged = {**settings, **rest}
         if "max_batch_size" in rest:
             merged.pop("batch_size", None)
-        pipe = Pipeline(**merged)
+        pipe = make(**merged)
         with pipe:
             outputs = definition(*args, **own)
         if outputs is None:

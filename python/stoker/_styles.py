@@ -114,6 +114,21 @@ class Styles:
         self._taken += 1
         return batches
 
+    @property
+    def exec_separated(self) -> bool:
+        """Whether the CPU and the GPU have queues of their own: never."""
+        return False
+
+    @property
+    def cpu_queue_size(self) -> int:
+        """The one queue's depth."""
+        return self.prefetch_queue_depth
+
+    @property
+    def gpu_queue_size(self) -> int:
+        """The one queue's depth."""
+        return self.prefetch_queue_depth
+
     # Of Pipeline.
 
     prefetch_queue_depth: int

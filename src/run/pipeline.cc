@@ -200,8 +200,9 @@ ReaderMeta Pipeline::reader_meta(const std::string& name) const {
       continue;
     const io::OrderSpec& s = plan_->order(r).spec();
     const int64_t shards = s.num_shards;
-    return {s.size,     (s.size + shards - 1) / shards * shards, s.num_shards,
-            s.shard_id, s.end == io::OrderSpec::EpochEnd::kPad,  s.stick_to_shard};
+    const bool pads = s.end == io::OrderSpec::EpochEnd::kPad;
+    const int64_t padded = pads ? (s.size + shards - 1) / shards * shards : s.size;
+    return {s.size, padded, s.num_shards, s.shard_id, pads, s.stick_to_shard};
   }
   std::vector<std::string> names;
   for (int r = 0; r < plan_->reader_count(); ++r)

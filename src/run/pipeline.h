@@ -35,7 +35,7 @@ struct BatchError : SampleError {
 };
 
 struct ReaderMeta {
-  int64_t epoch_size, epoch_size_padded;
+  int64_t epoch_size, epoch_size_padded;  // padded: to equal shards, where the reader pads
   int number_of_shards, shard_id;
   bool pad_last_batch, stick_to_shard;
 };

@@ -1,0 +1,118 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the modules of the established library hold here."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import Any
+
+from stoker.compat._report import names
+
+# Names that a module has of its own, and the module of Stoker where the others come from.
+Contents = tuple[dict[str, Any], object]
+
+# Modules of the established library that one of Stoker's stands for.
+_STANDS_FOR = {
+    "plugin.jax": "stoker.jax",
+    "plugin.mxnet": "stoker.mxnet",
+    "plugin.pytorch": "stoker.torch",
+    "plugin.tf": "stoker.tensorflow",
+    "types": "stoker.types",
+}
+
+
+def contents(dotted: str) -> Contents | None:
+    """What ``nvidia.dali.<dotted>`` holds; None where there is no such module."""
+    if dotted in _OWN:
+        return _OWN[dotted](), None
+    if dotted in _STANDS_FOR:
+        name = _STANDS_FOR[dotted]
+        return ({}, importlib.import_module(name)) if find_spec(name) else None
+    package, _, folder = dotted.partition(".")
+    return _operators(package, folder) if package in ("fn", "ops") else None
+
+
+def _operators(package: str, folder: str) -> Contents | None:
+    """``fn``, ``ops`` and their folders, also those in which Stoker has nothing yet."""
+    importlib.import_module(f"stoker.{package}")
+    name = f"stoker.{package}" + (f".{folder}" if folder else "")
+    if name in sys.modules:
+        return {}, sys.modules[name]
+    is_folder = any(n.startswith(f"{folder}.") for n in names()["operators"])
+    return ({}, None) if is_folder else None
+
+
+def _top() -> dict[str, Any]:
+    from stoker.compat._pipeline import Pipeline, pipeline_def
+
+    return {
+        "Pipeline": Pipeline,
+        "pipeline_def": pipeline_def,
+        "newaxis": None,
+        "__version__": names()["version"],
+        "__file__": __file__,
+    }
+
+
+def _pipeline() -> dict[str, Any]:
+    from stoker import DataNode
+
+    return {k: v for k, v in _top().items() if "ipeline" in k} | {"DataNode": DataNode}
+
+
+def _experimental() -> dict[str, Any]:
+    return {"pipeline_def": _top()["pipeline_def"]}
+
+
+def _tensors() -> dict[str, Any]:
+    from stoker.compat._tensors import TensorCPU, TensorGPU, TensorListCPU, TensorListGPU
+
+    return {
+        "TensorCPU": TensorCPU,
+        "TensorGPU": TensorGPU,
+        "TensorListCPU": TensorListCPU,
+        "TensorListGPU": TensorListGPU,
+    }
+
+
+def _backend() -> dict[str, Any]:
+    return {**_tensors(), "ReleaseUnusedMemory": _release_unused_memory}
+
+
+def _release_unused_memory() -> None:
+    """Nothing: memory belongs to pipelines, and goes with them or by their ``trim()``."""
+    from stoker.compat._report import report
+
+    report.ignore("backend.ReleaseUnusedMemory()")
+
+
+def _base_iterator() -> dict[str, Any]:
+    for name in ("stoker.torch", "stoker.jax"):
+        if find_spec(name):
+            policy = getattr(importlib.import_module(name), "LastBatchPolicy", None)
+            if policy is not None:
+                return {"LastBatchPolicy": policy}
+    return {}
+
+
+def _data_node() -> dict[str, Any]:
+    from stoker import DataNode
+
+    return {"DataNode": DataNode}
+
+
+_OWN: dict[str, Callable[[], dict[str, Any]]] = {
+    "": _top,
+    "backend": _backend,
+    "data_node": _data_node,
+    "experimental": _experimental,
+    "pipeline": _pipeline,
+    "pipeline.experimental": _experimental,
+    "plugin": dict,
+    "plugin.base_iterator": _base_iterator,
+    "tensors": _tensors,
+}

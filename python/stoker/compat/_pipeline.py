@@ -1,0 +1,70 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""The pipeline as scripts of the established library use it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from stoker import _pipeline
+from stoker._options import WITHOUT_EFFECT
+from stoker._pipeline_def import decorated
+from stoker.compat._report import report
+from stoker.compat._tensors import as_list
+
+
+class Pipeline(_pipeline.Pipeline):
+    """Stoker's pipeline whose batches have the established methods, and whose saved graphs and
+    checkpoints are ``bytes``.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        checkpoint: str | bytes | Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> None:
+        begin = checkpoint.decode() if isinstance(checkpoint, bytes) else checkpoint
+        super().__init__(*args, checkpoint=begin, **settings)
+        for name, value in self._without_effect.items():
+            if value != WITHOUT_EFFECT[name]:
+                report.ignore(f"Pipeline({name}={value!r})")
+
+    def serialize(  # type: ignore[override]
+        self, define_graph: Any = None, filename: str | os.PathLike[str] | None = None
+    ) -> bytes:
+        """The graph and the settings; also written to a file. define_graph: a function that is
+        called instead of the method.
+        """
+        if define_graph is not None:
+            self.define_graph = define_graph  # type: ignore[method-assign]
+        return super().serialize(filename).encode()
+
+    def checkpoint(self, filename: str | os.PathLike[str] | None = None) -> bytes:  # type: ignore[override]
+        """Where the pipeline stands, for ``Pipeline(checkpoint=)``; also written to a file."""
+        return super().checkpoint(filename).encode()
+
+    def output_dtype(self) -> Any:
+        """What was declared."""
+        return self._options.output_dtype
+
+    def output_ndim(self) -> Any:
+        """What was declared."""
+        return self._options.output_ndim
+
+    def output_layout(self) -> Any:
+        """What was declared."""
+        return self._options.output_layout
+
+    def _take(self) -> Any:
+        return tuple(as_list(batch) for batch in super()._take())
+
+    def _note_without_effect(self, what: str) -> None:
+        report.ignore(what)
+
+
+def pipeline_def(definition: Any = None, /, **settings: Any) -> Any:
+    """``stoker.pipeline_def`` that makes such pipelines."""
+    return decorated(definition, settings, Pipeline)

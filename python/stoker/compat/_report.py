@@ -1,0 +1,76 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a script asked of the established library that it did not get."""
+
+from __future__ import annotations
+
+import functools
+import json
+from pathlib import Path
+from typing import Any
+
+PLANNED = "planned"
+NOT_PLANNED = "not planned"
+UNKNOWN = "unknown"
+
+_WORDS = {
+    PLANNED: "is not in Stoker yet (planned)",
+    NOT_PLANNED: "is not in Stoker, and not planned",
+    UNKNOWN: "is not known: neither Stoker nor the established library as Stoker knows it has it",
+}
+
+
+@functools.cache
+def names() -> Any:
+    """The established library's names: names.json."""
+    return json.loads((Path(__file__).parent / "names.json").read_text(encoding="utf-8"))
+
+
+def status_of(dotted: str) -> str:
+    """Whether a name below ``nvidia.dali``, e.g. ``fn.noise.shot``, is planned."""
+    from stoker._classes import class_name
+
+    table = names()
+    if any(f"{dotted}.".startswith(f"{n}.") for n in table["not planned"]):
+        return NOT_PLANNED
+    package, _, rest = dotted.partition(".")
+    operators = table["operators"]
+    listed = {"fn": operators, "ops": [class_name(n) for n in operators]}.get(package, [])
+    if any(f"{n}.".startswith(f"{rest}.") for n in listed):
+        return PLANNED
+    module, _, name = dotted.rpartition(".")
+    is_known = dotted in table["modules"] or name in table["names"].get(module, [])
+    return PLANNED if is_known else UNKNOWN
+
+
+class Report:
+    """What was asked for, once each, in order."""
+
+    def __init__(self) -> None:
+        self.missing: dict[str, str] = {}
+        self.without_effect: dict[str, None] = {}
+
+    def miss(self, dotted: str) -> str:
+        """Notes a missing name below ``nvidia.dali``; returns the message for its error."""
+        status = self.missing[f"nvidia.dali.{dotted}"] = status_of(dotted)
+        return f"nvidia.dali.{dotted} {_WORDS[status]}"
+
+    def ignore(self, what: str) -> None:
+        """Notes something that was accepted and changes nothing."""
+        self.without_effect[what] = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """``missing``: {name: planned, not planned or unknown}; ``without_effect``: [text]."""
+        return {"missing": dict(self.missing), "without_effect": list(self.without_effect)}
+
+    def text(self) -> str:
+        """The same in words, "" when there is nothing to say."""
+        lines = [f"  {name} {_WORDS[status]}" for name, status in self.missing.items()]
+        if lines:
+            lines.insert(0, "asked for and not there:")
+        if self.without_effect:
+            lines += ["accepted without effect:", *(f"  {what}" for what in self.without_effect)]
+        return "".join(f"stoker.run: {line}\n" for line in lines)
+
+
+report = Report()

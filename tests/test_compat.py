@@ -1,0 +1,274 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Scripts of the established library run unchanged, and are told what is not there."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from test_definition import load_tool
+
+ROOT = Path(__file__).resolve().parent.parent
+RECORDED = json.loads((ROOT / "tests" / "golden" / "peer_scripts.json").read_text())["scripts"]
+# What a script needs that may not be there yet: the name of a module, or of an operator.
+NEEDS = {
+    "external_source_callable": "stoker._external_source",
+    "resnet50_pipeline_def": "stoker.torch",
+}
+
+
+def run(
+    script: Path, *arguments: object, options: tuple[object, ...] = (), **environment: str
+) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "stoker.run", *options, script, *arguments]
+    return subprocess.run(
+        [str(c) for c in command],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, **environment},
+        check=False,
+    )
+
+
+def written(folder: Path, text: str, name: str = "script.py") -> Path:
+    path = folder / name
+    path.write_text(textwrap.dedent(text))
+    return path
+
+
+@pytest.fixture(scope="module")
+def recorded_pictures(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    tool = load_tool(ROOT, "record_peer_scripts")
+    return tool.make_pictures(tmp_path_factory.mktemp("recorded") / "pictures")
+
+
+@pytest.mark.parametrize("name", sorted(RECORDED))
+def test_scripts_print_what_they_print_there(name: str, recorded_pictures: Path) -> None:
+    if name in NEEDS and find_spec(NEEDS[name]) is None:
+        pytest.skip(f"{NEEDS[name]} is not there yet")
+    done = run(ROOT / "tests" / "scripts" / f"{name}.py", recorded_pictures)
+    assert done.returncode == 0, done.stderr
+    assert [json.loads(line) for line in done.stdout.splitlines()] == RECORDED[name]
+
+
+def test_every_script_is_recorded() -> None:
+    assert {p.stem for p in (ROOT / "tests" / "scripts").glob("*.py")} == set(RECORDED)
+
+
+# As plain Python.
+
+
+def test_a_script_sees_what_it_sees_in_plain_python(tmp_path: Path) -> None:
+    script = written(
+        tmp_path,
+        """
+        import json, sys
+        from pathlib import Path
+        import helper_module
+        import __main__
+        print(json.dumps([
+            sys.argv, __name__, __file__, __main__.__dict__ is globals(), sys.path[0],
+            helper_module.VALUE, __doc__, sorted(k for k in globals() if not k.startswith("__")),
+        ]))
+        """,
+    )
+    written(tmp_path, "VALUE = 3\n", "helper_module.py")
+    plain = subprocess.run(
+        [sys.executable, str(script), "--report", "x"], capture_output=True, text=True, check=True
+    )
+    done = run(script, "--report", "x")
+    assert (done.stdout, done.stderr, done.returncode) == (plain.stdout, "", 0)
+
+
+@pytest.mark.parametrize(
+    ("ending", "status"),
+    [("sys.exit(3)", 3), ("sys.exit()", 0), ("sys.exit('bye')", 1), ("raise ValueError('x')", 1)],
+)
+def test_exit_codes_and_tracebacks(tmp_path: Path, ending: str, status: int) -> None:
+    script = written(tmp_path, f"import sys\ndef end():\n    {ending}\nend()\n")
+    plain = subprocess.run([sys.executable, str(script)], capture_output=True, text=True)
+    done = run(script)
+    assert (done.returncode, done.stdout, done.stderr) == (status, plain.stdout, plain.stderr)
+
+
+def test_a_script_that_does_not_parse_or_exist(tmp_path: Path) -> None:
+    broken = run(written(tmp_path, "x = = 1\n"))
+    assert broken.returncode == 1 and "SyntaxError" in broken.stderr
+    missing = run(tmp_path / "none.py")
+    assert missing.returncode == 2 and "cannot open" in missing.stderr
+
+
+# The modules.
+
+
+def in_process(tmp_path: Path, text: str, **report: str) -> Any:
+    """What the script printed as JSON, and its report."""
+    path = tmp_path / "report.json"
+    done = run(written(tmp_path, text), options=("--report", path), **report)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout), json.loads(path.read_text())
+
+
+def test_modules_are_stoker_s(tmp_path: Path) -> None:
+    got, report = in_process(
+        tmp_path,
+        """
+        import json
+        import nvidia.dali, stoker
+        import nvidia.dali.fn as fn
+        import nvidia.dali.ops.readers
+        from nvidia.dali import Pipeline, fn as same, ops, pipeline_def, types, newaxis
+        from nvidia.dali.backend import TensorListCPU
+        from nvidia.dali.data_node import DataNode
+        from nvidia.dali.fn.decoders import image
+        from nvidia.dali.pipeline import Pipeline as P, pipeline_def as pd
+        from nvidia.dali.pipeline.experimental import pipeline_def as old
+        from nvidia.dali.tensors import TensorCPU
+        from nvidia.dali.types import *
+        print(json.dumps([
+            fn is same, image is stoker.fn.decoders.image, P is Pipeline, pd is old is pipeline_def,
+            DataNode is stoker.DataNode, types.FLOAT is stoker.types.FLOAT, FLOAT is types.FLOAT,
+            ops.Resize is stoker.ops.Resize, nvidia.dali.ops.readers.File is ops.readers.File,
+            issubclass(Pipeline, stoker.Pipeline), newaxis is None, "resize" in dir(fn),
+            nvidia.dali.__version__.count(".") == 2,
+        ]))
+        """,
+    )
+    assert all(got)
+    assert (report["missing"], report["without_effect"]) == ({}, [])
+
+
+def test_what_is_missing_says_so(tmp_path: Path) -> None:
+    got, report = in_process(
+        tmp_path,
+        """
+        import importlib, json
+        import nvidia.dali as dali
+        from nvidia.dali import fn, ops, types
+        said = []
+        for ask in (
+            lambda: fn.noise.shot, lambda: ops.readers.COCO, lambda: fn.rotate, lambda: fn.rezise,
+            lambda: types.SAME, lambda: dali.auto_aug, lambda: dali.backend.GetSchema,
+        ):
+            try:
+                ask()
+            except AttributeError as e:
+                said.append(str(e))
+        for name in ("auto_aug.rand_augment", "plugin.paddle", "experimental.dynamic", "nothing"):
+            try:
+                importlib.import_module("nvidia.dali." + name)
+            except ImportError as e:
+                said.append(str(e))
+        print(json.dumps(said))
+        """,
+    )
+    planned, never, unknown = "is not in Stoker yet (planned)", "and not planned", "is not known"
+    expected = {
+        "fn.noise.shot": planned,
+        "ops.readers.COCO": planned,
+        "fn.rotate": planned,
+        "fn.rezise": unknown,
+        "types.SAME": planned,
+        "auto_aug": planned,
+        "backend.GetSchema": planned,
+        "auto_aug.rand_augment": planned,
+        "plugin.paddle": never,
+        "experimental.dynamic": never,
+        "nothing": unknown,
+    }
+    asked = [n for n in expected if n != "auto_aug.rand_augment"]
+    for name, text in zip(expected, got, strict=True):
+        # Importing a module first asks for what it is in.
+        asked_first = name.removesuffix(".rand_augment")
+        assert f"nvidia.dali.{asked_first} " in text and expected[name] in text, text
+    assert list(report["missing"]) == [f"nvidia.dali.{n}" for n in asked]
+    assert set(report["missing"].values()) == {"planned", "not planned", "unknown"}
+
+
+def test_what_has_no_effect_is_reported(tmp_path: Path) -> None:
+    script = written(
+        tmp_path,
+        """
+        from nvidia.dali import backend, fn, pipeline_def
+        @pipeline_def(batch_size=2, num_threads=1, device_id=None, py_num_workers=3)
+        def pipe():
+            return fn.random.uniform(bytes_per_sample_hint=8)
+        pipe().run()
+        backend.ReleaseUnusedMemory()
+        """,
+    )
+    done = run(script)
+    assert done.returncode == 0
+    assert done.stderr.splitlines() == [
+        "stoker.run: accepted without effect:",
+        "stoker.run:   Pipeline(py_num_workers=3)",
+        "stoker.run:   random.uniform(bytes_per_sample_hint=8)",
+        "stoker.run:   backend.ReleaseUnusedMemory()",
+    ]
+
+
+def test_the_report_is_written_after_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    done = run(
+        written(tmp_path, "from nvidia.dali import fn\nfn.rotate\n"), options=("--report", path)
+    )
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith("AttributeError: nvidia.dali.fn.rotate is not")
+    assert json.loads(path.read_text())["missing"] == {"nvidia.dali.fn.rotate": "planned"}
+
+
+def test_the_real_library_is_never_imported(tmp_path: Path) -> None:
+    real = tmp_path / "site" / "nvidia" / "dali"
+    real.mkdir(parents=True)
+    (real / "__init__.py").write_text("raise RuntimeError('the real one')\n")
+    (tmp_path / "site" / "nvidia" / "other.py").write_text("VALUE = 4\n")
+    text = """
+        import json, subprocess, sys
+        import nvidia.dali, nvidia.other
+        code = "import nvidia.other, nvidia.dali.fn as fn; print(fn.resize.__module__)"
+        child = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        print(json.dumps([nvidia.other.VALUE, child.stdout, child.stderr]))
+        """
+    got, _ = in_process(tmp_path, text, PYTHONPATH=str(tmp_path / "site"))
+    assert got == [4, "stoker.fn\n", ""]
+    late = f"""
+        import sys, types
+        sys.modules["nvidia.dali"] = types.ModuleType("nvidia.dali")
+        sys.modules["nvidia.dali"].__file__ = {str(real)!r}
+        import stoker.compat
+        try:
+            stoker.compat.install()
+        except RuntimeError as e:
+            print(e)
+        """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(late)], capture_output=True, text=True, check=True
+    )
+    assert "must come before 'import nvidia.dali'" in done.stdout
+
+
+def test_install_without_the_runner(tmp_path: Path) -> None:
+    text = """
+        import stoker.compat
+        assert not stoker.compat.is_installed()
+        stoker.compat.install()
+        stoker.compat.install()
+        from nvidia.dali import fn
+        import stoker, sys
+        print(fn.resize is stoker.fn.resize, stoker.compat.is_installed(), len(
+            [p for p in sys.path if p.endswith("site") and "compat" in p]))
+        """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(text)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "True True 1\n"

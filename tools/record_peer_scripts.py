@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Records what tests/scripts print under the established library: record_peer_scripts.py PYTHON.
+
+PYTHON is one that has nvidia-dali (bench/compare/peers/dali.txt) and torch (any, on the CPU). The
+lines go to tests/golden/peer_scripts.json, where tests/test_compat.py finds them.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+TESTS = Path(__file__).resolve().parent.parent / "tests"
+GOLDEN = TESTS / "golden" / "peer_scripts.json"
+sys.path.insert(0, str(TESTS))
+
+import jpegs  # noqa: E402
+
+COUNT = 14
+
+
+def make_pictures(folder: Path) -> Path:
+    """COUNT small pictures of several sizes in three classes of different size."""
+    files = {}
+    for i in range(COUNT):
+        height, width = 40 + (i * 13) % 31, 36 + (i * 29) % 37
+        name = f"{'abc'[min(i // 4, 2)]}/{i:02}.jpg"
+        files[name] = jpegs.encode(jpegs.picture(height, width, i), "420")
+    return jpegs.write_folder(folder, files)
+
+
+def run(command: list[str]) -> list[Any]:
+    """The JSON lines that a command prints."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)}: {done.stderr}")
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def main(python: str) -> None:
+    ask = "import json, nvidia.dali; print(json.dumps(nvidia.dali.__version__))"
+    with tempfile.TemporaryDirectory() as place:
+        folder = make_pictures(Path(place) / "pictures")
+        recorded = {
+            "version": run([python, "-c", ask])[0],
+            "scripts": {
+                script.stem: run([python, str(script), str(folder)])
+                for script in sorted((TESTS / "scripts").glob("*.py"))
+            },
+        }
+    lines = [f' "version": {json.dumps(recorded["version"])}', ' "scripts": {\n']
+    scripts = [
+        f"  {json.dumps(name)}: [\n   " + ",\n   ".join(json.dumps(x) for x in got) + "\n  ]"
+        for name, got in recorded["scripts"].items()
+    ]
+    GOLDEN.write_text("{\n" + ",\n".join(lines) + ",\n".join(scripts) + "\n }\n}\n")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    main(sys.argv[1])
