@@ -212,7 +212,7 @@ class _Samples:
 
 def as_list(batch: Batch) -> TensorListCPU:
     """A batch of Stoker's with the established methods."""
-    return TensorListGPU(batch) if batch.device == "gpu" else TensorListCPU(batch)
+    return TensorListCPU(batch) if batch.device == "cpu" else TensorListGPU(batch)
 
 
 def _address(pointer: Any) -> int:

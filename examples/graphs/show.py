@@ -1,0 +1,29 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the graphs share: python examples/graphs/NAME.py FOLDER [DEVICE] shows what one gives."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from stoker import DataNode, Pipeline
+
+MEAN, STD = [0.485 * 255, 0.456 * 255, 0.406 * 255], [0.229 * 255, 0.224 * 255, 0.225 * 255]
+
+
+def on(device: str, *nodes: Any) -> Any:
+    """The decoded pictures, which are on the CPU, where the graph goes on."""
+    moved = [n.gpu() if device == "gpu" and isinstance(n, DataNode) else n for n in nodes]
+    return moved if len(moved) > 1 else moved[0]
+
+
+def show(*factories: Callable[..., Pipeline]) -> None:
+    """Runs each for a step and prints its outputs."""
+    folder, *device = sys.argv[1:]
+    for factory in factories:
+        pipe = factory(folder, *device, batch_size=4, num_threads=2, seed=1)
+        print(f"{factory.__name__}:")
+        for batch in pipe.run():
+            print(f"  {batch.dtype} {batch.layout} {batch.shape()}")

@@ -1,0 +1,148 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""The graphs of examples/graphs: old spellings and functions give the same bytes."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from helpers import assert_same, max_difference, run_script, take
+from stoker import Pipeline, fn, ops, types
+
+GRAPHS = Path(__file__).resolve().parent.parent / "examples" / "graphs"
+SMALL = 28  # an eighth of what is usual
+# Graph -> (class of old spellings, function).
+PAIRS = {
+    "quick_start": [("SimplePipeline", "as_function")],
+    "resnet50_first_release": [("HybridPipe", "as_function")],
+    "resnet50_recordio": [
+        ("CropAfterPipe", "crop_after"),
+        ("CropInDecoderPipe", "crop_in_decoder"),
+    ],
+    "segmentation": [("SegmentationPipe", "as_function")],
+    "validation": [("ValidationPipe", "as_function")],
+}
+ALL = [(graph, *pair) for graph, pairs in PAIRS.items() for pair in pairs]
+SETTINGS: dict[str, Any] = {"batch_size": 4, "num_threads": 2, "seed": 5}
+
+
+@pytest.fixture(autouse=True)
+def _graphs_are_found(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.syspath_prepend(GRAPHS)
+    yield
+    for name in [*PAIRS, "show"]:
+        sys.modules.pop(name, None)
+
+
+@pytest.fixture(scope="module")
+def folder(pictures: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Pictures as a folder of classes, and as images/ and masks/, which are the same files."""
+    root = tmp_path_factory.mktemp("graphs") / "data"
+    root.mkdir()
+    for name in ("images", "masks"):
+        (root / name).symlink_to(pictures)
+    return root
+
+
+def place_of(graph: str, folder: Path) -> str:
+    return str(folder if graph == "segmentation" else folder / "images")
+
+
+def made(graph: str, name: str, folder: Path, device: str = "cpu") -> Pipeline:
+    factory = getattr(importlib.import_module(graph), name)
+    pipe = factory(place_of(graph, folder), device, SMALL, **SETTINGS)
+    assert isinstance(pipe, Pipeline)
+    return pipe
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize(("graph", "old", "new"), ALL)
+def test_both_styles_give_the_same_bytes(graph: str, old: str, new: str, folder: Path) -> None:
+    got = take(made(graph, old, folder), 30)
+    assert_same(got, take(made(graph, new, folder), 30), graph)
+    if graph not in ("validation", "quick_start"):
+        assert not np.array_equal(got[0][0], got[24][0]), "drawn anew in each epoch"
+
+
+@pytest.mark.filterwarnings("always")
+@pytest.mark.parametrize(("graph", "old", "new"), ALL)
+def test_old_spellings_warn(graph: str, old: str, new: str, folder: Path) -> None:
+    with pytest.warns(DeprecationWarning, match=r"is now spelled|has no effect") as caught:
+        made(graph, old, folder).build()
+    assert {Path(w.filename).stem for w in caught} == {graph}
+    with pytest.warns(DeprecationWarning) as caught:
+        made(graph, new, folder).build()
+        ops.FileReader  # noqa: B018 - the only one that warns
+    assert len(caught) == 1
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_pictures_and_masks_are_cut_alike(folder: Path) -> None:
+    """The masks are the pictures, so every draw that differed would show."""
+    samples = take(made("segmentation", "SegmentationPipe", folder), 24)
+    assert_same([(image,) for image, _ in samples], [(mask,) for _, mask in samples], "masks")
+    assert samples[0][0].shape == (SMALL, SMALL, 3)
+
+
+@pytest.mark.parametrize(("graph", "old", "new"), ALL)
+def test_on_the_simulated_gpu(graph: str, old: str, new: str, folder: Path, tmp_path: Path) -> None:
+    text = f"""
+import sys, warnings
+warnings.simplefilter("ignore")
+sys.path[:0] = [{str(GRAPHS)!r}]
+import numpy as np, {graph} as graph
+out = {{}}
+for name in ({old!r}, {new!r}):
+    make = getattr(graph, name)
+    pipe = make({place_of(graph, folder)!r}, "gpu", {SMALL}, **{SETTINGS}, device_id=0)
+    first = pipe.run()
+    assert first[0].device != "cpu"
+    for i, batch in enumerate(first):
+        out[f"{{name}}{{i}}"] = np.asarray(batch.as_cpu().as_array())
+np.savez({str(tmp_path / "out.npz")!r}, **out)
+"""
+    done = run_script(text, STOKER_SIMULATED_DEVICES="1")
+    assert done.returncode == 0, done.stderr
+    got = np.load(tmp_path / "out.npz")
+    cpu = made(graph, new, folder).run()
+    for i, batch in enumerate(cpu):
+        np.testing.assert_array_equal(got[f"{old}{i}"], got[f"{new}{i}"])
+        # The devices may round the last bit differently.
+        expected = batch.as_array()
+        near = 1 if expected.dtype == np.uint8 else 2e-2
+        assert max_difference(got[f"{new}{i}"], expected) <= near
+
+
+@pytest.mark.parametrize(("graph", "old", "new"), ALL)
+def test_graphs_run_by_themselves(graph: str, old: str, new: str, folder: Path) -> None:
+    command = [sys.executable, str(GRAPHS / f"{graph}.py"), place_of(graph, folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert f"{old}:" in done.stdout and f"{new}:" in done.stdout
+    assert "224" in done.stdout
+
+
+def test_every_graph_is_tried() -> None:
+    assert {p.stem for p in GRAPHS.glob("*.py")} == {*PAIRS, "show"}
+
+
+@pytest.mark.parametrize("name", ["Caffe2Reader", "MXNetReader"])
+def test_readers_that_are_not_there_say_so(name: str) -> None:
+    today = name.removesuffix("Reader").lower()
+    message = rf"there is no operator 'readers\.{today}', as 'ops\.{name}' is called now"
+    with pytest.raises(AttributeError, match=message):
+        getattr(ops, name)
+
+
+def test_mixed_is_not_there_and_says_so(folder: Path) -> None:
+    with Pipeline(**SETTINGS), pytest.warns(DeprecationWarning):
+        jpegs, _ = fn.readers.file(file_root=folder / "images")
+        with pytest.raises(ValueError, match="device 'mixed' is not there yet"):
+            ops.HybridDecode(output_type=types.RGB)(jpegs)
