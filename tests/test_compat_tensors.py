@@ -43,6 +43,11 @@ def test_lists_have_the_established_methods(pictures: Path) -> None:
     assert [t.shape() for t in images] == [[8, 8, 3]] * 3
 
 
+def test_loops_give_such_lists_too(pictures: Path) -> None:
+    for outputs in pictures_and_labels(pictures):
+        assert all(isinstance(o, TensorListCPU) for o in outputs)
+
+
 def test_tensors_have_the_established_methods(pictures: Path) -> None:
     images, _ = pictures_and_labels(pictures, size=8).run()
     whole, one = images.as_tensor(), images[1]

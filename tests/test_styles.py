@@ -13,6 +13,7 @@ import pytest
 
 from helpers import make
 from stoker import Pipeline, errors, fn, ops, types
+from stoker._styles import ITERATOR
 from trainings import in_order
 
 
@@ -73,6 +74,22 @@ def test_a_loop_ends_with_iter_setup_and_begins_again() -> None:
     assert len(list(pipe)) == 5
 
 
+def test_a_step_that_fails_is_an_iteration(damaged: Path) -> None:
+    class Damaged(Counting):
+        def define_graph(self) -> Any:
+            return fn.decoders.image(fn.readers.file(file_root=damaged)[0])
+
+    pipe = Damaged(depth=2)
+    failures = 0
+    for step in range(12):
+        try:
+            pipe.run()
+        except errors.SampleError:
+            failures += 1
+        assert pipe.calls == 2 + step
+    assert failures == 1
+
+
 @pytest.mark.parametrize("first", ["run", "schedule_run"])
 def test_styles_do_not_mix(first: str) -> None:
     pipe = Counting()
@@ -88,6 +105,19 @@ def test_styles_do_not_mix(first: str) -> None:
     pipe.run()
     pipe.schedule_run()
     pipe.outputs()
+
+
+def test_iterators_prepare_before_they_take() -> None:
+    pipe = Counting(last=4, depth=2)
+    pipe._prepare(ITERATOR)
+    assert pipe.calls == 2
+    for step in range(4):
+        assert len(pipe._next(ITERATOR)[0]) == 2
+        assert pipe.calls == min(2 + step, 4)
+    with pytest.raises(StopIteration):
+        pipe._next(ITERATOR)
+    with pytest.raises(errors.GraphError, match="used by an iterator of a framework"):
+        pipe.run()
 
 
 def test_a_subclass_and_a_function_give_the_same(pictures: Path) -> None:

@@ -201,13 +201,12 @@ class Pipeline(Styles):
         self._use(BASIC)
         ends_epoch = False
         while not ends_epoch:
-            self._begin()
+            self._begin_ahead()
             if self._is_at_end():
                 self.reset()
                 return
-            batches, ends_epoch = self._step()
-            self._taken += 1
-            yield batches
+            batches, ends_epoch = self._counted_step()
+            yield self._handed_out(batches)
 
     def close(self) -> None:
         """Stops the workers and frees what was prepared ahead; ``run()`` starts them again."""

@@ -6,13 +6,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from stoker.errors import GraphError
+from stoker.errors import GraphError, SampleError
 
 if TYPE_CHECKING:
     from stoker import _core
 
 BASIC = "run() and loops"
 SCHEDULED = "schedule_run(), outputs(), share_outputs() and release_outputs()"
+ITERATOR = "an iterator of a framework"
 
 
 class Styles:
@@ -39,20 +40,18 @@ class Styles:
 
     def run(self) -> tuple[_core.Batch, ...]:
         """The next batch of every output."""
-        self._use(BASIC)
-        self._begin()
-        return self._take()
+        return self._handed_out(self._next(BASIC))
 
     def schedule_run(self) -> None:
         """Begins preparing batches without waiting for one."""
         self._use(SCHEDULED)
-        self._begin()
+        self._begin(1 if self._begun else self.prefetch_queue_depth)
         self._built().schedule()
 
     def outputs(self) -> tuple[_core.Batch, ...]:
         """The batches of the oldest iteration that ``schedule_run`` began."""
         self._use(SCHEDULED)
-        return self._take()
+        return self._handed_out(self._take())
 
     def share_outputs(self) -> tuple[_core.Batch, ...]:
         """The same as ``outputs()``: batches always belong to whoever holds them."""
@@ -92,9 +91,24 @@ class Styles:
             )
         self._style = style
 
-    def _begin(self) -> None:
+    def _prepare(self, style: str) -> None:
+        """Begins preparing batches for whoever takes them with ``_next``."""
+        self._use(style)
+        self._begin_ahead()
+        self._built().schedule()
+
+    def _next(self, style: str) -> tuple[_core.Batch, ...]:
+        """The next batches; ``StopIteration`` where ``iter_setup()`` ended the epoch."""
+        self._use(style)
+        self._begin_ahead()
+        return self._take()
+
+    def _begin_ahead(self) -> None:
+        self._begin(self._taken + self.prefetch_queue_depth - self._begun)
+
+    def _begin(self, count: int) -> None:
         """Lets ``iter_setup()`` know of the iterations that begin."""
-        for _ in range(1 if self._begun else self.prefetch_queue_depth):
+        for _ in range(count):
             if self._is_last:
                 return
             try:
@@ -110,8 +124,19 @@ class Styles:
     def _take(self) -> tuple[_core.Batch, ...]:
         if self._is_at_end():
             raise StopIteration
-        batches = self._step()[0]
+        return self._counted_step()[0]
+
+    def _counted_step(self) -> tuple[tuple[_core.Batch, ...], bool]:
+        try:
+            step = self._step()
+        except SampleError:  # counts as handed out
+            self._taken += 1
+            raise
         self._taken += 1
+        return step
+
+    def _handed_out(self, batches: tuple[_core.Batch, ...]) -> tuple[_core.Batch, ...]:
+        """What the caller gets for batches: themselves."""
         return batches
 
     @property

@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from stoker import _pipeline
+from stoker import Batch, _pipeline
 from stoker._options import WITHOUT_EFFECT
 from stoker._pipeline_def import decorated
 from stoker.compat._report import report
@@ -58,8 +58,8 @@ class Pipeline(_pipeline.Pipeline):
         """What was declared."""
         return self._options.output_layout
 
-    def _take(self) -> Any:
-        return tuple(as_list(batch) for batch in super()._take())
+    def _handed_out(self, batches: tuple[Batch, ...]) -> Any:
+        return tuple(as_list(batch) for batch in batches)
 
     def _note_without_effect(self, what: str) -> None:
         report.ignore(what)
