@@ -162,7 +162,7 @@ void bind_graph(nb::module_& m) {
       .def("add", &add, nb::arg("op"), nb::arg("inputs"), nb::arg("arguments"), nb::arg("links"),
            nb::arg("name"), nb::arg("device"), nb::arg("where"), nb::arg("lead") = false,
            nb::arg("key") = "",
-           "Appends a node and returns its number. A key that another node has makes both draw alike.")
+           "Appends a node and returns its number. Nodes of one key draw alike.")
       .def("output_count", &Graph::output_count)
       .def("set_outputs",
            [](Graph& g, const std::vector<Edge>& edges) {

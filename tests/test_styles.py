@@ -13,7 +13,6 @@ import pytest
 
 from helpers import make
 from stoker import Pipeline, errors, fn, ops, types
-from stoker._styles import ITERATOR
 from trainings import in_order
 
 
@@ -109,15 +108,15 @@ def test_styles_do_not_mix(first: str) -> None:
 
 def test_iterators_prepare_before_they_take() -> None:
     pipe = Counting(last=4, depth=2)
-    pipe._prepare(ITERATOR)
+    pipe._prepare()
     assert pipe.calls == 2
     for step in range(4):
-        assert len(pipe._next(ITERATOR)[0]) == 2
+        assert len(pipe.run()[0]) == 2
         assert pipe.calls == min(2 + step, 4)
     with pytest.raises(StopIteration):
-        pipe._next(ITERATOR)
-    with pytest.raises(errors.GraphError, match="used by an iterator of a framework"):
         pipe.run()
+    with pytest.raises(errors.GraphError, match="Mixing pipeline API type"):
+        pipe.schedule_run()
 
 
 def test_a_subclass_and_a_function_give_the_same(pictures: Path) -> None:

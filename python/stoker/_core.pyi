@@ -61,9 +61,7 @@ class Graph:
         lead: bool = False,
         key: str = "",
     ) -> int:
-        """Appends a node and returns its number. A key that another node has makes both draw
-        alike.
-        """
+        """Appends a node and returns its number. Nodes of one key draw alike."""
 
     def output_count(self, arg: int, /) -> int:
         """How many outputs a node has."""

@@ -11,9 +11,8 @@ from stoker.errors import GraphError, SampleError
 if TYPE_CHECKING:
     from stoker import _core
 
-BASIC = "run() and loops"
+BASIC = "run(), loops and iterators"
 SCHEDULED = "schedule_run(), outputs(), share_outputs() and release_outputs()"
-ITERATOR = "an iterator of a framework"
 
 
 class Styles:
@@ -40,7 +39,9 @@ class Styles:
 
     def run(self) -> tuple[_core.Batch, ...]:
         """The next batch of every output."""
-        return self._handed_out(self._next(BASIC))
+        self._use(BASIC)
+        self._begin_ahead()
+        return self._handed_out(self._take())
 
     def schedule_run(self) -> None:
         """Begins preparing batches without waiting for one."""
@@ -91,17 +92,11 @@ class Styles:
             )
         self._style = style
 
-    def _prepare(self, style: str) -> None:
-        """Begins preparing batches for whoever takes them with ``_next``."""
-        self._use(style)
+    def _prepare(self) -> None:
+        """Begins preparing batches for whoever takes them with ``run()``, as iterators do."""
+        self._use(BASIC)
         self._begin_ahead()
         self._built().schedule()
-
-    def _next(self, style: str) -> tuple[_core.Batch, ...]:
-        """The next batches; ``StopIteration`` where ``iter_setup()`` ended the epoch."""
-        self._use(style)
-        self._begin_ahead()
-        return self._take()
 
     def _begin_ahead(self) -> None:
         self._begin(self._taken + self.prefetch_queue_depth - self._begun)
