@@ -78,8 +78,9 @@ fuzz: ## every fuzz target for FUZZ_SECONDS each
 	@$(call built,fuzz,all)
 	@tools/run_fuzz.sh $(FUZZ_SECONDS)
 
-docs: build ## the operator pages of docs/ops
+docs: build ## the operator pages of docs/ops, and the tables of docs/guide/moving-over.md
 	@$(PY) tools/make_docs.py
+	@$(PY) tools/make_moving_over.py
 
 clean: ## removes build/ (and .venv with ALL=1)
 	@rm -rf build $(if $(ALL),.venv)
