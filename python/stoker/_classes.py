@@ -5,11 +5,12 @@
 from __future__ import annotations
 
 from functools import cache
+from operator import attrgetter
 from typing import Any, ClassVar
 
 from stoker import _legacy
 from stoker._names import did_you_mean, user_line
-from stoker._operator import Result, call
+from stoker._operator import Result
 from stoker._registry import Operator, operators
 from stoker.errors import GraphError
 
@@ -62,6 +63,7 @@ class OperatorObject:
     """
 
     _operator: ClassVar[Operator]
+    _function: ClassVar[Any]  # of stoker.fn
 
     def __init__(self, **arguments: Any) -> None:
         self._arguments = {k: v for k, v in arguments.items() if v is not None}
@@ -81,7 +83,8 @@ class OperatorObject:
                     "already when the object was made"
                 )
         given = {k: v for k, v in arguments.items() if v is not None}
-        return call(self._operator, inputs, {**self._arguments, **given})
+        result: Result = self._function(*inputs, **{**self._arguments, **given})
+        return result
 
     @property
     def device(self) -> str:
@@ -102,10 +105,15 @@ class OperatorObject:
 
 def make_class(op: Operator) -> type[OperatorObject]:
     """The class ``ops.<Name>`` of an operator, with its real signature and docstring."""
-    from stoker import _describe  # brings in inspect, a third of the time that importing takes
+    from stoker import _describe, fn  # brings in inspect, a third of the time that importing takes
 
     folder, _, name = class_name(op["name"]).rpartition(".")
-    made = type(name, (OperatorObject,), {"_operator": op, "__doc__": _describe.docstring(op)})
+    inside = {
+        "_operator": op,
+        "_function": staticmethod(attrgetter(op["name"])(fn)),
+        "__doc__": _describe.docstring(op),
+    }
+    made = type(name, (OperatorObject,), inside)
     made.__module__ = "stoker.ops" + (f".{folder}" if folder else "")
     made.__signature__ = _describe.class_signature(op)  # type: ignore[attr-defined]
     return made

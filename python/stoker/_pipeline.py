@@ -404,6 +404,9 @@ class Pipeline(Styles):
     def _step(self) -> tuple[Batches, bool]:
         return self._built().run()
 
+    def _schedule(self) -> None:
+        self._built().schedule()
+
     def _note_without_effect(self, what: str) -> None:
         """Told of arguments that are accepted without effect."""
 

@@ -18,8 +18,8 @@ SCHEDULED = "schedule_run(), outputs(), share_outputs() and release_outputs()"
 class Styles:
     """What ``Pipeline`` inherits: the scheduled way, and what is called before each iteration.
 
-    Requires: ``_step()`` gives the next batches, ``_built()`` the engine, ``prefetch_queue_depth``
-    the iterations that are prepared ahead. Not thread-safe.
+    Requires: ``_step()`` gives the next batches, ``_schedule()`` begins preparing them,
+    ``prefetch_queue_depth`` iterations are prepared ahead. Not thread-safe.
     """
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class Styles:
         """Begins preparing batches without waiting for one."""
         self._use(SCHEDULED)
         self._begin(1 if self._begun else self.prefetch_queue_depth)
-        self._built().schedule()
+        self._schedule()
 
     def outputs(self) -> tuple[_core.Batch, ...]:
         """The batches of the oldest iteration that ``schedule_run`` began."""
@@ -96,7 +96,7 @@ class Styles:
         """Begins preparing batches for whoever takes them with ``run()``, as iterators do."""
         self._use(BASIC)
         self._begin_ahead()
-        self._built().schedule()
+        self._schedule()
 
     def _begin_ahead(self) -> None:
         self._begin(self._taken + self.prefetch_queue_depth - self._begun)
@@ -156,5 +156,5 @@ class Styles:
     def _step(self) -> tuple[tuple[_core.Batch, ...], bool]:
         raise NotImplementedError
 
-    def _built(self) -> _core.Pipeline:
+    def _schedule(self) -> None:
         raise NotImplementedError
