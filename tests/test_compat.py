@@ -20,10 +20,7 @@ from test_definition import load_tool
 ROOT = Path(__file__).resolve().parent.parent
 RECORDED = json.loads((ROOT / "tests" / "golden" / "peer_scripts.json").read_text())["scripts"]
 # What a script needs that may not be there yet: the name of a module, or of an operator.
-NEEDS = {
-    "external_source_callable": "stoker._external_source",
-    "resnet50_pipeline_def": "stoker.torch",
-}
+NEEDS = {"external_source_callable": "stoker._external_source"}
 
 
 def run(

@@ -121,6 +121,23 @@ np.savez({str(tmp_path / "out.npz")!r}, **out)
         assert max_difference(got[f"{new}{i}"], expected) <= near
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_the_quick_start_feeds_pytorch(folder: Path) -> None:
+    from stoker.torch import DALIClassificationIterator
+
+    pair = PAIRS["quick_start"][0]
+    loaders = [
+        DALIClassificationIterator(made("quick_start", name, folder), size=24) for name in pair
+    ]
+    steps = 0
+    for (old,), (new,) in zip(*loaders, strict=True):
+        assert tuple(old["data"].shape) == (4, SMALL, SMALL, 3)
+        assert bool((old["data"] == new["data"]).all())
+        assert old["label"].tolist() == new["label"].tolist()
+        steps += 1
+    assert steps == 6
+
+
 @pytest.mark.parametrize(("graph", "old", "new"), ALL)
 def test_graphs_run_by_themselves(graph: str, old: str, new: str, folder: Path) -> None:
     command = [sys.executable, str(GRAPHS / f"{graph}.py"), place_of(graph, folder)]

@@ -68,7 +68,7 @@ class BaseIterator:
         self._restore_from_checkpoint()
         if prepare_first_batch:
             for pipe in self._pipelines:
-                pipe.schedule_run()
+                pipe._prepare()
 
     # For a framework.
 
