@@ -37,6 +37,23 @@ void copy_dense(const View& v, std::byte* to) {
   copy_axis(v, 0, v.as<char>(), at);
 }
 
+int64_t aligned_bytes(const FedBatch& batch) {
+  int64_t bytes = 1;
+  for (const View& v : batch.samples) bytes += aligned(v.bytes());
+  return bytes;
+}
+
+// Requires: aligned_bytes() at `to`, which `owner` keeps.
+FedBatch copy_to(std::byte* to, std::shared_ptr<const void> owner, const FedBatch& batch) {
+  FedBatch copied{{}, std::move(owner)};
+  for (const View& v : batch.samples) {
+    copy_dense(v, to);
+    copied.samples.push_back(View::dense(to, v.dtype, v.shape, v.layout));
+    to += aligned(v.bytes());
+  }
+  return copied;
+}
+
 bool flag(const Node& n, const char* argument) {
   const auto it = n.arguments.find(argument);
   return it != n.arguments.end() && std::get<bool>(it->second);
@@ -48,6 +65,11 @@ std::optional<Shape> FedBatch::common_shape() const {
   for (const View& v : samples)
     if (!(v.shape == samples[0].shape)) return std::nullopt;
   return samples[0].shape;
+}
+
+FedBatch FedBatch::copy() const {
+  const std::shared_ptr<std::byte[]> bytes(new std::byte[aligned_bytes(*this)]);
+  return copy_to(bytes.get(), bytes, *this);
 }
 
 Feeds::Feeds(std::shared_ptr<const Plan> plan, size_t limit)
@@ -136,18 +158,9 @@ std::shared_ptr<Buffer> Feeds::room(size_t bytes, int wait_ms) {
 
 // One buffer for all samples; nothing when there is no room yet.
 std::optional<FedBatch> Feeds::copy(const FedBatch& batch, int wait_ms) {
-  int64_t bytes = 0;
-  for (const View& v : batch.samples) bytes += aligned(v.bytes());
-  const auto buffer = room(static_cast<size_t>(std::max<int64_t>(bytes, 1)), wait_ms);
+  const auto buffer = room(static_cast<size_t>(aligned_bytes(batch)), wait_ms);
   if (!buffer) return std::nullopt;
-  FedBatch copied{{}, buffer};
-  std::byte* to = buffer->data();
-  for (const View& v : batch.samples) {
-    copy_dense(v, to);
-    copied.samples.push_back(View::dense(to, v.dtype, v.shape, v.layout));
-    to += aligned(v.bytes());
-  }
-  return copied;
+  return copy_to(buffer->data(), buffer, batch);
 }
 
 bool Feeds::feed(int input, FedBatch batch, bool copy, int wait_ms) {

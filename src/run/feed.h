@@ -25,6 +25,8 @@ struct FedBatch {
   std::shared_ptr<const void> owner;  // keeps the bytes
 
   std::optional<Shape> common_shape() const;  // of all samples
+  // The same in dense memory of its own, outside of any budget.
+  FedBatch copy() const;
 };
 
 // One step's batches, by input of the plan, all of the same number of samples.
