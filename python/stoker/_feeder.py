@@ -52,7 +52,7 @@ class Feeder:
         self._engine: _core.Pipeline | None = None
         self._used: list[str] = []  # nodes that an output needs
         self._thread: threading.Thread | None = None
-        self._is_stopping = False
+        self._halt = threading.Event()  # the thread is to end
         self._stands_at_end = False  # the thread has ended an epoch and waits for a reset
         self._turn: list[Product | BaseException] = []  # by runner, of the turn that goes on
         self._first: Outcome | None = None  # waits for the engine to be built
@@ -62,17 +62,22 @@ class Feeder:
         self._records: deque[_Record] = deque()
         self._positions = [r.position() for r in self.runners]
         for runner in self.runners:
-            runner.is_stopping = lambda: self._is_stopping
+            runner.halt = self._halt
 
     # The pipeline's side.
 
     def start(self) -> None:
-        """Lets the thread run, if it does not."""
-        if self._thread is not None or not self.runners:
+        """Lets the thread run, if it does not, with all that sources need."""
+        if not self.runners:
             return
-        self._is_stopping = False
-        for runner in self.runners:
-            runner.start()
+        with self._changed:
+            if not self._waits_for_failure():
+                for runner in self.runners:
+                    runner.start()
+                self._changed.notify_all()
+        if self._thread is not None:
+            return
+        self._halt.clear()
         self._thread = threading.Thread(
             target=_work, args=(self,), name="stoker-source", daemon=True
         )
@@ -81,7 +86,7 @@ class Feeder:
     def stop(self, timeout: float | None = None) -> None:
         """Joins the thread after the call that it is in, and ends worker processes."""
         with self._changed:
-            self._is_stopping = True
+            self._halt.set()
             self._changed.notify_all()
         thread = self._thread
         if thread is not None and thread is not threading.current_thread():
@@ -183,13 +188,21 @@ class Feeder:
             return self._engine is not None
         if self._to_feed:
             return True
-        return not self._stands_at_end and self._produced - self._received < self._depth
+        if self._stands_at_end or self._waits_for_failure():
+            return False
+        if not all(runner.is_ready for runner in self.runners):
+            return False
+        return self._produced - self._received < self._depth
+
+    def _waits_for_failure(self) -> bool:
+        """The user is still to meet one: he may not want to go on."""
+        return any(record.outcome.failure is not None for record in self._records)
 
     def wait_for_turn(self) -> bool:
         """False when the thread is to end."""
         with self._changed:
-            self._changed.wait_for(lambda: self._is_stopping or self._can_go_on())
-            return not self._is_stopping
+            self._changed.wait_for(lambda: self._halt.is_set() or self._can_go_on())
+            return not self._halt.is_set()
 
     def take_turn(self) -> None:
         """Goes on with what was begun, else asks every source once."""
@@ -273,7 +286,7 @@ class Feeder:
 
     def _feed_batches(self) -> None:
         assert self._engine is not None
-        while self._to_feed and not self._is_stopping:
+        while self._to_feed and not self._halt.is_set():
             try:
                 if self._engine.feed(*self._to_feed[0], _WAIT_MS):
                     self._to_feed.popleft()

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -39,7 +40,7 @@ class Runner:
         self.group = group
         self._batch_size = batch_size
         self._caller = Caller(group.source, Spec.of(group, batch_size))
-        self.is_stopping: Callable[[], bool] = lambda: False
+        self.halt = threading.Event()  # set: do not wait any longer
         self._epoch = 0
         self._iteration = 0
 
@@ -74,8 +75,13 @@ class Runner:
         self._iteration = 0
         self._caller.begin_epoch()
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether what ``next`` needs is there; ``start`` sees to it."""
+        return True
+
     def start(self) -> None:
-        """What ``next`` needs is there; it goes on where it was."""
+        """Makes it ready; ``next`` goes on where it was."""
 
     def stop(self) -> None:
         """Nothing runs any more."""

@@ -64,17 +64,19 @@ class WorkerPool:
         self.replies: dict[int, tuple[Reply, Slot, int]] = {}
         self.unwanted: set[int] = set()  # tasks whose replies nobody waits for
         self.generation = 0  # of the processes
-        self._death: str | None = None
 
     def source_number(self, group: Group) -> int:
         return next(i for i, g in enumerate(self._groups) if g is group)
+
+    @property
+    def is_running(self) -> bool:
+        return bool(self._workers)
 
     def start(self) -> None:
         """Starts the processes, if they do not run."""
         if self._workers:
             return
         self.generation += 1
-        self._death = None
         self._slots = [Slot() for _ in range(self._slot_count)]
         self.free = deque(range(self._slot_count))
         self._doing.clear()
@@ -118,6 +120,8 @@ class WorkerPool:
     def stop(self) -> None:
         """Ends the processes; what is handed over already stays."""
         workers, self._workers = self._workers, []
+        self.replies.clear()
+        self._slots = []
         for worker in workers:
             with contextlib.suppress(OSError):
                 worker.tasks.send(None)
@@ -136,8 +140,6 @@ class WorkerPool:
 
     def submit(self, task: Task, worker: int | None = None) -> int:
         """Gives a task to this worker, or to the one with the least to do; numbers it."""
-        if self._death:
-            raise SourceError(self._death)
         if worker is None:
             todo = [0] * len(self._workers)
             for at, _ in self._doing.values():
@@ -154,8 +156,6 @@ class WorkerPool:
 
     def receive(self) -> None:
         """Waits a little for replies. Raises SourceError when a worker died."""
-        if self._death:
-            raise SourceError(self._death)
         by_pipe = {w.tasks: w for w in self._workers}
         sentinels = [w.process.sentinel for w in self._workers]
         ready = connection.wait([*by_pipe, *sentinels], _WAIT_SECONDS)
@@ -188,14 +188,14 @@ class WorkerPool:
         for worker in self._workers:
             worker.process.join(_WAIT_SECONDS)
         dead = [w.process for w in self._workers if w.process.exitcode is not None]
-        self._death = "a worker process of the pipeline's sources ended"
+        death = "a worker process of the pipeline's sources ended"
         if dead:
-            self._death = f"worker process {dead[0].pid} {_ending(dead[0].exitcode)}"
-        self._death += "; the others were stopped, close() and run() start them anew"
+            death = f"worker process {dead[0].pid} {_ending(dead[0].exitcode)}"
+        death += "; the others were stopped, the next run() starts new ones"
         for worker in self._workers:
             worker.process.kill()
         self.stop()
-        raise SourceError(self._death)
+        raise SourceError(death)
 
 
 def _ending(code: int) -> str:
@@ -229,6 +229,10 @@ class ParallelRunner(Runner):
         self._ahead: deque[list[int]] = deque()  # tasks of each batch, from this iteration on
         self._begins = True  # the next task of an iterable
         self._state: str | None = None  # of an iterable, after what was produced
+
+    @property
+    def is_ready(self) -> bool:
+        return self._pool.is_running
 
     def start(self) -> None:
         self._pool.start()
@@ -265,7 +269,7 @@ class ParallelRunner(Runner):
         try:
             while not self._has_all_replies():
                 self._schedule(self._iteration)
-                if self.is_stopping():
+                if self.halt.is_set():
                     raise StoppedError
                 self._pool.receive()
             replies = [self._pool.replies.pop(number) for number in self._ahead.popleft()]

@@ -153,7 +153,8 @@ std::optional<Outputs> Pipeline::run(const std::function<bool()>& interrupted) {
     if (meet_marker()) return Outputs{.is_end = true};
     feeds_->repeat_last();
     feeds_->require();
-    if (executor().wait(50)) return take();
+    // An end may have come while waiting, and the step after it be ready already.
+    if (executor().wait(50) && !feeds_->is_at_marker()) return take();
   } while (!interrupted());
   return std::nullopt;
 }
