@@ -194,6 +194,9 @@ void fail(Pipeline& p, const std::string& name, nb::handle exception) {
 }  // namespace
 
 void bind_feed(nb::module_& m) {
+  m.def(
+      "expect_leaks", [] { nb::set_leak_warnings(false); },
+      "Something that cannot be ended holds objects of this module at the exit.");
   nb::class_<Fed>(m, "Fed", "A batch to be fed: a list of arrays, or an array of the batch first.")
       .def(
           "__init__",

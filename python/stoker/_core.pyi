@@ -174,6 +174,9 @@ class Batch:
 
     def __repr__(self) -> str: ...
 
+def expect_leaks() -> None:
+    """Something that cannot be ended holds objects of this module at the exit."""
+
 class Fed:
     """A batch to be fed: a list of arrays, or an array of the batch first."""
 

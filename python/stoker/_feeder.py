@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import threading
 import weakref
@@ -14,9 +15,11 @@ from typing import NamedTuple
 from stoker import _core
 from stoker._arrays import to_fed
 from stoker._runner import Position, Product, Runner, StoppedError
-from stoker.errors import SourceError
+from stoker.errors import SourceError, StateError
 
 _WAIT_MS = 50  # between looks at whether to stop
+_WAIT_SECONDS = 0.05
+_END_SECONDS = 1.0  # for a source that is being called when the pipeline goes
 
 
 class Outcome(NamedTuple):
@@ -30,11 +33,20 @@ class Outcome(NamedTuple):
     done: list[Callable[[], None]]
 
 
+class FailedStepError(Exception):
+    """What the engine raises for a step that failed; the feeder knows why.
+
+    An engine that held the reason itself would hold its frames, and so itself.
+    """
+
+
 class _Record(NamedTuple):
-    """An outcome on its way to the user. ``step`` -1: the end of an epoch."""
+    """Of an outcome on its way to the user. ``step`` -1: the end of an epoch."""
 
     step: int
-    outcome: Outcome
+    goes_on: bool
+    positions: list[Position]
+    done: list[Callable[[], None]]
 
 
 class Feeder:
@@ -60,9 +72,13 @@ class Feeder:
         self._produced = 0  # steps, as the engine counts them
         self._received = 0
         self._records: deque[_Record] = deque()
+        self._failures: dict[int, BaseException] = {}  # by step
+        self._process = os.getpid()
         self._positions = [r.position() for r in self.runners]
+        self._last_positions = self._positions
         for runner in self.runners:
             runner.halt = self._halt
+        _all.add(self)
 
     # The pipeline's side.
 
@@ -70,6 +86,7 @@ class Feeder:
         """Lets the thread run, if it does not, with all that sources need."""
         if not self.runners:
             return
+        self._check_process()
         with self._changed:
             if not self._waits_for_failure():
                 for runner in self.runners:
@@ -83,8 +100,15 @@ class Feeder:
         )
         self._thread.start()
 
+    def start_workers(self) -> None:
+        """Starts the worker processes alone."""
+        self._check_process()
+        for runner in self.runners:
+            runner.start()
+
     def stop(self, timeout: float | None = None) -> None:
         """Joins the thread after the call that it is in, and ends worker processes."""
+        self._check_process()
         with self._changed:
             self._halt.set()
             self._changed.notify_all()
@@ -94,6 +118,12 @@ class Feeder:
             self._thread = thread if thread.is_alive() else None
         for runner in self.runners:
             runner.stop()
+
+    def _check_process(self) -> None:
+        if os.getpid() != self._process:
+            raise StateError(
+                "this pipeline was built before a fork; build one in the child process instead"
+            )
 
     def attach(self, engine: _core.Pipeline) -> None:
         """What is produced goes there from now on."""
@@ -109,8 +139,8 @@ class Feeder:
         """The first outcome, before there is an engine."""
         self.start()
         with self._changed:
-            self._changed.wait_for(lambda: self._first is not None)
-            assert self._first is not None
+            while self._first is None:
+                self._changed.wait(_WAIT_SECONDS)  # and hear Ctrl-C
             return self._first
 
     def drop_first(self) -> None:
@@ -123,25 +153,29 @@ class Feeder:
             self._changed.notify_all()
         _call_all(outcome.done)
 
-    def received(self, count: int) -> None:
-        """The engine has handed out, or raised for, so many steps."""
+    def received(self, count: int) -> BaseException | None:
+        """The engine has handed out so many steps; why the last one failed, if it did."""
+        failure = None
         with self._changed:
             self._received = count
             while self._records and 0 <= self._records[0].step < count:
-                self._meet(self._records.popleft().outcome)
+                record = self._records.popleft()
+                failure = self._failures.pop(record.step, None)
+                self._meet(record)
             self._changed.notify_all()
+        return failure
 
     def meet_end(self) -> None:
         """The engine has met the end of an epoch."""
         with self._changed:
             record = self._records.popleft()
             assert record.step < 0
-            self._meet(record.outcome)
-            self.is_ended = not record.outcome.goes_on
+            self._meet(record)
+            self.is_ended = not record.goes_on
 
-    def _meet(self, outcome: Outcome) -> None:
-        self._positions = outcome.positions
-        _call_all(outcome.done)
+    def _meet(self, record: _Record) -> None:
+        self._positions = record.positions
+        _call_all(record.done)
 
     def reset(self) -> None:
         """Begins the next epoch, where one has ended."""
@@ -150,7 +184,7 @@ class Feeder:
         with self._changed:
             for runner in self.runners:
                 runner.begin_next_epoch()
-            self._positions = [r.position() for r in self.runners]
+            self._positions = self._last_positions = [r.position() for r in self.runners]
             self.is_ended = self._stands_at_end = False
             self._changed.notify_all()
 
@@ -165,21 +199,34 @@ class Feeder:
 
         Requires: stopped, and the engine holds nothing that was fed.
         """
-        outcomes = [record.outcome for record in self._records]
-        for outcome in [*outcomes, *([self._first] if self._first else [])]:
-            _call_all(outcome.done)
-        for result in self._turn:
-            if isinstance(result, Product):
-                result.done()
+        for done in [r.done for r in self._records] + ([self._first.done] if self._first else []):
+            _call_all(done)
+        _call_all([result.done for result in self._turn if isinstance(result, Product)])
+        self._forget()
+        for runner, position in zip(self.runners, positions, strict=True):
+            runner.restore(position)
+        self._positions = self._last_positions = list(positions)
+        self.is_ended = self._stands_at_end = is_ended
+        self._produced = self._received = self._engine.received if self._engine else 0
+
+    def _forget(self) -> None:
         self._records.clear()
+        self._failures.clear()
         self._to_feed.clear()
         self._turn = []
         self._first = None
-        for runner, position in zip(self.runners, positions, strict=True):
-            runner.restore(position)
-        self._positions = list(positions)
-        self.is_ended = self._stands_at_end = is_ended
-        self._produced = self._received = self._engine.received if self._engine else 0
+
+    def end(self) -> None:
+        """The pipeline goes, or the interpreter. Waits only a little for a source's call."""
+        if os.getpid() == self._process:
+            self.stop(_END_SECONDS)
+        self._engine = None  # a thread that is not joined, or not there after a fork, keeps this
+        self._forget()
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether its thread has ended, so that nothing of it is left."""
+        return self._thread is None
 
     # The thread's side.
 
@@ -196,7 +243,7 @@ class Feeder:
 
     def _waits_for_failure(self) -> bool:
         """The user is still to meet one: he may not want to go on."""
-        return any(record.outcome.failure is not None for record in self._records)
+        return bool(self._failures)
 
     def wait_for_turn(self) -> bool:
         """False when the thread is to end."""
@@ -214,9 +261,10 @@ class Feeder:
         with self._changed:
             self._first = outcome if self._engine is None else None
             self._changed.notify_all()
-            if self._engine is not None:
-                self._record(outcome)
-        return self._feed(outcome) if self._engine is not None else None
+            if self._engine is None:
+                return None
+            self._record(outcome)
+        return self._feed(outcome)
 
     def _produce(self) -> Outcome | None:
         """A batch of every source; None when stopped, then the next turn goes on.
@@ -240,22 +288,21 @@ class Feeder:
             for runner, result in zip(self.runners, results, strict=True)
             if isinstance(result, StopIteration)
         ]
-        done = [p.done for p in products]
-        if errors:
-            return Outcome([], errors[0], False, False, self._after(), done)
-        if ended:
-            goes_on = all(r.group.cycle != "no" for r in ended)
-            if goes_on:
-                for runner in self.runners:
-                    runner.begin_next_epoch()
-            return Outcome([], None, True, goes_on, self._after(), done)
+        goes_on = bool(ended) and not errors and all(r.group.cycle != "no" for r in ended)
+        if goes_on:
+            for runner in self.runners:
+                runner.begin_next_epoch()
+        fed: list[tuple[str, _core.Fed, bool]] = []
         try:
-            return Outcome(self._to_fed(products), None, False, False, self._after(), done)
+            self._last_positions = [r.position() for r in self.runners]
+            if not errors and not ended:
+                fed = self._to_fed(products)
         except Exception as e:
-            return Outcome([], e, False, False, self._after(), done)
-
-    def _after(self) -> list[Position]:
-        return [r.position() for r in self.runners]
+            errors.append(e)
+        done = [p.done for p in products]
+        is_end = bool(ended) and not errors
+        failure = errors[0] if errors else None
+        return Outcome(fed, failure, is_end, goes_on, self._last_positions, done)
 
     def _to_fed(self, products: list[Product]) -> list[tuple[str, _core.Fed, bool]]:
         fed = []
@@ -270,7 +317,10 @@ class Feeder:
         return fed
 
     def _record(self, outcome: Outcome) -> None:
-        self._records.append(_Record(-1 if outcome.is_end else self._produced, outcome))
+        step = -1 if outcome.is_end else self._produced
+        self._records.append(_Record(step, outcome.goes_on, outcome.positions, outcome.done))
+        if outcome.failure is not None:
+            self._failures[step] = outcome.failure
         self._produced += not outcome.is_end
         self._stands_at_end = outcome.is_end and not outcome.goes_on
 
@@ -279,7 +329,7 @@ class Feeder:
         if outcome.is_end:
             self._engine.end_epoch(self._used[0])
         elif outcome.failure is not None:
-            self._fail(self._used, outcome.failure)
+            self._fail(self._used)
         else:
             self._to_feed.extend(f for f in outcome.fed if f[0] in self._used)
             self._feed_batches()
@@ -293,13 +343,15 @@ class Feeder:
             except Exception as e:
                 names = [name for name, _, _ in self._to_feed]
                 self._to_feed.clear()
-                self._fail(names, e)
+                with self._changed:
+                    self._failures[self._produced - 1] = e
+                self._fail(names)
 
-    def _fail(self, names: Sequence[str], failure: BaseException) -> None:
+    def _fail(self, names: Sequence[str]) -> None:
         """The step of all these nodes, so that they stay in step."""
         assert self._engine is not None
         for name in names:
-            self._engine.fail(name, failure)
+            self._engine.fail(name, FailedStepError())
 
 
 def _work(feeder: Feeder) -> None:
@@ -312,11 +364,14 @@ def _call_all(functions: Sequence[Callable[[], None]]) -> None:
         function()
 
 
-def end_with(owner: object, feeder: Feeder) -> None:
-    """Ends the feeder when ``owner`` goes, or the interpreter; not in a forked child."""
-    weakref.finalize(owner, _end, feeder, os.getpid())
+def _end_all() -> None:
+    feeders = list(_all)
+    for feeder in feeders:
+        feeder.end()
+    if not all(feeder.is_joined for feeder in feeders):
+        _core.expect_leaks()  # what such a thread's frames hold stays until the process ends
 
 
-def _end(feeder: Feeder, process: int) -> None:
-    if os.getpid() == process:
-        feeder.stop(timeout=1)
+# Before the interpreter takes threads and modules apart.
+_all: weakref.WeakSet[Feeder] = weakref.WeakSet()
+atexit.register(_end_all)

@@ -25,8 +25,11 @@ if TYPE_CHECKING:
 _WAIT_MS = 50
 
 
-class EpochEndError(Exception):
+class EpochEndError(SourceError):
     """A source ended its epoch before the pipeline could be built."""
+
+    def __init__(self) -> None:
+        super().__init__("a source ended before its first batch, which would tell its types")
 
 
 class Inputs:
@@ -43,12 +46,16 @@ class Inputs:
         self._fed = threading.Condition()
         self._pending: dict[str, list[tuple[_core.Fed, bool]]] = {}  # until there is an engine
 
-    def open(self, owner: object, batch_size: int, depth: int, workers: WorkerOptions) -> None:
-        """Makes the sources ready to run; ``owner`` keeps them."""
+    def __del__(self) -> None:
+        if self._feeder is not None:
+            self._feeder.end()
+
+    def open(self, batch_size: int, depth: int, workers: WorkerOptions) -> None:
+        """Makes the sources ready to run."""
         if self._feeder is not None or not self.groups:
             return
         # Brings in inspect and threads; most pipelines have no sources.
-        from stoker._feeder import Feeder, end_with
+        from stoker._feeder import Feeder
         from stoker._runner import Runner
 
         runners: list[Runner] = []
@@ -63,7 +70,6 @@ class Inputs:
             else:
                 runners.append(Runner(group, batch_size))
         self._feeder = Feeder(runners, depth)
-        end_with(owner, self._feeder)
 
     # The types of what is fed.
 
@@ -88,7 +94,8 @@ class Inputs:
                         f"not declared; call feed_input('{name}', ...) before run(), or give it "
                         "a source="
                     )
-                self._fed.wait_for(lambda: self._unknown(graph) != unknown)
+                while self._unknown(graph) == unknown:
+                    self._fed.wait(_WAIT_MS / 1000)  # and hear Ctrl-C
 
     def _unknown(self, graph: _core.Graph) -> list[tuple[str, int]]:
         found = []
@@ -109,7 +116,7 @@ class Inputs:
         self._feeder.drop_first()
         if outcome.failure is not None:
             raise outcome.failure
-        raise EpochEndError
+        raise EpochEndError()
 
     # Running.
 
@@ -155,18 +162,19 @@ class Inputs:
 
     def start_workers(self) -> None:
         """Starts the worker processes."""
-        if self._pool is not None:
-            self._pool.start()
+        if self._feeder is not None:
+            self._feeder.start_workers()
 
     def stop(self) -> None:
         """Joins the sources' thread and ends worker processes; ``start`` goes on."""
         if self._feeder is not None:
             self._feeder.stop()
 
-    def received(self) -> None:
-        """A step may have been handed out."""
-        if self._feeder is not None and self._engine is not None:
-            self._feeder.received(self._engine.received)
+    def received(self) -> BaseException | None:
+        """A step may have been handed out; why it failed, if it did."""
+        if self._feeder is None or self._engine is None:
+            return None
+        return self._feeder.received(self._engine.received)
 
     def meet_end(self) -> None:
         """The engine met the end of an epoch."""

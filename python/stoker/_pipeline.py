@@ -184,7 +184,7 @@ class Pipeline:
                 outputs = self.define_graph()
             self.set_outputs(*outputs if isinstance(outputs, (list, tuple)) else [outputs])
         depth = self._options.prefetch_queue_depth
-        self._inputs.open(self, self._options.batch_size, depth, self._workers)
+        self._inputs.open(self._options.batch_size, depth, self._workers)
         if self._inputs.knows_types(self._graph):
             self._build_engine()
 
@@ -310,11 +310,12 @@ class Pipeline:
         """
         text = state if isinstance(state, str) else json.dumps(dict(state))
         engine = self._built()
-        sources = self._sources_in(text)
-        self._inputs.positions_in(sources)
+        sources = _sources_in(text)
+        if sources is not None:
+            self._inputs.positions_in(sources)
         self._inputs.stop()
         messages = engine.restore(text, force)
-        self._inputs.restore(sources)
+        self._inputs.restore(sources or {})
         for message in messages:
             warnings.warn(message, stacklevel=2)
 
@@ -470,23 +471,16 @@ class Pipeline:
         except EpochEndError:
             return None
         self._inputs.start()
+        failure: BaseException | None = None
         try:
             step = engine.run()
         finally:
-            self._inputs.received()
+            failure = self._inputs.received()
+            if failure is not None:
+                raise failure
         if step is None:
             self._inputs.meet_end()
         return step
-
-    @staticmethod
-    def _sources_in(state: str) -> dict[str, Any]:
-        """What a state says of sources; the engine says what is wrong with a damaged one."""
-        try:
-            loaded = json.loads(state)
-        except ValueError:
-            return {}
-        sources = loaded.get("sources", {}) if isinstance(loaded, dict) else {}
-        return sources if isinstance(sources, dict) else {}
 
     def _graph_to_change(self) -> _core.Graph:
         if self._engine is not None:
@@ -525,6 +519,18 @@ def _declared_for(declared: Any, index: int, count: int, what: str) -> Any:
     if len(declared) != count:
         raise GraphError(f"output_{what} has {len(declared)} entries for {count} outputs")
     return declared[index]
+
+
+def _sources_in(state: str) -> dict[str, Any] | None:
+    """What a state says of sources; None where it is none: the engine says so."""
+    try:
+        loaded = json.loads(state)
+    except ValueError:
+        return None
+    if not isinstance(loaded, dict) or loaded.get("format") != "stoker state":
+        return None
+    sources: dict[str, Any] = loaded.get("sources", {})
+    return sources
 
 
 def _refuse(problem: str) -> NoReturn:

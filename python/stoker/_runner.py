@@ -93,7 +93,11 @@ class Runner:
         return self._caller.takes_index or self._caller.has_state
 
     def position(self) -> Position:
-        return Position(self._epoch, self._iteration, self._caller.state())
+        try:
+            state = self._caller.state()
+        except Exception as e:
+            raise SourceError(f"{self.group.place()} failed to give its state: {e}") from e
+        return Position(self._epoch, self._iteration, state)
 
     def restore(self, position: Position) -> None:
         self._epoch, self._iteration = position.epoch, position.iteration

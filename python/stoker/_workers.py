@@ -7,8 +7,10 @@ from __future__ import annotations
 import contextlib
 import itertools
 import multiprocessing
+import os
 import pickle
 import signal
+import weakref
 from collections import deque
 from collections.abc import Sequence
 from multiprocessing import connection
@@ -64,9 +66,13 @@ class WorkerPool:
         self.replies: dict[int, tuple[Reply, Slot, int]] = {}
         self.unwanted: set[int] = set()  # tasks whose replies nobody waits for
         self.generation = 0  # of the processes
+        _pools.add(self)
 
     def source_number(self, group: Group) -> int:
         return next(i for i, g in enumerate(self._groups) if g is group)
+
+    def workers(self) -> list[Any]:
+        return [w.process for w in self._workers]
 
     @property
     def is_running(self) -> bool:
@@ -131,7 +137,8 @@ class WorkerPool:
             if worker.process.is_alive():
                 worker.process.kill()
                 worker.process.join()
-            worker.process.close()
+            with contextlib.suppress(ValueError):  # somebody else has waited for it
+                worker.process.close()
 
     # Tasks.
 
@@ -196,6 +203,17 @@ class WorkerPool:
             worker.process.kill()
         self.stop()
         raise SourceError(death)
+
+
+def _leave_to_parent() -> None:
+    """In a forked child: its exit must not end the workers, which multiprocessing would do."""
+    for pool in list(_pools):
+        for worker in pool.workers():
+            multiprocessing.process._children.discard(worker)  # type: ignore[attr-defined]
+
+
+_pools: weakref.WeakSet[WorkerPool] = weakref.WeakSet()
+os.register_at_fork(after_in_child=_leave_to_parent)
 
 
 def _ending(code: int) -> str:
