@@ -28,6 +28,9 @@ from stoker._node import DataNode
 from stoker._typing import Array, DTypeLike, Input, Text
 """
 
+# Of several outputs: one for all, or one each.
+PER_OUTPUT = ("dtype", "ndim", "layout")
+
 
 def parameter_text(p: Parameter) -> str:
     text = f"{p.name}: {p.annotation}"
@@ -38,15 +41,15 @@ def function_text(op: Operator) -> str:
     """One function, or where it may give a list of nodes, one for each kind of result."""
     if op["kind"] != "input":
         return one_function_text(op, parameters(op), returns(op))
-    one, many = (
-        [
-            p._replace(annotation=kind, is_required=kind == "int") if p.name == "num_outputs" else p
-            for p in parameters(op)
-        ]
-        for kind in ("None", "int")
-    )
-    many.sort(key=lambda p: not p.is_first)
-    many = [p._replace(is_first=False) if p.is_required else p for p in many]
+    one, many = parameters(op), parameters(op)
+    for i, p in enumerate(one):
+        if p.is_first:  # several outputs come from a source
+            kind = p.annotation.removesuffix(" | None")
+            many[i] = p._replace(annotation=kind, is_required=True)
+        if p.name in PER_OUTPUT:
+            many[i] = p._replace(annotation=f"{p.annotation} | Sequence[{p.annotation}]")
+        if p.name == "num_outputs":
+            one[i] = p._replace(annotation="None")
     texts = [(one, "DataNode"), (many, "list[DataNode]")]
     return "\n".join("@overload\n" + one_function_text(op, p, result) for p, result in texts)
 
