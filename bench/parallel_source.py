@@ -1,10 +1,14 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""How much faster a CPU-heavy source gets with worker processes, as a ratio to one of them."""
+"""How much faster a CPU-heavy source gets with worker processes, as a ratio to one of them.
+
+Beside it what the machine gives just then: the same calls in bare processes that share nothing.
+"""
 
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import statistics
 import time
 from typing import Any
@@ -44,6 +48,20 @@ def samples_per_second(pipe: Pipeline, steps: int) -> float:
     return steps * BATCH / (time.perf_counter() - begun)
 
 
+def call_often(calls: int) -> None:
+    for i in range(calls):
+        heavy(types.SampleInfo(i, 0, 0, 0))
+
+
+def bare_samples_per_second(processes: int, steps: int) -> float:
+    calls = steps * BATCH // processes
+    with multiprocessing.Pool(processes) as pool:
+        pool.map(call_often, [1] * processes, chunksize=1)
+        begun = time.perf_counter()
+        pool.map(call_often, [calls] * processes, chunksize=1)
+        return calls * processes / (time.perf_counter() - begun)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--workers", type=int, default=2)
@@ -53,18 +71,23 @@ def main() -> None:
     counts = [0, 1, options.workers]
     pipes = {n: pipeline(n) for n in counts}
     rates: dict[int, list[float]] = {n: [] for n in counts}
+    bare: dict[int, list[float]] = {n: [] for n in counts[1:]}
     for pipe in pipes.values():
         pipe.start_py_workers()
     for _ in range(options.rounds):
         for n, pipe in pipes.items():
             rates[n].append(samples_per_second(pipe, options.steps))
+        for n in bare:
+            bare[n].append(bare_samples_per_second(n, options.steps))
     for pipe in pipes.values():
         pipe.close()
     median = {n: statistics.median(r) for n, r in rates.items()}
     print(f"the pipeline's own thread  {median[0]:8.0f} samples/s")
     print(f"1 worker process           {median[1]:8.0f} samples/s")
     print(f"{options.workers} worker processes         {median[options.workers]:8.0f} samples/s")
-    print(f"{options.workers} workers to 1: {median[options.workers] / median[1]:.2f} x")
+    many, limit = options.workers, {n: statistics.median(r) for n, r in bare.items()}
+    print(f"{many} workers to 1: {median[many] / median[1]:.2f} x")
+    print(f"{many} bare processes to 1: {limit[many] / limit[1]:.2f} x")
 
 
 if __name__ == "__main__":
