@@ -248,7 +248,10 @@ class Pipeline:
         self._inputs.reset()
 
     def iter_setup(self) -> None:
-        """For subclasses: called before each step, to ``feed_input`` what it needs."""
+        """For subclasses: called before each step, to ``feed_input`` what it needs.
+
+        StopIteration ends the epoch.
+        """
 
     def feed_input(
         self,
@@ -465,10 +468,10 @@ class Pipeline:
         """The next step and whether it ends the epoch; None where a source ended its epoch."""
         if self._inputs.is_ended:
             return None
-        self.iter_setup()
         try:
+            self.iter_setup()
             engine = self._built()
-        except EpochEndError:
+        except (StopIteration, EpochEndError):
             return None
         self._inputs.start()
         failure: BaseException | None = None

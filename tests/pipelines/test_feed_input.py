@@ -300,6 +300,8 @@ def test_a_subclass_may_feed_in_iter_setup() -> None:
     assert [int(pipe.run()[0].at(0)[0]) for _ in range(3)] == [0, 1, 2]
     with pytest.raises(StopIteration):
         pipe.run()
+    pipe.count = 1
+    assert len(list(pipe)) == 2
 
 
 def test_on_the_device() -> None:
