@@ -9,7 +9,7 @@ namespace stoker::python {
 namespace {
 
 struct Types {
-  PyObject *error, *graph, *sample, *budget, *device, *state;
+  PyObject *error, *graph, *sample, *budget, *device, *state, *source;
 };
 Types types;
 
@@ -52,6 +52,10 @@ void translate(const std::exception_ptr& p, void*) {
     PyErr_SetString(types.budget, e.what());
   } catch (const DeviceError& e) {
     PyErr_SetString(types.device, e.what());
+  } catch (const PyFailure& f) {
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(f.exception.get())), f.exception.get());
+  } catch (const SourceError& e) {
+    PyErr_SetString(types.source, e.what());
   } catch (const StateError& e) {
     PyErr_SetString(types.state, e.what());
   } catch (const Error& e) {
@@ -79,6 +83,10 @@ void bind_errors(nb::module_& m) {
                           "A state or saved graph that does not fit; a pipeline used after fork or "
                           "from two threads at once.",
                           {types.error});
+  types.source = make_type(m, "SourceError",
+                           "Data that was to be fed did not come: nothing was fed, or a source "
+                           "failed; then __cause__ is what it raised.",
+                           {types.error});
   nb::register_exception_translator(translate);
 }
 

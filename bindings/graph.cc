@@ -64,7 +64,7 @@ nb::list describe_all(const List& list) {
 }
 
 nb::dict describe(const OperatorType& t) {
-  static constexpr const char* kKinds[] = {"lower", "sample", "read"};
+  static constexpr const char* kKinds[] = {"lower", "sample", "read", "input"};
   nb::dict d;
   d["name"] = t.name;
   d["summary"] = t.summary;
@@ -163,6 +163,19 @@ void bind_graph(nb::module_& m) {
            nb::arg("name"), nb::arg("device"), nb::arg("where"), nb::arg("lead") = false,
            nb::arg("key") = "",
            "Appends a node and returns its number. Nodes of one key draw alike.")
+      .def(
+          "set_argument",
+          [](Graph& g, int node, const std::string& name, nb::handle value) {
+            g.nodes.at(node).arguments[name] = to_value(value);
+          },
+          nb::arg("node"), nb::arg("name"), nb::arg("value").none(),
+          "A constant argument of a node, once it is known.")
+      .def(
+          "argument",
+          [](const Graph& g, int node, const std::string& name) {
+            return to_python(g.nodes.at(node).arguments.at(name));
+          },
+          nb::arg("node"), nb::arg("name"), "A constant argument of a node.")
       .def("output_count", &Graph::output_count)
       .def("set_outputs",
            [](Graph& g, const std::vector<Edge>& edges) {

@@ -9,5 +9,6 @@ NB_MODULE(_core, m) {
   stoker::python::bind_devices(m);
   stoker::python::bind_graph(m);
   stoker::python::bind_batch(m);
+  stoker::python::bind_feed(m);
   stoker::python::bind_pipeline(m);
 }

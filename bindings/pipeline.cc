@@ -52,9 +52,10 @@ nb::dict memory(const Pipeline::Stats& s) {
   batches["cached"] = s.batches.cached;
   scratch["limit"] = s.scratch_limit;
   scratch["in_use"] = s.executor.scratch;
-  read_ahead["limit"] = s.read_ahead_limit;
-  read_ahead["in_use"] = s.executor.read_ahead;
-  read_ahead["high_water"] = s.executor.read_ahead_high_water;
+  // With what was fed: both are data that wait.
+  read_ahead["limit"] = s.read_ahead_limit + s.fed_limit;
+  read_ahead["in_use"] = s.executor.read_ahead + s.fed.in_use;
+  read_ahead["high_water"] = s.executor.read_ahead_high_water + s.fed.high_water;
   d["limit"] = s.memory_limit;
   d["batches"] = batches;
   d["scratch"] = scratch;
@@ -72,6 +73,7 @@ nb::object run(Pipeline& p) {
     });
   }
   if (!out) throw nb::python_error();
+  if (out->is_end) return nb::none();
   nb::list batches;
   for (Batch& b : out->batches) batches.append(nb::cast(std::move(b)));
   return nb::make_tuple(nb::tuple(batches), out->ends_epoch);
@@ -131,14 +133,17 @@ nb::dict describe_failure(const SampleFailure& f) {
 }
 
 void bind_pipeline(nb::module_& m) {
-  nb::class_<Pipeline>(m, "Pipeline", "A graph that is being run.")
+  nb::class_<Pipeline> pipeline(m, "Pipeline", "A graph that is being run.");
+  bind_feeding(pipeline);
+  pipeline
       .def(
           "__init__",
           [](Pipeline* self, const Graph& g, const nb::dict& options) {
             new (self) Pipeline(g, options_of(options));
           },
           nb::arg("graph"), nb::arg("options"))
-      .def("run", &run, "(batches, ends_epoch) of the next step.")
+      .def("run", &run,
+           "(batches, ends_epoch) of the next step; None where an epoch of what is fed ends.")
       .def("schedule", &Pipeline::schedule, nb::call_guard<nb::gil_scoped_release>())
       .def("state", &Pipeline::state)
       .def("restore", &Pipeline::restore, nb::arg("state"), nb::arg("force") = false,

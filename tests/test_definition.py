@@ -468,7 +468,8 @@ def test_stubs_show_what_the_functions_take(repository: Path, tmp_path: Path) ->
         prefix = "".join(f"{p}." for p in parts if p != "__init__")
         for item in ast.parse(path.read_text()).body:
             if isinstance(item, ast.FunctionDef):
-                shown = [a.arg for a in item.args.posonlyargs + item.args.kwonlyargs]
+                args = item.args
+                shown = [a.arg for a in args.posonlyargs + args.args + args.kwonlyargs]
                 assert shown == list(inspect.signature(resolve(prefix + item.name)).parameters)
                 assert ast.get_docstring(item)
                 seen.add(prefix + item.name)

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from stoker._describe import parameters, port_facts, range_text
+from stoker._extra import Extra
 from stoker._registry import Argument, Operator, Port, operators
 
 GENERATED = """<!-- SPDX-FileCopyrightText: The Stoker authors -->
@@ -19,6 +20,7 @@ KINDS = {
     "lower": "runs fused with its neighbours",
     "sample": "runs on one sample at a time",
     "read": "a source of samples",
+    "input": "fed by the user",
 }
 
 
@@ -29,14 +31,15 @@ def cell(text: object) -> str:
 def call_text(op: Operator) -> str:
     shown = parameters(op)
     inputs = [p.name if p.is_required else f"{p.name}=None" for p in shown if p.is_positional]
+    first = [f"{p.name}={p.default!r}" for p in shown if p.is_first]
     keywords = [
         p.name if p.is_required else f"{p.name}={p.default!r}"
         for p in shown
-        if not p.is_positional and not p.is_ignored
+        if not p.is_positional and not p.is_first and not p.is_ignored
     ]
     if inputs:
         inputs.append("/")
-    lines = ",\n    ".join([*inputs, "*", *keywords])
+    lines = ",\n    ".join([*inputs, *first, "*", *keywords])
     return f"```python\nfn.{op['name']}(\n    {lines},\n)\n```\n"
 
 
@@ -58,6 +61,11 @@ def argument_row(a: Argument) -> str:
     return f"| `{a['name']}` | {words} |\n"
 
 
+def extra_row(e: Extra) -> str:
+    words = (cell(x) for x in (f"`{e['annotation']}`", f"`{e['default']!r}`", "", "", e["help"]))
+    return f"| `{e['name']}` | {' | '.join(words)} |\n"
+
+
 def arguments_text(op: Operator) -> str:
     text = ""
     if op["arguments"]:
@@ -65,6 +73,7 @@ def arguments_text(op: Operator) -> str:
             "\n## Arguments\n\n| name | type | default | range | may be computed per | meaning |\n"
         )
         text += "| --- | --- | --- | --- | --- | --- |\n"
+        text += "".join(extra_row(e) for e in op["extra"])
         text += "".join(argument_row(a) for a in op["arguments"])
     if op["ignored"]:
         text += "\nAccepted without effect: " + ", ".join(f"`{n}`" for n in op["ignored"]) + ".\n"

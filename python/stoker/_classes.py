@@ -65,7 +65,8 @@ class OperatorObject:
     _operator: ClassVar[Operator]
     _function: ClassVar[Any]  # of stoker.fn
 
-    def __init__(self, **arguments: Any) -> None:
+    def __init__(self, *first: Any, **arguments: Any) -> None:
+        arguments = {**arguments, **dict(zip(self._firsts(), first, strict=False))}
         self._arguments = {k: v for k, v in arguments.items() if v is not None}
         known = self._known()
         for name in self._arguments:
@@ -94,6 +95,12 @@ class OperatorObject:
     def __repr__(self) -> str:
         given = ", ".join(f"{k}={v!r}" for k, v in self._arguments.items())
         return f"{type(self).__name__}({given})"
+
+    @classmethod
+    def _firsts(cls) -> list[str]:
+        from stoker._describe import parameters
+
+        return [p.name for p in parameters(cls._operator) if p.is_first]
 
     @classmethod
     def _known(cls) -> list[str]:

@@ -30,6 +30,9 @@ class BudgetError(Error, MemoryError):
 class DeviceError(Error):
     """A device is missing, or work on it failed."""
 
+class SourceError(Error):
+    """Data that was to be fed did not come: nothing was fed, or a source failed."""
+
 class StateError(Error):
     """A state or saved graph that does not fit; a pipeline used after fork or from two threads."""
 
@@ -65,6 +68,12 @@ class Graph:
 
     def output_count(self, arg: int, /) -> int:
         """How many outputs a node has."""
+
+    def set_argument(self, node: int, name: str, value: Any) -> None:
+        """A constant argument of a node, once it is known."""
+
+    def argument(self, node: int, name: str) -> Any:
+        """A constant argument of a node."""
 
     def set_outputs(self, arg: Sequence[tuple[int, int]], /) -> None:
         """The outputs of the whole graph, as (node, output)."""
@@ -166,12 +175,48 @@ class Batch:
 
     def __repr__(self) -> str: ...
 
+def expect_leaks() -> None:
+    """Something that cannot be ended holds objects of this module at the exit."""
+
+class Fed:
+    """A batch to be fed: a list of arrays, or an array of the batch first."""
+
+    def __init__(self, data: Any, layout: str) -> None: ...
+    def __len__(self) -> int: ...
+    @property
+    def dtype(self) -> str: ...
+    @property
+    def ndim(self) -> int: ...
+    @property
+    def layout(self) -> str: ...
+    def copy(self) -> Fed:
+        """The same, in memory of its own."""
+
 class Pipeline:
     """A graph that is being run."""
 
     def __init__(self, graph: Graph, options: Mapping[str, Any]) -> None: ...
-    def run(self) -> tuple[tuple[Batch, ...], bool]:
-        """(batches, ends_epoch) of the next step."""
+    def run(self) -> tuple[tuple[Batch, ...], bool] | None:
+        """(batches, ends_epoch) of the next step; None where an epoch of what is fed ends."""
+
+    def feed(self, name: str, fed: Fed, copy: bool, wait_ms: int) -> bool:
+        """The input's next batch; False where there was no room for a copy for so long."""
+
+    def fail(self, name: str, exception: BaseException) -> None:
+        """What run() raises in place of the input's next batch."""
+
+    def end_epoch(self, name: str) -> None:
+        """An epoch ends before the input's next batch."""
+
+    def set_awaited(self, name: str, awaited: bool) -> None:
+        """Whether run() waits for the input to be fed."""
+
+    def is_used(self, name: str) -> bool:
+        """Whether an output needs this input."""
+
+    @property
+    def received(self) -> int:
+        """Steps that run() handed out, or raised for, since the pipeline was built."""
 
     def schedule(self) -> None:
         """Begins preparing batches."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 import inspect
 import math
 import textwrap
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from stoker import launcher
 from stoker._registry import Argument, Operator, Plain, Port
@@ -16,7 +16,8 @@ _SCALARS = {"bool": "bool", "int": "int", "float": "float", "str": "Text", "DTyp
 
 
 class Parameter(NamedTuple):
-    """A parameter of an operator's function. ``is_ignored``: accepted without effect."""
+    """A parameter of an operator's function. ``is_ignored``: accepted without effect.
+    ``is_first``: may be given by position and by name."""
 
     name: str
     annotation: str
@@ -24,6 +25,7 @@ class Parameter(NamedTuple):
     is_required: bool = False
     is_positional: bool = False
     is_ignored: bool = False
+    is_first: bool = False
 
 
 def annotation(argument: Argument) -> str:
@@ -58,6 +60,10 @@ def parameters(op: Operator) -> list[Parameter]:
         )
         for port in op["inputs"]
     ]
+    for e in op["extra"]:
+        result.append(
+            Parameter(e["name"], e["annotation"], e["default"], is_first=e["is_positional"])
+        )
     for a in op["arguments"]:
         text = annotation(a)
         if op["kind"] == "read" and a["name"] in launcher.SHARD_ARGUMENTS:
@@ -85,9 +91,11 @@ def signature(op: Operator) -> inspect.Signature:
     """What ``inspect.signature`` shows."""
     shown = []
     for p in parameters(op):
-        kind = (
-            inspect.Parameter.POSITIONAL_ONLY if p.is_positional else inspect.Parameter.KEYWORD_ONLY
-        )
+        kind: Any = inspect.Parameter.KEYWORD_ONLY
+        if p.is_positional:
+            kind = inspect.Parameter.POSITIONAL_ONLY
+        elif p.is_first:
+            kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
         default = inspect.Parameter.empty if p.is_required else p.default
         shown.append(inspect.Parameter(p.name, kind, default=default, annotation=p.annotation))
     return inspect.Signature(shown, return_annotation=returns(op))
@@ -107,6 +115,8 @@ def class_signature(op: Operator) -> inspect.Signature:
 
 def returns(op: Operator) -> str:
     """The annotation of the result."""
+    if op["kind"] == "input":
+        return "DataNode | list[DataNode]"
     count = len(op["outputs"])
     if count == 0:
         return "None"
@@ -125,6 +135,8 @@ def docstring(op: Operator) -> str:
             lines.append(_entry(f"{name}: {_joined(port['help'], port_facts(port))}"))
     if op["arguments"]:
         lines += ["", "Arguments:"]
+    for e in op["extra"]:
+        lines.append(_entry(f"{e['name']} (default {e['default']!r}): {e['help']}"))
     for a in op["arguments"]:
         lines.append(_entry(f"{a['name']} ({', '.join(argument_facts(a))}): {a['help']}"))
     if op["ignored"]:

@@ -30,11 +30,16 @@ WITHOUT_EFFECT: dict[str, Any] = {
     "exec_pipelined": True,
     "experimental_exec_dynamic": None,
     "max_streams": None,
+    "set_affinity": False,
+    "stream_policy": None,
+}
+
+
+# Of the processes that run sources with parallel=True; not part of a saved pipeline.
+WORKER_SETTINGS: dict[str, Any] = {
     "py_callback_pickler": None,
     "py_num_workers": 1,
     "py_start_method": "fork",
-    "set_affinity": False,
-    "stream_policy": None,
 }
 
 
@@ -104,6 +109,29 @@ def make_options(values: Mapping[str, Any]) -> Options:
     return options
 
 
+class WorkerOptions(NamedTuple):
+    """Checked settings ``py_*``: how many processes, how they are started and reached."""
+
+    processes: int
+    start_method: str
+    pickler: Any
+
+
+def make_worker_options(processes: Any, start_method: Any, pickler: Any) -> WorkerOptions:
+    """Checks the settings ``py_*``. Raises ``GraphError`` that names the wrong one."""
+    _at_least(1, "py_num_workers", processes)
+    _one_of(("fork", "spawn", "forkserver"), "py_start_method", start_method)
+    pair = tuple(pickler) if isinstance(pickler, (list, tuple)) else (None, None)
+    if hasattr(pickler, "dumps") and hasattr(pickler, "loads"):
+        pair = (pickler.dumps, pickler.loads)
+    if pickler is not None and not (len(pair) == 2 and all(map(callable, pair))):
+        raise GraphError(
+            "py_callback_pickler expects a module with dumps and loads, or (dumps, loads), got "
+            f"{pickler!r}"
+        )
+    return WorkerOptions(processes, start_method, pickler)
+
+
 def options_of_file(values: Mapping[str, Any]) -> dict[str, Any]:
     """Settings from a saved pipeline. Raises ``GraphError`` on one that does not exist."""
     for name in values:
@@ -121,7 +149,7 @@ def unknown_setting(name: str) -> TypeError:
 
 def setting_names() -> list[str]:
     """Everything that ``Pipeline``'s constructor takes."""
-    return [*Options._fields, *WITHOUT_EFFECT, "checkpoint", "max_batch_size"]
+    return [*Options._fields, *WITHOUT_EFFECT, *WORKER_SETTINGS, "checkpoint", "max_batch_size"]
 
 
 def _integer(name: str, value: Any) -> int:

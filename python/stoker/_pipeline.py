@@ -11,13 +11,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NoReturn
 
 from stoker import _context, _core
+from stoker._inputs import EpochEndError, Inputs
 from stoker._node import DataNode
 from stoker._operator import as_node
 from stoker._options import (
     WITHOUT_EFFECT,
+    WORKER_SETTINGS,
     Depth,
     Options,
     make_options,
+    make_worker_options,
     options_of_file,
     unknown_setting,
     usable_cpus,
@@ -55,6 +58,10 @@ class Pipeline(Styles):
     - ``output_dtype``, ``output_ndim``, ``output_layout``: what the outputs must be; one for all
       or a list; None is anything.
     - ``checkpoint``: a state to begin from.
+    - ``py_num_workers``, ``py_start_method``, ``py_callback_pickler``: the processes that run
+      sources of ``fn.external_source(parallel=True)``: how many; ``"fork"``, ``"spawn"`` or
+      ``"forkserver"``; a module with ``dumps`` and ``loads``, or these two, for what is sent to
+      them.
 
     Further settings of the established library are accepted without effect. A pipeline is used by
     one thread at a time, and not in a forked child of the process that built it.
@@ -88,6 +95,9 @@ class Pipeline(Styles):
         output_layout: Any = None,
         checkpoint: str | Mapping[str, Any] | None = None,
         max_batch_size: int | None = None,
+        py_num_workers: int = 1,
+        py_start_method: str = "fork",
+        py_callback_pickler: Any = None,
         **without_effect: Any,
     ) -> None:
         super().__init__()
@@ -111,7 +121,9 @@ class Pipeline(Styles):
         settings = {name: value for name, value in locals().items() if name in Options._fields}
         settings["batch_size"] = max_batch_size if batch_size is None else batch_size
         self._options = make_options(settings)
+        self._workers = make_worker_options(py_num_workers, py_start_method, py_callback_pickler)
         self._checkpoint = checkpoint
+        self._inputs = Inputs()
         self._graph = _core.Graph()
         self._outputs: list[tuple[int, int]] = []
         self._engine: _core.Pipeline | None = None
@@ -175,7 +187,8 @@ class Pipeline(Styles):
     def build(self) -> None:
         """Checks the graph and opens what is read; the first use does it otherwise.
 
-        No sample is made yet: ``run()``, a loop or ``schedule_run()`` begins with that.
+        No sample is made yet: ``run()``, a loop or ``schedule_run()`` begins with that. Where the
+        type of an ``fn.external_source`` is not declared, checks come with its first batch.
         """
         if self._engine is not None:
             return
@@ -185,8 +198,15 @@ class Pipeline(Styles):
             with self:
                 outputs = self.define_graph()
             self.set_outputs(*outputs if isinstance(outputs, (list, tuple)) else [outputs])
+        depth = self._options.prefetch_queue_depth
+        self._inputs.open(self._options.batch_size, depth, self._workers)
+        if self._inputs.knows_types(self._graph):
+            self._build_engine()
+
+    def _build_engine(self) -> None:
         self._check_declared_outputs()
         self._engine = _core.Pipeline(self._graph, self._options.for_engine())
+        self._inputs.attach(self._engine)
         if self._checkpoint is not None:
             self.restore(self._checkpoint)
 
@@ -195,30 +215,81 @@ class Pipeline(Styles):
     def __iter__(self) -> Iterator[Batches]:
         """The steps up to the end of the epoch; the next loop goes on with the next epoch.
 
-        After a ``break`` the next loop goes on in the same epoch. Without a reader there is no end,
-        unless ``iter_setup()`` raises ``StopIteration``.
+        After a ``break`` the next loop goes on in the same epoch. Without a reader there is no end
+        but that of a source, or of ``iter_setup()`` by ``StopIteration``.
         """
         self._use(BASIC)
+        self.reset()
         ends_epoch = False
         while not ends_epoch:
             self._begin_ahead()
             if self._is_at_end():
                 self.reset()
                 return
-            batches, ends_epoch = self._counted_step()
+            step = self._counted_step()
+            if step is None:
+                self.reset()
+                return
+            batches, ends_epoch = step
             yield self._handed_out(batches)
 
+    def reset(self) -> None:
+        """Begins the next epoch of sources, or of ``iter_setup()``, that ended theirs; a loop does
+        it by itself. A reader's end needs no reset.
+        """
+        super().reset()
+        self._inputs.reset()
+
+    def feed_input(
+        self,
+        data_node: str | DataNode,
+        data: Any,
+        layout: str | None = None,
+        cuda_stream: Any = None,
+        use_copy_kernel: bool = False,
+    ) -> None:
+        """Feeds the next batch of an ``fn.external_source`` without a source.
+
+        ``data_node`` is the node or its name; ``data`` a list of arrays, or one array with the
+        batch first: of NumPy, PyTorch (on the CPU), or anything with the buffer protocol or
+        DLPack. It is copied, unless the node has ``no_copy=True``. Batches may be fed ahead; each
+        step takes one. ``cuda_stream`` and ``use_copy_kernel`` have no effect.
+
+        Raises ``GraphError`` that names the sample when its type is not that of the node.
+        """
+        self.build()
+        name = data_node.name if isinstance(data_node, DataNode) else str(data_node)
+        self._inputs.feed(self._graph, name, data, layout)
+
+    def start_py_workers(self) -> None:
+        """Starts the processes for ``fn.external_source(parallel=True)``; ``run()`` would do it.
+
+        To be called before what must not be forked, such as a CUDA context, is there.
+        """
+        self.build()
+        self._inputs.start_workers()
+
     def close(self) -> None:
-        """Stops the workers and frees what was prepared ahead; ``run()`` starts them again."""
+        """Stops the workers and frees what was prepared ahead; ``run()`` starts them again.
+
+        Batches that were fed, or that sources gave, are kept until they are received.
+        """
+        self._inputs.stop()
         if self._engine is not None:
             self._engine.close()
 
     # State.
 
     def state(self) -> dict[str, Any]:
-        """Where the pipeline stands after what was received: a small dict that JSON can hold."""
+        """Where the pipeline stands after what was received: a small dict that JSON can hold.
+
+        Raises ``StateError`` that names the source of an ``fn.external_source`` that cannot say
+        where it stands: a generator, an iterable or a callable of nothing, without ``state()`` and
+        ``restore()``, or ``state_dict()`` and ``load_state_dict()``.
+        """
         state: dict[str, Any] = json.loads(self._built().state())
-        return state
+        sources = self._inputs.state()
+        return {**state, "sources": sources} if sources else state
 
     def restore(self, state: str | Mapping[str, Any], force: bool = False) -> None:
         """Goes on where ``state`` was taken, also with other batch sizes, threads or shards.
@@ -228,12 +299,19 @@ class Pipeline(Styles):
         another explicit seed and of other edits of the graph.
         """
         text = state if isinstance(state, str) else json.dumps(dict(state))
-        for message in self._built().restore(text, force):
+        engine = self._built()
+        sources = _sources_in(text)
+        if sources is not None:
+            self._inputs.positions_in(sources)
+        self._inputs.stop()
+        messages = engine.restore(text, force)
+        self._inputs.restore(sources or {})
+        for message in messages:
             warnings.warn(message, stacklevel=2)
 
     def checkpoint(self, filename: str | os.PathLike[str] | None = None) -> str:
         """``state()`` as text for ``Pipeline(checkpoint=)``, also written to a file."""
-        text = self._built().state()
+        text = json.dumps(self.state())
         if filename is not None:
             _write(filename, text)
         return text
@@ -377,6 +455,22 @@ class Pipeline(Styles):
         return next((r for r in readers if r in leads), readers[0] if readers else None)
 
     @property
+    def lead_reader(self) -> str | None:
+        """The reader whose samples make the epoch; None without a reader that feeds an output."""
+        orders = self._orders()
+        readers = [name for name in self._readers() if name in orders]
+        leads = {n["name"] for n in self._graph.nodes() if n["lead"]}
+        return next((r for r in readers if r in leads), readers[0] if readers else None)
+
+    @property
+    def lead_reader(self) -> str | None:
+        """The reader whose samples make the epoch; None without a reader that feeds an output."""
+        orders = self._orders()
+        readers = [name for name in self._readers() if name in orders]
+        leads = {n["name"] for n in self._graph.nodes() if n["lead"]}
+        return next((r for r in readers if r in leads), readers[0] if readers else None)
+
+    @property
     def num_outputs(self) -> int:
         return len(self._outputs)
 
@@ -385,6 +479,10 @@ class Pipeline(Styles):
             return getattr(self._options, name)
         if name in WITHOUT_EFFECT:
             return self._without_effect[name]
+        if name in WORKER_SETTINGS:
+            return self._workers[
+                ("py_num_workers", "py_start_method", "py_callback_pickler").index(name)
+            ]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __repr__(self) -> str:
@@ -398,14 +496,36 @@ class Pipeline(Styles):
 
     def _built(self) -> _core.Pipeline:
         self.build()
+        if self._engine is None:
+            self._inputs.learn_types(self._graph)
+            self._build_engine()
         assert self._engine is not None
         return self._engine
 
-    def _step(self) -> tuple[Batches, bool]:
-        return self._built().run()
+    def _step(self) -> tuple[Batches, bool] | None:
+        """The next step and whether it ends the epoch; None where a source ended its epoch."""
+        if self._inputs.is_ended:
+            return None
+        try:
+            engine = self._built()
+        except EpochEndError:
+            return None
+        self._inputs.start()
+        failure: BaseException | None = None
+        try:
+            step = engine.run()
+        finally:
+            failure = self._inputs.received()
+            if failure is not None:
+                raise failure
+        if step is None:
+            self._inputs.meet_end()
+        return step
 
     def _schedule(self) -> None:
-        self._built().schedule()
+        engine = self._built()
+        self._inputs.start()
+        engine.schedule()
 
     def _note_without_effect(self, what: str) -> None:
         """Told of arguments that are accepted without effect."""
@@ -447,6 +567,18 @@ def _declared_for(declared: Any, index: int, count: int, what: str) -> Any:
     if len(declared) != count:
         raise GraphError(f"output_{what} has {len(declared)} entries for {count} outputs")
     return declared[index]
+
+
+def _sources_in(state: str) -> dict[str, Any] | None:
+    """What a state says of sources; None where it is none: the engine says so."""
+    try:
+        loaded = json.loads(state)
+    except ValueError:
+        return None
+    if not isinstance(loaded, dict) or loaded.get("format") != "stoker state":
+        return None
+    sources: dict[str, Any] = loaded.get("sources", {})
+    return sources
 
 
 def _refuse(problem: str) -> NoReturn:

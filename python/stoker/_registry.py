@@ -8,6 +8,7 @@ from functools import cache
 from typing import TypedDict
 
 from stoker import _core
+from stoker._extra import EXTRA, Extra
 
 Plain = bool | int | float | str | list[int] | list[float] | list[str] | None
 
@@ -60,9 +61,13 @@ class Operator(TypedDict):
     ignored: list[str]
     cases: list[Case]
     skip_reason: str
+    extra: list[Extra]
 
 
 @cache
 def operators() -> dict[str, Operator]:
     """All operators by their dotted name, sorted."""
-    return {entry["name"]: entry for entry in _core.operators()}
+    table: dict[str, Operator] = {entry["name"]: entry for entry in _core.operators()}
+    for name, op in table.items():
+        op["extra"] = EXTRA.get(name, [])
+    return table

@@ -38,7 +38,11 @@ class Styles:
         """
 
     def run(self) -> tuple[_core.Batch, ...]:
-        """The next batch of every output."""
+        """The next batch of every output.
+
+        Raises StopIteration where the source of an ``fn.external_source``, or ``iter_setup()``,
+        ended its epoch, until ``reset()`` begins the next one.
+        """
         self._use(BASIC)
         self._begin_ahead()
         return self._handed_out(self._take())
@@ -119,15 +123,19 @@ class Styles:
     def _take(self) -> tuple[_core.Batch, ...]:
         if self._is_at_end():
             raise StopIteration
-        return self._counted_step()[0]
+        step = self._counted_step()
+        if step is None:
+            raise StopIteration
+        return step[0]
 
-    def _counted_step(self) -> tuple[tuple[_core.Batch, ...], bool]:
+    def _counted_step(self) -> tuple[tuple[_core.Batch, ...], bool] | None:
         try:
             step = self._step()
         except SampleError:  # counts as handed out
             self._taken += 1
             raise
-        self._taken += 1
+        if step is not None:
+            self._taken += 1
         return step
 
     def _handed_out(self, batches: tuple[_core.Batch, ...]) -> tuple[_core.Batch, ...]:
@@ -153,7 +161,7 @@ class Styles:
 
     prefetch_queue_depth: int
 
-    def _step(self) -> tuple[tuple[_core.Batch, ...], bool]:
+    def _step(self) -> tuple[tuple[_core.Batch, ...], bool] | None:
         raise NotImplementedError
 
     def _schedule(self) -> None:

@@ -8,12 +8,30 @@
   operator.
 - ``BudgetError`` (also a ``MemoryError``): a memory limit does not suffice.
 - ``DeviceError``: a device is missing, or work on it failed.
+- ``SourceError``: data that was to be fed did not come: nothing was fed, or a source failed; then
+  ``__cause__`` is what it raised.
 - ``StateError``: a state or saved graph that does not fit, or a pipeline used after a fork or
   from two threads at once.
 """
 
 from __future__ import annotations
 
-from stoker._core import BudgetError, DeviceError, Error, GraphError, SampleError, StateError
+from stoker._core import (
+    BudgetError,
+    DeviceError,
+    Error,
+    GraphError,
+    SampleError,
+    SourceError,
+    StateError,
+)
 
-__all__ = ["BudgetError", "DeviceError", "Error", "GraphError", "SampleError", "StateError"]
+__all__ = [
+    "BudgetError",
+    "DeviceError",
+    "Error",
+    "GraphError",
+    "SampleError",
+    "SourceError",
+    "StateError",
+]

@@ -9,7 +9,7 @@ PyTorch dtypes are taken wherever an element type is.
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 if TYPE_CHECKING:
     import numpy
@@ -62,6 +62,22 @@ class InterpType(_Text):
     INTERP_LANCZOS3 = "INTERP_LANCZOS3"
     INTERP_TRIANGULAR = "INTERP_TRIANGULAR"
     INTERP_GAUSSIAN = "INTERP_GAUSSIAN"
+
+
+class SampleInfo(NamedTuple):
+    """Which sample the source of an ``external_source`` is asked for; all count from 0."""
+
+    idx_in_epoch: int
+    idx_in_batch: int
+    iteration: int
+    epoch_idx: int
+
+
+class BatchInfo(NamedTuple):
+    """Which batch the source of an ``external_source`` is asked for; both count from 0."""
+
+    iteration: int
+    epoch_idx: int
 
 
 DALIDataType = DType

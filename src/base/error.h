@@ -31,6 +31,10 @@ struct BudgetError : Error {
 struct DeviceError : Error {
   using Error::Error;
 };
+// Data that was to be fed did not come: nothing was fed, a source in the user's program failed.
+struct SourceError : Error {
+  using Error::Error;
+};
 // A state or saved graph that does not fit, a pipeline used after fork or from two threads at once.
 struct StateError : Error {
   using Error::Error;

@@ -293,8 +293,8 @@ Usage HostPool::usage() const {
 }
 
 std::string HostPool::explain() const {
-  static constexpr const char* kNames[kUses] = {"in outputs being made",
-                                                "in outputs that you hold"};
+  static constexpr const char* kNames[kUses] = {"in outputs being made", "in outputs that you hold",
+                                                "in batches that were fed"};
   const Usage u = usage();
   std::string s = "Host memory: " + in_words(u.in_use) + " in use";
   if (u.limit != SIZE_MAX) s += " of a limit of " + in_words(u.limit);

@@ -18,8 +18,9 @@ namespace stoker {
 enum class Use : uint8_t {
   kOutput,  // of steps that are being made or wait to be handed out
   kHeld,    // outputs that the user has
+  kFed,     // copies of what was fed, until its step was received
 };
-inline constexpr int kUses = 2;
+inline constexpr int kUses = 3;
 
 struct Usage {
   size_t limit = 0;

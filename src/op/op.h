@@ -20,7 +20,7 @@ struct ArgumentInfo {
   std::vector<std::string> names;  // of an enumeration
 };
 
-enum class OperatorKind : uint8_t { kLower, kSample, kRead };
+enum class OperatorKind : uint8_t { kLower, kSample, kRead, kInput };
 
 // An operator with its constant arguments set. Immutable: many threads use it at once. For a sample whose arguments other nodes
 // computed, the engine makes a copy in the worker's arena and sets them there.
@@ -207,13 +207,14 @@ template <class Op>
 OperatorKind kind_of() {
   if constexpr (requires(const Op& o, Lowering& l) { o.lower(l); }) return OperatorKind::kLower;
   else if constexpr (requires(const Op& o) { o.open(); }) return OperatorKind::kRead;
+  else if constexpr (requires { Op::kInput; }) return OperatorKind::kInput;
   else return OperatorKind::kSample;
 }
 
 }  // namespace detail
 
 // An operator is a struct with: `schema` (describe), `check`, and one of `lower`, `infer` + `run_cpu` (+ `demand`), `run_cpu` alone
-// (shapes that only the run tells: Run::make), `open` + `order`;
+// (shapes that only the run tells: Run::make), `open` + `order`, `kInput` (the user feeds its output);
 // optionally `kVersion` (raised when its results change), `kRandom`, `kIgnored`, `kRowRoom` (Run::row_room), `kSkip`; and `cases()`.
 template <class Op>
 OperatorType type_of() {

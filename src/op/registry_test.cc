@@ -20,7 +20,7 @@ TEST(Registry, IsSortedAndComplete) {
   for (const char* name :
        {"readers.file", "decoders.image", "decoders.image_crop", "decoders.image_random_crop",
         "resize", "random_resized_crop", "crop", "slice", "flip", "crop_mirror_normalize", "cast",
-        "copy", "per_frame", "random.coin_flip", "random.uniform", "constant"})
+        "copy", "per_frame", "random.coin_flip", "random.uniform", "constant", "external_source"})
     EXPECT_TRUE(names.contains(name)) << name;
 }
 

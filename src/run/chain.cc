@@ -110,6 +110,13 @@ void Chain::feed(int reader, int64_t index, std::span<const uint8_t> bytes) {
   s.done = true;
 }
 
+void Chain::give(int input, const View& sample) {
+  State& s = states_[plan_.input_node(input)];
+  s.types.assign(1, {sample.dtype, sample.layout, sample.shape});
+  s.views[0] = sample;
+  s.done = true;
+}
+
 // The operator for this sample: itself, or a copy that holds the computed arguments.
 const Operator* Chain::resolve(int node, int64_t frame) {
   const CheckedNode& c = plan_.checked(node);

@@ -32,6 +32,8 @@ class Chain {
   void at_reader(int reader) { node_ = plan_.reader_node(reader); }
   // The bytes that a reader's sample is made of; they must stay until the next begin().
   void feed(int reader, int64_t index, std::span<const uint8_t> bytes);
+  // An input's sample; it must stay until the next begin().
+  void give(int input, const View& sample);
   // Shapes of everything; runs what decides them. Throws what operators throw: node() then tells which.
   void infer();
   TensorType slot_type(int slot) const;

@@ -29,7 +29,9 @@ struct Outputs {
   std::vector<Batch> batches;  // by graph output
   std::vector<SampleFailure> failures;  // all of them, also the skipped and the replaced
   std::vector<int64_t> next;  // cursors of the orders after this step
+  int64_t size = 0;  // samples that the step was to have
   bool ends_epoch = false;
+  bool is_end = false;  // no step at all: a source of what is fed ended its epoch
   bool is_lost = false;  // on_error=raise and something failed, or nothing is left: to be raised
 };
 
@@ -42,12 +44,14 @@ struct ExecutorStats {
   size_t read_ahead = 0, read_ahead_high_water = 0;  // bytes that wait, and the most there were
 };
 
+class Feeds;
+
 class Executor {
  public:
   virtual ~Executor() = default;
   // Gets ahead as far as depth and budget allow. Returns at once.
   virtual void schedule() = 0;
-  // True when the next step is ready, false after so many milliseconds. Throws what ends a run (budget, device, bug).
+  // True when the next step is ready, false after so many milliseconds or at a marker of the feeds. Throws what ends a run (budget, device, bug).
   virtual bool wait(int milliseconds) = 0;
   // Requires: wait() returned true.
   virtual Outputs take() = 0;
@@ -55,12 +59,13 @@ class Executor {
   virtual ExecutorStats stats() const = 0;
 };
 
-// `cursors`: where each order starts. Requires: the pool outlives the executor (outputs may outlive both).
+// `cursors`: where each order starts. Steps are made of `feeds`, from the one to be received on.
+// Requires: pool and feeds outlive the executor (outputs may outlive all).
 std::unique_ptr<Executor> make_pipelined(std::shared_ptr<const Plan> plan,
                                          const ExecutorOptions& options, HostPool& pool,
-                                         std::vector<int64_t> cursors);
+                                         std::vector<int64_t> cursors, Feeds& feeds);
 std::unique_ptr<Executor> make_simple(std::shared_ptr<const Plan> plan,
                                       const ExecutorOptions& options, HostPool& pool,
-                                      std::vector<int64_t> cursors);
+                                      std::vector<int64_t> cursors, Feeds& feeds);
 
 }  // namespace stoker

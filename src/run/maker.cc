@@ -43,6 +43,7 @@ void SampleMaker::attempt(Step& step, int i, int attempt) {
     chain_.at_reader(r);
     chain_.feed(r, index, bytes_.take(r, sequence, index));
   }
+  for (int k = 0; k < plan_.input_count(); ++k) chain_.give(k, step.fed->batches[k]->samples[i]);
   chain_.infer();
   step.lowered[i].clear();
   for (int n : plan_.device_nodes())

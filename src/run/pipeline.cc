@@ -44,8 +44,8 @@ ExecutorOptions executor_options(const PipelineOptions& o) {
                      std::to_string(o.num_shards) + ")");
   if (o.executor != "pipelined" && o.executor != "simple")
     throw GraphError("executor expects 'pipelined' or 'simple', got '" + o.executor + "'");
-  // Note [Shares of the budget]: a half for batches, three eighths for the workers' scratch, the rest for reading ahead.
-  // Fixed shares, so no part can starve another.
+  // Note [Shares of the budget]: a half for batches, three eighths for the workers' scratch, the rest for reading ahead
+  // and copies of what is fed (half of it each where a pipeline does both). Fixed shares, so no part can starve another.
   ExecutorOptions e;
   e.num_threads = o.num_threads;
   e.depth = o.prefetch_queue_depth;
@@ -119,11 +119,19 @@ Pipeline::Pipeline(Graph graph, const PipelineOptions& options)
       std::move(graph),
       PlanOptions{options_.batch_size, options_.shard_id, options_.num_shards, options_.rewrites});
   pool_ = std::make_unique<HostPool>(executor_options_.output_limit);
+  size_t fed_limit = options_.memory_limit / 8;
+  if (plan_->reader_count() && plan_->input_count()) {
+    fed_limit /= 2;
+    executor_options_.read_ahead_limit = std::min(executor_options_.read_ahead_limit, fed_limit);
+  }
+  feeds_ = std::make_unique<Feeds>(plan_, fed_limit);
   cursors_.assign(plan_->order_count(), 0);
 }
 
 Pipeline::~Pipeline() {
-  if (getpid() != pid_) (void)executor_.release();  // its threads are the parent's
+  if (getpid() == pid_) return;
+  (void)executor_.release();  // its threads are the parent's
+  (void)feeds_.release();  // threads of the parent may wait in it
 }
 
 void Pipeline::check_process() const {
@@ -135,14 +143,37 @@ void Pipeline::check_process() const {
 Executor& Pipeline::executor() {
   if (!executor_)
     executor_ = (executor_options_.pipelined ? make_pipelined : make_simple)(
-        plan_, executor_options_, *pool_, cursors_);
+        plan_, executor_options_, *pool_, cursors_, *feeds_);
   return *executor_;
 }
 
 std::optional<Outputs> Pipeline::run(const std::function<bool()>& interrupted) {
   const OneCaller caller(*this);
-  while (!executor().wait(50))
-    if (interrupted()) return std::nullopt;
+  do {
+    if (meet_marker()) return Outputs{.is_end = true};
+    feeds_->repeat_last();
+    feeds_->require();
+    // An end may have come while waiting, and the step after it be ready already.
+    if (executor().wait(50) && !feeds_->is_at_marker()) return take();
+  } while (!interrupted());
+  return std::nullopt;
+}
+
+// True at the end of an epoch of what is fed.
+bool Pipeline::meet_marker() {
+  if (!feeds_->is_at_marker()) return false;
+  try {
+    return feeds_->meet_marker();
+  } catch (...) {
+    // The failure took a step, so every order goes one on.
+    executor_.reset();
+    for (size_t r = 0; r < cursors_.size(); ++r)
+      cursors_[r] = plan_->order(static_cast<int>(r)).next(cursors_[r]);
+    throw;
+  }
+}
+
+Outputs Pipeline::take() {
   Outputs out;
   try {
     out = executor_->take();
@@ -151,8 +182,9 @@ std::optional<Outputs> Pipeline::run(const std::function<bool()>& interrupted) {
     throw;
   }
   cursors_ = out.next;
+  feeds_->receive();
   note(out.failures);
-  if (out.is_lost) throw BatchError(std::move(out.failures), options_.batch_size);
+  if (out.is_lost) throw BatchError(std::move(out.failures), out.size);
   return out;
 }
 
@@ -163,6 +195,11 @@ void Pipeline::note(const std::vector<SampleFailure>& failures) {
     ++q.times;
     ++failures_;
   }
+}
+
+Feeds& Pipeline::feeds() {
+  check_process();
+  return *feeds_;
 }
 
 void Pipeline::schedule() {
@@ -185,6 +222,7 @@ std::vector<std::string> Pipeline::restore(const std::string& text, bool force) 
   const bool drawn = options_.seed_is_drawn;
   RestoredState s = load_state(text, *plan_, seed(), drawn, force);
   executor_.reset();
+  feeds_->clear();
   cursors_ = std::move(s.cursors);
   options_.seed = executor_options_.seed = s.seed;
   return std::move(s.warnings);
@@ -228,6 +266,8 @@ Pipeline::Stats Pipeline::stats() const {
   s.scratch_limit = executor_options_.scratch_limit;
   s.read_ahead_limit = executor_options_.read_ahead_limit;
   s.batches = pool_->usage();
+  s.fed = feeds_->usage();
+  s.fed_limit = plan_->input_count() ? s.fed.limit : 0;
   s.failures = failures_;
   return s;
 }

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "run/executor.h"
+#include "run/feed.h"
 
 namespace stoker {
 
@@ -49,8 +50,9 @@ class Pipeline {
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
 
-  // The next step. Throws BatchError (on_error=raise, or nothing left of a batch), BudgetError, DeviceError. `interrupted` is asked
-  // every 50 ms while waiting; when it answers true, run() returns nothing and no step is lost.
+  // The next step; with `is_end` set there is none: a source of what is fed ended its epoch. Throws BatchError (on_error=raise, or
+  // nothing left of a batch), BudgetError, DeviceError, SourceError (nothing was fed), and what was given to Feeds::fail().
+  // `interrupted` is asked every 50 ms while waiting; when it answers true, run() returns nothing and no step is lost.
   std::optional<Outputs> run(const std::function<bool()>& interrupted = [] { return false; });
   void schedule();
   // Before any further run(): as if it had just been built, from where it stands; frees what was ahead.
@@ -60,6 +62,9 @@ class Pipeline {
   // [What a state goes on with].
   std::string state() const;
   std::vector<std::string> restore(const std::string& state, bool force);
+
+  // Any thread may feed while another one runs.
+  Feeds& feeds();
 
   const Plan& plan() const { return *plan_; }
   const PipelineOptions& options() const { return options_; }
@@ -79,8 +84,8 @@ class Pipeline {
   struct Stats {
     ExecutorStats executor;
     std::vector<NodeTime> nodes;
-    size_t memory_limit, scratch_limit, read_ahead_limit;
-    Usage batches;
+    size_t memory_limit, scratch_limit, read_ahead_limit, fed_limit;
+    Usage batches, fed;
     int64_t failures;
   };
   Stats stats() const;
@@ -91,11 +96,14 @@ class Pipeline {
   void check_process() const;
   void note(const std::vector<SampleFailure>& failures);
   Executor& executor();
+  bool meet_marker();
+  Outputs take();
 
   std::shared_ptr<const Plan> plan_;
   PipelineOptions options_;
   ExecutorOptions executor_options_;
   std::unique_ptr<HostPool> pool_;
+  std::unique_ptr<Feeds> feeds_;
   std::vector<int64_t> cursors_;  // after what the user received
   // By index of the sample (0 without a reader) and operator: so no run, however long, fills the memory.
   std::map<std::pair<int64_t, std::string>, Quarantined> quarantine_;

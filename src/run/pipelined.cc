@@ -12,8 +12,9 @@
 #include <mutex>
 #include <thread>
 
+#include "run/cursors.h"
 #include "run/device_stage.h"
-#include "run/maker.h"
+#include "run/worker.h"
 
 namespace stoker {
 
@@ -22,47 +23,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 int64_t ns_since(Clock::time_point t) { return std::chrono::nanoseconds(Clock::now() - t).count(); }
 
-// Where each order stands before a step. Walks forward on demand and forgets what is behind. Thread-safe.
-class Cursors {
- public:
-  Cursors(const Plan& plan, std::vector<int64_t> first) : plan_(plan) {
-    steps_.push_back(std::move(first));
-  }
-  std::vector<int64_t> at(int64_t step) {
-    std::lock_guard lock(mutex_);
-    return entry(step);
-  }
-  int64_t at(int64_t step, int reader) {
-    std::lock_guard lock(mutex_);
-    return entry(step)[reader];
-  }
-  void forget_before(int64_t step) {
-    std::lock_guard lock(mutex_);
-    for (; begin_ < step && steps_.size() > 1; ++begin_) steps_.pop_front();
-  }
-
- private:
-  const std::vector<int64_t>& entry(int64_t step) {
-    while (begin_ + static_cast<int64_t>(steps_.size()) <= step) {
-      std::vector<int64_t> next = steps_.back();
-      for (size_t r = 0; r < next.size(); ++r)
-        next[r] = plan_.order(static_cast<int>(r)).next(next[r]);
-      steps_.push_back(std::move(next));
-    }
-    return steps_[step - begin_];
-  }
-
-  const Plan& plan_;
-  std::mutex mutex_;
-  std::deque<std::vector<int64_t>> steps_;
-  int64_t begin_ = 0;
-};
-
 enum class Ticket : uint8_t { kPending, kRunning, kDone };
 
 struct Iteration {
-  Iteration(const Plan& plan, int64_t number, std::vector<int64_t> cursors)
-      : step(plan, number, std::move(cursors)), tickets(plan.batch_size()) {}
+  Iteration(const Plan& plan, int64_t number, std::vector<int64_t> cursors,
+            std::shared_ptr<const FedStep> fed)
+      : step(plan, number, std::move(cursors), std::move(fed)), tickets(step.size()) {}
   Step step;
   std::vector<Ticket> tickets;
   int64_t first_pending = 0;  // none before this one
@@ -78,57 +44,15 @@ struct Iteration {
   }
 };
 
-// A worker's view of the fetchers.
-class FetchedBytes final : public ByteSource {
- public:
-  FetchedBytes(const Plan& plan, std::vector<std::unique_ptr<io::Fetcher>>& fetchers)
-      : fetchers_(fetchers), taken_(fetchers.size()), direct_(plan) {}
-  std::span<const uint8_t> take(int reader, int64_t sequence, int64_t index) override {
-    const auto start = Clock::now();
-    std::span<const uint8_t> bytes;
-    if (sequence >= 0) {
-      bytes = fetched(reader, sequence, index);
-    } else {
-      bytes = direct_.take(reader, sequence, index);
-    }
-    wait_ns.fetch_add(ns_since(start), std::memory_order_relaxed);
-    bytes_read.fetch_add(static_cast<int64_t>(bytes.size()), std::memory_order_relaxed);
-    return bytes;
-  }
-  std::atomic<int64_t> wait_ns{0}, bytes_read{0};
-
- private:
-  std::span<const uint8_t> fetched(int reader, int64_t sequence, int64_t index) {
-    std::optional<io::Bytes> bytes = fetchers_[reader]->take(sequence);
-    // Taken before: this is a ticket that went back for want of memory.
-    if (!bytes) return direct_.take(reader, sequence, index);
-    taken_[reader] = std::move(*bytes);
-    return {reinterpret_cast<const uint8_t*>(taken_[reader].data()), taken_[reader].size()};
-  }
-
-  std::vector<std::unique_ptr<io::Fetcher>>& fetchers_;
-  std::vector<io::Bytes> taken_;
-  DirectBytes direct_;
-};
-
-struct Worker {
-  Worker(const Plan& plan, const ExecutorOptions& options,
-         std::vector<std::unique_ptr<io::Fetcher>>& fetchers, HostPool& pool)
-      : bytes(plan, fetchers), maker(plan, plan.rewrites(), options, bytes, pool) {}
-  FetchedBytes bytes;
-  SampleMaker maker;
-  std::atomic<int64_t> idle_ns{0};
-  std::atomic<size_t> scratch{0};
-  std::thread thread;
-};
-
 class Pipelined final : public Executor {
  public:
   Pipelined(std::shared_ptr<const Plan> plan, const ExecutorOptions& options, HostPool& pool,
-            std::vector<int64_t> cursors)
+            std::vector<int64_t> cursors, Feeds& feeds)
       : plan_(std::move(plan)),
         options_(options),
         pool_(pool),
+        feeds_(feeds),
+        first_fed_(feeds.received()),
         cursors_(*plan_, std::move(cursors)) {
     for (int r = 0; r < plan_->reader_count(); ++r) start_reading(r);
     pool_.on_release([this] { memory_released(); });
@@ -138,9 +62,11 @@ class Pipelined final : public Executor {
       device_ = std::make_unique<DeviceStage>(*plan_, options_.device_id, options_.depth + 1);
     for (auto& w : workers_) w->thread = std::thread([this, &w = *w] { work(w); });
     if (device_) issuer_ = std::thread([this] { issue(); });
+    feeds_.on_change([this] { fed(); });
   }
 
   ~Pipelined() override {
+    feeds_.on_change(nullptr);
     pool_.on_release(nullptr);
     {
       std::lock_guard lock(mutex_);
@@ -164,8 +90,10 @@ class Pipelined final : public Executor {
     open_iterations();
     bury(lock);
     const bool was_ready = front_ready();
-    const bool ready = was_ready || done_.wait_for(lock, std::chrono::milliseconds(milliseconds),
-                                                   [&] { return front_ready() || is_stuck(); });
+    const bool ready =
+        was_ready || done_.wait_for(lock, std::chrono::milliseconds(milliseconds), [&] {
+          return front_ready() || is_stuck() || feeds_.is_at_marker();
+        });
     waited_ = waited_ || !was_ready;
     user_wait_ns_ += ns_since(start);
     if (!front_ready() && is_stuck()) {
@@ -279,13 +207,23 @@ class Pipelined final : public Executor {
     }
   }
 
-  // Opens what depth and budget allow. With memory tight only the oldest iteration goes on.
+  // Something was fed, by whatever thread.
+  void fed() {
+    std::unique_lock lock(mutex_);
+    open_iterations();
+    bury(lock);
+    done_.notify_all();
+  }
+
+  // Opens what depth, budget and feeds allow. With memory tight only the oldest iteration goes on.
   void open_iterations() {
     while (!stop_ && static_cast<int>(ring_.size()) < options_.depth &&
            !(tight_ && !ring_.empty())) {
       const int64_t number = ring_.empty() ? next_number_ : ring_.back()->step.number + 1;
+      if (!feeds_.has(first_fed_ + number)) return;
       if (!ring_.empty() && !pool_.has_room(largest_bytes_)) return;
-      auto it = std::make_unique<Iteration>(*plan_, number, cursors_.at(number));
+      auto it = std::make_unique<Iteration>(*plan_, number, cursors_.at(number),
+                                            feeds_.at(first_fed_ + number));
       if (!it->step.allocate(*plan_, pool_)) {
         graveyard_.push_back(std::move(it));
         unopened_ = ring_.empty();
@@ -426,15 +364,17 @@ class Pipelined final : public Executor {
   bool is_stuck() const { return unopened_ || (stuck_ && !ring_.front()->running); }
 
   std::string stuck_message() const {
-    return (unopened_
-                ? "no memory for a batch of " + std::to_string(plan_->batch_size()) + " samples. "
-                : "no memory for the next sample of the oldest batch. ") +
+    return (unopened_ ? "no memory for a batch of up to " + std::to_string(plan_->batch_size()) +
+                            " samples. "
+                      : "no memory for the next sample of the oldest batch. ") +
            pool_.explain();
   }
 
   std::shared_ptr<const Plan> plan_;
   ExecutorOptions options_;
   HostPool& pool_;
+  Feeds& feeds_;
+  const int64_t first_fed_;  // the feeds' step that is iteration 0
   Cursors cursors_;
   std::vector<std::unique_ptr<io::Fetcher>> fetchers_;
   std::vector<std::unique_ptr<Worker>> workers_;
@@ -456,8 +396,8 @@ class Pipelined final : public Executor {
 
 std::unique_ptr<Executor> make_pipelined(std::shared_ptr<const Plan> plan,
                                          const ExecutorOptions& options, HostPool& pool,
-                                         std::vector<int64_t> cursors) {
-  return std::make_unique<Pipelined>(std::move(plan), options, pool, std::move(cursors));
+                                         std::vector<int64_t> cursors, Feeds& feeds) {
+  return std::make_unique<Pipelined>(std::move(plan), options, pool, std::move(cursors), feeds);
 }
 
 }  // namespace stoker

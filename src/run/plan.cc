@@ -4,7 +4,7 @@
 
 namespace stoker {
 
-bool Slot::is_fixed() const {
+bool is_fixed(const TensorType& type) {
   if (type.shape.rank < 0) return false;
   return std::all_of(type.shape.extent, type.shape.extent + type.shape.rank,
                      [](int64_t e) { return e >= 0; });
@@ -39,6 +39,10 @@ void Plan::mark_used() {
   std::reverse(device_nodes_.begin(), device_nodes_.end());
   for (int i = 0; i < size(); ++i) {
     if (!nodes_[i].is_used) continue;
+    if (checked_[i].type->kind == OperatorKind::kInput) {
+      nodes_[i].input = input_count();
+      inputs_.push_back(i);
+    }
     if (!checked_[i].type->infers) mark_early(i);
     for (auto& link : node(i).links) mark_early(link.from.node);
     for (size_t k = 0; k < node(i).inputs.size(); ++k)
@@ -158,6 +162,7 @@ std::string Plan::str() const {
     if (!p.is_used) s += ": left out, no output needs it";
     else if (p.source)
       s += ": " + std::to_string(p.source->size()) + " samples, read ahead in order";
+    else if (p.input >= 0) s += ": fed by the user";
     else if (p.fuses_into >= 0) s += ": in one pass with " + node(p.fuses_into).name;
     else if (p.is_early) s += ": first, it decides shapes or arguments";
     else if (is_narrowed(i)) s += ": only the window that later operators look at";

@@ -22,14 +22,18 @@ struct PlanNode {
   int fuses_into = -1;
   std::unique_ptr<Source> source;  // of a reader
   int reader = -1;  // its number among the used readers
+  int input = -1;  // its number among the used inputs
   std::vector<int> output_slots;  // by output: which slot of the chain it fills, -1 none
 };
+
+// Every extent is known.
+bool is_fixed(const TensorType& type);
 
 // A value that leaves the per-sample chain: an output of the graph, or an input of the device stage.
 struct Slot {
   Ref from;
   TensorType type;  // extents of -1: ragged
-  bool is_fixed() const;
+  bool is_fixed() const { return stoker::is_fixed(type); }
 };
 
 struct PlanOptions {
@@ -48,6 +52,10 @@ class Plan : public Provenance {
   const Node& node(int i) const { return graph_.nodes[i]; }
   const CheckedNode& checked(int i) const { return checked_[i]; }
   const PlanNode& planned(int i) const { return nodes_[i]; }
+
+  // Inputs by number: nodes that the user feeds.
+  int input_count() const { return static_cast<int>(inputs_.size()); }
+  int input_node(int k) const { return inputs_[k]; }
 
   // Readers by number; the lead one decides positions. Without a reader there is one endless order of the pipeline's own.
   int reader_count() const { return static_cast<int>(readers_.size()); }
@@ -85,7 +93,7 @@ class Plan : public Provenance {
   PlanOptions options_;
   std::vector<CheckedNode> checked_;
   std::vector<PlanNode> nodes_;
-  std::vector<int> readers_, device_nodes_;
+  std::vector<int> readers_, inputs_, device_nodes_;
   std::vector<io::Order> orders_;
   int64_t own_offset_ = 0;  // of this shard in the step, where the order is the pipeline's own
   int lead_ = 0;

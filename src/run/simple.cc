@@ -11,11 +11,12 @@ namespace {
 class Simple final : public Executor {
  public:
   Simple(std::shared_ptr<const Plan> plan, const ExecutorOptions& options, HostPool& pool,
-         std::vector<int64_t> cursors)
+         std::vector<int64_t> cursors, Feeds& feeds)
       : plan_(std::move(plan)),
         options_(options),
         pool_(pool),
         cursors_(std::move(cursors)),
+        feeds_(feeds),
         bytes_(*plan_),
         maker_(*plan_, Rewrites{false, false}, options_, bytes_, pool_) {
     if (plan_->has_device_stage())
@@ -23,13 +24,15 @@ class Simple final : public Executor {
   }
 
   void schedule() override {}
-  bool wait(int) override { return true; }
+  bool wait(int milliseconds) override {
+    return !plan_->input_count() || feeds_.wait(feeds_.received(), milliseconds);
+  }
 
   Outputs take() override {
-    Step step(*plan_, steps_++, cursors_);
+    Step step(*plan_, steps_++, cursors_, feeds_.at(feeds_.received()));
     if (!step.allocate(*plan_, pool_))
       throw BudgetError("no memory for a batch. " + pool_.explain());
-    for (int i = 0; i < plan_->batch_size(); ++i) {
+    for (int i = 0; i < step.size(); ++i) {
       try {
         step.is_made[i] = maker_.make(step, i, step.failures);
         samples_ += step.is_made[i];
@@ -54,6 +57,7 @@ class Simple final : public Executor {
   ExecutorOptions options_;
   HostPool& pool_;
   std::vector<int64_t> cursors_;
+  Feeds& feeds_;
   DirectBytes bytes_;
   SampleMaker maker_;
   std::unique_ptr<DeviceStage> device_;
@@ -64,10 +68,10 @@ class Simple final : public Executor {
 
 std::unique_ptr<Executor> make_simple(std::shared_ptr<const Plan> plan,
                                       const ExecutorOptions& options, HostPool& pool,
-                                      std::vector<int64_t> cursors) {
+                                      std::vector<int64_t> cursors, Feeds& feeds) {
   ExecutorOptions one = options;
   one.num_threads = 1;
-  return std::make_unique<Simple>(std::move(plan), one, pool, std::move(cursors));
+  return std::make_unique<Simple>(std::move(plan), one, pool, std::move(cursors), feeds);
 }
 
 }  // namespace stoker

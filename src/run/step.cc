@@ -16,27 +16,39 @@ int64_t bytes_of(const TensorType& t) { return t.shape.volume() * size_of(t.dtyp
 
 }  // namespace
 
-Step::Step(const Plan& plan, int64_t number, std::vector<int64_t> cursors)
+Step::Step(const Plan& plan, int64_t number, std::vector<int64_t> cursors,
+           std::shared_ptr<const FedStep> given)
     : number(number),
       cursors(std::move(cursors)),
-      is_made(plan.batch_size()),
-      index(plan.batch_size()),
-      lowered(plan.batch_size()),
+      fed(std::move(given)),
+      is_made(fed ? fed->size : plan.batch_size()),
+      index(is_made.size()),
+      lowered(is_made.size()),
       memory_(plan.slots().size()) {
   for (SlotMemory& s : memory_) {
-    s.own.resize(plan.batch_size());
-    s.views.resize(plan.batch_size());
+    s.own.resize(is_made.size());
+    s.views.resize(is_made.size());
   }
+}
+
+// A slot's, with what is known of this step: samples fed in one shape make a dense batch.
+TensorType Step::type_of(const Plan& plan, int slot) const {
+  const Slot& s = plan.slots()[slot];
+  const int input = plan.planned(s.from.node).input;
+  TensorType type = s.type;
+  if (input < 0) return type;
+  if (const auto shape = fed->batches[input]->common_shape()) type.shape = *shape;
+  return type;
 }
 
 bool Step::allocate(const Plan& plan, HostPool& pool) {
   for (size_t k = 0; k < memory_.size(); ++k) {
-    const Slot& slot = plan.slots()[k];
-    if (!slot.is_fixed()) continue;
+    const TensorType type = type_of(plan, static_cast<int>(k));
+    if (!is_fixed(type)) continue;
     int64_t bytes;
-    if (__builtin_mul_overflow(bytes_of(slot.type), plan.batch_size(), &bytes))
-      throw BudgetError("a batch of " + std::to_string(plan.batch_size()) + " samples of " +
-                        slot.type.str() + " is larger than any memory");
+    if (__builtin_mul_overflow(bytes_of(type), size(), &bytes))
+      throw BudgetError("a batch of " + std::to_string(size()) + " samples of " + type.str() +
+                        " is larger than any memory");
     memory_[k].whole = acquire(pool, bytes);
     if (!memory_[k].whole) return false;
   }
@@ -120,6 +132,7 @@ Batch Step::copy(const Batch& batch, HostPool& pool) const {
 
 Outputs Step::publish(const std::shared_ptr<const Plan>& plan, HostPool& pool, OnError on_error) {
   Outputs out;
+  out.size = size();
   for (size_t r = 0; r < cursors.size(); ++r)
     out.next.push_back(plan->order(static_cast<int>(r)).next(cursors[r]));
   out.ends_epoch = plan->order(plan->lead()).ends_epoch(cursors[plan->lead()]);

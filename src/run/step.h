@@ -5,6 +5,7 @@
 // samples may run at once.
 #pragma once
 #include "run/executor.h"
+#include "run/feed.h"
 
 namespace stoker {
 
@@ -19,8 +20,10 @@ struct Starved {};
 
 class Step {
  public:
-  // `number` counts steps since the executor began; `cursors` is where each order stands before this one.
-  Step(const Plan& plan, int64_t number, std::vector<int64_t> cursors);
+  // `number` counts steps since the executor began; `cursors` is where each order stands before this one;
+  // `fed` is what it is made of, null without inputs.
+  Step(const Plan& plan, int64_t number, std::vector<int64_t> cursors,
+       std::shared_ptr<const FedStep> fed);
 
   // Takes the contiguous buffers of the fixed slots. False when the pool has no room: the step is of no use then.
   bool allocate(const Plan& plan, HostPool& pool);
@@ -33,6 +36,8 @@ class Step {
 
   int64_t number;
   std::vector<int64_t> cursors;
+  std::shared_ptr<const FedStep> fed;
+  int64_t size() const { return static_cast<int64_t>(is_made.size()); }  // samples
   std::vector<char> is_made;  // by sample; read when all are done
   std::vector<int64_t> index;  // by sample: which sample of the lead source it became
   std::vector<std::vector<Lowered>> lowered;  // by sample, by place in Plan::device_nodes
@@ -49,6 +54,7 @@ class Step {
     std::vector<std::shared_ptr<Buffer>> own;
     std::vector<View> views;
   };
+  TensorType type_of(const Plan& plan, int slot) const;
   Batch collect(SlotMemory& memory, const TensorType& type);
   Batch copy(const Batch& batch, HostPool& pool) const;
   std::vector<SlotMemory> memory_;

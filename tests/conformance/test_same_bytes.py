@@ -48,6 +48,29 @@ def test_however_it_is_run(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", names())
+def test_fed_as_well_as_constant(name: str) -> None:
+    """What a source gives is as good as what a constant gives, strides and all."""
+    calls = calls_of(name)
+    judge = take(make(lambda: place_all(calls), batch_size=3), 6)
+    for settings in ({}, SIMPLE):
+        pipe = make(lambda: [n for c in calls for n in fed(c)], batch_size=3, **settings)
+        assert_same(take(pipe, 6), judge, f"{name}, fed")
+
+
+def fed(call: Call) -> list[DataNode]:
+    """The call with its inputs from sources; the arrays are windows of larger ones."""
+
+    def node(array: np.ndarray[Any, Any], layout: str) -> DataNode:
+        room = np.zeros([3, *(2 * n for n in array.shape)], array.dtype)
+        room[(slice(None), *(slice(None, None, 2) for _ in array.shape))] = array
+        batch = room[(slice(None), *(slice(None, None, 2) for _ in array.shape))]
+        return fn.external_source(lambda i: batch, layout=layout or None)
+
+    inputs = [node(a, layout) for a, layout in call.inputs]
+    return outputs_of(call_operator(operators()[call.op], inputs, call.arguments))
+
+
+@pytest.mark.parametrize("name", names())
 def test_shards_deal_the_same_samples(name: str) -> None:
     calls = calls_of(name)[:6]
     judge = take(make(lambda: place_all(calls), batch_size=3), 12)

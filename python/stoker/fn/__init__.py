@@ -44,14 +44,23 @@ def _names_in(module: ModuleType) -> list[str]:
 def _find(module: ModuleType, name: str) -> Any:
     wanted = _prefix(module) + name
     if wanted in operators():
-        function = make_function(operators()[wanted])
+        function = _made(wanted)
         setattr(module, name, function)
         return function
     new_name = _legacy.FUNCTIONS.get(wanted, "")
     if new_name in operators():
         _legacy.warn(f"fn.{wanted}", f"fn.{new_name}")
-        return make_function(operators()[new_name])
+        return _made(new_name)
     raise AttributeError(_missing(wanted, name), name=name, obj=module)
+
+
+def _made(name: str) -> Any:
+    op = operators()[name]
+    if op["kind"] == "input":
+        from stoker import _external_source
+
+        return _external_source.make_function(op)
+    return make_function(op)
 
 
 def _missing(wanted: str, name: str) -> str:

@@ -1,0 +1,243 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+// Arrays of Python as batches that are fed: by the buffer protocol or DLPack, without a copy here.
+#include "run/feed.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstring>
+
+#include "dlpack.h"
+#include "parts.h"
+
+namespace stoker::python {
+
+namespace {
+
+// What Python lent for a batch.
+struct Lent {
+  std::vector<Py_buffer> buffers;
+  std::vector<nb::object> objects;
+};
+
+void give_back(Lent* lent) {
+  for (Py_buffer& b : lent->buffers) PyBuffer_Release(&b);
+  delete lent;
+}
+
+struct Fed {
+  FedBatch batch;
+};
+
+[[noreturn]] void refuse(const std::string& what) { throw GraphError("what is fed " + what); }
+
+// A character of the struct module, as buffers name their elements.
+DType dtype_of_format(const char* format, Py_ssize_t size) {
+  std::string f = format ? format : "B";
+  if (!f.empty() && std::strchr("@=<|", f[0])) f.erase(0, 1);
+  const char kind = f.size() == 1 ? f[0] : '\0';
+  const std::string bits = std::to_string(size * 8);
+  DType t = DType::kNone;
+  if (kind == '?') t = DType::kBool;
+  else if (kind && std::strchr("bhilqn", kind)) t = dtype_named("int" + bits);
+  else if (kind && std::strchr("cBHILQN", kind)) t = dtype_named("uint" + bits);
+  else if (kind && std::strchr("efd", kind)) t = dtype_named("float" + bits);
+  if (t == DType::kNone)
+    refuse("has elements of format '" + std::string(format ? format : "") + "', " +
+           std::to_string(size) + " bytes each; no dtype of types.* is that");
+  return t;
+}
+
+DType dtype_of(const dlpack::DataType& d) {
+  const std::string bits = std::to_string(d.bits);
+  DType t = DType::kNone;
+  if (d.lanes == 1 && d.code == dlpack::kBool) t = DType::kBool;
+  else if (d.lanes == 1 && d.code == dlpack::kInt) t = dtype_named("int" + bits);
+  else if (d.lanes == 1 && d.code == dlpack::kUint) t = dtype_named("uint" + bits);
+  else if (d.lanes == 1 && d.code == dlpack::kFloat) t = dtype_named("float" + bits);
+  if (t == DType::kNone)
+    refuse("has elements of DLPack code " + std::to_string(d.code) + ", " + bits +
+           " bits; no dtype of types.* is that");
+  return t;
+}
+
+// `axes`: how many more a sample may have, for a batch's own.
+View view_of(void* data, DType dtype, int rank, int axes) {
+  static std::byte nothing[64];  // a place for arrays of no elements
+  if (rank > kMaxRank + axes)
+    refuse("has samples of " + std::to_string(rank - axes) + " axes; there may be " +
+           std::to_string(kMaxRank));
+  View v;
+  v.data = data ? data : nothing;
+  v.dtype = dtype;
+  return v;
+}
+
+// An array with the batch's axis apart, which a View could not hold beside all of a sample's.
+struct Array {
+  View sample;  // the first
+  int64_t count = 1, stride = 0;
+};
+
+void add_axis(Array& a, int axis, bool is_batch, int64_t extent, int64_t stride) {
+  if (is_batch && axis == 0) {
+    a.count = extent;
+    a.stride = stride;
+    return;
+  }
+  a.sample.shape.push_back(extent);
+  a.sample.strides.push_back(stride);
+}
+
+Array finished(Array a) {
+  a.sample.origin = Shape::filled(a.sample.shape.rank, 0);
+  a.sample.full = a.sample.shape;
+  return a;
+}
+
+void need_axis(int rank, bool is_batch) {
+  if (is_batch && rank == 0)
+    refuse("is a scalar; a batch is a list, or an array with an axis for it");
+}
+
+Array from_buffer(nb::handle h, bool is_batch, Lent& lent) {
+  Py_buffer b;
+  if (PyObject_GetBuffer(h.ptr(), &b, PyBUF_STRIDED_RO | PyBUF_FORMAT) != 0)
+    throw nb::python_error();
+  lent.buffers.push_back(b);
+  need_axis(b.ndim, is_batch);
+  Array a{view_of(b.buf, dtype_of_format(b.format, b.itemsize), b.ndim, is_batch)};
+  for (int i = 0; i < b.ndim; ++i) add_axis(a, i, is_batch, b.shape[i], b.strides[i]);
+  return finished(a);
+}
+
+template <class M>
+const dlpack::Tensor* tensor_in(nb::handle capsule, const char* name) {
+  if (!PyCapsule_IsValid(capsule.ptr(), name)) return nullptr;
+  return &static_cast<M*>(PyCapsule_GetPointer(capsule.ptr(), name))->tensor;
+}
+
+// The capsule stays as it is and frees what it holds when it goes.
+Array from_dlpack(nb::handle h, bool is_batch, Lent& lent) {
+  const nb::object place = h.attr("__dlpack_device__")();
+  if (nb::cast<int>(nb::object(place[0])) != dlpack::kCpu)
+    refuse("lies on a device (DLPack type " + nb::cast<std::string>(nb::str(nb::object(place[0]))) +
+           "); bring it to the CPU before");
+  nb::object capsule = h.attr("__dlpack__")();
+  const dlpack::Tensor* t = tensor_in<dlpack::Managed>(capsule, "dltensor");
+  if (!t) t = tensor_in<dlpack::ManagedVersioned>(capsule, "dltensor_versioned");
+  if (!t) refuse("gave a DLPack capsule of an unknown kind");
+  lent.objects.push_back(capsule);
+  need_axis(t->ndim, is_batch);
+  const DType dtype = dtype_of(t->dtype);
+  Array a{view_of(t->data ? static_cast<char*>(t->data) + t->byte_offset : nullptr, dtype, t->ndim,
+                  is_batch)};
+  std::vector<int64_t> strides(t->ndim, 1);
+  for (int i = t->ndim - 2; i >= 0; --i) strides[i] = strides[i + 1] * t->shape[i + 1];
+  for (int i = 0; i < t->ndim; ++i)
+    add_axis(a, i, is_batch, t->shape[i],
+             (t->strides ? t->strides[i] : strides[i]) * size_of(dtype));
+  return finished(a);
+}
+
+Array array_of(nb::handle h, bool is_batch, Lent& lent) {
+  if (PyObject_CheckBuffer(h.ptr())) return from_buffer(h, is_batch, lent);
+  if (PyObject_HasAttrString(h.ptr(), "__dlpack__")) return from_dlpack(h, is_batch, lent);
+  refuse("is of type " + nb::cast<std::string>(h.type().attr("__name__")) +
+         ", not an array (buffer protocol, DLPack)");
+}
+
+void add_samples(FedBatch& batch, const Array& a, const Layout& layout) {
+  for (int64_t i = 0; i < a.count; ++i) {
+    View v = a.sample;
+    v.layout = layout;
+    v.data = v.as<char>() + i * a.stride;
+    batch.samples.push_back(v);
+  }
+}
+
+Fed fed_of(nb::handle data, const std::string& layout) {
+  Lent* lent = new Lent;
+  const std::shared_ptr<Lent> owner = released_with_lock(lent, &give_back);
+  Fed fed{{{}, owner}};
+  if (layout.size() > kMaxRank) refuse("has a layout of more than 6 letters, '" + layout + "'");
+  if (nb::isinstance<nb::list>(data) || nb::isinstance<nb::tuple>(data)) {
+    for (nb::handle sample : data)
+      add_samples(fed.batch, array_of(sample, false, *lent), Layout(layout));
+  } else {
+    add_samples(fed.batch, array_of(data, true, *lent), Layout(layout));
+  }
+  if (fed.batch.samples.empty()) refuse("is a batch of no samples");
+  return fed;
+}
+
+bool feed(Pipeline& p, const std::string& name, const Fed& fed, bool copy, int wait_ms) {
+  const nb::gil_scoped_release unlocked;
+  Feeds& feeds = p.feeds();
+  const int input = feeds.input(name);
+  if (input < 0) return true;  // no output needs it
+  const auto& samples = fed.batch.samples;
+  const bool is_dense =
+      std::all_of(samples.begin(), samples.end(), [](const View& v) { return v.is_dense(); });
+  return feeds.feed(input, fed.batch, copy || !is_dense, wait_ms);
+}
+
+void fail(Pipeline& p, const std::string& name, nb::handle exception) {
+  const PyFailure failure{
+      released_with_lock<PyObject>(exception.inc_ref().ptr(), [](PyObject* o) { Py_DECREF(o); })};
+  const auto why = std::make_exception_ptr(failure);
+  const nb::gil_scoped_release unlocked;
+  p.feeds().fail(p.feeds().input(name), why);
+}
+
+}  // namespace
+
+void bind_feed(nb::module_& m) {
+  m.def(
+      "expect_leaks", [] { nb::set_leak_warnings(false); },
+      "Something that cannot be ended holds objects of this module at the exit.");
+  nb::class_<Fed>(m, "Fed", "A batch to be fed: a list of arrays, or an array of the batch first.")
+      .def(
+          "__init__",
+          [](Fed* self, nb::handle data, const std::string& layout) {
+            new (self) Fed(fed_of(data, layout));
+          },
+          nb::arg("data"), nb::arg("layout"))
+      .def("__len__", [](const Fed& f) { return f.batch.samples.size(); })
+      .def_prop_ro("dtype", [](const Fed& f) { return name_of(f.batch.samples[0].dtype); })
+      .def_prop_ro("ndim", [](const Fed& f) { return f.batch.samples[0].shape.rank; })
+      .def_prop_ro("layout",
+                   [](const Fed& f) { return std::string(f.batch.samples[0].layout.str()); })
+      .def(
+          "copy", [](const Fed& f) { return Fed{f.batch.copy()}; },
+          nb::call_guard<nb::gil_scoped_release>(), "The same, in memory of its own.");
+}
+
+void bind_feeding(nb::class_<Pipeline>& pipeline) {
+  pipeline
+      .def("feed", &feed, nb::arg("name"), nb::arg("fed"), nb::arg("copy"), nb::arg("wait_ms"),
+           "The input's next batch; False where there was no room for a copy for so long.")
+      .def("fail", &fail, nb::arg("name"), nb::arg("exception"),
+           "What run() raises in place of the input's next batch.")
+      .def(
+          "end_epoch",
+          [](Pipeline& p, const std::string& name) { p.feeds().end_epoch(p.feeds().input(name)); },
+          nb::arg("name"), nb::call_guard<nb::gil_scoped_release>(),
+          "An epoch ends before the input's next batch.")
+      .def(
+          "set_awaited",
+          [](Pipeline& p, const std::string& name, bool awaited) {
+            p.feeds().set_awaited(p.feeds().input(name), awaited);
+          },
+          nb::arg("name"), nb::arg("awaited"), "Whether run() waits for the input to be fed.")
+      .def(
+          "is_used",
+          [](Pipeline& p, const std::string& name) { return p.feeds().input(name) >= 0; },
+          nb::arg("name"), "Whether an output needs this input.")
+      .def_prop_ro(
+          "received", [](Pipeline& p) { return p.feeds().received(); },
+          "Steps that run() handed out, or raised for, since the pipeline was built.");
+}
+
+}  // namespace stoker::python

@@ -1,0 +1,64 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""What users feed, as what the engine takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stoker import _core
+from stoker.errors import GraphError
+
+
+def to_fed(data: Any, layout: str | None = None) -> _core.Fed:
+    """A batch: a list of samples, or one array with the batch first. Nothing is copied here.
+
+    A sample is an array: of NumPy or PyTorch (on the CPU), anything with the buffer protocol,
+    DLPack or ``__array__``, a number or a nested list. Raises ``GraphError`` on anything else.
+    """
+    if isinstance(data, _core.Batch):
+        layout = layout or data.layout
+        data = [data[i] for i in range(len(data))]
+    if isinstance(data, (list, tuple)):
+        samples = [_array(x, f"sample {i}") for i, x in enumerate(data)]
+        layout = layout or _layout_of(samples)
+        return _core.Fed(samples, layout)
+    return _core.Fed(_array(data, "the batch"), layout or "")
+
+
+def _layout_of(samples: list[Any]) -> str:
+    first = samples[0] if samples else None
+    return first.layout if isinstance(first, _core.Tensor) else ""
+
+
+def _array(value: Any, what: str) -> Any:
+    if hasattr(value, "__dlpack__") or isinstance(value, (bytes, bytearray, memoryview)):
+        return _native(value)
+    if _has_buffer(value):
+        return value
+    if value is None or isinstance(value, (str, dict, set)):
+        raise GraphError(f"{what} that was fed is of type {type(value).__name__}, not an array")
+    import numpy
+
+    array = numpy.asarray(value)
+    if array.dtype.hasobject or array.dtype.kind in "USV":
+        raise GraphError(
+            f"{what} that was fed is of type {type(value).__name__}, which is no array of numbers"
+        )
+    return array
+
+
+def _native(value: Any) -> Any:
+    """NumPy's arrays of another byte order in the machine's."""
+    dtype = getattr(value, "dtype", None)
+    if dtype is not None and getattr(dtype, "isnative", True) is False:
+        return value.astype(dtype.newbyteorder("="))
+    return value
+
+
+def _has_buffer(value: Any) -> bool:
+    try:
+        memoryview(value).release()
+    except TypeError:
+        return False
+    return True

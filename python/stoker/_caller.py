@@ -1,0 +1,154 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Calling the source of an ``external_source``, here or in a worker process."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from stoker._group import Group
+from stoker.errors import GraphError
+from stoker.types import BatchInfo, SampleInfo
+
+Data = list[Any]  # by output: a list of samples, or an array with the batch first
+
+
+class Spec(NamedTuple):
+    """How a source is to be called. ``num_outputs`` None: it gives one output, not a tuple."""
+
+    batch: bool
+    batch_info: bool
+    num_outputs: int | None
+    batch_size: int
+
+    @classmethod
+    def of(cls, group: Group, batch_size: int) -> Spec:
+        return cls(group.batch, group.batch_info, group.num_outputs, batch_size)
+
+
+class CallError(Exception):
+    """The source raised ``__cause__``; the text says in which call, as in ", sample 3"."""
+
+
+class Caller:
+    """One source. Used by one thread at a time.
+
+    Asks an iterable for one batch or sample after the other, from a new ``iter()`` in every epoch;
+    calls anything else with nothing, or with an index or info.
+    """
+
+    def __init__(self, source: Any, spec: Spec) -> None:
+        self._source = source
+        self._spec = spec
+        self.is_iterable = is_iterable(source)
+        self.is_one_pass = self.is_iterable and isinstance(source, Iterator)
+        self.takes_index = not self.is_iterable and _arity(source) == 1
+        self._iterator: Iterator[Any] | None = None
+        self._is_over = False
+
+    def begin_epoch(self) -> None:
+        """The next call is the first one of an epoch; an iterable begins anew."""
+        self._iterator = None
+        self._is_over = False
+
+    def batch(self, epoch: int, iteration: int, first: int, count: int) -> Data:
+        """Samples ``first`` and on of a batch; in batch mode the whole of it.
+
+        Raises StopIteration at the end of the epoch (an iterable until ``begin_epoch``), and
+        CallError.
+        """
+        if self._is_over:
+            raise StopIteration
+        try:
+            return self._batch(epoch, iteration, first, count)
+        except StopIteration:
+            self._is_over = self.is_iterable  # not every iterator says so twice
+            raise
+
+    def _batch(self, epoch: int, iteration: int, first: int, count: int) -> Data:
+        if self._spec.batch:
+            info = BatchInfo(iteration, epoch) if self._spec.batch_info else iteration
+            return _outputs(self._call(info, ""), self._spec.num_outputs, "")
+        columns: Data = [[] for _ in range(self._spec.num_outputs or 1)]
+        for k in range(first, first + count):
+            where = f", sample {k}"
+            index = iteration * self._spec.batch_size + k
+            value = self._call(SampleInfo(index, k, iteration, epoch), where)
+            sample = _outputs(value, self._spec.num_outputs, where)
+            for column, output in zip(columns, sample, strict=True):
+                column.append(output)
+        return columns
+
+    def _call(self, info: Any, where: str) -> Any:
+        try:
+            if self.is_iterable:
+                if self._iterator is None:
+                    again = self._source() if inspect.isgeneratorfunction(self._source) else None
+                    self._iterator = iter(self._source if again is None else again)
+                return next(self._iterator)
+            return self._source(info) if self.takes_index else self._source()
+        except StopIteration:
+            raise
+        except BaseException as e:
+            raise CallError(where) from e
+
+    # State.
+
+    @property
+    def has_state(self) -> bool:
+        """Whether the source can be asked for its state."""
+        return _hooks(self._source) is not None
+
+    def state(self) -> str | None:
+        """The source's own state as JSON; None where it has no hooks."""
+        hooks = _hooks(self._source)
+        return None if hooks is None else json.dumps(hooks[0]())
+
+    def restore(self, state: str | None) -> None:
+        """Back to a state of ``state()``, and an iterable goes on from there."""
+        hooks = _hooks(self._source)
+        if hooks is not None and state is not None:
+            hooks[1](json.loads(state))
+        self.begin_epoch()
+
+
+def is_iterable(source: Any) -> bool:
+    """Whether a source is iterated over rather than called."""
+    if inspect.isgeneratorfunction(source):
+        return True
+    return hasattr(source, "__iter__") or (hasattr(source, "__getitem__") and not callable(source))
+
+
+def _outputs(value: Any, count: int | None, where: str) -> list[Any]:
+    if count is None:
+        return [value]
+    if isinstance(value, (list, tuple)) and len(value) == count:
+        return list(value)
+    came = f"{len(value)}" if isinstance(value, (list, tuple)) else f"a {type(value).__name__}"
+    wrong = TypeError(f"expected a tuple of num_outputs={count} outputs, got {came}")
+    raise CallError(where) from wrong
+
+
+def _arity(source: Callable[..., Any]) -> int:
+    """How many arguments to call with, 0 or 1."""
+    try:
+        parameters = inspect.signature(source).parameters.values()
+    except ValueError:  # a builtin that does not tell
+        return 0
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    required = [p for p in positional if p.default is p.empty]
+    if len(required) > 1:
+        raise GraphError(
+            f"the source is called with nothing or one argument, it takes {len(required)}"
+        )
+    return min(len(positional), 1)
+
+
+def _hooks(source: Any) -> tuple[Callable[[], Any], Callable[[Any], Any]] | None:
+    for get, put in (("state", "restore"), ("state_dict", "load_state_dict")):
+        if callable(getattr(source, get, None)) and callable(getattr(source, put, None)):
+            return getattr(source, get), getattr(source, put)
+    return None

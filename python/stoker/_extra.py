@@ -1,0 +1,87 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments that only the Python function of an operator has: the engine cannot call Python."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+
+class Extra(TypedDict):
+    """A keyword argument. ``annotation`` and ``default`` as Python writes them."""
+
+    name: str
+    annotation: str
+    default: bool | int | str | None
+    is_positional: bool  # also without its name
+    help: str
+
+
+def _extra(
+    name: str, annotation: str, default: bool | int | str | None, text: str, first: bool = False
+) -> Extra:
+    return {
+        "name": name,
+        "annotation": annotation,
+        "default": default,
+        "is_positional": first,
+        "help": text,
+    }
+
+
+EXTRA: dict[str, list[Extra]] = {
+    "external_source": [
+        _extra(
+            "source",
+            "Callable[..., Any] | Iterable[Any] | None",
+            None,
+            "Where batches come from: a callable of nothing or of one argument (the iteration, in "
+            "sample mode a types.SampleInfo), an iterable, or a generator function. An epoch ends "
+            "when it raises StopIteration or is exhausted. Without it, feed_input() feeds by name.",
+            True,
+        ),
+        _extra(
+            "num_outputs",
+            "int | None",
+            None,
+            "How many outputs the source gives at once, as a tuple; then a list of nodes is "
+            "returned, and dtype, ndim and layout may be lists. Default: one, not in a tuple.",
+            True,
+        ),
+        _extra(
+            "cycle",
+            'Literal["no", "quiet", "raise"] | bool | None',
+            None,
+            "What follows the end of an iterable: 'no' (False, None): run() raises StopIteration "
+            "until reset(); 'quiet' (True): it begins anew, unnoticed; 'raise': run() raises once, "
+            "then it begins anew.",
+        ),
+        _extra(
+            "batch",
+            "bool",
+            True,
+            "Whether the source gives batches (a list of arrays, or an array with the batch "
+            "first), or samples. A batch that StopIteration cuts short is dropped.",
+        ),
+        _extra(
+            "batch_info",
+            "bool",
+            False,
+            "Whether a callable of batches gets a types.BatchInfo instead of the iteration.",
+        ),
+        _extra(
+            "parallel",
+            "bool",
+            False,
+            "Run the source in the py_num_workers processes of the pipeline. A callable takes one "
+            "argument and is called in several of them; an iterable runs in one.",
+        ),
+        _extra(
+            "prefetch_queue_depth",
+            "int | None",
+            None,
+            "Batches that worker processes prepare ahead, beyond those of the pipeline's own "
+            "prefetch_queue_depth; default: 1. Only with parallel=True.",
+        ),
+    ]
+}

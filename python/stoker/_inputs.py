@@ -1,0 +1,248 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""The nodes of a pipeline that are fed: by a source, or by ``feed_input``."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from stoker import _core
+from stoker._arrays import to_fed
+from stoker._group import Group
+from stoker._names import did_you_mean
+from stoker._options import WorkerOptions
+from stoker._registry import operators
+from stoker.errors import GraphError, SourceError, StateError
+
+if TYPE_CHECKING:
+    from stoker._feeder import Feeder
+    from stoker._runner import Position
+    from stoker._workers import WorkerPool
+
+_WAIT_MS = 50
+
+
+class EpochEndError(SourceError):
+    """A source ended its epoch before the pipeline could be built."""
+
+    def __init__(self) -> None:
+        super().__init__("a source ended before its first batch, which would tell its types")
+
+
+class Inputs:
+    """Which nodes are fed and by what, until there is an engine and after.
+
+    ``feed`` may be called from another thread than the rest.
+    """
+
+    def __init__(self) -> None:
+        self.groups: list[Group] = []
+        self._feeder: Feeder | None = None
+        self._pool: WorkerPool | None = None
+        self._engine: _core.Pipeline | None = None
+        self._fed = threading.Condition()
+        self._pending: dict[str, list[tuple[_core.Fed, bool]]] = {}  # until there is an engine
+
+    def __del__(self) -> None:
+        if self._feeder is not None:
+            self._feeder.end()
+
+    def open(self, batch_size: int, depth: int, workers: WorkerOptions) -> None:
+        """Makes the sources ready to run."""
+        if self._feeder is not None or not self.groups:
+            return
+        # Brings in inspect and threads; most pipelines have no sources.
+        from stoker._feeder import Feeder
+        from stoker._runner import Runner
+
+        runners: list[Runner] = []
+        parallel = [g for g in self.groups if g.parallel]
+        if parallel:
+            from stoker._workers import ParallelRunner, WorkerPool
+
+            self._pool = WorkerPool(parallel, batch_size, depth, workers)
+        for group in self.groups:
+            if self._pool is not None and group.parallel:
+                runners.append(ParallelRunner(group, batch_size, self._pool))
+            else:
+                runners.append(Runner(group, batch_size))
+        self._feeder = Feeder(runners, depth)
+
+    # The types of what is fed.
+
+    def knows_types(self, graph: _core.Graph) -> bool:
+        """Whether the graph can be checked."""
+        return not self._unknown(graph)
+
+    def learn_types(self, graph: _core.Graph) -> None:
+        """Waits for a first batch where a type is not declared.
+
+        Raises what a source raised, EpochEndError, and SourceError when nobody is going to feed.
+        """
+        while unknown := self._unknown(graph):
+            name, node = unknown[0]
+            if self._feeder is not None and any(name in g.names for g in self.groups):
+                self._learn_from_sources(graph)
+                continue
+            with self._fed:
+                if self._unknown(graph) == unknown and not graph.argument(node, "blocking"):
+                    raise SourceError(
+                        f"external_source '{name}': nothing was fed and its dtype and ndim are "
+                        f"not declared; call feed_input('{name}', ...) before run(), or give it "
+                        "a source="
+                    )
+                while self._unknown(graph) == unknown:
+                    self._fed.wait(_WAIT_MS / 1000)  # and hear Ctrl-C
+
+    def _unknown(self, graph: _core.Graph) -> list[tuple[str, int]]:
+        found = []
+        for i, name in _input_nodes(graph).items():
+            has_ndim = graph.argument(i, "ndim") is not None or graph.argument(i, "layout")
+            if graph.argument(i, "dtype") is None or not has_ndim:
+                found.append((name, i))
+        return found
+
+    def _learn_from_sources(self, graph: _core.Graph) -> None:
+        assert self._feeder is not None
+        outcome = self._feeder.wait_for_first()
+        if outcome.fed:
+            nodes = {name: i for i, name in _input_nodes(graph).items()}
+            for name, fed, _ in outcome.fed:
+                _declare(graph, nodes[name], fed)
+            return
+        self._feeder.drop_first()
+        if outcome.failure is not None:
+            raise outcome.failure
+        raise EpochEndError()
+
+    # Running.
+
+    def attach(self, engine: _core.Pipeline) -> None:
+        """The engine was built: what waits goes there."""
+        with self._fed:
+            self._engine = engine
+            for name, batches in self._pending.items():
+                for fed, copy in batches:
+                    engine.feed(name, fed, copy, 0)
+            self._pending.clear()
+        if self._feeder is not None:
+            self._feeder.attach(engine)
+
+    def feed(self, graph: _core.Graph, name: str, data: Any, layout: str | None) -> None:
+        """The next batch of a node without a source."""
+        nodes = {n: i for i, n in _input_nodes(graph).items()}
+        if name not in nodes:
+            hint = did_you_mean(name, nodes)
+            raise GraphError(f"feed_input: no external_source is named '{name}'.{hint}")
+        for group in self.groups:
+            if name in group.names:
+                raise GraphError(f"feed_input: {group.place()} feeds '{name}' already")
+        fed = to_fed(data, layout)
+        node = nodes[name]
+        copy = not graph.argument(node, "no_copy")
+        with self._fed:
+            engine = self._engine
+            if engine is None:
+                _declare(graph, node, fed)
+                waiting = fed.copy() if copy else fed
+                self._pending.setdefault(name, []).append((waiting, False))
+                self._fed.notify_all()
+                return
+        wait_ms = _WAIT_MS if graph.argument(node, "blocking") else 0
+        while not engine.feed(name, fed, copy, wait_ms):
+            pass
+
+    def start(self) -> None:
+        """Lets the sources run."""
+        if self._feeder is not None:
+            self._feeder.start()
+
+    def start_workers(self) -> None:
+        """Starts the worker processes."""
+        if self._feeder is not None:
+            self._feeder.start_workers()
+
+    def stop(self) -> None:
+        """Joins the sources' thread and ends worker processes; ``start`` goes on."""
+        if self._feeder is not None:
+            self._feeder.stop()
+
+    def received(self) -> BaseException | None:
+        """A step may have been handed out; why it failed, if it did."""
+        if self._feeder is None or self._engine is None:
+            return None
+        return self._feeder.received(self._engine.received)
+
+    def meet_end(self) -> None:
+        """The engine met the end of an epoch."""
+        if self._feeder is not None:
+            self._feeder.meet_end()
+
+    @property
+    def is_ended(self) -> bool:
+        return self._feeder is not None and self._feeder.is_ended
+
+    def reset(self) -> None:
+        """Begins the sources' next epoch, where one has ended."""
+        if self._feeder is not None:
+            self._feeder.reset()
+
+    # State.
+
+    def state(self) -> dict[str, Any]:
+        """Of every source, as of what was received."""
+        if self._feeder is None:
+            return {}
+        positions = self._feeder.positions()
+        return {
+            runner.group.names[0]: {
+                "epoch": p.epoch,
+                "iteration": p.iteration,
+                **({"ended": True} if self._feeder.is_ended else {}),
+                **({} if p.state is None else {"state": json.loads(p.state)}),
+            }
+            for runner, p in zip(self._feeder.runners, positions, strict=True)
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Back to ``state()``. Requires: stopped, and the engine holds nothing that was fed."""
+        positions = self.positions_in(state)
+        if self._feeder is not None:
+            is_ended = any(s.get("ended", False) for s in state.values())
+            self._feeder.restore(positions, is_ended)
+
+    def positions_in(self, state: Mapping[str, Any]) -> list[Position]:
+        """What a state says of each source. Raises StateError where it does not fit."""
+        from stoker._runner import Position
+
+        runners = self._feeder.runners if self._feeder is not None else []
+        names = [r.group.names[0] for r in runners]
+        if set(names) != set(state):
+            raise StateError(
+                f"the state knows the sources {sorted(state)}, this pipeline has {sorted(names)}"
+            )
+        positions = []
+        for runner, name in zip(runners, names, strict=True):
+            runner.require_resumable()
+            entry = state[name]
+            own = json.dumps(entry["state"]) if "state" in entry else None
+            positions.append(Position(int(entry["epoch"]), int(entry["iteration"]), own))
+        return positions
+
+
+def _input_nodes(graph: _core.Graph) -> dict[int, str]:
+    table = operators()
+    return {i: n["name"] for i, n in enumerate(graph.nodes()) if table[n["op"]]["kind"] == "input"}
+
+
+def _declare(graph: _core.Graph, node: int, fed: _core.Fed) -> None:
+    """What is not declared becomes that of the first batch."""
+    if graph.argument(node, "dtype") is None:
+        graph.set_argument(node, "dtype", fed.dtype)
+    layout = graph.argument(node, "layout")
+    if graph.argument(node, "ndim") is None and not layout:
+        graph.set_argument(node, "ndim", fed.ndim)
+        graph.set_argument(node, "layout", fed.layout)

@@ -1,0 +1,112 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""A source as the pipeline goes through it: its epochs, iterations, end and state."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import NamedTuple
+
+from stoker._caller import Caller, CallError, Data, Spec
+from stoker._group import Group
+from stoker.errors import SourceError, StateError
+
+
+class Product(NamedTuple):
+    """One batch of a source. ``done`` is called once its memory is not needed any more."""
+
+    data: Data
+    is_shared: bool = False  # in memory that is handed over until `done`
+    done: Callable[[], None] = lambda: None
+
+
+class Position(NamedTuple):
+    """Where a source stands: the epoch, the next iteration in it, the source's own state."""
+
+    epoch: int
+    iteration: int
+    state: str | None
+
+
+class StoppedError(Exception):
+    """The pipeline is being closed; the source was not asked."""
+
+
+class Runner:
+    """Goes through one source in order. Used by one thread at a time."""
+
+    def __init__(self, group: Group, batch_size: int) -> None:
+        self.group = group
+        self._batch_size = batch_size
+        self._caller = Caller(group.source, Spec.of(group, batch_size))
+        self.halt = threading.Event()  # set: do not wait any longer
+        self._epoch = 0
+        self._iteration = 0
+
+    def next(self) -> Product:
+        """The next batch. Raises StopIteration at the end of an epoch, SourceError else."""
+        try:
+            product = self._produce()
+        except StopIteration:
+            if self.group.cycle != "quiet" or self._iteration == 0:
+                raise
+            self.begin_next_epoch()
+            product = self._produce()
+        self._iteration += 1
+        return product
+
+    def _produce(self) -> Product:
+        try:
+            data = self._caller.batch(self._epoch, self._iteration, 0, self._batch_size)
+        except CallError as e:
+            cause = e.__cause__
+            raise self._failure(str(e), f"{type(cause).__name__}: {cause}") from cause
+        return Product(data)
+
+    def _failure(self, where: str, what: str) -> SourceError:
+        """Of the call for this iteration, which counts as made."""
+        text = f"iteration {self._iteration} of epoch {self._epoch}{where}: {what}"
+        self._iteration += 1
+        return SourceError(f"{self.group.place()} failed in {text}")
+
+    def begin_next_epoch(self) -> None:
+        self._epoch += 1
+        self._iteration = 0
+        self._caller.begin_epoch()
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether what ``next`` needs is there; ``start`` sees to it."""
+        return True
+
+    def start(self) -> None:
+        """Makes it ready; ``next`` goes on where it was."""
+
+    def stop(self) -> None:
+        """Nothing runs any more."""
+
+    # State.
+
+    @property
+    def is_resumable(self) -> bool:
+        return self._caller.takes_index or self._caller.has_state
+
+    def position(self) -> Position:
+        try:
+            state = self._caller.state()
+        except Exception as e:
+            raise SourceError(f"{self.group.place()} failed to give its state: {e}") from e
+        return Position(self._epoch, self._iteration, state)
+
+    def restore(self, position: Position) -> None:
+        self._epoch, self._iteration = position.epoch, position.iteration
+        self._caller.restore(position.state)
+
+    def require_resumable(self) -> None:
+        if not self.is_resumable:
+            raise StateError(
+                f"{self.group.place()} cannot say where it stands: make it a callable of an index "
+                "or SampleInfo, or give it state() and restore(), or state_dict() and "
+                f"load_state_dict(); it is a {type(self.group.source).__name__}"
+            )

@@ -1,0 +1,117 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Memory that worker processes write arrays into and the pipeline reads them from.
+
+A slot is an anonymous file in memory: it has no name that could be left behind, grows when a
+writer needs more, and is one process's at a time.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Callable
+from multiprocessing import reduction
+from typing import Any, NamedTuple
+
+from stoker._caller import Data
+
+_ALIGN = 64
+
+
+class Entry(NamedTuple):
+    """An array in a slot."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    offset: int
+
+
+# By output: the array of the whole batch, or one for each sample.
+Table = list[Entry | list[Entry]]
+
+
+class Slot:
+    """One such memory, as one process sees it. Can be sent to processes that are being started."""
+
+    def __init__(self, file: int | None = None) -> None:
+        self.file = os.memfd_create("stoker") if file is None else file
+        self._map: mmap.mmap | None = None
+
+    def __reduce__(self) -> tuple[Callable[..., Slot], tuple[Any]]:
+        return _received, (reduction.DupFd(self.file),)
+
+    def __del__(self) -> None:
+        os.close(self.file)
+
+    def write(self, data: Data) -> Table:
+        """Copies arrays, or lists of them, into the slot."""
+        import numpy
+
+        columns = [_arrays(column) for column in data]
+        end = 0
+        table: Table = []
+        for column in columns:
+            entries = []
+            for a in column if isinstance(column, list) else [column]:
+                end = -(-end // _ALIGN) * _ALIGN
+                entries.append(Entry(a.dtype.str, a.shape, end))
+                end += a.nbytes
+            table.append(entries if isinstance(column, list) else entries[0])
+        memory = self._mapped(end)
+        for column, entry in zip(columns, table, strict=True):
+            if isinstance(entry, Entry):
+                numpy.copyto(_array(memory, entry), column)
+            else:
+                for a, e in zip(column, entry, strict=True):
+                    numpy.copyto(_array(memory, e), a)
+        return table
+
+    def read(self, table: Table) -> Data:
+        """What was written, on the slot's own memory."""
+        memory = self._mapped(os.fstat(self.file).st_size)
+        return [
+            _array(memory, entry)
+            if isinstance(entry, Entry)
+            else [_array(memory, e) for e in entry]
+            for entry in table
+        ]
+
+    def _mapped(self, size: int) -> mmap.mmap:
+        if self._map is None or len(self._map) < size or size == 0:
+            room = max(size, os.fstat(self.file).st_size, mmap.PAGESIZE)
+            if room > os.fstat(self.file).st_size:
+                room = -(-room * 5 // 4 // mmap.PAGESIZE) * mmap.PAGESIZE
+                os.ftruncate(self.file, room)
+            self._map = mmap.mmap(self.file, room)
+        return self._map
+
+
+def _received(handle: Any) -> Slot:
+    return Slot(handle.detach())
+
+
+def _arrays(column: Any) -> Any:
+    """What a source gave for one output, as arrays of NumPy."""
+    import numpy
+
+    if isinstance(column, (list, tuple)):
+        return [_one(numpy, x) for x in column]
+    return _one(numpy, column)
+
+
+def _one(numpy: Any, value: Any) -> Any:
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return numpy.frombuffer(value, numpy.uint8)
+    if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
+        return numpy.from_dlpack(value)
+    array = numpy.asarray(value)
+    if array.dtype.hasobject or array.dtype.kind not in "biuf":
+        raise TypeError(f"expected an array of numbers, got a {type(value).__name__}")
+    return array
+
+
+def _array(memory: mmap.mmap, entry: Entry) -> Any:
+    import numpy
+
+    return numpy.ndarray(entry.shape, entry.dtype, buffer=memory, offset=entry.offset)

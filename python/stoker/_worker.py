@@ -1,0 +1,101 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a worker process does: calls sources and writes what they give into shared memory."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pickle
+import signal
+import traceback
+from collections.abc import Callable, Sequence
+from multiprocessing.connection import Connection
+from typing import Any, NamedTuple
+
+from stoker._caller import Caller, CallError, Spec
+from stoker._shared import Slot, Table
+
+_PARENT_CHECK_SECONDS = 1.0
+
+
+class Task(NamedTuple):
+    """Samples ``first`` and on of a batch of one source, to be written into a slot."""
+
+    number: int
+    source: int
+    slot: int
+    epoch: int
+    iteration: int
+    first: int
+    samples: int
+    begins: bool = False  # an iterable's first task, or the first of its next epoch
+    state: str | None = None  # what an iterable goes on from
+
+
+class Reply(NamedTuple):
+    """``table``: what was written. ``is_end``: StopIteration. ``error``: where, what, traceback."""
+
+    number: int
+    table: Table | None = None
+    is_end: bool = False
+    error: tuple[str, str, str] | None = None
+    state: str | None = None  # of an iterable, after it
+
+
+class Payload(NamedTuple):
+    """The sources, pickled where a process does not inherit them; ``loads`` undoes that."""
+
+    sources: Sequence[Any] | bytes
+    specs: Sequence[Spec]
+    loads: Callable[[bytes], Any] | str | None = None  # or the name of a module that has it
+
+    def callers(self) -> list[Caller]:
+        sources = self.sources
+        if isinstance(sources, bytes):
+            loads = self.loads or pickle.loads
+            if isinstance(loads, str):
+                loads = importlib.import_module(loads).loads
+            sources = loads(sources)
+        return [Caller(s, spec) for s, spec in zip(sources, self.specs, strict=True)]
+
+
+def main(tasks: Connection, payload: Payload, slots: Sequence[Slot]) -> None:
+    """Until a task is None, the pipeline goes away or its process does."""
+    parent = os.getppid()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the pipeline's process hears it
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    callers = payload.callers()
+    try:
+        while True:
+            while not tasks.poll(_PARENT_CHECK_SECONDS):
+                if os.getppid() != parent:
+                    return
+            task = tasks.recv()
+            if task is None:
+                return
+            tasks.send(run(task, callers[task.source], slots[task.slot]))
+    except (EOFError, OSError):
+        return
+
+
+def run(task: Task, caller: Caller, slot: Slot) -> Reply:
+    """Does one task; whatever a source raises becomes part of the reply."""
+    try:
+        if task.begins:
+            caller.restore(task.state)
+        data = caller.batch(task.epoch, task.iteration, task.first, task.samples)
+        state = caller.state() if caller.is_iterable else None
+        return Reply(task.number, table=slot.write(data), state=state)
+    except StopIteration:
+        return Reply(task.number, is_end=True)
+    except CallError as e:
+        cause = e.__cause__
+        assert cause is not None
+        return Reply(task.number, error=(str(e), *_told(cause)))
+    except BaseException as e:
+        return Reply(task.number, error=("", *_told(e)))
+
+
+def _told(e: BaseException) -> tuple[str, str]:
+    return f"{type(e).__name__}: {e}", "".join(traceback.format_exception(e))

@@ -1,0 +1,368 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Sources that run in worker processes."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import multiprocessing
+import os
+import pickle
+import signal
+import weakref
+from collections import deque
+from collections.abc import Sequence
+from multiprocessing import connection
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from stoker import _worker
+from stoker._caller import Spec
+from stoker._group import Group
+from stoker._options import WorkerOptions
+from stoker._runner import Position, Product, Runner, StoppedError
+from stoker._shared import Slot, Table
+from stoker._worker import Payload, Reply, Task
+from stoker.errors import GraphError, SourceError
+
+_WAIT_SECONDS = 0.1  # between looks at whether to stop
+_END_SECONDS = 2.0  # for a worker to finish its call before it is ended
+
+
+class WorkerError(Exception):
+    """The traceback of an exception in a worker process, as text."""
+
+    def __str__(self) -> str:
+        return f"\n{self.args[0]}"
+
+
+class _Worker(NamedTuple):
+    process: Any
+    tasks: connection.Connection
+
+
+class WorkerPool:
+    """The worker processes of a pipeline; each can call every source.
+
+    Used by the source thread, but for ``start`` and ``stop``, which run while that does not.
+    """
+
+    def __init__(
+        self, groups: Sequence[Group], batch_size: int, depth: int, options: WorkerOptions
+    ) -> None:
+        self.options = options
+        self._groups = groups
+        self._specs = [Spec.of(g, batch_size) for g in groups]
+        # Of each group: those that are ahead, those that wait to be received, and one to spare.
+        chunks = min(options.processes, batch_size)
+        self._slot_count = sum((g.depth + depth + 1) * chunks for g in groups)
+        self._numbers = itertools.count()
+        self._workers: list[_Worker] = []
+        self._slots: list[Slot] = []
+        self.free: deque[int] = deque()  # slots
+        self._doing: dict[int, tuple[int, int]] = {}  # by task: worker and slot
+        self._handed_out: list[int] = []  # tasks, by worker
+        self.replies: dict[int, tuple[Reply, Slot, int]] = {}
+        self.unwanted: set[int] = set()  # tasks whose replies nobody waits for
+        self.generation = 0  # of the processes
+        _pools.add(self)
+
+    def source_number(self, group: Group) -> int:
+        return next(i for i, g in enumerate(self._groups) if g is group)
+
+    def workers(self) -> list[Any]:
+        return [w.process for w in self._workers]
+
+    @property
+    def is_running(self) -> bool:
+        return bool(self._workers)
+
+    def start(self) -> None:
+        """Starts the processes, if they do not run."""
+        if self._workers:
+            return
+        self.generation += 1
+        self._slots = [Slot() for _ in range(self._slot_count)]
+        self.free = deque(range(self._slot_count))
+        self._doing.clear()
+        self.replies.clear()
+        self.unwanted.clear()
+        payload = self._payload()
+        context = multiprocessing.get_context(self.options.start_method)
+        try:
+            for k in range(self.options.processes):
+                self._workers.append(self._start_one(context, k, payload))
+        except BaseException:
+            self.stop()
+            raise
+        self._handed_out = [0] * len(self._workers)
+
+    def _start_one(self, context: Any, k: int, payload: Payload) -> _Worker:
+        ours, theirs = context.Pipe()
+        process = context.Process(
+            target=_worker.main,
+            args=(theirs, payload, self._slots),
+            name=f"stoker-worker-{k}",
+            daemon=True,
+        )
+        process.start()
+        theirs.close()
+        return _Worker(process, ours)
+
+    def _payload(self) -> Payload:
+        sources = [g.source for g in self._groups]
+        if self.options.start_method == "fork":
+            return Payload(sources, self._specs)
+        dumps, loads = _pickler(self.options.pickler)
+        try:
+            return Payload(dumps(sources), self._specs, loads)
+        except Exception as e:
+            raise GraphError(
+                f"{self._groups[0].place()} cannot be sent to a worker process: {e}. Give a "
+                "function of a module, py_callback_pickler=, or py_start_method='fork'"
+            ) from e
+
+    def stop(self) -> None:
+        """Ends the processes; what is handed over already stays."""
+        workers, self._workers = self._workers, []
+        self.replies.clear()
+        self._slots = []
+        for worker in workers:
+            with contextlib.suppress(OSError):
+                worker.tasks.send(None)
+            worker.tasks.close()
+        for worker in workers:
+            worker.process.join(_END_SECONDS)
+            if worker.process.is_alive():
+                worker.process.kill()
+                worker.process.join()
+            with contextlib.suppress(ValueError):  # somebody else has waited for it
+                worker.process.close()
+
+    # Tasks.
+
+    def has_room(self) -> bool:
+        return bool(self.free)
+
+    def submit(self, task: Task, worker: int | None = None) -> int:
+        """Gives a task to this worker, or to the one with the least to do; numbers it."""
+        if worker is None:
+            todo = [0] * len(self._workers)
+            for at, _ in self._doing.values():
+                todo[at] += 1
+            worker = min(range(len(todo)), key=lambda k: (todo[k], self._handed_out[k], k))
+        number, slot = next(self._numbers), self.free.popleft()
+        self._doing[number] = worker, slot
+        self._handed_out[worker] += 1
+        try:
+            self._workers[worker].tasks.send(task._replace(number=number, slot=slot))
+        except OSError:
+            self._mourn()
+        return number
+
+    def receive(self) -> None:
+        """Waits a little for replies. Raises SourceError when a worker died."""
+        by_pipe = {w.tasks: w for w in self._workers}
+        sentinels = [w.process.sentinel for w in self._workers]
+        ready = connection.wait([*by_pipe, *sentinels], _WAIT_SECONDS)
+        heard = [pipe for pipe in by_pipe if pipe in ready]
+        for pipe in heard:
+            try:
+                self._take(pipe.recv())
+            except (EOFError, OSError):
+                self._mourn()
+        if ready and not heard:
+            self._mourn()
+
+    def _take(self, reply: Reply) -> None:
+        _, slot = self._doing.pop(reply.number)
+        if reply.number in self.unwanted:
+            self.unwanted.discard(reply.number)
+            self.free.append(slot)
+        else:
+            self.replies[reply.number] = reply, self._slots[slot], slot
+
+    def forget(self, number: int) -> None:
+        """Nobody waits for this task any more."""
+        if number in self.replies:
+            self.free.append(self.replies.pop(number)[2])
+        else:
+            self.unwanted.add(number)
+
+    def _mourn(self) -> None:
+        """A worker is dead: no others go on, and who waits is told."""
+        for worker in self._workers:
+            worker.process.join(_WAIT_SECONDS)
+        dead = [w.process for w in self._workers if w.process.exitcode is not None]
+        death = "a worker process of the pipeline's sources ended"
+        if dead:
+            death = f"worker process {dead[0].pid} {_ending(dead[0].exitcode)}"
+        death += "; the others were stopped, the next run() starts new ones"
+        for worker in self._workers:
+            worker.process.kill()
+        self.stop()
+        raise SourceError(death)
+
+
+def _leave_to_parent() -> None:
+    """In a forked child: its exit must not end the workers, which multiprocessing would do."""
+    for pool in list(_pools):
+        for worker in pool.workers():
+            multiprocessing.process._children.discard(worker)  # type: ignore[attr-defined]
+
+
+_pools: weakref.WeakSet[WorkerPool] = weakref.WeakSet()
+os.register_at_fork(after_in_child=_leave_to_parent)
+
+
+def _ending(code: int) -> str:
+    if code >= 0:
+        return f"ended with exit code {code}"
+    return f"was killed by signal {-code} ({signal.Signals(-code).name})"
+
+
+def _pickler(pickler: Any) -> tuple[Any, Any]:
+    """How to pickle, and what the worker needs to undo it."""
+    if pickler is None:
+        return pickle.dumps, None
+    if isinstance(pickler, ModuleType):
+        return pickler.dumps, pickler.__name__
+    dumps, loads = pickler
+    return dumps, loads
+
+
+class ParallelRunner(Runner):
+    """Goes through a source that runs in worker processes.
+
+    A callable's samples, or in batch mode its batches, are dealt to all of them; an iterable runs
+    in one.
+    """
+
+    def __init__(self, group: Group, batch_size: int, pool: WorkerPool) -> None:
+        super().__init__(group, batch_size)
+        self._pool = pool
+        self._number = pool.source_number(group)
+        self._generation = 0  # of the processes that know of what is below
+        self._ahead: deque[list[int]] = deque()  # tasks of each batch, from this iteration on
+        self._begins = True  # the next task of an iterable
+        self._state: str | None = None  # of an iterable, after what was produced
+
+    @property
+    def is_ready(self) -> bool:
+        return self._pool.is_running
+
+    def start(self) -> None:
+        self._pool.start()
+
+    def stop(self) -> None:
+        self._pool.stop()
+
+    def position(self) -> Position:
+        return Position(self._epoch, self._iteration, self._state)
+
+    @property
+    def is_resumable(self) -> bool:
+        return self._caller.takes_index or (self._caller.is_iterable and self._caller.has_state)
+
+    def restore(self, position: Position) -> None:
+        self._forget_ahead()
+        self._epoch, self._iteration, self._state = position
+        self._begins = True
+
+    def begin_next_epoch(self) -> None:
+        self._forget_ahead()
+        self._epoch += 1
+        self._iteration = 0
+        self._begins, self._state = True, None
+
+    def _forget_ahead(self) -> None:
+        if self._generation == self._pool.generation:
+            for number in itertools.chain(*self._ahead):
+                self._pool.forget(number)
+        self._ahead.clear()
+
+    def _produce(self) -> Product:
+        self._meet_new_workers()
+        try:
+            while not self._has_all_replies():
+                self._schedule(self._iteration)
+                if self.halt.is_set():
+                    raise StoppedError
+                self._pool.receive()
+            replies = [self._pool.replies.pop(number) for number in self._ahead.popleft()]
+            self._schedule(self._iteration + 1)
+        except SourceError as e:
+            raise self._failure("", str(e)) from None
+        return self._product(replies)
+
+    def _has_all_replies(self) -> bool:
+        return bool(self._ahead) and all(n in self._pool.replies for n in self._ahead[0])
+
+    def _meet_new_workers(self) -> None:
+        """After a stop: an iterable went with its worker, and a callable is asked again."""
+        if self._generation == self._pool.generation:
+            return
+        is_first = self._generation == 0
+        self._generation = self._pool.generation
+        self._ahead.clear()
+        if self._caller.is_iterable and not is_first and not self._begins and self._state is None:
+            self._begins = True
+            raise self._failure(
+                "", "its iterator ended with the worker process that it was in; it begins anew"
+            )
+        self._begins = True
+
+    def _schedule(self, next_iteration: int) -> None:
+        """Keeps so many batches with the workers as ``prefetch_queue_depth`` says."""
+        while len(self._ahead) < self.group.depth:
+            chunks = self._chunks()
+            if len(self._pool.free) < len(chunks):
+                return
+            iteration = next_iteration + len(self._ahead)
+            self._ahead.append([self._submit(iteration, *chunk) for chunk in chunks])
+
+    def _chunks(self) -> list[tuple[int, int]]:
+        """First sample and count of each task that a batch becomes."""
+        parts = 1
+        if not self.group.batch and not self._caller.is_iterable:
+            parts = min(self._pool.options.processes, self._batch_size)
+        bounds = [self._batch_size * k // parts for k in range(parts + 1)]
+        return [(a, b - a) for a, b in itertools.pairwise(bounds)]
+
+    def _submit(self, iteration: int, first: int, count: int) -> int:
+        task = Task(0, self._number, 0, self._epoch, iteration, first, count)
+        if not self._caller.is_iterable:
+            return self._pool.submit(task)
+        task = task._replace(begins=self._begins, state=self._state if self._begins else None)
+        self._begins = False
+        return self._pool.submit(task, self._number % self._pool.options.processes)
+
+    def _product(self, replies: Sequence[tuple[Reply, Slot, int]]) -> Product:
+        pool, generation = self._pool, self._pool.generation
+        slots = [slot for _, _, slot in replies]
+
+        def done() -> None:
+            if pool.generation == generation:
+                pool.free.extend(slots)
+
+        for reply, _, _ in replies:
+            if reply.table is None:
+                done()
+                if reply.is_end:
+                    raise StopIteration
+                assert reply.error is not None
+                where, what, text = reply.error
+                raise self._failure(f"{where} in a worker process", what) from WorkerError(text)
+        self._state = replies[-1][0].state
+        parts = [slot.read(_table(reply)) for reply, slot, _ in replies]
+        if len(parts) == 1:
+            return Product(parts[0], True, done)
+        return Product(
+            [list(itertools.chain(*column)) for column in zip(*parts, strict=True)], True, done
+        )
+
+
+def _table(reply: Reply) -> Table:
+    assert reply.table is not None
+    return reply.table

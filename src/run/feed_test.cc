@@ -1,0 +1,325 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+// What is fed: steps, sizes, markers, memory; both executors.
+#include <thread>
+
+#include "run/testing.h"
+
+namespace stoker {
+namespace {
+
+constexpr int64_t kBatch = 4;
+
+PipelineOptions options(const char* executor = "pipelined", int depth = 2, int threads = 2) {
+  PipelineOptions o;
+  o.batch_size = kBatch;
+  o.num_threads = threads;
+  o.prefetch_queue_depth = depth;
+  o.seed = 7;
+  o.executor = executor;
+  return o;
+}
+
+int add_input(Graph& g, const std::string& name, Arguments more = {}) {
+  more["dtype"] = std::string("int32");
+  more["ndim"] = int64_t{1};
+  return g.add({.op = "external_source", .name = name, .arguments = std::move(more)});
+}
+
+// What is fed; the same as int64; a coin of the sample's own.
+Graph input_graph(Arguments more = {}) {
+  Graph g;
+  const int in = add_input(g, "in", std::move(more));
+  const int wide =
+      g.add({.op = "cast", .arguments = {{"dtype", std::string("int64")}}, .inputs = {Ref{in, 0}}});
+  const int coin = g.add({.op = "random.uniform"});
+  g.outputs = {{in, 0}, {wide, 0}, {coin, 0}};
+  return g;
+}
+
+// Samples of one axis; sample i is `length(i)` times the value `first` + i.
+FedBatch batch(int size, int first, std::function<int64_t(int)> length = [](int) { return 3; }) {
+  auto bytes = std::make_shared<std::vector<std::vector<int32_t>>>();
+  FedBatch b;
+  for (int i = 0; i < size; ++i) bytes->emplace_back(length(i), first + i);
+  for (auto& v : *bytes)
+    b.samples.push_back(View::dense(v.data(), DType::kInt32, {static_cast<int64_t>(v.size())}));
+  b.owner = bytes;
+  return b;
+}
+
+bool feed(Pipeline& p, const FedBatch& b, const std::string& name = "in", int wait_ms = 0) {
+  return p.feeds().feed(p.feeds().input(name), b, true, wait_ms);
+}
+
+int32_t value(const Outputs& out, size_t i) {
+  return *out.batches[0].samples[i].view.as<int32_t>();
+}
+
+std::vector<std::string> all(const Outputs& out) {
+  std::vector<std::string> s;
+  for (size_t i = 0; i < out.batches[0].samples.size(); ++i) s.push_back(bytes_of(out, i));
+  return s;
+}
+
+template <class E, class F>
+std::string message(F f) {
+  try {
+    f();
+  } catch (const E& e) {
+    return e.what();
+  }
+  return "nothing was thrown";
+}
+
+TEST(Feed, BothExecutorsAgreeOnBatchesOfAnySize) {
+  std::vector<std::vector<std::string>> want;
+  for (const char* executor : {"simple", "pipelined"})
+    for (int depth : {1, 3})
+      for (int threads : {1, 3}) {
+        Pipeline p(input_graph(), options(executor, depth, threads));
+        std::vector<std::vector<std::string>> got;
+        for (int step = 0; step < 8; ++step)
+          feed(p, batch(1 + step % kBatch, 10 * step, [&](int i) { return 1 + (step + i) % 3; }));
+        for (int step = 0; step < 8; ++step) got.push_back(all(*p.run()));
+        if (want.empty()) want = got;
+        EXPECT_EQ(got, want) << executor << " " << depth << " " << threads;
+        EXPECT_EQ(got[2].size(), 3u);
+      }
+}
+
+TEST(Feed, ChanceGoesByTheStepsOfTheWholePipeline) {
+  Pipeline whole(input_graph(), options());
+  feed(whole, batch(4, 0));
+  feed(whole, batch(4, 4));
+  const auto first = all(*whole.run()), second = all(*whole.run());
+  Pipeline ragged(input_graph(), options());
+  feed(ragged, batch(2, 0));
+  feed(ragged, batch(4, 4));
+  const auto half = all(*ragged.run());
+  EXPECT_EQ(half, std::vector<std::string>(first.begin(), first.begin() + 2));
+  EXPECT_EQ(all(*ragged.run()), second);
+}
+
+TEST(Feed, SamplesOfOneShapeMakeADenseBatch) {
+  Pipeline p(input_graph(), options());
+  feed(p, batch(3, 0));
+  feed(p, batch(3, 0, [](int i) { return 1 + i; }));
+  const Outputs even = *p.run(), ragged = *p.run();
+  EXPECT_TRUE(even.batches[0].is_dense());
+  EXPECT_FALSE(ragged.batches[0].is_dense());
+  EXPECT_EQ(ragged.batches[0].samples[2].view.shape[0], 3);
+}
+
+TEST(Feed, OutputsAreNotTheMemoryThatWasFed) {
+  Pipeline p(input_graph(), options());
+  const FedBatch b = batch(2, 5);
+  p.feeds().feed(0, b, false, 0);
+  const Outputs out = *p.run();
+  EXPECT_NE(out.batches[0].samples[0].view.data, b.samples[0].data);
+  *b.samples[0].as<int32_t>() = 99;
+  EXPECT_EQ(value(out, 0), 5);
+}
+
+TEST(Feed, StridesAreCopiedAway) {
+  Pipeline p(input_graph(), options());
+  int32_t numbers[] = {1, 2, 3, 4, 5, 6};
+  FedBatch b;
+  View backwards = View::dense(numbers + 5, DType::kInt32, {3});
+  backwards.strides[0] = -2 * static_cast<int64_t>(sizeof(int32_t));
+  b.samples.push_back(backwards);
+  feed(p, b);
+  numbers[5] = 0;
+  const Outputs out = *p.run();
+  const int32_t* got = out.batches[0].samples[0].view.as<int32_t>();
+  EXPECT_EQ(std::vector<int32_t>(got, got + 3), (std::vector<int32_t>{6, 4, 2}));
+}
+
+TEST(Feed, NothingFedIsAnErrorAndNoHang) {
+  for (const char* executor : {"simple", "pipelined"}) {
+    Pipeline p(input_graph(), options(executor));
+    const std::string what = message<SourceError>([&] { (void)p.run(); });
+    EXPECT_NE(what.find("external_source 'in': nothing was fed"), std::string::npos) << what;
+    feed(p, batch(2, 3));
+    EXPECT_EQ(value(*p.run(), 1), 4);
+    EXPECT_THROW((void)p.run(), SourceError);
+  }
+}
+
+TEST(Feed, WaitsForAnotherThreadWhereItIsAwaited) {
+  for (const char* executor : {"simple", "pipelined"}) {
+    Pipeline p(input_graph({{"blocking", true}}), options(executor));
+    std::thread feeder([&] {
+      for (int step = 0; step < 20; ++step) feed(p, batch(4, step), "in", 1000);
+    });
+    for (int step = 0; step < 20; ++step) EXPECT_EQ(value(*p.run(), 0), step);
+    feeder.join();
+  }
+}
+
+TEST(Feed, StopsWhileItWaits) {
+  for (const char* executor : {"simple", "pipelined"}) {
+    Pipeline p(input_graph({{"blocking", true}}), options(executor));
+    int asked = 0;
+    EXPECT_FALSE(p.run([&] { return ++asked == 2; }));
+    feed(p, batch(4, 1));
+    EXPECT_EQ(value(*p.run(), 0), 1);
+  }
+}
+
+TEST(Feed, WhatWasNotReceivedIsMadeAgainAfterAStop) {
+  Pipeline p(input_graph(), options("pipelined", 3));
+  for (int step = 0; step < 3; ++step) feed(p, batch(4, step));
+  EXPECT_EQ(value(*p.run(), 0), 0);
+  p.stop();
+  EXPECT_EQ(value(*p.run(), 0), 1);
+  p.stop();
+  EXPECT_EQ(value(*p.run(), 0), 2);
+}
+
+TEST(Feed, AFailureTakesItsStepAndNoOther) {
+  for (const char* executor : {"simple", "pipelined"}) {
+    Pipeline p(input_graph(), options(executor)), whole(input_graph(), options(executor));
+    feed(p, batch(4, 0));
+    p.feeds().fail(0, std::make_exception_ptr(SourceError("source broke")));
+    feed(p, batch(4, 8));
+    for (int step = 0; step < 3; ++step) feed(whole, batch(4, 4 * step));
+    EXPECT_EQ(all(*p.run()), all(*whole.run()));
+    EXPECT_EQ(message<SourceError>([&] { (void)p.run(); }), "source broke");
+    (void)whole.run();
+    EXPECT_EQ(all(*p.run()), all(*whole.run())) << "the draws are those of the third step";
+  }
+}
+
+TEST(Feed, AnEpochEndsBetweenSteps) {
+  for (const char* executor : {"simple", "pipelined"}) {
+    Pipeline p(input_graph(), options(executor, 3)), whole(input_graph(), options(executor, 3));
+    feed(p, batch(4, 0));
+    p.feeds().end_epoch(0);
+    feed(p, batch(4, 4));
+    feed(whole, batch(4, 0));
+    feed(whole, batch(4, 4));
+    EXPECT_EQ(all(*p.run()), all(*whole.run()));
+    const Outputs end = *p.run();
+    EXPECT_TRUE(end.is_end && end.batches.empty());
+    EXPECT_EQ(all(*p.run()), all(*whole.run())) << "the end takes no step";
+  }
+}
+
+TEST(Feed, AnEndOfAnEpochWakesWhoWaits) {
+  Pipeline p(input_graph({{"blocking", true}}), options());
+  std::thread feeder([&] { p.feeds().end_epoch(0); });
+  EXPECT_TRUE(p.run()->is_end);
+  feeder.join();
+}
+
+TEST(Feed, RepeatsTheLastBatchWhenAskedTo) {
+  for (const char* executor : {"simple", "pipelined"}) {
+    Pipeline p(input_graph({{"repeat_last", true}}), options(executor));
+    EXPECT_THROW((void)p.run(), SourceError) << "there is nothing to repeat yet";
+    feed(p, batch(3, 1));
+    const auto first = all(*p.run());
+    EXPECT_EQ(value(*p.run(), 0), 1);
+    feed(p, batch(2, 5));
+    EXPECT_EQ(value(*p.run(), 0), 5) << "what was fed comes with the next run()";
+    EXPECT_EQ(p.run()->batches[0].samples.size(), 2u);
+  }
+}
+
+TEST(Feed, InputsOfOneStepAgreeOnItsSize) {
+  Graph g;
+  add_input(g, "a");
+  add_input(g, "b");
+  g.outputs = {{0, 0}, {1, 0}};
+  Pipeline p(g, options());
+  feed(p, batch(3, 0), "a");
+  const std::string what = message<GraphError>([&] { feed(p, batch(2, 0), "b"); });
+  EXPECT_NE(what.find("'b': a batch of 2 samples"), std::string::npos) << what;
+  EXPECT_NE(what.find("'a' was fed 3"), std::string::npos) << what;
+  feed(p, batch(3, 6), "b");
+  EXPECT_EQ(p.run()->batches[1].samples.size(), 3u);
+}
+
+TEST(Feed, BesideAReaderBatchesAreWhole) {
+  SampleFolder folder(8);
+  Graph g = file_graph(folder);
+  const int in = add_input(g, "in");
+  g.outputs = {{0, 1}, {in, 0}};
+  Pipeline p(g, options());
+  EXPECT_NE(message<GraphError>([&] { feed(p, batch(3, 0)); }).find("beside a reader"),
+            std::string::npos);
+  for (int step = 0; step < 2; ++step) feed(p, batch(4, 10 * step));
+  (void)p.run();
+  const Outputs out = *p.run();
+  EXPECT_EQ(label(out, 0), 4);
+  EXPECT_EQ(*out.batches[1].samples[0].view.as<int32_t>(), 10);
+}
+
+TEST(Feed, WhatDoesNotFitIsNamed) {
+  Pipeline p(input_graph(), options());
+  EXPECT_NE(message<GraphError>([&] { feed(p, batch(5, 0)); }).find("batch_size is 4"),
+            std::string::npos);
+  EXPECT_THROW(feed(p, FedBatch{}), GraphError);
+  FedBatch b = batch(2, 0);
+  b.samples[1].dtype = DType::kFloat32;
+  const std::string what = message<GraphError>([&] { feed(p, b); });
+  EXPECT_NE(what.find("sample 1 that was fed is float32 (3,), expected int32 (?,)"),
+            std::string::npos)
+      << what;
+  EXPECT_NE(message<GraphError>([&] { (void)p.feeds().input("im"); }).find("Did you mean 'in'?"),
+            std::string::npos);
+}
+
+TEST(Feed, AnInputThatNoOutputNeedsIsLeftOut) {
+  Graph g = input_graph();
+  add_input(g, "spare");
+  Pipeline p(g, options());
+  EXPECT_EQ(p.feeds().input("spare"), -1);
+  feed(p, batch(1, 7));
+  EXPECT_EQ(value(*p.run(), 0), 7);
+}
+
+TEST(Feed, CopiesThatWaitAreBounded) {
+  PipelineOptions o = options();
+  o.memory_limit = 8 << 20;  // an eighth of it for what is fed
+  Pipeline p(input_graph(), o);
+  const auto large = [](int) { return int64_t{40'000}; };  // 640 KB a batch
+  EXPECT_TRUE(feed(p, batch(4, 0, large)));
+  EXPECT_FALSE(feed(p, batch(4, 1, large), "in", 1)) << "there is room once the first is received";
+  const std::string what = message<BudgetError>([&] { feed(p, batch(4, 1, large)); });
+  EXPECT_NE(what.find("in batches that were fed"), std::string::npos) << what;
+  (void)p.run();
+  EXPECT_TRUE(feed(p, batch(4, 1, large)));
+  (void)p.run();
+  EXPECT_EQ(p.stats().fed.in_use, 0u);
+  const auto too_large = [](int) { return int64_t{400'000}; };
+  EXPECT_THROW(feed(p, batch(4, 0, too_large), "in", 1000), BudgetError) << "no waiting helps";
+}
+
+TEST(Feed, AStateForgetsWhatWasNotReceived) {
+  Pipeline p(input_graph(), options());
+  for (int step = 0; step < 3; ++step) feed(p, batch(4, 4 * step));
+  (void)p.run();
+  const std::string state = p.state();
+  const auto second = all(*p.run());
+  p.restore(state, false);
+  EXPECT_THROW((void)p.run(), SourceError);
+  feed(p, batch(4, 4));
+  EXPECT_EQ(all(*p.run()), second);
+}
+
+TEST(Feed, TypesAreDeclared) {
+  Graph g;
+  g.add({.op = "external_source", .name = "in"});
+  g.outputs = {{0, 0}};
+  EXPECT_NE(message<GraphError>([&] { Pipeline p(g, options()); }).find("its type is not known"),
+            std::string::npos);
+  g.nodes[0].arguments["dtype"] = std::string("uint8");
+  g.nodes[0].arguments["layout"] = std::string("HWC");
+  EXPECT_EQ(Pipeline(g, options()).plan().checked(0).outputs[0].shape.rank, 3);
+  g.nodes[0].arguments["ndim"] = int64_t{2};
+  EXPECT_THROW(Pipeline(g, options()), GraphError);
+}
+
+}  // namespace
+}  // namespace stoker

@@ -1,0 +1,399 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Sources in worker processes: order, sharing the work, failures, and what is left behind."""
+
+from __future__ import annotations
+
+import functools
+import gc
+import multiprocessing
+import os
+import pickle
+import signal
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from helpers import assert_same, epoch, make, run_script, take
+from stoker import Pipeline, fn, types
+from stoker.errors import GraphError, SourceError
+
+BATCH = 4
+METHODS = ["fork", "spawn", "forkserver"]
+
+
+def sample(info: types.SampleInfo) -> Any:
+    if info.idx_in_epoch >= 22:
+        raise StopIteration
+    return (
+        np.full(info.idx_in_batch + 1, info.idx_in_epoch, np.int32),
+        np.array([os.getpid(), info.epoch_idx]),
+    )
+
+
+def batch(info: types.BatchInfo) -> Any:
+    if info.iteration == 5:
+        raise StopIteration
+    return np.full((BATCH, 3), info.iteration, np.float32), np.full((BATCH, 1), os.getpid())
+
+
+def generator() -> Iterator[Any]:
+    for i in range(3):
+        yield [np.full(k + 1, i) for k in range(BATCH)]
+
+
+def workers(source: Any, processes: int = 2, method: str = "fork", **keywords: Any) -> Pipeline:
+    """A pipeline that gives what a parallel source gives."""
+    settings = keywords.pop("settings", {})
+    return make(
+        lambda: fn.external_source(source, parallel=True, **keywords),
+        **{
+            "batch_size": BATCH,
+            "py_num_workers": processes,
+            "py_start_method": method,
+            **settings,
+        },
+    )
+
+
+@pytest.fixture(autouse=True)
+def clean() -> None:
+    """Pipelines of earlier tests are gone, those that exceptions kept as well."""
+    gc.collect()
+
+
+def children() -> list[Any]:
+    """The processes that are there now."""
+    return multiprocessing.active_children()
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("processes", [1, 3])
+def test_samples_are_those_of_one_thread(method: str, processes: int) -> None:
+    define = functools.partial(fn.external_source, sample, 2, batch=False)
+    judge_pipe = make(define, batch_size=BATCH)
+    pipe = workers(sample, processes, method, num_outputs=2, batch=False)
+    for e in range(3):
+        judge, got = epoch(judge_pipe), epoch(pipe)
+        assert len(judge) == 20, "the last batch was cut short"
+        assert_same([s[:1] for s in got], [s[:1] for s in judge], f"epoch {e}")
+        pids = {int(s[1][0]) for s in got}
+        assert len(pids) == processes and os.getpid() not in pids
+        assert {int(s[1][1]) for s in got} == {e}
+
+
+@pytest.mark.parametrize("depth", [1, 4])
+def test_batches_are_dealt_and_stay_in_order(depth: int) -> None:
+    pipe = workers(batch, num_outputs=2, batch_info=True, prefetch_queue_depth=depth)
+    for _ in range(3):
+        got = epoch(pipe)
+        assert [int(s[0][0]) for s in got][::BATCH] == [0, 1, 2, 3, 4]
+        assert len({int(s[1][0]) for s in got}) == 2
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_an_iterable_runs_in_one_worker(method: str) -> None:
+    for source in (generator, [list(b) for b in generator()]):
+        pipe = workers(source, method=method)
+        for _ in range(3):
+            got = epoch(pipe)
+            assert [int(s[0][0]) for s in got] == [i for i in range(3) for _ in range(BATCH)]
+    quiet = workers(generator, cycle="quiet", method=method)
+    assert [int(s[0][0]) for s in take(quiet, 5 * BATCH)][::BATCH] == [0, 1, 2, 0, 1]
+    raising = workers(generator, cycle="raise", method=method)
+    for _ in range(2):
+        for i in range(3):
+            assert int(raising.run()[0].at(0)[0]) == i
+        with pytest.raises(StopIteration):
+            raising.run()
+
+
+def test_two_workers_work_at_once() -> None:
+    """Each half of a batch waits for the other half, in the other process."""
+    barrier = multiprocessing.get_context("fork").Barrier(2)
+
+    def source(info: types.SampleInfo) -> Any:
+        if info.idx_in_batch in (0, BATCH // 2):
+            barrier.wait(60)
+        return np.array([info.idx_in_epoch])
+
+    pipe = workers(source, batch=False)
+    assert [int(s[0][0]) for s in take(pipe, 20)] == list(range(20))
+    pipe.close()
+
+
+def test_batches_are_prepared_ahead_at_once() -> None:
+    barrier = multiprocessing.get_context("fork").Barrier(2)
+
+    def source(iteration: int) -> Any:
+        barrier.wait(60)
+        return np.full((BATCH, 1), iteration)
+
+    pipe = workers(source, prefetch_queue_depth=2)
+    assert [int(s[0][0]) for s in take(pipe, 6 * BATCH)][::BATCH] == list(range(6))
+    pipe.close()
+
+
+def test_samples_that_grow() -> None:
+    def source(info: types.SampleInfo) -> Any:
+        return np.full(1 << (2 * (info.iteration % 9)), info.idx_in_epoch, np.int32)
+
+    got = take(workers(source, batch=False), 18 * BATCH)
+    for i, (a,) in enumerate(got):
+        assert a.shape == (1 << (2 * (i // BATCH % 9)),)
+        assert (a == i).all()
+
+
+def test_sources_beside_each_other() -> None:
+    def define() -> Any:
+        return (
+            fn.external_source(lambda i: np.full((BATCH, 1), i), parallel=True),
+            fn.external_source(lambda i: np.full((BATCH, 1), 10 + i)),
+            fn.external_source(lambda s: np.array([s.iteration + 20]), batch=False, parallel=True),
+        )
+
+    pipe = make(define, batch_size=BATCH, py_num_workers=2)
+    for i in range(6):
+        assert [int(b.at(3)[0]) for b in pipe.run()] == [i, 10 + i, 20 + i]
+
+
+def fails(info: types.SampleInfo) -> Any:
+    if info.iteration == 1 and info.idx_in_batch >= 2:
+        raise ValueError(f"broken {info.idx_in_batch}")
+    return np.array([info.idx_in_epoch])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_a_worker_raises(method: str) -> None:
+    pipe = workers(fails, batch=False, method=method, name="mine")
+    pipe.run()
+    with pytest.raises(SourceError) as caught:
+        pipe.run()
+    message = str(caught.value)
+    assert "'mine'" in message and "iteration 1 of epoch 0, sample 2" in message
+    assert "ValueError: broken 2" in message
+    assert "in fails" in str(caught.value.__cause__), "the worker's traceback"
+    assert int(pipe.run()[0].at(0)[0]) == 8, "the pipeline goes on"
+
+
+def test_what_a_worker_cannot_share() -> None:
+    with pytest.raises(SourceError, match="expected an array of numbers, got a str"):
+        workers(lambda i: ["text"]).run()
+
+
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM"])
+def test_a_killed_worker(name: str) -> None:
+    def source(info: types.SampleInfo) -> Any:
+        if info.idx_in_epoch == 9:
+            os.kill(os.getpid(), getattr(signal, name))
+        return np.array([info.idx_in_epoch])
+
+    pipe = workers(source, batch=False)
+    pipe.run()
+    pipe.run()
+    with pytest.raises(SourceError, match=rf"worker process \d+ was killed by signal .*{name}"):
+        pipe.run()
+    assert not children(), "the others were stopped"
+    assert int(pipe.run()[0].at(0)[0]) == 12, "new workers go on"
+    pipe.close()
+
+
+def test_an_idle_worker_that_is_killed() -> None:
+    pipe = workers(lambda i: np.full((BATCH, 1), os.getpid()))
+    os.kill(int(pipe.run()[0].at(0)[0]), signal.SIGKILL)
+    with pytest.raises(SourceError, match="SIGKILL"):
+        for _ in range(10):
+            pipe.run()
+    assert len(pipe.run()[0]) == BATCH, "new workers go on"
+
+
+def test_a_worker_that_exits() -> None:
+    with pytest.raises(SourceError, match="ended with exit code 3"):
+        workers(lambda i: os._exit(3)).run()
+
+
+def test_close_ends_the_workers_and_run_starts_others() -> None:
+    pipe = workers(lambda i: np.array([[i, os.getpid()]]))
+    first = pipe.run()[0].at(0)
+    assert len(children()) == 2
+    pipe.close()
+    assert not children()
+    rest = [pipe.run()[0].at(0) for _ in range(6)]
+    assert [int(r[0]) for r in (first, *rest)] == list(range(7))
+    assert int(rest[-1][1]) != int(first[1])
+    pipe.close()
+
+
+def test_an_iterator_is_lost_with_its_worker() -> None:
+    def endless() -> Iterator[Any]:
+        i = 0
+        while True:
+            yield np.full((BATCH, 1), i)
+            i += 1
+
+    pipe = workers(endless)
+    pipe.run()
+    pipe.close()
+    with pytest.raises(SourceError, match="its iterator ended with the worker process"):
+        for _ in range(5):
+            pipe.run()
+    assert int(pipe.run()[0].at(0)[0]) == 0
+    pipe.close()
+
+
+def test_dropped_pipelines_leave_no_process() -> None:
+    for _ in range(3):
+        pipe = workers(lambda i: np.zeros((BATCH, 100)), processes=3)
+        pipe.run()
+        del pipe
+    assert not children()
+
+
+def open_files() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+def test_no_file_or_shared_memory_is_left() -> None:
+    shared = set(os.listdir("/dev/shm"))
+    counts = []
+    for _ in range(4):
+        pipe = workers(lambda i: np.zeros((BATCH, 10_000)), processes=2)
+        take(pipe, 5 * BATCH)
+        assert set(os.listdir("/dev/shm")) <= shared, "slots have no name"
+        pipe.close()
+        del pipe
+        counts.append(open_files())
+    assert counts[-1] <= counts[0]
+
+
+def test_workers_may_start_before_the_first_run() -> None:
+    pipe = workers(lambda i: np.full((BATCH, 1), os.getpid()))
+    pipe.start_py_workers()
+    started = {p.pid for p in children()}
+    assert len(started) == 2
+    assert int(pipe.run()[0].at(0)[0]) in started
+    pipe.close()
+
+
+def test_user_code_of_the_pipelines_process_is_not_called() -> None:
+    called = []
+
+    def source(i: int) -> Any:
+        called.append(i)
+        return np.zeros((BATCH, 1))
+
+    pipe = workers(source)
+    pipe.run()
+    assert not called
+    pipe.close()
+
+
+def dumps_marked(sources: Any) -> bytes:
+    return b"marked" + pickle.dumps(sources)
+
+
+def loads_marked(data: bytes) -> Any:
+    assert data.startswith(b"marked")
+    return pickle.loads(data[len(b"marked") :])
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_an_own_pickler(method: str) -> None:
+    settings = {"py_callback_pickler": (dumps_marked, loads_marked)}
+    pipe = workers(fails, batch=False, method=method, settings=settings)
+    assert int(pipe.run()[0].at(3)[0]) == 3
+    module = workers(fails, batch=False, method=method, settings={"py_callback_pickler": pickle})
+    assert int(module.run()[0].at(3)[0]) == 3
+
+
+def test_what_cannot_be_sent_is_named() -> None:
+    pipe = workers(lambda i: i, method="spawn", name="mine")
+    with pytest.raises(GraphError, match=r"'mine'.*cannot be sent to a worker process.*pickler"):
+        pipe.run()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"py_num_workers": 0}, "py_num_workers expects an int of at least 1"),
+        ({"py_start_method": "thread"}, "py_start_method expects one of"),
+        ({"py_callback_pickler": 3}, "py_callback_pickler expects a module"),
+        ({"py_callback_pickler": (1, 2)}, "py_callback_pickler expects a module"),
+    ],
+)
+def test_settings_are_checked(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(GraphError, match=message):
+        Pipeline(batch_size=1, **settings)
+    assert Pipeline(batch_size=1, py_num_workers=3).py_num_workers == 3
+
+
+CHILD = """
+import multiprocessing, os, signal, sys, threading, time
+import numpy as np
+from stoker import Pipeline, fn
+
+def source(i):
+    return np.full((2, 1), os.getpid())
+
+pipe = Pipeline(batch_size=2, num_threads=1, py_num_workers=2)
+with pipe:
+    pipe.set_outputs(fn.external_source(source, parallel=True))
+pipe.run()
+print(*[p.pid for p in multiprocessing.active_children()], flush=True)
+"""
+
+
+def is_gone(pid: int) -> bool:
+    """Waits until a process is no more (or is a zombie that nobody of ours has to bury)."""
+    event = threading.Event()
+    for _ in range(2000):
+        try:
+            with open(f"/proc/{pid}/stat") as file:
+                if file.read().rpartition(")")[2].split()[0] == "Z":
+                    return True
+        except FileNotFoundError:
+            return True
+        event.wait(0.01)
+    return False
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "",
+        "raise ValueError",
+        "sys.exit(3)",
+        "os.kill(os.getpid(), signal.SIGINT); time.sleep(60)",
+        "os.kill(os.getpid(), signal.SIGKILL)",
+        "os._exit(0)",
+    ],
+    ids=["end", "error", "exit", "Ctrl-C", "killed", "_exit"],
+)
+def test_no_orphans(end: str) -> None:
+    before = set(os.listdir("/dev/shm"))
+    done = run_script(CHILD + end, timeout=60)
+    pids = [int(x) for x in done.stdout.split()]
+    assert len(pids) == 2, done.stderr
+    assert all(is_gone(pid) for pid in pids)
+    assert set(os.listdir("/dev/shm")) <= before
+    assert "leaked" not in done.stderr, done.stderr
+
+
+def test_a_pipeline_in_a_function_of_a_thread() -> None:
+    """Workers are started and ended outside of the main thread."""
+    results: list[list[int]] = []
+
+    def use() -> None:
+        pipe = workers(sample, num_outputs=2, batch=False)
+        results.append([int(s[0][0]) for s in epoch(pipe)])
+        pipe.close()
+
+    threads = [threading.Thread(target=use) for _ in range(2)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join(120)
+    assert results == [list(range(20))] * 2

@@ -1,0 +1,262 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Sources and their process: Ctrl-C, forks, exits, threads. Time limits only bound a hang."""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import weakref
+from typing import Any
+
+import numpy as np
+import pytest
+
+from helpers import make, run_script
+from stoker import Pipeline, fn
+
+PRELUDE = """
+import os, signal, sys, threading, time
+import numpy as np
+from stoker import Pipeline, errors, fn
+
+def pipeline(source=None, **keywords):
+    settings = keywords.pop('settings', {})
+    pipe = Pipeline(batch_size=2, num_threads=2, seed=1, **settings)
+    with pipe:
+        pipe.set_outputs(fn.external_source(source, **keywords))
+    return pipe
+
+def counted(i):
+    return np.full((2, 1), i)
+"""
+
+
+def script(text: str, timeout: float = 60) -> subprocess.CompletedProcess[str]:
+    return run_script(PRELUDE + textwrap.dedent(text), timeout=timeout)
+
+
+@pytest.mark.parametrize("parallel", [False, True])
+def test_ctrl_c_while_a_source_is_slow(parallel: bool) -> None:
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            PRELUDE
+            + textwrap.dedent(f"""
+            parent = os.getpid()
+            def slow(i):
+                if i == 1:
+                    print('waiting', flush=True)
+                    time.sleep(3600)
+                return counted(i)
+            pipe = pipeline(slow, parallel={parallel})
+            try:
+                pipe.run(), pipe.run()
+            except KeyboardInterrupt:
+                print('interrupted', flush=True)
+            """),
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "waiting\n"
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert out == "interrupted\n", err
+    assert process.returncode == 0, err
+    assert err == ""
+
+
+def test_ctrl_c_loses_no_step() -> None:
+    done = script("""
+        go, second = threading.Event(), threading.Event()
+        def slow(i):
+            if i == 1 and not go.is_set():
+                second.wait(60)
+                signal.raise_signal(signal.SIGINT)  # the main thread hears it
+                go.wait(60)
+            return counted(i)
+        pipe = pipeline(slow)
+        pipe.run()
+        try:
+            second.set()
+            pipe.run()
+            raise SystemExit('not interrupted')
+        except KeyboardInterrupt:
+            go.set()
+        print([int(pipe.run()[0].at(0)[0]) for _ in range(3)])
+    """)
+    assert done.stdout == "[1, 2, 3]\n", done.stdout + done.stderr
+
+
+def test_ctrl_c_while_waiting_for_a_first_batch() -> None:
+    done = script("""
+        def source(i):
+            signal.raise_signal(signal.SIGINT)
+            time.sleep(0.05)
+            threading.Event().wait(3600)
+        try:
+            pipeline(source).run()
+        except KeyboardInterrupt:
+            print('interrupted')
+    """)
+    assert done.stdout == "interrupted\n", done.stdout + done.stderr
+
+
+def test_fork() -> None:
+    done = script("""
+        pipe = pipeline(counted)
+        fed = pipeline(name='in')
+        fed.feed_input('in', counted(0))
+        pipe.run(), fed.run()
+        child = os.fork()
+        if child == 0:
+            for use in (pipe.run, pipe.state, pipe.close, fed.run,
+                        lambda: fed.feed_input('in', counted(1))):
+                try:
+                    use()
+                except errors.StateError as e:
+                    assert 'fork' in str(e), e
+                else:
+                    os._exit(1)
+            own = pipeline(counted)
+            assert [int(own.run()[0].at(0)[0]) for _ in range(3)] == [0, 1, 2]
+            del pipe, fed
+            print('child is done', flush=True)
+            sys.exit(0)
+        _, status = os.waitpid(child, 0)
+        print(int(pipe.run()[0].at(0)[0]), status)
+    """)
+    assert done.stdout == "child is done\n1 0\n", done.stdout + done.stderr
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("parallel", [False, True])
+def test_a_fork_leaves_the_parents_sources_alone(parallel: bool) -> None:
+    done = script(f"""
+        pipe = pipeline(counted, parallel={parallel})
+        pipe.run()
+        child = os.fork()
+        if child == 0:
+            sys.exit(0)
+        os.waitpid(child, 0)
+        print([int(pipe.run()[0].at(0)[0]) for _ in range(5)])
+    """)
+    assert done.stdout == "[1, 2, 3, 4, 5]\n", done.stdout + done.stderr
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["counted", "lambda i: time.sleep(3600)", "lambda i: 1 / 0"],
+    ids=["running", "slow", "failing"],
+)
+@pytest.mark.parametrize("held", ["pipe = {}", "pipe = {}; pipe.itself = [pipe]"])
+@pytest.mark.parametrize("parallel", [False, True])
+def test_exit(source: str, held: str, parallel: bool) -> None:
+    call = f"pipeline({source}, parallel={parallel}, dtype='int64', ndim=1)"
+    done = script(held.format(call) + "\npipe.schedule_run()\nprint('done')")
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
+    assert done.stderr == ""
+
+
+def test_exit_with_what_was_fed_without_a_copy() -> None:
+    done = script("""
+        pipe = pipeline(name='in', no_copy=True)
+        for i in range(5):
+            pipe.feed_input('in', counted(i))
+        pipe.run()
+        print('done')
+    """)
+    assert (done.stdout, done.stderr) == ("done\n", "")
+
+
+def source_threads() -> int:
+    return sum(t.name == "stoker-source" for t in threading.enumerate())
+
+
+def test_dropped_pipelines_end_their_thread() -> None:
+    gc.collect()
+    before = source_threads()
+    for _ in range(5):
+        pipe = make(lambda: fn.external_source(lambda i: np.zeros((1, 1))), batch_size=1)
+        pipe.run()
+        del pipe
+        gc.collect()
+        assert source_threads() <= before
+
+
+def test_close_joins_the_thread() -> None:
+    gc.collect()
+    before = source_threads()
+    pipe = make(lambda: fn.external_source(lambda i: np.full((1, 1), i)), batch_size=1)
+    assert int(pipe.run()[0].at(0)[0]) == 0
+    assert source_threads() == before + 1
+    pipe.close()
+    pipe.close()
+    assert source_threads() == before
+    assert [int(pipe.run()[0].at(0)[0]) for _ in range(5)] == [1, 2, 3, 4, 5]
+    pipe.close()
+
+
+def test_a_source_may_refer_to_its_pipeline() -> None:
+    """Once closed, such a pipeline is collected as any other."""
+
+    class Source:
+        pipe: Pipeline
+
+        def __call__(self, i: int) -> Any:
+            return np.full((1, 1), i)
+
+    def use() -> weakref.ref[Pipeline]:
+        source = Source()
+        pipe = source.pipe = make(lambda: fn.external_source(source), batch_size=1)
+        pipe.run()
+        pipe.close()
+        return weakref.ref(pipe)
+
+    gone = use()
+    gc.collect()
+    assert gone() is None
+
+
+def test_pipelines_in_many_threads() -> None:
+    results: dict[int, list[int]] = {}
+
+    def use(k: int) -> None:
+        pipe = make(
+            lambda: fn.cast(
+                fn.external_source(lambda s: np.array([s.idx_in_epoch + k]), batch=False),
+                dtype="float32",
+            ),
+            batch_size=3,
+        )
+        results[k] = [int(b.at(i)[0]) for (b,) in (pipe.run() for _ in range(50)) for i in range(3)]
+
+    threads = [threading.Thread(target=use, args=(k,)) for k in range(6)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join(120)
+    assert all(results.get(k) == [k + i for i in range(150)] for k in range(6))
+
+
+def test_import_brings_in_nothing_of_sources() -> None:
+    done = run_script(
+        "import sys, stoker\n"
+        "stoker.fn.resize\n"
+        "print(sorted({'multiprocessing', 'inspect', 'mmap', 'numpy'} & set(sys.modules)))"
+    )
+    assert done.stdout.strip() in ("[]", "['inspect']"), done.stderr

@@ -1,0 +1,318 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Feeding by name: kinds of arrays, copies, and what happens when nothing is fed."""
+
+from __future__ import annotations
+
+import array
+import gc
+import threading
+import weakref
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from helpers import SIMPLE, make, run_script, samples_of
+from stoker import DataNode, Pipeline, fn, types
+from stoker.errors import BudgetError, GraphError, SourceError
+
+
+def fed(**keywords: Any) -> Pipeline:
+    """A pipeline of one input, "in", up to four samples a batch."""
+    settings = keywords.pop("settings", {})
+    return make(lambda: fn.external_source(name="in", **keywords), **{"batch_size": 4, **settings})
+
+
+def given_back(data: Any, layout: str | None = None, **keywords: Any) -> list[Any]:
+    """What comes out when this is fed."""
+    pipe = fed(**keywords)
+    pipe.feed_input("in", data, layout=layout)
+    return [s[0] for s in samples_of(pipe.run())]
+
+
+DTYPES = [d.value for d in types.DType if d is not types.NO_TYPE]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_dtype(dtype: str) -> None:
+    data = np.arange(24).reshape(4, 2, 3).astype(dtype)
+    for form in (data, list(data), tuple(data)):
+        got = given_back(form)
+        assert all(g.dtype == dtype for g in got)
+        np.testing.assert_array_equal(np.stack(got), data)
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda a: a[:, ::2],
+        lambda a: a[::-1, ::-1, ::-1],
+        lambda a: a.transpose(0, 2, 1),
+        lambda a: np.broadcast_to(a[:1], a.shape),
+        lambda a: a[1:3, 1:, 1:2],
+        lambda a: np.asfortranarray(a),
+        lambda a: a[:, :0],
+    ],
+    ids=["steps", "backwards", "transposed", "broadcast", "window", "fortran", "empty"],
+)
+@pytest.mark.parametrize("no_copy", [False, True])
+def test_strides(view: Any, no_copy: bool) -> None:
+    data = view(np.arange(96, dtype=np.int16).reshape(4, 4, 6))
+    for form in (data, list(data)):
+        np.testing.assert_array_equal(np.stack(given_back(form, no_copy=no_copy)), data)
+
+
+def test_kinds_of_arrays() -> None:
+    torch = pytest.importorskip("torch")
+    expected = np.arange(6, dtype=np.uint8).reshape(2, 3)
+    forms = [
+        torch.arange(6, dtype=torch.uint8).reshape(2, 3),
+        torch.arange(6, dtype=torch.uint8).reshape(3, 2).t().contiguous().t().reshape(2, 3),
+        [torch.arange(3, dtype=torch.uint8), torch.arange(3, 6, dtype=torch.uint8)],
+        [bytes([0, 1, 2]), bytearray([3, 4, 5])],
+        [memoryview(bytes([0, 1, 2])), array.array("B", [3, 4, 5])],
+        memoryview(expected),
+        expected.astype(">u2").astype("u1"),
+    ]
+    for form in forms:
+        np.testing.assert_array_equal(np.stack(given_back(form)), expected)
+    transposed = torch.arange(6, dtype=torch.float64).reshape(3, 2).t()
+    np.testing.assert_array_equal(np.stack(given_back(transposed)), transposed.numpy())
+    np.testing.assert_array_equal(given_back([np.arange(3, dtype=">i4")])[0], [0, 1, 2])
+    picture = Image.fromarray(np.full((2, 3, 3), 7, np.uint8))
+    assert given_back([picture])[0].shape == (2, 3, 3)
+    assert [int(x) for x in given_back([3, 4])] == [3, 4]
+    assert given_back([[1.5, 2.5]])[0].tolist() == [1.5, 2.5]
+
+
+def test_scalars_and_empty_samples() -> None:
+    assert [float(x) for x in given_back(np.array([1.5, 2.5]))] == [1.5, 2.5]
+    ragged = given_back([np.zeros((0, 3)), np.zeros((2, 3))])
+    assert [r.shape for r in ragged] == [(0, 3), (2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (np.float32(3), "is a scalar"),
+        ([], "a batch of no samples"),
+        (np.zeros((0, 3)), "a batch of no samples"),
+        ("text", "of type str"),
+        (None, "of type NoneType"),
+        ([np.zeros(3), None], "sample 1 that was fed is of type NoneType"),
+        ([np.zeros(3, np.complex64)], "format 'Zf'"),
+        ([np.zeros((1,) * 7)], "samples of 7 axes"),
+        (np.zeros((1,) * 8), "samples of 7 axes"),
+        (np.zeros((5, 2)), "a batch of 5 samples was fed; batch_size is 4"),
+        ([np.array(["a"])], "has elements of format '1w'"),
+    ],
+)
+def test_what_cannot_be_fed_is_named(data: Any, message: str) -> None:
+    pipe = fed(dtype=types.FLOAT64, ndim=1)
+    pipe.schedule_run()
+    with pytest.raises(GraphError, match=message):
+        pipe.feed_input("in", data)
+    pipe.feed_input("in", np.ones((4, 1)))
+    assert pipe.run()[0].as_array().sum() == 4, "the pipeline goes on"
+
+
+def test_names_and_nodes() -> None:
+    nodes: list[DataNode] = []
+
+    def define() -> Any:
+        nodes.append(fn.external_source(name="in"))
+        return nodes
+
+    pipe = make(define, batch_size=2)
+    pipe.feed_input(nodes[0], np.zeros((2, 1)))
+    pipe.feed_input("in", np.ones((1, 1)))
+    assert [len(pipe.run()[0]) for _ in range(2)] == [2, 1]
+    with pytest.raises(GraphError, match=r"no external_source is named 'inn'. Did you mean 'in'\?"):
+        pipe.feed_input("inn", np.zeros((2, 1)))
+    sourced = make(lambda: fn.external_source(lambda: 0, name="in"))
+    with pytest.raises(GraphError, match=r"feeds 'in' already"):
+        sourced.feed_input("in", np.zeros((2, 1)))
+
+
+def test_layouts() -> None:
+    pipe = fed(layout="HW")
+    pipe.feed_input("in", np.zeros((2, 3, 4)))
+    pipe.feed_input("in", np.zeros((2, 3, 4)), layout="HW")
+    assert [pipe.run()[0].layout for _ in range(2)] == ["HW", "HW"]
+    with pytest.raises(GraphError, match=r"float64 WH \(3, 4\), expected float64 HW"):
+        pipe.feed_input("in", np.zeros((2, 3, 4)), layout="WH")
+    learned = fed()
+    learned.feed_input("in", np.zeros((2, 3, 4)), layout="HW")
+    assert learned.run()[0].layout == "HW"
+
+
+@pytest.mark.parametrize("settings", [{}, SIMPLE], ids=["pipelined", "simple"])
+def test_nothing_fed_is_an_error(settings: dict[str, Any]) -> None:
+    pipe = fed(settings=settings)
+    with pytest.raises(SourceError, match=r"external_source 'in': nothing was fed"):
+        pipe.run()
+    pipe.feed_input("in", np.zeros((4, 1)))
+    pipe.run()
+    with pytest.raises(SourceError, match=r"'in'.*nothing was fed for this step"):
+        pipe.run()
+    pipe.feed_input("in", np.ones((4, 1)))
+    assert pipe.run()[0].as_array().sum() == 4
+
+
+def test_fed_ahead() -> None:
+    pipe = fed()
+    for i in range(7):
+        pipe.feed_input("in", np.full((4, 1), i))
+    assert [int(pipe.run()[0].at(0)[0]) for _ in range(7)] == list(range(7))
+
+
+def test_blocking_waits_for_another_thread() -> None:
+    for settings in ({}, SIMPLE):
+        pipe = fed(blocking=True, settings=settings)
+
+        def feed(pipe: Pipeline = pipe) -> None:
+            for i in range(20):
+                pipe.feed_input("in", np.full((4, 1), i))
+
+        thread = threading.Thread(target=feed)
+        thread.start()
+        assert [int(pipe.run()[0].at(0)[0]) for _ in range(20)] == list(range(20))
+        thread.join()
+
+
+def test_repeat_last() -> None:
+    pipe = fed(repeat_last=True)
+    with pytest.raises(SourceError):
+        pipe.run()
+    pipe.feed_input("in", np.full((3, 1), 1))
+    assert [int(pipe.run()[0].at(0)[0]) for _ in range(3)] == [1, 1, 1]
+    pipe.feed_input("in", np.full((2, 1), 2))
+    pipe.feed_input("in", np.full((2, 1), 3))
+    assert [int(pipe.run()[0].at(0)[0]) for _ in range(4)] == [2, 3, 3, 3]
+
+
+def test_inputs_of_a_step_agree_on_its_size() -> None:
+    pipe = make(
+        lambda: [fn.external_source(name=n, dtype=types.FLOAT64, ndim=1) for n in "ab"],
+        batch_size=4,
+    )
+    pipe.schedule_run()
+    pipe.feed_input("a", np.zeros((3, 1)))
+    with pytest.raises(GraphError, match=r"'b'.*2 samples was fed for a step.*'a'.*was fed 3"):
+        pipe.feed_input("b", np.zeros((2, 1)))
+    pipe.feed_input("b", np.zeros((3, 1)))
+    assert [len(b) for b in pipe.run()] == [3, 3]
+
+
+def test_copies_are_taken_at_once() -> None:
+    data = np.zeros((4, 1))
+    pipe = fed()
+    for i in range(3):
+        data[:] = i
+        pipe.feed_input("in", data)
+    data[:] = 99
+    assert [int(pipe.run()[0].at(0)[0]) for _ in range(3)] == [0, 1, 2]
+
+
+class Freed(np.ndarray[Any, Any]):
+    """An array that can be watched."""
+
+
+def test_no_copy_keeps_the_array_until_it_was_received() -> None:
+    def watched(value: int) -> tuple[Any, weakref.ref[Any]]:
+        a = np.full((4, 2), value, np.int32).view(Freed)
+        return a, weakref.ref(a)
+
+    pipe = fed(no_copy=True, dtype=types.INT32, ndim=1)
+    pipe.build()
+    data, alive = watched(1)
+    pipe.feed_input("in", data)
+    del data
+    gc.collect()
+    assert alive() is not None, "the pipeline keeps it"
+    batch = pipe.run()[0]
+    gc.collect()
+    assert alive() is None, "and lets go of it"
+    assert batch.as_array().tolist() == [[1, 1]] * 4, "the output is another memory"
+    data, alive = watched(2)
+    pipe.feed_input("in", data)
+    del data, pipe
+    gc.collect()
+    assert alive() is None, "a dropped pipeline lets go as well"
+
+
+def test_no_copy_from_many_threads() -> None:
+    """Arrays are freed while workers, feeder and interpreter are all busy."""
+    pipe = make(
+        lambda: fn.cast(fn.external_source(name="in", no_copy=True, blocking=True), dtype="int64"),
+        batch_size=4,
+        num_threads=4,
+        prefetch_queue_depth=4,
+    )
+
+    def feed() -> None:
+        for i in range(300):
+            pipe.feed_input("in", [np.full(100, i) for _ in range(4)])
+
+    thread = threading.Thread(target=feed)
+    thread.start()
+    for i in range(300):
+        assert int(pipe.run()[0].at(3)[99]) == i
+    thread.join()
+
+
+def test_outputs_are_the_users_own() -> None:
+    pipe = fed(repeat_last=True, no_copy=True)
+    data = np.zeros((2, 3))
+    pipe.feed_input("in", data)
+    pipe.run()[0].as_array()[:] = 5
+    assert pipe.run()[0].as_array().sum() == 0
+    assert data.sum() == 0
+
+
+def test_memory_is_bounded() -> None:
+    pipe = fed(settings={"memory_limit": 8 << 20}, dtype=types.UINT8, ndim=1)
+    pipe.build()
+    pipe.feed_input("in", np.zeros((4, 150_000), np.uint8))
+    with pytest.raises(BudgetError, match="in batches that were fed"):
+        pipe.feed_input("in", np.zeros((4, 150_000), np.uint8))
+    assert pipe.stats()["memory"]["read_ahead"]["in_use"] >= 600_000
+    pipe.run()
+    pipe.feed_input("in", np.zeros((4, 150_000), np.uint8))
+
+
+def test_a_subclass_may_feed_in_iter_setup() -> None:
+    class Fed(Pipeline):
+        count = 0
+
+        def define_graph(self) -> Any:
+            return fn.external_source(name="in")
+
+        def iter_setup(self) -> None:
+            if self.count == 3:
+                raise StopIteration
+            self.feed_input("in", np.full((2, 1), self.count))
+            self.count += 1
+
+    pipe = Fed(batch_size=2, num_threads=1)
+    assert [int(pipe.run()[0].at(0)[0]) for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(StopIteration):
+        pipe.run()
+    pipe.count = 1
+    assert len(list(pipe)) == 2
+
+
+def test_on_the_device() -> None:
+    done = run_script(
+        "import numpy as np\n"
+        "from stoker import Pipeline, fn\n"
+        "pipe = Pipeline(batch_size=2, num_threads=1, device_id=0)\n"
+        "with pipe: pipe.set_outputs(fn.external_source(name='in', device='gpu', layout='HW'))\n"
+        "pipe.feed_input('in', np.arange(12).reshape(2, 2, 3).astype('u1'))\n"
+        "(batch,) = pipe.run()\n"
+        "print(batch.device != 'cpu', batch.as_cpu().as_array().ravel().tolist())\n",
+        STOKER_SIMULATED_DEVICES="1",
+    )
+    assert done.stdout == f"True {list(range(12))}\n", done.stderr
