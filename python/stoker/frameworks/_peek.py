@@ -1,0 +1,58 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Looking at the next step without taking it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from stoker.frameworks._iterator import BaseIterator
+
+
+class _Waiting(NamedTuple):
+    """A step that was made and not given, and where the iterator stood before it."""
+
+    step: Any
+    state: dict[str, Any]
+    checkpoints: list[str]
+    epoch: int
+
+
+class Peekable(BaseIterator):
+    """An iterator with ``peek()``. What was only looked at does not count as given."""
+
+    _waiting: _Waiting | None = None
+
+    def peek(self) -> Any:
+        """The next step, which the iterator still gives. Raises ``StopIteration`` at the end."""
+        if self._waiting is None:
+            before = super().state_dict(), super().checkpoints(), super().epoch
+            self._waiting = _Waiting(super().__next__(), *before)
+        return self._waiting.step
+
+    def __next__(self) -> Any:
+        step = self.peek()
+        self._waiting = None
+        return step
+
+    @property
+    def epoch(self) -> int:
+        """The epoch that the next step belongs to, from 0. Part of the state."""
+        return super().epoch if self._waiting is None else self._waiting.epoch
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the iterator stands after what it gave: a small dict that JSON can hold."""
+        return super().state_dict() if self._waiting is None else self._waiting.state
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Goes on after a state; see ``BaseIterator``."""
+        super().load_state_dict(state)
+        self._waiting = None
+
+    def checkpoints(self) -> list[str]:
+        """A text per pipeline, for ``Pipeline(checkpoint=)``; see ``BaseIterator``."""
+        return super().checkpoints() if self._waiting is None else self._waiting.checkpoints
+
+    def _is_finished(self) -> bool:
+        return self._waiting is None and super()._is_finished()

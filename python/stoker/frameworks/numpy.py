@@ -1,0 +1,89 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Batches as NumPy arrays, without a copy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from stoker import Batch, Pipeline, Tensor
+from stoker.errors import GraphError
+from stoker.frameworks._arrays import Array, host_array, host_samples
+from stoker.frameworks._epochs import LastBatchPolicy as LastBatchPolicy
+from stoker.frameworks._iterator import BaseIterator
+from stoker.frameworks._kinds import Established, Looping
+
+
+class _NumpyIterator(BaseIterator):
+    """What the iterators of this module share."""
+
+    def to_tensor(self, batch: Batch, count: int) -> Array:
+        return host_array(batch, count, "NumPy")
+
+    def _samples(self, batch: Batch, count: int) -> list[Array]:
+        return host_samples(batch, count, "NumPy")
+
+
+class DataIterator(_NumpyIterator, Looping):
+    __doc__ = f"""{Looping.__doc__}
+    The arrays are the batch's own memory: they may be written, and belong to whoever holds them.
+    ``state_dict()`` and ``load_state_dict()`` go on in the middle of an epoch.
+    """
+
+
+class DALIGenericIterator(_NumpyIterator, Established):
+    __doc__ = Established.__doc__
+
+
+class DALIClassificationIterator(DALIGenericIterator):
+    """``DALIGenericIterator`` for pipelines of two outputs, named "data" and "label"."""
+
+    def __init__(
+        self,
+        pipelines: Pipeline | Sequence[Pipeline],
+        size: int = -1,
+        reader_name: str | None = None,
+        auto_reset: str | bool | None = False,
+        fill_last_batch: bool | None = None,
+        dynamic_shape: bool | None = False,
+        last_batch_padded: bool = False,
+        last_batch_policy: LastBatchPolicy = LastBatchPolicy.FILL,
+        prepare_first_batch: bool = True,
+        *,
+        compare_ranks: bool = True,
+    ) -> None:
+        super().__init__(
+            pipelines,
+            ["data", "label"],
+            size,
+            reader_name,
+            auto_reset,
+            fill_last_batch,
+            dynamic_shape,
+            last_batch_padded,
+            last_batch_policy,
+            prepare_first_batch,
+            compare_ranks=compare_ranks,
+        )
+
+
+def feed_ndarray(dali_tensor: Batch | Tensor, arr: Array, cuda_stream: Any = None) -> Array:
+    """Copies a batch or sample into an array of the same shape and type, and returns that.
+
+    ``cuda_stream`` is accepted without effect.
+    """
+    source = (
+        host_array(dali_tensor, len(dali_tensor), "NumPy")
+        if isinstance(dali_tensor, Batch)
+        else dali_tensor.as_array()
+    )
+    if source.shape != arr.shape or source.dtype != arr.dtype:
+        raise GraphError(
+            f"feed_ndarray expects an array of {source.dtype} {source.shape}, "
+            f"got {arr.dtype} {arr.shape}"
+        )
+    np.copyto(arr, source)
+    return arr

@@ -1,0 +1,21 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""NumPy arrays without a copy: ``DataIterator``, and the iterators of the established names."""
+
+from __future__ import annotations
+
+from stoker.frameworks.numpy import (
+    DALIClassificationIterator,
+    DALIGenericIterator,
+    DataIterator,
+    LastBatchPolicy,
+    feed_ndarray,
+)
+
+__all__ = [
+    "DALIClassificationIterator",
+    "DALIGenericIterator",
+    "DataIterator",
+    "LastBatchPolicy",
+    "feed_ndarray",
+]
