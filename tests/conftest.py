@@ -15,6 +15,10 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "examples"))
 
+# Read when JAX and TensorFlow are imported: several CPU devices; only errors are printed.
+os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=4")
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+
 # A shell that runs the tests in the background makes them, and all they start, ignore Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -1,0 +1,78 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Where arrays go in JAX: on one device, or as the parts of an array over several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec, Sharding
+
+from stoker.errors import GraphError
+from stoker.frameworks._arrays import Array
+
+_NARROWED = ("int64", "uint64", "float64")
+
+
+def put(array: Array, device: jax.Device | None, place: str) -> jax.Array:
+    """An array on a device; None: on the default one.
+
+    On the CPU without a copy, if the memory is aligned to 64 bytes, as that of batches is. Raises
+    ``GraphError`` on a 64-bit type where JAX would narrow it; ``place`` names the output.
+    """
+    name = array.dtype.name
+    if name in _NARROWED and not jax.config.jax_enable_x64:
+        raise GraphError(
+            f"{place} is {name}, which JAX would narrow: its 64-bit types are off. Turn them on by "
+            f"jax.config.update('jax_enable_x64', True), or give fn.cast(..., "
+            f"dtype='{name.replace('64', '32')}')"
+        )
+    return jax.device_put(array, device)
+
+
+def devices_in_a_row(devices: Sequence[jax.Device]) -> NamedSharding:
+    """A new leading axis with one entry on each device."""
+    return NamedSharding(Mesh(np.array(devices), ("pipelines",)), PartitionSpec("pipelines"))
+
+
+def blocks_of(sharding: Sharding) -> int:
+    """Into how many blocks of rows a sharding splits the first axis, over all processes.
+
+    Raises ``GraphError`` if it is none that splits rows.
+    """
+    rows = len(sharding.device_set)
+    try:
+        return rows // int(sharding.shard_shape((rows,))[0])
+    except (TypeError, ValueError) as e:
+        raise GraphError(f"sharding expects one that splits the first axis: {e}") from None
+
+
+def local_blocks(sharding: Sharding) -> list[int]:
+    """The numbers of the blocks that are on this process's devices, ascending."""
+    blocks = blocks_of(sharding)
+    indices = sharding.addressable_devices_indices_map((blocks,))
+    return sorted({rows[0].start or 0 for rows in indices.values() if rows is not None})
+
+
+def assemble(parts: Sequence[Array], sharding: Sharding, place: str) -> jax.Array:
+    """One array over several devices, of which ``parts`` are this process's blocks of rows.
+
+    Requires: as many parts as blocks. Each is put on every device that has its rows. Raises
+    ``GraphError`` if the parts differ in shape.
+    """
+    if len(shapes := sorted({part.shape for part in parts})) > 1:
+        shown = ", ".join(map(str, shapes))
+        raise GraphError(f"{place}: the pipelines' batches differ in shape ({shown})")
+    rows, *rest = parts[0].shape
+    shape = (rows * blocks_of(sharding), *rest)
+    number = {block * rows: i for i, block in enumerate(local_blocks(sharding))}
+    pieces = []
+    for device, index in sharding.addressable_devices_indices_map(shape).items():
+        assert index is not None
+        inside: tuple[Any, ...] = (slice(None), *index[1:])
+        part = parts[number[index[0].start or 0]][inside]
+        pieces.append(put(part, device, place))
+    return jax.make_array_from_single_device_arrays(shape, sharding, pieces)

@@ -1,0 +1,197 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Batches as MXNet arrays, without a copy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import mxnet as mx
+
+from stoker import Batch, Pipeline, Tensor
+from stoker.errors import GraphError
+from stoker.frameworks._arrays import host_array
+from stoker.frameworks._epochs import LastBatchPolicy as LastBatchPolicy
+from stoker.frameworks._peek import Peekable
+
+_BY_DLPACK = ("uint8", "int8", "int32", "int64", "float16", "float32", "float64")
+
+
+class DALIGenericIterator(Peekable, mx.io.DataIter):  # type: ignore[misc]
+    """The established iterator: each step is a list of ``mx.io.DataBatch``, one per pipeline.
+
+    - ``output_map``: (name, tag) for each output; the tag, ``DATA_TAG`` or ``LABEL_TAG``, says
+      whether it goes to ``batch.data`` or ``batch.label``.
+    - ``data_layout``: what ``provide_data`` says of data outputs.
+    - ``squeeze_labels``: whether labels lose axes of extent 1.
+    - ``last_batch_policy``: with PARTIAL the last batch is full, and ``batch.pad`` says how many of
+      its last samples do not count, which is MXNet's way.
+    - The others are those of ``stoker.numpy.DALIGenericIterator``.
+
+    The arrays are the batch's own memory, but for bool, which is copied. MXNet has no 16, 32 and
+    64-bit unsigned and no 16-bit signed integers. ``peek()`` shows the next step.
+    """
+
+    DATA_TAG = "data"
+    LABEL_TAG = "label"
+
+    def __init__(
+        self,
+        pipelines: Pipeline | Sequence[Pipeline],
+        output_map: Sequence[tuple[str, str]],
+        size: int = -1,
+        reader_name: str | None = None,
+        data_layout: str = "NCHW",
+        fill_last_batch: bool | None = None,
+        auto_reset: str | bool | None = False,
+        squeeze_labels: bool = True,
+        dynamic_shape: bool | None = False,
+        last_batch_padded: bool = False,
+        last_batch_policy: LastBatchPolicy = LastBatchPolicy.FILL,
+        prepare_first_batch: bool = True,
+        *,
+        compare_ranks: bool = True,
+    ) -> None:
+        self._tags = _checked_tags(output_map)
+        self._data_layout = data_layout
+        self._squeezes = squeeze_labels
+        super().__init__(
+            pipelines,
+            [name for name, _ in output_map],
+            size,
+            reader_name,
+            auto_reset,
+            fill_last_batch,
+            last_batch_padded,
+            last_batch_policy,
+            prepare_first_batch,
+            compare_ranks,
+        )
+
+    @property
+    def provide_data(self) -> list[mx.io.DataDesc]:
+        """Name, shape, type and layout of the data outputs. Makes the next step to know them."""
+        return self._descriptions(self.DATA_TAG, self._data_layout)
+
+    @property
+    def provide_label(self) -> list[mx.io.DataDesc]:
+        """Name, shape and type of the label outputs. Makes the next step to know them."""
+        return self._descriptions(self.LABEL_TAG, "")
+
+    def to_tensor(self, batch: Batch, count: int) -> mx.nd.NDArray:
+        array = host_array(batch, count, "MXNet")
+        if batch.dtype == "bool":
+            return mx.nd.array(array, dtype=array.dtype)
+        if batch.dtype not in _BY_DLPACK:
+            raise GraphError(
+                f"MXNet has no {batch.dtype}, only bool, {', '.join(_BY_DLPACK)}: "
+                "give fn.cast(..., dtype='int32'), or another of these"
+            )
+        return mx.nd.from_dlpack(batch.__dlpack__())
+
+    def _dict(self, pipeline: int, batches: Sequence[Batch], keep: int) -> dict[str, Any]:
+        size = min((len(batch) for batch in batches), default=0)
+        tensors = super()._dict(pipeline, batches, size)
+        if self._squeezes:
+            for name, tag in zip(self._names, self._tags, strict=True):
+                if tag == self.LABEL_TAG:
+                    tensors[name] = _squeezed(tensors[name])
+        return {**tensors, "": max(0, size - keep)}
+
+    def _arranged(self, dicts: list[dict[str, Any]]) -> list[mx.io.DataBatch]:
+        return [
+            mx.io.DataBatch(
+                data=self._tagged(one, self.DATA_TAG),
+                label=self._tagged(one, self.LABEL_TAG),
+                pad=one[""],
+            )
+            for one in dicts
+        ]
+
+    def _tagged(self, values: dict[str, Any], tag: str) -> list[Any]:
+        return [values[n] for n, t in zip(self._names, self._tags, strict=True) if t == tag]
+
+    def _descriptions(self, tag: str, layout: str) -> list[mx.io.DataDesc]:
+        names = [n for n, t in zip(self._names, self._tags, strict=True) if t == tag]
+        batch = self.peek()[0]
+        arrays = batch.data if tag == self.DATA_TAG else batch.label
+        return [
+            mx.io.DataDesc(name, array.shape, array.dtype, layout)
+            for name, array in zip(names, arrays, strict=True)
+        ]
+
+
+class DALIClassificationIterator(DALIGenericIterator):
+    """``DALIGenericIterator`` for pipelines of two outputs, a data and a label one."""
+
+    def __init__(
+        self,
+        pipelines: Pipeline | Sequence[Pipeline],
+        size: int = -1,
+        reader_name: str | None = None,
+        data_name: str = "data",
+        label_name: str = "softmax_label",
+        data_layout: str = "NCHW",
+        fill_last_batch: bool | None = None,
+        auto_reset: str | bool | None = False,
+        squeeze_labels: bool = True,
+        dynamic_shape: bool | None = False,
+        last_batch_padded: bool = False,
+        last_batch_policy: LastBatchPolicy = LastBatchPolicy.FILL,
+        prepare_first_batch: bool = True,
+        *,
+        compare_ranks: bool = True,
+    ) -> None:
+        super().__init__(
+            pipelines,
+            [(data_name, self.DATA_TAG), (label_name, self.LABEL_TAG)],
+            size,
+            reader_name,
+            data_layout,
+            fill_last_batch,
+            auto_reset,
+            squeeze_labels,
+            dynamic_shape,
+            last_batch_padded,
+            last_batch_policy,
+            prepare_first_batch,
+            compare_ranks=compare_ranks,
+        )
+
+
+def feed_ndarray(
+    dali_tensor: Batch | Tensor, arr: mx.nd.NDArray, cuda_stream: Any = None
+) -> mx.nd.NDArray:
+    """Copies a batch or sample into an array of the same shape and type, and returns that.
+
+    ``cuda_stream`` is accepted without effect.
+    """
+    source = (
+        host_array(dali_tensor, len(dali_tensor), "MXNet")
+        if isinstance(dali_tensor, Batch)
+        else dali_tensor.as_array()
+    )
+    if source.shape != arr.shape or source.dtype != arr.dtype:
+        raise GraphError(
+            f"feed_ndarray expects an array of {source.dtype} {source.shape}, "
+            f"got {arr.dtype.__name__} {arr.shape}"
+        )
+    arr[:] = mx.nd.array(source, dtype=source.dtype)
+    return arr
+
+
+def _checked_tags(output_map: Sequence[tuple[str, str]]) -> list[str]:
+    known = (DALIGenericIterator.DATA_TAG, DALIGenericIterator.LABEL_TAG)
+    for entry in output_map:
+        if not isinstance(entry, (list, tuple)) or len(entry) != 2 or entry[1] not in known:
+            raise GraphError(
+                f"output_map expects (name, tag) for each output, with a tag of {known}, "
+                f"got {entry!r}"
+            )
+    return [tag for _, tag in output_map]
+
+
+def _squeezed(label: mx.nd.NDArray) -> mx.nd.NDArray:
+    """Without axes of extent 1, but for the batch's. The same memory."""
+    return label.reshape((label.shape[0], *(n for n in label.shape[1:] if n != 1)))

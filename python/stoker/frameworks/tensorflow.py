@@ -1,0 +1,183 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""A pipeline as a ``tf.data.Dataset``, without a copy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from stoker import Pipeline
+from stoker.errors import GraphError
+from stoker.frameworks._epochs import LastBatchPolicy as LastBatchPolicy
+from stoker.frameworks._tf_feed import Feed
+from stoker.frameworks._tf_spec import declared, specs_of
+from stoker.frameworks.numpy import DataIterator
+
+
+class _PipelineDataset(tf.data.Dataset):  # type: ignore[misc]
+    """What the datasets of this module share: a generator of arrays that TensorFlow takes as is."""
+
+    def __init__(self, feed: Feed, signature: Any, is_endless: bool) -> None:
+        self._feed = feed
+        inner = tf.data.Dataset.from_generator(feed, output_signature=signature)
+        if is_endless:
+            inner = inner.apply(
+                tf.data.experimental.assert_cardinality(tf.data.INFINITE_CARDINALITY)
+            )
+        # What TensorFlow would prefetch by itself would count as drawn, and Stoker prefetches.
+        options = tf.data.Options()
+        options.experimental_optimization.inject_prefetch = False
+        self._inner = inner.with_options(options)
+        super().__init__(self._inner._variant_tensor)
+
+    def _inputs(self) -> list[Any]:
+        return [self._inner]
+
+    @property
+    def element_spec(self) -> Any:
+        """The types and shapes of an element."""
+        return self._inner.element_spec
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """Steps of the epoch that the next step belongs to, for ``model.fit(steps_per_epoch=)``.
+
+        Raises ``TypeError`` where only the pipeline knows its end.
+        """
+        return self._feed.steps_per_epoch
+
+    @property
+    def epoch(self) -> int:
+        """The epoch that the next step drawn belongs to, from 0. Part of the state."""
+        return self._feed.epoch
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the pipeline stands after what was drawn: a small dict that JSON can hold.
+
+        What ``prefetch`` and its like have drawn ahead counts as drawn.
+        """
+        return self._feed.state_dict()
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Goes on after a state; iterators that were begun before end with an error."""
+        self._feed.load_state_dict(state)
+
+
+class Dataset(_PipelineDataset):
+    """A ``tf.data.Dataset`` of a pipeline's batches: ``for image, label in Dataset(pipe)``.
+
+    Each iterator over it lasts one epoch, and the next one goes on with the next epoch, in another
+    order if the reader shuffles; after a ``break`` it goes on in the same epoch. One iterator is in
+    use at a time. The tensors are the batch's own memory.
+
+    - ``output_map``: names, for elements that are dicts; without them tuples, or for a pipeline of
+      one output the tensor.
+    - ``epochs``: how many epochs an iterator lasts; None: without end.
+    - ``reader_name``: the reader whose samples make the epoch; default: the pipeline's lead reader.
+      ``size``: samples of an epoch instead of a reader's.
+    - ``last_batch_policy``: what becomes of an epoch's last batch.
+    - ``output_dtypes``, ``output_shapes``: what the tensors must be, for shapes that the pipeline
+      knows only when it runs. One for all outputs, or a tuple.
+    - ``prepare_first_batch``: whether batches are prepared from now on, or from the first step on.
+    """
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        output_map: Sequence[str] | None = None,
+        *,
+        epochs: int | None = 1,
+        reader_name: str | None = None,
+        size: int = -1,
+        last_batch_policy: LastBatchPolicy = LastBatchPolicy.FILL,
+        output_dtypes: Any = None,
+        output_shapes: Any = None,
+        prepare_first_batch: bool = True,
+    ) -> None:
+        if epochs is not None and epochs < 1:
+            raise GraphError(f"epochs expects a number from 1 on, or None, got {epochs!r}")
+        pipeline.build()
+        names = _numbered(pipeline) if output_map is None else list(output_map)
+        steps = DataIterator(
+            pipeline,
+            names,
+            reader_name=reader_name,
+            size=size,
+            last_batch_policy=last_batch_policy,
+            auto_reset=False,
+            prepare_first_batch=prepare_first_batch,
+        )
+        is_full = last_batch_policy is not LastBatchPolicy.PARTIAL and pipeline.on_error != "skip"
+        specs = specs_of(pipeline, pipeline.max_batch_size if is_full else None)
+        specs = declared(specs, output_dtypes, output_shapes)
+        if output_map is not None:
+            named = dict(zip(names, specs, strict=True))
+            super().__init__(Feed(steps, epochs, dict), named, epochs is None)
+        elif len(names) > 1:
+            super().__init__(Feed(steps, epochs, _tuple), tuple(specs), epochs is None)
+        else:
+            super().__init__(Feed(steps, epochs, _only), specs[0], epochs is None)
+
+
+class DALIDataset(_PipelineDataset):
+    """The established dataset: a pipeline's batches without end.
+
+    An iterator goes on where the one before it stopped; one is in use at a time.
+
+    - ``output_dtypes``, ``output_shapes``: what the tensors must be; a tuple makes elements that
+      are tuples. Without them, what the pipeline says.
+    - ``batch_size``: must be that of the pipeline, which is the default.
+    - ``fail_on_device_mismatch`` and the settings that a pipeline already has (``num_threads``,
+      ``device_id``, ``exec_separated``, ``exec_dynamic``, ``prefetch_queue_depth`` and others) are
+      accepted without effect.
+    """
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        output_dtypes: Any = None,
+        output_shapes: Any = None,
+        fail_on_device_mismatch: bool = True,
+        *,
+        batch_size: int | None = None,
+        num_threads: int = 4,
+        device_id: int = 0,
+        exec_separated: bool = False,
+        exec_dynamic: bool = False,
+        prefetch_queue_depth: Any = 2,
+        cpu_prefetch_queue_depth: int = 2,
+        gpu_prefetch_queue_depth: int = 2,
+        dtypes: Any = None,
+        shapes: Any = None,
+    ) -> None:
+        pipeline.build()
+        if batch_size not in (None, pipeline.max_batch_size):
+            raise GraphError(
+                f"batch_size={batch_size}, but the pipeline's is {pipeline.max_batch_size}: "
+                "a built pipeline keeps its own"
+            )
+        output_dtypes = dtypes if output_dtypes is None else output_dtypes
+        output_shapes = shapes if output_shapes is None else output_shapes
+        steps = DataIterator(pipeline, _numbered(pipeline), auto_reset=False)
+        is_full = pipeline.on_error != "skip"
+        specs = specs_of(pipeline, pipeline.max_batch_size if is_full else None)
+        specs = declared(specs, output_dtypes, output_shapes)
+        if len(specs) > 1 or isinstance(output_dtypes, (list, tuple)):
+            super().__init__(Feed(steps, None, _tuple), tuple(specs), True)
+        else:
+            super().__init__(Feed(steps, None, _only), specs[0], True)
+
+
+def _numbered(pipeline: Pipeline) -> list[str]:
+    return [str(i) for i in range(pipeline.num_outputs)]
+
+
+def _tuple(step: dict[str, Any]) -> Any:
+    return tuple(step.values())
+
+
+def _only(step: dict[str, Any]) -> Any:
+    return next(iter(step.values()))

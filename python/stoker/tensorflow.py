@@ -1,0 +1,9 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Pipelines as ``tf.data.Dataset``: ``Dataset``, and ``DALIDataset``, the established name."""
+
+from __future__ import annotations
+
+from stoker.frameworks.tensorflow import DALIDataset, Dataset, LastBatchPolicy
+
+__all__ = ["DALIDataset", "Dataset", "LastBatchPolicy"]
