@@ -25,11 +25,11 @@ build: ## the library and the Python package, importable by .venv/bin/python
 	@$(call built,release,stoker_stage)
 
 test: ## the C++ tests, then the Python tests (PYTEST_ARGS=)
-	@tools/install.sh build test
+	@tools/install.sh build test frameworks mxnet
 	@grep -qs 'STOKER_TESTS:BOOL=ON' build/release/CMakeCache.txt || cmake --preset release -DSTOKER_TESTS=ON
 	@$(call built,release,all)
 	@ctest --test-dir build/release --output-on-failure -j $(JOBS)
-	@$(PY) -m pytest -n $(JOBS) $(PYTEST_ARGS)
+	@$(PY) -m pytest -n $(JOBS) --dist loadgroup $(PYTEST_ARGS)
 
 demo: build ## a ResNet-50 input pipeline on pictures made on the spot, or on a folder (DATA=)
 	@$(PY) examples/resnet50_demo.py $(DATA)
@@ -82,5 +82,5 @@ docs: build ## the operator pages of docs/ops, and the tables of docs/guide/movi
 	@$(PY) tools/make_docs.py
 	@$(PY) tools/make_moving_over.py
 
-clean: ## removes build/ (and .venv with ALL=1)
-	@rm -rf build $(if $(ALL),.venv)
+clean: ## removes build/ (and .venv, .venv-mxnet with ALL=1)
+	@rm -rf build $(if $(ALL),.venv .venv-mxnet)

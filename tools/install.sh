@@ -2,9 +2,10 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Installs what the named sets need: tools/install.sh [build|test|lint|fuzz]...
+# Installs what the named sets need: tools/install.sh [build|test|frameworks|mxnet|lint|fuzz]...
 # Debian packages come from requirements/<set>.debian (only those missing; needs root or sudo), Python packages from
-# requirements/<set>.txt into .venv. A set that is there already costs one look.
+# requirements/<set>.txt into .venv; MXNet, which needs an old NumPy, has .venv-mxnet for itself. A set that is there already
+# costs one look.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -41,41 +42,60 @@ install_python() {
   [ "$prefix" != /usr ] || install_packages python3 python3-dev python3-venv
 }
 
-make_venv() {
-  local python=${PYTHON:-python3} stage=$PWD/build/release/python site
-  "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { say "$python is older than 3.10"; exit 1; }
-  say "making .venv with $("$python" --version)"
-  "$python" -m venv --clear .venv
+make_venv() { # environment python
+  local stage=$PWD/build/release/python site
+  say "making $1 with $("$2" --version)"
+  "$2" -m venv --clear "$1"
   # The built package (cmake/python.cmake) is seen by this environment; PYTHONPATH puts another build before it.
-  site=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+  site=$("$1/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
   echo "$stage" >"$site/stoker-build.pth"
+  echo "$PWD" >"$1/place"
 }
 
-install_python_set() { # set
-  local stamp=.venv/installed-$1 key
+# An environment from another place or of a Python that has gone does not start.
+is_usable() { # environment
+  "$1/bin/python" -c '' 2>/dev/null && [ "$(cat "$1/place" 2>/dev/null)" = "$PWD" ]
+}
+
+# Of the Python that the module is built for; the last NumPy that MXNet takes exists up to 3.11.
+prepare_mxnet() {
+  if ! .venv/bin/python -c 'import sys; sys.exit(sys.version_info >= (3, 12))'; then
+    say "no MXNet: it needs Python 3.11 at most, and .venv has $(.venv/bin/python --version)"
+    return 1
+  fi
+  is_usable .venv-mxnet || make_venv .venv-mxnet "$(.venv/bin/python -c 'import sys; print(sys._base_executable)')"
+}
+
+install_python_set() { # set environment
+  local stamp=$2/installed-$1 key
   key=$(cat "requirements/$1"*.txt tools/install.sh tools/make_empty_cuda.py | sha256sum)
   [ "$(cat "$stamp" 2>/dev/null)" != "$key" ] || return 0
   say "Python packages of requirements/$1.txt"
-  .venv/bin/python -m pip install -q --disable-pip-version-check -r "requirements/$1.txt"
+  "$2/bin/python" -m pip install -q --disable-pip-version-check -r "requirements/$1.txt"
   if [ -f "requirements/$1-no-deps.txt" ]; then
-    .venv/bin/python -m pip install -q --disable-pip-version-check --no-deps -r "requirements/$1-no-deps.txt"
-    .venv/bin/python tools/make_empty_cuda.py
+    "$2/bin/python" -m pip install -q --disable-pip-version-check --no-deps -r "requirements/$1-no-deps.txt"
   fi
+  [ "$1" != test ] || .venv/bin/python tools/make_empty_cuda.py
   echo "$key" >"$stamp"
 }
 
 packages=()
 for set in "$@"; do
-  [ -f "requirements/$set.debian" ] || { say "no set named '$set'"; exit 2; }
-  mapfile -t -O ${#packages[@]} packages <"requirements/$set.debian"
+  [ -n "$(compgen -G "requirements/$set.*")" ] || { say "no set named '$set'"; exit 2; }
+  [ ! -f "requirements/$set.debian" ] || mapfile -t -O ${#packages[@]} packages <"requirements/$set.debian"
 done
 install_packages "${packages[@]}"
-# An environment from another place or of a Python that has gone does not start.
-if ! .venv/bin/python -c '' 2>/dev/null || [ "$(cat .venv/place 2>/dev/null)" != "$PWD" ]; then
+if ! is_usable .venv; then
   install_python
-  make_venv
-  echo "$PWD" >.venv/place
+  python=${PYTHON:-python3}
+  "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { say "$python is older than 3.10"; exit 1; }
+  make_venv .venv "$python"
 fi
 for set in "$@"; do
-  [ ! -f "requirements/$set.txt" ] || install_python_set "$set"
+  environment=.venv
+  if [ "$set" = mxnet ]; then
+    prepare_mxnet || continue
+    environment=.venv-mxnet
+  fi
+  [ ! -f "requirements/$set.txt" ] || install_python_set "$set" "$environment"
 done

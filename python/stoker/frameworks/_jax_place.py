@@ -45,7 +45,7 @@ def blocks_of(sharding: Sharding) -> int:
     """
     rows = len(sharding.device_set)
     try:
-        return rows // int(sharding.shard_shape((rows,))[0])
+        return rows // int(sharding.shard_shape(_probe(sharding, rows))[0])
     except (TypeError, ValueError) as e:
         raise GraphError(f"sharding expects one that splits the first axis: {e}") from None
 
@@ -53,8 +53,14 @@ def blocks_of(sharding: Sharding) -> int:
 def local_blocks(sharding: Sharding) -> list[int]:
     """The numbers of the blocks that are on this process's devices, ascending."""
     blocks = blocks_of(sharding)
-    indices = sharding.addressable_devices_indices_map((blocks,))
+    indices = sharding.addressable_devices_indices_map(_probe(sharding, blocks))
     return sorted({rows[0].start or 0 for rows in indices.values() if rows is not None})
+
+
+def _probe(sharding: Sharding, rows: int) -> tuple[int, ...]:
+    """A shape of so many rows that can be split: every axis that the sharding names is there."""
+    named = len(sharding.spec) if isinstance(sharding, NamedSharding) else 1
+    return (rows, *[len(sharding.device_set)] * (named - 1))
 
 
 def assemble(parts: Sequence[Array], sharding: Sharding, place: str) -> jax.Array:

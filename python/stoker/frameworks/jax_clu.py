@@ -54,7 +54,5 @@ class DALIGenericPeekableIterator(Peekable, DALIGenericIterator):
         if self._spec is None:
             self._spec = spec
         elif self._spec != spec:
-            raise ValueError(
-                f"steps must be of one shape and type: {self._spec} before, now {spec}"
-            )
+            raise ValueError(f"all steps must be of one shape and type: {self._spec}, now {spec}")
         return step

@@ -1,0 +1,323 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""JAX's iterators: shardings, devices, alignment, 64-bit types, the decorator, peeking."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numbered import Numbers
+
+from helpers import make, run_script
+from stoker import Pipeline, fn
+from stoker.errors import GraphError
+from stoker.frameworks._epochs import LastBatchPolicy
+
+pytestmark = pytest.mark.xdist_group("jax")
+
+
+@pytest.fixture(scope="module")
+def jax() -> Any:
+    """JAX with four CPU devices (conftest.py)."""
+    import jax
+
+    assert len(jax.local_devices()) == 4
+    return jax
+
+
+@pytest.fixture(scope="module")
+def iterators(jax: Any) -> Any:
+    import stoker.jax
+
+    return stoker.jax
+
+
+def sharding(jax: Any, *shape: int, axes: str = "xy", spec: tuple[Any, ...] = ("x",)) -> Any:
+    devices = np.array(jax.local_devices()[: int(np.prod(shape))]).reshape(shape)
+    mesh = jax.sharding.Mesh(devices, tuple(axes[: len(shape)]))
+    return jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(*spec))
+
+
+def values(array: Any) -> list[int]:
+    return [int(x) for x in np.asarray(array).ravel()]
+
+
+def shards(numbers: Numbers, count: int, n: int = 16, **settings: Any) -> list[Pipeline]:
+    return [numbers(n, 2, s, count, **settings) for s in range(count)]
+
+
+# One pipeline.
+
+
+def test_arrays_are_where_they_should_be(jax: Any, iterators: Any, numbers: Numbers) -> None:
+    step = next(iterators.DataIterator(numbers(4, 2), ["label"]))
+    assert not step["label"].committed
+    other = jax.local_devices()[2]
+    array = next(iterators.DataIterator(numbers(4, 2), ["label"], device=other))["label"]
+    assert array.devices() == {other}
+    assert values(array) == [1, 2]
+
+
+def test_jitted_functions_see_the_values(jax: Any, iterators: Any, numbers: Numbers) -> None:
+    add = jax.jit(lambda total, step: total + step["label"].sum())
+    total = 0
+    for step in iterators.DataIterator(numbers(8, 2), ["label"]):
+        total = add(total, step)
+    assert int(total) == 36
+
+
+def test_samples_that_are_not_aligned_are_copied(
+    jax: Any, iterators: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def define() -> Any:
+        return fn.constant(idata=list(range(24)), shape=[24], dtype="uint8")
+
+    given: list[Any] = []
+    run = Pipeline.run
+    monkeypatch.setattr(Pipeline, "run", lambda self: given.append(run(self)) or given[-1])
+    step = next(iterators.DataIterator(make(define, batch_size=4), ["x"], ragged=["x"]))
+    addresses = [batch.data_ptr for batch in given[-1][0]]
+    is_same = [a.unsafe_buffer_pointer() == b for a, b in zip(step["x"], addresses, strict=True)]
+    assert is_same == [address % 64 == 0 for address in addresses]
+    assert is_same[0] and not is_same[1]
+    assert all(values(sample) == list(range(24)) for sample in step["x"])
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64", "float64"])
+def test_64_bit_types(jax: Any, iterators: Any, dtype: str) -> None:
+    big = 2**40 + 1
+
+    def define() -> Any:
+        value = fn.cast(fn.constant(fdata=[2.0**40], shape=[1], dtype="float64"), dtype=dtype)
+        return value
+
+    narrow = dtype.replace("64", "32")
+    message = rf"output 'x' is {dtype}, .*jax_enable_x64.*fn.cast\(..., dtype='{narrow}'\)"
+    with pytest.raises(GraphError, match=message):
+        next(iterators.DataIterator(make(define), ["x"]))
+    with jax.enable_x64(True):
+        array = next(iterators.DataIterator(make(define), ["x"]))["x"]
+        assert array.dtype == dtype
+        assert int(array[0, 0]) == big - 1
+
+
+# Several.
+
+
+def test_a_sharding_over_rows(jax: Any, iterators: Any, numbers: Numbers) -> None:
+    over = sharding(jax, 4)
+    pipes = shards(numbers, 4)
+    iterator = iterators.DALIGenericIterator(pipes, ["label"], reader_name="reader", sharding=over)
+    (first, second) = list(iterator)
+    expected_first, expected_second = [1, 2, 5, 6, 9, 10, 13, 14], [3, 4, 7, 8, 11, 12, 15, 16]
+    for step, expected in ((first, expected_first), (second, expected_second)):
+        array = step["label"]
+        assert array.shape == (8, 1)
+        assert array.sharding.is_equivalent_to(over, 2)
+        assert values(array) == expected
+        assert [s.data.shape for s in array.addressable_shards] == [(2, 1)] * 4
+        assert {s.device for s in array.addressable_shards} == set(jax.local_devices())
+    doubled = jax.jit(lambda x: x * 2, out_shardings=over)(second["label"])
+    assert values(doubled) == [2 * x for x in expected_second]
+
+
+def test_parts_of_a_sharding_are_not_copied(
+    jax: Any, iterators: Any, numbers: Numbers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[Any] = []
+    run = Pipeline.run
+    monkeypatch.setattr(Pipeline, "run", lambda self: given.append(run(self)) or given[-1])
+    step = next(iterators.DataIterator(shards(numbers, 4), ["label"], sharding=sharding(jax, 4)))
+    parts = sorted(step["label"].addressable_shards, key=lambda s: s.index[0].start or 0)
+    addresses = [part.data.unsafe_buffer_pointer() for part in parts]
+    assert addresses == [batch.as_tensor().data_ptr for (batch,) in given]
+
+
+def test_a_sharding_over_columns_too(jax: Any, iterators: Any) -> None:
+    """Two blocks of rows, each split over two devices, or given whole to both."""
+
+    def pipes() -> list[Pipeline]:
+        return [
+            make(lambda k=k: fn.constant(idata=[k, k + 1], shape=[2], dtype="int32"), batch_size=3)
+            for k in (10, 20)
+        ]
+
+    for spec, part in ((("x", "y"), (3, 1)), (("x",), (3, 2))):
+        over = sharding(jax, 2, 2, spec=spec)
+        array = next(iterators.DataIterator(pipes(), ["x"], size=12, sharding=over))["x"]
+        assert values(array) == [10, 11] * 3 + [20, 21] * 3
+        assert [s.data.shape for s in array.addressable_shards] == [part] * 4
+
+
+def test_the_order_of_devices_is_the_shardings(jax: Any, iterators: Any, numbers: Numbers) -> None:
+    mesh = jax.sharding.Mesh(np.array(jax.local_devices()[:2][::-1]), ("x",))
+    over = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("x"))
+    array = next(iterators.DataIterator(shards(numbers, 2), ["label"], sharding=over))["label"]
+    assert values(array) == [1, 2, 9, 10]
+    assert [s.device.id for s in array.addressable_shards if s.index[0].start] == [0]
+
+
+def test_several_without_a_sharding(jax: Any, iterators: Any, numbers: Numbers) -> None:
+    dicts = next(iterators.DataIterator(shards(numbers, 2), ["label"]))
+    assert [values(one["label"]) for one in dicts] == [[1, 2], [9, 10]]
+    stacked = iterators.DALIGenericIterator(shards(numbers, 2), ["label"], reader_name="reader")
+    array = next(stacked)["label"]
+    assert array.shape == (2, 2, 1)
+    assert [s.device.id for s in array.addressable_shards] == [0, 1]
+    own = jax.local_devices()[2:]
+    chosen = iterators.DALIGenericIterator(
+        shards(numbers, 2), ["label"], reader_name="reader", devices=own
+    )
+    array = next(chosen)["label"]
+    assert [s.device for s in array.addressable_shards] == own
+    assert values(jax.pmap(lambda x: x + 1, devices=own)(array)) == [2, 3, 10, 11]
+
+
+def test_what_cannot_be_sharded_is_refused(jax: Any, iterators: Any, numbers: Numbers) -> None:
+    over = sharding(jax, 2)
+
+    def wrong(message: str, count: int = 2, **arguments: Any) -> None:
+        given = {"reader_name": "reader", **arguments}
+        with pytest.raises(GraphError, match=message):
+            iterators.DALIGenericIterator(shards(numbers, count), ["label"], **given)
+
+    wrong(r"into 2 blocks and expects a pipeline for each, got 4", count=4, sharding=over)
+    wrong("PARTIAL cannot be sharded", sharding=over, last_batch_policy=LastBatchPolicy.PARTIAL)
+    wrong("PARTIAL cannot be sharded", last_batch_policy=LastBatchPolicy.PARTIAL)
+    wrong("8 pipelines need a device each, there are only", count=8)
+    wrong("2 pipelines need a device each, there are devices=", devices=jax.local_devices())
+    wrong("exclude each other", sharding=over, devices=jax.local_devices())
+    for other in ({"device": jax.local_devices()[0]}, {"ragged": ["label"]}):
+        with pytest.raises(GraphError, match=f"sharding= and {next(iter(other))}= exclude"):
+            iterators.DataIterator(shards(numbers, 2), ["label"], sharding=over, **other)
+    pipes = [make(lambda k=k: fn.constant(idata=[1] * k, shape=[k])) for k in (2, 3)]
+    with pytest.raises(GraphError, match=r"output 'x': the pipelines' batches differ in shape"):
+        next(iterators.DataIterator(pipes, ["x"], size=4, sharding=over))
+
+
+# The decorator.
+
+
+def definition(root: Path, shard_id: int = 0, num_shards: int = 1) -> Any:
+    return fn.readers.file(
+        file_root=root,
+        shard_id=shard_id,
+        num_shards=num_shards,
+        random_shuffle=True,
+        name="reader",
+    )[1]
+
+
+def test_the_decorator(jax: Any, iterators: Any, pictures: Path) -> None:
+    one = iterators.data_iterator(definition, output_map=["label"], reader_name="reader")
+    expected = [values(step["label"]) for step in one(pictures, batch_size=8)]
+    assert [len(step) for step in expected] == [8, 8, 8]
+    for over in ({"sharding": sharding(jax, 4)}, {"devices": jax.local_devices()}):
+        make_iterator = iterators.data_iterator(
+            output_map=["label"], reader_name="reader", auto_reset=True, **over
+        )(definition)
+        assert make_iterator.__name__ == "definition"
+        iterator = make_iterator(pictures, batch_size=8, num_threads=1)
+        assert (iterator.batch_size, len(iterator)) == (2, 3)
+        assert [values(step["label"]) for step in iterator] == expected
+        next(iterator)
+        again = make_iterator(
+            pictures, batch_size=8, num_threads=1, checkpoints=iterator.checkpoints()
+        )
+        assert [values(step["label"]) for step in again] == expected[1:]
+
+
+def test_the_decorator_refuses(jax: Any, iterators: Any, pictures: Path) -> None:
+    over = sharding(jax, 4)
+    wrap = iterators.data_iterator(output_map=["label"], reader_name="reader", sharding=over)
+    for batch_size in ({"batch_size": 6}, {}):
+        with pytest.raises(GraphError, match=r"batch_size expects .* multiple of the 4 parts"):
+            wrap(definition)(pictures, **batch_size)
+
+    def forgetful(root: Path) -> Any:
+        return fn.readers.file(file_root=root, name="reader")[1]
+
+    message = r"reader 'reader' of forgetful reads shard 0 of 1, expected shard 0 of 4"
+    with pytest.raises(GraphError, match=message):
+        wrap(forgetful)(pictures, batch_size=8)
+    with pytest.raises(GraphError, match="4 pipelines expect as many checkpoints: 1"):
+        wrap(definition)(pictures, batch_size=8, checkpoints=["{}"])
+    with pytest.raises(GraphError, match="exclude each other"):
+        iterators.data_iterator(definition, sharding=over, devices=jax.local_devices())
+
+
+# Peeking.
+
+
+def test_peeking(jax: Any, pictures: Path, tmp_path: Path) -> None:
+    from stoker.jax.clu import DALIGenericPeekableIterator, peekable_data_iterator
+
+    wrap = peekable_data_iterator(output_map=["label"], reader_name="reader", auto_reset=True)
+    iterator = wrap(definition)(pictures, batch_size=8)
+    assert isinstance(iterator, DALIGenericPeekableIterator)
+    assert {k: (s.shape, s.dtype) for k, s in iterator.element_spec.items()} == {
+        "label": ((8, 1), np.int32)
+    }
+    expected = [values(step["label"]) for step in wrap(definition)(pictures, batch_size=8)]
+    for number, labels in enumerate(expected):
+        assert values(iterator.peek_async().result()["label"]) == labels
+        assert values(iterator.peek()["label"]) == labels
+        iterator.save(tmp_path / f"{number}")
+        assert values(next(iterator)["label"]) == labels
+    with pytest.raises(StopIteration):
+        iterator.peek()
+    iterator.restore(tmp_path / "1")
+    assert [values(step["label"]) for step in iterator] == expected[1:]
+
+
+def test_peekable_steps_are_of_one_shape(jax: Any, numbers: Numbers) -> None:
+    from stoker.jax.clu import DALIGenericPeekableIterator
+
+    iterator = DALIGenericPeekableIterator(
+        numbers(3, 2), ["label"], size=3, last_batch_policy=LastBatchPolicy.PARTIAL
+    )
+    next(iterator)
+    with pytest.raises(ValueError, match=r"all steps must be of one shape and type"):
+        next(iterator)
+
+
+def test_processes_put_their_own_blocks(tmp_path: Path) -> None:
+    """Which blocks are local, in a sharding over two processes of two devices."""
+    script = """
+import sys
+import jax, numpy as np
+port, process = sys.argv[1:]
+jax.distributed.initialize(f"127.0.0.1:{port}", 2, int(process))
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+from stoker import fn
+from stoker.jax import data_iterator
+
+over = NamedSharding(Mesh(np.array(jax.devices()), ("x",)), P("x"))
+
+@data_iterator(output_map=["n"], size=2, sharding=over)
+def numbered(shard_id, num_shards):
+    return fn.constant(idata=[shard_id, num_shards], shape=[2], dtype="int32")
+
+step = next(numbered(batch_size=8))["n"]
+parts = sorted(step.addressable_shards, key=lambda s: s.index[0].start or 0)
+print(step.shape, [(p.index[0].start or 0, np.asarray(p.data).tolist()) for p in parts])
+"""
+    import socket
+    from concurrent.futures import ThreadPoolExecutor
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2", "JAX_PLATFORMS": "cpu"}
+    with ThreadPoolExecutor(2) as pool:
+        jobs = [pool.submit(run_script, script, port, str(p), **flags) for p in range(2)]
+    done = [job.result() for job in jobs]
+    assert [d.returncode for d in done] == [0, 0], done[0].stderr + done[1].stderr
+    expected = [
+        [(rows, [[shard, 4]] * 2) for rows, shard in blocks]
+        for blocks in (((0, 0), (2, 1)), ((4, 2), (6, 3)))
+    ]
+    assert [d.stdout.strip() for d in done] == [f"(8, 2) {blocks}" for blocks in expected]

@@ -1,0 +1,99 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""NumPy's iterators: whose memory it is, ragged outputs, devices."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numbered import Numbers
+
+from helpers import make
+from stoker import Pipeline, fn
+from stoker.errors import DeviceError, GraphError
+from stoker.numpy import (
+    DALIClassificationIterator,
+    DALIGenericIterator,
+    DataIterator,
+    LastBatchPolicy,
+    feed_ndarray,
+)
+
+
+def ragged(pictures: Path) -> Pipeline:
+    def define() -> Any:
+        encoded, label = fn.readers.file(file_root=pictures, name="reader")
+        return fn.decoders.image(encoded), label
+
+    return make(define, batch_size=4)
+
+
+def test_a_loop_gives_dicts_that_may_be_written(numbers: Numbers) -> None:
+    seen = []
+    iterator = DataIterator(numbers(7, 2), ["label"])
+    for _ in range(2):
+        for step in iterator:
+            seen += step["label"].ravel().tolist()
+            step["label"][:] = -1
+    assert seen == [1, 2, 3, 4, 5, 6, 7, 1, 2, 3, 4, 5, 6, 7]
+    several = DataIterator([numbers(8, 2, s, 2) for s in range(2)], ["label"])
+    assert [one["label"].ravel().tolist() for one in next(several)] == [[1, 2], [5, 6]]
+
+
+def test_the_established_names(pictures: Path, numbers: Numbers) -> None:
+    def define() -> Any:
+        encoded, label = fn.readers.file(file_root=pictures, name="reader")
+        return fn.resize(fn.decoders.image(encoded), size=[8, 8]), label
+
+    iterator = DALIClassificationIterator(make(define, batch_size=4), reader_name="reader")
+    ((step),) = next(iterator)
+    assert {name: (a.shape, a.dtype) for name, a in step.items()} == {
+        "data": ((4, 8, 8, 3), np.uint8),
+        "label": ((4, 1), np.int32),
+    }
+    with pytest.warns(DeprecationWarning, match="LastBatchPolicy.PARTIAL"):
+        generic = DALIGenericIterator(numbers(3, 2), ["x"], size=3, fill_last_batch=False)
+    assert [len(step[0]["x"]) for step in generic] == [2, 1]
+
+
+def test_samples_of_different_shapes(pictures: Path) -> None:
+    with pytest.raises(GraphError, match=r"output 'image': the samples differ .* ragged="):
+        next(DataIterator(ragged(pictures), ["image", "label"]))
+    iterator = DataIterator(
+        ragged(pictures),
+        ["image", "label"],
+        ragged=["image"],
+        size=6,
+        last_batch_policy=LastBatchPolicy.PARTIAL,
+    )
+    steps = list(iterator)
+    assert [len(step["image"]) for step in steps] == [4, 2]
+    for step, (image, _) in zip(steps, ragged(pictures), strict=False):
+        for i, sample in enumerate(step["image"]):
+            assert np.array_equal(sample, image.at(i))
+    with pytest.raises(GraphError, match="ragged names"):
+        DataIterator(ragged(pictures), ["image", "label"], ragged=["picture"])
+
+
+def test_batches_on_a_device_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STOKER_SIMULATED_DEVICES", "1")
+
+    def define() -> Any:
+        return fn.constant(idata=[1, 2], shape=[2], dtype="int32").gpu()
+
+    with pytest.raises(DeviceError, match=r"memory of simulated:0, which NumPy cannot see"):
+        next(DataIterator(make(define, device_id=0), ["x"]))
+
+
+def test_feed_ndarray(numbers: Numbers) -> None:
+    (batch,) = numbers(3, 3).run()
+    target = np.zeros((3, 1), np.int32)
+    assert feed_ndarray(batch, target) is target
+    assert target.ravel().tolist() == [1, 2, 3]
+    one = np.zeros(1, np.int32)
+    assert feed_ndarray(batch[1], one).tolist() == [2]
+    with pytest.raises(GraphError, match=r"an array of int32 \(3, 1\), got float32 \(2,\)"):
+        feed_ndarray(batch, np.zeros(2, np.float32))

@@ -1,0 +1,139 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""MXNet's iterators: what a step holds, descriptions, padding. Run by test_mxnet.py."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import mxnet as mx
+import numpy as np
+import pytest
+from numbered import Numbers
+
+from helpers import make
+from stoker import Pipeline, fn
+from stoker.errors import GraphError
+from stoker.mxnet import (
+    DALIClassificationIterator,
+    DALIGenericIterator,
+    LastBatchPolicy,
+    feed_ndarray,
+)
+
+
+def training(pictures: Path) -> Pipeline:
+    def define() -> Any:
+        encoded, label = fn.readers.file(file_root=pictures, random_shuffle=True, name="reader")
+        image = fn.random_resized_crop(fn.decoders.image(encoded), size=[16, 16])
+        return fn.crop_mirror_normalize(image), label
+
+    return make(define, batch_size=4)
+
+
+def test_a_step_is_a_list_of_batches(pictures: Path) -> None:
+    iterator = DALIClassificationIterator(training(pictures), reader_name="reader")
+    assert isinstance(iterator, mx.io.DataIter)
+    judge = training(pictures)
+    for (one,), (image, label) in zip(iterator, judge, strict=True):
+        assert isinstance(one, mx.io.DataBatch)
+        (data,), (labels,) = one.data, one.label
+        assert np.array_equal(data.asnumpy(), image.as_array())
+        assert labels.shape == (4,)
+        assert np.array_equal(labels.asnumpy(), label.as_array().ravel())
+        assert one.pad == 0
+    kept = DALIClassificationIterator(training(pictures), size=24, squeeze_labels=False)
+    assert next(kept)[0].label[0].shape == (4, 1)
+
+
+def test_descriptions_do_not_take_a_step(pictures: Path) -> None:
+    iterator = DALIClassificationIterator(training(pictures), reader_name="reader", auto_reset=True)
+    judge = [image.as_array() for image, _ in training(pictures)]
+    (data,), (label,) = iterator.provide_data, iterator.provide_label
+    assert (data.name, data.shape, data.dtype, data.layout) == (
+        ("data", (4, 3, 16, 16), np.float32, "NCHW")
+    )
+    assert (label.name, label.shape, label.dtype) == ("softmax_label", (4,), np.int32)
+    before = iterator.state_dict()
+    for expected in judge[:-1]:
+        assert np.array_equal(next(iterator)[0].data[0].asnumpy(), expected)
+    assert iterator.state_dict() != before
+    assert iterator.provide_data == [data]  # looks at the last step of the epoch
+    assert iterator.epoch == 0
+    for (one,) in iterator:
+        assert np.array_equal(one.data[0].asnumpy(), judge[-1])
+    assert iterator.epoch == 1
+
+
+def test_a_state_does_not_count_what_was_only_looked_at(numbers: Numbers) -> None:
+    def opened(**settings: Any) -> DALIGenericIterator:
+        pipe = numbers(9, 2, **settings)
+        return DALIGenericIterator(pipe, [("label", "label")], reader_name="reader")
+
+    def labels(step: Any) -> list[int]:
+        return [int(x) for x in step[0].label[0].asnumpy().ravel()]
+
+    iterator = opened()
+    next(iterator)
+    assert labels(iterator.peek()) == [3, 4]
+    state, (checkpoint,) = iterator.state_dict(), iterator.checkpoints()
+    assert labels(next(iterator)) == [3, 4]
+    iterator.load_state_dict(state)
+    assert labels(next(iterator)) == [3, 4]
+    assert labels(next(opened(checkpoint=checkpoint))) == [3, 4]
+    iterator.peek()
+    iterator.load_state_dict(state)
+    assert labels(iterator.peek()) == [3, 4]
+
+
+def test_partial_batches_are_full_with_padding(numbers: Numbers) -> None:
+    iterator = DALIGenericIterator(
+        numbers(7, 3),
+        [("label", DALIGenericIterator.LABEL_TAG)],
+        reader_name="reader",
+        last_batch_policy=LastBatchPolicy.PARTIAL,
+    )
+    steps = [step[0] for step in iterator]
+    assert [one.pad for one in steps] == [0, 0, 2]
+    assert [one.label[0].shape for one in steps] == [(3,)] * 3
+    assert steps[-1].label[0].asnumpy()[0] == 7
+
+
+def test_a_network_learns_from_it(pictures: Path) -> None:
+    """Gluon takes the arrays, and its engine the memory, while the pipeline goes on."""
+    net = mx.gluon.nn.Dense(1)
+    net.initialize(mx.init.Zero())
+    trainer = mx.gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.001})
+    loss = mx.gluon.loss.L2Loss()
+    iterator = DALIClassificationIterator(training(pictures), reader_name="reader", auto_reset=True)
+    means = []
+    for _ in range(4):
+        losses = []
+        for (one,) in iterator:
+            image = one.data[0].reshape((4, -1)) / 255
+            with mx.autograd.record():
+                value = loss(net(image), image.mean(axis=1))  # how bright a picture is
+            value.backward()
+            trainer.step(4)
+            losses.append(value)
+        means.append(float(mx.nd.concat(*losses, dim=0).mean().asscalar()))
+    assert means[-1] < means[0] / 2
+
+
+def test_outputs_are_tagged(numbers: Numbers) -> None:
+    for wrong in (["label"], [("label", "target")], [("label",)]):
+        with pytest.raises(GraphError, match=r"output_map expects \(name, tag\)"):
+            DALIGenericIterator(numbers(7, 2), wrong, size=7)
+
+
+def test_feed_ndarray(pictures: Path) -> None:
+    image, label = training(pictures).run()
+    target = mx.nd.zeros((4, 3, 16, 16))
+    assert feed_ndarray(image, target) is target
+    assert np.array_equal(target.asnumpy(), image.as_array())
+    one = mx.nd.zeros((1,), dtype="int32")
+    feed_ndarray(label[1], one)
+    assert one.asnumpy() == label.as_array()[1]
+    with pytest.raises(GraphError, match=r"float32 \(4, 3, 16, 16\), got float64 \(2,\)"):
+        feed_ndarray(image, mx.nd.zeros((2,), dtype="float64"))
