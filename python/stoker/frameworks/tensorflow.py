@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
 
 from stoker import Pipeline
-from stoker.errors import GraphError
+from stoker.errors import GraphError, StateError
 from stoker.frameworks._epochs import LastBatchPolicy as LastBatchPolicy
 from stoker.frameworks._tf_feed import Feed
 from stoker.frameworks._tf_spec import declared, specs_of
@@ -22,7 +23,9 @@ class _PipelineDataset(tf.data.Dataset):  # type: ignore[misc]
 
     def __init__(self, feed: Feed, signature: Any, is_endless: bool) -> None:
         self._feed = feed
-        inner = tf.data.Dataset.from_generator(feed, output_signature=signature)
+        # TensorFlow keeps every generator for as long as the process lives, so it gets a weak one.
+        weak = weakref.ref(feed)
+        inner = tf.data.Dataset.from_generator(lambda: _begun(weak), output_signature=signature)
         if is_endless:
             inner = inner.apply(
                 tf.data.experimental.assert_cardinality(tf.data.INFINITE_CARDINALITY)
@@ -169,6 +172,14 @@ class DALIDataset(_PipelineDataset):
             super().__init__(Feed(steps, None, _tuple), tuple(specs), True)
         else:
             super().__init__(Feed(steps, None, _only), specs[0], True)
+
+
+def _begun(feed: weakref.ref[Feed]) -> Iterator[Any]:
+    """The elements of one iterator, which keeps the feed."""
+    there = feed()
+    if there is None:
+        raise StateError("the dataset is gone: keep the Dataset for as long as it is iterated over")
+    return there()
 
 
 def _numbered(pipeline: Pipeline) -> list[str]:
