@@ -12,8 +12,6 @@ from pathlib import Path
 
 import pytest
 
-import stoker
-
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 PYTHON = ROOT / ".venv-mxnet" / "bin" / "python"
@@ -29,8 +27,6 @@ def test_in_its_environment() -> None:
             *("-p", "no:cacheprovider", "-k", "mxnet", "-W", "ignore", *files),
         ],
         cwd=ROOT,
-        # The same build as here, whichever that is.
-        env={**os.environ, "PYTHONPATH": str(Path(stoker.__file__).resolve().parents[1])},
         capture_output=True,
         text=True,
         timeout=300,
