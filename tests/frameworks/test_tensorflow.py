@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numbered import Numbers
 
-from helpers import make
+from helpers import make, run_script
 from stoker import Pipeline, fn
 from stoker.errors import GraphError
 from stoker.frameworks._epochs import LastBatchPolicy
@@ -242,6 +242,22 @@ def test_datasets_come_and_go(tf: Any, datasets: Any, numbers: Numbers) -> None:
     del pipe, dataset
     gc.collect()
     assert dead() is None
+
+
+def test_a_process_ends_while_batches_are_prefetched(pictures: Path) -> None:
+    script = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from trainings import training
+from stoker.tensorflow import Dataset
+
+loops = [iter(Dataset(training(sys.argv[2]), epochs=None).prefetch(100000)) for _ in range(2)]
+for loop in loops:
+    next(loop)
+print("end")
+"""
+    done = run_script(script, str(Path(__file__).resolve().parents[1]), str(pictures))
+    assert (done.returncode, done.stdout) == (0, "end\n"), done.stderr
 
 
 # Training.

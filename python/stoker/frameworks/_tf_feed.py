@@ -4,7 +4,11 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import threading
+import time
+import weakref
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -28,6 +32,9 @@ class Feed:
         self._arranged = arranged
         self._lock = threading.Lock()
         self._turn = 0
+        self._is_closed = False
+        self._unfinished = 0
+        _feeds.add(self)
 
     def __call__(self) -> Iterator[Any]:
         """The elements of one iterator."""
@@ -35,16 +42,38 @@ class Feed:
             self._turn += 1
             turn = self._turn
         epoch = 0
-        while self._epochs is None or epoch < self._epochs:
-            with self._lock:
-                self._check(turn)
-                iter(self._steps)  # the next epoch, if one has ended
-            while (element := self._next(turn)) is not None:
-                yield element
-            epoch += 1
+        with self._counted():
+            while not self._is_closed and (self._epochs is None or epoch < self._epochs):
+                with self._lock:
+                    self._check(turn)
+                    iter(self._steps)  # the next epoch, if one has ended
+                while (element := self._next(turn)) is not None:
+                    yield element
+                epoch += 1
+
+    def close(self) -> None:
+        """Waits for the step that is being made, and ends all iterators without an error."""
+        self._is_closed = True
+        with self._lock:
+            pass
+
+    @property
+    def has_unfinished(self) -> bool:
+        """Whether there are iterators that have begun and not ended."""
+        return self._unfinished > 0
+
+    @contextlib.contextmanager
+    def _counted(self) -> Iterator[None]:
+        self._unfinished += 1
+        try:
+            yield
+        finally:
+            self._unfinished -= 1
 
     def _next(self, turn: int) -> Any:
         with self._lock:
+            if self._is_closed:
+                return None
             self._check(turn)
             step = next(self._steps, None)
         return None if step is None else self._arranged(step)
@@ -81,3 +110,19 @@ class Feed:
         with self._lock:
             self._turn += 1
             self._steps.load_state_dict(state)
+
+
+_feeds: weakref.WeakSet[Feed] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    """Ends what TensorFlow's threads draw ahead: a thread that is in Python when the interpreter
+    ends, as one that waits for a batch is, takes the process down.
+    """
+    feeds = list(_feeds)
+    for feed in feeds:
+        feed.close()
+    for _ in range(10):  # until the threads have seen it; one that waits to give does not come back
+        if any(feed.has_unfinished for feed in feeds):
+            time.sleep(0.005)
