@@ -42,7 +42,7 @@ def test_every_operator_is_a_class(name: str) -> None:
     keywords = [
         p.name
         for p in inspect.signature(resolve(fn, name)).parameters.values()
-        if p.kind is inspect.Parameter.KEYWORD_ONLY
+        if p.kind is not inspect.Parameter.POSITIONAL_ONLY
     ]
     assert list(inspect.signature(made).parameters) == keywords
 
@@ -264,10 +264,11 @@ def test_stubs_show_what_the_classes_take(repository: Path) -> None:
             if isinstance(item, ast.ClassDef):
                 methods = [m for m in item.body if isinstance(m, ast.FunctionDef)]
                 keywords = list(inspect.signature(resolve(ops, prefix + item.name)).parameters)
-                inputs = len(operators()[class_names()[prefix + item.name]]["inputs"])
-                assert len(methods) == (3 if inputs else 2)
+                op = operators()[class_names()[prefix + item.name]]
+                assert len(methods) == (3 if op["inputs"] or op["kind"] == "input" else 2)
                 for m in methods:
-                    assert [a.arg for a in m.args.kwonlyargs] == keywords
+                    named = [a.arg for a in [*m.args.args, *m.args.kwonlyargs] if a.arg != "self"]
+                    assert named == keywords
                     assert None not in m.args.kw_defaults
                 seen.add(prefix + item.name)
     assert seen == set(class_names())

@@ -103,11 +103,16 @@ def signature(op: Operator) -> inspect.Signature:
 
 def class_signature(op: Operator) -> inspect.Signature:
     """What ``inspect.signature`` shows of the operator's class: no inputs, nothing required."""
-    keyword = inspect.Parameter.KEYWORD_ONLY
+    either, keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
     return inspect.Signature(
         [
-            inspect.Parameter(p.name, keyword, default=p.default, annotation=p.annotation)
-            for p in parameters(op)
+            inspect.Parameter(
+                p.name,
+                either if p.is_first else keyword,
+                default=p.default,
+                annotation=p.annotation,
+            )
+            for p in sorted(parameters(op), key=lambda p: not p.is_first)
             if not p.is_positional
         ]
     )

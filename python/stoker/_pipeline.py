@@ -223,12 +223,9 @@ class Pipeline(Styles):
         ends_epoch = False
         while not ends_epoch:
             self._begin_ahead()
-            if self._is_at_end():
-                self.reset()
-                return
-            step = self._counted_step()
+            step = None if self._is_at_end() else self._counted_step()
             if step is None:
-                self.reset()
+                self._is_over = True
                 return
             batches, ends_epoch = step
             yield self._handed_out(batches)

@@ -28,6 +28,7 @@ class Styles:
         self._begun = 0  # iterations that iter_setup() was called for
         self._taken = 0
         self._is_last = False
+        self._is_over = False  # a loop ended with the epoch: the next use begins the next one
 
     def iter_setup(self) -> None:
         """For subclasses: called before each iteration begins, e.g. to feed inputs.
@@ -70,6 +71,7 @@ class Styles:
         """After ``StopIteration`` from ``iter_setup()``: begins again. Otherwise nothing to do, as
         the end of a reader's epoch needs no reset.
         """
+        self._is_over = False
         if self._is_last:
             self._is_last = False
             self._begun = self._taken = 0
@@ -95,6 +97,8 @@ class Styles:
                 f"{style}; enable_api_check(False) allows it"
             )
         self._style = style
+        if self._is_over:
+            self.reset()
 
     def _prepare(self) -> None:
         """Begins preparing batches for whoever takes them with ``run()``, as iterators do."""

@@ -111,7 +111,7 @@ def test_scalars_and_empty_samples() -> None:
 )
 def test_what_cannot_be_fed_is_named(data: Any, message: str) -> None:
     pipe = fed(dtype=types.FLOAT64, ndim=1)
-    pipe.schedule_run()
+    pipe.build()
     with pytest.raises(GraphError, match=message):
         pipe.feed_input("in", data)
     pipe.feed_input("in", np.ones((4, 1)))
@@ -198,7 +198,7 @@ def test_inputs_of_a_step_agree_on_its_size() -> None:
         lambda: [fn.external_source(name=n, dtype=types.FLOAT64, ndim=1) for n in "ab"],
         batch_size=4,
     )
-    pipe.schedule_run()
+    pipe.build()
     pipe.feed_input("a", np.zeros((3, 1)))
     with pytest.raises(GraphError, match=r"'b'.*2 samples was fed for a step.*'a'.*was fed 3"):
         pipe.feed_input("b", np.zeros((2, 1)))

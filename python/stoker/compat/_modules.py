@@ -18,6 +18,7 @@ Contents = tuple[dict[str, Any], object]
 # Modules of the established library that one of Stoker's stands for.
 _STANDS_FOR = {
     "plugin.jax": "stoker.jax",
+    "plugin.jax.clu": "stoker.jax.clu",
     "plugin.mxnet": "stoker.mxnet",
     "plugin.pytorch": "stoker.torch",
     "plugin.tf": "stoker.tensorflow",
