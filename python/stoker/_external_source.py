@@ -37,7 +37,7 @@ def external_source(op: Operator, *inputs: Any, **arguments: Any) -> DataNode | 
     if device not in (None, "cpu", "gpu"):
         refuse(f"device expects 'cpu' or 'gpu', got {device!r}")
     if extra["source"] is None:
-        _check_no_source(extra, name, count, refuse)
+        _check_no_source(extra, count, refuse)
     pipeline = _context.current()
     nodes: list[DataNode] = []
     for k in range(count or 1):
@@ -106,15 +106,13 @@ def _name_of(name: str | None, output: int) -> str | None:
 
 
 def _check_no_source(
-    extra: dict[str, Any], name: str | None, count: int | None, refuse: Callable[[str], NoReturn]
+    extra: dict[str, Any], count: int | None, refuse: Callable[[str], NoReturn]
 ) -> None:
     for key in ("cycle", "batch_info", "parallel", "prefetch_queue_depth"):
         if extra[key]:
             refuse(f"argument '{key}' needs a source")
     if count is not None:
         refuse("num_outputs needs a source; feed_input() feeds one node at a time")
-    if name is None:
-        refuse("either source= or name= is required; feed_input() finds the node by its name")
 
 
 def _group(

@@ -116,6 +116,15 @@ class WorkerOptions(NamedTuple):
     start_method: str
     pickler: Any
 
+    def setting(self, name: str) -> Any:
+        """Under the name that ``Pipeline`` gives it."""
+        own = {
+            "py_num_workers": self.processes,
+            "py_start_method": self.start_method,
+            "py_callback_pickler": self.pickler,
+        }
+        return own[name]
+
 
 def make_worker_options(processes: Any, start_method: Any, pickler: Any) -> WorkerOptions:
     """Checks the settings ``py_*``. Raises ``GraphError`` that names the wrong one."""

@@ -452,22 +452,6 @@ class Pipeline(Styles):
         return next((r for r in readers if r in leads), readers[0] if readers else None)
 
     @property
-    def lead_reader(self) -> str | None:
-        """The reader whose samples make the epoch; None without a reader that feeds an output."""
-        orders = self._orders()
-        readers = [name for name in self._readers() if name in orders]
-        leads = {n["name"] for n in self._graph.nodes() if n["lead"]}
-        return next((r for r in readers if r in leads), readers[0] if readers else None)
-
-    @property
-    def lead_reader(self) -> str | None:
-        """The reader whose samples make the epoch; None without a reader that feeds an output."""
-        orders = self._orders()
-        readers = [name for name in self._readers() if name in orders]
-        leads = {n["name"] for n in self._graph.nodes() if n["lead"]}
-        return next((r for r in readers if r in leads), readers[0] if readers else None)
-
-    @property
     def num_outputs(self) -> int:
         return len(self._outputs)
 
@@ -477,9 +461,7 @@ class Pipeline(Styles):
         if name in WITHOUT_EFFECT:
             return self._without_effect[name]
         if name in WORKER_SETTINGS:
-            return self._workers[
-                ("py_num_workers", "py_start_method", "py_callback_pickler").index(name)
-            ]
+            return self._workers.setting(name)
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __repr__(self) -> str:
@@ -514,13 +496,19 @@ class Pipeline(Styles):
         finally:
             failure = self._inputs.received()
             if failure is not None:
+                self._taken += 1
                 raise failure
         if step is None:
             self._inputs.meet_end()
         return step
 
     def _schedule(self) -> None:
-        engine = self._built()
+        if self._inputs.is_ended:
+            return
+        try:
+            engine = self._built()
+        except EpochEndError:  # for the step to say
+            return
         self._inputs.start()
         engine.schedule()
 

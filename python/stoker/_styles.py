@@ -18,8 +18,9 @@ SCHEDULED = "schedule_run(), outputs(), share_outputs() and release_outputs()"
 class Styles:
     """What ``Pipeline`` inherits: the scheduled way, and what is called before each iteration.
 
-    Requires: ``_step()`` gives the next batches, ``_schedule()`` begins preparing them,
-    ``prefetch_queue_depth`` iterations are prepared ahead. Not thread-safe.
+    Requires: ``_step()`` gives the next batches, or None where a source ended its epoch;
+    ``_schedule()`` begins preparing them, ``prefetch_queue_depth`` iterations ahead. Not
+    thread-safe.
     """
 
     def __init__(self) -> None:
@@ -110,7 +111,8 @@ class Styles:
         self._begin(self._taken + self.prefetch_queue_depth - self._begun)
 
     def _begin(self, count: int) -> None:
-        """Lets ``iter_setup()`` know of the iterations that begin."""
+        """Lets ``iter_setup()`` know of the iterations that begin, of the graph that is defined."""
+        self.build()
         for _ in range(count):
             if self._is_last:
                 return
@@ -164,6 +166,9 @@ class Styles:
     # Of Pipeline.
 
     prefetch_queue_depth: int
+
+    def build(self) -> None:
+        raise NotImplementedError
 
     def _step(self) -> tuple[tuple[_core.Batch, ...], bool] | None:
         raise NotImplementedError

@@ -99,7 +99,6 @@ def test_what_is_no_array(what: Any) -> None:
 @pytest.mark.parametrize(
     ("keywords", "message"),
     [
-        ({}, "either source= or name= is required"),
         ({"source": 3}, "source expects a callable"),
         ({"source": lambda a, b: 0}, "one argument, it takes 2"),
         ({"source": up_to(1), "cycle": "quiet"}, "needs a source that can begin anew"),

@@ -15,7 +15,7 @@ import pytest
 from PIL import Image
 
 from helpers import SIMPLE, make, run_script, samples_of
-from stoker import DataNode, Pipeline, fn, types
+from stoker import DataNode, Pipeline, fn, ops, types
 from stoker.errors import BudgetError, GraphError, SourceError
 
 
@@ -301,6 +301,7 @@ def test_a_subclass_may_feed_in_iter_setup() -> None:
     with pytest.raises(StopIteration):
         pipe.run()
     pipe.count = 1
+    pipe.reset()
     assert len(list(pipe)) == 2
 
 
@@ -316,3 +317,19 @@ def test_on_the_device() -> None:
         STOKER_SIMULATED_DEVICES="1",
     )
     assert done.stdout == f"True {list(range(12))}\n", done.stderr
+
+
+def test_the_class_is_fed_by_its_node() -> None:
+    """As scripts of the established library do it."""
+
+    class Fed(Pipeline):
+        def define_graph(self) -> Any:
+            self.numbers = ops.ExternalSource()()
+            return self.numbers
+
+        def iter_setup(self) -> None:
+            self.feed_input(self.numbers, np.full((2, 1), 5))
+
+    assert int(Fed(batch_size=2, num_threads=1).run()[0].at(1)[0]) == 5
+    sourced = make(lambda: ops.ExternalSource(source=lambda: np.ones((1, 2)), num_outputs=None)())
+    assert sourced.run()[0].as_array().tolist() == [[1, 1]]
