@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""The two kinds of iterators that every framework has: Stoker's own, and the established one.
+"""The kinds of iterators that every framework has: Stoker's own, and the established ones.
 
 They hold the constructors and what a step looks like; a framework adds how a batch becomes a
 tensor (``to_tensor``, ``_samples``).
@@ -120,4 +120,36 @@ class Established(BaseIterator):
             last_batch_policy,
             prepare_first_batch,
             compare_ranks,
+        )
+
+
+class Classification(Established):
+    """``DALIGenericIterator`` for pipelines of two outputs, named "data" and "label"."""
+
+    def __init__(
+        self,
+        pipelines: Pipeline | Sequence[Pipeline],
+        size: int = -1,
+        reader_name: str | None = None,
+        auto_reset: str | bool | None = False,
+        fill_last_batch: bool | None = None,
+        dynamic_shape: bool | None = False,
+        last_batch_padded: bool = False,
+        last_batch_policy: LastBatchPolicy = LastBatchPolicy.FILL,
+        prepare_first_batch: bool = True,
+        *,
+        compare_ranks: bool = True,
+    ) -> None:
+        super().__init__(
+            pipelines,
+            ["data", "label"],
+            size,
+            reader_name,
+            auto_reset,
+            fill_last_batch,
+            dynamic_shape,
+            last_batch_padded,
+            last_batch_policy,
+            prepare_first_batch,
+            compare_ranks=compare_ranks,
         )

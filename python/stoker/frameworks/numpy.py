@@ -4,17 +4,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from stoker import Batch, Pipeline, Tensor
+from stoker import Batch, Tensor
 from stoker.errors import GraphError
 from stoker.frameworks._arrays import Array, host_array, host_samples
 from stoker.frameworks._epochs import LastBatchPolicy as LastBatchPolicy
 from stoker.frameworks._iterator import BaseIterator
-from stoker.frameworks._kinds import Established, Looping
+from stoker.frameworks._kinds import Classification, Established, Looping
 
 
 class _NumpyIterator(BaseIterator):
@@ -38,36 +37,8 @@ class DALIGenericIterator(_NumpyIterator, Established):
     __doc__ = Established.__doc__
 
 
-class DALIClassificationIterator(DALIGenericIterator):
-    """``DALIGenericIterator`` for pipelines of two outputs, named "data" and "label"."""
-
-    def __init__(
-        self,
-        pipelines: Pipeline | Sequence[Pipeline],
-        size: int = -1,
-        reader_name: str | None = None,
-        auto_reset: str | bool | None = False,
-        fill_last_batch: bool | None = None,
-        dynamic_shape: bool | None = False,
-        last_batch_padded: bool = False,
-        last_batch_policy: LastBatchPolicy = LastBatchPolicy.FILL,
-        prepare_first_batch: bool = True,
-        *,
-        compare_ranks: bool = True,
-    ) -> None:
-        super().__init__(
-            pipelines,
-            ["data", "label"],
-            size,
-            reader_name,
-            auto_reset,
-            fill_last_batch,
-            dynamic_shape,
-            last_batch_padded,
-            last_batch_policy,
-            prepare_first_batch,
-            compare_ranks=compare_ranks,
-        )
+class DALIClassificationIterator(Classification, DALIGenericIterator):
+    __doc__ = Classification.__doc__
 
 
 def feed_ndarray(dali_tensor: Batch | Tensor, arr: Array, cuda_stream: Any = None) -> Array:

@@ -12,7 +12,8 @@ import torch
 from stoker import Batch, Pipeline, Tensor
 from stoker.errors import DeviceError, GraphError
 from stoker.frameworks._epochs import LastBatchPolicy as LastBatchPolicy
-from stoker.frameworks._iterator import BaseIterator, lead_reader
+from stoker.frameworks._iterator import BaseIterator
+from stoker.frameworks._kinds import Classification, Established, Looping
 from stoker.types import DType
 
 # The established table, with the unsigned types as well: types.FLOAT -> torch.float32.
@@ -21,8 +22,8 @@ to_torch_type: dict[DType, torch.dtype] = {
 }
 
 
-class _TorchIterator(BaseIterator):
-    """What the iterators of this module share."""
+class _Torch(BaseIterator):
+    """How a batch becomes tensors of PyTorch."""
 
     _pins = False
 
@@ -37,7 +38,7 @@ class _TorchIterator(BaseIterator):
         return [self._placed(torch.from_dlpack(batch[i])) for i in range(count)]
 
 
-class DataIterator(_TorchIterator):
+class DataIterator(_Torch, Looping):
     """Loops over a pipeline's epochs: ``for batch in DataIterator(pipe, ["image", "label"])``.
 
     Each step is a dict of tensors, by the names of ``output_map``; of a list of pipelines it is a
@@ -77,78 +78,22 @@ class DataIterator(_TorchIterator):
                 "pin_memory=True needs a CUDA device that torch can use, and there is none "
                 "(torch.cuda.is_available() is False)"
             )
-        if unknown := [name for name in ragged if name not in output_map]:
-            raise GraphError(f"ragged names {unknown}, which are not in output_map {output_map}")
         self._pins = pin_memory
-        self._ragged = frozenset(ragged)
-        self._is_single = isinstance(pipelines, Pipeline)
-        if reader_name is None and size == -1:
-            reader_name = lead_reader(pipelines)
         super().__init__(
             pipelines,
             output_map,
-            size=size,
             reader_name=reader_name,
-            auto_reset=auto_reset,
+            size=size,
             last_batch_policy=last_batch_policy,
+            auto_reset=auto_reset,
+            ragged=ragged,
             prepare_first_batch=prepare_first_batch,
             compare_ranks=compare_ranks,
         )
 
-    _ragged_advice = "name the output in ragged= to get a list of tensors"
 
-    def _converted(self, batch: Batch, count: int, output: int, place: str) -> Any:
-        if self._names[output] in self._ragged:
-            return self._samples(batch, count)
-        return super()._converted(batch, count, output, place)
-
-    def _arranged(self, dicts: list[dict[str, Any]]) -> Any:
-        return dicts[0] if self._is_single else dicts
-
-
-class DALIGenericIterator(_TorchIterator):
-    """The established iterator: each step is a list of dicts of tensors, one per pipeline.
-
-    - ``pipelines``, ``output_map``: one pipeline or a list, and a name for each output.
-    - ``size``: samples of an epoch in all these pipelines together; or ``reader_name``: the reader
-      that has them. With neither, an epoch ends when the pipeline raises ``StopIteration``.
-    - ``auto_reset``: True or "yes": an epoch's end begins the next one. False or "no": ``reset()``
-      or a new loop does.
-    - ``last_batch_policy``, ``last_batch_padded``: what becomes of an epoch's last batch, and, with
-      ``size``, whether the reader has ``pad_last_batch``.
-    - ``fill_last_batch``: deprecated; True is FILL, False is PARTIAL.
-    - ``dynamic_shape``: accepted without effect; shapes may differ from step to step.
-    - ``prepare_first_batch``: whether batches are prepared from now on, or from the first step on.
-    - ``compare_ranks``: see ``DataIterator``.
-    """
-
-    def __init__(
-        self,
-        pipelines: Pipeline | Sequence[Pipeline],
-        output_map: Sequence[str],
-        size: int = -1,
-        reader_name: str | None = None,
-        auto_reset: str | bool | None = False,
-        fill_last_batch: bool | None = None,
-        dynamic_shape: bool | None = False,
-        last_batch_padded: bool = False,
-        last_batch_policy: LastBatchPolicy = LastBatchPolicy.FILL,
-        prepare_first_batch: bool = True,
-        *,
-        compare_ranks: bool = True,
-    ) -> None:
-        super().__init__(
-            pipelines,
-            output_map,
-            size,
-            reader_name,
-            auto_reset,
-            fill_last_batch,
-            last_batch_padded,
-            last_batch_policy,
-            prepare_first_batch,
-            compare_ranks,
-        )
+class DALIGenericIterator(_Torch, Established):
+    __doc__ = Established.__doc__
 
     _ragged_advice = (
         "take DALIRaggedIterator, which gives a list of tensors (dynamic_shape=True lets shapes "
@@ -156,39 +101,11 @@ class DALIGenericIterator(_TorchIterator):
     )
 
 
-class DALIClassificationIterator(DALIGenericIterator):
-    """``DALIGenericIterator`` for pipelines of two outputs, named "data" and "label"."""
-
-    def __init__(
-        self,
-        pipelines: Pipeline | Sequence[Pipeline],
-        size: int = -1,
-        reader_name: str | None = None,
-        auto_reset: str | bool | None = False,
-        fill_last_batch: bool | None = None,
-        dynamic_shape: bool | None = False,
-        last_batch_padded: bool = False,
-        last_batch_policy: LastBatchPolicy = LastBatchPolicy.FILL,
-        prepare_first_batch: bool = True,
-        *,
-        compare_ranks: bool = True,
-    ) -> None:
-        super().__init__(
-            pipelines,
-            ["data", "label"],
-            size,
-            reader_name,
-            auto_reset,
-            fill_last_batch,
-            dynamic_shape,
-            last_batch_padded,
-            last_batch_policy,
-            prepare_first_batch,
-            compare_ranks=compare_ranks,
-        )
+class DALIClassificationIterator(Classification, DALIGenericIterator):
+    __doc__ = Classification.__doc__
 
 
-class DALIRaggedIterator(_TorchIterator):
+class DALIRaggedIterator(_Torch, Established):
     """``DALIGenericIterator`` for samples of different shapes.
 
     ``output_types`` says of each output what it becomes: ``DENSE_TAG`` one tensor (the default),
@@ -230,10 +147,11 @@ class DALIRaggedIterator(_TorchIterator):
             reader_name,
             auto_reset,
             fill_last_batch,
+            dynamic_shape,
             last_batch_padded,
             last_batch_policy,
             prepare_first_batch,
-            compare_ranks,
+            compare_ranks=compare_ranks,
         )
 
     _ragged_advice = "mark the output in output_types as DALIRaggedIterator.SPARSE_LIST_TAG"
