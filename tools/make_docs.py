@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 from stoker._describe import parameters, port_facts, range_text
-from stoker._extra import Extra
 from stoker._registry import Argument, Operator, Port, operators
+from stoker._sources.extra import Extra
 
 GENERATED = """<!-- SPDX-FileCopyrightText: The Stoker authors -->
 <!-- SPDX-License-Identifier: Apache-2.0 -->

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NoReturn
 
 from stoker import _context, _core
-from stoker._inputs import EpochEndError, Inputs
 from stoker._node import DataNode
 from stoker._operator import as_node
 from stoker._options import (
@@ -26,6 +25,7 @@ from stoker._options import (
     usable_cpus,
 )
 from stoker._registry import operators
+from stoker._sources.inputs import EpochEndError, Inputs
 from stoker._styles import BASIC, Styles
 from stoker.errors import GraphError
 

@@ -57,9 +57,9 @@ def _find(module: ModuleType, name: str) -> Any:
 def _made(name: str) -> Any:
     op = operators()[name]
     if op["kind"] == "input":
-        from stoker import _external_source
+        from stoker._sources import external_source
 
-        return _external_source.make_function(op)
+        return external_source.make_function(op)
     return make_function(op)
 
 

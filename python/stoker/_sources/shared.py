@@ -14,7 +14,7 @@ from collections.abc import Callable
 from multiprocessing import reduction
 from typing import Any, NamedTuple
 
-from stoker._caller import Data
+from stoker._sources.caller import Data
 
 _ALIGN = 64
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
-from stoker._caller import Caller, CallError, Spec
-from stoker._shared import Slot, Table
+from stoker._sources.caller import Caller, CallError, Spec
+from stoker._sources.shared import Slot, Table
 
 _PARENT_CHECK_SECONDS = 1.0
 

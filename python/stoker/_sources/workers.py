@@ -17,13 +17,13 @@ from multiprocessing import connection
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from stoker import _worker
-from stoker._caller import Spec
-from stoker._group import Group
 from stoker._options import WorkerOptions
-from stoker._runner import Position, Product, Runner, StoppedError
-from stoker._shared import Slot, Table
-from stoker._worker import Payload, Reply, Task
+from stoker._sources.caller import Spec
+from stoker._sources.group import Group
+from stoker._sources.runner import Position, Product, Runner, StoppedError
+from stoker._sources.shared import Slot, Table
+from stoker._sources.worker import Payload, Reply, Task
+from stoker._sources.worker import main as worker_main
 from stoker.errors import GraphError, SourceError
 
 _WAIT_SECONDS = 0.1  # between looks at whether to stop
@@ -101,7 +101,7 @@ class WorkerPool:
     def _start_one(self, context: Any, k: int, payload: Payload) -> _Worker:
         ours, theirs = context.Pipe()
         process = context.Process(
-            target=_worker.main,
+            target=worker_main,
             args=(theirs, payload, self._slots),
             name=f"stoker-worker-{k}",
             daemon=True,

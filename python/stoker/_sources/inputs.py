@@ -10,17 +10,17 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from stoker import _core
-from stoker._arrays import to_fed
-from stoker._group import Group
 from stoker._names import did_you_mean
 from stoker._options import WorkerOptions
 from stoker._registry import operators
+from stoker._sources.arrays import to_fed
+from stoker._sources.group import Group
 from stoker.errors import GraphError, SourceError, StateError
 
 if TYPE_CHECKING:
-    from stoker._feeder import Feeder
-    from stoker._runner import Position
-    from stoker._workers import WorkerPool
+    from stoker._sources.feeder import Feeder
+    from stoker._sources.runner import Position
+    from stoker._sources.workers import WorkerPool
 
 _WAIT_MS = 50
 
@@ -55,13 +55,13 @@ class Inputs:
         if self._feeder is not None or not self.groups:
             return
         # Brings in inspect and threads; most pipelines have no sources.
-        from stoker._feeder import Feeder
-        from stoker._runner import Runner
+        from stoker._sources.feeder import Feeder
+        from stoker._sources.runner import Runner
 
         runners: list[Runner] = []
         parallel = [g for g in self.groups if g.parallel]
         if parallel:
-            from stoker._workers import ParallelRunner, WorkerPool
+            from stoker._sources.workers import ParallelRunner, WorkerPool
 
             self._pool = WorkerPool(parallel, batch_size, depth, workers)
         for group in self.groups:
@@ -216,7 +216,7 @@ class Inputs:
 
     def positions_in(self, state: Mapping[str, Any]) -> list[Position]:
         """What a state says of each source. Raises StateError where it does not fit."""
-        from stoker._runner import Position
+        from stoker._sources.runner import Position
 
         runners = self._feeder.runners if self._feeder is not None else []
         names = [r.group.names[0] for r in runners]

@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from stoker import _core
-from stoker._arrays import to_fed
-from stoker._runner import Position, Product, Runner, StoppedError
+from stoker._sources.arrays import to_fed
+from stoker._sources.runner import Position, Product, Runner, StoppedError
 from stoker.errors import SourceError, StateError
 
 _WAIT_MS = 50  # between looks at whether to stop

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from stoker import _context
-from stoker._caller import Caller, Spec
-from stoker._group import Group
 from stoker._names import did_you_mean, user_line
 from stoker._node import DataNode
 from stoker._operator import call
 from stoker._registry import Operator
+from stoker._sources.caller import Caller, Spec
+from stoker._sources.group import Group
 from stoker.errors import GraphError
 
 _CYCLES = {None: "no", False: "no", "no": "no", True: "quiet", "quiet": "quiet", "raise": "raise"}
