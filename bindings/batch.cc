@@ -166,7 +166,7 @@ PyTensor whole(const Batch& b) {
 // The samples in host memory, once the device is done with them.
 Batch to_cpu(const Batch& b) {
   if (!b.on_device) return b;
-  nb::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   Batch host = b;
   host.on_device.reset();
   int64_t bytes = 0;

@@ -173,7 +173,7 @@ Fed fed_of(nb::handle data, const std::string& layout) {
 }
 
 bool feed(Pipeline& p, const std::string& name, const Fed& fed, bool copy, int wait_ms) {
-  const nb::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   Feeds& feeds = p.feeds();
   const int input = feeds.input(name);
   if (input < 0) return true;  // no output needs it
@@ -187,7 +187,7 @@ void fail(Pipeline& p, const std::string& name, nb::handle exception) {
   const PyFailure failure{
       released_with_lock<PyObject>(exception.inc_ref().ptr(), [](PyObject* o) { Py_DECREF(o); })};
   const auto why = std::make_exception_ptr(failure);
-  const nb::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   p.feeds().fail(p.feeds().input(name), why);
 }
 
@@ -210,8 +210,8 @@ void bind_feed(nb::module_& m) {
       .def_prop_ro("layout",
                    [](const Fed& f) { return std::string(f.batch.samples[0].layout.str()); })
       .def(
-          "copy", [](const Fed& f) { return Fed{f.batch.copy()}; },
-          nb::call_guard<nb::gil_scoped_release>(), "The same, in memory of its own.");
+          "copy", [](const Fed& f) { return Fed{f.batch.copy()}; }, nb::call_guard<Unlocked>(),
+          "The same, in memory of its own.");
 }
 
 void bind_feeding(nb::class_<Pipeline>& pipeline) {
@@ -223,7 +223,7 @@ void bind_feeding(nb::class_<Pipeline>& pipeline) {
       .def(
           "end_epoch",
           [](Pipeline& p, const std::string& name) { p.feeds().end_epoch(p.feeds().input(name)); },
-          nb::arg("name"), nb::call_guard<nb::gil_scoped_release>(),
+          nb::arg("name"), nb::call_guard<Unlocked>(),
           "An epoch ends before the input's next batch.")
       .def(
           "set_awaited",

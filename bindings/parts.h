@@ -5,6 +5,7 @@
 #pragma once
 #include <nanobind/nanobind.h>
 
+#include "lock.h"
 #include "op/value.h"
 #include "run/chain.h"
 #include "run/pipeline.h"
@@ -32,7 +33,7 @@ struct PyFailure {
 template <class T>
 std::shared_ptr<T> released_with_lock(T* object, void (*release)(T*)) {
   return std::shared_ptr<T>(object, [release](T* o) {
-    if (!Py_IsInitialized()) return;  // at exit the process gives it back
+    if (!Py_IsInitialized() || is_shut_out()) return;  // at exit the process gives it back
     const nb::gil_scoped_acquire locked;
     release(o);
   });

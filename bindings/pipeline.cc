@@ -66,11 +66,8 @@ nb::dict memory(const Pipeline::Stats& s) {
 nb::object run(Pipeline& p) {
   std::optional<Outputs> out;
   {
-    nb::gil_scoped_release unlocked;
-    out = p.run([] {
-      nb::gil_scoped_acquire locked;
-      return PyErr_CheckSignals() != 0;
-    });
+    Unlocked unlocked;
+    out = p.run([&] { return unlocked.locked([] { return PyErr_CheckSignals() != 0; }); });
   }
   if (!out) throw nb::python_error();
   if (out->is_end) return nb::none();
@@ -144,10 +141,10 @@ void bind_pipeline(nb::module_& m) {
           nb::arg("graph"), nb::arg("options"))
       .def("run", &run,
            "(batches, ends_epoch) of the next step; None where an epoch of what is fed ends.")
-      .def("schedule", &Pipeline::schedule, nb::call_guard<nb::gil_scoped_release>())
+      .def("schedule", &Pipeline::schedule, nb::call_guard<Unlocked>())
       .def("state", &Pipeline::state)
       .def("restore", &Pipeline::restore, nb::arg("state"), nb::arg("force") = false,
-           nb::call_guard<nb::gil_scoped_release>())
+           nb::call_guard<Unlocked>())
       .def("steps_left", &Pipeline::steps_left)
       .def("reader_meta", &meta, nb::arg("name") = nb::none())
       .def("stats", &stats)
@@ -163,7 +160,7 @@ void bind_pipeline(nb::module_& m) {
              return l;
            })
       .def("trim", &Pipeline::trim)
-      .def("close", &Pipeline::stop, nb::call_guard<nb::gil_scoped_release>(),
+      .def("close", &Pipeline::stop, nb::call_guard<Unlocked>(),
            "Joins threads and frees what was ahead; run() starts again.")
       .def_prop_ro("seed", &Pipeline::seed);
 }

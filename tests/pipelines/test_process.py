@@ -236,6 +236,27 @@ def test_exit_with_a_running_pipeline(held: str) -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.parametrize("batch_size", [2, 1_000_000], ids=["many steps", "one long step"])
+def test_exit_while_another_thread_runs(batch_size: int) -> None:
+    """Python ends such threads; they must not take the process with them."""
+    done = run_script(
+        script(f"""
+        def go_on():
+            while True:
+                pipe.run()
+
+        pipe = endless(batch_size={batch_size})
+        threading.Thread(target=go_on, daemon=True).start()
+        while not pipe.stats()["samples"]:
+            time.sleep(0.001)
+        time.sleep(0.1)
+        print("done")
+        """),
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")
+
+
 def threads_here() -> int:
     return len(os.listdir("/proc/self/task"))
 

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The interpreter's lock, also while the interpreter ends.
+#pragma once
+#include <Python.h>
+#include <unistd.h>
+
+namespace stoker::python {
+
+// Whether the interpreter is ending, and not in this thread: which then must not enter it any more.
+inline bool is_shut_out() {
+#if PY_VERSION_HEX >= 0x030D0000
+  const bool is_ending = Py_IsFinalizing() != 0;
+#else
+  const bool is_ending = _Py_IsFinalizing() != 0;
+#endif
+  return is_ending && gettid() != getpid();
+}
+
+// Other threads may use Python for as long as it lives. When the interpreter ends meanwhile, its thread sleeps until the process
+// is gone: Python before 3.14 would end the thread in the midst of C++, and C++ the process, with an error.
+class Unlocked {
+ public:
+  Unlocked() : state_(PyEval_SaveThread()) {}
+  ~Unlocked() { take(); }
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+
+  // f() with the lock.
+  template <class F>
+  auto locked(F f) {
+    take();
+    auto result = f();
+    state_ = PyEval_SaveThread();
+    return result;
+  }
+
+ private:
+  void take() {
+    while (is_shut_out()) pause();
+    PyEval_RestoreThread(state_);
+  }
+  PyThreadState* state_;
+};
+
+}  // namespace stoker::python
