@@ -40,12 +40,14 @@ def pipeline(workers: int) -> Pipeline:
 
 
 def samples_per_second(pipe: Pipeline, steps: int) -> float:
-    for _ in range(4):  # more than are prepared ahead
+    for _ in range(6):  # more than are prepared ahead
         pipe.run()
     begun = time.perf_counter()
     for _ in range(steps):
         pipe.run()
-    return steps * BATCH / (time.perf_counter() - begun)
+    seconds = time.perf_counter() - begun
+    pipe.close()  # or it would prepare ahead while the next one is timed
+    return steps * BATCH / seconds
 
 
 def call_often(calls: int) -> None:
@@ -72,15 +74,11 @@ def main() -> None:
     pipes = {n: pipeline(n) for n in counts}
     rates: dict[int, list[float]] = {n: [] for n in counts}
     bare: dict[int, list[float]] = {n: [] for n in counts[1:]}
-    for pipe in pipes.values():
-        pipe.start_py_workers()
     for _ in range(options.rounds):
         for n, pipe in pipes.items():
             rates[n].append(samples_per_second(pipe, options.steps))
         for n in bare:
             bare[n].append(bare_samples_per_second(n, options.steps))
-    for pipe in pipes.values():
-        pipe.close()
     median = {n: statistics.median(r) for n, r in rates.items()}
     print(f"the pipeline's own thread  {median[0]:8.0f} samples/s")
     print(f"1 worker process           {median[1]:8.0f} samples/s")

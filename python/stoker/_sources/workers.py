@@ -54,7 +54,7 @@ class WorkerPool:
         self.options = options
         self._groups = groups
         self._specs = [Spec.of(g, batch_size) for g in groups]
-        # Of each group: those that are ahead, those that wait to be received, and one to spare.
+        # Of each group: that which is waited for, those ahead, and those that wait to be received.
         chunks = min(options.processes, batch_size)
         self._slot_count = sum((g.depth + depth + 1) * chunks for g in groups)
         self._numbers = itertools.count()
@@ -314,8 +314,11 @@ class ParallelRunner(Runner):
         self._begins = True
 
     def _schedule(self, next_iteration: int) -> None:
-        """Keeps so many batches with the workers as ``prefetch_queue_depth`` says."""
-        while len(self._ahead) < self.group.depth:
+        """Keeps the batch that is waited for and ``prefetch_queue_depth`` more with the workers.
+
+        So none is idle while another one finishes a batch.
+        """
+        while len(self._ahead) < 1 + self.group.depth:
             chunks = self._chunks()
             if len(self._pool.free) < len(chunks):
                 return
