@@ -81,7 +81,7 @@ std::string describe(const std::vector<SampleFailure>& failures, int64_t batch_s
 // Says what is missing, and for whom, before anything is opened.
 void require_device(const Graph& graph, int device_id) {
   const auto on_gpu = std::find_if(graph.nodes.begin(), graph.nodes.end(),
-                                   [](const Node& n) { return n.device == DeviceKind::kGpu; });
+                                   [](const Node& n) { return n.device != DeviceKind::kCpu; });
   if (on_gpu == graph.nodes.end()) return;
   try {
     (void)device(device_id);
