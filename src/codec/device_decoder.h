@@ -38,13 +38,16 @@ struct DecodeJob {
 // Thrown by prepare() when the pool gives no memory now.
 struct NoRoom {};
 
+// Who decodes.
+struct DecoderKind {
+  std::string name;  // "stand-in", "cpu"
+  std::string words;  // where it is not the device: who does it instead, and why
+};
+
 class DeviceDecoder {
  public:
   virtual ~DeviceDecoder() = default;  // the streams that it was given are done by then
-  // "stand-in", "cpu"
-  virtual std::string_view kind() const = 0;
-  // One sentence: who decodes and, where it is not the device, why.
-  virtual std::string words() const = 0;
+  virtual DecoderKind kind() const = 0;
 
   // Begins a picture; null when this decoder does not do such ones, or the host's part already failed: then the CPU decodes it and
   // only pixels are copied. What is kept beyond the call comes from `pool` as Use::kOutput. Throws NoRoom. Requires: `worker` is
@@ -58,6 +61,8 @@ class DeviceDecoder {
 
 // The decoder for a device; `threads`: how many workers prepare at once. Thread-safe.
 std::unique_ptr<DeviceDecoder> make_device_decoder(Device& device, int threads);
+// Its kind. Thread-safe.
+DecoderKind decoder_kind(Device& device);
 
 // Decoders of another make from now on, for tests; null: those of before. Thread-safe.
 using DeviceDecoderMaker = std::unique_ptr<DeviceDecoder> (*)(Device& device, int threads);
