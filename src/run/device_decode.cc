@@ -32,9 +32,9 @@ DeviceValues DeviceStage::decode_node(Stream& stream, Step& step, int place,
     stream.copy(to.data, p.pixels.data, static_cast<size_t>(to.bytes()), Copy::kToDevice, "upload");
     held.push_back(p.owner);
   }
+  stream.call([held] {}, 0, "release");  // the pixels stay until they are copied
   if (!jobs.empty())
     for (size_t k : decoder_->decode(stream, jobs)) refused.push_back(job_samples[k]);
-  stream.call([held] {}, 0, "release");  // the pixels stay until they are copied
   return v;
 }
 
@@ -47,7 +47,11 @@ std::vector<int> DeviceStage::decode(Step& step) {
     step.decoded.push_back(decode_node(stream_of(step), step, static_cast<int>(k), refused));
   std::sort(refused.begin(), refused.end());
   refused.erase(std::unique(refused.begin(), refused.end()), refused.end());
-  for (int i : refused) step.is_refused[i] = 1;
+  for (int i : refused) {
+    step.forget(i);
+    step.is_made[i] = 0;
+    step.is_refused[i] = 1;
+  }
   if (!refused.empty()) return refused;
   for (auto& sample : step.pictures)
     for (Picture& p : sample) {

@@ -201,11 +201,7 @@ class Pipelined final : public Executor {
 
   // The device could not decode these samples: workers make them on the CPU, as if they had not been made.
   void give_back(Iteration& it, const std::vector<int>& samples) {
-    for (int i : samples) {
-      it.step.forget(i);
-      it.step.is_made[i] = 0;
-      it.give_back(i);
-    }
+    for (int i : samples) it.give_back(i);
     it.done -= static_cast<int64_t>(samples.size());
     samples_ -= static_cast<int64_t>(samples.size());
     close_what_is_closing();

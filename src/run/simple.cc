@@ -62,7 +62,6 @@ class Simple final : public Executor {
     if (!device_) return;
     for (std::vector<int> refused; !(refused = device_->decode(step)).empty();)
       for (int i : refused) {
-        step.forget(i);
         --samples_;
         make(step, i);
       }
