@@ -119,9 +119,8 @@ void check_device(const OperatorType& type, DeviceKind device) {
     throw GraphError(std::string("has no GPU form; use device=") +
                      (type.is_mixed ? "\"mixed\" or \"cpu\"" : "\"cpu\""));
   if (device == DeviceKind::kMixed && !type.is_mixed)
-    throw GraphError(
-        std::string("has no mixed form; use device=\"cpu\"") +
-        (type.kind == OperatorKind::kLower ? " or \"gpu\"" : ""));
+    throw GraphError(std::string("has no mixed form; use device=\"cpu\"") +
+                     (type.kind == OperatorKind::kLower ? " or \"gpu\"" : ""));
 }
 
 void check_node(const Graph& graph, const std::vector<CheckedNode>& done, const Node& n,

@@ -8,9 +8,7 @@ namespace stoker {
 
 // What the device stage looks at of values that this chain makes: all that it keeps, and through its passes.
 void Chain::want_on_device() {
-  auto all_of = [&](int node) {
-    want(Ref{node, 0}, Window::all(states_[node].types[0].shape));
-  };
+  auto all_of = [&](int node) { want(Ref{node, 0}, Window::all(states_[node].types[0].shape)); };
   for (int n : plan_.device_nodes())
     if (plan_.planned(n).fuses_into < 0) all_of(n);
   for (const Ref& r : plan_.graph().outputs)

@@ -18,7 +18,8 @@ class DeviceStage {
   // Of pictures; null where the plan has no mixed nodes.
   DeviceDecoder* decoder() const { return decoder_.get(); }
   // Enqueues what makes the pictures of a step whose samples are all made, before it is published. The samples that the decoder
-  // refuses: forgotten and marked in Step::is_refused, they are to be made again, then this be called again. Throws DeviceError, BudgetError.
+  // refuses: forgotten and marked in Step::is_refused, they are to be made again, then this be called again. Throws DeviceError,
+  // BudgetError.
   std::vector<int> decode(Step& step);
   // Enqueues everything else for a published step and fills its device outputs. Throws DeviceError, BudgetError.
   void enqueue(const Step& step, Outputs& outputs);

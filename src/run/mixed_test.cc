@@ -44,9 +44,8 @@ Graph graph(const Pictures& folder, DeviceKind decoding, DeviceKind after) {
   const Ref whole = decoder("decoders.image", {});
   const Ref looked_at = decoder("decoders.image", {});
   const Ref random = decoder("decoders.image_random_crop", {});
-  const Ref wide =
-      decoder("decoders.image_crop",
-              {{"crop", std::vector<int64_t>{16, 20}}, {"dtype", std::string("int16")}});
+  const Ref wide = decoder("decoders.image_crop", {{"crop", std::vector<int64_t>{16, 20}},
+                                                   {"dtype", std::string("int16")}});
   const std::vector<int64_t> crop{12, 10};
   const Ref flipped = then("flip", looked_at, {{"horizontal", int64_t{1}}});
   g.outputs = {{files, 1}, whole, then("crop", flipped, {{"crop", crop}}), random, wide};
