@@ -3,18 +3,19 @@
 // Which devices there are.
 #include <nanobind/stl/string.h>
 
-#include "memory/device.h"
+#include "codec/device_decoder.h"
 #include "parts.h"
 
 namespace stoker::python {
 
 namespace {
 
-nb::dict describe(const Device& device) {
+nb::dict describe(Device& device) {
   const DeviceUsage usage = device.usage();
   nb::dict d;
   d["name"] = device.name();
   d["kind"] = std::string(device.kind());
+  d["decoder"] = decoder_kind(device).name;
   d["memory"] = usage.limit;
   d["in_use"] = usage.in_use;
   d["high_water"] = usage.high_water;
@@ -28,10 +29,10 @@ void bind_devices(nb::module_& m) {
       "devices",
       [] {
         nb::list l;
-        for (const Device* d : devices()) l.append(describe(*d));
+        for (Device* d : devices()) l.append(describe(*d));
         return l;
       },
-      "name, kind, memory, in_use and high_water of each device.");
+      "name, kind, decoder, memory, in_use and high_water of each device.");
   m.def("missing_gpu", &missing_gpu, "Why there is no GPU; \"\" if there is one.");
 }
 

@@ -70,6 +70,7 @@ nb::dict describe(const OperatorType& t) {
   d["summary"] = t.summary;
   d["kind"] = kKinds[static_cast<int>(t.kind)];
   d["is_random"] = t.is_random;
+  d["is_mixed"] = t.is_mixed;
   d["version"] = t.version;
   d["inputs"] = describe_all(t.inputs);
   d["outputs"] = describe_all(t.outputs);
@@ -86,7 +87,7 @@ nb::dict describe(const Graph& g, int i) {
   d["op"] = n.op;
   d["name"] = n.name;
   d["key"] = n.key;
-  d["device"] = n.device == DeviceKind::kGpu ? "gpu" : "cpu";
+  d["device"] = name_of(n.device);
   d["where"] = n.where;
   d["lead"] = n.is_lead;
   d["outputs"] = g.output_count(i);
@@ -100,15 +101,6 @@ Ref ref_of(const Graph& g, const Edge& e) {
   return {e.first, e.second};
 }
 
-DeviceKind device_named(const std::string& name, const std::string& op) {
-  if (name == "cpu") return DeviceKind::kCpu;
-  if (name == "gpu") return DeviceKind::kGpu;
-  if (name == "mixed")
-    throw GraphError(
-        op + ": device 'mixed' is not there yet; decode with device='cpu' and move on with .gpu()");
-  throw GraphError(op + ": device expects 'cpu', 'mixed' or 'gpu', got '" + name + "'");
-}
-
 int add(Graph& g, const std::string& op, const std::vector<std::optional<Edge>>& inputs,
         const nb::dict& arguments, const nb::dict& links, const std::string& name,
         const std::string& device, const std::string& where, bool lead, const std::string& key) {
@@ -118,7 +110,7 @@ int add(Graph& g, const std::string& op, const std::vector<std::optional<Edge>>&
   n.name = name;
   n.where = where;
   n.is_lead = lead;
-  n.device = device_named(device, op);
+  n.device = device_named(device);
   for (auto& in : inputs) n.inputs.push_back(in ? std::optional(ref_of(g, *in)) : std::nullopt);
   for (auto [key, value] : arguments) {
     try {

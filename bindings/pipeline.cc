@@ -93,6 +93,7 @@ nb::dict stats(const Pipeline& p) {
   d["samples"] = s.executor.samples;
   d["bytes_read"] = s.executor.bytes_read;
   d["failures"] = s.failures;
+  d["decoder"] = s.decoder.empty() ? nb::object(nb::none()) : nb::cast(s.decoder);
   d["user_wait_seconds"] = static_cast<double>(s.executor.user_wait_ns) * 1e-9;
   d["worker_idle_seconds"] = static_cast<double>(s.executor.worker_idle_ns) * 1e-9;
   d["read_wait_seconds"] = static_cast<double>(s.executor.read_wait_ns) * 1e-9;
@@ -148,7 +149,7 @@ void bind_pipeline(nb::module_& m) {
       .def("steps_left", &Pipeline::steps_left)
       .def("reader_meta", &meta, nb::arg("name") = nb::none())
       .def("stats", &stats)
-      .def("plan", [](const Pipeline& p) { return p.plan().str(); })
+      .def("plan", &Pipeline::plan_in_words)
       .def("quarantine",
            [](const Pipeline& p) {
              nb::list l;

@@ -46,7 +46,7 @@ stoker_folder(kernels SEES base memory PRIVATE PkgConfig::hwy)
 stoker_folder(op SEES base memory batch io codec kernels)
 include(cmake/operators.cmake)
 stoker_folder(graph SEES base memory batch io kernels op PRIVATE nlohmann_json::nlohmann_json)
-stoker_folder(run SEES base memory batch io kernels op graph PRIVATE Threads::Threads nlohmann_json::nlohmann_json)
+stoker_folder(run SEES base memory batch io codec kernels op graph PRIVATE Threads::Threads nlohmann_json::nlohmann_json)
 
 foreach(inner kernels)
   get_target_property(type stoker_${inner} TYPE)

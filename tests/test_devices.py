@@ -21,6 +21,7 @@ def test_simulated_devices_are_there_when_asked_for() -> None:
     devices, missing = shown(STOKER_SIMULATED_DEVICES="2")
     assert devices.count("kind='simulated'") == 2
     assert "name='simulated:1'" in devices
+    assert devices.count("decoder='stand-in'") == 2
     assert missing == "simulated devices were asked for"
 
 

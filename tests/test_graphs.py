@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helpers import assert_same, max_difference, run_script, take
+from helpers import assert_same, max_difference, run_script, samples_of, take
 from stoker import Pipeline, fn, ops, types
 
 GRAPHS = Path(__file__).resolve().parent.parent / "examples" / "graphs"
@@ -158,8 +158,33 @@ def test_readers_that_are_not_there_say_so(name: str) -> None:
         getattr(ops, name)
 
 
-def test_mixed_is_not_there_and_says_so(folder: Path) -> None:
-    with Pipeline(**SETTINGS), pytest.warns(DeprecationWarning):
-        jpegs, _ = fn.readers.file(file_root=folder / "images")
-        with pytest.raises(ValueError, match="device 'mixed' is not there yet"):
-            ops.HybridDecode(output_type=types.RGB)(jpegs)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("HybridDecode", "image"),
+        ("nvJPEGDecoder", "image"),
+        ("nvJPEGDecoderCrop", "image_crop"),
+        ("nvJPEGDecoderRandomCrop", "image_random_crop"),
+    ],
+)
+def test_old_decoders_are_mixed(
+    old: str, new: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STOKER_SIMULATED_DEVICES", "1")
+    crop = {"crop": [SMALL, SMALL]} if new == "image_crop" else {}
+
+    def decoded(device: str) -> Pipeline:
+        with Pipeline(**SETTINGS, device_id=0) as pipe:
+            files, _ = fn.readers.file(file_root=folder / "images")
+            if device == "mixed":
+                pipe.set_outputs(getattr(ops, old)(output_type=types.RGB, **crop)(files))
+            else:
+                pipe.set_outputs(getattr(fn.decoders, new)(files, **crop))
+        return pipe
+
+    mixed, cpu = decoded("mixed"), decoded("cpu")
+    for _ in range(7):
+        (got,), (right,) = mixed.run(), cpu.run()
+        assert got.device == "simulated:0"
+        assert_same(samples_of([got.as_cpu()]), samples_of([right]), old)

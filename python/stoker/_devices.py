@@ -14,12 +14,15 @@ class Device(NamedTuple):
 
     - ``name``: ``"cuda:0"``, or ``"simulated:0"`` for one made of host threads, for tests.
     - ``kind``: ``"cuda"`` or ``"simulated"``.
+    - ``decoder``: who decodes pictures for it with ``device="mixed"``. ``"stand-in"`` (where it is
+      simulated) and ``"cpu"`` (for want of another) are the CPU, whose pixels are copied.
     - ``memory``: bytes that it has. ``in_use``, ``high_water``: bytes that pipelines of this
       process hold there, and the most they held.
     """
 
     name: str
     kind: str
+    decoder: str
     memory: int
     in_use: int
     high_water: int

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-_COLOURS = {"cpu": "lightblue", "gpu": "palegreen"}
+_COLOURS = {"cpu": "lightblue", "gpu": "palegreen", "mixed": "khaki"}
 
 
 def dot(

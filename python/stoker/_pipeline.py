@@ -403,7 +403,7 @@ class Pipeline(Styles):
         return self._built().steps_left()
 
     def stats(self) -> dict[str, Any]:
-        """Rates, waits and memory, and the time of every operator."""
+        """Rates, waits and memory, the time of every operator, and who decodes for a device."""
         return self._built().stats()
 
     def plan(self) -> str:

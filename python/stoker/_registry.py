@@ -54,6 +54,7 @@ class Operator(TypedDict):
     summary: str
     kind: str
     is_random: bool
+    is_mixed: bool
     version: int
     inputs: list[Port]
     outputs: list[Port]

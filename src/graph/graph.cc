@@ -114,6 +114,15 @@ void check_port(const Port& port, TensorType& t) {
                    t.str() + (looks_encoded(port, t) ? ". Encoded bytes? Decode them first" : ""));
 }
 
+void check_device(const OperatorType& type, DeviceKind device) {
+  if (device == DeviceKind::kGpu && type.kind != OperatorKind::kLower)
+    throw GraphError(std::string("has no GPU form; use device=") +
+                     (type.is_mixed ? "\"mixed\" or \"cpu\"" : "\"cpu\""));
+  if (device == DeviceKind::kMixed && !type.is_mixed)
+    throw GraphError(std::string("has no mixed form; use device=\"cpu\"") +
+                     (type.kind == OperatorKind::kLower ? " or \"gpu\"" : ""));
+}
+
 void check_node(const Graph& graph, const std::vector<CheckedNode>& done, const Node& n,
                 CheckedNode& c) {
   c.type = &operator_named(n.op);
@@ -124,16 +133,15 @@ void check_node(const Graph& graph, const std::vector<CheckedNode>& done, const 
   check_links(*c.type, n);
   c.op = c.type->make(constants_of(*c.type, n));
   c.key = hash64(n.key);
-  if (n.device == DeviceKind::kGpu && c.type->kind != OperatorKind::kLower)
-    throw GraphError("has no GPU form; use device=\"cpu\"");
+  check_device(*c.type, n.device);
 
   int64_t frames = -1;
   for (size_t i = 0; i < n.inputs.size(); ++i) {
     if (!n.inputs[i]) continue;
     const Ref from = *n.inputs[i];
     const Port& port = c.type->inputs[i];
-    if ((n.device == DeviceKind::kCpu || port.is_value) &&
-        graph.nodes[from.node].device == DeviceKind::kGpu)
+    if ((n.device != DeviceKind::kGpu || port.is_value) &&
+        graph.nodes[from.node].device != DeviceKind::kCpu)
       throw GraphError(std::string("input '") + port.name +
                        "' is needed on the CPU but is on the GPU");
     TensorType t = done[from.node].outputs[from.output];
@@ -150,7 +158,7 @@ void check_node(const Graph& graph, const std::vector<CheckedNode>& done, const 
   for (const ArgumentInfo& a : c.type->arguments) names.push_back(a.name.c_str());
   std::unique_ptr<bool[]> fed(new bool[names.size()]());
   for (const ArgumentLink& link : n.links) {
-    if (graph.nodes[link.from.node].device == DeviceKind::kGpu)
+    if (graph.nodes[link.from.node].device != DeviceKind::kCpu)
       throw GraphError("argument '" + link.argument +
                        "' is computed on the GPU; arguments are computed on the CPU");
     c.link_arguments.push_back(c.type->argument(link.argument));
@@ -169,6 +177,16 @@ void check_node(const Graph& graph, const std::vector<CheckedNode>& done, const 
 }
 
 }  // namespace
+
+constexpr const char* kDeviceNames[] = {"cpu", "gpu", "mixed"};
+
+const char* name_of(DeviceKind d) { return kDeviceNames[static_cast<int>(d)]; }
+
+DeviceKind device_named(const std::string& name) {
+  for (int i = 0; i < 3; ++i)
+    if (name == kDeviceNames[i]) return static_cast<DeviceKind>(i);
+  throw GraphError("device expects 'cpu', 'gpu' or 'mixed', got '" + name + "'");
+}
 
 std::string place_of(const Node& node) {
   std::string s = node.op + " '" + node.name + "'";

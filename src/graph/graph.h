@@ -11,7 +11,12 @@
 
 namespace stoker {
 
-enum class DeviceKind : uint8_t { kCpu, kGpu };
+// kMixed: inputs on the CPU, output on the GPU.
+enum class DeviceKind : uint8_t { kCpu, kGpu, kMixed };
+// "cpu", "gpu", "mixed".
+const char* name_of(DeviceKind d);
+// Throws GraphError.
+DeviceKind device_named(const std::string& name);
 
 // An output of a node.
 struct Ref {

@@ -85,7 +85,7 @@ Json to_json(const Node& n) {
   Json j{{"op", n.op},
          {"name", n.name},
          {"version", n.version},
-         {"device", n.device == DeviceKind::kGpu ? "gpu" : "cpu"},
+         {"device", name_of(n.device)},
          {"key", n.key}};
   if (n.is_lead) j["lead"] = true;
   j["inputs"] = Json::array();
@@ -103,7 +103,7 @@ Node node_of(const Json& j, const Graph& g) {
   n.op = j.at("op").get<std::string>();
   n.name = j.at("name").get<std::string>();
   n.key = j.at("key").get<std::string>();
-  n.device = j.at("device").get<std::string>() == "gpu" ? DeviceKind::kGpu : DeviceKind::kCpu;
+  n.device = device_named(j.at("device").get<std::string>());
   n.is_lead = j.value("lead", false);
   n.where = j.value("where", "");
   for (auto& in : j.at("inputs"))

@@ -97,6 +97,14 @@ class Run {
   }
 };
 
+// The work on one sample, for a device's decoder: which part of which picture makes this window of the output.
+class Asking {
+ public:
+  std::span<const View> inputs;
+  const Window& wanted;
+  Chance chance;
+};
+
 // What a reader reads from. Immutable once opened; thread-safe.
 class Source {
  public:

@@ -79,4 +79,15 @@ void EncodedPicture::decode_part(const Window& w, Run& r) const {
   decode(in_picture, r);
 }
 
+std::optional<DecodeRequest> EncodedPicture::request(const Window& w, const Window& wanted) const {
+  const bool all_channels = wanted.end[2] - wanted.begin[2] == decoded_.shape[2];
+  if (type_.dtype != decoded_.dtype || !all_channels) return std::nullopt;
+  Window in_picture = wanted;
+  for (int a = 0; a < w.begin.rank; ++a) {
+    in_picture.begin[a] += w.begin[a];
+    in_picture.end[a] += w.begin[a];
+  }
+  return DecodeRequest{bytes_, options_, decoded_, in_picture};
+}
+
 }  // namespace stoker

@@ -5,7 +5,7 @@
 #pragma once
 #include <array>
 
-#include "codec/codec.h"
+#include "codec/device_decoder.h"
 #include "op/context.h"
 #include "op/schema.h"
 
@@ -83,6 +83,8 @@ class EncodedPicture {
   void decode(Run& r) const { decode(r.outputs[0], r); }
   // The same where the output is a window of the part `w` of the picture, as the decoders that crop deliver it.
   void decode_part(const Window& w, Run& r) const;
+  // Window `wanted` of the part `w` of the picture, for a device; none where values are rescaled or channels left out.
+  std::optional<DecodeRequest> request(const Window& w, const Window& wanted) const;
 
  private:
   void decode(const View& out, Run& r) const;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 
+#include "codec/device_decoder.h"
 #include "io/order.h"
 #include "op/context.h"
 #include "op/schema.h"
@@ -32,6 +33,8 @@ class Operator {
   virtual void infer(Inference& i) const = 0;      // kSample
   virtual void demand(Demand& d) const = 0;        // kSample
   virtual void run_cpu(Run& r) const = 0;          // kSample
+  // Of a mixed operator: what a device would decode instead of run_cpu; none: only run_cpu can. Throws SampleError.
+  virtual std::optional<DecodeRequest> request(const Asking& a) const = 0;
   virtual std::unique_ptr<Source> open() const = 0;  // kRead
   virtual io::OrderSpec order(int64_t size) const = 0;  // kRead; without batch_size
 
@@ -49,6 +52,7 @@ struct OperatorType {
   bool is_random;
   // False: only the run tells the shapes of its outputs, so it comes before those of others are asked.
   bool infers;
+  bool is_mixed = false;  // takes device="mixed": a device's decoder may do its work
   int64_t row_room = 0;  // bytes: Run::row_room where an output goes to scratch
   std::vector<Port> inputs, outputs;
   std::vector<ArgumentInfo> arguments;
@@ -138,6 +142,10 @@ class Model final : public Operator {
   void run_cpu([[maybe_unused]] Run& r) const override {
     if constexpr (requires { op_.run_cpu(r); }) op_.run_cpu(r);
   }
+  std::optional<DecodeRequest> request([[maybe_unused]] const Asking& a) const override {
+    if constexpr (requires { op_.request(a); }) return op_.request(a);
+    return std::nullopt;
+  }
   std::unique_ptr<Source> open() const override {
     if constexpr (requires { op_.open(); }) return op_.open();
     return nullptr;
@@ -215,6 +223,7 @@ OperatorKind kind_of() {
 
 // An operator is a struct with: `schema` (describe), `check`, and one of `lower`, `infer` + `run_cpu` (+ `demand`), `run_cpu` alone
 // (shapes that only the run tells: Run::make), `open` + `order`, `kInput` (the user feeds its output);
+// with `infer` + `run_cpu` optionally `request` (a device's decoder may do it: device="mixed");
 // optionally `kVersion` (raised when its results change), `kRandom`, `kIgnored`, `kRowRoom` (Run::row_room), `kSkip`; and `cases()`.
 template <class Op>
 OperatorType type_of() {
@@ -228,6 +237,7 @@ OperatorType type_of() {
   t.version = 1;
   t.is_random = false;
   t.infers = t.kind != OperatorKind::kSample || requires(const Op& o, Inference& i) { o.infer(i); };
+  t.is_mixed = requires(const Op& o, const Asking& a) { o.request(a); };
   if constexpr (requires { Op::kVersion; }) t.version = Op::kVersion;
   if constexpr (requires { Op::kRandom; }) t.is_random = Op::kRandom;
   if constexpr (requires { Op::kRowRoom; }) t.row_room = Op::kRowRoom;

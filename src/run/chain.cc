@@ -291,6 +291,7 @@ void Chain::run_sample(int node) {
     views_[i] = states_[inputs[i]->node].views[inputs[i]->output];
     if (views_[i].layout.empty()) views_[i].layout = s.inputs[i].layout;
   }
+  if (plan_.node(node).device == DeviceKind::kMixed) return run_mixed(node);
   if (plan_.checked(node).type->infers)
     for (size_t k = 0; k < s.types.size(); ++k) s.views[k] = destination(node, static_cast<int>(k));
   if (!s.unfold) {
@@ -371,11 +372,12 @@ void Chain::deliver() {
 void Chain::run() {
   for (const Slot& slot : plan_.slots())
     want(slot.from, Window::all(states_[slot.from.node].types[slot.from.output].shape));
+  want_on_device();
   for (int i = plan_.size() - 1; i >= 0; --i)
-    if (plan_.planned(i).is_used && plan_.node(i).device == DeviceKind::kCpu) demand_node(i);
+    if (plan_.planned(i).is_used) demand_node(i);
   for (int i = 0; i < plan_.size(); ++i) {
     const PlanNode& p = plan_.planned(i);
-    if (p.is_used && !states_[i].done && plan_.node(i).device == DeviceKind::kCpu && is_wanted(i))
+    if (p.is_used && !states_[i].done && plan_.node(i).device != DeviceKind::kGpu && is_wanted(i))
       run_node(i);
   }
   deliver();

@@ -6,6 +6,7 @@
 #pragma once
 #include <atomic>
 
+#include "run/picture.h"
 #include "run/plan.h"
 
 namespace stoker {
@@ -39,7 +40,10 @@ class Chain {
   TensorType slot_type(int slot) const;
   // Where a slot's value goes. Requires: of the slot's type, dense, not overlapping another.
   void set_destination(int slot, const View& v) { destinations_[slot] = v; }
-  // Demand, then all the work. Every slot's destination is filled.
+  // Where pictures for the device go, of samples from now on.
+  void set_shelf(PictureShelf& shelf) { shelf_ = &shelf; }
+  // Demand, then all the work. Every slot's destination is filled, every picture for the device is on the shelf.
+  // Requires: a shelf, where the plan has mixed nodes.
   void run();
 
   // The device stage's part for this sample: type of a device node's output and what it lowered to.
@@ -74,6 +78,7 @@ class Chain {
   std::vector<Block> pass_;
   std::vector<Window> needed_;
   std::unique_ptr<std::atomic<int64_t>[]> node_ns_;  // one writer
+  PictureShelf* shelf_ = nullptr;
   int node_ = -1;
 
   void end_copies();
@@ -88,6 +93,8 @@ class Chain {
   View destination(int node, int output);
   void run_node(int node);
   void run_sample(int node);
+  void run_mixed(int node);
+  void want_on_device();
   void run_pass(int head, int tail);
   void deliver();
   TensorType input_type(int node, size_t i) const;

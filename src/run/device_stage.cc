@@ -15,8 +15,9 @@ constexpr int64_t kBlockNs = 100;  // a guess, for the virtual clock only
 
 }  // namespace
 
-DeviceStage::DeviceStage(const Plan& plan, int device_id, int streams)
+DeviceStage::DeviceStage(const Plan& plan, int device_id, int streams, int workers)
     : plan_(plan), device_(device(device_id)), place_(plan.size(), -1) {
+  if (!plan.mixed_nodes().empty()) decoder_ = make_device_decoder(device_, workers);
   for (int i = 0; i < streams; ++i)
     streams_.push_back(device_.make_stream("pipeline " + std::to_string(i)));
   for (size_t k = 0; k < plan.device_nodes().size(); ++k)
@@ -135,9 +136,10 @@ Batch DeviceStage::batch_of(const Value& value, const Step& step) const {
 
 void DeviceStage::enqueue(const Step& step, Outputs& outputs) {
   if (outputs.is_lost) return;
-  Stream& stream = *streams_[static_cast<size_t>(step.number) % streams_.size()];
+  Stream& stream = stream_of(step);
   std::map<int, Value> uploads, values;  // by slot, by node
   auto input = [&](const Ref& from) -> const Value& {
+    if (const int mixed = plan_.planned(from.node).mixed; mixed >= 0) return step.decoded[mixed];
     if (plan_.node(from.node).device == DeviceKind::kGpu) return values.at(from.node);
     const int slot = plan_.planned(from.node).output_slots[from.output];
     auto it = uploads.find(slot);
@@ -157,8 +159,8 @@ void DeviceStage::enqueue(const Step& step, Outputs& outputs) {
   std::vector<char> taken(plan_.size());
   for (size_t k = 0; k < outputs.batches.size(); ++k) {
     const Ref from = plan_.graph().outputs[k];
-    if (plan_.node(from.node).device != DeviceKind::kGpu) continue;
-    const Value& value = values.at(from.node);
+    if (plan_.node(from.node).device == DeviceKind::kCpu) continue;
+    const Value& value = input(from);
     outputs.batches[k] =
         batch_of(std::exchange(taken[from.node], 1) ? copy(stream, value) : value, step);
     outputs.batches[k].on_device = on_device;

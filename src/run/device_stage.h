@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operators on a device: what the chain made goes up, kernels run on a stream, the batch stays there. One thread at a time,
-// in the order of the steps; nothing here waits for the device.
+// The operators on a device: what the chain made goes up, pictures are decoded, kernels run on a stream, the batch stays there. One
+// thread at a time, in the order of the steps; nothing here waits for the device.
 #pragma once
 #include "run/step.h"
 
@@ -12,19 +12,24 @@ class FusedBatch;
 
 class DeviceStage {
  public:
-  // Requires: the plan outlives this. `streams`: how many steps may overlap.
-  DeviceStage(const Plan& plan, int device_id, int streams);
+  // Requires: the plan outlives this. `streams`: how many steps may overlap; `workers`: how many prepare pictures.
+  DeviceStage(const Plan& plan, int device_id, int streams, int workers);
 
-  // Enqueues everything for a published step and fills its device outputs. Throws DeviceError, BudgetError.
+  // Of pictures; null where the plan has no mixed nodes.
+  DeviceDecoder* decoder() const { return decoder_.get(); }
+  // Enqueues what makes the pictures of a step whose samples are all made, before it is published. The samples that the decoder
+  // refuses: forgotten and marked in Step::is_refused, they are to be made again, then this be called again. Throws DeviceError,
+  // BudgetError.
+  std::vector<int> decode(Step& step);
+  // Enqueues everything else for a published step and fills its device outputs. Throws DeviceError, BudgetError.
   void enqueue(const Step& step, Outputs& outputs);
 
  private:
-  // The values of one edge, for each sample that was made.
-  struct Value {
-    std::shared_ptr<Buffer> owner;
-    std::vector<View> views;
-    bool is_dense = false;
-  };
+  using Value = DeviceValues;
+  Stream& stream_of(const Step& step) const {
+    return *streams_[static_cast<size_t>(step.number) % streams_.size()];
+  }
+  Value decode_node(Stream& stream, Step& step, int place, std::vector<int>& refused) const;
   std::shared_ptr<Buffer> acquire(Stream& stream, size_t bytes) const;
   void launch(Stream& stream, const std::shared_ptr<FusedBatch>& batch,
               const std::string& name) const;
@@ -36,7 +41,8 @@ class DeviceStage {
 
   const Plan& plan_;
   Device& device_;
-  std::vector<std::unique_ptr<Stream>> streams_;
+  std::unique_ptr<DeviceDecoder> decoder_;
+  std::vector<std::unique_ptr<Stream>> streams_;  // they end before the decoder does
   std::vector<int> place_;  // by node: its place in Plan::device_nodes
 };
 

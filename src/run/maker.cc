@@ -13,13 +13,16 @@ constexpr int kMaxAttempts = 16;  // to find a replacement
 }  // namespace
 
 SampleMaker::SampleMaker(const Plan& plan, const Rewrites& rewrites, const ExecutorOptions& options,
-                         ByteSource& bytes, HostPool& pool)
+                         ByteSource& bytes, HostPool& pool, const DeviceHelp& help)
     : plan_(plan),
       on_error_(options.on_error),
       bytes_(bytes),
       pool_(pool),
       arena_(options.scratch_limit / static_cast<size_t>(options.num_threads)),
-      chain_(plan, rewrites, options.seed, arena_) {}
+      chain_(plan, rewrites, options.seed, arena_),
+      shelf_(plan, help, pool) {
+  chain_.set_shelf(shelf_);
+}
 
 // A replacement is a function of the order's key and the position, so it is the same under any topology.
 int64_t SampleMaker::index_of(int reader, const io::Place& place, int attempt) const {
@@ -36,6 +39,7 @@ void SampleMaker::attempt(Step& step, int i, int attempt) {
   lead_index_ = index_of(plan_.lead(), lead, attempt);
   step.index[i] = lead_index_;
   chain_.begin(who_);
+  shelf_.begin(step, i);
   for (int r = 0; r < plan_.reader_count(); ++r) {
     const io::Place p = plan_.place(r, step.cursors[r], i);
     const int64_t index = index_of(r, p, attempt);

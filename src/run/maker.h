@@ -3,7 +3,7 @@
 //
 // Makes one sample of a step, whatever it takes: bytes, chain, policy for the bad ones. One per worker; one thread at a time.
 #pragma once
-#include "run/step.h"
+#include "run/shelf.h"
 
 namespace stoker {
 
@@ -19,7 +19,7 @@ class SampleMaker {
  public:
   // Requires: everything outlives this.
   SampleMaker(const Plan& plan, const Rewrites& rewrites, const ExecutorOptions& options,
-              ByteSource& bytes, HostPool& pool);
+              ByteSource& bytes, HostPool& pool, const DeviceHelp& help);
 
   // False when the sample could not be made; then `failures` says why (with on_error=replace it may hold failures though it was
   // made). Throws Starved, BudgetError (of scratch) and what is a bug.
@@ -40,6 +40,7 @@ class SampleMaker {
   HostPool& pool_;
   Arena arena_;
   Chain chain_;
+  StepShelf shelf_;
   Identity who_;
   int64_t lead_index_ = 0;
 };

@@ -81,7 +81,7 @@ std::string describe(const std::vector<SampleFailure>& failures, int64_t batch_s
 // Says what is missing, and for whom, before anything is opened.
 void require_device(const Graph& graph, int device_id) {
   const auto on_gpu = std::find_if(graph.nodes.begin(), graph.nodes.end(),
-                                   [](const Node& n) { return n.device == DeviceKind::kGpu; });
+                                   [](const Node& n) { return n.device != DeviceKind::kCpu; });
   if (on_gpu == graph.nodes.end()) return;
   try {
     (void)device(device_id);
@@ -228,6 +228,13 @@ std::vector<std::string> Pipeline::restore(const std::string& text, bool force) 
   return std::move(s.warnings);
 }
 
+std::string Pipeline::plan_in_words() const {
+  std::string s = plan_->str();
+  if (!plan_->mixed_nodes().empty())
+    s += "mixed: " + decoder_kind(device(options_.device_id)).words + "\n";
+  return s;
+}
+
 int64_t Pipeline::steps_left() const {
   return plan_->order(plan_->lead()).steps_left(cursors_[plan_->lead()]);
 }
@@ -269,6 +276,7 @@ Pipeline::Stats Pipeline::stats() const {
   s.fed = feeds_->usage();
   s.fed_limit = plan_->input_count() ? s.fed.limit : 0;
   s.failures = failures_;
+  if (!plan_->mixed_nodes().empty()) s.decoder = decoder_kind(device(options_.device_id)).name;
   return s;
 }
 

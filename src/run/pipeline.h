@@ -67,6 +67,7 @@ class Pipeline {
   Feeds& feeds();
 
   const Plan& plan() const { return *plan_; }
+  std::string plan_in_words() const;  // and who decodes for a device
   const PipelineOptions& options() const { return options_; }
   uint64_t seed() const { return *options_.seed; }
   int64_t steps_left() const;  // in this epoch, the coming one included
@@ -87,6 +88,7 @@ class Pipeline {
     size_t memory_limit, scratch_limit, read_ahead_limit, fed_limit;
     Usage batches, fed;
     int64_t failures;
+    std::string decoder;  // DecoderKind::name, "" where nothing is decoded for a device
   };
   Stats stats() const;
   void trim();

@@ -14,6 +14,7 @@
 
 #include "run/cursors.h"
 #include "run/device_stage.h"
+#include "run/iteration.h"
 #include "run/worker.h"
 
 namespace stoker {
@@ -22,27 +23,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 int64_t ns_since(Clock::time_point t) { return std::chrono::nanoseconds(Clock::now() - t).count(); }
-
-enum class Ticket : uint8_t { kPending, kRunning, kDone };
-
-struct Iteration {
-  Iteration(const Plan& plan, int64_t number, std::vector<int64_t> cursors,
-            std::shared_ptr<const FedStep> fed)
-      : step(plan, number, std::move(cursors), std::move(fed)), tickets(step.size()) {}
-  Step step;
-  std::vector<Ticket> tickets;
-  int64_t first_pending = 0;  // none before this one
-  int running = 0;
-  int64_t done = 0;
-  bool is_starved = false;  // its tickets wait until memory was released or it is the oldest
-  bool is_issuing = false;  // the device stage is at it
-  bool is_closing = false;  // to be made again later: no new tickets
-  std::optional<Outputs> outputs;  // set by the device's issuing thread, where there is one
-  // Nothing more will happen to its samples.
-  bool is_made() const {
-    return done == static_cast<int64_t>(tickets.size()) || (step.fatal && !running);
-  }
-};
 
 class Pipelined final : public Executor {
  public:
@@ -56,10 +36,13 @@ class Pipelined final : public Executor {
         cursors_(*plan_, std::move(cursors)) {
     for (int r = 0; r < plan_->reader_count(); ++r) start_reading(r);
     pool_.on_release([this] { memory_released(); });
-    for (int i = 0; i < options_.num_threads; ++i)
-      workers_.push_back(std::make_unique<Worker>(*plan_, options_, fetchers_, pool_));
     if (plan_->has_device_stage())
-      device_ = std::make_unique<DeviceStage>(*plan_, options_.device_id, options_.depth + 1);
+      device_ = std::make_unique<DeviceStage>(*plan_, options_.device_id, options_.depth + 1,
+                                              options_.num_threads);
+    for (int i = 0; i < options_.num_threads; ++i) {
+      const DeviceHelp help{device_ ? device_->decoder() : nullptr, i};
+      workers_.push_back(std::make_unique<Worker>(*plan_, options_, fetchers_, pool_, help));
+    }
     for (auto& w : workers_) w->thread = std::thread([this, &w = *w] { work(w); });
     if (device_) issuer_ = std::thread([this] { issue(); });
     feeds_.on_change([this] { fed(); });
@@ -190,21 +173,39 @@ class Pipelined final : public Executor {
       iteration.is_issuing = true;
       lock.unlock();
       std::exception_ptr fatal;
+      std::vector<int> refused;
       Outputs out;
       try {
-        out = iteration.step.publish(plan_, pool_, options_.on_error);
-        device_->enqueue(iteration.step, out);
+        refused = device_->decode(iteration.step);
+        if (refused.empty()) {
+          out = iteration.step.publish(plan_, pool_, options_.on_error);
+          device_->enqueue(iteration.step, out);
+        }
       } catch (...) {
         fatal = std::current_exception();
       }
       lock.lock();
       iteration.is_issuing = false;
+      if (!fatal && !refused.empty()) {
+        give_back(iteration, refused);
+        bury(lock);
+        continue;
+      }
       iteration.step.fatal = fatal;
       iteration.outputs = std::move(out);
       close_what_is_closing();
       if (front_ready()) done_.notify_all();
       bury(lock);
     }
+  }
+
+  // The device could not decode these samples: workers make them on the CPU, as if they had not been made.
+  void give_back(Iteration& it, const std::vector<int>& samples) {
+    for (int i : samples) it.give_back(i);
+    it.done -= static_cast<int64_t>(samples.size());
+    samples_ -= static_cast<int64_t>(samples.size());
+    close_what_is_closing();
+    work_.notify_all();
   }
 
   // Something was fed, by whatever thread.
@@ -289,8 +290,7 @@ class Pipelined final : public Executor {
     --it.running;
     if (fatal && !it.step.fatal) it.step.fatal = fatal;
     if (starved) {
-      it.tickets[i] = Ticket::kPending;
-      it.first_pending = std::min<int64_t>(it.first_pending, i);
+      it.give_back(i);
       it.is_starved = rooms == rooms_;  // room that came meanwhile is worth another try
     } else {
       it.tickets[i] = Ticket::kDone;

@@ -39,6 +39,10 @@ void Plan::mark_used() {
   std::reverse(device_nodes_.begin(), device_nodes_.end());
   for (int i = 0; i < size(); ++i) {
     if (!nodes_[i].is_used) continue;
+    if (node(i).device == DeviceKind::kMixed) {
+      nodes_[i].mixed = static_cast<int>(mixed_nodes_.size());
+      mixed_nodes_.push_back(i);
+    }
     if (checked_[i].type->kind == OperatorKind::kInput) {
       nodes_[i].input = input_count();
       inputs_.push_back(i);
@@ -145,6 +149,8 @@ bool Plan::is_narrowed(int i) const {
   if (nodes_[i].is_early) return false;
   for (int slot : nodes_[i].output_slots)
     if (slot >= 0) return false;
+  for (const Ref& r : graph_.outputs)
+    if (r.node == i) return false;
   for (int k = i + 1; k < size(); ++k) {
     const bool lowers = checked_[k].type->kind == OperatorKind::kLower;
     const auto& inputs = node(k).inputs;
@@ -158,7 +164,8 @@ std::string Plan::str() const {
   std::string s;
   for (int i = 0; i < size(); ++i) {
     const PlanNode& p = nodes_[i];
-    s += (node(i).device == DeviceKind::kGpu ? "gpu   " : "chain ") + place_of(node(i));
+    static constexpr const char* kStages[] = {"chain ", "gpu   ", "mixed "};
+    s += kStages[static_cast<int>(node(i).device)] + place_of(node(i));
     if (!p.is_used) s += ": left out, no output needs it";
     else if (p.source)
       s += ": " + std::to_string(p.source->size()) + " samples, read ahead in order";

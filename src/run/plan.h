@@ -21,6 +21,7 @@ struct PlanNode {
   // The one consumer that continues this node's pass, -1: the result is materialised.
   int fuses_into = -1;
   std::unique_ptr<Source> source;  // of a reader
+  int mixed = -1;  // its number among the used mixed nodes
   int reader = -1;  // its number among the used readers
   int input = -1;  // its number among the used inputs
   std::vector<int> output_slots;  // by output: which slot of the chain it fills, -1 none
@@ -74,7 +75,9 @@ class Plan : public Provenance {
   // What the chain delivers per sample, in this order; then, per graph output, the slot it takes or the device node.
   const std::vector<Slot>& slots() const { return slots_; }
   const std::vector<int>& device_nodes() const { return device_nodes_; }
-  bool has_device_stage() const { return !device_nodes_.empty(); }
+  // Nodes that begin on the CPU and end on the device.
+  const std::vector<int>& mixed_nodes() const { return mixed_nodes_; }
+  bool has_device_stage() const { return !device_nodes_.empty() || !mixed_nodes_.empty(); }
   int64_t batch_size() const { return options_.batch_size; }
   const Rewrites& rewrites() const { return options_.rewrites; }
 
@@ -93,7 +96,7 @@ class Plan : public Provenance {
   PlanOptions options_;
   std::vector<CheckedNode> checked_;
   std::vector<PlanNode> nodes_;
-  std::vector<int> readers_, inputs_, device_nodes_;
+  std::vector<int> readers_, inputs_, device_nodes_, mixed_nodes_;
   std::vector<io::Order> orders_;
   int64_t own_offset_ = 0;  // of this shard in the step, where the order is the pipeline's own
   int lead_ = 0;

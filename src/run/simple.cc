@@ -18,10 +18,11 @@ class Simple final : public Executor {
         cursors_(std::move(cursors)),
         feeds_(feeds),
         bytes_(*plan_),
-        maker_(*plan_, Rewrites{false, false}, options_, bytes_, pool_) {
-    if (plan_->has_device_stage())
-      device_ = std::make_unique<DeviceStage>(*plan_, options_.device_id, 1);
-  }
+        device_(plan_->has_device_stage()
+                    ? std::make_unique<DeviceStage>(*plan_, options_.device_id, 1, 1)
+                    : nullptr),
+        maker_(*plan_, Rewrites{false, false}, options_, bytes_, pool_,
+               {device_ ? device_->decoder() : nullptr, 0}) {}
 
   void schedule() override {}
   bool wait(int milliseconds) override {
@@ -32,14 +33,8 @@ class Simple final : public Executor {
     Step step(*plan_, steps_++, cursors_, feeds_.at(feeds_.received()));
     if (!step.allocate(*plan_, pool_))
       throw BudgetError("no memory for a batch. " + pool_.explain());
-    for (int i = 0; i < step.size(); ++i) {
-      try {
-        step.is_made[i] = maker_.make(step, i, step.failures);
-        samples_ += step.is_made[i];
-      } catch (const Starved&) {
-        throw BudgetError("no memory for a sample. " + pool_.explain());
-      }
-    }
+    for (int i = 0; i < step.size(); ++i) make(step, i);
+    decode(step);
     Outputs out = step.publish(plan_, pool_, options_.on_error);
     if (device_) device_->enqueue(step, out);
     hold(out, pool_);
@@ -53,14 +48,33 @@ class Simple final : public Executor {
   }
 
  private:
+  void make(Step& step, int i) {
+    try {
+      step.is_made[i] = maker_.make(step, i, step.failures);
+    } catch (const Starved&) {
+      throw BudgetError("no memory for a sample. " + pool_.explain());
+    }
+    samples_ += step.is_made[i];
+  }
+
+  // On the device; what that refuses, on the CPU.
+  void decode(Step& step) {
+    if (!device_) return;
+    for (std::vector<int> refused; !(refused = device_->decode(step)).empty();)
+      for (int i : refused) {
+        --samples_;
+        make(step, i);
+      }
+  }
+
   std::shared_ptr<const Plan> plan_;
   ExecutorOptions options_;
   HostPool& pool_;
   std::vector<int64_t> cursors_;
   Feeds& feeds_;
   DirectBytes bytes_;
-  SampleMaker maker_;
   std::unique_ptr<DeviceStage> device_;
+  SampleMaker maker_;
   int64_t steps_ = 0, samples_ = 0;
 };
 

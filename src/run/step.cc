@@ -24,6 +24,8 @@ Step::Step(const Plan& plan, int64_t number, std::vector<int64_t> cursors,
       is_made(fed ? fed->size : plan.batch_size()),
       index(is_made.size()),
       lowered(is_made.size()),
+      pictures(is_made.size()),
+      is_refused(is_made.size()),
       memory_(plan.slots().size()) {
   for (SlotMemory& s : memory_) {
     s.own.resize(is_made.size());
@@ -70,6 +72,7 @@ View Step::reserve(int slot, int i, const TensorType& type, HostPool& pool) {
 
 void Step::forget(int i) {
   for (SlotMemory& s : memory_) s.own[i].reset();
+  pictures[i].clear();
 }
 
 size_t Step::bytes() const {
@@ -79,6 +82,9 @@ size_t Step::bytes() const {
     for (auto& b : s.own)
       if (b) n += b->size();
   }
+  for (auto& sample : pictures)
+    for (const Picture& p : sample)
+      if (p.pixels.data) n += static_cast<size_t>(p.pixels.bytes());
   return n;
 }
 
@@ -150,7 +156,7 @@ Outputs Step::publish(const std::shared_ptr<const Plan>& plan, HostPool& pool, O
   }
   std::vector<char> taken(slots_.size());
   for (const Ref& r : plan->graph().outputs) {
-    if (plan->node(r.node).device == DeviceKind::kGpu) {
+    if (plan->node(r.node).device != DeviceKind::kCpu) {
       out.batches.emplace_back();
       continue;
     }

@@ -15,6 +15,13 @@ struct Lowered {
   std::vector<Block> blocks;
 };
 
+// The values of one edge on the device, for each sample that was made.
+struct DeviceValues {
+  std::shared_ptr<Buffer> owner;
+  std::vector<View> views;
+  bool is_dense = false;
+};
+
 // No memory for a sample of an iteration that is not the oldest: its ticket goes back.
 struct Starved {};
 
@@ -41,6 +48,9 @@ class Step {
   std::vector<char> is_made;  // by sample; read when all are done
   std::vector<int64_t> index;  // by sample: which sample of the lead source it became
   std::vector<std::vector<Lowered>> lowered;  // by sample, by place in Plan::device_nodes
+  std::vector<std::vector<Picture>> pictures;  // by sample, by place in Plan::mixed_nodes
+  std::vector<char> is_refused;  // by sample: the device could not decode it, the CPU is to
+  std::vector<DeviceValues> decoded;  // by place in Plan::mixed_nodes; set by the device stage
   std::vector<SampleFailure> failures;  // guarded by the executor
   std::exception_ptr fatal;  // likewise
   size_t bytes() const;  // of its slots, for planning ahead

@@ -47,8 +47,9 @@ class FetchedBytes final : public ByteSource {
 // A thread of the pipelined executor with what it alone uses.
 struct Worker {
   Worker(const Plan& plan, const ExecutorOptions& options,
-         std::vector<std::unique_ptr<io::Fetcher>>& fetchers, HostPool& pool)
-      : bytes(plan, fetchers), maker(plan, plan.rewrites(), options, bytes, pool) {}
+         std::vector<std::unique_ptr<io::Fetcher>>& fetchers, HostPool& pool,
+         const DeviceHelp& help)
+      : bytes(plan, fetchers), maker(plan, plan.rewrites(), options, bytes, pool, help) {}
   FetchedBytes bytes;
   SampleMaker maker;
   std::atomic<int64_t> idle_ns{0};

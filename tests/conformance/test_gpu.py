@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every operator that lowers gives on a device what it gives on the CPU.
+"""Every operator that lowers, and every mixed one, gives on a device what it gives on the CPU.
 
 Runs on the simulated device, which is asked for here and never chosen silently.
 """
@@ -12,14 +12,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from calls import Call, all_calls, feed, names, picture_calls, some_calls
+from calls import Call, all_calls, feed, names, picture_calls, some_calls, works
 
-from helpers import Array, Sample, difference, make, outputs_of
+from helpers import Array, Sample, assert_same, difference, make, outputs_of
 from stoker import DataNode
 from stoker._operator import call as call_operator
 from stoker._registry import operators
 
 LOWERED = names("lower")
+MIXED = [n for n in names() if operators()[n]["is_mixed"]]
 
 
 @pytest.fixture(autouse=True)
@@ -42,7 +43,7 @@ def run_on(call: Call, device: str, **settings: Any) -> list[Sample]:
     pipe = make(
         lambda: place_on(call, device),
         batch_size=3,
-        device_id=0 if device == "gpu" else None,
+        device_id=None if device == "cpu" else 0,
         **settings,
     )
     batches = pipe.run()
@@ -87,6 +88,24 @@ def test_device_gives_the_same_bytes_however_it_is_run(name: str) -> None:
             for got, right in zip(run_on(call, "gpu", **settings), judge, strict=True):
                 for a, b in zip(got, right, strict=True):
                     assert a.tobytes() == b.tobytes(), f"{call}, {settings}: {difference(a, b)}"
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_mixed_gives_the_bytes_of_the_cpu(name: str) -> None:
+    """The simulated device has a stand-in: the codec of the CPU, so not a byte differs."""
+    calls = [c for c in (*some_calls(name), *picture_calls(name)) if works(c)]
+    assert len(calls) > 8
+    for call in calls:
+        right = run_on(call, "cpu")
+        for settings in ({}, {"executor": "simple"}, {"demand": False, "num_threads": 7}):
+            assert_same(run_on(call, "mixed", **settings), right, f"{call}, {settings}")
+
+
+@pytest.mark.parametrize("name", LOWERED)
+def test_what_only_lowers_has_no_mixed_form(name: str) -> None:
+    with pytest.raises(ValueError, match="no mixed form") as raised:
+        make(lambda: place_on(all_calls(name)[0], "mixed"), device_id=0).build()
+    assert name in str(raised.value)
 
 
 @pytest.mark.parametrize("name", sorted(set(names()) - set(LOWERED)))

@@ -23,6 +23,10 @@ struct Image : PictureArguments {
   void check(Checker& c) const { c.out(checked_picture(*this, c)); }
   void infer(Inference& i) const { i.out(EncodedPicture(*this, i.values[0]).type()); }
   void run_cpu(Run& r) const { EncodedPicture(*this, r.inputs[0]).decode(r); }
+  std::optional<DecodeRequest> request(const Asking& a) const {
+    const EncodedPicture picture(*this, a.inputs[0]);
+    return picture.request(Window::all(picture.type().shape), a.wanted);
+  }
 
   static std::vector<Case> cases() {
     return {

@@ -40,6 +40,11 @@ struct ImageCrop : PictureArguments, CropArguments {
     picture.decode_part(window(picture.type()), r);
   }
 
+  std::optional<DecodeRequest> request(const Asking& a) const {
+    const EncodedPicture picture(*this, a.inputs[0]);
+    return picture.request(window(picture.type()), a.wanted);
+  }
+
   static std::vector<Case> cases() {
     return {
         {"crop=[1, 2], crop_pos_x=1.0", {kTinyJpeg}, {"uint8 [[[40, 40, 40], [200, 200, 200]]]"}},

@@ -38,6 +38,11 @@ struct ImageRandomCrop : PictureArguments, RandomWindowArguments {
     picture.decode_part(window(picture.type(), r.chance), r);
   }
 
+  std::optional<DecodeRequest> request(const Asking& a) const {
+    const EncodedPicture picture(*this, a.inputs[0]);
+    return picture.request(window(picture.type(), a.chance), a.wanted);
+  }
+
   static std::vector<Case> cases() {
     return {
         {"random_area=[1.0, 1.0], random_aspect_ratio=[9.0, 9.0], output_type=types.GRAY",

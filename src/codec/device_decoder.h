@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Encoded images become pixels in a device's memory. Two halves: workers prepare pictures (the part of the host), the one thread
+// that talks to the device enqueues the rest for a whole batch.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codec/codec.h"
+#include "memory/device.h"
+#include "memory/pool.h"
+
+namespace stoker {
+
+// What is wanted of one picture: the window of it, in displayed coordinates, as decode() of a codec would fill it.
+struct DecodeRequest {
+  EncodedSpan bytes;
+  DecodeOptions options;
+  TensorType type;  // of the whole picture: decoded_type()
+  Window window;  // lies in it
+};
+
+// What a decoder's host part left for its device part. It may be destroyed at any time by any thread, also while the device still
+// works on what decode() enqueued: the decoder keeps what that needs.
+class PreparedPicture {
+ public:
+  virtual ~PreparedPicture() = default;
+};
+
+struct DecodeJob {
+  const PreparedPicture* prepared;
+  View out;  // in device memory: dense, of the window that was asked for
+};
+
+// Thrown by prepare() when the pool gives no memory now.
+struct NoRoom {};
+
+// Who decodes.
+struct DecoderKind {
+  std::string name;  // "stand-in", "cpu"
+  std::string words;  // where it is not the device: who does it instead, and why
+};
+
+class DeviceDecoder {
+ public:
+  virtual ~DeviceDecoder() = default;  // the streams that it was given are done by then
+  virtual DecoderKind kind() const = 0;
+
+  // Begins a picture; null when this decoder does not do such ones, or the host's part already failed: then the CPU decodes it and
+  // only pixels are copied. What is kept beyond the call comes from `pool` as Use::kOutput. Throws NoRoom. Requires: `worker` is
+  // below the number of threads that the decoder was made for; one thread at a time uses a worker's number.
+  virtual std::unique_ptr<PreparedPicture> prepare(const DecodeRequest& request, int worker,
+                                                   HostPool& pool) = 0;
+  // Enqueues the rest for these pictures and never waits. The jobs, by index, that cannot be done: these the CPU decodes. One job
+  // may be asked for again. Throws DeviceError when the device fails. One thread at a time.
+  virtual std::vector<size_t> decode(Stream& stream, std::span<const DecodeJob> jobs) = 0;
+};
+
+// The decoder for a device; `threads`: how many workers prepare at once. Thread-safe.
+std::unique_ptr<DeviceDecoder> make_device_decoder(Device& device, int threads);
+// Its kind. Thread-safe.
+DecoderKind decoder_kind(Device& device);
+
+// Decoders of another make from now on, for tests; null: those of before. Thread-safe.
+using DeviceDecoderMaker = std::unique_ptr<DeviceDecoder> (*)(Device& device, int threads);
+void use_device_decoders(DeviceDecoderMaker maker);
+
+}  // namespace stoker
