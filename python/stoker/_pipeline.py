@@ -496,7 +496,7 @@ class Pipeline(Styles):
         finally:
             failure = self._inputs.received()
             if failure is not None:
-                self._taken += 1
+                self._count_step()
                 raise failure
         if step is None:
             self._inputs.meet_end()

@@ -28,6 +28,7 @@ class Styles:
         self._checks_style = True
         self._begun = 0  # iterations that iter_setup() was called for
         self._taken = 0
+        self._steps = 0  # received or failed, ever
         self._is_last = False
         self._is_over = False  # a loop ended with the epoch: the next use begins the next one
 
@@ -138,11 +139,15 @@ class Styles:
         try:
             step = self._step()
         except SampleError:  # counts as handed out
-            self._taken += 1
+            self._count_step()
             raise
         if step is not None:
-            self._taken += 1
+            self._count_step()
         return step
+
+    def _count_step(self) -> None:
+        self._taken += 1
+        self._steps += 1
 
     def _handed_out(self, batches: tuple[_core.Batch, ...]) -> tuple[_core.Batch, ...]:
         """What the caller gets for batches: themselves."""

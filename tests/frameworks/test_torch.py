@@ -17,7 +17,7 @@ from numbered import Numbers
 
 from helpers import make, run_script
 from stoker import Pipeline, fn, types
-from stoker.errors import DeviceError, GraphError, SampleError, StateError
+from stoker.errors import DeviceError, GraphError, SampleError, SourceError, StateError
 from stoker.torch import (
     DALIClassificationIterator,
     DALIGenericIterator,
@@ -629,3 +629,43 @@ def test_stoker_imports_no_torch() -> None:
     done = run_script("import stoker, sys; print('torch' in sys.modules)")
     assert done.stdout == "False\n"
     assert types.FLOAT  # the package is the one under test
+
+
+@pytest.mark.parametrize("shards", [1, 2])
+def test_a_failed_source_takes_its_step(tmp_path: Path, shards: int) -> None:
+    files = [tmp_path / f"{i}" for i in range(1, 8 * shards + 1)]
+    for file in files:
+        file.write_bytes(b"x")
+    fails = {1}
+
+    def source(i: int) -> np.ndarray[Any, Any]:
+        if i in fails:
+            fails.remove(i)
+            raise OSError("no such row")
+        return np.full((2, 1), i)
+
+    def define(shard: int) -> Any:
+        reader = {"shard_id": shard, "num_shards": shards, "pad_last_batch": True}
+        names = list(range(1, len(files) + 1))
+        label = fn.readers.file(files=files, labels=names, name="reader", **reader)[1]
+        return label, fn.external_source(source if shard == 0 else lambda i: np.full((2, 1), i))
+
+    pipes = [make(lambda s=s: define(s), batch_size=2) for s in range(shards)]
+    iterator = DALIGenericIterator(pipes, ["label", "row"], reader_name="reader", auto_reset=True)
+    got: list[Any] = []
+    for _ in range(10):
+        try:
+            step = next(iterator)
+            got.append([(labels([part]), int(part["row"][0])) for part in step])
+        except SourceError as e:
+            assert "no such row" in str(e)
+            got.append("failed")
+        except StopIteration:
+            got.append("end")
+    assert got[1] == "failed" and got[4] == "end" and got[9] == "end"
+    for k, step in enumerate(got):
+        if isinstance(step, list):
+            assert len({row for _, row in step}) == 1, f"step {k}: pipelines go in step"
+    assert [sorted(x for part, _ in step for x in part) for step in (got[0], got[5])] == (
+        [[1, 2]] * 2 if shards == 1 else [[1, 2, 9, 10]] * 2
+    )

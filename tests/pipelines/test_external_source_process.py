@@ -172,6 +172,13 @@ def test_exit(source: str, held: str, parallel: bool) -> None:
     assert done.stderr == ""
 
 
+def test_exits_are_silent_while_workers_work() -> None:
+    call = "pipe = pipeline(counted, parallel=True, settings=dict(py_num_workers=2))\n"
+    for _ in range(10):  # threads and processes end in any order
+        done = script(call + "for _ in range(3): pipe.run()\nprint('done')")
+        assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")
+
+
 def test_exit_with_what_was_fed_without_a_copy() -> None:
     done = script("""
         pipe = pipeline(name='in', no_copy=True)

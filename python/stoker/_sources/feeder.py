@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import atexit
+import multiprocessing.util
 import os
 import threading
 import weakref
@@ -372,6 +373,8 @@ def _end_all() -> None:
         _core.expect_leaks()  # what such a thread's frames hold stays until the process ends
 
 
-# Before the interpreter takes threads and modules apart.
 _all: weakref.WeakSet[Feeder] = weakref.WeakSet()
+# Before the interpreter takes threads and modules apart; and before multiprocessing ends workers
+# that a source's thread waits for: what is registered last is called first.
+assert multiprocessing.util
 atexit.register(_end_all)

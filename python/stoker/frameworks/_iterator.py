@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 from stoker import Batch, Pipeline
-from stoker.errors import GraphError, SampleError, StateError
+from stoker.errors import GraphError, StateError
 from stoker.frameworks import _ranks
 from stoker.frameworks._epochs import (
     Counted,
@@ -286,17 +286,20 @@ class BaseIterator:
             raise failure
         return batches, keep
 
-    def _run_all(self) -> tuple[list[tuple[Batch, ...]], SampleError | None]:
+    def _run_all(self) -> tuple[list[tuple[Batch, ...]], Exception | None]:
         # A failed batch counts as given, so the other pipelines must give theirs all the same.
         batches: list[tuple[Batch, ...]] = []
-        failure = None
+        failure: Exception | None = None
         for pipe in self._pipelines:
+            steps = pipe._steps
             try:
                 batches.append(pipe.run())
-            except SampleError as e:
-                failure = failure or e
             except StopIteration:
                 self._is_exhausted = True
+            except Exception as e:
+                if pipe._steps == steps:  # none was made: it comes again
+                    raise
+                failure = failure or e
         return batches, failure
 
     def _dict(self, pipeline: int, batches: Sequence[Batch], keep: int) -> dict[str, Any]:
