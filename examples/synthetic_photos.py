@@ -1,13 +1,10 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures made of numbers: skies, hills, things, grain. They compress about like photographs.
-
-As a program: synthetic_photos.py FOLDER COUNT.
-"""
+"""Pictures made of numbers: skies, hills, things, grain. They compress about like photographs."""
 
 from __future__ import annotations
 
-import sys
+import argparse
 from pathlib import Path
 
 import numpy as np
@@ -92,5 +89,13 @@ def draw_thing(
     picture[inside] = (colour * light[..., None])[inside]
 
 
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, help="gets one folder for each of four classes")
+    parser.add_argument("count", type=int, nargs="?", default=128, help="pictures in all (128)")
+    given = parser.parse_args()
+    make_photos(given.folder, given.count)
+
+
 if __name__ == "__main__":
-    make_photos(Path(sys.argv[1]), int(sys.argv[2]))
+    main()

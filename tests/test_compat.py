@@ -209,6 +209,39 @@ def test_what_has_no_effect_is_reported(tmp_path: Path) -> None:
     ]
 
 
+def test_what_nodes_cannot_do_is_reported(tmp_path: Path) -> None:
+    script = written(
+        tmp_path,
+        """
+        from nvidia.dali import fn, pipeline_def
+        @pipeline_def(batch_size=2, num_threads=1, device_id=None)
+        def pipe():
+            draw = fn.random.uniform()
+            for attempt in (lambda: draw * 0.5, lambda: 1 if draw else 2, lambda: draw > 0):
+                try:
+                    attempt()
+                except ValueError:
+                    pass
+            return draw
+        pipe().run()
+        """,
+    )
+    done = run(script)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines() == [
+        "stoker.run: asked for and not there:",
+        "stoker.run:   arithmetic on nodes is not in Stoker yet (planned)",
+        "stoker.run:   a conditional on nodes is not in Stoker yet (planned)",
+    ]
+
+
+def test_help_says_its_usage_once() -> None:
+    done = run(Path("--help"))
+    assert done.returncode == 0
+    assert done.stdout.count("[--report FILE]") == 1
+    assert "SCRIPT" in done.stdout.splitlines()[0]
+
+
 def test_the_report_is_written_after_an_error(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     done = run(

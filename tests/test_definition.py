@@ -282,6 +282,63 @@ def test_nodes_have_no_value() -> None:
             _first, _second = node
 
 
+@pytest.mark.parametrize(
+    "symbol",
+    [
+        "+",
+        "-",
+        "*",
+        "/",
+        "//",
+        "%",
+        "**",
+        "==",
+        "!=",
+        "<",
+        "<=",
+        ">",
+        ">=",
+        "&",
+        "|",
+        "^",
+        "<<",
+        ">>",
+    ],
+)
+def test_nodes_have_no_arithmetic(symbol: str) -> None:
+    with Pipeline(batch_size=1):
+        node = fn.random.uniform(name="draw")
+    for operation in (f"node {symbol} node", f"node {symbol} 2", f"2 {symbol} node"):
+        with pytest.raises(errors.GraphError, match=r"'draw'.*arithmetic on nodes"):
+            eval(operation, {"node": node})
+
+
+@pytest.mark.parametrize("symbol", ["+", "-", "~"])
+def test_nodes_have_no_signs(symbol: str) -> None:
+    with Pipeline(batch_size=1):
+        node = fn.random.uniform(name="draw")
+    with pytest.raises(errors.GraphError, match="arithmetic on nodes"):
+        eval(f"{symbol}node", {"node": node})
+
+
+@pytest.mark.parametrize("number", [np.float32(2), np.ones(2)])
+def test_numpy_leaves_arithmetic_to_nodes(number: Any) -> None:
+    with Pipeline(batch_size=1):
+        node = fn.random.uniform()
+    line = here() + 2
+    with pytest.raises(errors.GraphError, match="arithmetic on nodes") as caught:
+        _ = number * node
+    assert f"test_definition.py:{line})" in str(caught.value)
+
+
+def test_nodes_are_hashable() -> None:
+    with Pipeline(batch_size=1):
+        one, other = fn.random.uniform(), fn.random.uniform()
+    assert len({one, other, one}) == 2
+    assert {one: 1, other: 2}[other] == 2
+    assert other in [other] and [one, other].index(one) == 0
+
+
 # pipeline_def and settings
 
 

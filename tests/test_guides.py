@@ -58,3 +58,12 @@ def test_the_demo_runs(pictures: Path, tmp_path: Path) -> None:
     with Image.open(tmp_path / "contact_sheet.png") as sheet:
         assert sheet.size == (8 * 228 + 4, 4 * 228 + 4)
         assert len(sheet.convert("RGB").getcolors(1 << 24)) > 1000
+
+
+def test_pictures_are_made_by_hand(tmp_path: Path) -> None:
+    command = [sys.executable, str(ROOT / "examples" / "synthetic_photos.py")]
+    subprocess.run([*command, str(tmp_path / "pictures"), "5"], check=True)
+    assert len(list(tmp_path.glob("pictures/*/*.jpg"))) == 5
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("usage: synthetic_photos.py")

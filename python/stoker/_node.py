@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
 
+from stoker._names import user_line
 from stoker.errors import GraphError
 
 if TYPE_CHECKING:
@@ -51,8 +52,25 @@ class DataNode:
         return f"DataNode(name='{self.name}', device='{self._device}')"
 
     def __bool__(self) -> NoReturn:
+        self._pipeline._note_missing("a conditional on nodes")
         raise GraphError(
             f"{self!r} has no value while the pipeline is being defined, "
             "so it cannot decide an `if`, `and`, `or` or `not`; conditionals are not there yet, "
             "also with enable_conditionals=True"
         )
+
+    def _no_arithmetic(self, *_: object) -> NoReturn:
+        self._pipeline._note_missing("arithmetic on nodes")
+        raise GraphError(
+            f"{self!r} ({user_line()}) expects to be given to operators: arithmetic on nodes and "
+            "comparing them are not there yet"
+        )
+
+    __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = _no_arithmetic
+    __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = _no_arithmetic
+    __and__ = __or__ = __xor__ = __lshift__ = __rshift__ = __rpow__ = _no_arithmetic
+    __rand__ = __ror__ = __rxor__ = __rlshift__ = __rrshift__ = _no_arithmetic
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _no_arithmetic
+    __pos__ = __neg__ = __invert__ = _no_arithmetic
+    __hash__ = object.__hash__  # by identity, which sets and dicts look at first
+    __array_ufunc__ = None  # an array of NumPy leaves the operation to the node

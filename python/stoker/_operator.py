@@ -102,7 +102,7 @@ def _add(
     device = given.pop("device", None)
     if device is None:
         device = "gpu" if any(n is not None and n.device == "gpu" for n in nodes) else "cpu"
-    if device not in _DEVICES:
+    if not isinstance(device, str) or device not in _DEVICES:
         refuse(f"device expects 'cpu', 'gpu' or 'mixed', got {device!r}")
     lead = bool(given.pop("lead", False)) if op["kind"] == "read" else False
     if op["kind"] == "read":

@@ -515,6 +515,9 @@ class Pipeline(Styles):
     def _note_without_effect(self, what: str) -> None:
         """Told of arguments that are accepted without effect."""
 
+    def _note_missing(self, what: str) -> None:
+        """Told of what was asked of nodes and is not there."""
+
     def _graph_to_change(self) -> _core.Graph:
         if self._engine is not None:
             raise GraphError("the pipeline is built: its graph cannot be changed any more")

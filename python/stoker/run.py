@@ -1,7 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a script of the established library on Stoker: python -m stoker.run [--report FILE] SCRIPT
-[ARGUMENT ...]
+"""Runs a script of the established library, NVIDIA DALI, on Stoker.
 
 The script stays as it is: ``nvidia.dali`` and all below it are Stoker's, also in processes that the
 script starts. At the end, standard error tells what it asked for that is not there and what was
@@ -26,8 +25,10 @@ def main(arguments: Sequence[str] | None = None) -> Any:
     """Runs the script; returns the exit status as ``sys.exit`` takes it."""
     parser = argparse.ArgumentParser(prog="python -m stoker.run", description=__doc__)
     parser.add_argument("--report", metavar="FILE", help="where the report goes, as JSON")
-    parser.add_argument("script")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER)
+    parser.add_argument("script", metavar="SCRIPT")
+    parser.add_argument(
+        "arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="of the script"
+    )
     given = parser.parse_args(arguments)
     compat.install()
     paths = os.environ.get("PYTHONPATH")

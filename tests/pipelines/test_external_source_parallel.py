@@ -184,6 +184,19 @@ def test_what_a_worker_cannot_share() -> None:
         workers(lambda i: ["text"]).run()
 
 
+@pytest.mark.parametrize("batch", [True, False])
+def test_a_sample_that_is_no_array_is_named(batch: bool) -> None:
+    def sample(k: int) -> Any:
+        return "text" if k == 3 else np.array([k])
+
+    def source(x: Any) -> Any:
+        return [sample(k) for k in range(BATCH)] if batch else sample(x.idx_in_batch)
+
+    expected = r"iteration 0 of epoch 0, sample 3 in a worker process: TypeError: .* got a str"
+    with pytest.raises(SourceError, match=expected):
+        workers(source, batch=batch, name="mine").run()
+
+
 @pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM"])
 def test_a_killed_worker(name: str) -> None:
     def source(info: types.SampleInfo) -> Any:

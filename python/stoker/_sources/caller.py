@@ -30,7 +30,9 @@ class Spec(NamedTuple):
 
 
 class CallError(Exception):
-    """The source raised ``__cause__``; the text says in which call, as in ", sample 3"."""
+    """The source raised ``__cause__``, or what it gave is wrong; the text says in which call, as
+    in ", sample 3".
+    """
 
 
 class Caller:

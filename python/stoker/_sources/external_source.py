@@ -34,7 +34,7 @@ def external_source(op: Operator, *inputs: Any, **arguments: Any) -> DataNode | 
     count = _count(extra["num_outputs"], refuse)
     each = {key: _for_each(key, given.pop(key, None), count or 1, refuse) for key in _EACH}
     name, device = given.pop("name", None), given.pop("device", None)
-    if device not in (None, "cpu", "gpu"):
+    if not isinstance(device, (str, type(None))) or device not in (None, "cpu", "gpu"):
         refuse(f"device expects 'cpu' or 'gpu', got {device!r}")
     if extra["source"] is None:
         _check_no_source(extra, count, refuse)

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from multiprocessing import reduction
 from typing import Any, NamedTuple
 
-from stoker._sources.caller import Data
+from stoker._sources.caller import CallError, Data
 
 _ALIGN = 64
 
@@ -44,11 +44,11 @@ class Slot:
     def __del__(self) -> None:
         os.close(self.file)
 
-    def write(self, data: Data) -> Table:
-        """Copies arrays, or lists of them, into the slot."""
+    def write(self, data: Data, first: int = 0) -> Table:
+        """Copies arrays, or lists of them, into the slot. Lists begin with sample ``first``."""
         import numpy
 
-        columns = [_arrays(column) for column in data]
+        columns = [_arrays(column, first) for column in data]
         end = 0
         table: Table = []
         for column in columns:
@@ -91,16 +91,23 @@ def _received(handle: Any) -> Slot:
     return Slot(handle.detach())
 
 
-def _arrays(column: Any) -> Any:
-    """What a source gave for one output, as arrays of NumPy."""
+def _arrays(column: Any, first: int) -> Any:
+    """What a source gave for one output, as arrays of NumPy. Raises CallError where it is none."""
     import numpy
 
     if isinstance(column, (list, tuple)):
-        return [_one(numpy, x) for x in column]
-    return _one(numpy, column)
+        return [_one(numpy, x, f", sample {first + i}") for i, x in enumerate(column)]
+    return _one(numpy, column, "")
 
 
-def _one(numpy: Any, value: Any) -> Any:
+def _one(numpy: Any, value: Any, where: str) -> Any:
+    try:
+        return _as_array(numpy, value)
+    except Exception as e:  # of the user's __array__ or __dlpack__, too
+        raise CallError(where) from e
+
+
+def _as_array(numpy: Any, value: Any) -> Any:
     if isinstance(value, (bytes, bytearray, memoryview)):
         return numpy.frombuffer(value, numpy.uint8)
     if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):

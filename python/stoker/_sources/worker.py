@@ -86,7 +86,7 @@ def run(task: Task, caller: Caller, slot: Slot) -> Reply:
             caller.restore(task.state)
         data = caller.batch(task.epoch, task.iteration, task.first, task.samples)
         state = caller.state() if caller.is_iterable else None
-        return Reply(task.number, table=slot.write(data), state=state)
+        return Reply(task.number, table=slot.write(data, task.first), state=state)
     except StopIteration:
         return Reply(task.number, is_end=True)
     except CallError as e:

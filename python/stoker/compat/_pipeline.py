@@ -64,6 +64,9 @@ class Pipeline(_pipeline.Pipeline):
     def _note_without_effect(self, what: str) -> None:
         report.ignore(what)
 
+    def _note_missing(self, what: str) -> None:
+        report.lack(what)
+
 
 def pipeline_def(definition: Any = None, /, **settings: Any) -> Any:
     """``stoker.pipeline_def`` that makes such pipelines."""

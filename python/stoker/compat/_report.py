@@ -55,12 +55,16 @@ class Report:
         status = self.missing[f"nvidia.dali.{dotted}"] = status_of(dotted)
         return f"nvidia.dali.{dotted} {_WORDS[status]}"
 
+    def lack(self, what: str) -> None:
+        """Notes something planned that has no name to import, e.g. "arithmetic on nodes"."""
+        self.missing[what] = PLANNED
+
     def ignore(self, what: str) -> None:
         """Notes something that was accepted and changes nothing."""
         self.without_effect[what] = None
 
     def as_dict(self) -> dict[str, Any]:
-        """``missing``: {name: planned, not planned or unknown}; ``without_effect``: [text]."""
+        """``missing``: {what: planned, not planned or unknown}; ``without_effect``: [text]."""
         return {"missing": dict(self.missing), "without_effect": list(self.without_effect)}
 
     def text(self) -> str:
