@@ -5,10 +5,13 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -131,6 +134,61 @@ struct Mean {
 STOKER_OPERATOR(stoker::ops::augment::Mean)
 """
 
+# Not a block's work: neither linear nor a table for every type.
+SOLARIZE = """
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Inverts the bright part of a picture.
+#include "op/op.h"
+#include "op/runs.h"
+
+namespace stoker::ops::augment {
+
+struct Solarize {
+  static constexpr auto schema = describe(
+      "solarize", "Inverts the bright part of a picture.",
+      ports({.name = "input", .help = "Picture.", .layouts = "HWC", .dtypes = "uint8"}),
+      ports({.name = "output", .help = "The same, inverted from 128 on."}));
+
+  void check(Checker& c) const { c.out(c.in()); }
+  void infer(Inference& i) const { i.out(i.inputs[0]); }
+  void demand(Demand& d) const { d.needed[0] = d.wanted[0]; }
+  void run_cpu(Run& r) const { for_each_run<uint8_t>(r.inputs[0], r.outputs[0], invert); }
+  static void invert(const uint8_t* in, uint8_t* out, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) out[i] = in[i] < 128 ? in[i] : 255 - in[i];
+  }
+  static std::vector<Case> cases() {
+    return {{"", {"uint8 HWC [[[0, 127, 128, 255]]]"}, {"uint8 [[[0, 127, 127, 0]]]"}}};
+  }
+};
+
+}  // namespace stoker::ops::augment
+
+STOKER_OPERATOR(stoker::ops::augment::Solarize)
+"""
+RIGHT_RUN = "for_each_run<uint8_t>(r.inputs[0], r.outputs[0], invert);"
+
+# Bodies of its run_cpu that are right only on an input that is dense, or just the window asked for,
+# and the conformance tests that must tell.
+WRONG_RUNS = {
+    "SolarizeAnyOrigin": (
+        "View in = r.inputs[0]; in.origin = r.outputs[0].origin;"
+        "for_each_run<uint8_t>(in, r.outputs[0], invert);",
+        {"more", "shared"},
+    ),
+    "SolarizeFlat": (
+        "const View& out = r.outputs[0];"
+        "invert(r.inputs[0].as<uint8_t>(), out.as<uint8_t>(), out.shape.volume());",
+        {"more", "alone", "shared"},
+    ),
+    "SolarizeDenseRows": (
+        "View in = r.inputs[0]; in.strides = View::dense_strides(in.shape, 1);"
+        "for_each_run<uint8_t>(in, r.outputs[0], invert);",
+        {"alone", "shared"},
+    ),
+}
+
 SCRIPT = """
 import sys
 import numpy as np
@@ -166,8 +224,10 @@ print(mirrored.as_array().tolist(), same.as_array().tolist())
 """
 
 
-def test_a_new_file_is_a_new_operator(tmp_path: Path) -> None:
-    tree = tmp_path / "tree"
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Python package of a copy of the tree that has more operators."""
+    tree = tmp_path_factory.mktemp("new") / "tree"
     build = (
         tree / "build/release"
     )  # as far from src/ as here: the compiler cache sees relative paths
@@ -175,9 +235,10 @@ def test_a_new_file_is_a_new_operator(tmp_path: Path) -> None:
         shutil.copytree(ROOT / folder, tree / folder, ignore=shutil.ignore_patterns("__pycache__"))
     for file in ("CMakeLists.txt", "pyproject.toml"):
         shutil.copy(ROOT / file, tree)
-    (tree / "src/ops/augment/negative.cc").write_text(NEGATIVE.lstrip())
-    (tree / "src/ops/augment/nonzero.cc").write_text(NONZERO.lstrip())
-    (tree / "src/ops/augment/mean.cc").write_text(MEAN.lstrip())
+    for text in (NEGATIVE, NONZERO, MEAN, SOLARIZE, *wrong_operators()):
+        stem = re.search(r'describe\(\s*"(\w+)"', text)
+        assert stem
+        (tree / f"src/ops/augment/{stem[1]}.cc").write_text(text.lstrip())
 
     cache = ROOT / "build/release/CMakeCache.txt"
     werror = "ON" if "STOKER_WERROR:BOOL=ON" in cache.read_text() else "OFF"
@@ -193,15 +254,59 @@ def test_a_new_file_is_a_new_operator(tmp_path: Path) -> None:
     subprocess.run(
         ["cmake", "--build", build, "--target", "stoker_stage"], check=True, env=programs
     )
+    return build / "python"
 
-    run = subprocess.run(
-        [sys.executable, "-c", SCRIPT, ROOT / "tests/golden/picture.jpg"],
-        env={**os.environ, "PYTHONPATH": str(build / "python")},
+
+def wrong_operators() -> list[str]:
+    """SOLARIZE with each of WRONG_RUNS."""
+    assert RIGHT_RUN in SOLARIZE
+    return [
+        SOLARIZE.replace(RIGHT_RUN, body)
+        .replace("Solarize", name)
+        .replace('"solarize"', f'"{snake(name)}"')
+        for name, (body, _) in WRONG_RUNS.items()
+    ]
+
+
+def snake(name: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
+
+
+def python(package: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Runs Python with that package instead of this tree's."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=ROOT,
+        env={**environment, "PYTHONPATH": str(package)},
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+def test_a_new_file_is_a_new_operator(package: Path) -> None:
+    run = python(package, "-c", SCRIPT, ROOT / "tests/golden/picture.jpg")
     assert run.returncode == 0, run.stderr
     assert (
         run.stdout.strip() == "[[[[55], [255]]], [[[55], [255]]]] [[[[0], [200]]], [[[0], [200]]]]"
     )
+
+
+def test_conformance_tells_a_wrong_loop(package: Path) -> None:
+    """An operator that overlooks origin or strides of its input fails, a right one does not."""
+    suite = ROOT / "tests/conformance/test_windows.py"
+    options = ("-q", "--tb=no", "-rA", "-p", "no:cacheprovider")
+    run = python(package, "-m", "pytest", suite, *options, "-k", "solarize or mean")
+    found = re.findall(
+        r"^(PASSED|FAILED) \S+::test_\w*?_?(only|more|rows)_\w+\[(\w+)-?(\w*)\]",
+        run.stdout,
+        re.MULTILINE,
+    )
+    failed: dict[str, set[str]] = {name: set() for _, _, name, _ in found}
+    for outcome, test, name, share in found:
+        if outcome == "FAILED":
+            failed[name].add(share or test)
+    expected = {snake(name): tests for name, (_, tests) in WRONG_RUNS.items()}
+    assert failed == {**expected, "solarize": set(), "mean": set()}, run.stdout + run.stderr
+    assert len(found) == 4 * len(failed), run.stdout

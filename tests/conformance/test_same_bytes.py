@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from calls import Call, feed, names, picture_calls, place, place_all, some_calls, texture
+from calls import Call, feed, names, picture_calls, place_all, some_calls, texture
 
 from helpers import SIMPLE, Sample, assert_same, make, outputs_of, take
 from stoker import DataNode, Pipeline, fn
@@ -49,7 +49,7 @@ def test_however_it_is_run(name: str) -> None:
 
 @pytest.mark.parametrize("name", names())
 def test_fed_as_well_as_constant(name: str) -> None:
-    """What a source gives is as good as what a constant gives, strides and all."""
+    """What a source gives is as good as what a constant gives; strided arrays as well."""
     calls = calls_of(name)
     judge = take(make(lambda: place_all(calls), batch_size=3), 6)
     for settings in ({}, SIMPLE):
@@ -58,7 +58,7 @@ def test_fed_as_well_as_constant(name: str) -> None:
 
 
 def fed(call: Call) -> list[DataNode]:
-    """The call with its inputs from sources; the arrays are windows of larger ones."""
+    """The call with its inputs from sources; the arrays have gaps, which feeding takes out."""
 
     def node(array: np.ndarray[Any, Any], layout: str) -> DataNode:
         room = np.zeros([3, *(2 * n for n in array.shape)], array.dtype)
@@ -80,61 +80,6 @@ def test_shards_deal_the_same_samples(name: str) -> None:
     ]
     dealt = shards[0][:3] + shards[1][:3] + shards[0][3:] + shards[1][3:]
     assert_same(dealt, judge, f"{name}, 2 shards")
-
-
-# From where to where, as shares of every axis.
-WINDOWS = {"first corner": (0.0, 0.4), "last corner": (0.55, 1.0), "empty": (0.5, 0.5)}
-
-
-@pytest.mark.parametrize("name", names())
-def test_on_a_buffer_that_holds_only_the_demanded_window(name: str) -> None:
-    """Behind a copy that is not fused, an operator sees just the window that it asked for."""
-    cut = [(c, r) for c in calls_of(name) for r in [ranks_of(c)] if any(r)]
-    for what, (start, end) in WINDOWS.items():
-
-        def define(start: float = start, end: float = end) -> list[DataNode]:
-            return [
-                fn.slice(n, axes=list(range(r)), rel_start=[start] * r, rel_end=[end] * r)
-                for call, ranks in cut
-                for n, r in zip(through_copies(call), ranks, strict=True)
-                if r
-            ]
-
-        judge = take(make(define, **SIMPLE), 2)
-        for how, settings in (("separate", {"fuse": False}), ("fused", {})):
-            got = take(make(define, **settings), 2)
-            assert_same(got, judge, f"{name}, {what}, {how}, calls: {[str(c) for c, _ in cut]}")
-
-
-def ranks_of(call: Call) -> list[int]:
-    return [np.array(b[0]).ndim for b in make(lambda: place(call)).run()]
-
-
-def through_copies(call: Call) -> list[DataNode]:
-    ports = operators()[call.op]["inputs"]
-    inputs = [
-        feed(a, layout) if ports[i]["is_value"] else fn.copy(feed(a, layout))
-        for i, (a, layout) in enumerate(call.inputs)
-    ]
-    return outputs_of(call_operator(operators()[call.op], inputs, call.arguments))
-
-
-def test_several_consumers_get_all_they_want() -> None:
-    """Demand is the bounding box of what several consumers ask for."""
-    array = texture((40, 50, 3))
-
-    def define() -> list[DataNode]:
-        source = fn.copy(feed(array, "HWC"))
-        return [
-            fn.slice(source, axes=[0, 1], start=[2, 3], shape=[5, 6]),
-            fn.slice(source, axes=[0, 1], start=[30, 1], shape=[7, 4]),
-            source,
-        ]
-
-    (got,) = take(make(define, fuse=False), 1)
-    assert np.array_equal(got[0], array[2:7, 3:9])
-    assert np.array_equal(got[1], array[30:37, 1:5])
-    assert np.array_equal(got[2], array)
 
 
 # Chains of operators that lower.

@@ -1,0 +1,171 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Whatever piece of its input an operator is given, and however it lies there: the same bytes.
+
+An input covers the window that was asked for, often more of it, and its rows need not follow each
+other: `origin`, `shape` and `strides` of the view say so. Outputs cover the window that is wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from calls import Call, feed, names, picture_calls, place, some_calls, texture, works
+
+import jpegs
+from helpers import SIMPLE, Array, assert_same, make, outputs_of, take
+from stoker import DataNode, fn
+from stoker._operator import call as call_operator
+from stoker._registry import operators
+
+# From where to where, as shares of every axis, each output is looked at.
+WINDOWS = {"first corner": (0.0, 0.4), "last corner": (0.55, 1.0), "empty": (0.5, 0.5)}
+# The same of each input, where others look at it too: not from the start, and more than is asked.
+OTHERS = (0.2, 1.0)
+# Dtypes that a decoder gives.
+DECODED = ("uint8", "int8", "uint16", "int16", "float16", "float32")
+
+# Makes the node of an input.
+Source = Callable[[Array, str], DataNode]
+
+
+def calls_of(name: str) -> tuple[Call, ...]:
+    return (*some_calls(name), *picture_calls(name))
+
+
+@cache
+def decodable_calls(name: str) -> tuple[Call, ...]:
+    """The calls that take pictures, with what a decoder gives instead."""
+    ports = operators()[name]["inputs"]
+    found = []
+    for call in calls_of(name):
+        own = [i for i, (a, x) in enumerate(call.inputs) if is_picture(a, x)]
+        own = [i for i in own if not ports[i]["is_value"]]
+        if own:
+            inputs = tuple(
+                (pixels_of(a), x) if i in own else (a, x) for i, (a, x) in enumerate(call.inputs)
+            )
+            found.append(replace(call, inputs=inputs, source=f"{call.source}, decoded"))
+    return tuple(c for c in found if works(c))
+
+
+def is_picture(array: Array, layout: str) -> bool:
+    return (
+        layout == "HWC"
+        and array.shape[2] in (1, 3)
+        and array.size > 0
+        and str(array.dtype) in DECODED
+    )
+
+
+def copied(array: Array, layout: str) -> DataNode:
+    """A buffer that holds just what is wanted, as the copy is not fused with what follows."""
+    return fn.copy(feed(array, layout))
+
+
+@cache
+def encoded(shape: tuple[int, ...]) -> Array:
+    """A picture of this shape as a JPEG file."""
+    pixels = texture(shape)
+    kind = "444"
+    if shape[2] == 1:
+        kind, pixels = "gray", pixels.repeat(3, 2)
+    return np.frombuffer(jpegs.encode(pixels, kind, quality=95), np.uint8)
+
+
+def decoded(array: Array, layout: str) -> DataNode:
+    """For an array that is_picture, one of its shape and dtype that a decoder writes: its rows
+    have room between them."""
+    if not is_picture(array, layout):
+        return copied(array, layout)
+    output_type = "GRAY" if array.shape[2] == 1 else "RGB"
+    data = feed(encoded(array.shape))
+    return fn.decoders.image(data, output_type=output_type, dtype=str(array.dtype))
+
+
+def pixels_of(array: Array) -> Array:
+    """What decoded() gives for the array."""
+    return np.array(make(lambda: decoded(array, "HWC")).run()[0][0])
+
+
+def ranks_of(call: Call) -> list[int]:
+    return [np.array(b[0]).ndim for b in make(lambda: place(call)).run()]
+
+
+def window(node: DataNode, rank: int, start: float, end: float) -> DataNode:
+    """The same share of every axis."""
+    return fn.slice(node, axes=list(range(rank)), rel_start=[start] * rank, rel_end=[end] * rank)
+
+
+def corner_of(
+    call: Call, ranks: list[int], share: tuple[float, float], source: Source, shared: bool
+) -> list[DataNode]:
+    """A corner of each output; where inputs are shared, also what others look at in them."""
+    ports = operators()[call.op]["inputs"]
+    inputs, others = [], []
+    for port, (array, layout) in zip(ports, call.inputs, strict=False):
+        node = feed(array, layout) if port["is_value"] else source(array, layout)
+        inputs.append(node)
+        if shared and array.ndim and not port["is_value"]:
+            others.append(window(node, array.ndim, *OTHERS))
+    outputs = outputs_of(call_operator(operators()[call.op], inputs, call.arguments))
+    return [*(window(n, r, *share) for n, r in zip(outputs, ranks, strict=True) if r), *others]
+
+
+def assert_alike(name: str, calls: tuple[Call, ...], source: Source, shared: bool) -> None:
+    """Corners of the calls on what the source gives are those on constants, as the judge has."""
+    cut = [(c, r) for c in calls for r in [ranks_of(c)] if any(r)]
+    if not cut:
+        return
+    for what, share in WINDOWS.items():
+
+        def define(given: Source, share: tuple[float, float] = share) -> list[DataNode]:
+            return [n for c, r in cut for n in corner_of(c, r, share, given, shared)]
+
+        judge = take(make(lambda define=define: define(feed), **SIMPLE), 2)
+        settings: dict[str, dict[str, Any]] = {"separate": {"fuse": False}, "fused": {}}
+        for how, rewrites in settings.items():
+            got = take(make(lambda define=define: define(source), **rewrites), 2)
+            assert_same(got, judge, f"{name}, {what}, {how}, calls: {[str(c) for c, _ in cut]}")
+
+
+@pytest.mark.parametrize("name", names())
+def test_on_a_buffer_that_holds_only_the_demanded_window(name: str) -> None:
+    """Behind a copy that is not fused, an operator sees just the window that it asked for."""
+    assert_alike(name, calls_of(name), copied, shared=False)
+
+
+@pytest.mark.parametrize("name", names())
+def test_on_a_buffer_that_holds_more_than_the_demanded_window(name: str) -> None:
+    """Others look at the input too, so an operator sees more of it than it asked for."""
+    assert_alike(name, calls_of(name), copied, shared=True)
+
+
+@pytest.mark.parametrize("shared", [False, True], ids=["alone", "shared"])
+@pytest.mark.parametrize("name", names())
+def test_on_rows_with_room_between_them(name: str, shared: bool) -> None:
+    """Directly behind a decoder, whose rows do not follow each other without a gap."""
+    assert_alike(name, decodable_calls(name), decoded, shared)
+
+
+def test_several_consumers_get_all_they_want() -> None:
+    """Demand is the bounding box of what several consumers ask for."""
+    array = texture((40, 50, 3))
+
+    def define() -> list[DataNode]:
+        source = fn.copy(feed(array, "HWC"))
+        return [
+            fn.slice(source, axes=[0, 1], start=[2, 3], shape=[5, 6]),
+            fn.slice(source, axes=[0, 1], start=[30, 1], shape=[7, 4]),
+            source,
+        ]
+
+    (got,) = take(make(define, fuse=False), 1)
+    assert np.array_equal(got[0], array[2:7, 3:9])
+    assert np.array_equal(got[1], array[30:37, 1:5])
+    assert np.array_equal(got[2], array)
