@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+pytestmark = pytest.mark.xdist_group("new operator")  # so that the copy is built once
 
 NEGATIVE = """
 // SPDX-FileCopyrightText: The Stoker authors
@@ -134,7 +135,7 @@ struct Mean {
 STOKER_OPERATOR(stoker::ops::augment::Mean)
 """
 
-# Not a block's work: neither linear nor a table for every type.
+# What no block does, as it is not linear.
 SOLARIZE = """
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
