@@ -79,7 +79,8 @@ class Demand {
   std::span<Window> needed;  // by input
 };
 
-// The work on one sample. `outputs` cover just the demanded windows.
+// The work on one sample. `outputs` cover just the demanded windows, `inputs` at least what demand() needed of them, often more;
+// both may be strided. op/runs.h has the loop.
 class Run {
  public:
   std::span<const View> inputs;
