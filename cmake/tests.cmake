@@ -30,7 +30,7 @@ stoker_test(stoker_api_test stoker_api ${sources})
 # The CUDA runtime's own code, without a GPU: against a stand-in for the CUDA library. Headers come with the test packages.
 if(NOT STOKER_CUDA)
   file(GLOB hints ${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/nvidia/cu13/include)
-  find_path(STOKER_CUDA_HEADERS cuda_runtime_api.h HINTS ${hints} PATHS /usr/local/cuda/include)
+  find_path(STOKER_CUDA_HEADERS crt/host_defines.h HINTS ${hints} PATHS /usr/local/cuda/include)
   mark_as_advanced(STOKER_CUDA_HEADERS)
   if(STOKER_CUDA_HEADERS)
     file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/memory/cuda*.cc)
