@@ -11,7 +11,9 @@ import os
 import pickle
 import signal
 import threading
+import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -198,15 +200,20 @@ def test_a_sample_that_is_no_array_is_named(batch: bool) -> None:
 
 
 @pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM"])
-def test_a_killed_worker(name: str) -> None:
+def test_a_killed_worker(name: str, tmp_path: Path) -> None:
+    received = tmp_path / "received"  # two batches; a death takes whatever is being made
+
     def source(info: types.SampleInfo) -> Any:
         if info.idx_in_epoch == 9:
+            while not received.exists():
+                time.sleep(0.001)
             os.kill(os.getpid(), getattr(signal, name))
         return np.array([info.idx_in_epoch])
 
     pipe = workers(source, batch=False)
     pipe.run()
     pipe.run()
+    received.touch()
     with pytest.raises(SourceError, match=rf"worker process \d+ was killed by signal .*{name}"):
         pipe.run()
     assert not children(), "the others were stopped"
