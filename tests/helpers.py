@@ -4,10 +4,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -19,6 +22,15 @@ Sample = tuple[Array, ...]
 
 # Settings under which nothing is rewritten, overlapped or shared: the judge of all others.
 SIMPLE: dict[str, Any] = {"executor": "simple", "fuse": False, "demand": False, "num_threads": 1}
+
+
+def load_tool(repository: Path, name: str) -> ModuleType:
+    """A program of tools/ as a module."""
+    spec = importlib.util.spec_from_file_location(name, repository / "tools" / f"{name}.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def make(define: Callable[[], Any], **settings: Any) -> Pipeline:

@@ -69,7 +69,9 @@ def test_classes_are_listed() -> None:
         ops.Resise  # noqa: B018
     with pytest.raises(AttributeError, match=r"Did you mean 'readers\.File'"):
         ops.File  # noqa: B018
-    with pytest.raises(AttributeError, match=r"no operator 'readers\.coco', as 'ops\.COCOReader'"):
+    with pytest.raises(
+        AttributeError, match=r"no operator 'ops\.readers\.COCO', as 'ops\.COCOReader'"
+    ):
         ops.COCOReader  # noqa: B018
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from test_definition import load_tool
+from helpers import load_tool
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDED = json.loads((ROOT / "tests" / "golden" / "peer_scripts.json").read_text())["scripts"]

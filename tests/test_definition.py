@@ -1,25 +1,23 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Defining pipelines: functions, arguments, settings, and what is said when they are wrong."""
+"""Defining graphs: functions, arguments, and what is said when they are wrong."""
 
 from __future__ import annotations
 
 import ast
-import importlib.util
 import inspect
 import json
 import subprocess
 import sys
-import warnings
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
 import stoker
-from stoker import DataNode, Pipeline, _core, errors, fn, pipeline_def, types
+from helpers import load_tool
+from stoker import Pipeline, _core, errors, fn, types
 from stoker._registry import operators
 
 
@@ -339,170 +337,7 @@ def test_nodes_are_hashable() -> None:
     assert other in [other] and [one, other].index(one) == 0
 
 
-# pipeline_def and settings
-
-
-@pipeline_def
-def plain() -> DataNode:
-    return fn.random.uniform()
-
-
-@pipeline_def(batch_size=2, num_threads=3)
-def with_settings(low: float, high: float = 1.0) -> DataNode:
-    """Draws."""
-    return fn.random.uniform(range=[low, high])
-
-
-def test_pipeline_def_in_both_forms() -> None:
-    assert plain(batch_size=4).batch_size == 4
-    pipe = with_settings(0.5, high=0.75, batch_size=8)
-    assert (pipe.batch_size, pipe.num_threads) == (8, 3)
-    (batch,) = pipe.run()
-    assert np.all((np.asarray(batch) >= 0.5) & (np.asarray(batch) < 0.75))
-    assert with_settings.__doc__ == "Draws."
-    assert list(inspect.signature(with_settings).parameters) == ["low", "high"]
-
-
-def test_pipeline_def_refuses_unknown_names() -> None:
-    with pytest.raises(
-        TypeError, match=r"with_settings\(\).*'batchsize'. Did you mean 'batch_size'"
-    ):
-        with_settings(0.0, batchsize=3)
-    with pytest.raises(TypeError, match="Did you mean 'num_threads'"):
-        pipeline_def(num_thread=3)
-    with pytest.raises(TypeError, match="Did you mean 'batch_size'"):
-        Pipeline(batch_sizes=3)
-
-
-def test_an_argument_named_like_a_setting_goes_to_the_function() -> None:
-    @pipeline_def(batch_size=1)
-    def seeded(seed: int) -> DataNode:
-        return fn.random.uniform(seed=seed)
-
-    with pytest.warns(UserWarning, match="seed= goes to the function seeded"):
-        pipe = seeded(seed=3)
-    assert pipe.seed is None
-
-
-def test_a_function_without_outputs() -> None:
-    @pipeline_def(batch_size=1)
-    def nothing() -> None:
-        fn.random.uniform()
-
-    with pytest.raises(errors.GraphError, match=r"nothing .*returns no outputs"):
-        nothing()
-
-
-def test_established_settings_are_accepted() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        pipe = Pipeline(
-            4,
-            2,
-            None,
-            -1,
-            True,
-            {"cpu_size": 3, "gpu_size": 2},
-            exec_async=False,
-            set_affinity=True,
-            enable_checkpointing=True,
-            py_num_workers=4,
-        )
-    assert (pipe.batch_size, pipe.num_threads, pipe.prefetch_queue_depth) == (4, 2, 3)
-    assert (pipe.seed, pipe.exec_async, pipe.set_affinity, pipe.py_num_workers) == (
-        None,
-        False,
-        True,
-        4,
-    )
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"batch_size": 0}, "batch_size expects an int of at least 1, got 0"),
-        ({"batch_size": 2.5}, "batch_size expects an int"),
-        ({"num_threads": "many"}, "num_threads expects an int"),
-        ({"on_error": "skipp"}, "Did you mean 'skip'"),
-        ({"executor": "fast"}, "executor expects one of 'pipelined', 'simple'"),
-        ({"shard_id": 2, "num_shards": 2}, "shard_id is 2"),
-        ({"prefetch_queue_depth": {"cpu": 2}}, "'cpu_size' and 'gpu_size'"),
-        ({"memory_limit": -1}, "memory_limit expects"),
-    ],
-)
-def test_refused_settings(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(errors.GraphError) as caught:
-        Pipeline(**{"batch_size": 1, **settings})
-    assert message in str(caught.value)
-
-
-def test_a_pipeline_needs_a_batch_size_and_outputs() -> None:
-    with pytest.raises(errors.GraphError, match="batch_size is required"):
-        plain().run()
-    with pytest.raises(errors.GraphError, match="has no outputs"):
-        Pipeline(batch_size=1).run()
-    with pytest.raises(errors.GraphError, match="at least one output"):
-        Pipeline(batch_size=1).set_outputs()
-
-
-def test_define_graph() -> None:
-    class Draws(Pipeline):
-        def define_graph(self) -> tuple[DataNode, DataNode]:
-            return fn.random.uniform(), fn.random.coin_flip()
-
-    pipe = Draws(batch_size=3)
-    assert [len(b) for b in pipe.run()] == [3, 3]
-    assert pipe.num_outputs == 2
-
-
-def test_a_built_graph_stays_as_it_is() -> None:
-    pipe = plain(batch_size=1)
-    pipe.build()
-    with pipe, pytest.raises(errors.GraphError, match="built"):
-        fn.random.uniform()
-
-
-def test_pipelines_nest_and_belong_to_threads() -> None:
-    outer, inner = Pipeline(batch_size=1), Pipeline(batch_size=1)
-    assert Pipeline.current() is None
-    with outer:
-        with inner:
-            assert Pipeline.current() is inner
-        assert Pipeline.current() is outer
-    assert Pipeline.current() is None
-    with pytest.raises(errors.GraphError, match="no current pipeline"):
-        Pipeline.pop_current()
-
-
-@pytest.mark.parametrize(
-    ("declared", "message"),
-    [
-        ({"output_dtype": types.UINT8}, "output 0 .*output_dtype expects 'uint8', got 'float32'"),
-        ({"output_ndim": [0, 2]}, "output 1 .*output_ndim expects 2, got 1"),
-        ({"output_layout": ["", None, None]}, "output_layout has 3 entries for 2 outputs"),
-        ({"output_dtype": [types.FLOAT, np.int32], "output_ndim": [None, 1]}, None),
-    ],
-)
-def test_declared_outputs_are_checked(declared: dict[str, Any], message: str | None) -> None:
-    pipe = Pipeline(batch_size=1, **declared)
-    with pipe:
-        pipe.set_outputs(fn.random.uniform(), fn.random.coin_flip(shape=[2]))
-    if message is None:
-        pipe.build()
-        return
-    with pytest.raises(errors.GraphError, match=message):
-        pipe.build()
-
-
 # What is generated from the table
-
-
-def load_tool(repository: Path, name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, repository / "tools" / f"{name}.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_the_engine_s_stub_is_complete(repository: Path) -> None:

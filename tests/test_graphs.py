@@ -152,8 +152,8 @@ def test_every_graph_is_tried() -> None:
 
 @pytest.mark.parametrize("name", ["Caffe2Reader", "MXNetReader"])
 def test_readers_that_are_not_there_say_so(name: str) -> None:
-    today = name.removesuffix("Reader").lower()
-    message = rf"there is no operator 'readers\.{today}', as 'ops\.{name}' is called now"
+    today = name.removesuffix("Reader")
+    message = rf"there is no operator 'ops\.readers\.{today}', as 'ops\.{name}' is called now"
     with pytest.raises(AttributeError, match=message):
         getattr(ops, name)
 

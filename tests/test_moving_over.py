@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from helpers import load_tool
 from stoker import Pipeline, _legacy, errors, fn, ops, types
 from stoker.compat._report import names
-from test_definition import load_tool
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "guide" / "moving-over.md").read_text(encoding="utf-8")

@@ -8,9 +8,11 @@ import json
 import os
 import warnings
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, Literal, NoReturn
 
 from stoker import _context, _core
+from stoker._facts import Facts
 from stoker._node import DataNode
 from stoker._operator import as_node
 from stoker._options import (
@@ -20,11 +22,10 @@ from stoker._options import (
     Options,
     make_options,
     make_worker_options,
-    options_of_file,
     unknown_setting,
     usable_cpus,
 )
-from stoker._registry import operators
+from stoker._saved import Saved
 from stoker._sources.inputs import EpochEndError, Inputs
 from stoker._styles import BASIC, Styles
 from stoker.errors import GraphError
@@ -32,7 +33,7 @@ from stoker.errors import GraphError
 Batches = tuple[_core.Batch, ...]
 
 
-class Pipeline(Styles):
+class Pipeline(Facts, Saved, Styles):
     """A graph of operators with the settings to run it.
 
     Usually made by a function decorated with ``pipeline_def``; or by hand, ``with pipe:`` around
@@ -310,120 +311,10 @@ class Pipeline(Styles):
         """``state()`` as text for ``Pipeline(checkpoint=)``, also written to a file."""
         text = json.dumps(self.state())
         if filename is not None:
-            _write(filename, text)
+            Path(filename).write_text(text, encoding="utf-8")
         return text
 
-    # The saved form.
-
-    def serialize(self, filename: str | os.PathLike[str] | None = None) -> str:
-        """The graph and the settings as JSON that a person can read; also written to a file."""
-        if not self._outputs:
-            self.build()
-        text = self._graph.save(json.dumps(self._options.for_file()))
-        if filename is not None:
-            _write(filename, text)
-        return text
-
-    @classmethod
-    def deserialize(
-        cls,
-        serialized_pipeline: str | bytes | None = None,
-        filename: str | os.PathLike[str] | None = None,
-        **overrides: Any,
-    ) -> Pipeline:
-        """The pipeline that ``serialize`` saved, from text or a file; settings given here win."""
-        if (serialized_pipeline is None) == (filename is None):
-            raise GraphError("deserialize expects either the text or filename=")
-        if filename is not None:
-            with open(filename, encoding="utf-8") as file:
-                text = file.read()
-        else:
-            text = (
-                serialized_pipeline.decode()
-                if isinstance(serialized_pipeline, bytes)
-                else str(serialized_pipeline)
-            )
-        graph, options = _core.Graph.load(text)
-        pipe = cls(**{**options_of_file(json.loads(options)), **overrides})
-        pipe._take_graph(graph)
-        return pipe
-
-    def deserialize_and_build(self, serialized_pipeline: str | bytes) -> None:
-        """Takes the graph of a saved pipeline for its own, with this pipeline's settings."""
-        self._graph_to_change()
-        text = serialized_pipeline
-        graph, _ = _core.Graph.load(text.decode() if isinstance(text, bytes) else text)
-        self._take_graph(graph)
-        self.build()
-
-    def _take_graph(self, graph: _core.Graph) -> None:
-        self._graph = graph
-        self._outputs = list(graph.outputs())
-
-    def save_graph_to_dot_file(
-        self,
-        filename: str | os.PathLike[str],
-        *,
-        show_tensors: bool = False,
-        show_ids: bool = False,
-        use_colors: bool = False,
-    ) -> None:
-        """Writes the graph for Graphviz."""
-        from stoker._dot import dot
-
-        saved = self.serialize()
-        _write(
-            filename,
-            dot(saved, show_tensors=show_tensors, show_ids=show_ids, use_colors=use_colors),
-        )
-
-    # Facts.
-
-    def reader_meta(self, name: str | None = None) -> dict[str, Any]:
-        """What a reader knows of its data: ``epoch_size``, ``epoch_size_padded``,
-        ``number_of_shards``, ``shard_id``, …
-
-        Without a name: a dict of all readers.
-        """
-        engine = self._built()
-        if name is not None:
-            return engine.reader_meta(name)
-        return {reader: engine.reader_meta(reader) for reader in self._readers()}
-
-    def epoch_size(self, name: str | None = None) -> Any:
-        """Samples in a reader's epoch, padding included where it pads; without a name: a dict of
-        all readers.
-        """
-        if name is not None:
-            return self.reader_meta(name)["epoch_size_padded"]
-        return {reader: meta["epoch_size_padded"] for reader, meta in self.reader_meta().items()}
-
-    def steps_left(self) -> int:
-        """Steps to the end of this epoch."""
-        return self._built().steps_left()
-
-    def stats(self) -> dict[str, Any]:
-        """Rates, waits and memory, the time of every operator, and who decodes for a device."""
-        return self._built().stats()
-
-    def plan(self) -> str:
-        """In words: the stages that run and what was rewritten."""
-        return self._built().plan()
-
-    def quarantine(self) -> list[dict[str, Any]]:
-        """The samples found damaged so far: file, offset, operator, message.
-
-        One entry for each, of its last failure; ``times`` counts them.
-        """
-        return self._built().quarantine()
-
-    def write_quarantine(self, path: str | os.PathLike[str]) -> None:
-        """Writes ``quarantine()`` as one JSON object per line."""
-        _write(path, "".join(json.dumps(entry) + "\n" for entry in self.quarantine()))
-
-    def trim(self) -> None:
-        """Gives unused memory back to the system."""
-        self._built().trim()
+    # Settings.
 
     @property
     def is_restored_from_checkpoint(self) -> bool:
@@ -442,14 +333,6 @@ class Pipeline(Styles):
     def seed(self) -> int | None:
         """The seed in use; None before the build when none was given."""
         return self._options.seed if self._engine is None else self._engine.seed
-
-    @property
-    def lead_reader(self) -> str | None:
-        """The reader whose samples make the epoch; None without a reader that feeds an output."""
-        orders = self._orders()
-        readers = [name for name in self._readers() if name in orders]
-        leads = {n["name"] for n in self._graph.nodes() if n["lead"]}
-        return next((r for r in readers if r in leads), readers[0] if readers else None)
 
     @property
     def num_outputs(self) -> int:
@@ -523,15 +406,6 @@ class Pipeline(Styles):
             raise GraphError("the pipeline is built: its graph cannot be changed any more")
         return self._graph
 
-    def _orders(self) -> dict[str, Any]:
-        """What the state says of every reader that feeds an output, and of nothing else."""
-        orders: dict[str, Any] = json.loads(self._built().state())["orders"]
-        return orders
-
-    def _readers(self) -> list[str]:
-        table = operators()
-        return [n["name"] for n in self._graph.nodes() if table[n["op"]]["kind"] == "read"]
-
     def _check_declared_outputs(self) -> None:
         found = self._graph.check()
         for i, (node, output) in enumerate(self._outputs):
@@ -571,8 +445,3 @@ def _sources_in(state: str) -> dict[str, Any] | None:
 
 def _refuse(problem: str) -> NoReturn:
     raise GraphError(problem)
-
-
-def _write(path: str | os.PathLike[str], text: str) -> None:
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)

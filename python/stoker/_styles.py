@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from stoker.errors import GraphError, SampleError
@@ -15,7 +16,7 @@ BASIC = "run(), loops and iterators"
 SCHEDULED = "schedule_run(), outputs(), share_outputs() and release_outputs()"
 
 
-class Styles:
+class Styles(ABC):
     """What ``Pipeline`` inherits: the scheduled way, and what is called before each iteration.
 
     Requires: ``_step()`` gives the next batches, or None where a source ended its epoch;
@@ -32,7 +33,7 @@ class Styles:
         self._is_last = False
         self._is_over = False  # a loop ended with the epoch: the next use begins the next one
 
-    def iter_setup(self) -> None:
+    def iter_setup(self) -> None:  # noqa: B027 - a hook that may stay empty
         """For subclasses: called before each iteration begins, e.g. to feed inputs.
 
         The first ``run()`` or ``schedule_run()`` begins ``prefetch_queue_depth`` iterations, the
@@ -172,11 +173,14 @@ class Styles:
 
     prefetch_queue_depth: int
 
+    @abstractmethod
     def build(self) -> None:
-        raise NotImplementedError
+        """Defines the graph and opens what is read."""
 
+    @abstractmethod
     def _step(self) -> tuple[tuple[_core.Batch, ...], bool] | None:
-        raise NotImplementedError
+        """The next batches and whether they end the epoch; None where a source ended it."""
 
+    @abstractmethod
     def _schedule(self) -> None:
-        raise NotImplementedError
+        """Begins preparing batches."""

@@ -3,7 +3,7 @@
 //
 // The device stage on a simulated device: the same bytes as on the CPU, and work that overlaps on the virtual clock.
 #include "memory/simulated.h"
-#include "run/testing.h"
+#include "run/device_testing.h"
 
 namespace stoker {
 namespace {
@@ -27,28 +27,6 @@ Graph device_graph(const SampleFolder& folder, DeviceKind device) {
                           .inputs = {Ref{wide, 0}}});
   g.outputs = {{files, 1}, {half, 0}, {half, 0}};
   return g;
-}
-
-PipelineOptions options(const char* executor, const char* on_error = "raise") {
-  PipelineOptions o;
-  o.batch_size = 4;
-  o.num_threads = 2;
-  o.prefetch_queue_depth = 3;
-  o.seed = 1;
-  o.executor = executor;
-  o.on_error = on_error;
-  return o;
-}
-
-std::string on_host(const Batch& b, size_t i) {
-  const View& v = b.samples[i].view;
-  std::string bytes(static_cast<size_t>(v.bytes()), 0);
-  if (!b.on_device) return {v.as<char>(), bytes.size()};
-  auto stream = b.on_device->device->make_stream("test");
-  stream->wait(*b.on_device->ready);
-  stream->copy(bytes.data(), v.data, bytes.size(), Copy::kToHost, "test");
-  stream->synchronize();
-  return bytes;
 }
 
 class DeviceStage : public testing::Test {

@@ -8,7 +8,7 @@
 #include <mutex>
 
 #include "memory/simulated.h"
-#include "run/testing.h"
+#include "run/device_testing.h"
 
 namespace stoker {
 

@@ -8,6 +8,7 @@ Frameworks are imported only when an adapter of theirs is made.
 from __future__ import annotations
 
 import importlib.util
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -28,7 +29,7 @@ TYPES = (
 )
 
 
-class Adapter:
+class Adapter(ABC):
     """One framework. ``types`` are the element types that it takes as they are.
 
     ``takes_many``: whether an iterator may have several pipelines.
@@ -48,9 +49,9 @@ class Adapter:
         """A step as NumPy copies: one dict per pipeline, without samples that do not count."""
         return [{name: self.array(x).copy() for name, x in one.items()} for one in step]
 
+    @abstractmethod
     def array(self, tensor: Any) -> Array:
         """A view of a tensor's memory."""
-        raise NotImplementedError
 
     def address(self, tensor: Any) -> int:
         """Where a tensor's memory begins."""
@@ -166,9 +167,17 @@ class Mxnet(Adapter):
 
     def read(self, step: Any) -> Step:
         return [
-            {n: a.asnumpy()[: len(a) - one.pad] for n, a in zip(self._names, one.data, strict=True)}
+            {
+                name: self.array(array)[: len(array) - one.pad]
+                for name, array in zip(self._names, one.data, strict=True)
+            }
             for one in step
         ]
+
+    def array(self, tensor: Any) -> Array:
+        """A copy: MXNet has no view."""
+        copy: Array = tensor.asnumpy()
+        return copy
 
     def address(self, tensor: Any) -> int:
         import ctypes

@@ -357,7 +357,6 @@ def test_pipelines_feed_pipelines() -> None:
 
 def test_an_iterator_for_a_framework() -> None:
     """It ends with its source, and the next loop is the next epoch."""
-    pytest.importorskip("torch")
     from stoker.torch import DataIterator
 
     sizes = [4, 4, 1]

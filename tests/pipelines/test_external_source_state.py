@@ -201,17 +201,22 @@ def plain() -> Iterator[Any]:
     yield np.zeros((1, 1))
 
 
+# In worker processes a callable of nothing is refused from the beginning.
 @pytest.mark.parametrize(
-    "source",
-    [plain, plain(), [np.zeros((1, 1))], lambda: np.zeros((1, 1))],
-    ids=["generator function", "generator", "list", "callable of nothing"],
+    ("source", "parallel"),
+    [
+        (plain, False),
+        (plain, True),
+        (plain(), False),
+        (plain(), True),
+        ([np.zeros((1, 1))], False),
+        ([np.zeros((1, 1))], True),
+        (lambda: np.zeros((1, 1)), False),
+    ],
 )
-@pytest.mark.parametrize("parallel", [False, True])
 def test_sources_that_cannot_say(source: Any, parallel: bool) -> None:
     if inspect.isgenerator(source):
         source = plain()
-    if parallel and callable(source) and source is not plain:
-        pytest.skip("refused before")
     pipe = make(lambda: fn.external_source(source, name="mine", parallel=parallel), batch_size=1)
     with pytest.raises(StateError, match=r"'mine' .*test_external_source_state.py.*cannot say"):
         pipe.state()

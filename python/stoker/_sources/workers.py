@@ -148,10 +148,10 @@ class WorkerPool:
     def submit(self, task: Task, worker: int | None = None) -> int:
         """Gives a task to this worker, or to the one with the least to do; numbers it."""
         if worker is None:
-            todo = [0] * len(self._workers)
+            load = [0] * len(self._workers)
             for at, _ in self._doing.values():
-                todo[at] += 1
-            worker = min(range(len(todo)), key=lambda k: (todo[k], self._handed_out[k], k))
+                load[at] += 1
+            worker = min(range(len(load)), key=lambda k: (load[k], self._handed_out[k], k))
         number, slot = next(self._numbers), self.free.popleft()
         self._doing[number] = worker, slot
         self._handed_out[worker] += 1

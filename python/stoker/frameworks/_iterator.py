@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar, cast
 
@@ -26,7 +27,7 @@ _VERSION = 1
 _NO, _YES = (False, None, "no"), (True, "yes", "True")
 
 
-class BaseIterator:
+class BaseIterator(ABC):
     """Steps of one or several pipelines as a framework's tensors. For deriving from.
 
     A framework writes ``to_tensor`` and, in its iterators, what a step looks like (``_arranged``).
@@ -72,12 +73,12 @@ class BaseIterator:
 
     # For a framework.
 
+    @abstractmethod
     def to_tensor(self, batch: Batch, count: int) -> Any:
         """The first ``count`` samples of a batch as one tensor, without a copy where that can be.
 
         The samples are of one shape, and at least ``count``.
         """
-        raise NotImplementedError
 
     def _converted(self, batch: Batch, count: int, output: int, place: str) -> Any:
         """What a step holds for one output; ``place`` names it in messages."""

@@ -8,6 +8,7 @@ tensor (``to_tensor``, ``_samples``).
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
@@ -64,9 +65,9 @@ class Looping(BaseIterator):
             compare_ranks=compare_ranks,
         )
 
+    @abstractmethod
     def _samples(self, batch: Batch, count: int) -> list[Any]:
         """The first ``count`` samples as tensors of their own."""
-        raise NotImplementedError
 
     _ragged_advice = "name the output in ragged= to get a list with one entry per sample"
 

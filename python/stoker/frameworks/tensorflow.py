@@ -102,6 +102,7 @@ class Dataset(_PipelineDataset):
     ) -> None:
         if epochs is not None and epochs < 1:
             raise GraphError(f"epochs expects a number from 1 on, or None, got {epochs!r}")
+        _check_one(pipeline)
         pipeline.build()
         names = _numbered(pipeline) if output_map is None else list(output_map)
         steps = DataIterator(
@@ -156,6 +157,7 @@ class DALIDataset(_PipelineDataset):
         dtypes: Any = None,
         shapes: Any = None,
     ) -> None:
+        _check_one(pipeline)
         pipeline.build()
         if batch_size not in (None, pipeline.max_batch_size):
             raise GraphError(
@@ -180,6 +182,11 @@ def _begun(feed: weakref.ref[Feed]) -> Iterator[Any]:
     if there is None:
         raise StateError("the dataset is gone: keep the Dataset for as long as it is iterated over")
     return there()
+
+
+def _check_one(pipeline: Any) -> None:
+    if not isinstance(pipeline, Pipeline):
+        raise GraphError(f"a dataset expects one pipeline, got {type(pipeline).__name__}")
 
 
 def _numbered(pipeline: Pipeline) -> list[str]:

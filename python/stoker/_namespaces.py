@@ -1,0 +1,103 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Modules whose contents are made, when first asked for, from what the engine says.
+
+``stoker.fn`` and ``stoker.ops`` are two of them; a dotted name such as ``readers.file`` makes a
+submodule.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any, Protocol
+
+from stoker import _legacy
+from stoker._names import did_you_mean
+
+
+class Maker(Protocol):
+    """What a namespace asks for; all names are dotted and without the namespace's own."""
+
+    def names(self) -> Mapping[str, Any]:
+        """The names that there are."""
+
+    def old_names(self) -> Mapping[str, str]:
+        """Names of old, with what each is called now, whether that is there or not."""
+
+    def make(self, name: str) -> Any:
+        """What stands under one of the names."""
+
+    def make_old(self, name: str) -> Any:
+        """What stands under one of the names of old."""
+
+
+class Namespace:
+    """The names of one package, ``stoker.<short>``, and of its submodules."""
+
+    def __init__(self, short: str, maker: Maker) -> None:
+        self.short = short
+        self._root = f"stoker.{short}"
+        self._maker = maker
+        old = [name for name, today in maker.old_names().items() if today in maker.names()]
+        for name in [*maker.names(), *old]:
+            self._make_folders(name.split(".")[:-1])
+
+    def find(self, module: str, name: str) -> Any:
+        """The attribute ``name`` of the package or of a submodule."""
+        wanted = self._prefix(module) + name
+        if wanted in self._maker.names():
+            made = self._maker.make(wanted)
+            setattr(sys.modules[module], name, made)
+            return made
+        today = self._maker.old_names().get(wanted)
+        if today in self._maker.names():
+            _legacy.warn(f"{self.short}.{wanted}", f"{self.short}.{today}")
+            return self._maker.make_old(wanted)
+        raise AttributeError(self._missing(wanted, name, today), name=name, obj=sys.modules[module])
+
+    def names_in(self, module: str) -> list[str]:
+        """What ``dir`` says of the package or of a submodule."""
+        prefix = self._prefix(module)
+        inside = (n[len(prefix) :] for n in self._maker.names() if n.startswith(prefix))
+        return sorted({n.partition(".")[0] for n in inside})
+
+    def _prefix(self, module: str) -> str:
+        return (module + ".").removeprefix(self._root + ".")
+
+    def _missing(self, wanted: str, name: str, today: str | None) -> str:
+        if name.startswith("__"):
+            return f"no attribute '{name}'"
+        missing = f"there is no operator '{self.short}.{today or wanted}'"
+        if today:
+            return f"{missing}, as '{self.short}.{wanted}' is called now"
+        names = self._maker.names()
+        elsewhere = [n for n in names if n.rpartition(".")[2] == name]
+        hint = f" Did you mean '{elsewhere[0]}'?" if elsewhere else did_you_mean(wanted, names)
+        return f"{missing}.{hint}"
+
+    def _make_folders(self, parts: list[str]) -> None:
+        parent = sys.modules[self._root]
+        for depth, part in enumerate(parts, start=1):
+            full_name = ".".join([self._root, *parts[:depth]])
+            if full_name not in sys.modules:
+                sys.modules[full_name] = _Folder(full_name, self)
+                setattr(parent, part, sys.modules[full_name])
+            parent = sys.modules[full_name]
+
+
+class _Folder(ModuleType):
+    """A submodule such as ``stoker.fn.readers``."""
+
+    def __init__(self, full_name: str, namespace: Namespace) -> None:
+        short = full_name.removeprefix("stoker.")
+        super().__init__(full_name, f"The operators ``{short}.*``.")
+        self.__path__: list[str] = []
+        self._namespace = namespace
+
+    def __getattr__(self, name: str) -> Any:
+        return self._namespace.find(self.__name__, name)
+
+    def __dir__(self) -> list[str]:
+        return self._namespace.names_in(self.__name__)

@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What tests of device stages share: settings, and a sample's bytes wherever they are.
+#pragma once
+#include "run/testing.h"
+
+namespace stoker {
+
+inline PipelineOptions options(const char* executor, const char* on_error = "raise") {
+  PipelineOptions o;
+  o.batch_size = 4;
+  o.num_threads = 2;
+  o.prefetch_queue_depth = 3;
+  o.seed = 1;
+  o.executor = executor;
+  o.on_error = on_error;
+  return o;
+}
+
+// The bytes of sample i, copied from the device where they are on one.
+inline std::string on_host(const Batch& b, size_t i) {
+  const View& v = b.samples[i].view;
+  std::string bytes(static_cast<size_t>(v.bytes()), 0);
+  if (!b.on_device) return {v.as<char>(), bytes.size()};
+  auto stream = b.on_device->device->make_stream("test");
+  stream->wait(*b.on_device->ready);
+  stream->copy(bytes.data(), v.data, bytes.size(), Copy::kToHost, "test");
+  stream->synchronize();
+  return bytes;
+}
+
+}  // namespace stoker
