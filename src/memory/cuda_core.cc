@@ -115,8 +115,8 @@ void* Core::try_allocate(size_t bytes, cudaStream_t stream) {
 void Core::free(void* p, cudaStream_t stream) noexcept {
   if (!p) return;
   const Current current(index);
+  std::lock_guard lock(mutex_);  // before: once freed, the address may be given out again
   (void)cudaFreeAsync(p, stream);  // fails only where the GPU is lost
-  std::lock_guard lock(mutex_);
   const auto at = sizes_.find(p);
   if (at == sizes_.end()) return;
   usage_.in_use -= at->second;
