@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -71,6 +72,14 @@ def test_a_batch_script_or_shell_of_slurm_is_one_process(
     if step is not None:
         set_all(monkeypatch, SLURM_STEP_ID=step)
     assert launcher.find() == Ranks(0, 1, 0, "a single process")
+
+
+def test_a_shard_is_no_part_of_a_reader_s_key(pictures: Path) -> None:
+    def keys(**shard: Any) -> list[str]:
+        pipe = make(lambda: fn.readers.file(file_root=pictures, **shard))
+        return [node["key"] for node in json.loads(pipe.serialize())["nodes"]]
+
+    assert keys(shard_id=1, num_shards=2) == keys(num_shards=3) == keys()
 
 
 def test_without_a_launcher() -> None:

@@ -106,11 +106,11 @@ def _add(
         refuse(f"device expects 'cpu', 'gpu' or 'mixed', got {device!r}")
     lead = bool(given.pop("lead", False)) if op["kind"] == "read" else False
     if op["kind"] == "read":
-        for key in launcher.SHARD_ARGUMENTS & given.keys():
+        for shard in launcher.SHARD_ARGUMENTS & given.keys():
             try:
-                given[key] = launcher.resolve(key, given[key])
+                given[shard] = launcher.resolve(shard, given[shard])
             except GraphError as e:
-                refuse(f"argument '{key}': {e}")
+                refuse(f"argument '{shard}': {e}")
     constants, links = _split(given, refuse)
     for a in op["arguments"]:
         if a["required"] and a["name"] not in constants and a["name"] not in links:
