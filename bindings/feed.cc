@@ -183,12 +183,15 @@ bool feed(Pipeline& p, const std::string& name, const Fed& fed, bool copy, int w
   return feeds.feed(input, fed.batch, copy || !is_dense, wait_ms);
 }
 
-void fail(Pipeline& p, const std::string& name, nb::handle exception) {
+void fail(Pipeline& p, const std::vector<std::string>& names, nb::handle exception) {
   const PyFailure failure{
       released_with_lock<PyObject>(exception.inc_ref().ptr(), [](PyObject* o) { Py_DECREF(o); })};
   const auto why = std::make_exception_ptr(failure);
   const Unlocked unlocked;
-  p.feeds().fail(p.feeds().input(name), why);
+  Feeds& feeds = p.feeds();
+  std::vector<int> inputs;
+  for (const std::string& name : names) inputs.push_back(feeds.input(name));
+  feeds.fail(inputs, why);
 }
 
 }  // namespace
@@ -218,8 +221,9 @@ void bind_feeding(nb::class_<Pipeline>& pipeline) {
   pipeline
       .def("feed", &feed, nb::arg("name"), nb::arg("fed"), nb::arg("copy"), nb::arg("wait_ms"),
            "The input's next batch; False where there was no room for a copy for so long.")
-      .def("fail", &fail, nb::arg("name"), nb::arg("exception"),
-           "What run() raises in place of the input's next batch.")
+      .def("fail", &fail, nb::arg("names"), nb::arg("exception"),
+           "What run() raises in place of the next batch of all these inputs. Requires: an output "
+           "needs each.")
       .def(
           "end_epoch",
           [](Pipeline& p, const std::string& name) { p.feeds().end_epoch(p.feeds().input(name)); },

@@ -202,8 +202,8 @@ class Pipeline:
     def feed(self, name: str, fed: Fed, copy: bool, wait_ms: int) -> bool:
         """The input's next batch; False where there was no room for a copy for so long."""
 
-    def fail(self, name: str, exception: BaseException) -> None:
-        """What run() raises in place of the input's next batch."""
+    def fail(self, names: Sequence[str], exception: BaseException) -> None:
+        """What run() raises in place of the next batch of all these inputs."""
 
     def end_epoch(self, name: str) -> None:
         """An epoch ends before the input's next batch."""

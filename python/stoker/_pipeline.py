@@ -373,14 +373,13 @@ class Pipeline(Facts, Saved, Styles):
         except EpochEndError:
             return None
         self._inputs.start()
-        failure: BaseException | None = None
         try:
             step = engine.run()
         finally:
             failure = self._inputs.received()
             if failure is not None:
                 self._count_step()
-                raise failure
+                raise failure from failure.__cause__  # alone: the engine knows no reason
         if step is None:
             self._inputs.meet_end()
         return step

@@ -185,10 +185,10 @@ bool Feeds::feed(int input, FedBatch batch, bool copy, int wait_ms) {
   return true;
 }
 
-void Feeds::fail(int input, std::exception_ptr why) {
+void Feeds::fail(const std::vector<int>& inputs, const std::exception_ptr& why) {
   {
     std::lock_guard lock(mutex_);
-    inputs_[input].queue.push_back({nullptr, std::move(why)});
+    for (int input : inputs) inputs_[input].queue.push_back({nullptr, why});
   }
   changed();
 }

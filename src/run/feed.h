@@ -49,8 +49,8 @@ class Feeds {
   // there was no room for a copy for so many milliseconds while earlier steps wait to be received. Throws GraphError when the
   // batch does not fit the input, BudgetError when no waiting helps.
   bool feed(int input, FedBatch batch, bool copy, int wait_ms);
-  // In place of the input's next batch.
-  void fail(int input, std::exception_ptr why);
+  // In place of the next batch of each of these inputs, of all at once: whoever hands out takes the whole step.
+  void fail(const std::vector<int>& inputs, const std::exception_ptr& why);
   // Before the input's next batch.
   void end_epoch(int input);
   // Forgets everything that was not received.

@@ -181,7 +181,7 @@ TEST(Feed, AFailureTakesItsStepAndNoOther) {
   for (const char* executor : {"simple", "pipelined"}) {
     Pipeline p(input_graph(), options(executor)), whole(input_graph(), options(executor));
     feed(p, batch(4, 0));
-    p.feeds().fail(0, std::make_exception_ptr(SourceError("source broke")));
+    p.feeds().fail({0}, std::make_exception_ptr(SourceError("source broke")));
     feed(p, batch(4, 8));
     for (int step = 0; step < 3; ++step) feed(whole, batch(4, 4 * step));
     EXPECT_EQ(all(*p.run()), all(*whole.run()));
@@ -189,6 +189,17 @@ TEST(Feed, AFailureTakesItsStepAndNoOther) {
     (void)whole.run();
     EXPECT_EQ(all(*p.run()), all(*whole.run())) << "the draws are those of the third step";
   }
+}
+
+TEST(Feed, AFailureOfSeveralInputsIsOneStep) {
+  Graph g;
+  const int a = add_input(g, "a"), b = add_input(g, "b");
+  g.outputs = {{a, 0}, {b, 0}};
+  Pipeline p(std::move(g), options());
+  p.feeds().fail({0, 1}, std::make_exception_ptr(SourceError("source broke")));
+  for (const char* name : {"a", "b"}) feed(p, batch(4, 7), name);
+  EXPECT_EQ(message<SourceError>([&] { (void)p.run(); }), "source broke");
+  EXPECT_EQ(value(*p.run(), 0), 7);
 }
 
 TEST(Feed, AnEpochEndsBetweenSteps) {

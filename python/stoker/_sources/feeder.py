@@ -351,8 +351,7 @@ class Feeder:
     def _fail(self, names: Sequence[str]) -> None:
         """The step of all these nodes, so that they stay in step."""
         assert self._engine is not None
-        for name in names:
-            self._engine.fail(name, FailedStepError())
+        self._engine.fail(names, FailedStepError())
 
 
 def _work(feeder: Feeder) -> None:
