@@ -128,7 +128,7 @@ class WorkerOptions(NamedTuple):
 
 def make_worker_options(processes: Any, start_method: Any, pickler: Any) -> WorkerOptions:
     """Checks the settings ``py_*``. Raises ``GraphError`` that names the wrong one."""
-    _at_least(1, "py_num_workers", processes)
+    processes = _at_least(1, "py_num_workers", processes)
     _one_of(("fork", "spawn", "forkserver"), "py_start_method", start_method)
     pair = tuple(pickler) if isinstance(pickler, (list, tuple)) else (None, None)
     if hasattr(pickler, "dumps") and hasattr(pickler, "loads"):

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import gc
 import multiprocessing
@@ -221,6 +222,26 @@ def test_a_killed_worker(name: str, tmp_path: Path) -> None:
     pipe.close()
 
 
+def test_sources_stay_in_step_when_a_worker_dies() -> None:
+    def counts(i: int) -> Any:
+        return np.full((BATCH, 1), i)
+
+    def dies(i: int) -> Any:
+        return os._exit(3) if i == 5 else counts(i)
+
+    def define() -> Any:
+        return [fn.external_source(source, parallel=True) for source in (dies, counts)]
+
+    pipe = make(define, batch_size=BATCH, py_num_workers=2)
+    steps = []
+    for _ in range(12):  # a death takes what is being made, so steps before the fifth as well
+        with contextlib.suppress(SourceError):
+            steps.append([int(b.at(0)[0]) for b in pipe.run()])
+    pipe.close()
+    assert all(one == other and one != 5 for one, other in steps), steps
+    assert steps[-1] == [11, 11]
+
+
 def test_an_idle_worker_that_is_killed() -> None:
     pipe = workers(lambda i: np.full((BATCH, 1), os.getpid()))
     os.kill(int(pipe.run()[0].at(0)[0]), signal.SIGKILL)
@@ -322,13 +343,20 @@ def loads_marked(data: bytes) -> Any:
     return pickle.loads(data[len(b"marked") :])
 
 
+class Marked:
+    dumps = staticmethod(dumps_marked)
+    loads = staticmethod(loads_marked)
+
+
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
-def test_an_own_pickler(method: str) -> None:
-    settings = {"py_callback_pickler": (dumps_marked, loads_marked)}
-    pipe = workers(fails, batch=False, method=method, settings=settings)
+@pytest.mark.parametrize(
+    "pickler",
+    [(dumps_marked, loads_marked), pickle, Marked],
+    ids=["functions", "module", "object"],
+)
+def test_an_own_pickler(method: str, pickler: Any) -> None:
+    pipe = workers(fails, batch=False, method=method, settings={"py_callback_pickler": pickler})
     assert int(pipe.run()[0].at(3)[0]) == 3
-    module = workers(fails, batch=False, method=method, settings={"py_callback_pickler": pickle})
-    assert int(module.run()[0].at(3)[0]) == 3
 
 
 def test_what_cannot_be_sent_is_named() -> None:

@@ -146,7 +146,11 @@ class WorkerPool:
         return bool(self.free)
 
     def submit(self, task: Task, worker: int | None = None) -> int:
-        """Gives a task to this worker, or to the one with the least to do; numbers it."""
+        """Gives a task to this worker, or to the one with the least to do; numbers it.
+
+        Raises SourceError when a worker died.
+        """
+        self._require_workers()
         if worker is None:
             load = [0] * len(self._workers)
             for at, _ in self._doing.values():
@@ -163,6 +167,7 @@ class WorkerPool:
 
     def receive(self) -> None:
         """Waits a little for replies. Raises SourceError when a worker died."""
+        self._require_workers()
         by_pipe = {w.tasks: w for w in self._workers}
         sentinels = [w.process.sentinel for w in self._workers]
         ready = connection.wait([*by_pipe, *sentinels], _WAIT_SECONDS)
@@ -189,6 +194,11 @@ class WorkerPool:
             self.free.append(self.replies.pop(number)[2])
         else:
             self.unwanted.add(number)
+
+    def _require_workers(self) -> None:
+        """Another source of this step may have met the death of one."""
+        if not self._workers:
+            raise SourceError("the worker processes were stopped, as one of them ended")
 
     def _mourn(self) -> None:
         """A worker is dead: no others go on, and who waits is told."""
@@ -228,6 +238,8 @@ def _pickler(pickler: Any) -> tuple[Any, Any]:
         return pickle.dumps, None
     if isinstance(pickler, ModuleType):
         return pickler.dumps, pickler.__name__
+    if hasattr(pickler, "dumps"):
+        return pickler.dumps, pickler.loads
     dumps, loads = pickler
     return dumps, loads
 
@@ -338,8 +350,9 @@ class ParallelRunner(Runner):
         if not self._caller.is_iterable:
             return self._pool.submit(task)
         task = task._replace(begins=self._begins, state=self._state if self._begins else None)
+        number = self._pool.submit(task, self._number % self._pool.options.processes)
         self._begins = False
-        return self._pool.submit(task, self._number % self._pool.options.processes)
+        return number
 
     def _product(self, replies: Sequence[tuple[Reply, Slot, int]]) -> Product:
         pool, generation = self._pool, self._pool.generation
