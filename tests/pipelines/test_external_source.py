@@ -206,6 +206,44 @@ def test_cycles() -> None:
         external([], cycle="quiet").run()
 
 
+@pytest.mark.parametrize("cycle", ["quiet", "raise"])
+def test_an_empty_source_is_not_asked_on_and_on(cycle: str) -> None:
+    asked: list[int] = []
+
+    class Empty:
+        def __iter__(self) -> Any:
+            asked.append(1)
+            return iter([])
+
+    pipe = external(Empty(), cycle=cycle, dtype=types.INT32, ndim=1)
+    for _ in range(3):
+        with pytest.raises(StopIteration):
+            pipe.run()
+    pipe.close()
+    assert len(asked) < 10
+
+
+def test_a_source_that_nothing_needs_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    failed: list[Any] = []
+    monkeypatch.setattr(threading, "excepthook", failed.append)
+    ended = threading.Event()
+
+    def source() -> Any:
+        yield numbers(0)
+        ended.set()
+
+    def define() -> Any:
+        fn.external_source(source)
+        return fn.random.uniform()
+
+    pipe = make(define, batch_size=BATCH)
+    assert len(take(pipe, 3 * BATCH)) == 3 * BATCH
+    assert ended.wait(60)
+    pipe.close()
+    assert not failed
+    assert len(take(pipe, BATCH)) == BATCH
+
+
 def test_batches_may_differ_in_size() -> None:
     sizes = [4, 1, 3, 2]
 

@@ -119,9 +119,7 @@ class Caller:
 
 def is_iterable(source: Any) -> bool:
     """Whether a source is iterated over rather than called."""
-    if inspect.isgeneratorfunction(source):
-        return True
-    return hasattr(source, "__iter__") or (hasattr(source, "__getitem__") and not callable(source))
+    return inspect.isgeneratorfunction(source) or hasattr(source, "__iter__")
 
 
 def _outputs(value: Any, count: int | None, where: str) -> list[Any]:

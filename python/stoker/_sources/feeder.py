@@ -85,8 +85,6 @@ class Feeder:
 
     def start(self) -> None:
         """Lets the thread run, if it does not, with all that sources need."""
-        if not self.runners:
-            return
         self._check_process()
         with self._changed:
             if not self._waits_for_failure():
@@ -173,6 +171,7 @@ class Feeder:
             assert record.step < 0
             self._meet(record)
             self.is_ended = not record.goes_on
+            self._changed.notify_all()
 
     def _meet(self, record: _Record) -> None:
         self._positions = record.positions
@@ -240,7 +239,9 @@ class Feeder:
             return False
         if not all(runner.is_ready for runner in self.runners):
             return False
-        return self._produced - self._received < self._depth
+        # A source whose epochs are empty gives ends alone, which take no step.
+        has_room = len(self._records) < 2 * self._depth
+        return has_room and self._produced - self._received < self._depth
 
     def _waits_for_failure(self) -> bool:
         """The user is still to meet one: he may not want to go on."""
@@ -328,7 +329,8 @@ class Feeder:
     def _feed(self, outcome: Outcome) -> None:
         assert self._engine is not None
         if outcome.is_end:
-            self._engine.end_epoch(self._used[0])
+            if self._used:  # else nobody meets it
+                self._engine.end_epoch(self._used[0])
         elif outcome.failure is not None:
             self._fail(self._used)
         else:
