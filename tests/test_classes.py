@@ -102,6 +102,16 @@ def test_arguments_split_freely_but_are_given_once() -> None:
         ops.RandomResizedCrop(sise=4)
 
 
+def test_arguments_by_position() -> None:
+    assert repr(ops.ExternalSource([1], 2)) == "ExternalSource(source=[1], num_outputs=2)"
+    with pytest.raises(errors.GraphError, match=r"test_classes.py:\d+.*'source' is given twice"):
+        ops.ExternalSource([1], source=[2])
+    with pytest.raises(errors.GraphError, match=r"takes 0 arguments by position .*, got 2"):
+        ops.Resize(224, 224)
+    with pytest.raises(errors.GraphError, match=r"2 arguments by position \(source, num_outputs\)"):
+        ops.ExternalSource([1], 2, 3)
+
+
 def test_what_an_object_says_of_itself() -> None:
     assert repr(ops.Flip(vertical=1)) == "Flip(vertical=1)"
     assert ops.Flip().device == "cpu"

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from functools import cache
 from operator import attrgetter
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 from stoker import _legacy
 from stoker._names import did_you_mean, user_line
@@ -59,30 +59,31 @@ class OperatorObject:
     ``seed`` is given. A call with lists of inputs returns lists: once for each element, with the
     same arguments and draws.
 
-    Raises ``GraphError`` for an argument that the operator does not have.
+    Raises ``GraphError`` for an argument that the operator does not have, or that is given twice.
     """
 
     _operator: ClassVar[Operator]
     _function: ClassVar[Any]  # of stoker.fn
 
     def __init__(self, *first: Any, **arguments: Any) -> None:
-        arguments = {**arguments, **dict(zip(self._firsts(), first, strict=False))}
-        self._arguments = {k: v for k, v in arguments.items() if v is not None}
+        firsts = self._firsts()
+        if len(first) > len(firsts):
+            takes = ", ".join(firsts) or "none; inputs are given to the call"
+            self._refuse(f"takes {len(firsts)} arguments by position ({takes}), got {len(first)}")
+        by_position = dict(zip(firsts, first, strict=False))
+        for name in by_position.keys() & arguments.keys():
+            self._refuse(f"argument '{name}' is given twice")
+        given = {**by_position, **arguments}
+        self._arguments = {k: v for k, v in given.items() if v is not None}
         known = self._known()
         for name in self._arguments:
             if name not in known:
-                raise GraphError(
-                    f"{self._operator['name']} ({user_line()}): no argument '{name}'."
-                    f"{did_you_mean(name, known)}"
-                )
+                self._refuse(f"no argument '{name}'.{did_you_mean(name, known)}")
 
     def __call__(self, *inputs: Any, **arguments: Any) -> Result:
         for name in arguments.keys() & self._arguments.keys() - _REPEATABLE:
             if arguments[name] is not None:
-                raise GraphError(
-                    f"{self._operator['name']} ({user_line()}): argument '{name}' was given "
-                    "already when the object was made"
-                )
+                self._refuse(f"argument '{name}' was given already when the object was made")
         given = {k: v for k, v in arguments.items() if v is not None}
         result: Result = self._function(*inputs, **{**self._arguments, **given})
         return result
@@ -95,6 +96,9 @@ class OperatorObject:
     def __repr__(self) -> str:
         given = ", ".join(f"{k}={v!r}" for k, v in self._arguments.items())
         return f"{type(self).__name__}({given})"
+
+    def _refuse(self, problem: str) -> NoReturn:
+        raise GraphError(f"{self._operator['name']} ({user_line()}): {problem}")
 
     @classmethod
     def _firsts(cls) -> list[str]:
