@@ -187,6 +187,20 @@ def test_what_is_missing_says_so(tmp_path: Path) -> None:
     assert set(report["missing"].values()) == {"planned", "not planned", "unknown"}
 
 
+def test_policies_need_no_framework(tmp_path: Path) -> None:
+    got, _ = in_process(
+        tmp_path,
+        """
+        import json, sys
+        for name in ("jax", "mxnet", "tensorflow", "torch"):
+            sys.modules[name] = None
+        from nvidia.dali.plugin.base_iterator import LastBatchPolicy
+        print(json.dumps([policy.name for policy in LastBatchPolicy]))
+        """,
+    )
+    assert got == ["FILL", "DROP", "PARTIAL"]
+
+
 def test_what_has_no_effect_is_reported(tmp_path: Path) -> None:
     script = written(
         tmp_path,

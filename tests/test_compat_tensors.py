@@ -77,8 +77,9 @@ def test_copies_to_memory_of_the_script(pictures: Path, size: int, kind: str) ->
     one = images[0]
     one.copy_to_external(address)
     np.testing.assert_array_equal(target[: images.at(0).size], images.at(0).ravel())
-    with pytest.raises(ValueError, match="null pointer"):
-        one.copy_to_external(ctypes.c_void_p(None))
+    for null in (ctypes.c_void_p(None), 0):
+        with pytest.raises(ValueError, match="null pointer"):
+            one.copy_to_external(null)
 
 
 def test_lists_and_tensors_of_a_script_s_own() -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable
-from importlib.util import find_spec
 from typing import Any
 
 from stoker.compat._report import names
@@ -31,8 +30,7 @@ def contents(dotted: str) -> Contents | None:
     if dotted in _OWN:
         return _OWN[dotted](), None
     if dotted in _STANDS_FOR:
-        name = _STANDS_FOR[dotted]
-        return ({}, importlib.import_module(name)) if find_spec(name) else None
+        return {}, importlib.import_module(_STANDS_FOR[dotted])
     package, _, folder = dotted.partition(".")
     return _operators(package, folder) if package in ("fn", "ops") else None
 
@@ -60,9 +58,9 @@ def _top() -> dict[str, Any]:
 
 
 def _pipeline() -> dict[str, Any]:
-    from stoker import DataNode
-
-    return {k: v for k, v in _top().items() if "ipeline" in k} | {"DataNode": DataNode}
+    top = _top()
+    own = {name: top[name] for name in ("Pipeline", "pipeline_def")}
+    return {**own, **_data_node()}
 
 
 def _experimental() -> dict[str, Any]:
@@ -92,12 +90,9 @@ def _release_unused_memory() -> None:
 
 
 def _base_iterator() -> dict[str, Any]:
-    for name in ("stoker.torch", "stoker.jax"):
-        if find_spec(name):
-            policy = getattr(importlib.import_module(name), "LastBatchPolicy", None)
-            if policy is not None:
-                return {"LastBatchPolicy": policy}
-    return {}
+    from stoker.frameworks._epochs import LastBatchPolicy
+
+    return {"LastBatchPolicy": LastBatchPolicy}
 
 
 def _data_node() -> dict[str, Any]:

@@ -217,15 +217,14 @@ def as_list(batch: Batch) -> TensorListCPU:
 
 def _address(pointer: Any) -> int:
     if isinstance(pointer, int):
-        return pointer
-    address = (
-        pointer.value
-        if isinstance(pointer, ctypes.c_void_p)
-        else ctypes.addressof(pointer.contents)
-    )
+        address: int | None = pointer
+    elif isinstance(pointer, ctypes.c_void_p):
+        address = pointer.value
+    else:
+        address = ctypes.addressof(pointer.contents)
     if not address:
         raise ValueError("copy_to_external expects an address, got a null pointer")
-    return int(address)
+    return address
 
 
 def _copy(data: Any, pointer: Any) -> int:
