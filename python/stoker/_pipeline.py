@@ -13,6 +13,7 @@ from typing import Any, Literal, NoReturn
 
 from stoker import _context, _core
 from stoker._facts import Facts
+from stoker._names import user_level
 from stoker._node import DataNode
 from stoker._operator import as_node
 from stoker._options import (
@@ -107,7 +108,8 @@ class Pipeline(Facts, Saved, Styles):
                 raise unknown_setting(name)
         if without_effect.get("debug"):
             warnings.warn(
-                "debug=True has no effect: operators run when the pipeline runs", stacklevel=2
+                "debug=True has no effect: operators run when the pipeline runs",
+                stacklevel=user_level(),
             )
         self._without_effect = {
             **WITHOUT_EFFECT,
@@ -305,7 +307,7 @@ class Pipeline(Facts, Saved, Styles):
         messages = engine.restore(text, force)
         self._inputs.restore(sources or {})
         for message in messages:
-            warnings.warn(message, stacklevel=2)
+            warnings.warn(message, stacklevel=user_level())
 
     def checkpoint(self, filename: str | os.PathLike[str] | None = None) -> str:
         """``state()`` as text for ``Pipeline(checkpoint=)``, also written to a file."""

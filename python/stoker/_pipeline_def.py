@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, overload
 
-from stoker._names import did_you_mean, user_line
+from stoker._names import did_you_mean, user_level, user_line
 from stoker._options import setting_names
 from stoker._pipeline import Pipeline
 from stoker.errors import GraphError
@@ -73,7 +73,7 @@ def _factory(definition: Definition, settings: Mapping[str, Any], make: type[Pip
         # A function that deals shards itself hands them to its reader: no surprise.
         for name in own.keys() & known - {"shard_id", "num_shards"}:
             message = f"{name}= goes to the function {definition.__name__}, not to the pipeline"
-            warnings.warn(message, stacklevel=2)
+            warnings.warn(message, stacklevel=user_level())
         merged = {**settings, **rest}
         if "max_batch_size" in rest:
             merged.pop("batch_size", None)

@@ -13,7 +13,7 @@ from numbered import Numbers
 
 from helpers import make, run_script
 from stoker import Pipeline, fn
-from stoker.errors import GraphError
+from stoker.errors import GraphError, StateError
 from stoker.frameworks._epochs import LastBatchPolicy
 
 pytestmark = pytest.mark.xdist_group("jax")
@@ -284,6 +284,23 @@ def test_peekable_steps_are_of_one_shape(jax: Any, numbers: Numbers) -> None:
     next(iterator)
     with pytest.raises(ValueError, match=r"all steps must be of one shape and type"):
         next(iterator)
+
+
+def test_peeking_where_a_source_cannot_say_where_it_stands(jax: Any) -> None:
+    from stoker.jax.clu import DALIGenericPeekableIterator
+
+    def source() -> Any:
+        for i in range(3):
+            yield np.full((2, 1), i, np.int32)
+
+    pipe = make(lambda: fn.external_source(source), batch_size=2)
+    iterator = DALIGenericPeekableIterator(pipe, ["x"])
+    assert values(next(iterator)["x"]) == [0, 0]
+    assert values(iterator.peek()["x"]) == [1, 1]
+    for ask in (iterator.state_dict, iterator.checkpoints):
+        with pytest.raises(StateError, match="cannot say where it stands"):
+            ask()
+    assert [values(step["x"])[0] for step in iterator] == [1, 2]
 
 
 def test_processes_put_their_own_blocks(tmp_path: Path) -> None:

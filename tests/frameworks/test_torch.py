@@ -237,6 +237,20 @@ def test_ragged_outputs_as_sparse_tensors(pictures: Path) -> None:
         assert not got[height:].any() and not got[:, width:].any()
 
 
+def test_a_shard_without_samples_gives_an_empty_sparse_tensor(pictures: Path) -> None:
+    pipes = [make(lambda: fn.external_source(lambda i: [np.ones((2, 3))])) for _ in range(2)]
+    iterator = DALIRaggedIterator(
+        pipes,
+        ["x"],
+        size=1,
+        last_batch_policy=LastBatchPolicy.PARTIAL,
+        output_types=[DALIRaggedIterator.SPARSE_COO_TAG],
+    )
+    full, empty = (step["x"] for step in next(iterator))
+    assert full.shape == (1, 2, 3)
+    assert (empty.shape, empty.dtype, empty._nnz()) == ((0, 0, 0), torch.float64, 0)
+
+
 def test_output_types_are_checked(pictures: Path) -> None:
     for wrong in (["dense"], ["dense", "thin"]):
         with pytest.raises(GraphError, match=r"output_types expects one of dense, .* 2 outputs"):
@@ -303,10 +317,11 @@ def test_the_lead_reader_is_found(numbers: Numbers, pictures: Path) -> None:
 
 def test_fill_last_batch_is_deprecated(numbers: Numbers) -> None:
     for fill, policy, last in ((True, "FILL", [7, 1]), (False, "PARTIAL", [7])):
-        with pytest.warns(DeprecationWarning, match=f"LastBatchPolicy.{policy}"):
+        with pytest.warns(DeprecationWarning, match=f"LastBatchPolicy.{policy}") as caught:
             iterator = DALIGenericIterator(
                 numbers(7, 2), ["label"], reader_name="reader", fill_last_batch=fill
             )
+        assert caught[0].filename == __file__
         assert all_labels(iterator)[-1] == last
 
 

@@ -14,7 +14,7 @@ from numbered import Numbers
 
 from helpers import make
 from stoker import Pipeline, fn
-from stoker.errors import GraphError
+from stoker.errors import GraphError, StateError
 from stoker.mxnet import (
     DALIClassificationIterator,
     DALIGenericIterator,
@@ -98,6 +98,36 @@ def test_partial_batches_are_full_with_padding(numbers: Numbers) -> None:
     assert [one.pad for one in steps] == [0, 0, 2]
     assert [one.label[0].shape for one in steps] == [(3,)] * 3
     assert steps[-1].label[0].asnumpy()[0] == 7
+
+
+def test_padding_does_not_count_what_was_skipped(damaged: Path) -> None:
+    def define() -> Any:
+        encoded, label = fn.readers.file(file_root=damaged)
+        return fn.resize(fn.decoders.image(encoded), size=[8, 8]), fn.cast(label, dtype="bool")
+
+    (one,) = next(
+        DALIClassificationIterator(
+            make(define, batch_size=4, on_error="skip"),
+            size=3,
+            last_batch_policy=LastBatchPolicy.PARTIAL,
+        )
+    )
+    assert one.data[0].shape[0] == one.label[0].shape[0] == 3, "the second of four is damaged"
+    assert one.pad == 1
+
+
+def test_sources_that_cannot_say_where_they_stand() -> None:
+    def source() -> Any:
+        for i in range(3):
+            yield np.full((2, 1), i, np.int32)
+
+    pipe = make(lambda: fn.external_source(source), batch_size=2)
+    iterator = DALIGenericIterator(pipe, [("x", "data")])
+    assert iterator.provide_data[0].shape == (2, 1)
+    with pytest.raises(StateError, match="cannot say where it stands"):
+        iterator.state_dict()
+    got = [int(step[0].data[0].asnumpy()[0, 0]) for step in iterator]
+    assert got == [0, 1, 2]
 
 
 def test_a_network_learns_from_it(pictures: Path) -> None:

@@ -146,8 +146,12 @@ def test_other_edits_warn(files: list[str]) -> None:
 
     state = make(one, batch_size=4).state()
     pipe = make(two, batch_size=4)
-    with pytest.warns(UserWarning, match="edited"):
+    with pytest.warns(UserWarning, match="edited") as caught:
         pipe.restore(state)
+    begun = make(two, batch_size=4, checkpoint=state)
+    with pytest.warns(UserWarning, match="edited") as at_build:
+        begun.build()
+    assert {w.filename for w in [*caught, *at_build]} == {__file__}
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"format": "x"}', "null", "nonsense"])

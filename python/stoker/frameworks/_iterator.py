@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 from stoker import Batch, Pipeline
+from stoker._names import user_level
 from stoker.errors import GraphError, StateError
 from stoker.frameworks import _ranks
 from stoker.frameworks._epochs import (
@@ -308,17 +309,18 @@ class BaseIterator(ABC):
         return {
             name: self._converted(
                 batch,
-                len(batch) if keep == self.batch_size else _first(batch, keep),
+                self._kept(batch, keep),
                 i,
                 f"output '{name}'{where}",
             )
             for i, (name, batch) in enumerate(zip(self._names, batches, strict=True))
         }
 
-
-def _first(batch: Batch, keep: int) -> int:
-    """How many samples are among the first ``keep`` of the whole batch; some may be skipped."""
-    return sum(batch.index_in_batch(i) < keep for i in range(len(batch)))
+    def _kept(self, batch: Batch, keep: int) -> int:
+        """How many samples are among the first ``keep`` of the whole batch; some may be skipped."""
+        if keep == self.batch_size:
+            return len(batch)
+        return sum(batch.index_in_batch(i) < keep for i in range(len(batch)))
 
 
 def lead_reader(pipelines: Pipeline | Sequence[Pipeline]) -> str | None:
@@ -346,7 +348,7 @@ def _policy(policy: LastBatchPolicy, fill_last_batch: bool | None) -> LastBatchP
         warnings.warn(
             f"fill_last_batch is deprecated: say last_batch_policy=LastBatchPolicy.{policy.name}",
             DeprecationWarning,
-            stacklevel=4,
+            stacklevel=user_level(),
         )
     if not isinstance(policy, LastBatchPolicy):
         raise GraphError(f"last_batch_policy expects a LastBatchPolicy, got {policy!r}")

@@ -7,16 +7,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from stoker.errors import StateError
 from stoker.frameworks._iterator import BaseIterator
 
 
 class _Waiting(NamedTuple):
-    """A step that was made and not given, and where the iterator stood before it."""
+    """A step that was made and not given, and where the iterator stood before it.
+
+    ``refusal``: of a pipeline that cannot say where it stands; then there is no state.
+    """
 
     step: Any
+    epoch: int
     state: dict[str, Any]
     checkpoints: list[str]
-    epoch: int
+    refusal: StateError | None
 
 
 class Peekable(BaseIterator):
@@ -27,13 +32,19 @@ class Peekable(BaseIterator):
     def peek(self) -> Any:
         """The next step, which the iterator still gives. Raises ``StopIteration`` at the end."""
         if self._waiting is None:
-            before = super().state_dict(), super().checkpoints(), super().epoch
-            self._waiting = _Waiting(super().__next__(), *before)
+            state, checkpoints, refusal = {}, [], None
+            try:
+                state, checkpoints = super().state_dict(), super().checkpoints()
+            except StateError as e:
+                refusal = e
+            epoch = super().epoch
+            self._waiting = _Waiting(super().__next__(), epoch, state, checkpoints, refusal)
         return self._waiting.step
 
     def __next__(self) -> Any:
-        step = self.peek()
-        self._waiting = None
+        if self._waiting is None:
+            return super().__next__()
+        step, self._waiting = self._waiting.step, None
         return step
 
     @property
@@ -43,7 +54,8 @@ class Peekable(BaseIterator):
 
     def state_dict(self) -> dict[str, Any]:
         """Where the iterator stands after what it gave: a small dict that JSON can hold."""
-        return super().state_dict() if self._waiting is None else self._waiting.state
+        before = self._before()
+        return super().state_dict() if before is None else before.state
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Goes on after a state; see ``BaseIterator``."""
@@ -52,7 +64,13 @@ class Peekable(BaseIterator):
 
     def checkpoints(self) -> list[str]:
         """A text per pipeline, for ``Pipeline(checkpoint=)``; see ``BaseIterator``."""
-        return super().checkpoints() if self._waiting is None else self._waiting.checkpoints
+        before = self._before()
+        return super().checkpoints() if before is None else before.checkpoints
+
+    def _before(self) -> _Waiting | None:
+        if self._waiting is not None and self._waiting.refusal is not None:
+            raise self._waiting.refusal
+        return self._waiting
 
     def _is_finished(self) -> bool:
         return self._waiting is None and super()._is_finished()

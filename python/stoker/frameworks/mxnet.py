@@ -91,13 +91,12 @@ class DALIGenericIterator(Peekable, mx.io.DataIter):  # type: ignore[misc]
         return mx.nd.from_dlpack(batch.__dlpack__())
 
     def _dict(self, pipeline: int, batches: Sequence[Batch], keep: int) -> dict[str, Any]:
-        size = min((len(batch) for batch in batches), default=0)
-        tensors = super()._dict(pipeline, batches, size)
+        tensors = super()._dict(pipeline, batches, self.batch_size)  # all: `pad` says what counts
         if self._squeezes:
             for name, tag in zip(self._names, self._tags, strict=True):
                 if tag == self.LABEL_TAG:
                     tensors[name] = _squeezed(tensors[name])
-        return {**tensors, "": max(0, size - keep)}
+        return {**tensors, "": len(batches[0]) - self._kept(batches[0], keep)}
 
     def _arranged(self, dicts: list[dict[str, Any]]) -> list[mx.io.DataBatch]:
         return [

@@ -160,8 +160,9 @@ class DALIRaggedIterator(_Torch, Established):
         kind = self._types[output]
         if kind == self.DENSE_TAG:
             return super()._converted(batch, count, output, place)
-        samples = self._samples(batch, count)
-        return samples if kind == self.SPARSE_LIST_TAG else _sparse(samples)
+        if kind == self.SPARSE_LIST_TAG:
+            return self._samples(batch, count)
+        return _sparse(self._samples(batch, count), torch.from_dlpack(batch[0]))
 
 
 def feed_ndarray(
@@ -196,16 +197,19 @@ def _refuse_simulated(batch: Batch) -> None:
         )
 
 
-def _sparse(samples: Sequence[torch.Tensor]) -> torch.Tensor:
+def _sparse(samples: Sequence[torch.Tensor], like: torch.Tensor) -> torch.Tensor:
     """Samples one behind the other as a sparse tensor, as large as the largest extents.
 
-    Every element is listed, zeros too.
+    Every element is listed, zeros too. Without samples it is an empty one, of the type of ``like``.
     """
+    if not samples:
+        return like.new_zeros([0] * (1 + like.dim())).to_sparse()
     extents = [max(extent) for extent in zip(*(s.shape for s in samples), strict=True)]
     indices = []
     for number, sample in enumerate(samples):
-        where = torch.ones(sample.shape, dtype=torch.bool).nonzero().T
-        indices.append(torch.cat([torch.full((1, where.shape[1]), number), where]))
+        where = torch.ones(sample.shape, dtype=torch.bool, device=sample.device).nonzero().T
+        numbers = torch.full((1, where.shape[1]), number, device=sample.device)
+        indices.append(torch.cat([numbers, where]))
     values = torch.cat([s.reshape(-1) for s in samples])
     shape = [len(samples), *extents]
     return torch.sparse_coo_tensor(torch.cat(indices, 1), values, shape, check_invariants=False)
