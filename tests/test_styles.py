@@ -169,8 +169,8 @@ def test_whether_it_began_from_a_checkpoint(pictures: Path) -> None:
     np.testing.assert_array_equal(again.run()[1].as_array(), pipe.run()[1].as_array())
 
 
-def drawn(repository: Path, pipe: Pipeline, **options: bool) -> str:
-    path = repository / "graph.dot"
+def drawn(folder: Path, pipe: Pipeline, **options: bool) -> str:
+    path = folder / "graph.dot"
     pipe.save_graph_to_dot_file(path, **options)
     return path.read_text()
 
@@ -188,6 +188,12 @@ def test_a_graph_is_drawn(tmp_path: Path) -> None:
     full = drawn(tmp_path, make(define), show_tensors=True, show_ids=True, use_colors=True)
     assert '"source" -> "turn" [label="source[0]"]' in full
     assert re.search(r'"turn" \[label="turn\\nflip\\n3", style=filled, fillcolor=\w+\];', full)
+
+
+def test_quotes_in_names_are_drawn(tmp_path: Path) -> None:
+    text = drawn(tmp_path, make(lambda: fn.random.uniform(name='a "b"')))
+    assert r'  "a \"b\"" [label="a \"b\"\nrandom.uniform"];' in text
+    assert r'  "a \"b\"" -> "output 0";' in text
 
 
 def test_no_memory_by_operator() -> None:

@@ -19,17 +19,17 @@ def dot(
     use_colors: by device. Arguments that operators compute are dashed edges.
     """
     graph = json.loads(saved)
-    names = [node["name"] for node in graph["nodes"]]
+    names = [node["name"].replace('"', '\\"') for node in graph["nodes"]]
     lines = ["digraph stoker {"]
-    for number, node in enumerate(graph["nodes"]):
-        label = f"{node['name']}\\n{node['op']}" + (f"\\n{number}" if show_ids else "")
+    for number, (name, node) in enumerate(zip(names, graph["nodes"], strict=True)):
+        label = f"{name}\\n{node['op']}" + (f"\\n{number}" if show_ids else "")
         colour = f", style=filled, fillcolor={_COLOURS[node['device']]}" if use_colors else ""
-        lines.append(f'  "{node["name"]}" [label="{label}"{colour}];')
-    for node in graph["nodes"]:
+        lines.append(f'  "{name}" [label="{label}"{colour}];')
+    for name, node in zip(names, graph["nodes"], strict=True):
         for edge in filter(None, node["inputs"]):
-            lines.append(_edge(names, edge, node["name"], "", show_tensors))
+            lines.append(_edge(names, edge, name, "", show_tensors))
         for argument, edge in node["computed"].items():
-            lines.append(_edge(names, edge, node["name"], argument, show_tensors))
+            lines.append(_edge(names, edge, name, argument, show_tensors))
     for number, edge in enumerate(graph["outputs"]):
         lines.append(f'  "output {number}" [shape=box];')
         lines.append(_edge(names, edge, f"output {number}", "", show_tensors))
