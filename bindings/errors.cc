@@ -80,8 +80,8 @@ void bind_errors(nb::module_& m) {
   types.device =
       make_type(m, "DeviceError", "A device is missing, or work on it failed.", {types.error});
   types.state = make_type(m, "StateError",
-                          "A state or saved graph that does not fit; a pipeline used after fork or "
-                          "from two threads at once.",
+                          "A state that does not fit or that a source cannot give; a pipeline used "
+                          "after a fork or from two threads at once.",
                           {types.error});
   types.source = make_type(m, "SourceError",
                            "Data that was to be fed did not come: nothing was fed, or a source "

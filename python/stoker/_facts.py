@@ -20,7 +20,7 @@ class Facts(ABC):
         """What a reader knows of its data: ``epoch_size``, ``epoch_size_padded``,
         ``number_of_shards``, ``shard_id``, …
 
-        Without a name: a dict of all readers.
+        Without a name: a dict of all readers. Raises ``GraphError`` when no reader has that name.
         """
         engine = self._built()
         if name is not None:

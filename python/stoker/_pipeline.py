@@ -255,7 +255,8 @@ class Pipeline(Facts, Saved, Styles):
         DLPack. It is copied, unless the node has ``no_copy=True``. Batches may be fed ahead; each
         step takes one. ``cuda_stream`` and ``use_copy_kernel`` have no effect.
 
-        Raises ``GraphError`` that names the sample when its type is not that of the node.
+        Raises ``GraphError`` that names the sample when its type is not that of the node, and
+        ``BudgetError`` where copies that wait have filled their share of ``memory_limit``.
         """
         self.build()
         name = data_node.name if isinstance(data_node, DataNode) else str(data_node)
@@ -325,10 +326,12 @@ class Pipeline(Facts, Saved, Styles):
 
     @property
     def max_batch_size(self) -> int | None:
+        """``batch_size``; None when none was given."""
         return self._options.batch_size
 
     @property
     def num_threads(self) -> int:
+        """CPU workers."""
         return self._options.num_threads or usable_cpus()
 
     @property
@@ -338,6 +341,7 @@ class Pipeline(Facts, Saved, Styles):
 
     @property
     def num_outputs(self) -> int:
+        """Outputs of ``run()``; 0 before they are set."""
         return len(self._outputs)
 
     def __getattr__(self, name: str) -> Any:

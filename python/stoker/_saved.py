@@ -36,7 +36,11 @@ class Saved(ABC):
         filename: str | os.PathLike[str] | None = None,
         **overrides: Any,
     ) -> SavedPipeline:
-        """The pipeline that ``serialize`` saved, from text or a file; settings given here win."""
+        """The pipeline that ``serialize`` saved, from text or a file; settings given here win.
+
+        Raises ``GraphError`` for what is no saved pipeline, or has operators or settings that are
+        not known. Sources of ``fn.external_source`` are not saved: their nodes are to be fed.
+        """
         if (serialized_pipeline is None) == (filename is None):
             raise GraphError("deserialize expects either the text or filename=")
         if filename is not None:

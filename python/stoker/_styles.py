@@ -44,8 +44,10 @@ class Styles(ABC):
     def run(self) -> tuple[_core.Batch, ...]:
         """The next batch of every output.
 
-        Raises StopIteration where the source of an ``fn.external_source``, or ``iter_setup()``,
-        ended its epoch, until ``reset()`` begins the next one.
+        Raises ``StopIteration`` where the source of an ``fn.external_source``, or ``iter_setup()``,
+        ended its epoch, until ``reset()`` begins the next one; ``SampleError`` for damaged samples
+        and ``SourceError`` where a source failed, which take their step; ``SourceError`` where
+        nothing was fed; ``BudgetError`` and ``DeviceError``.
         """
         self._use(BASIC)
         self._begin_ahead()
@@ -58,7 +60,7 @@ class Styles(ABC):
         self._schedule()
 
     def outputs(self) -> tuple[_core.Batch, ...]:
-        """The batches of the oldest iteration that ``schedule_run`` began."""
+        """The batches of the oldest iteration that ``schedule_run`` began. Raises as ``run()``."""
         self._use(SCHEDULED)
         return self._handed_out(self._take())
 

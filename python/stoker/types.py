@@ -141,7 +141,12 @@ def Constant(  # noqa: N802 - the established name
     layout: str | None = None,
     device: str | None = None,
 ) -> DataNode:
-    """A node that gives this value, a number, list or array, for every sample."""
+    """A node that gives this value, a number, list or array, for every sample.
+
+    ``shape``: default: the value's. ``dtype``: default: that of an array; of numbers and lists
+    ``BOOL`` or ``INT32`` where all are such, else ``FLOAT``. Raises ``GraphError`` outside of a
+    pipeline's definition, and for a value that is not of numbers.
+    """
     from stoker._operator import constant
 
     return constant(value, dtype=dtype, shape=shape, layout=layout, device=device)

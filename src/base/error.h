@@ -35,7 +35,7 @@ struct DeviceError : Error {
 struct SourceError : Error {
   using Error::Error;
 };
-// A state or saved graph that does not fit, a pipeline used after fork or from two threads at once.
+// A state that does not fit, a pipeline used after fork or from two threads at once.
 struct StateError : Error {
   using Error::Error;
 };

@@ -45,6 +45,7 @@ def feed_ndarray(dali_tensor: Batch | Tensor, arr: Array, cuda_stream: Any = Non
     """Copies a batch or sample into an array of the same shape and type, and returns that.
 
     ``cuda_stream`` is accepted without effect.
+    Raises ``GraphError`` where shapes or types differ.
     """
     source = (
         host_array(dali_tensor, len(dali_tensor), "NumPy")

@@ -171,6 +171,7 @@ def feed_ndarray(
     """Copies a batch or sample into a tensor of the same shape and type, and returns that.
 
     ``cuda_stream`` is accepted without effect: torch orders the copy on its current stream.
+    Raises ``GraphError`` where shapes or types differ.
     """
     if isinstance(dali_tensor, Batch):
         _refuse_simulated(dali_tensor)
