@@ -19,6 +19,8 @@ nb::dict describe(Device& device) {
   d["memory"] = usage.limit;
   d["in_use"] = usage.in_use;
   d["high_water"] = usage.high_water;
+  d["pinned"] = usage.pinned;
+  d["pinned_high_water"] = usage.pinned_high_water;
   return d;
 }
 
@@ -32,7 +34,8 @@ void bind_devices(nb::module_& m) {
         for (Device* d : devices()) l.append(describe(*d));
         return l;
       },
-      "name, kind, decoder, memory, in_use and high_water of each device.");
+      "name, kind, decoder, memory, in_use, high_water, pinned and pinned_high_water of each "
+      "device.");
   m.def("missing_gpu", &missing_gpu, "Why there is no GPU; \"\" if there is one.");
 }
 

@@ -33,6 +33,7 @@ PipelineOptions options_of(const nb::dict& d) {
   }
   take(d, "on_error", o.on_error);
   take(d, "memory_limit", o.memory_limit);
+  take(d, "device_memory_limit", o.device_memory_limit);
   take(d, "read_ahead_limit", o.read_ahead_limit);
   take(d, "executor", o.executor);
   take(d, "shard_id", o.shard_id);
@@ -45,7 +46,7 @@ PipelineOptions options_of(const nb::dict& d) {
 
 // Note [Shares of the budget]
 nb::dict memory(const Pipeline::Stats& s) {
-  nb::dict batches, scratch, read_ahead, d;
+  nb::dict batches, scratch, read_ahead, device, d;
   batches["limit"] = s.batches.limit;
   batches["in_use"] = s.batches.in_use;
   batches["high_water"] = s.batches.high_water;
@@ -56,10 +57,14 @@ nb::dict memory(const Pipeline::Stats& s) {
   read_ahead["limit"] = s.read_ahead_limit + s.fed_limit;
   read_ahead["in_use"] = s.executor.read_ahead + s.fed.in_use;
   read_ahead["high_water"] = s.executor.read_ahead_high_water + s.fed.high_water;
+  device["limit"] = s.executor.device.limit;
+  device["in_use"] = s.executor.device.in_use;
+  device["high_water"] = s.executor.device.high_water;
   d["limit"] = s.memory_limit;
   d["batches"] = batches;
   d["scratch"] = scratch;
   d["read_ahead"] = read_ahead;
+  d["device"] = device;
   return d;
 }
 

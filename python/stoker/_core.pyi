@@ -37,7 +37,7 @@ class StateError(Error):
     """A state or saved graph that does not fit; a pipeline used after fork or from two threads."""
 
 def devices() -> list[dict[str, Any]]:
-    """name, kind, decoder, memory, in_use and high_water of each device."""
+    """name, kind, decoder, memory, in_use, high_water, pinned and pinned_high_water of each device."""
 
 def missing_gpu() -> str:
     """Why there is no GPU; "" if there is one."""

@@ -18,6 +18,8 @@ class Device(NamedTuple):
       simulated) and ``"cpu"`` (for want of another) are the CPU, whose pixels are copied.
     - ``memory``: bytes that it has. ``in_use``, ``high_water``: bytes that pipelines of this
       process hold there, and the most they held.
+    - ``pinned``, ``pinned_high_water``: bytes of host memory that are locked for copies to it, and
+      the most there were.
     """
 
     name: str
@@ -26,6 +28,8 @@ class Device(NamedTuple):
     memory: int
     in_use: int
     high_water: int
+    pinned: int
+    pinned_high_water: int
 
 
 def devices() -> list[Device]:

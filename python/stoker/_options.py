@@ -53,6 +53,7 @@ class Options(NamedTuple):
     prefetch_queue_depth: int
     on_error: str
     memory_limit: int
+    device_memory_limit: int
     read_ahead_limit: int | None
     io_threads: int | None
     executor: str
@@ -92,6 +93,7 @@ def make_options(values: Mapping[str, Any]) -> Options:
         seed=_negative_is_none("seed", options.seed),
         prefetch_queue_depth=_depth(options.prefetch_queue_depth),
         memory_limit=_at_least(0, "memory_limit", options.memory_limit),
+        device_memory_limit=_at_least(0, "device_memory_limit", options.device_memory_limit),
         read_ahead_limit=_at_least_or_none(0, "read_ahead_limit", options.read_ahead_limit),
         io_threads=_at_least_or_none(1, "io_threads", options.io_threads),
         num_shards=_at_least(1, "num_shards", options.num_shards),

@@ -49,8 +49,9 @@ class Pipeline(Facts, Saved, Styles):
     - ``prefetch_queue_depth``: batches prepared ahead.
     - ``on_error``: what a damaged sample does: ``"raise"``, ``"skip"`` (a shorter batch) or
       ``"replace"``.
-    - ``memory_limit``: bytes of host memory; 0 is half of the machine's. ``read_ahead_limit``:
-      bytes of files read ahead, by ``io_threads``; None is 16 MiB for each of num_threads.
+    - ``memory_limit``: bytes of host memory; 0 is half of the machine's. ``device_memory_limit``:
+      bytes of the GPU's; 0 is all of it. ``read_ahead_limit``: bytes of files read ahead, by
+      ``io_threads``; None is 16 MiB for each of num_threads.
     - ``executor``: ``"pipelined"``, or ``"simple"``: one thread, no overlap and no rewrites, to
       compare against.
     - ``shard_id``, ``num_shards``: which part of the samples a pipeline without a reader counts;
@@ -85,6 +86,7 @@ class Pipeline(Facts, Saved, Styles):
         *,
         on_error: str = "raise",
         memory_limit: int = 0,
+        device_memory_limit: int = 0,
         read_ahead_limit: int | None = None,
         io_threads: int | None = None,
         executor: str = "pipelined",

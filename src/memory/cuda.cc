@@ -46,6 +46,16 @@ class CudaBuffer final : public Buffer {
   std::shared_ptr<StreamHandle> stream_;
 };
 
+class PinnedBuffer final : public Buffer {
+ public:
+  PinnedBuffer(void* data, size_t size, std::shared_ptr<Core> core)
+      : Buffer(static_cast<std::byte*>(data), size), core_(std::move(core)) {}
+  ~PinnedBuffer() override { core_->unpin(data(), size()); }
+
+ private:
+  std::shared_ptr<Core> core_;
+};
+
 class CudaEvent final : public Event {
  public:
   explicit CudaEvent(std::shared_ptr<Core> core) : core_(std::move(core)) {
@@ -198,6 +208,10 @@ class CudaDevice final : public Device {
     return std::make_unique<CudaStream>(*this, core_, std::move(name));
   }
   std::unique_ptr<Event> make_event() override { return std::make_unique<CudaEvent>(core_); }
+  std::shared_ptr<Buffer> try_pin(size_t bytes) override {
+    void* p = core_->try_pin(bytes);
+    return p ? std::make_shared<PinnedBuffer>(p, bytes, core_) : nullptr;
+  }
   DeviceUsage usage() const override { return core_->usage(); }
   void check() override { core_->check(); }
   void trim() override { core_->trim(); }

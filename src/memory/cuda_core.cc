@@ -124,6 +124,28 @@ void Core::free(void* p, cudaStream_t stream) noexcept {
   sizes_.erase(at);
 }
 
+void* Core::try_pin(size_t bytes) {
+  const Current current(index);
+  void* p = nullptr;
+  const cudaError_t error = cudaHostAlloc(&p, bytes, cudaHostAllocPortable);
+  if (error == cudaErrorMemoryAllocation) {
+    (void)cudaGetLastError();
+    return nullptr;
+  }
+  require(error, "locking host memory");
+  std::lock_guard lock(mutex_);
+  usage_.pinned += bytes;
+  usage_.pinned_high_water = std::max(usage_.pinned_high_water, usage_.pinned);
+  return p;
+}
+
+void Core::unpin(void* p, size_t bytes) noexcept {
+  const Current current(index);
+  (void)cudaFreeHost(p);  // fails only where the GPU is lost
+  std::lock_guard lock(mutex_);
+  usage_.pinned -= bytes;
+}
+
 DeviceUsage Core::usage() const {
   std::lock_guard lock(mutex_);
   return usage_;

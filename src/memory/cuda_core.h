@@ -44,6 +44,9 @@ class Core {
   // Null when the limit does not allow it, or the GPU has no memory left.
   void* try_allocate(size_t bytes, cudaStream_t stream);
   void free(void* p, cudaStream_t stream) noexcept;
+  // Null when the system does not give it.
+  void* try_pin(size_t bytes);
+  void unpin(void* p, size_t bytes) noexcept;
   DeviceUsage usage() const;
   void trim();
 

@@ -153,6 +153,18 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   return noted("cudaEventSynchronize", device_of(event));
 }
 
+cudaError_t cudaHostAlloc(void** p, size_t bytes, unsigned flags) {
+  const cudaError_t e = noted("cudaHostAlloc " + std::to_string(flags), cuda().current);
+  if (e != cudaSuccess) return e;
+  *p = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+  cuda().allocated[*p] = bytes;
+  return e;
+}
+cudaError_t cudaFreeHost(void* p) {
+  cuda().allocated.erase(p);
+  std::free(p);
+  return noted("cudaFreeHost", cuda().current);
+}
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
   const cudaError_t e = noted("cudaMemcpyAsync " + std::to_string(kind), device_of(stream));

@@ -114,6 +114,22 @@ TEST_F(Cuda, MemoryIsCountedAndLimited) {
   EXPECT_EQ(stream->try_acquire(1), nullptr) << "others may hold the memory";
 }
 
+TEST_F(Cuda, HostMemoryIsPinned) {
+  const CudaFound found = find_cuda_devices();
+  Device& second = *found.devices[1];
+  auto buffer = second.try_pin(5000);
+  EXPECT_EQ(buffer->size(), 5000u);
+  EXPECT_EQ(fake::cuda().count("cudaHostAlloc 1 1"), 1) << "portable, by the right GPU";
+  EXPECT_EQ(second.usage().pinned, 5000u);
+  buffer.reset();
+  EXPECT_EQ(fake::cuda().count("cudaFreeHost 1"), 1);
+  EXPECT_EQ(second.usage().pinned, 0u);
+  EXPECT_EQ(second.usage().pinned_high_water, 5000u);
+  fake::cuda().errors["cudaHostAlloc 1"] = {cudaErrorMemoryAllocation, cudaErrorUnknown};
+  EXPECT_EQ(second.try_pin(1), nullptr);
+  EXPECT_TRUE(has(device_error([&] { second.try_pin(1); }), "cuda:1, locking host memory"));
+}
+
 TEST_F(Cuda, BuffersAndEventsOutliveStreamAndDevice) {
   std::shared_ptr<Buffer> buffer;
   std::unique_ptr<Event> event;

@@ -108,7 +108,8 @@ class Stream {
   // this stream still stands. Null when the device's limit does not allow it now.
   virtual std::shared_ptr<Buffer> try_acquire(size_t bytes) = 0;
 
-  // Host memory stays as it is until the copy is done.
+  // Host memory stays as it is until the copy is done. Where it is not of Device::try_pin the
+  // caller may wait for the stream.
   virtual void copy(void* to, const void* from, size_t bytes, Copy direction,
                     std::string_view name) = 0;
   // Runs `program` (Note [Block programs]) on a copy of it. An empty grid is nothing to do.
@@ -140,6 +141,7 @@ struct DeviceUsage {
   size_t in_use = 0;  // allocated and not yet freed, in the order of the calls
   int64_t allocations = 0;  // of these, how many
   size_t high_water = 0;
+  size_t pinned = 0, pinned_high_water = 0;  // bytes of the host's memory that are locked for it
 };
 
 // Streams, events and buffers may outlive their device object.
@@ -150,6 +152,9 @@ class Device {
   virtual std::string_view kind() const = 0;  // "simulated"
   virtual std::unique_ptr<Stream> make_stream(std::string name) = 0;
   virtual std::unique_ptr<Event> make_event() = 0;
+  // Host memory that the device reads and writes by itself, aligned to a page. Slow; letting go of
+  // it may wait for the device. Null when the system does not give it.
+  virtual std::shared_ptr<Buffer> try_pin(size_t bytes) = 0;
   virtual DeviceUsage usage() const = 0;
   // For hand-outs: throws what failed until now (Note [Device errors]) without waiting.
   virtual void check() = 0;

@@ -29,18 +29,13 @@ namespace {
 
 constexpr size_t kSmallestClass = 256;
 constexpr size_t kBehind = 64;  // readable bytes behind every block
-constexpr size_t kPage = 4096, kPagedFrom = 64 << 10;
 
-struct FreeBlock {
-  void operator()(std::byte* p) const { std::free(p); }
+struct GiveBack {
+  BlockSource* source = nullptr;
+  size_t bytes = 0;
+  void operator()(std::byte* p) const { source->give_back(p, bytes); }
 };
-using Block = std::unique_ptr<std::byte, FreeBlock>;
-
-Block system_block(size_t size) {
-  const size_t align = size >= kPagedFrom ? kPage : 64;
-  const size_t whole = (size + kBehind + align - 1) & ~(align - 1);
-  return Block(static_cast<std::byte*>(std::aligned_alloc(align, whole)));
-}
+using Block = std::unique_ptr<std::byte, GiveBack>;
 
 constexpr int at(Use use) { return static_cast<int>(use); }
 
@@ -73,6 +68,11 @@ struct HostPool::State {
     uint64_t since;
   };
 
+  State(size_t limit, std::shared_ptr<BlockSource> source) : source(std::move(source)) {
+    now.limit = limit;
+  }
+
+  const std::shared_ptr<BlockSource> source;  // outlives the blocks below
   // In a forked child the mutex may be held by a thread that is not there.
   const pid_t owner = getpid();
   mutable std::mutex mutex;
@@ -150,6 +150,10 @@ struct HostPool::State {
   }
 
   bool is_foreign() const { return getpid() != owner; }
+  // Null when there is none.
+  Block new_block(size_t size) const {
+    return Block(source->take(size + kBehind), {source.get(), size + kBehind});
+  }
   // From here on: Requires: mutex is not held.
   void finish_call(const std::shared_ptr<Listener>& l) {
     if (!l) return;
@@ -163,7 +167,7 @@ struct HostPool::State {
     if (before) quiet.wait(lock, [&] { return before->running == 0; });
   }
   void put_back(Block block, size_t size, Use use) noexcept {
-    if (is_foreign()) return;  // the block goes back to the system
+    if (is_foreign()) return;  // the block goes back to its source, which knows what to do
     poison(block.get(), size + kBehind);
     std::vector<Block> gone;
     std::shared_ptr<Listener> l;
@@ -210,7 +214,8 @@ class HostBuffer final : public Buffer {
 
 }  // namespace
 
-HostPool::HostPool(size_t limit) : state_(std::make_shared<State>()) { state_->now.limit = limit; }
+HostPool::HostPool(size_t limit, std::shared_ptr<BlockSource> source)
+    : state_(std::make_shared<State>(limit, std::move(source))) {}
 
 HostPool::~HostPool() {
   if (state_->is_foreign()) {
@@ -239,10 +244,10 @@ std::shared_ptr<Buffer> HostPool::try_acquire(size_t bytes, Use use) {
   }
   gone.clear();
   try {
-    if (!block) block = system_block(size);
+    if (!block) block = state_->new_block(size);
     if (!block) {
       trim();
-      block = system_block(size);
+      block = state_->new_block(size);
     }
     if (!block)
       throw BudgetError("the system has no memory for " + in_words(bytes) +
@@ -280,6 +285,7 @@ void HostPool::trim() {
     gone = state_->everything();
     state_->recent_peak = state_->now.in_use;
   }
+  state_->source->trim();
 #ifdef __GLIBC__
   malloc_trim(0);
 #endif

@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "memory/blocks.h"
 #include "memory/buffer.h"
 
 namespace stoker {
@@ -42,7 +43,8 @@ struct Usage {
 // in use since trim(): so nothing grows over epochs, whatever the sizes.
 class HostPool {
  public:
-  explicit HostPool(size_t limit = SIZE_MAX);  // bytes
+  explicit HostPool(size_t limit = SIZE_MAX,  // bytes
+                    std::shared_ptr<BlockSource> source = system_blocks());
   ~HostPool();  // buffers may live on; the callback ends as with on_release(nullptr)
   HostPool(const HostPool&) = delete;
   HostPool& operator=(const HostPool&) = delete;

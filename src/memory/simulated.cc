@@ -68,6 +68,19 @@ class SimulatedBuffer final : public Buffer {
   const std::shared_ptr<Lane> lane_;
 };
 
+class PinnedBuffer final : public Buffer {
+ public:
+  PinnedBuffer(void* p, size_t bytes, std::shared_ptr<Core> core)
+      : Buffer(static_cast<std::byte*>(p), bytes), core_(std::move(core)) {}
+  ~PinnedBuffer() override {
+    std::lock_guard lock(core_->mutex);
+    core_->memory.unpin(data());
+  }
+
+ private:
+  const std::shared_ptr<Core> core_;
+};
+
 class SimulatedStream final : public Stream {
  public:
   SimulatedStream(Device& device, std::shared_ptr<Core> core, std::string name)
@@ -188,8 +201,12 @@ class SimulatedStream final : public Stream {
   }
   // Requires, for these: Core::mutex is held.
   void check_side(const void* p, size_t bytes, bool is_device, bool writes, const Actor& a) {
-    if (is_device) core_->memory.use(p, bytes, writes, a);
-    else core_->memory.expect_host(p, bytes, a);
+    if (is_device) {
+      core_->memory.use(p, bytes, writes, a);
+    } else {
+      core_->memory.expect_host(p, bytes, a);
+      core_->pageable_copies += !core_->memory.is_pinned(p, bytes);
+    }
   }
   void enqueue(Work work, std::string_view name, const std::string& what, int64_t ns,
                std::function<void()> run) {
@@ -225,6 +242,17 @@ std::unique_ptr<Stream> SimulatedDevice::make_stream(std::string name) {
 
 std::unique_ptr<Event> SimulatedDevice::make_event() {
   return std::make_unique<SimulatedEvent>(core_);
+}
+
+std::shared_ptr<Buffer> SimulatedDevice::try_pin(size_t bytes) {
+  std::lock_guard lock(core_->mutex);
+  void* p = core_->memory.try_pin(bytes, core_->options.pinned_limit);
+  return p ? std::make_shared<PinnedBuffer>(p, bytes, core_) : nullptr;
+}
+
+int64_t SimulatedDevice::pageable_copies() const {
+  std::lock_guard lock(core_->mutex);
+  return core_->pageable_copies;
 }
 
 DeviceUsage SimulatedDevice::usage() const {

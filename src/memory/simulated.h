@@ -31,6 +31,7 @@ namespace stoker {
 
 struct SimulatedOptions {
   size_t memory_limit = size_t{1} << 30;  // bytes
+  size_t pinned_limit = SIZE_MAX;  // bytes of host memory that can be locked at once
   double link_bytes_per_ns = 25;  // between host and device, each way
   double memory_bytes_per_ns = 1500;  // on the device
   uint64_t seed = 1;
@@ -55,6 +56,7 @@ class SimulatedDevice final : public Device {
   std::string_view kind() const override { return "simulated"; }
   std::unique_ptr<Stream> make_stream(std::string name) override;
   std::unique_ptr<Event> make_event() override;
+  std::shared_ptr<Buffer> try_pin(size_t bytes) override;
   DeviceUsage usage() const override;
   void check() override;
   void trim() override {}  // keeps nothing
@@ -71,6 +73,9 @@ class SimulatedDevice final : public Device {
   int64_t host_now() const;  // the host's clock
   int64_t virtual_now() const;  // the end of all that was enqueued
   std::vector<TimelineEntry> timeline() const;
+  // Copies so far from or to host memory that is not pinned: a GPU's driver may let the caller wait
+  // for each.
+  int64_t pageable_copies() const;
 
   struct Core;
 

@@ -76,6 +76,7 @@ struct SimulatedDevice::Core {
   std::string error;  // the first of `errors`
   int errors = 0;
   int64_t counts[3] = {};  // by Work
+  int64_t pageable_copies = 0;
   std::vector<Fault> faults;
 
   // Requires, for these: mutex is held.

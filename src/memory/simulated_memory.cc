@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 #include "base/error.h"
 #include "memory/poison.h"
@@ -38,6 +39,31 @@ void Past::merge(const Past& other) {
 
 SimulatedMemory::~SimulatedMemory() {
   for (const auto& [p, allocation] : allocations_) give_back(p);
+}
+
+void* SimulatedMemory::try_pin(size_t bytes, size_t limit) {
+  constexpr size_t kPage = 4096;
+  if (bytes > limit - std::min(usage_.pinned, limit)) return nullptr;
+  void* p = std::aligned_alloc(kPage, (bytes + kPage - 1) / kPage * kPage);
+  if (!p) return nullptr;
+  pinned_[address(p)] = bytes;
+  usage_.pinned += bytes;
+  usage_.pinned_high_water = std::max(usage_.pinned_high_water, usage_.pinned);
+  return p;
+}
+
+void SimulatedMemory::unpin(void* p) {
+  const auto it = pinned_.find(address(p));
+  usage_.pinned -= it->second;
+  pinned_.erase(it);
+  std::free(p);
+}
+
+bool SimulatedMemory::is_pinned(const void* p, size_t bytes) const {
+  const auto it = pinned_.upper_bound(address(p));
+  if (it == pinned_.begin()) return false;
+  const auto& [begin, size] = *std::prev(it);
+  return address(p) + bytes <= begin + size;
 }
 
 void* SimulatedMemory::allocate(size_t bytes, const Actor& actor) {

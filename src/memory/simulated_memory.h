@@ -56,6 +56,11 @@ class SimulatedMemory {
   void use(const void* p, size_t bytes, bool writes, const Actor& actor);
   // That no byte of it is device memory.
   void expect_host(const void* p, size_t bytes, const Actor& actor) const;
+  // Whether all of this host memory is pinned.
+  bool is_pinned(const void* p, size_t bytes) const;
+  // Null when `limit` does not allow it, or the system has none.
+  void* try_pin(size_t bytes, size_t limit);
+  void unpin(void* p);  // Requires: of try_pin()
   // Nobody may use it from now on. Returns its size, for scribble().
   size_t free(void* p, const Actor& actor);
 
@@ -88,6 +93,7 @@ class SimulatedMemory {
   void expect_live(const Allocation& a, const Actor& actor) const;
 
   Allocations allocations_;
+  std::map<uintptr_t, size_t> pinned_;  // bytes, by address
   std::deque<uintptr_t>
       retired_;  // kept for a while, so that stale pointers find what was scribbled
   size_t retired_bytes_ = 0;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/device_stage.h"
 
+#include <atomic>
+#include <cstring>
 #include <map>
 
 #include "kernels/fused_batch.h"
@@ -15,13 +17,49 @@ constexpr int64_t kBlockNs = 100;  // a guess, for the virtual clock only
 
 }  // namespace
 
-DeviceStage::DeviceStage(const Plan& plan, int device_id, int streams, int workers)
-    : plan_(plan), device_(device(device_id)), place_(plan.size(), -1) {
+struct DeviceStage::Share {
+  const size_t limit;
+  std::atomic<size_t> in_use{0}, high_water{0};
+};
+
+// A buffer of the device that counts towards the share.
+class DeviceStage::SharedOut final : public Buffer {
+ public:
+  SharedOut(std::shared_ptr<Buffer> buffer, std::shared_ptr<Share> share)
+      : Buffer(buffer->data(), buffer->size()),
+        buffer_(std::move(buffer)),
+        share_(std::move(share)) {}
+  ~SharedOut() override {
+    buffer_.reset();
+    share_->in_use -= size();
+  }
+
+ private:
+  std::shared_ptr<Buffer> buffer_;
+  const std::shared_ptr<Share> share_;
+};
+
+DeviceStage::DeviceStage(const Plan& plan, int device_id, int streams, int workers,
+                         size_t memory_limit)
+    : plan_(plan),
+      device_(device(device_id)),
+      share_(new Share{std::min(memory_limit, device_.usage().limit)}),
+      staging_(SIZE_MAX, std::make_shared<PinnedBlocks>(device_)),
+      place_(plan.size(), -1) {
   if (!plan.mixed_nodes().empty()) decoder_ = make_device_decoder(device_, workers);
   for (int i = 0; i < streams; ++i)
     streams_.push_back(device_.make_stream("pipeline " + std::to_string(i)));
   for (size_t k = 0; k < plan.device_nodes().size(); ++k)
     place_[plan.device_nodes()[k]] = static_cast<int>(k);
+}
+
+DeviceShare DeviceStage::share() const {
+  return {share_->limit, share_->in_use, share_->high_water};
+}
+
+void DeviceStage::trim() {
+  staging_.trim();
+  device_.trim();
 }
 
 // One allocation for all samples: back to back when they are of one shape, else each aligned for vector access.
@@ -46,26 +84,36 @@ DeviceStage::Value DeviceStage::reserve(Stream& stream,
 }
 
 std::shared_ptr<Buffer> DeviceStage::acquire(Stream& stream, size_t bytes) const {
-  auto buffer = stream.try_acquire(std::max<size_t>(bytes, 1));
-  if (buffer) return buffer;
-  const DeviceUsage usage = device_.usage();
-  throw BudgetError(device_.name() + ": no memory for " + in_words(bytes) + " of a batch; " +
-                    in_words(usage.in_use) + " of " + in_words(usage.limit) + " are in use");
+  bytes = std::max<size_t>(bytes, 1);
+  const size_t in_use = share_->in_use;  // only this thread adds to it
+  std::shared_ptr<Buffer> buffer;
+  if (bytes <= share_->limit - std::min(in_use, share_->limit)) buffer = stream.try_acquire(bytes);
+  if (!buffer) {
+    const DeviceUsage usage = device_.usage();
+    throw DeviceFull(device_.name() + ": no memory for " + in_words(bytes) +
+                     " of a batch; this pipeline holds " + in_words(in_use) + " of its limit of " +
+                     in_words(share_->limit) + ", outputs that you hold included; of the device " +
+                     in_words(usage.in_use) + " of " + in_words(usage.limit) + " are in use here");
+  }
+  share_->in_use += bytes;
+  share_->high_water = std::max<size_t>(share_->high_water, in_use + bytes);
+  return std::make_shared<SharedOut>(std::move(buffer), share_);
 }
 
 // One launch a stage: usually one for the whole batch, however ragged.
-void DeviceStage::launch(Stream& stream, const std::shared_ptr<FusedBatch>& batch,
-                         const std::string& name) const {
-  const std::shared_ptr<Buffer> tables = acquire(stream, batch->tables().size());
-  const std::shared_ptr<Buffer> scratch = acquire(stream, batch->scratch_bytes());
-  stream.copy(tables->data(), batch->tables().data(), batch->tables().size(), Copy::kToDevice,
-              name + " tables");
-  for (size_t i = 0; i < batch->stages().size(); ++i) {
-    const FusedBatch::Stage& s = batch->stages()[i];
-    stoker::launch(stream, batch->program(i, tables->data(), scratch->data()),
+void DeviceStage::launch(Stream& stream, const FusedBatch& batch, const std::string& name) const {
+  const size_t size = batch.tables().size();
+  const std::shared_ptr<Buffer> staged = staging_.try_acquire(size, Use::kOutput);
+  const std::shared_ptr<Buffer> tables = acquire(stream, size);
+  const std::shared_ptr<Buffer> scratch = acquire(stream, batch.scratch_bytes());
+  std::memcpy(staged->data(), batch.tables().data(), size);
+  stream.copy(tables->data(), staged->data(), size, Copy::kToDevice, name + " tables");
+  stream.call([staged] {}, 0, "release");  // it stays until it is copied
+  for (size_t i = 0; i < batch.stages().size(); ++i) {
+    const FusedBatch::Stage& s = batch.stages()[i];
+    stoker::launch(stream, batch.program(i, tables->data(), scratch->data()),
                    {s.blocks, s.threads, s.shared_bytes, s.blocks * kBlockNs}, name);
   }
-  stream.call([batch] {}, 0, "release");  // the tables' host side stays until they are copied
 }
 
 DeviceStage::Value DeviceStage::upload(Stream& stream, const Batch& batch) const {
@@ -101,14 +149,14 @@ DeviceStage::Value DeviceStage::run_pass(Stream& stream, const Step& step, int h
     types.push_back(step.lowered[i][place_[tail]].type);
   }
   Value out = reserve(stream, types);
-  auto batch = std::make_shared<FusedBatch>();
+  FusedBatch batch;
   for (size_t i = 0; i < blocks.size(); ++i) {
-    if (!plan_.checked(head).unfold) batch->add(blocks[i], in.views[i], out.views[i]);
+    if (!plan_.checked(head).unfold) batch.add(blocks[i], in.views[i], out.views[i]);
     else
       for (int64_t f = 0; f < out.views[i].shape[0]; ++f)
-        batch->add(blocks[i], in.views[i].frame(f), out.views[i].frame(f));
+        batch.add(blocks[i], in.views[i].frame(f), out.views[i].frame(f));
   }
-  batch->finish();
+  batch.finish();
   launch(stream, batch, plan_.node(tail).name);
   return out;
 }

@@ -8,32 +8,7 @@
 namespace stoker {
 namespace {
 
-// Files of different sizes as int16, mirrored in pieces: (label, values on `device`).
-Graph device_graph(const SampleFolder& folder, DeviceKind device) {
-  Graph g;
-  const int files = g.add(
-      {.op = "readers.file",
-       .name = "files",
-       .arguments = {
-           {"files", folder.names()}, {"file_root", folder.root()}, {"random_shuffle", true}}});
-  const int up = g.add({.op = "copy", .device = device, .inputs = {Ref{files, 0}}});
-  const int wide = g.add({.op = "cast",
-                          .device = device,
-                          .arguments = {{"dtype", std::string("int16")}},
-                          .inputs = {Ref{up, 0}}});
-  const int half = g.add({.op = "cast",
-                          .device = device,
-                          .arguments = {{"dtype", std::string("float16")}},
-                          .inputs = {Ref{wide, 0}}});
-  g.outputs = {{files, 1}, {half, 0}, {half, 0}};
-  return g;
-}
-
-class DeviceStage : public testing::Test {
- protected:
-  void SetUp() override { use_simulated_devices(1); }
-  void TearDown() override { use_simulated_devices(0); }
-};
+using DeviceStage = OnDevice;
 
 TEST_F(DeviceStage, GivesTheBytesOfTheCpu) {
   SampleFolder folder(11, [](int i) { return size_t(1 + 300 * i); });
@@ -66,9 +41,8 @@ TEST_F(DeviceStage, SkippedSamplesLeaveNoGap) {
 
 TEST_F(DeviceStage, AFailedLaunchIsRaisedAndNothingHangs) {
   SampleFolder folder(8);
-  auto& device = dynamic_cast<SimulatedDevice&>(stoker::device(0));
   Pipeline gpu(device_graph(folder, DeviceKind::kGpu), options("pipelined"));
-  device.fail(Work::kLaunch, 1);
+  device().fail(Work::kLaunch, 1);
   EXPECT_THROW(
       {
         for (int s = 0; s < 8; ++s) {
@@ -82,14 +56,13 @@ TEST_F(DeviceStage, AFailedLaunchIsRaisedAndNothingHangs) {
 
 TEST_F(DeviceStage, StepsOverlapOnTheVirtualClock) {
   SampleFolder folder(8, [](int) { return size_t(200000); });
-  auto& device = dynamic_cast<SimulatedDevice&>(stoker::device(0));
   Pipeline gpu(device_graph(folder, DeviceKind::kGpu), options("pipelined"));
   std::vector<Outputs> held;
   for (int s = 0; s < 6; ++s) held.push_back(*gpu.run());
   gpu.stop();
   int64_t work = 0;
-  for (const TimelineEntry& e : device.timeline()) work += e.end_ns - e.start_ns;
-  EXPECT_LT(device.virtual_now(), work * 3 / 4);  // streams run side by side
+  for (const TimelineEntry& e : device().timeline()) work += e.end_ns - e.start_ns;
+  EXPECT_LT(device().virtual_now(), work * 3 / 4);  // streams run side by side
 }
 
 TEST_F(DeviceStage, AMissingDeviceIsSaidWhenThePipelineIsMade) {

@@ -3,6 +3,7 @@
 //
 // What tests of device stages share: settings, and a sample's bytes wherever they are.
 #pragma once
+#include "memory/simulated.h"
 #include "run/testing.h"
 
 namespace stoker {
@@ -29,5 +30,32 @@ inline std::string on_host(const Batch& b, size_t i) {
   stream->synchronize();
   return bytes;
 }
+// Files of different sizes as int16, mirrored in pieces: (label, values on `device`).
+inline Graph device_graph(const SampleFolder& folder, DeviceKind device) {
+  Graph g;
+  const int files = g.add(
+      {.op = "readers.file",
+       .name = "files",
+       .arguments = {
+           {"files", folder.names()}, {"file_root", folder.root()}, {"random_shuffle", true}}});
+  const int up = g.add({.op = "copy", .device = device, .inputs = {Ref{files, 0}}});
+  const int wide = g.add({.op = "cast",
+                          .device = device,
+                          .arguments = {{"dtype", std::string("int16")}},
+                          .inputs = {Ref{up, 0}}});
+  const int half = g.add({.op = "cast",
+                          .device = device,
+                          .arguments = {{"dtype", std::string("float16")}},
+                          .inputs = {Ref{wide, 0}}});
+  g.outputs = {{files, 1}, {half, 0}, {half, 0}};
+  return g;
+}
+
+class OnDevice : public testing::Test {
+ protected:
+  static SimulatedDevice& device() { return dynamic_cast<SimulatedDevice&>(stoker::device(0)); }
+  void SetUp() override { use_simulated_devices(1); }
+  void TearDown() override { use_simulated_devices(0); }
+};
 
 }  // namespace stoker

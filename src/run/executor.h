@@ -22,6 +22,7 @@ struct ExecutorOptions {
   size_t output_limit = SIZE_MAX, scratch_limit = SIZE_MAX, read_ahead_limit = 64 << 20;  // bytes
   bool pipelined = true;
   int device_id = 0;  // of the device stage
+  size_t device_memory_limit = SIZE_MAX;  // bytes
 };
 
 // One step, as the user gets it.
@@ -35,6 +36,11 @@ struct Outputs {
   bool is_lost = false;  // on_error=raise and something failed, or nothing is left: to be raised
 };
 
+// Bytes of a device; zeros without one.
+struct DeviceShare {
+  size_t limit = 0, in_use = 0, high_water = 0;
+};
+
 struct ExecutorStats {
   int64_t steps = 0, steps_waited = 0;  // hand-outs, and those that were not ready when asked for
   int64_t user_wait_ns = 0, worker_idle_ns = 0, read_wait_ns = 0;
@@ -42,6 +48,7 @@ struct ExecutorStats {
   int64_t bytes_read = 0;
   size_t scratch = 0;  // bytes that the workers hold
   size_t read_ahead = 0, read_ahead_high_water = 0;  // bytes that wait, and the most there were
+  DeviceShare device;
 };
 
 class Feeds;
@@ -57,6 +64,8 @@ class Executor {
   virtual Outputs take() = 0;
   virtual int64_t node_ns(int node) const = 0;  // summed over workers
   virtual ExecutorStats stats() const = 0;
+  // Gives memory of the device stage back that nothing uses now.
+  virtual void trim() = 0;
 };
 
 // `cursors`: where each order starts. Steps are made of `feeds`, from the one to be received on.

@@ -21,7 +21,9 @@ struct Iteration {
   bool is_starved = false;  // its tickets wait until memory was released or it is the oldest
   bool is_issuing = false;  // the device stage is at it
   bool is_closing = false;  // to be made again later: no new tickets
-  std::optional<Outputs> outputs;  // set by the device's issuing thread, where there is one
+  // Where there is a device, by its issuing thread: published, and all of its work enqueued.
+  std::optional<Outputs> outputs;
+  bool is_issued = false;
   // Sample i is to be made once more.
   void give_back(int i) {
     tickets[i] = Ticket::kPending;

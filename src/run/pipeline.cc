@@ -57,6 +57,7 @@ ExecutorOptions executor_options(const PipelineOptions& o) {
   const size_t read_ahead = o.read_ahead_limit.value_or(static_cast<size_t>(o.num_threads) << 24);
   e.read_ahead_limit = std::min(read_ahead, o.memory_limit / 8);
   e.device_id = o.device_id;
+  e.device_memory_limit = o.device_memory_limit ? o.device_memory_limit : SIZE_MAX;
   e.pipelined = o.executor == "pipelined";
   return e;
 }
@@ -118,7 +119,10 @@ Pipeline::Pipeline(Graph graph, const PipelineOptions& options)
   plan_ = std::make_shared<const Plan>(
       std::move(graph),
       PlanOptions{options_.batch_size, options_.shard_id, options_.num_shards, options_.rewrites});
-  pool_ = std::make_unique<HostPool>(executor_options_.output_limit);
+  pool_ = std::make_unique<HostPool>(
+      executor_options_.output_limit,
+      plan_->has_device_stage() ? std::make_shared<PinnedBlocks>(device(options_.device_id))
+                                : system_blocks());
   size_t fed_limit = options_.memory_limit / 8;
   if (plan_->reader_count() && plan_->input_count()) {
     fed_limit /= 2;
@@ -283,6 +287,7 @@ Pipeline::Stats Pipeline::stats() const {
 void Pipeline::trim() {
   const OneCaller caller(*this);
   pool_->trim();
+  if (executor_) executor_->trim();
 }
 
 }  // namespace stoker

@@ -21,6 +21,7 @@ struct PipelineOptions {
   bool seed_is_drawn = false;  // set by the pipeline: a restored state brings its own
   std::string on_error = "raise";  // "raise", "skip", "replace"
   size_t memory_limit = 0;  // bytes of host memory; 0: half of the machine's
+  size_t device_memory_limit = 0;  // bytes of the device; 0: all that it has
   // Bytes, at most an eighth of memory_limit. None: 16 MiB a thread, some hundred pictures each.
   std::optional<size_t> read_ahead_limit;
   std::string executor = "pipelined";  // or "simple"

@@ -38,7 +38,7 @@ class Pipelined final : public Executor {
     pool_.on_release([this] { memory_released(); });
     if (plan_->has_device_stage())
       device_ = std::make_unique<DeviceStage>(*plan_, options_.device_id, options_.depth + 1,
-                                              options_.num_threads);
+                                              options_.num_threads, options_.device_memory_limit);
     for (int i = 0; i < options_.num_threads; ++i) {
       const DeviceHelp help{device_ ? device_->decoder() : nullptr, i};
       workers_.push_back(std::make_unique<Worker>(*plan_, options_, fetchers_, pool_, help));
@@ -73,10 +73,13 @@ class Pipelined final : public Executor {
     open_iterations();
     bury(lock);
     const bool was_ready = front_ready();
+    user_waits_ = !was_ready;
+    issue_.notify_all();  // who waits for room on the device tries again
     const bool ready =
         was_ready || done_.wait_for(lock, std::chrono::milliseconds(milliseconds), [&] {
           return front_ready() || is_stuck() || feeds_.is_at_marker();
         });
+    user_waits_ = false;
     waited_ = waited_ || !was_ready;
     user_wait_ns_ += ns_since(start);
     if (!front_ready() && is_stuck()) {
@@ -104,6 +107,7 @@ class Pipelined final : public Executor {
       // What starved behind it is the oldest now: its next try ends in a sample, in room made for it or in an error.
       if (!ring_.empty()) ring_.front()->is_starved = false;
       work_.notify_all();
+      issue_.notify_all();
     }
     const std::exception_ptr fatal = it->step.fatal;
     Outputs out;
@@ -120,6 +124,10 @@ class Pipelined final : public Executor {
     int64_t sum = 0;
     for (auto& w : workers_) sum += w->maker.chain().node_ns(node);
     return sum;
+  }
+
+  void trim() override {
+    if (device_) device_->trim();
   }
 
   ExecutorStats stats() const override {
@@ -139,6 +147,7 @@ class Pipelined final : public Executor {
       s.read_ahead += read.held;
       s.read_ahead_high_water += read.high_water;
     }
+    if (device_) s.device = device_->share();
     return s;
   }
 
@@ -156,7 +165,7 @@ class Pipelined final : public Executor {
 
   // Made, and where there is a device stage also enqueued there.
   bool is_ready(const Iteration& it) const {
-    return it.is_made() && (!device_ || it.outputs || it.step.fatal);
+    return it.is_made() && (!device_ || it.is_issued || it.step.fatal);
   }
   bool front_ready() const { return !ring_.empty() && is_ready(*ring_.front()); }
 
@@ -169,34 +178,37 @@ class Pipelined final : public Executor {
         issue_.wait(lock);
         continue;
       }
-      Iteration& iteration = **it;
-      iteration.is_issuing = true;
-      lock.unlock();
-      std::exception_ptr fatal;
-      std::vector<int> refused;
-      Outputs out;
-      try {
-        refused = device_->decode(iteration.step);
-        if (refused.empty()) {
-          out = iteration.step.publish(plan_, pool_, options_.on_error);
-          device_->enqueue(iteration.step, out);
-        }
-      } catch (...) {
-        fatal = std::current_exception();
-      }
-      lock.lock();
-      iteration.is_issuing = false;
-      if (!fatal && !refused.empty()) {
-        give_back(iteration, refused);
-        bury(lock);
-        continue;
-      }
-      iteration.step.fatal = fatal;
-      iteration.outputs = std::move(out);
-      close_what_is_closing();
-      if (front_ready()) done_.notify_all();
-      bury(lock);
+      issue(**it, lock);
     }
+  }
+
+  void issue(Iteration& it, std::unique_lock<std::mutex>& lock) {
+    it.is_issuing = true;
+    const bool user_waits = user_waits_;
+    lock.unlock();
+    std::exception_ptr fatal, full;
+    std::vector<int> refused;
+    try {
+      if (!it.outputs) refused = device_->decode(it.step);
+      if (refused.empty() && !it.outputs)
+        it.outputs = it.step.publish(plan_, pool_, options_.on_error);
+      if (refused.empty()) device_->enqueue(it.step, *it.outputs);
+    } catch (const DeviceFull&) {
+      full = std::current_exception();
+    } catch (...) {
+      fatal = std::current_exception();
+    }
+    lock.lock();
+    it.is_issuing = false;
+    // What the user holds stays while the user waits, so the oldest iteration waits for nothing then.
+    if (full && user_waits && &it == ring_.front().get()) fatal = full;
+    it.step.fatal = fatal;
+    it.is_issued = !fatal && !full && refused.empty();
+    if (!refused.empty()) give_back(it, refused);
+    close_what_is_closing();
+    if (front_ready()) done_.notify_all();
+    bury(lock);
+    if (full && !fatal && user_waits == user_waits_ && !stop_) issue_.wait(lock);
   }
 
   // The device could not decode these samples: workers make them on the CPU, as if they had not been made.
@@ -387,6 +399,7 @@ class Pipelined final : public Executor {
   int64_t next_number_ = 0;
   size_t largest_bytes_ = 0;
   bool stop_ = false, tight_ = false, stuck_ = false, unopened_ = false, waited_ = false;
+  bool user_waits_ = false;  // in wait(), for the oldest iteration
   int64_t rooms_ = 0;  // how often memory was released
   int burying_ = 0;  // threads that are letting go of closed iterations
   int64_t steps_ = 0, steps_waited_ = 0, samples_ = 0, user_wait_ns_ = 0;

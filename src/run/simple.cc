@@ -19,7 +19,8 @@ class Simple final : public Executor {
         feeds_(feeds),
         bytes_(*plan_),
         device_(plan_->has_device_stage()
-                    ? std::make_unique<DeviceStage>(*plan_, options_.device_id, 1, 1)
+                    ? std::make_unique<DeviceStage>(*plan_, options_.device_id, 1, 1,
+                                                    options_.device_memory_limit)
                     : nullptr),
         maker_(*plan_, Rewrites{false, false}, options_, bytes_, pool_,
                {device_ ? device_->decoder() : nullptr, 0}) {}
@@ -44,7 +45,13 @@ class Simple final : public Executor {
 
   int64_t node_ns(int node) const override { return maker_.chain().node_ns(node); }
   ExecutorStats stats() const override {
-    return {.steps = steps_, .samples = samples_, .scratch = maker_.arena().held()};
+    return {.steps = steps_,
+            .samples = samples_,
+            .scratch = maker_.arena().held(),
+            .device = device_ ? device_->share() : DeviceShare{}};
+  }
+  void trim() override {
+    if (device_) device_->trim();
   }
 
  private:

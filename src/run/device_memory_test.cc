@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the device stage holds on the device and of the host's pinned memory, and that nothing waits for the device.
+#include <cstring>
+
+#include "run/device_testing.h"
+
+namespace stoker {
+namespace {
+
+using DeviceMemory = OnDevice;
+
+size_t some_size(int i) { return size_t(500 + (i * 7919) % 9000); }
+
+TEST_F(DeviceMemory, StaysFlatWhateverTheSizes) {
+  const SampleFolder folder(97, some_size);
+  PipelineOptions o = options("pipelined");
+  o.device_memory_limit = 2 << 20;
+  Pipeline p(device_graph(folder, DeviceKind::kGpu), o);
+  size_t after_50 = 0, pinned_after_50 = 0;
+  for (int s = 0; s < 1000; ++s) {
+    (void)on_host(p.run()->batches[1], 0);
+    if (s != 50) continue;
+    after_50 = device().usage().high_water;
+    pinned_after_50 = device().usage().pinned_high_water;
+  }
+  const DeviceUsage end = device().usage();
+  EXPECT_GT(after_50, 0u);
+  EXPECT_LE(end.high_water, after_50 * 5 / 4) << "other sizes meet, that is all";
+  EXPECT_EQ(end.pinned_high_water, pinned_after_50);
+  const DeviceShare share = p.stats().executor.device;
+  EXPECT_EQ(share.limit, size_t{2} << 20);
+  EXPECT_LE(share.high_water, end.high_water);
+  p.stop();
+  EXPECT_EQ(device().usage().in_use, 0u);
+}
+
+TEST_F(DeviceMemory, IsGivenBackByTrim) {
+  const SampleFolder folder(20, some_size);
+  Pipeline p(device_graph(folder, DeviceKind::kGpu), options("pipelined"));
+  for (int s = 0; s < 10; ++s) (void)on_host(p.run()->batches[1], 0);
+  EXPECT_GT(device().usage().pinned, 0u);
+  p.stop();
+  p.trim();
+  EXPECT_EQ(device().usage().pinned, 0u);
+  EXPECT_EQ(device().usage().in_use, 0u);
+  EXPECT_EQ(on_host(p.run()->batches[1], 0).size() % 2, 0u) << "it goes on";
+}
+
+TEST_F(DeviceMemory, ALimitOfLittleMoreThanOneStepChangesNothing) {
+  const SampleFolder folder(40, some_size);
+  Pipeline judge(device_graph(folder, DeviceKind::kCpu), options("simple"));
+  PipelineOptions o = options("pipelined");
+  o.prefetch_queue_depth = 4;
+  o.device_memory_limit = 260 << 10;
+  Pipeline p(device_graph(folder, DeviceKind::kGpu), o);
+  for (int s = 0; s < 30; ++s) {
+    const Outputs want = *judge.run(), got = *p.run();
+    for (size_t i = 0; i < 4; ++i)
+      ASSERT_EQ(on_host(got.batches[1], i), on_host(want.batches[1], i)) << s;
+    ASSERT_LE(p.stats().executor.device.high_water, o.device_memory_limit);
+  }
+}
+
+TEST_F(DeviceMemory, WhatTheUserHoldsIsNamedAndLettingGoHelps) {
+  const SampleFolder folder(40, [](int) { return size_t{5000}; });
+  PipelineOptions o = options("pipelined");
+  o.device_memory_limit = 700 << 10;
+  Pipeline p(device_graph(folder, DeviceKind::kGpu), o);
+  std::vector<Outputs> held;
+  std::string text;
+  for (int s = 0; s < 40 && text.empty(); ++s) {
+    try {
+      held.push_back(*p.run());
+    } catch (const BudgetError& e) {
+      text = e.what();
+    }
+  }
+  EXPECT_GE(held.size(), 3u);
+  EXPECT_NE(text.find("simulated:0: no memory for"), std::string::npos) << text;
+  EXPECT_NE(text.find("of its limit of 700.0 KiB, outputs that you hold included"),
+            std::string::npos);
+  const auto next = static_cast<int64_t>(held.size());
+  held.clear();
+  Pipeline judge(device_graph(folder, DeviceKind::kCpu), options("simple"));
+  for (int64_t s = 0; s < next; ++s) (void)judge.run();
+  EXPECT_EQ(labels(*p.run()), labels(*judge.run())) << "the step that found no room comes next";
+}
+
+TEST_F(DeviceMemory, EveryCopyIsOfPinnedMemory) {
+  const SampleFolder ragged(20, some_size), equal(20, [](int) { return size_t{3000}; });
+  for (const SampleFolder* folder : {&ragged, &equal})
+    for (const char* executor : {"simple", "pipelined"}) {
+      Pipeline p(device_graph(*folder, DeviceKind::kGpu), options(executor));
+      for (int s = 0; s < 8; ++s) (void)p.run();
+    }
+  EXPECT_EQ(device().pageable_copies(), 0);
+}
+
+struct Train {
+  static constexpr int kPhases = 1;
+  STOKER_HD void run(int, int64_t, int, int, std::byte*) const {}
+};
+
+// The stages: copies to the device, kernels, and the consumer's work on a stream of its own.
+TEST_F(DeviceMemory, NothingWaitsAndTheSlowestStageSetsThePace) {
+  constexpr int kSteps = 40;
+  const SampleFolder folder(16, [](int) { return size_t{100000}; });
+  for (const int64_t train_ns : {1000, 30000, 400000}) {
+    use_simulated_devices(1);
+    Pipeline p(device_graph(folder, DeviceKind::kGpu), options("pipelined"));
+    const auto consumer = device().make_stream("train");
+    std::vector<Outputs> held;
+    for (int s = 0; s < kSteps; ++s) {
+      held.push_back(*p.run());
+      consumer->wait(*held.back().batches[1].on_device->ready);
+      consumer->launch(Train{}, {1, 1, 0, train_ns}, "train");
+    }
+    EXPECT_EQ(device().host_now(), 0) << "the host waited for the device";
+    p.stop();
+    int64_t copies = 0, kernels = 0, trained = 0;
+    for (const TimelineEntry& e : device().timeline()) {
+      const bool is_copy = e.name == "upload" || e.name.ends_with("tables") || e.name == "copy";
+      (e.stream == "train" ? trained : is_copy ? copies : kernels) += e.end_ns - e.start_ns;
+    }
+    EXPECT_LT(device().virtual_now(),
+              1.25 * static_cast<double>(std::max({copies, kernels, trained})))
+        << copies << " " << kernels << " " << trained;
+    consumer->synchronize();
+  }
+}
+
+}  // namespace
+}  // namespace stoker
