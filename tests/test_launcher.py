@@ -125,6 +125,8 @@ def test_the_process_group_of_torch_comes_first(monkeypatch: pytest.MonkeyPatch)
     assert launcher.find() == Ranks(2, 3, None, "torch.distributed")
     with pytest.raises(GraphError, match=r"torch\.distributed does not tell the local rank"):
         make(fn.random.coin_flip, device_id="auto")
+    set_all(monkeypatch, SLURM_LOCALID=2)
+    assert launcher.find().local_rank == 2
     monkeypatch.setitem(sys.modules, "torch", a_process_group(2, 3, False))  # type: ignore[arg-type]
     assert launcher.find().rank == 5
 

@@ -100,6 +100,8 @@ def test_established_settings_are_accepted() -> None:
         ({"shard_id": 2, "num_shards": 2}, "shard_id is 2"),
         ({"prefetch_queue_depth": {"cpu": 2}}, "'cpu_size' and 'gpu_size'"),
         ({"memory_limit": -1}, "memory_limit expects"),
+        ({"device_memory_limit": -1}, "device_memory_limit expects"),
+        ({"max_batch_size": 3}, "batch_size=1, but max_batch_size=3"),
     ],
 )
 def test_refused_settings(settings: dict[str, Any], message: str) -> None:

@@ -125,6 +125,8 @@ class Pipeline(Facts, Saved, Styles):
         }
         settings = {name: value for name, value in locals().items() if name in Options._fields}
         settings["batch_size"] = max_batch_size if batch_size is None else batch_size
+        if max_batch_size not in (None, settings["batch_size"]):
+            raise GraphError(f"batch_size={batch_size}, but max_batch_size={max_batch_size}")
         self._options = make_options(settings)
         self._workers = make_worker_options(py_num_workers, py_start_method, py_callback_pickler)
         self._checkpoint = checkpoint

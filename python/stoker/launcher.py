@@ -77,7 +77,9 @@ def _torch() -> Ranks | None:
     if distributed is None or not distributed.is_available() or not distributed.is_initialized():
         return None
     rank, size = int(distributed.get_rank()), int(distributed.get_world_size())
-    local = _number(os.environ, "LOCAL_RANK") if "LOCAL_RANK" in os.environ else None
+    # It does not know its local rank itself; whatever began the process does.
+    names = [local for _, _, local in _VARIABLES.values() if local in os.environ]
+    local = _number(os.environ, names[0]) if names else None
     return Ranks(rank, size, local, "torch.distributed")
 
 

@@ -365,6 +365,17 @@ def test_what_cannot_be_sent_is_named() -> None:
         pipe.run()
 
 
+def refuses(sent: bytes) -> Any:
+    raise ImportError(f"{len(sent)} bytes of nothing known")
+
+
+def test_what_a_worker_cannot_load_is_told() -> None:
+    settings = {"py_callback_pickler": (dumps_marked, refuses)}
+    pipe = workers(fails, method="spawn", name="mine", settings=settings)
+    with pytest.raises(SourceError, match=r"'mine'.*loading the sources in a worker.*ImportError"):
+        pipe.run()
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

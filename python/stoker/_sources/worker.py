@@ -65,7 +65,12 @@ def main(tasks: Connection, payload: Payload, slots: Sequence[Slot]) -> None:
     parent = os.getppid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the pipeline's process hears it
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    callers = payload.callers()
+    callers: list[Caller] = []
+    failure: tuple[str, str, str] | None = None
+    try:
+        callers = payload.callers()
+    except Exception as e:  # for the first task to tell
+        failure = ("loading the sources", *_told(e))
     try:
         while True:
             while not tasks.poll(_PARENT_CHECK_SECONDS):
@@ -74,7 +79,10 @@ def main(tasks: Connection, payload: Payload, slots: Sequence[Slot]) -> None:
             task = tasks.recv()
             if task is None:
                 return
-            tasks.send(run(task, callers[task.source], slots[task.slot]))
+            if failure is not None:
+                tasks.send(Reply(task.number, error=failure))
+            else:
+                tasks.send(run(task, callers[task.source], slots[task.slot]))
     except (EOFError, OSError):
         return
 
