@@ -3,7 +3,9 @@
 // Which devices there are.
 #include <nanobind/stl/string.h>
 
+#include "base/error.h"
 #include "codec/device_decoder.h"
+#include "memory/simulated.h"
 #include "parts.h"
 
 namespace stoker::python {
@@ -24,6 +26,16 @@ nb::dict describe(Device& device) {
   return d;
 }
 
+nb::list timeline(int index) {
+  const auto* simulated = dynamic_cast<const SimulatedDevice*>(&device(index));
+  if (!simulated)
+    throw DeviceError(device(index).name() + " is no simulated device: it keeps no timeline");
+  nb::list l;
+  for (const TimelineEntry& e : simulated->timeline())
+    l.append(nb::make_tuple(e.name, e.stream, e.start_ns, e.end_ns));
+  return l;
+}
+
 }  // namespace
 
 void bind_devices(nb::module_& m) {
@@ -34,8 +46,10 @@ void bind_devices(nb::module_& m) {
         for (Device* d : devices()) l.append(describe(*d));
         return l;
       },
-      "name, kind, decoder, memory, in_use, high_water, pinned and pinned_high_water of each "
-      "device.");
+      "Of each device: name, kind, decoder, memory, in_use, high_water, pinned, pinned_high_water.");
+  m.def("simulated_timeline", &timeline, nb::arg("index"),
+        "What a simulated device did: (name, stream, start, end) of each piece of work, in virtual "
+        "nanoseconds.");
   m.def("missing_gpu", &missing_gpu, "Why there is no GPU; \"\" if there is one.");
 }
 
