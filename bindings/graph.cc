@@ -63,6 +63,15 @@ nb::list describe_all(const List& list) {
   return l;
 }
 
+// What device= may be.
+nb::list devices_of(const OperatorType& t) {
+  nb::list l;
+  l.append("cpu");
+  if (t.has_gpu) l.append("gpu");
+  if (t.is_mixed) l.append("mixed");
+  return l;
+}
+
 nb::dict describe(const OperatorType& t) {
   static constexpr const char* kKinds[] = {"lower", "sample", "read", "input"};
   nb::dict d;
@@ -70,7 +79,7 @@ nb::dict describe(const OperatorType& t) {
   d["summary"] = t.summary;
   d["kind"] = kKinds[static_cast<int>(t.kind)];
   d["is_random"] = t.is_random;
-  d["is_mixed"] = t.is_mixed;
+  d["devices"] = devices_of(t);
   d["version"] = t.version;
   d["inputs"] = describe_all(t.inputs);
   d["outputs"] = describe_all(t.outputs);

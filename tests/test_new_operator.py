@@ -168,6 +168,130 @@ struct Solarize {
 
 STOKER_OPERATOR(stoker::ops::augment::Solarize)
 """
+
+# The same with a GPU half, which calls the very function.
+POSTERIZE = """
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Leaves few levels.
+#include "op/gpu_each.cuh"
+#include "op/op.h"
+#include "op/runs.h"
+
+namespace stoker::ops::augment {
+
+struct FewLevels {
+  int bits;
+  STOKER_HD void operator()(const uint8_t* in, uint8_t* out, int64_t count) const {
+    for (int64_t i = 0; i < count; ++i) out[i] = static_cast<uint8_t>(in[i] >> bits << bits);
+  }
+};
+
+struct Posterize {
+  int bits = 4;
+  static constexpr auto schema = describe(
+      "posterize", "Leaves few levels.",
+      ports({.name = "input", .help = "Picture.", .layouts = "HWC, HW", .dtypes = "uint8"}),
+      ports({.name = "output", .help = "The same with zeros at its end."}),
+      arg(&Posterize::bits, "bits", "How many bits become 0.", between(0, 8), kPerSample));
+
+  void check(Checker& c) const { c.out(c.in()); }
+  void infer(Inference& i) const { i.out(i.inputs[0]); }
+  void demand(Demand& d) const { d.needed[0] = d.wanted[0]; }
+  void run_cpu(Run& r) const {
+    for_each_run<uint8_t>(r.inputs[0], r.outputs[0], FewLevels{bits});
+  }
+  static void run_gpu(GpuRun& r, std::span<const Posterize* const> items) {
+    for_each_run<uint8_t>(r, [&](size_t i) { return FewLevels{items[i]->bits}; });
+  }
+  static std::vector<Case> cases() {
+    return {{"", {"uint8 HWC [[[0, 17, 128, 255]]]"}, {"uint8 [[[0, 16, 128, 240]]]"}},
+            {"bits=7", {"uint8 HW [[0, 127, 128, 255]]"}, {"uint8 [[0, 0, 128, 128]]"}}};
+  }
+};
+
+}  // namespace stoker::ops::augment
+
+STOKER_OPERATOR(stoker::ops::augment::Posterize)
+"""
+RIGHT_HALF = "return FewLevels{items[i]->bits};"
+WRONG_HALF = "return FewLevels{i > 0 ? items[i - 1]->bits : items[i]->bits};"  # the sample before
+
+# Two inputs, two outputs, and a value a frame.
+MINGLE = """
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Mixes a picture with a row of numbers.
+#include "op/gpu_each.cuh"
+#include "op/op.h"
+
+namespace stoker::ops::augment {
+
+struct Mingled {
+  const std::byte *first, *second;
+  Shape strides, shape, origin, full;  // of the first; of the window
+  int64_t step, count;  // of the second
+  int share;
+  uint8_t* mixed;
+  int32_t* used;
+  int64_t pieces;
+
+  Mingled(std::span<const View> in, std::span<const View> out, int share)
+      : first(in[0].as<std::byte>()), second(in[1].as<std::byte>()), strides(in[0].strides),
+        shape(out[0].shape), origin(out[0].origin), full(out[0].full), step(in[1].strides[0]),
+        count(in[1].shape[0]), share(share), mixed(out[0].as<uint8_t>()),
+        used(out[1].as<int32_t>()), pieces(shape.volume() + 1) {
+    for (int a = 0; a < shape.rank; ++a) first += (origin[a] - in[0].origin[a]) * strides[a];
+  }
+  STOKER_HD void run(int64_t k) const {
+    if (k + 1 == pieces) return void(*used = share);
+    const std::byte* from = first;
+    int64_t rest = k, number = 0, weight = 1;
+    for (int a = shape.rank - 1; a >= 0; --a) {
+      from += rest % shape[a] * strides[a];
+      number += (origin[a] + rest % shape[a]) * weight;
+      rest /= shape[a], weight *= full[a];
+    }
+    mixed[k] = static_cast<uint8_t>((static_cast<int>(*from) * share +
+        static_cast<int>(second[number % count * step]) * (16 - share)) / 16);
+  }
+};
+
+struct Mingle {
+  float share = 0.5f;
+  static constexpr auto schema = describe(
+      "mingle", "Mixes a picture with a row of numbers.",
+      ports({.name = "first", .help = "Picture.", .layouts = "HWC", .dtypes = "uint8"},
+            {.name = "second", .help = "Numbers.", .dtypes = "uint8"}),
+      ports({.name = "mixed", .help = "The picture."}, {.name = "used", .help = "Sixteenths."}),
+      arg(&Mingle::share, "share", "Of the picture.", between(0, 1), kPerFrame));
+
+  int sixteenths() const { return static_cast<int>(share * 16); }
+  void check(Checker& c) const { c.out(c.in()), c.out({DType::kInt32, "", {}}); }
+  void infer(Inference& i) const { i.out(i.inputs[0]), i.out({DType::kInt32, "", {}}); }
+  void demand(Demand& d) const { d.needed[0] = d.wanted[0]; }
+  void run_cpu(Run& r) const {
+    const Mingled work(r.inputs, r.outputs, sixteenths());
+    for (int64_t k = 0; k < work.pieces; ++k) work.run(k);
+  }
+  static void run_gpu(GpuRun& r, std::span<const Mingle* const> items) {
+    std::vector<Mingled> work;
+    for (size_t i = 0; i < items.size(); ++i)
+      work.emplace_back(r.items[i].inputs, r.items[i].outputs, items[i]->sixteenths());
+    run_each(r, std::span<const Mingled>(work));
+  }
+  static std::vector<Case> cases() {
+    return {{"", {"uint8 HWC [[[0], [8]]]", "uint8 [4, 2]"}, {"uint8 [[[2], [5]]]", "int32 8"}},
+            {"share=1.0", {"uint8 HWC [[[7]]]", "uint8 [4, 2]"}, {"uint8 [[[7]]]", "int32 16"}}};
+  }
+};
+
+}  // namespace stoker::ops::augment
+
+STOKER_OPERATOR(stoker::ops::augment::Mingle)
+"""
 RIGHT_RUN = "for_each_run<uint8_t>(r.inputs[0], r.outputs[0], invert);"
 
 # Bodies of its run_cpu that are right only on an input that is dense, or just the window asked for,
@@ -236,10 +360,12 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(ROOT / folder, tree / folder, ignore=shutil.ignore_patterns("__pycache__"))
     for file in ("CMakeLists.txt", "pyproject.toml"):
         shutil.copy(ROOT / file, tree)
-    for text in (NEGATIVE, NONZERO, MEAN, SOLARIZE, *wrong_operators()):
+    right = (NEGATIVE, NONZERO, MEAN, SOLARIZE, POSTERIZE, MINGLE)
+    for text in (*right, *wrong_operators(), wrong_half()):
         stem = re.search(r'describe\(\s*"(\w+)"', text)
         assert stem
-        (tree / f"src/ops/augment/{stem[1]}.cc").write_text(text.lstrip())
+        suffix = "cu" if "run_gpu" in text else "cc"
+        (tree / f"src/ops/augment/{stem[1]}.{suffix}").write_text(text.lstrip())
 
     cache = ROOT / "build/release/CMakeCache.txt"
     werror = "ON" if "STOKER_WERROR:BOOL=ON" in cache.read_text() else "OFF"
@@ -267,6 +393,13 @@ def wrong_operators() -> list[str]:
         .replace('"solarize"', f'"{snake(name)}"')
         for name, (body, _) in WRONG_RUNS.items()
     ]
+
+
+def wrong_half() -> str:
+    """POSTERIZE with WRONG_HALF."""
+    assert RIGHT_HALF in POSTERIZE
+    text = POSTERIZE.replace(RIGHT_HALF, WRONG_HALF).replace("FewLevels", "FewWrongLevels")
+    return text.replace("Posterize", "PosterizeWrong").replace('"posterize"', '"posterize_wrong"')
 
 
 def snake(name: str) -> str:
@@ -311,3 +444,14 @@ def test_conformance_tells_a_wrong_loop(package: Path) -> None:
     expected = {snake(name): tests for name, (_, tests) in WRONG_RUNS.items()}
     assert failed == {**expected, "solarize": set(), "mean": set()}, run.stdout + run.stderr
     assert len(found) == 4 * len(failed), run.stdout
+
+
+def test_a_gpu_half_is_told_from_a_wrong_one(package: Path) -> None:
+    """Conformance finds the halves by itself and compares them with the CPU."""
+    suite = ROOT / "tests/conformance/test_gpu.py"
+    options = ("-q", "--tb=no", "-rA", "-p", "no:cacheprovider")
+    run = python(package, "-m", "pytest", suite, *options, "-k", "posterize or mingle")
+    found = re.findall(r"^(PASSED|FAILED) \S+::(\w+)\[(\w+)\]", run.stdout, re.MULTILINE)
+    assert len(found) == 4 * 3, run.stdout + run.stderr
+    failed = {(test, name) for outcome, test, name in found if outcome == "FAILED"}
+    assert failed == {("test_device_agrees_with_cpu_by_sample", "posterize_wrong")}, run.stdout

@@ -70,8 +70,9 @@ def parameters(op: Operator) -> list[Parameter]:
             text = f'Literal["{launcher.AUTO}"] | {text}'
         result.append(Parameter(a["name"], text, a["default"], a["required"]))
     have = {p.name for p in result}
+    devices = ", ".join(f'"{d}"' for d in op["devices"])
     extra = [
-        Parameter("device", 'Literal["cpu", "gpu", "mixed"] | None'),
+        Parameter("device", f"Literal[{devices}] | None"),
         Parameter("name", "str | None"),
     ]
     if op["is_random"]:

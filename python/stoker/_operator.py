@@ -101,7 +101,7 @@ def _add(
     ]
     device = given.pop("device", None)
     if device is None:
-        device = "gpu" if any(n is not None and n.device == "gpu" for n in nodes) else "cpu"
+        device = "gpu" if _has_data_on_gpu(op, nodes) else "cpu"
     if not isinstance(device, str) or device not in _DEVICES:
         refuse(f"device expects 'cpu', 'gpu' or 'mixed', got {device!r}")
     lead = bool(given.pop("lead", False)) if op["kind"] == "read" else False
@@ -137,6 +137,12 @@ def _add(
     if not results:
         return None
     return results[0] if len(results) == 1 else results
+
+
+def _has_data_on_gpu(op: Operator, nodes: list[DataNode | None]) -> bool:
+    """Whether the operator runs there, unless told otherwise; values are read on the CPU anyway."""
+    pairs = zip(nodes, op["inputs"], strict=False)  # a wrong count is refused later
+    return any(n is not None and n.device == "gpu" and not p["is_value"] for n, p in pairs)
 
 
 def call_one(name: str, *inputs: Any, **arguments: Any) -> DataNode:

@@ -54,7 +54,7 @@ class Operator(TypedDict):
     summary: str
     kind: str
     is_random: bool
-    is_mixed: bool
+    devices: list[str]
     version: int
     inputs: list[Port]
     outputs: list[Port]
@@ -71,4 +71,6 @@ def operators() -> dict[str, Operator]:
     table: dict[str, Operator] = {entry["name"]: entry for entry in _core.operators()}
     for name, op in table.items():
         op["extra"] = EXTRA.get(name, [])
+        if op["kind"] == "input":
+            op["devices"].append("gpu")  # what is fed is copied there
     return table

@@ -115,12 +115,25 @@ void check_port(const Port& port, TensorType& t) {
 }
 
 void check_device(const OperatorType& type, DeviceKind device) {
-  if (device == DeviceKind::kGpu && type.kind != OperatorKind::kLower)
+  if (device == DeviceKind::kGpu && !type.has_gpu) {
+    if (type.kind == OperatorKind::kRead || type.kind == OperatorKind::kInput)
+      throw GraphError(
+          "has no GPU form: its data begin on the CPU; use device=\"cpu\", and copy its outputs to "
+          "the GPU");
     throw GraphError(std::string("has no GPU form; use device=") +
                      (type.is_mixed ? "\"mixed\" or \"cpu\"" : "\"cpu\""));
+  }
   if (device == DeviceKind::kMixed && !type.is_mixed)
     throw GraphError(std::string("has no mixed form; use device=\"cpu\"") +
-                     (type.kind == OperatorKind::kLower ? " or \"gpu\"" : ""));
+                     (type.has_gpu ? " or \"gpu\"" : ""));
+}
+
+// An input that the operator cannot have where it is.
+void check_place(const Port& port, DeviceKind device, const CheckedNode& from,
+                 DeviceKind from_device) {
+  const bool on_cpu = from_device == DeviceKind::kCpu;
+  if (on_cpu || (port.is_value ? from.has_cpu_form : device == DeviceKind::kGpu)) return;
+  throw GraphError(std::string("input '") + port.name + "' is needed on the CPU but is on the GPU");
 }
 
 void check_node(const Graph& graph, const std::vector<CheckedNode>& done, const Node& n,
@@ -134,16 +147,15 @@ void check_node(const Graph& graph, const std::vector<CheckedNode>& done, const 
   c.op = c.type->make(constants_of(*c.type, n));
   c.key = hash64(n.key);
   check_device(*c.type, n.device);
+  c.has_cpu_form = n.device != DeviceKind::kMixed;
 
   int64_t frames = -1;
   for (size_t i = 0; i < n.inputs.size(); ++i) {
     if (!n.inputs[i]) continue;
     const Ref from = *n.inputs[i];
     const Port& port = c.type->inputs[i];
-    if ((n.device != DeviceKind::kGpu || port.is_value) &&
-        graph.nodes[from.node].device != DeviceKind::kCpu)
-      throw GraphError(std::string("input '") + port.name +
-                       "' is needed on the CPU but is on the GPU");
+    check_place(port, n.device, done[from.node], graph.nodes[from.node].device);
+    c.has_cpu_form = c.has_cpu_form && done[from.node].has_cpu_form;
     TensorType t = done[from.node].outputs[from.output];
     if (i == 0 && t.layout.str().starts_with('F') && !accepts(port, t.layout)) {
       if (!c.type->infers) throw GraphError("takes no sequences: its frames may differ in shape");
@@ -158,9 +170,10 @@ void check_node(const Graph& graph, const std::vector<CheckedNode>& done, const 
   for (const ArgumentInfo& a : c.type->arguments) names.push_back(a.name.c_str());
   std::unique_ptr<bool[]> fed(new bool[names.size()]());
   for (const ArgumentLink& link : n.links) {
-    if (graph.nodes[link.from.node].device != DeviceKind::kCpu)
+    if (!done[link.from.node].has_cpu_form)
       throw GraphError("argument '" + link.argument +
-                       "' is computed on the GPU; arguments are computed on the CPU");
+                       "' is computed from pictures that the GPU decodes; arguments are computed "
+                       "on the CPU");
     c.link_arguments.push_back(c.type->argument(link.argument));
     fed[c.link_arguments.back()] = true;
   }

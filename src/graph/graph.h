@@ -54,6 +54,12 @@ class Graph {
   int output_count(int node) const;
 };
 
+// Note [Values for the CPU]
+// Arguments and inputs that are values (Port::is_value) are needed on the CPU, before shapes are known. A node with device="gpu" may
+// give them all the same: its CPU half makes the value there, with what it is made of, so nothing waits for the device. Draws,
+// constants, copies and integer casts have the same bits on both sides; other arithmetic agrees as tests/conformance/test_gpu.py
+// says. Pictures that a device's decoder makes have no such form.
+//
 // A graph whose nodes became operators and whose edges have types. Immutable.
 struct CheckedNode {
   const OperatorType* type = nullptr;
@@ -61,6 +67,8 @@ struct CheckedNode {
   std::vector<TensorType> inputs, outputs;  // extents of -1 are not known before the run
   std::vector<int> link_arguments;  // by link: index of the argument
   bool unfold = false;  // leading F taken off by the engine
+  bool has_cpu_form =
+      true;  // nothing that it is made of is left to a device's decoder: see Note [Values for the CPU]
   uint64_t key = 0;  // hash of Node::key
 };
 

@@ -9,6 +9,7 @@
 #include "codec/device_decoder.h"
 #include "io/order.h"
 #include "op/context.h"
+#include "op/gpu_run.h"
 #include "op/schema.h"
 
 namespace stoker {
@@ -35,9 +36,13 @@ class Operator {
   virtual void run_cpu(Run& r) const = 0;          // kSample
   // Of a mixed operator: what a device would decode instead of run_cpu; none: only run_cpu can. Throws SampleError.
   virtual std::optional<DecodeRequest> request(const Asking& a) const = 0;
+  // Of an operator with a GPU half: enqueues the work on a batch. `items`: for each of r.items the operator that holds its
+  // arguments, of this type. Throws BudgetError, DeviceError.
+  virtual void run_gpu(GpuRun& r, std::span<const Operator* const> items) const = 0;
   virtual std::unique_ptr<Source> open() const = 0;  // kRead
   virtual io::OrderSpec order(int64_t size) const = 0;  // kRead; without batch_size
 
+  virtual std::unique_ptr<Operator> clone() const = 0;
   virtual size_t copy_size() const = 0;
   virtual Operator* copy_to(void* place) const = 0;
   // Throws SampleError that names the argument.
@@ -53,6 +58,7 @@ struct OperatorType {
   // False: only the run tells the shapes of its outputs, so it comes before those of others are asked.
   bool infers;
   bool is_mixed = false;  // takes device="mixed": a device's decoder may do its work
+  bool has_gpu = false;  // takes device="gpu": it lowers, or has a GPU half
   int64_t row_room = 0;  // bytes: Run::row_room where an output goes to scratch
   std::vector<Port> inputs, outputs;
   std::vector<ArgumentInfo> arguments;
@@ -123,6 +129,11 @@ void set_computed(Op& op, const A& a, const View& value) {
   }
 }
 
+// Whether the operator's work on a batch is written for a GPU too.
+template <class Op>
+inline constexpr bool kHasGpuHalf =
+    requires(GpuRun& r, std::span<const Op* const> items) { Op::run_gpu(r, items); };
+
 template <class Op>
 class Model final : public Operator {
  public:
@@ -146,6 +157,14 @@ class Model final : public Operator {
     if constexpr (requires { op_.request(a); }) return op_.request(a);
     return std::nullopt;
   }
+  void run_gpu([[maybe_unused]] GpuRun& r,
+               [[maybe_unused]] std::span<const Operator* const> items) const override {
+    if constexpr (kHasGpuHalf<Op>) {
+      std::vector<const Op*> ops;
+      for (const Operator* o : items) ops.push_back(&static_cast<const Model*>(o)->op_);
+      Op::run_gpu(r, std::span<const Op* const>(ops));
+    }
+  }
   std::unique_ptr<Source> open() const override {
     if constexpr (requires { op_.open(); }) return op_.open();
     return nullptr;
@@ -154,6 +173,7 @@ class Model final : public Operator {
     if constexpr (requires { op_.order(size); }) return op_.order(size);
     return {};
   }
+  std::unique_ptr<Operator> clone() const override { return std::make_unique<Model>(*this); }
   size_t copy_size() const override { return sizeof(Model); }
   Operator* copy_to(void* place) const override { return new (place) Model(*this); }
   void set(size_t argument, const View& value) override {
@@ -211,6 +231,14 @@ constexpr bool names_differ(const Schema<In, Out, Args...>& schema) {
   return true;
 }
 
+// A GPU half finds the data of its inputs on the device, and shapes are decided before it.
+template <size_t In, size_t Out, class... Args>
+constexpr bool has_value_input(const Schema<In, Out, Args...>& schema) {
+  for (const Port& p : schema.inputs)
+    if (p.is_value) return true;
+  return false;
+}
+
 template <class Op>
 OperatorKind kind_of() {
   if constexpr (requires(const Op& o, Lowering& l) { o.lower(l); }) return OperatorKind::kLower;
@@ -223,7 +251,8 @@ OperatorKind kind_of() {
 
 // An operator is a struct with: `schema` (describe), `check`, and one of `lower`, `infer` + `run_cpu` (+ `demand`), `run_cpu` alone
 // (shapes that only the run tells: Run::make), `open` + `order`, `kInput` (the user feeds its output);
-// with `infer` + `run_cpu` optionally `request` (a device's decoder may do it: device="mixed");
+// with `infer` + `run_cpu` optionally `request` (a device's decoder may do it: device="mixed") or `run_gpu` (static; the same work on
+// a batch in device memory, from a .cu file: device="gpu");
 // optionally `kVersion` (raised when its results change), `kRandom`, `kIgnored`, `kRowRoom` (Run::row_room), `kSkip`; and `cases()`.
 template <class Op>
 OperatorType type_of() {
@@ -238,6 +267,14 @@ OperatorType type_of() {
   t.is_random = false;
   t.infers = t.kind != OperatorKind::kSample || requires(const Op& o, Inference& i) { o.infer(i); };
   t.is_mixed = requires(const Op& o, const Asking& a) { o.request(a); };
+  t.has_gpu = t.kind == OperatorKind::kLower || detail::kHasGpuHalf<Op>;
+  if constexpr (detail::kHasGpuHalf<Op>) {
+    static_assert(
+        requires(const Op& o, Inference& i, Run& r) { o.infer(i), o.run_cpu(r); },
+        "a GPU half stands beside infer() and run_cpu()");
+    static_assert(!detail::has_value_input(Op::schema),
+                  "the inputs of a GPU half are on the device; a value is read on the CPU");
+  }
   if constexpr (requires { Op::kVersion; }) t.version = Op::kVersion;
   if constexpr (requires { Op::kRandom; }) t.is_random = Op::kRandom;
   if constexpr (requires { Op::kRowRoom; }) t.row_room = Op::kRowRoom;

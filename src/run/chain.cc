@@ -129,9 +129,6 @@ const Operator* Chain::resolve(int node, int64_t frame) {
     const View& value = states_[from.node].views[from.output];
     const bool is_sequence = value.layout.str().starts_with('F') && states_[node].unfold;
     if (is_sequence && c.type->arguments[c.link_arguments[i]].per_frame) {
-      if (plan_.node(node).device == DeviceKind::kGpu)
-        throw SampleError("argument '" + links[i].argument +
-                          "' has a value per frame, which only device='cpu' takes");
       states_[node].per_frame = true;
       if (frame >= value.full[0])
         throw SampleError("argument '" + links[i].argument + "' has values for " +
@@ -167,6 +164,17 @@ void Chain::lower_node(int node, int64_t frame) {
   Lowering l(s.inputs[0], views_, chance(node), s.blocks);
   s.op->lower(l);
   s.types.assign(1, l.type());
+}
+
+// The blocks of a later frame, which must make the shape of the first.
+void Chain::lower_frame(int node, int64_t frame) {
+  State& s = states_[node];
+  const TensorType whole = s.types[0];
+  lower_node(node, frame);
+  if (!(sequence_type(s.types[0], whole.shape[0]) == whole))
+    throw SampleError("frame " + std::to_string(frame) + " becomes " + s.types[0].str() +
+                      ", frame 0 became " + frame_type(whole).str() + "; all frames must agree");
+  s.types[0] = whole;
 }
 
 void Chain::infer_node(int node) {
@@ -330,13 +338,7 @@ void Chain::run_pass(int head, int tail) {
   if (!states_[head].unfold) return run_blocks(pass_, in, out, arena_);
   for (int64_t f = out.origin[0]; f < out.origin[0] + out.shape[0]; ++f) {
     if (states_[head].per_frame && f > 0) {
-      const TensorType whole = states_[head].types[0];
-      lower_node(head, f);
-      if (!(sequence_type(states_[head].types[0], whole.shape[0]) == whole))
-        throw SampleError("frame " + std::to_string(f) + " becomes " +
-                          states_[head].types[0].str() + ", frame 0 became " +
-                          frame_type(whole).str() + "; all frames must agree");
-      states_[head].types[0] = whole;
+      lower_frame(head, f);
       gather_blocks();
     }
     run_blocks(pass_, in.frame(f), out.frame(f), arena_);

@@ -6,6 +6,7 @@
 #pragma once
 #include <atomic>
 
+#include "run/device_work.h"
 #include "run/picture.h"
 #include "run/plan.h"
 
@@ -46,9 +47,9 @@ class Chain {
   // Requires: a shelf, where the plan has mixed nodes.
   void run();
 
-  // The device stage's part for this sample: type of a device node's output and what it lowered to.
-  const TensorType& device_type(int node) const { return states_[node].types[0]; }
-  std::vector<Block> device_blocks(int node) const { return states_[node].blocks; }
+  // The device stage's part for this sample. Requires: infer() was called, run() was not; a device node.
+  // Throws what operators throw.
+  DeviceWork device_work(int node);
 
   int node() const { return node_; }  // at work, for messages
   // Time spent in a node, its shapes included (a pass counts for its first), in ns. Any thread may ask.
@@ -87,6 +88,7 @@ class Chain {
   void infer_node(int node);
   void run_early(int node);
   void lower_node(int node, int64_t frame);
+  void lower_frame(int node, int64_t frame);
   void demand_node(int node);
   bool is_wanted(int node) const;
   void want(const Ref& r, const Window& w);

@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <cstring>
-#include <map>
 
 #include "kernels/fused_batch.h"
 #include "kernels/fused_launch.h"
@@ -136,25 +135,29 @@ DeviceStage::Value DeviceStage::upload(Stream& stream, const Batch& batch) const
 
 DeviceStage::Value DeviceStage::run_pass(Stream& stream, const Step& step, int head, int tail,
                                          const Value& in) const {
-  std::vector<std::vector<Block>> blocks;
+  std::vector<const std::vector<DeviceWork>*> made;
   std::vector<TensorType> types;
-  for (size_t i = 0; i < step.lowered.size(); ++i) {
+  for (size_t i = 0; i < step.device_work.size(); ++i) {
     if (!step.is_made[i]) continue;
-    std::vector<Block>& pass = blocks.emplace_back();
-    for (int n = head;; n = plan_.planned(n).fuses_into) {
-      const std::vector<Block>& more = step.lowered[i][place_[n]].blocks;
-      pass.insert(pass.end(), more.begin(), more.end());
-      if (n == tail) break;
-    }
-    types.push_back(step.lowered[i][place_[tail]].type);
+    made.push_back(&step.device_work[i]);
+    types.push_back(step.device_work[i][place_[tail]].types[0]);
   }
   Value out = reserve(stream, types);
   FusedBatch batch;
-  for (size_t i = 0; i < blocks.size(); ++i) {
-    if (!plan_.checked(head).unfold) batch.add(blocks[i], in.views[i], out.views[i]);
+  std::vector<Block> blocks;
+  for (size_t i = 0; i < made.size(); ++i) {
+    const auto gather = [&](int64_t frame) -> const std::vector<Block>& {
+      blocks.clear();
+      for (int n = head;; n = plan_.planned(n).fuses_into) {
+        const auto& more = DeviceWork::of_frame((*made[i])[place_[n]].blocks, frame);
+        blocks.insert(blocks.end(), more.begin(), more.end());
+        if (n == tail) return blocks;
+      }
+    };
+    if (!plan_.checked(head).unfold) batch.add(gather(0), in.views[i], out.views[i]);
     else
       for (int64_t f = 0; f < out.views[i].shape[0]; ++f)
-        batch.add(blocks[i], in.views[i].frame(f), out.views[i].frame(f));
+        batch.add(gather(f), in.views[i].frame(f), out.views[i].frame(f));
   }
   batch.finish();
   launch(stream, batch, plan_.node(tail).name);
@@ -182,35 +185,43 @@ Batch DeviceStage::batch_of(const Value& value, const Step& step) const {
   return b;
 }
 
+const DeviceStage::Value& DeviceStage::value(Values& values, const Ref& from) const {
+  if (const int mixed = plan_.planned(from.node).mixed; mixed >= 0)
+    return values.step.decoded[mixed];
+  if (plan_.node(from.node).device == DeviceKind::kGpu)
+    return values.made.at({from.node, from.output});
+  const int slot = plan_.planned(from.node).output_slots[from.output];
+  auto it = values.uploads.find(slot);
+  if (it == values.uploads.end())
+    it = values.uploads.emplace(slot, upload(values.stream, values.step.slot(slot))).first;
+  return it->second;
+}
+
+// Requires: the node begins a pass, or runs by itself.
+void DeviceStage::run_node(Values& values, int node) const {
+  if (plan_.checked(node).type->kind != OperatorKind::kLower) return run_operator(values, node);
+  int tail = node;
+  while (plan_.planned(tail).fuses_into >= 0) tail = plan_.planned(tail).fuses_into;
+  const Value& in = value(values, *plan_.node(node).inputs[0]);
+  values.made.emplace(Place{tail, 0}, run_pass(values.stream, values.step, node, tail, in));
+}
+
 void DeviceStage::enqueue(const Step& step, Outputs& outputs) {
   if (outputs.is_lost) return;
   Stream& stream = stream_of(step);
-  std::map<int, Value> uploads, values;  // by slot, by node
-  auto input = [&](const Ref& from) -> const Value& {
-    if (const int mixed = plan_.planned(from.node).mixed; mixed >= 0) return step.decoded[mixed];
-    if (plan_.node(from.node).device == DeviceKind::kGpu) return values.at(from.node);
-    const int slot = plan_.planned(from.node).output_slots[from.output];
-    auto it = uploads.find(slot);
-    return it != uploads.end()
-               ? it->second
-               : uploads.emplace(slot, upload(stream, step.slot(slot))).first->second;
-  };
+  Values values{step, stream, {}, {}};
   std::vector<char> is_inside(plan_.size());  // of a pass that began before
-  for (int head : plan_.device_nodes()) {
-    if (is_inside[head]) continue;
-    int tail = head;
-    while (plan_.planned(tail).fuses_into >= 0)
-      is_inside[tail = plan_.planned(tail).fuses_into] = 1;
-    values.emplace(tail, run_pass(stream, step, head, tail, input(*plan_.node(head).inputs[0])));
+  for (int n : plan_.device_nodes()) {
+    if (const int next = plan_.planned(n).fuses_into; next >= 0) is_inside[next] = 1;
+    if (!is_inside[n]) run_node(values, n);
   }
   auto on_device = std::make_shared<DeviceBatch>();
-  std::vector<char> taken(plan_.size());
+  std::map<Place, int> taken;
   for (size_t k = 0; k < outputs.batches.size(); ++k) {
     const Ref from = plan_.graph().outputs[k];
     if (plan_.node(from.node).device == DeviceKind::kCpu) continue;
-    const Value& value = input(from);
-    outputs.batches[k] =
-        batch_of(std::exchange(taken[from.node], 1) ? copy(stream, value) : value, step);
+    const Value& v = value(values, from);
+    outputs.batches[k] = batch_of(taken[{from.node, from.output}]++ ? copy(stream, v) : v, step);
     outputs.batches[k].on_device = on_device;
   }
   on_device->device = &device_;

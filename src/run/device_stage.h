@@ -4,12 +4,16 @@
 // The operators on a device: what the chain made goes up, pictures are decoded, kernels run on a stream, the batch stays there. One
 // thread at a time, in the order of the steps; nothing here waits for the device.
 #pragma once
+#include <map>
+
 #include "base/error.h"
 #include "run/step.h"
 
 namespace stoker {
 
 class FusedBatch;
+class GpuRun;
+struct GpuItem;
 
 // The device has no room for a step now; what older steps and their holders let go of may make it.
 struct DeviceFull : BudgetError {
@@ -39,6 +43,14 @@ class DeviceStage {
   using Value = DeviceValues;
   struct Share;  // what is held on the device
   class SharedOut;
+  using Place = std::pair<int, int>;  // node, output
+  // What one step has on the device so far.
+  struct Values {
+    const Step& step;
+    Stream& stream;
+    std::map<int, Value> uploads;  // by slot
+    std::map<Place, Value> made;
+  };
   Stream& stream_of(const Step& step) const {
     return *streams_[static_cast<size_t>(step.number) % streams_.size()];
   }
@@ -47,7 +59,13 @@ class DeviceStage {
   void launch(Stream& stream, const FusedBatch& batch, const std::string& name) const;
   Value reserve(Stream& stream, const std::vector<TensorType>& types) const;
   Value upload(Stream& stream, const Batch& batch) const;
+  const Value& value(Values& values, const Ref& from) const;
+  void run_node(Values& values, int node) const;
   Value run_pass(Stream& stream, const Step& step, int head, int tail, const Value& in) const;
+  void run_operator(Values& values, int node) const;
+  std::vector<GpuItem> items_of(const Step& step, int node, std::span<const Value* const> inputs,
+                                std::span<const Value> outputs,
+                                std::vector<const Operator*>& ops) const;
   Value copy(Stream& stream, const Value& value) const;
   Batch batch_of(const Value& value, const Step& step) const;
 

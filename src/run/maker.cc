@@ -49,9 +49,8 @@ void SampleMaker::attempt(Step& step, int i, int attempt) {
   }
   for (int k = 0; k < plan_.input_count(); ++k) chain_.give(k, step.fed->batches[k]->samples[i]);
   chain_.infer();
-  step.lowered[i].clear();
-  for (int n : plan_.device_nodes())
-    step.lowered[i].push_back({chain_.device_type(n), chain_.device_blocks(n)});
+  step.device_work[i].clear();
+  for (int n : plan_.device_nodes()) step.device_work[i].push_back(chain_.device_work(n));
   for (size_t k = 0; k < plan_.slots().size(); ++k) {
     const int slot = static_cast<int>(k);
     chain_.set_destination(slot, step.reserve(slot, i, chain_.slot_type(slot), pool_));

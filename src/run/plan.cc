@@ -28,13 +28,19 @@ Plan::Plan(Graph graph, const PlanOptions& options)
 }
 
 void Plan::mark_used() {
-  for (const Ref& r : graph_.outputs) nodes_[r.node].is_used = true;
+  const auto use = [&](const Ref& r, bool on_device) {
+    PlanNode& p = nodes_[r.node];
+    p.is_used = true;
+    p.is_on_device |= on_device && node(r.node).device == DeviceKind::kGpu;
+  };
+  for (const Ref& r : graph_.outputs) use(r, true);
   for (int i = size() - 1; i >= 0; --i) {
     if (!nodes_[i].is_used) continue;
-    for (auto& in : node(i).inputs)
-      if (in) nodes_[in->node].is_used = true;
-    for (auto& link : node(i).links) nodes_[link.from.node].is_used = true;
-    if (node(i).device == DeviceKind::kGpu) device_nodes_.push_back(i);
+    for (size_t k = 0; k < node(i).inputs.size(); ++k)
+      if (const auto& in = node(i).inputs[k])
+        use(*in, nodes_[i].is_on_device && !checked_[i].type->inputs[k].is_value);
+    for (auto& link : node(i).links) use(link.from, false);
+    if (nodes_[i].is_on_device) device_nodes_.push_back(i);
   }
   std::reverse(device_nodes_.begin(), device_nodes_.end());
   for (int i = 0; i < size(); ++i) {
@@ -134,9 +140,10 @@ void Plan::find_slots() {
   for (const Ref& r : graph_.outputs)
     if (node(r.node).device == DeviceKind::kCpu) add_slot(r);
   for (int i : device_nodes_)
-    if (const auto& in = node(i).inputs.empty() ? std::nullopt : node(i).inputs[0];
-        in && node(in->node).device == DeviceKind::kCpu)
-      add_slot(*in);
+    for (size_t k = 0; k < node(i).inputs.size(); ++k)
+      if (const auto& in = node(i).inputs[k];
+          in && node(in->node).device == DeviceKind::kCpu && !checked_[i].type->inputs[k].is_value)
+        add_slot(*in);
 }
 
 std::string Plan::name(int64_t index) const {
@@ -160,6 +167,12 @@ bool Plan::is_narrowed(int i) const {
   return true;
 }
 
+std::string Plan::early_words(int i) const {
+  const std::string first = "first, it decides shapes or arguments";
+  if (node(i).device != DeviceKind::kGpu) return first;
+  return "on the CPU " + first + (nodes_[i].is_on_device ? "; again on the GPU" : "");
+}
+
 std::string Plan::str() const {
   std::string s;
   for (int i = 0; i < size(); ++i) {
@@ -171,7 +184,9 @@ std::string Plan::str() const {
       s += ": " + std::to_string(p.source->size()) + " samples, read ahead in order";
     else if (p.input >= 0) s += ": fed by the user";
     else if (p.fuses_into >= 0) s += ": in one pass with " + node(p.fuses_into).name;
-    else if (p.is_early) s += ": first, it decides shapes or arguments";
+    else if (p.is_early) s += ": " + early_words(i);
+    else if (p.is_on_device && checked_[i].type->kind == OperatorKind::kSample)
+      s += ": one launch for a batch";
     else if (is_narrowed(i)) s += ": only the window that later operators look at";
     for (int slot : p.output_slots)
       if (slot >= 0)

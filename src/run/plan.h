@@ -17,7 +17,8 @@ struct Rewrites {
 
 struct PlanNode {
   bool is_used = false;  // something leads from here to an output
-  bool is_early = false;  // its value is needed before shapes are known
+  bool is_early = false;  // its value is needed before shapes are known, on the CPU
+  bool is_on_device = false;  // its value is needed on the device; may be both
   // The one consumer that continues this node's pass, -1: the result is materialised.
   int fuses_into = -1;
   std::unique_ptr<Source> source;  // of a reader
@@ -91,6 +92,7 @@ class Plan : public Provenance {
   void find_slots();
   int add_slot(Ref from);
   bool is_narrowed(int node) const;
+  std::string early_words(int node) const;
 
   Graph graph_;
   PlanOptions options_;

@@ -23,7 +23,7 @@ Step::Step(const Plan& plan, int64_t number, std::vector<int64_t> cursors,
       fed(std::move(given)),
       is_made(fed ? fed->size : plan.batch_size()),
       index(is_made.size()),
-      lowered(is_made.size()),
+      device_work(is_made.size()),
       pictures(is_made.size()),
       is_refused(is_made.size()),
       memory_(plan.slots().size()) {

@@ -4,16 +4,11 @@
 // One batch while it is being made: where its samples go, what failed. The executor that owns it guards it; reserve() of different
 // samples may run at once.
 #pragma once
+#include "run/device_work.h"
 #include "run/executor.h"
 #include "run/feed.h"
 
 namespace stoker {
-
-// What a device node became for one sample.
-struct Lowered {
-  TensorType type;  // of its output
-  std::vector<Block> blocks;
-};
 
 // The values of one edge on the device, for each sample that was made.
 struct DeviceValues {
@@ -47,7 +42,7 @@ class Step {
   int64_t size() const { return static_cast<int64_t>(is_made.size()); }  // samples
   std::vector<char> is_made;  // by sample; read when all are done
   std::vector<int64_t> index;  // by sample: which sample of the lead source it became
-  std::vector<std::vector<Lowered>> lowered;  // by sample, by place in Plan::device_nodes
+  std::vector<std::vector<DeviceWork>> device_work;  // by sample, by place in Plan::device_nodes
   std::vector<std::vector<Picture>> pictures;  // by sample, by place in Plan::mixed_nodes
   std::vector<char> is_refused;  // by sample: the device could not decode it, the CPU is to
   std::vector<DeviceValues> decoded;  // by place in Plan::mixed_nodes; set by the device stage

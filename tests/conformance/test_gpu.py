@@ -1,26 +1,44 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every operator that lowers, and every mixed one, gives on a device what it gives on the CPU.
+"""Every operator that runs on a device gives there what it gives on the CPU.
 
 Runs on the simulated device, which is asked for here and never chosen silently.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
 import pytest
-from calls import Call, all_calls, feed, names, picture_calls, some_calls, works
+from calls import (
+    Call,
+    accepted_layouts,
+    all_calls,
+    feed,
+    names,
+    picture_calls,
+    shape_of,
+    some_calls,
+    texture,
+    works,
+)
+from golden_draws import GOLDEN
 
-from helpers import Array, Sample, assert_same, difference, make, outputs_of
-from stoker import DataNode
+from helpers import Array, Sample, assert_same, difference, make, outputs_of, same, samples_of
+from stoker import DataNode, fn
 from stoker._operator import call as call_operator
-from stoker._registry import operators
+from stoker._registry import Argument, operators
+from stoker.errors import GraphError, SampleError
 
-LOWERED = names("lower")
-MIXED = [n for n in names() if operators()[n]["is_mixed"]]
+ON_GPU = [n for n in names() if "gpu" in operators()[n]["devices"]]
+MIXED = [n for n in names() if "mixed" in operators()[n]["devices"]]
+# Integers, draws among them, are the same on both sides; so are all values of these.
+EXACT = {n for n in ON_GPU if operators()[n]["is_random"] and operators()[n]["kind"] == "sample"}
+EXACT |= {"constant", "copy", "per_frame"}
 
 
 @pytest.fixture(autouse=True)
@@ -29,13 +47,13 @@ def simulated_device(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
 
 
-def place_on(call: Call, device: str) -> list[DataNode]:
+def place_on(call: Call, device: str, **changed: Any) -> list[DataNode]:
     ports = operators()[call.op]["inputs"]
     inputs = [
         feed(a, layout).gpu() if device == "gpu" and not ports[i]["is_value"] else feed(a, layout)
         for i, (a, layout) in enumerate(call.inputs)
     ]
-    arguments = {**call.arguments, "device": device}
+    arguments = {**call.arguments, **changed, "device": device}
     return outputs_of(call_operator(operators()[call.op], inputs, arguments))
 
 
@@ -71,15 +89,88 @@ def assert_agree(got: Array, right: Array, what: str) -> None:
     )
 
 
-@pytest.mark.parametrize("name", LOWERED)
+@pytest.mark.parametrize("name", ON_GPU)
 def test_device_agrees_with_cpu(name: str) -> None:
     for call in (*some_calls(name), *picture_calls(name)):
         for got, right in zip(run_on(call, "gpu"), run_on(call, "cpu"), strict=True):
             for a, b in zip(got, right, strict=True):
-                assert_agree(a, b, str(call))
+                if name in EXACT:
+                    assert same(a, b), f"{call}: {difference(a, b)}"
+                else:
+                    assert_agree(a, b, str(call))
 
 
-@pytest.mark.parametrize("name", LOWERED)
+def on_sequences(name: str) -> list[Call]:
+    """The first calls, on three pictures in a row each."""
+    op = operators()[name]
+    letters = [x for x in accepted_layouts(op) if not set(x) & set("DF")] if op["inputs"] else []
+    calls = [
+        replace(c, inputs=((texture([3, *shape_of(x)]), "F" + x), *c.inputs[1:]), expected=())
+        for c in all_calls(name)
+        for x in letters[:1]
+    ]
+    return [c for c in calls if works(c)][:3]
+
+
+def drawn(a: Argument, shape: list[int]) -> DataNode:
+    """Values that an argument of one number may have."""
+    tries = [0, 1, 2, 3, 5, 0.25, 0.5, 0.9] if a["type"] == "float" else [0, 1, 2, 3, 5]
+    values = [x for x in tries if a["low"] <= x <= a["high"]]
+    if a["names"] or a["type"] == "bool":
+        values = list(range(len(a["names"]) or 2))
+    return fn.random.uniform(values=values, shape=shape, seed=5)
+
+
+def with_drawn(call: Call, a: Argument, device: str, shape: list[int]) -> list[Sample]:
+    """What the call gives where this argument is drawn; no samples where all of them fail."""
+
+    def define() -> list[DataNode]:
+        draw = drawn(a, shape)
+        return place_on(call, device, **{a["name"]: fn.per_frame(draw) if shape else draw})
+
+    pipe = make(define, batch_size=9, device_id=0, on_error="skip")
+    try:
+        pipe.build()
+        return samples_of([b.as_cpu() for b in pipe.run()])
+    except (GraphError, SampleError):
+        return []  # another argument of the call excludes it
+
+
+def assert_agree_with_drawn(calls: Sequence[Call], a: Argument, shape: list[int]) -> bool:
+    """Whether any sample could be made."""
+    made = False
+    for call in calls:
+        both = [with_drawn(call, a, device, shape) for device in ("gpu", "cpu")]
+        for got, right in zip(*both, strict=True):
+            for x, y in zip(got, right, strict=True):
+                assert_agree(x, y, f"{call} with {a['name']} drawn")
+                made = True
+    return made
+
+
+def of_one_number(name: str, varies: Literal["per_sample", "per_frame"]) -> list[Argument]:
+    arguments = operators()[name]["arguments"]
+    return [a for a in arguments if a[varies] and not a["type"].startswith("Sequence[")]
+
+
+@pytest.mark.parametrize("name", ON_GPU)
+def test_device_agrees_with_cpu_by_sample(name: str) -> None:
+    """Each sample has its own arguments there too."""
+    calls = [*some_calls(name)[:6], *picture_calls(name)[:3]]
+    arguments = of_one_number(name, "per_sample")
+    made = [assert_agree_with_drawn(calls, a, []) for a in arguments]
+    assert any(made) or not made, f"{name}: no sample with a drawn argument is known"
+
+
+@pytest.mark.parametrize("name", ON_GPU)
+def test_device_agrees_with_cpu_by_frame(name: str) -> None:
+    """An argument with a value for each frame means the same there."""
+    arguments = of_one_number(name, "per_frame")
+    made = [assert_agree_with_drawn(on_sequences(name), a, [3]) for a in arguments]
+    assert any(made) or not made, f"{name}: no sequence with a drawn argument is known"
+
+
+@pytest.mark.parametrize("name", ON_GPU)
 def test_device_gives_the_same_bytes_however_it_is_run(name: str) -> None:
     calls = [*some_calls(name), *picture_calls(name)][:6]
     for call in calls:
@@ -101,16 +192,65 @@ def test_mixed_gives_the_bytes_of_the_cpu(name: str) -> None:
             assert_same(run_on(call, "mixed", **settings), right, f"{call}, {settings}")
 
 
-@pytest.mark.parametrize("name", LOWERED)
-def test_what_only_lowers_has_no_mixed_form(name: str) -> None:
+@pytest.mark.parametrize("name", ON_GPU)
+def test_what_runs_on_a_gpu_has_no_mixed_form(name: str) -> None:
     with pytest.raises(ValueError, match="no mixed form") as raised:
         make(lambda: place_on(all_calls(name)[0], "mixed"), device_id=0).build()
     assert name in str(raised.value)
 
 
-@pytest.mark.parametrize("name", sorted(set(names()) - set(LOWERED)))
+@pytest.mark.parametrize("name", sorted(set(names()) - set(ON_GPU)))
 def test_what_has_no_device_form_says_so(name: str) -> None:
     call = all_calls(name)[0]
     with pytest.raises(ValueError, match="GPU") as raised:
         make(lambda: place_on(call, "gpu"), device_id=0).build()
     assert name in str(raised.value)
+
+
+def golden() -> list[dict[str, Any]]:
+    entries = json.loads((GOLDEN / "draws.json").read_text())
+    return [e for e in entries if e["op"] in EXACT]
+
+
+@pytest.mark.parametrize("entry", golden(), ids=lambda e: f"{e['op']}-{e['seed']}")
+def test_a_device_draws_the_golden_draws(entry: dict[str, Any]) -> None:
+    call = Call(entry["op"], (), entry["arguments"])
+    pipe = make(lambda: place_on(call, "gpu"), batch_size=6, seed=entry["seed"], device_id=0)
+    (batch,) = pipe.run()
+    assert [np.array(batch.as_cpu()[i]).tolist() for i in range(6)] == entry["first"]
+
+
+def test_there_are_golden_draws_for_a_device() -> None:
+    assert {e["op"] for e in golden()} == {n for n in EXACT if operators()[n]["is_random"]}
+
+
+def test_a_value_of_the_device_serves_as_an_argument() -> None:
+    """It is made on the CPU by the same draws; what goes out of it is the device's."""
+
+    def define(device: str) -> list[DataNode]:
+        angle = fn.random.uniform(range=[0.0, 1.0], device=device, name="place")
+        mirror = fn.cast(fn.random.coin_flip(device=device, name="flip"), dtype="int32")
+        picture = feed(texture([13, 18, 3]), "HWC")
+        cut = fn.crop(picture, crop=[5, 7], crop_pos_x=angle, crop_pos_y=angle)
+        cut_there = fn.flip(cut.gpu() if device == "gpu" else cut, horizontal=mirror)
+        start = fn.cast(fn.random.uniform(range=[0, 4], shape=[1], device=device), dtype="int32")
+        row = fn.slice(picture, start, fn.constant(idata=[3], device=device), axes=[0])
+        return [cut, cut_there, angle, row]
+
+    settings: dict[str, Any] = {"batch_size": 5, "seed": 3, "device_id": 0}
+    there, here = (make(lambda d=d: define(d), **settings) for d in ("gpu", "cpu"))
+    got, right = there.run(), here.run()
+    assert [b.device for b in got] == ["cpu", "simulated:0", "simulated:0", "cpu"]
+    assert_same(samples_of([b.as_cpu() for b in got]), samples_of(right), "arguments")
+    assert "on the CPU first, it decides shapes or arguments; again on the GPU" in there.plan()
+
+
+def test_what_a_device_decodes_is_no_argument() -> None:
+    def define() -> DataNode:
+        encoded = feed(np.fromfile(GOLDEN / "picture.jpg", np.uint8))
+        picture = fn.decoders.image(encoded, device="mixed")
+        first = fn.slice(picture, start=[0, 0, 0], end=[1, 1, 1], axes=[0, 1, 2])
+        return fn.random.coin_flip(probability=fn.cast(first, dtype="float32"))
+
+    with pytest.raises(GraphError, match=r"argument 'probability'.* pictures that the GPU decodes"):
+        make(define, device_id=0).build()

@@ -3,9 +3,24 @@
 //
 // Draws evenly from a range or from a list of values.
 #include "op/elements.h"
+#include "op/gpu_each.cuh"
 #include "op/op.h"
 
 namespace stoker::ops::random {
+
+// The draw of one element: from a range, or (count > 0) one of a list.
+struct UniformDraw {
+  Chance chance;
+  float low, high;
+  const float* values;
+  uint64_t count;
+
+  STOKER_HD double operator()(int64_t k) {
+    chance.seek(static_cast<uint64_t>(k));
+    if (count == 0) return static_cast<double>(chance.uniform(low, high));
+    return static_cast<double>(values[uint64_t{chance.next()} * count >> 32]);
+  }
+};
 
 struct Uniform {
   Small<float> range = {-1, 1};
@@ -39,11 +54,18 @@ struct Uniform {
   }
 
   void run_cpu(Run& r) const {
-    set_elements(r.outputs[0], [&](int64_t k) {
-      r.chance.seek(static_cast<uint64_t>(k));
-      if (!values) return static_cast<double>(r.chance.uniform(range[0], range[1]));
-      return static_cast<double>(
-          (*values)[static_cast<size_t>(uint64_t{r.chance.next()} * values->size() >> 32)]);
+    set_elements(r.outputs[0], draw(r.chance, values ? values->data() : nullptr));
+  }
+
+  static void run_gpu(GpuRun& r, std::span<const Uniform* const> items) {
+    std::vector<float> lists;  // of all items
+    for (const Uniform* u : items)
+      if (u->values) lists.insert(lists.end(), u->values->begin(), u->values->end());
+    const float* next = lists.empty() ? nullptr : r.put(std::span<const float>(lists));
+    set_elements(r, [&](size_t i) {
+      const UniformDraw d = items[i]->draw(r.items[i].chance, next);
+      next += d.count;
+      return d;
     });
   }
 
@@ -56,6 +78,10 @@ struct Uniform {
   }
 
  private:
+  UniformDraw draw(const Chance& chance, const float* list) const {
+    return {chance, range[0], range[1], list, values ? values->size() : 0};
+  }
+
   template <class WrongCall>
   void check_lists() const {
     constexpr float kMax = std::numeric_limits<float>::max();

@@ -3,9 +3,18 @@
 //
 // Gives the same tensor for every sample.
 #include "op/elements.h"
+#include "op/gpu_each.cuh"
 #include "op/op.h"
 
 namespace stoker::ops::read {
+
+// One value for each element, or one for all.
+struct ConstantValue {
+  const double* values;
+  int64_t count;
+
+  STOKER_HD double operator()(int64_t k) const { return values[count == 1 ? 0 : k]; }
+};
 
 struct Constant {
   std::optional<Small<float>> fdata;
@@ -44,11 +53,15 @@ struct Constant {
   void infer(Inference& i) const { i.out(type(shape_asked(shape, i))); }
 
   void run_cpu(Run& r) const {
-    set_elements(r.outputs[0], [&](int64_t k) {
-      const size_t i = static_cast<size_t>(k);
-      return fdata ? static_cast<double>(fdata->at_or_only(i))
-                   : static_cast<double>(idata->at_or_only(i));
-    });
+    set_elements(r.outputs[0], [&](int64_t k) { return value(static_cast<size_t>(k)); });
+  }
+
+  static void run_gpu(GpuRun& r, std::span<const Constant* const> items) {
+    const Constant& c = *items[0];  // all are the same: nothing is computed per sample
+    std::vector<double> list;
+    for (size_t i = 0; i < static_cast<size_t>(c.count()); ++i) list.push_back(c.value(i));
+    const ConstantValue all{r.put(std::span<const double>(list)), c.count()};
+    set_elements(r, [&](size_t) { return all; });
   }
 
   static std::vector<Case> cases() {
@@ -63,6 +76,11 @@ struct Constant {
   }
 
  private:
+  double value(size_t i) const {
+    return fdata ? static_cast<double>(fdata->at_or_only(i))
+                 : static_cast<double>(idata->at_or_only(i));
+  }
+
   int64_t count() const { return static_cast<int64_t>(fdata ? fdata->size() : idata->size()); }
 
   TensorType type(Shape asked) const {

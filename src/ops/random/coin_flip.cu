@@ -3,9 +3,21 @@
 //
 // Draws 1 with a given probability, else 0.
 #include "op/elements.h"
+#include "op/gpu_each.cuh"
 #include "op/op.h"
 
 namespace stoker::ops::random {
+
+// The draw of one element.
+struct Flip {
+  Chance chance;
+  float probability;
+
+  STOKER_HD double operator()(int64_t k) {
+    chance.seek(static_cast<uint64_t>(k));
+    return chance.flip(probability) ? 1.0 : 0.0;
+  }
+};
 
 struct CoinFlip {
   float probability = 0.5f;
@@ -32,11 +44,10 @@ struct CoinFlip {
     i.out({dtype.value_or(DType::kInt32), {}, shape_asked(shape, i)});
   }
 
-  void run_cpu(Run& r) const {
-    set_elements(r.outputs[0], [&](int64_t k) {
-      r.chance.seek(static_cast<uint64_t>(k));
-      return r.chance.flip(probability) ? 1.0 : 0.0;
-    });
+  void run_cpu(Run& r) const { set_elements(r.outputs[0], Flip{r.chance, probability}); }
+
+  static void run_gpu(GpuRun& r, std::span<const CoinFlip* const> items) {
+    set_elements(r, [&](size_t i) { return Flip{r.items[i].chance, items[i]->probability}; });
   }
 
   static std::vector<Case> cases() {
