@@ -168,9 +168,10 @@ bool Plan::is_narrowed(int i) const {
 }
 
 std::string Plan::early_words(int i) const {
-  const std::string first = "first, it decides shapes or arguments";
-  if (node(i).device != DeviceKind::kGpu) return first;
-  return "on the CPU " + first + (nodes_[i].is_on_device ? "; again on the GPU" : "");
+  std::string words = "first, it decides shapes or arguments";
+  if (node(i).device == DeviceKind::kGpu) words.insert(0, "on the CPU ");
+  if (nodes_[i].is_on_device) words += "; again on the GPU";
+  return words;
 }
 
 std::string Plan::str() const {
