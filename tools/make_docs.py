@@ -98,7 +98,9 @@ def cases_text(op: Operator) -> str:
 
 def page(op: Operator) -> str:
     first, _, rest = op["summary"].partition("\n")
-    facts = [KINDS[op["kind"]], "device " + ", ".join(f'"{d}"' for d in op["devices"])]
+    batch = op["kind"] == "sample" and "gpu" in op["devices"]
+    kind = KINDS[op["kind"]] + ", on a GPU on a batch" * batch
+    facts = [kind, "device " + ", ".join(f'"{d}"' for d in op["devices"])]
     facts += ["random"] * op["is_random"] + [f"version {op['version']}"]
     text = f"{GENERATED}# fn.{op['name']}\n\n{first}\n\n*{', '.join(facts)}*\n\n{call_text(op)}"
     if rest.strip():

@@ -268,7 +268,9 @@ OperatorType type_of() {
   t.infers = t.kind != OperatorKind::kSample || requires(const Op& o, Inference& i) { o.infer(i); };
   t.is_mixed = requires(const Op& o, const Asking& a) { o.request(a); };
   t.has_gpu = t.kind == OperatorKind::kLower || detail::kHasGpuHalf<Op>;
-  if constexpr (detail::kHasGpuHalf<Op>) {
+  if constexpr (requires { &Op::run_gpu; }) {
+    static_assert(detail::kHasGpuHalf<Op>,
+                  "run_gpu is static and takes (GpuRun&, std::span<const Op* const>)");
     static_assert(
         requires(const Op& o, Inference& i, Run& r) { o.infer(i), o.run_cpu(r); },
         "a GPU half stands beside infer() and run_cpu()");
