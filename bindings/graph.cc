@@ -84,6 +84,7 @@ nb::dict describe(const OperatorType& t) {
   d["inputs"] = describe_all(t.inputs);
   d["outputs"] = describe_all(t.outputs);
   d["arguments"] = describe_all(t.arguments);
+  d["of_devices"] = nb::cast(t.of_devices);
   d["ignored"] = nb::cast(t.ignored);
   d["cases"] = describe_all(t.cases);
   d["skip_reason"] = t.skip_reason;

@@ -59,6 +59,7 @@ class Operator(TypedDict):
     inputs: list[Port]
     outputs: list[Port]
     arguments: list[Argument]
+    of_devices: list[str]  # arguments that only a device's decoder heeds
     ignored: list[str]
     cases: list[Case]
     skip_reason: str

@@ -30,6 +30,11 @@ struct DecodeOptions {
   bool verify = false;
   // A picture that claims more is refused before any memory is taken for it.
   int64_t max_pixels = int64_t{1} << 28;
+
+  // For a decoder on a device only; codecs here upsample smoothly and have one way to decode.
+  bool smooth_upsampling = true;  // of chroma
+  float hardware_share = 0.65f;  // of the pictures, for an engine that does nothing else
+  int64_t most_host_huffman = 1'000'000;  // pixels; codes of larger pictures are read on the device
 };
 
 struct ImageInfo {

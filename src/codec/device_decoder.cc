@@ -3,6 +3,11 @@
 #include "codec/device_decoder.h"
 
 #include <atomic>
+#include <map>
+#include <mutex>
+#ifdef STOKER_CUDA
+#include "codec/cuda_nvjpeg.h"
+#endif
 
 namespace stoker {
 
@@ -11,8 +16,7 @@ namespace {
 // Leaves every picture to the CPU.
 class HostDecoder final : public DeviceDecoder {
  public:
-  explicit HostDecoder(const Device& device)
-      : kind_(device.kind() == "simulated" ? stand_in(device) : without(device)) {}
+  explicit HostDecoder(DecoderKind kind) : kind_(std::move(kind)) {}
   DecoderKind kind() const override { return kind_; }
   std::unique_ptr<PreparedPicture> prepare(const DecodeRequest&, int, HostPool&) override {
     return nullptr;
@@ -20,15 +24,25 @@ class HostDecoder final : public DeviceDecoder {
   std::vector<size_t> decode(Stream&, std::span<const DecodeJob>) override { return {}; }
 
  private:
-  static DecoderKind stand_in(const Device& device) {
-    return {"stand-in", device.name() + " has a stand-in: the CPU decodes, pixels are copied"};
-  }
-  static DecoderKind without(const Device& device) {
-    return {"cpu", "this build has no decoder for " + device.name() +
-                       ": the CPU decodes, pixels are copied"};
-  }
   const DecoderKind kind_;
 };
+
+std::unique_ptr<DeviceDecoder> host_decoder(const Device& device, const std::string& missing) {
+  const std::string words = ": the CPU decodes, pixels are copied";
+  if (device.kind() == "simulated")
+    return std::make_unique<HostDecoder>(
+        DecoderKind{"stand-in", device.name() + " has a stand-in" + words});
+  return std::make_unique<HostDecoder>(DecoderKind{"cpu", missing + words});
+}
+
+#ifdef STOKER_CUDA
+std::unique_ptr<DeviceDecoder> cuda_decoder(Device& device) {
+  static const nvjpeg::FoundLibrary found = nvjpeg::open_library();
+  if (!found.library) return host_decoder(device, found.missing);
+  nvjpeg::FoundDecoder made = nvjpeg::make_decoder(device, found.library);
+  return made.decoder ? std::move(made.decoder) : host_decoder(device, made.missing);
+}
+#endif
 
 std::atomic<DeviceDecoderMaker> other_maker{nullptr};
 
@@ -36,10 +50,22 @@ std::atomic<DeviceDecoderMaker> other_maker{nullptr};
 
 std::unique_ptr<DeviceDecoder> make_device_decoder(Device& device, int threads) {
   if (const DeviceDecoderMaker maker = other_maker) return maker(device, threads);
-  return std::make_unique<HostDecoder>(device);
+#ifdef STOKER_CUDA
+  if (device.kind() == "cuda") return cuda_decoder(device);
+#endif
+  return host_decoder(device, "this build has no decoder for " + device.name());
 }
 
-DecoderKind decoder_kind(Device& device) { return make_device_decoder(device, 1)->kind(); }
+DecoderKind decoder_kind(Device& device) {
+  if (other_maker || device.kind() != "cuda") return make_device_decoder(device, 1)->kind();
+  // It takes a while to start, and stays what it is.
+  static std::mutex mutex;
+  static std::map<const Device*, DecoderKind> kinds;
+  std::lock_guard lock(mutex);
+  auto it = kinds.find(&device);
+  if (it == kinds.end()) it = kinds.emplace(&device, make_device_decoder(device, 1)->kind()).first;
+  return it->second;
+}
 
 void use_device_decoders(DeviceDecoderMaker maker) { other_maker = maker; }
 

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "memory/cuda_core.h"
+#include "memory/cuda_native.h"
 #include "memory/pool.h"
 
 namespace stoker {
@@ -116,6 +117,7 @@ class CudaStream final : public Stream {
 
   Device& device() const override { return device_; }
   const std::string& name() const override { return h_->name; }
+  cudaStream_t native() const { return h_->stream; }
 
   void* allocate(size_t bytes) override {
     if (void* p = h_->core->try_allocate(bytes, h_->stream)) return p;
@@ -203,6 +205,7 @@ class CudaDevice final : public Device {
  public:
   explicit CudaDevice(int index) : core_(std::make_shared<Core>(index)) {}
   const std::string& name() const override { return core_->name; }
+  int index() const { return core_->index; }
   std::string_view kind() const override { return "cuda"; }
   std::unique_ptr<Stream> make_stream(std::string name) override {
     return std::make_unique<CudaStream>(*this, core_, std::move(name));
@@ -243,6 +246,14 @@ std::string why_none(cudaError_t error) {
 }  // namespace
 
 }  // namespace cuda
+
+int native_index(const Device& device) {
+  return static_cast<const cuda::CudaDevice&>(device).index();
+}
+
+cudaStream_t native_stream(const Stream& stream) {
+  return static_cast<const cuda::CudaStream&>(stream).native();
+}
 
 CudaFound find_cuda_devices() {
   CudaFound found;

@@ -12,15 +12,32 @@ Cuda& cuda() {
   static Cuda c;
   return c;
 }
-void reset() { cuda() = Cuda(); }
+void reset() {
+  cuda() = Cuda();
+  Cuda::current = 0;
+}
+void enqueue(std::function<void()> work) {
+  if (cuda().waits) return cuda().waiting.push_back(std::move(work));
+  work();
+}
+void run_all() {
+  while (!cuda().waiting.empty()) {
+    const std::function<void()> work = std::move(cuda().waiting.front());
+    cuda().waiting.pop_front();
+    work();
+  }
+}
 int Cuda::count(const std::string& call) const {
   return static_cast<int>(std::count(calls.begin(), calls.end(), call));
 }
 
 namespace {
 
+std::mutex mutex;  // of the record
+
 // Notes the call; the error that it is to give.
 cudaError_t noted(const std::string& function, int device = -1) {
+  std::lock_guard lock(mutex);
   Cuda& c = cuda();
   c.calls.push_back(device < 0 ? function : function + " " + std::to_string(device));
   if (c.lost != cudaSuccess) return c.lost;
@@ -37,11 +54,13 @@ struct Handle {
 };
 template <class H>
 H made(int& count) {
+  std::lock_guard lock(mutex);
   ++count;
   return reinterpret_cast<H>(new Handle{cuda().current});
 }
 template <class H>
 void dropped(int& count, H handle) {
+  std::lock_guard lock(mutex);
   --count;
   delete reinterpret_cast<Handle*>(handle);
 }
@@ -108,12 +127,16 @@ cudaError_t cudaMallocFromPoolAsync(void** p, size_t bytes, cudaMemPool_t, cudaS
   const cudaError_t e = noted("cudaMallocFromPoolAsync", device_of(stream));
   if (e != cudaSuccess) return e;
   *p = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+  std::lock_guard lock(stoker::fake::mutex);
   cuda().allocated[*p] = bytes;
   return e;
 }
 cudaError_t cudaFreeAsync(void* p, cudaStream_t stream) {
-  cuda().allocated.erase(p);
-  std::free(p);
+  {
+    std::lock_guard lock(stoker::fake::mutex);
+    cuda().allocated.erase(p);
+  }
+  stoker::fake::enqueue([p] { std::free(p); });
   return noted("cudaFreeAsync", device_of(stream));
 }
 
@@ -128,6 +151,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return noted("cudaStreamDestroy");
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  stoker::fake::run_all();
   return noted("cudaStreamSynchronize", device_of(stream));
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
@@ -168,12 +192,38 @@ cudaError_t cudaFreeHost(void* p) {
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {
   const cudaError_t e = noted("cudaMemcpyAsync " + std::to_string(kind), device_of(stream));
-  if (e == cudaSuccess) std::memcpy(to, from, bytes);
+  if (e == cudaSuccess) stoker::fake::enqueue([=] { std::memcpy(to, from, bytes); });
   return e;
+}
+cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch,
+                              size_t width, size_t height, cudaMemcpyKind kind,
+                              cudaStream_t stream) {
+  const cudaError_t e = noted("cudaMemcpy2DAsync " + std::to_string(kind), device_of(stream));
+  if (e == cudaSuccess)
+    stoker::fake::enqueue([=] {
+      for (size_t y = 0; y < height; ++y)
+        std::memcpy(static_cast<char*>(to) + y * to_pitch,
+                    static_cast<const char*>(from) + y * from_pitch, width);
+    });
+  return e;
+}
+cudaError_t cudaHostAlloc(void** p, size_t bytes, unsigned) {
+  const cudaError_t e = noted("cudaHostAlloc", cuda().current);
+  if (e != cudaSuccess) return e;
+  *p = std::malloc(bytes);
+  std::lock_guard lock(stoker::fake::mutex);
+  ++cuda().pinned;
+  return e;
+}
+cudaError_t cudaFreeHost(void* p) {
+  std::free(p);
+  std::lock_guard lock(stoker::fake::mutex);
+  --cuda().pinned;
+  return cudaSuccess;
 }
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t call, void* data) {
   const cudaError_t e = noted("cudaLaunchHostFunc", device_of(stream));
-  if (e == cudaSuccess) call(data);
+  if (e == cudaSuccess) stoker::fake::enqueue([=] { call(data); });
   return e;
 }
 cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute attribute, int value) {

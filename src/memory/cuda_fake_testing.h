@@ -3,11 +3,14 @@
 //
 // A stand-in for the CUDA library: host memory, work that is done when it is enqueued, and a record of the calls. It tells nothing
 // about GPUs; it tells whether the runtime's own code calls what it should, in order, with the right GPU, and gives all back.
-// One thread at a time.
+// Its functions may be called by any thread; the record is for one thread at a time.
 #pragma once
 #include <cuda_runtime_api.h>
 
+#include <deque>
+#include <functional>
 #include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -23,7 +26,7 @@ struct Launch {
 struct Cuda {
   int devices = 2, driver = 13010;
   size_t memory = size_t{1} << 30;  // of each device
-  int current = 0;  // the calling thread's device
+  inline static thread_local int current = 0;  // the calling thread's device
   std::map<std::string, std::vector<cudaError_t>> errors;  // by function: for its next calls
   cudaError_t lost = cudaSuccess;  // what every call gives from now on
   std::vector<std::string> calls;  // function names, with the device of those that have one
@@ -31,11 +34,18 @@ struct Cuda {
   size_t argument_bytes = 0;  // of the next launch
   int streams = 0, events = 0, pools = 0;  // that exist
   std::map<void*, size_t> allocated;
+  int pinned = 0;  // blocks of page-locked memory
+  // Where work waits: until run_all(), or someone waits for a stream.
+  bool waits = false;
+  std::deque<std::function<void()>> waiting;
 
   int count(const std::string& call) const;
 };
 
 Cuda& cuda();
+// Does `work` now, or where work waits, later.
+void enqueue(std::function<void()> work);
+void run_all();
 // As it was at first. Requires: nothing exists.
 void reset();
 

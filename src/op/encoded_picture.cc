@@ -23,6 +23,9 @@ DecodeOptions options_of(const PictureArguments& a) {
   o.use_fast_idct = a.use_fast_idct;
   o.tolerate_corrupt = a.tolerate_corrupt;
   o.verify = a.verify;
+  o.smooth_upsampling = a.jpeg_fancy_upsampling;
+  o.hardware_share = a.hw_decoder_load;
+  o.most_host_huffman = a.hybrid_huffman_threshold;
   return o;
 }
 

@@ -24,6 +24,9 @@ struct PictureArguments {
   bool use_fast_idct = false;
   bool tolerate_corrupt = false;
   bool verify = false;
+  bool jpeg_fancy_upsampling = true;
+  float hw_decoder_load = 0.65f;
+  int64_t hybrid_huffman_threshold = 1'000'000;
 };
 inline constexpr auto kPictureArguments = std::tuple{
     arg(&PictureArguments::output_type, "output_type",
@@ -41,13 +44,23 @@ inline constexpr auto kPictureArguments = std::tuple{
     arg(&PictureArguments::verify, "verify",
         "Judge all of the data for damage, not only what the window needs. A window that reaches "
         "the last row is always judged to the end of the data."),
+    arg(&PictureArguments::jpeg_fancy_upsampling, "jpeg_fancy_upsampling",
+        "A GPU's decoder: upsample chroma smoothly, as the CPU always does."),
+    arg(&PictureArguments::hw_decoder_load, "hw_decoder_load",
+        "A GPU's decoder: the share of pictures that its JPEG engine decodes, where it has one. "
+        "Which ones follows from their bytes.",
+        between(0, 1)),
+    arg(&PictureArguments::hybrid_huffman_threshold, "hybrid_huffman_threshold",
+        "A GPU's decoder: of pictures with more pixels than this the GPU reads the Huffman codes, "
+        "of others a CPU thread.",
+        at_least(0)),
 };
+// Change nothing where the CPU decodes.
+inline constexpr std::array kDevicePictureArguments = {"jpeg_fancy_upsampling", "hw_decoder_load",
+                                                       "hybrid_huffman_threshold"};
 
-// Accepted so that established scripts run. Chroma is always upsampled smoothly; decoding takes no tuning.
-inline constexpr std::array kIgnoredPictureArguments = {"jpeg_fancy_upsampling",
-                                                        "affine",
-                                                        "hw_decoder_load",
-                                                        "hybrid_huffman_threshold",
+// Accepted so that established scripts run.
+inline constexpr std::array kIgnoredPictureArguments = {"affine",
                                                         "device_memory_padding",
                                                         "host_memory_padding",
                                                         "device_memory_padding_jpeg2k",

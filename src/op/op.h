@@ -62,6 +62,7 @@ struct OperatorType {
   int64_t row_room = 0;  // bytes: Run::row_room where an output goes to scratch
   std::vector<Port> inputs, outputs;
   std::vector<ArgumentInfo> arguments;
+  std::vector<std::string> of_devices;  // arguments that only a device's decoder heeds
   std::vector<std::string> ignored;  // accepted so that established scripts run; without effect
   std::vector<Case> cases;
   std::string skip_reason;  // of conformance checks, "" mostly
@@ -253,7 +254,8 @@ OperatorKind kind_of() {
 // (shapes that only the run tells: Run::make), `open` + `order`, `kInput` (the user feeds its output);
 // with `infer` + `run_cpu` optionally `request` (a device's decoder may do it: device="mixed") or `run_gpu` (static; the same work on
 // a batch in device memory, from a .cu file: device="gpu");
-// optionally `kVersion` (raised when its results change), `kRandom`, `kIgnored`, `kRowRoom` (Run::row_room), `kSkip`; and `cases()`.
+// optionally `kVersion` (raised when its results change), `kRandom`, `kIgnored`, `kOfDevices` (arguments that only a
+// device's decoder heeds), `kRowRoom` (Run::row_room), `kSkip`; and `cases()`.
 template <class Op>
 OperatorType type_of() {
   static_assert(detail::frames_unfold(Op::schema),
@@ -281,6 +283,8 @@ OperatorType type_of() {
   if constexpr (requires { Op::kRandom; }) t.is_random = Op::kRandom;
   if constexpr (requires { Op::kRowRoom; }) t.row_room = Op::kRowRoom;
   if constexpr (requires { Op::kSkip; }) t.skip_reason = Op::kSkip;
+  if constexpr (requires { Op::kOfDevices; })
+    t.of_devices.assign(std::begin(Op::kOfDevices), std::end(Op::kOfDevices));
   if constexpr (requires { Op::kIgnored; })
     t.ignored.assign(std::begin(Op::kIgnored), std::end(Op::kIgnored));
   for (const char* hint : {"bytes_per_sample_hint", "preserve"}) t.ignored.push_back(hint);

@@ -32,8 +32,12 @@ BATCH = 24
 DTYPES = ("float32", "uint8", "int16", "float16", "int64", "none")
 
 ARGUMENTS = [
-    (name, argument["name"]) for name in names() for argument in operators()[name]["arguments"]
+    (name, argument["name"])
+    for name in names()
+    for argument in operators()[name]["arguments"]
+    if argument["name"] not in operators()[name]["of_devices"]
 ]
+OF_DEVICES = [(name, argument) for name in names() for argument in operators()[name]["of_devices"]]
 
 
 def argument_of(name: str, argument: str) -> Argument:
@@ -139,6 +143,17 @@ def test_some_value_changes_some_output(name: str, argument: str) -> None:
                     return
                 results.append(result)
     pytest.fail(f"{name}: no value of '{argument}' changed an output")
+
+
+@pytest.mark.parametrize(("name", "argument"), OF_DEVICES)
+def test_arguments_of_devices_change_nothing_elsewhere(name: str, argument: str) -> None:
+    base = bases(name)[0]
+    values = list(candidates(name, argument))
+    assert len(values) > 1
+    expected = result_of(base)
+    assert isinstance(expected, list)
+    for value in values:
+        assert result_of(base.with_arguments(**{argument: value})) == expected
 
 
 # Computed by other nodes.

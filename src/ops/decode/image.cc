@@ -10,6 +10,7 @@ namespace stoker::ops::decode {
 
 struct Image : PictureArguments {
   static constexpr int64_t kRowRoom = kPictureRowRoom;
+  static constexpr auto kOfDevices = kDevicePictureArguments;
   static constexpr auto kIgnored = joined(kIgnoredPictureArguments, kIgnoredCacheArguments);
   static constexpr auto schema =
       describe("decoders.image",

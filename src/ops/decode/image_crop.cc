@@ -12,6 +12,7 @@ namespace stoker::ops::decode {
 
 struct ImageCrop : PictureArguments, CropArguments {
   static constexpr int64_t kRowRoom = kPictureRowRoom;
+  static constexpr auto kOfDevices = kDevicePictureArguments;
   // There is no depth to crop.
   static constexpr auto kIgnored =
       joined(kIgnoredPictureArguments, std::array{"crop_d", "crop_pos_z"});

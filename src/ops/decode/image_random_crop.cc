@@ -12,6 +12,7 @@ namespace stoker::ops::decode {
 struct ImageRandomCrop : PictureArguments, RandomWindowArguments {
   static constexpr bool kRandom = true;
   static constexpr int64_t kRowRoom = kPictureRowRoom;
+  static constexpr auto kOfDevices = kDevicePictureArguments;
   static constexpr auto kIgnored = kIgnoredPictureArguments;
   static constexpr auto schema =
       describe("decoders.image_random_crop",

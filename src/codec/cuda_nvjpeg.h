@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// nvJPEG as the decoder of an NVIDIA GPU. Thread-safe.
+//
+// Note [Who decodes a picture]
+// That follows from its bytes and what is asked for, never from time, memory or what else is in the batch, as nvJPEG's pixels are not
+// the CPU's. The hardware engine, where the GPU has one, gets the share `hardware_share` of the pictures that it can do, chosen by a
+// hash of their bytes; so a file has the same pixels in every epoch. The rest go the hybrid way: the host reads their Huffman codes,
+// for pictures of more than `most_host_huffman` pixels the GPU, and the GPU does what follows. The CPU gets what neither does: other
+// colours than gray and YCbCr, YCbCr wanted, pictures to be turned, files that have no end or that are to be judged or tolerated.
+//
+// Note [Windows of nvJPEG]
+// It decodes a window of a picture. Where the pixels at its border could differ from those of the whole picture (smooth upsampling
+// before 13.3), the whole is decoded into memory of the stream, and the window copied.
+//
+// Note [What pictures hold]
+// A picture has its own bitstream, parameters, decoder state and page-locked buffer, which come back when the stream has passed them
+// and its PreparedPicture is gone. They are as many as pictures are under way at once, which memory bounds: a picture takes a block of
+// the host pool for its bytes and for as much as the page-locked buffer will hold. That rest is never written, it only counts. The
+// block is let go last, so that who waits for memory finds the others.
+#pragma once
+#include <memory>
+
+#include "codec/cuda_nvjpeg_library.h"
+#include "codec/device_decoder.h"
+
+namespace stoker::nvjpeg {
+
+struct FoundDecoder {
+  std::unique_ptr<DeviceDecoder> decoder;
+  std::string missing;  // why there is none
+};
+
+// Requires: device.kind() is "cuda". Throws DeviceError.
+FoundDecoder make_decoder(Device& device, std::shared_ptr<const Library> library);
+
+}  // namespace stoker::nvjpeg

@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The part of nvJPEG's binary interface that is used, declared here, so that no build needs its header. The values are those of
+// nvJPEG 12.1 and later; cuda_nvjpeg_header_test.cc compares them with the real header where there is one.
+#pragma once
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+
+namespace stoker::nvjpeg {
+
+enum Status : int {
+  kSuccess = 0,
+  kInvalidParameter = 2,
+  kBadJpeg = 3,
+  kNotSupported = 4,
+  kAllocatorFailure = 5,
+  kExecutionFailed = 6,
+  kArchMismatch = 7,
+};
+
+enum Backend : int { kDefaultBackend = 0, kHybrid = 1, kGpuHybrid = 2, kHardware = 3 };
+enum OutputFormat : int { kY = 2, kRgbInterleaved = 5, kBgrInterleaved = 6 };
+
+// Of a library handle.
+inline constexpr unsigned kStrictFlag = 4;  // bytes that do not follow the standard are errors
+inline constexpr unsigned kInterpolateFlag = 32;  // chroma is upsampled smoothly
+
+struct Image {
+  unsigned char* channel[4];
+  size_t pitch[4];
+};
+
+// 0 is success. The context comes first; `stream` is the one that the memory is for.
+using AllocateCallback = int (*)(void* context, void** memory, size_t bytes, cudaStream_t stream);
+using FreeCallback = int (*)(void* context, void* memory, size_t bytes, cudaStream_t stream);
+struct Allocator {
+  AllocateCallback allocate;
+  FreeCallback free;
+  void* context;
+};
+
+// Opaque, as the library's own.
+struct LibraryObject;
+struct StateObject;
+struct DecoderObject;
+struct BitstreamObject;
+struct ParamsObject;
+struct PinnedObject;
+struct DeviceObject;
+using LibraryHandle = LibraryObject*;
+using StateHandle = StateObject*;
+using DecoderHandle = DecoderObject*;
+using BitstreamHandle = BitstreamObject*;
+using ParamsHandle = ParamsObject*;
+using PinnedHandle = PinnedObject*;
+using DeviceHandle = DeviceObject*;
+
+// X(member, name in the library, parameters)
+#define STOKER_NVJPEG_FUNCTIONS(X)                                                                 \
+  X(get_property, nvjpegGetProperty, (int property, int* value))                                   \
+  X(create, nvjpegCreateExV2,                                                                      \
+    (Backend backend, Allocator * device, Allocator * pinned, unsigned flags,                      \
+     LibraryHandle* library))                                                                      \
+  X(destroy, nvjpegDestroy, (LibraryHandle library))                                               \
+  X(create_bitstream, nvjpegJpegStreamCreate,                                                      \
+    (LibraryHandle library, BitstreamHandle * bitstream))                                          \
+  X(destroy_bitstream, nvjpegJpegStreamDestroy, (BitstreamHandle bitstream))                       \
+  X(parse, nvjpegJpegStreamParse,                                                                  \
+    (LibraryHandle library, const unsigned char* data, size_t size, int save_metadata,             \
+     int save_bitstream, BitstreamHandle bitstream))                                               \
+  X(create_params, nvjpegDecodeParamsCreate, (LibraryHandle library, ParamsHandle * params))       \
+  X(destroy_params, nvjpegDecodeParamsDestroy, (ParamsHandle params))                              \
+  X(set_output_format, nvjpegDecodeParamsSetOutputFormat,                                          \
+    (ParamsHandle params, OutputFormat format))                                                    \
+  X(set_roi, nvjpegDecodeParamsSetROI, (ParamsHandle params, int x, int y, int width, int height)) \
+  X(create_decoder, nvjpegDecoderCreate,                                                           \
+    (LibraryHandle library, Backend backend, DecoderHandle * decoder))                             \
+  X(destroy_decoder, nvjpegDecoderDestroy, (DecoderHandle decoder))                                \
+  X(supports, nvjpegDecoderJpegSupported,                                                          \
+    (DecoderHandle decoder, BitstreamHandle bitstream, ParamsHandle params, int* is_not))          \
+  X(create_state, nvjpegDecoderStateCreate,                                                        \
+    (LibraryHandle library, DecoderHandle decoder, StateHandle * state))                           \
+  X(create_batch_state, nvjpegJpegStateCreate, (LibraryHandle library, StateHandle * state))       \
+  X(destroy_state, nvjpegJpegStateDestroy, (StateHandle state))                                    \
+  X(create_pinned, nvjpegBufferPinnedCreateV2,                                                     \
+    (LibraryHandle library, Allocator * allocator, PinnedHandle * buffer))                         \
+  X(retrieve_pinned, nvjpegBufferPinnedRetrieve, (PinnedHandle buffer, size_t* size, void** data)) \
+  X(destroy_pinned, nvjpegBufferPinnedDestroy, (PinnedHandle buffer))                              \
+  X(create_device, nvjpegBufferDeviceCreateV2,                                                     \
+    (LibraryHandle library, Allocator * allocator, DeviceHandle * buffer))                         \
+  X(destroy_device, nvjpegBufferDeviceDestroy, (DeviceHandle buffer))                              \
+  X(attach_pinned, nvjpegStateAttachPinnedBuffer, (StateHandle state, PinnedHandle buffer))        \
+  X(attach_device, nvjpegStateAttachDeviceBuffer, (StateHandle state, DeviceHandle buffer))        \
+  X(decode_host, nvjpegDecodeJpegHost,                                                             \
+    (LibraryHandle library, DecoderHandle decoder, StateHandle state, ParamsHandle params,         \
+     BitstreamHandle bitstream))                                                                   \
+  X(transfer, nvjpegDecodeJpegTransferToDevice,                                                    \
+    (LibraryHandle library, DecoderHandle decoder, StateHandle state, BitstreamHandle bitstream,   \
+     cudaStream_t stream))                                                                         \
+  X(decode_device, nvjpegDecodeJpegDevice,                                                         \
+    (LibraryHandle library, DecoderHandle decoder, StateHandle state, Image * image,               \
+     cudaStream_t stream))                                                                         \
+  X(batch_supports, nvjpegDecodeBatchedSupportedEx,                                                \
+    (LibraryHandle library, BitstreamHandle bitstream, ParamsHandle params, int* is_not))          \
+  X(begin_batch, nvjpegDecodeBatchedInitialize,                                                    \
+    (LibraryHandle library, StateHandle state, int size, int threads, OutputFormat format))        \
+  X(decode_batch, nvjpegDecodeBatchedEx,                                                           \
+    (LibraryHandle library, StateHandle state, const unsigned char* const* data,                   \
+     const size_t* sizes, Image* images, ParamsHandle* params, cudaStream_t stream))
+
+struct Functions {
+#define STOKER_NVJPEG_MEMBER(member, name, parameters) Status(*member) parameters = nullptr;
+  STOKER_NVJPEG_FUNCTIONS(STOKER_NVJPEG_MEMBER)
+#undef STOKER_NVJPEG_MEMBER
+};
+
+}  // namespace stoker::nvjpeg

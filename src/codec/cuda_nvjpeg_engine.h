@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// nvJPEG on one GPU with one way of upsampling chroma: its handles, and what pictures take from it and give back.
+#pragma once
+#include <array>
+#include <map>
+
+#include "codec/cuda_nvjpeg_handles.h"
+
+namespace stoker::nvjpeg {
+
+// What one picture needs from prepare() until the device is done with it.
+struct Slot {
+  Owned<BitstreamHandle> bitstream;
+  Owned<ParamsHandle> params;
+  // Without the hardware engine only.
+  Owned<PinnedHandle> pinned;
+  std::array<Owned<StateHandle>, 2> states;  // kHybrid, kGpuHybrid; made when first used
+};
+
+// What one call for the hardware engine needs until the device is done with it.
+struct BatchState {
+  Owned<StateHandle> state;
+};
+
+// Thread-safe but for device_buffer(). All calls: the GPU is current.
+class Engine {
+ public:
+  // Throws Refusal, BudgetError, DeviceError.
+  Engine(std::shared_ptr<const Library> library, Device& device, int index, bool interpolates);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  const Functions& call() const { return library_->call; }
+  LibraryHandle handle() const { return general_.get(); }
+  DecoderHandle decoder(Backend backend) const {
+    return backend == kGpuHybrid ? gpu_hybrid_.get() : hybrid_.get();
+  }
+  LibraryHandle hardware() const { return hardware_.get(); }  // null: this GPU has no such engine
+  // Whether a window has the pixels that it has in the whole picture.
+  bool windows_are_exact(bool has_chroma) const;
+
+  // Throw Refusal, BudgetError.
+  std::unique_ptr<Slot> take_slot();
+  std::unique_ptr<Slot> take_hardware_slot();
+  std::unique_ptr<BatchState> take_batch_state();
+  StateHandle state(Slot& slot, Backend backend);
+  // Given back when the device is done with it; may be called by a stream.
+  void put(std::unique_ptr<Slot> slot);
+  void put(std::unique_ptr<BatchState> state) { batch_states_.put(std::move(state)); }
+
+  // What pictures on this stream share, one after the other. One thread at a time. Requires: the stream is the same as long as this
+  // lives.
+  DeviceHandle device_buffer(const Stream& stream);
+
+ private:
+  std::unique_ptr<Slot> make_slot(LibraryHandle library) const;
+
+  const std::shared_ptr<const Library> library_;
+  const int index_;
+  const bool interpolates_;
+  Memory memory_;
+  Owned<LibraryHandle> general_, hardware_;
+  Owned<DecoderHandle> hybrid_, gpu_hybrid_;
+  Idle<Slot> slots_, hardware_slots_;
+  Idle<BatchState> batch_states_;
+  std::map<const Stream*, Owned<DeviceHandle>> device_buffers_;
+};
+
+}  // namespace stoker::nvjpeg

@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What goes wrong around nvJPEG: a library that is not there or too old, and errors of each of its calls.
+#include <cstdlib>
+
+#include "codec/cuda_nvjpeg_testing.h"
+
+namespace stoker::test {
+namespace {
+
+using nvjpeg::kAllocatorFailure;
+using nvjpeg::kExecutionFailed;
+
+class NvJpegFaults : public NvJpegTest {
+ protected:
+  static const Asked& hybrid() {
+    static const Asked a{make_jpeg({.width = 50, .height = 40}), with_share(0), {}};
+    return a;
+  }
+  static const Asked& hardware() {
+    static const Asked a{make_jpeg({.width = 50, .height = 40, .seed = 2}), with_share(1), {}};
+    return a;
+  }
+  static void fail(const char* function, nvjpeg::Status status = kExecutionFailed) {
+    fake::nvjpeg().errors[function] = {status};
+  }
+};
+
+TEST_F(NvJpegFaults, AFunctionThatIsMissingIsNamed) {
+  fake::nvjpeg().absent = {"nvjpegDecodeBatchedEx"};
+  const nvjpeg::FoundLibrary found = fake::find_stand_in();
+  EXPECT_EQ(found.library, nullptr);
+  EXPECT_EQ(found.missing,
+            "the stand-in has no function nvjpegDecodeBatchedEx; nvJPEG 12.1.0 or newer is needed");
+}
+
+TEST_F(NvJpegFaults, AnOldLibraryIsRefused) {
+  fake::nvjpeg().version[0] = 12;
+  fake::nvjpeg().version[1] = 0;
+  fake::nvjpeg().version[2] = 4;
+  EXPECT_EQ(fake::find_stand_in().missing,
+            "the stand-in is nvJPEG 12.0.4; nvJPEG 12.1.0 or newer is needed");
+  fake::nvjpeg().version[1] = 1;
+  EXPECT_NE(fake::find_stand_in().library, nullptr);
+  fail("nvjpegGetProperty");
+  EXPECT_EQ(fake::find_stand_in().missing,
+            "the stand-in does not tell its version; nvJPEG 12.1.0 or newer is needed");
+}
+
+TEST_F(NvJpegFaults, APlaceThatIsNamedAndEmpty) {
+  setenv("STOKER_NVJPEG", "/nowhere/libnvjpeg.so.13", 1);
+  const nvjpeg::FoundLibrary found = nvjpeg::open_library();
+  unsetenv("STOKER_NVJPEG");
+  EXPECT_EQ(found.library, nullptr);
+  EXPECT_EQ(found.missing.find("STOKER_NVJPEG names a library that does not open: /nowhere/"), 0u)
+      << found.missing;
+}
+
+TEST_F(NvJpegFaults, ALibraryOfSomethingElse) {
+  setenv("STOKER_NVJPEG", "libc.so.6", 1);
+  EXPECT_EQ(nvjpeg::open_library().missing,
+            "libc.so.6 has no function nvjpegGetProperty; nvJPEG 12.1.0 or newer is needed");
+  unsetenv("STOKER_NVJPEG");
+}
+
+TEST_F(NvJpegFaults, ALibraryThatDoesNotStartIsNoDecoder) {
+  fail("nvjpegCreateExV2");
+  const nvjpeg::FoundDecoder made = nvjpeg::make_decoder(device(), fake::find_stand_in().library);
+  EXPECT_EQ(made.decoder, nullptr);
+  EXPECT_EQ(made.missing, "nvJPEG 13.3.0 (the stand-in) does not start on cuda:1: its status is 6");
+}
+
+TEST_F(NvJpegFaults, APictureThatFailsInPrepareIsTheCpus) {
+  for (const char* function :
+       {"nvjpegJpegStreamCreate", "nvjpegDecodeParamsCreate", "nvjpegBufferPinnedCreateV2",
+        "nvjpegDecodeParamsSetOutputFormat", "nvjpegDecodeParamsSetROI", "nvjpegJpegStreamParse",
+        "nvjpegDecoderJpegSupported", "nvjpegDecoderStateCreate", "nvjpegStateAttachPinnedBuffer",
+        "nvjpegDecodeJpegHost"}) {
+    decoder_.reset();  // so that objects are made
+    (void)decoder();
+    fail(function);
+    EXPECT_EQ(prepare(hybrid()), nullptr) << function;
+    EXPECT_TRUE(fake::nvjpeg().errors[function].empty()) << function;
+    expect_the_cpus({hybrid()});
+  }
+  fail("nvjpegBufferPinnedRetrieve");
+  EXPECT_EQ(prepare(hybrid()), nullptr);
+  for (const char* function :
+       {"nvjpegJpegStreamCreate", "nvjpegDecodeParamsCreate", "nvjpegDecodeParamsSetROI",
+        "nvjpegJpegStreamParse", "nvjpegDecodeBatchedSupportedEx"}) {
+    decoder_.reset();
+    (void)decoder();
+    fail(function);
+    EXPECT_EQ(prepare(hardware()), nullptr) << function;
+    expect_the_cpus({hardware()});
+  }
+}
+
+TEST_F(NvJpegFaults, APictureThatFailsOnTheDeviceIsRefusedAlone) {
+  for (const char* function : {"nvjpegStateAttachDeviceBuffer", "nvjpegBufferDeviceCreateV2",
+                               "nvjpegDecodeJpegTransferToDevice", "nvjpegDecodeJpegDevice"}) {
+    decoder_.reset();
+    const Batch b0 = prepare_all({hybrid(), hybrid(), hardware()});
+    fail(function);
+    EXPECT_EQ(decoder().decode(*stream_, b0.jobs), std::vector<size_t>{0}) << function;
+    stream_->synchronize();
+    EXPECT_TRUE(b0.out[1] == expected(hybrid()));
+    EXPECT_TRUE(b0.out[2] == expected(hardware()));
+    EXPECT_TRUE(decoder().decode(*stream_, b0.jobs).empty()) << "it may be asked for again";
+  }
+}
+
+TEST_F(NvJpegFaults, OfABatchOnlyTheDamagedPictureIsRefused) {
+  File damaged = hardware().file;
+  damaged.erase(damaged.end() - 300, damaged.end() - 2);
+  const std::vector<Asked> all = {hardware(), {damaged, with_share(1), {}}, hardware(), hybrid()};
+  Batch b = prepare_all(all);
+  EXPECT_EQ(decoder().decode(*stream_, b.jobs), std::vector<size_t>{1});
+  stream_->synchronize();
+  for (size_t i : {0, 2, 3}) EXPECT_TRUE(b.out[i] == expected(all[i]));
+  for (const char* function :
+       {"nvjpegDecodeBatchedInitialize", "nvjpegDecodeBatchedEx", "nvjpegJpegStateCreate"}) {
+    decoder_.reset();
+    Batch one = prepare_all({hardware()});
+    fail(function);
+    EXPECT_EQ(decoder().decode(*stream_, one.jobs), std::vector<size_t>{0}) << function;
+  }
+}
+
+TEST_F(NvJpegFaults, WantOfMemoryIsAnErrorAndNoChangeOfDecoder) {
+  (void)decoder();
+  fake::cuda().errors["cudaHostAlloc"] = {cudaErrorMemoryAllocation};
+  EXPECT_THROW((void)prepare(hybrid()), BudgetError);
+  Batch b = prepare_all({hybrid(), hardware()});
+  fake::cuda().errors["cudaMallocFromPoolAsync"] = {cudaErrorMemoryAllocation};
+  EXPECT_THROW((void)decoder().decode(*stream_, b.jobs), BudgetError);
+  EXPECT_TRUE(decoder().decode(*stream_, b.jobs).empty());
+  stream_->synchronize();
+  EXPECT_TRUE(b.out[0] == expected(hybrid()));
+}
+
+TEST_F(NvJpegFaults, AFailureOfTheDeviceIsThrown) {
+  fake::nvjpeg().version[1] = 2;
+  Asked window = hybrid();
+  window.window = {{1, 2, 0}, {9, 20, 3}};
+  Batch b = prepare_all({window});
+  fake::cuda().errors["cudaMemcpy2DAsync 3"] = {cudaErrorInvalidValue};
+  try {
+    (void)decoder().decode(*stream_, b.jobs);
+    ADD_FAILURE() << "no error";
+  } catch (const DeviceError& e) {
+    EXPECT_STREQ(e.what(),
+                 "cuda:1, copy 'window' on stream 's': it failed (cudaErrorOfTheStandIn)");
+  }
+  fake::cuda().errors["cudaLaunchHostFunc"] = {cudaErrorInvalidValue};
+  EXPECT_THROW((void)decoder().decode(*stream_, b.jobs), DeviceError);
+  b.pictures.clear();
+  EXPECT_GT(pool_.usage().in_use, 0u) << "the stream may still read them";
+}
+
+}  // namespace
+}  // namespace stoker::test

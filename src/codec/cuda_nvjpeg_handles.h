@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Objects of nvJPEG with an owner, its memory, and lists of objects that wait for their next use.
+#pragma once
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "codec/cuda_nvjpeg_library.h"
+#include "memory/device.h"
+
+namespace stoker::nvjpeg {
+
+// The library does not do this picture, or not here.
+struct Refusal {
+  Status status;
+};
+
+// Throws Refusal; BudgetError where memory is wanting, as who decodes a picture must not depend on that.
+inline void check(Status status) {
+  if (status == kAllocatorFailure)
+    throw BudgetError("no memory for nvJPEG: of the GPU, or page-locked of the host");
+  if (status != kSuccess) throw Refusal{status};
+}
+
+// One object. Destroyed by one thread, with its GPU current.
+template <class Handle>
+class Owned {
+ public:
+  using Destroy = Status (*)(Handle);
+  Owned() = default;
+  // `create` is called with the place for the handle. Throws as check().
+  template <class Create>
+  Owned(Destroy destroy, Create create) : destroy_(destroy) {
+    check(create(&handle_));
+  }
+  Owned(Owned&& o) noexcept : destroy_(o.destroy_), handle_(std::exchange(o.handle_, nullptr)) {}
+  Owned& operator=(Owned&& o) noexcept {
+    std::swap(destroy_, o.destroy_);
+    std::swap(handle_, o.handle_);
+    return *this;
+  }
+  ~Owned() { reset(); }
+
+  void reset() {
+    if (handle_) (void)destroy_(std::exchange(handle_, nullptr));  // there is nothing left to do
+  }
+  Handle get() const { return handle_; }
+  explicit operator bool() const { return handle_ != nullptr; }
+
+ private:
+  Destroy destroy_ = nullptr;
+  Handle handle_ = nullptr;
+};
+
+// Objects between two uses. Thread-safe.
+template <class T>
+class Idle {
+ public:
+  std::unique_ptr<T> take() {  // null: there is none
+    std::lock_guard lock(mutex_);
+    if (all_.empty()) return nullptr;
+    std::unique_ptr<T> last = std::move(all_.back());
+    all_.pop_back();
+    return last;
+  }
+  void put(std::unique_ptr<T> object) {
+    std::lock_guard lock(mutex_);
+    all_.push_back(std::move(object));
+  }
+  void clear() {
+    std::lock_guard lock(mutex_);
+    all_.clear();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<T>> all_;
+};
+
+// Where nvJPEG gets memory: of the GPU from the device, within its limit; of the host page-locked from the driver. Thread-safe.
+class Memory {
+ public:
+  explicit Memory(Device& device);
+  Allocator* on_device() { return &device_; }
+  Allocator* pinned() { return &pinned_; }
+
+  // The calling thread works for this stream: memory that it asks for is ordered there.
+  class For {
+   public:
+    explicit For(Stream& stream);
+    ~For();
+    For(const For&) = delete;
+    For& operator=(const For&) = delete;
+  };
+
+ private:
+  void* allocate(size_t bytes);
+  void free(void* p);
+
+  std::mutex mutex_;
+  std::unique_ptr<Stream> stream_;  // for who works for none; guarded by mutex_, as what follows
+  std::unordered_map<void*, std::shared_ptr<Buffer>> taken_;
+  Allocator device_, pinned_;
+};
+
+}  // namespace stoker::nvjpeg

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Opens nvJPEG where there is one. Thread-safe.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "codec/cuda_nvjpeg_api.h"
+
+namespace stoker::nvjpeg {
+
+struct Version {
+  int major = 0, minor = 0, patch = 0;
+  auto operator<=>(const Version&) const = default;
+  std::string str() const {
+    return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
+  }
+};
+inline constexpr Version kOldest{12, 1, 0};  // the first that upsamples chroma smoothly
+// Before it, windows decoded with smooth upsampling may differ from the whole picture at their border.
+inline constexpr Version kExactWindows{13, 3, 0};
+
+struct Library {
+  Functions call;
+  Version version;
+  std::string place;  // a file, or a name that the system found
+};
+
+struct FoundLibrary {
+  std::shared_ptr<const Library> library;
+  std::string
+      missing;  // what is not there, with places looked at, versions found and needed; "" if it is there
+};
+
+// Takes the functions of an open library: `symbol` gives an address or null.
+FoundLibrary take_library(const std::function<void*(const char*)>& symbol,
+                          const std::string& place);
+
+// The one that the environment variable STOKER_NVJPEG names; without it libnvjpeg.so.13 or .12, as the system finds them or as the
+// packages nvidia-nvjpeg and nvidia-nvjpeg-cu12 put them beside the package that this code is part of. It stays open.
+FoundLibrary open_library();
+
+}  // namespace stoker::nvjpeg

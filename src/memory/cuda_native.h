@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What NVIDIA's own libraries need of a GPU behind memory/device.h. Thread-safe.
+#pragma once
+#include <cuda_runtime_api.h>
+
+#include "memory/device.h"
+
+namespace stoker {
+
+// The driver's number of the GPU. Requires: device.kind() is "cuda".
+int native_index(const Device& device);
+// Work that is enqueued there is in the order of the stream's. Requires: a stream of such a device.
+cudaStream_t native_stream(const Stream& stream);
+
+}  // namespace stoker
