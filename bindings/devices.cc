@@ -17,7 +17,9 @@ nb::dict describe(Device& device) {
   nb::dict d;
   d["name"] = device.name();
   d["kind"] = std::string(device.kind());
-  d["decoder"] = decoder_kind(device).name;
+  const DecoderKind decoder = decoder_kind(device);
+  d["decoder"] = decoder.name;
+  d["decoder_words"] = decoder.words;
   d["memory"] = usage.limit;
   d["in_use"] = usage.in_use;
   d["high_water"] = usage.high_water;
@@ -36,9 +38,20 @@ nb::list timeline(int index) {
   return l;
 }
 
+// Where pip puts packages, so that nvidia-nvjpeg is found there.
+std::vector<std::string> package_folders() {
+  std::vector<std::string> folders;
+  for (nb::handle entry : nb::module_::import_("sys").attr("path"))
+    if (nb::isinstance<nb::str>(entry))
+      if (const auto path = nb::cast<std::string>(entry); path.ends_with("-packages"))
+        folders.push_back(path);
+  return folders;
+}
+
 }  // namespace
 
 void bind_devices(nb::module_& m) {
+  look_for_decoders_in(package_folders());
   m.def(
       "devices",
       [] {
@@ -46,7 +59,8 @@ void bind_devices(nb::module_& m) {
         for (Device* d : devices()) l.append(describe(*d));
         return l;
       },
-      "Of each device: name, kind, decoder, memory, in_use, high_water, pinned, pinned_high_water.");
+      "Of each device: name, kind, decoder, decoder_words, memory, in_use, high_water, pinned, "
+      "pinned_high_water.");
   m.def("simulated_timeline", &timeline, nb::arg("index"),
         "What a simulated device did: (name, stream, start, end) of each piece of work, in virtual "
         "nanoseconds.");

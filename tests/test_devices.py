@@ -22,6 +22,7 @@ def test_simulated_devices_are_there_when_asked_for() -> None:
     assert devices.count("kind='simulated'") == 2
     assert "name='simulated:1'" in devices
     assert devices.count("decoder='stand-in'") == 2
+    assert "decoder_words='simulated:1 has a stand-in: the CPU decodes" in devices
     assert missing == "simulated devices were asked for"
 
 

@@ -14,8 +14,11 @@ class Device(NamedTuple):
 
     - ``name``: ``"cuda:0"``, or ``"simulated:0"`` for one made of host threads, for tests.
     - ``kind``: ``"cuda"`` or ``"simulated"``.
-    - ``decoder``: who decodes pictures for it with ``device="mixed"``. ``"stand-in"`` (where it is
-      simulated) and ``"cpu"`` (for want of another) are the CPU, whose pixels are copied.
+    - ``decoder``: who decodes pictures for it with ``device="mixed"``. ``"nvJPEG"`` decodes on the
+      GPU. ``"stand-in"`` (where it is simulated) and ``"cpu"`` (for want of another) are the CPU,
+      whose pixels are copied.
+    - ``decoder_words``: the same in words: its version, or what is missing and where it was looked
+      for.
     - ``memory``: bytes that it has. ``in_use``, ``high_water``: bytes that pipelines of this
       process hold there, and the most they held.
     - ``pinned``, ``pinned_high_water``: bytes of host memory that are locked for copies to it, and
@@ -25,6 +28,7 @@ class Device(NamedTuple):
     name: str
     kind: str
     decoder: str
+    decoder_words: str
     memory: int
     in_use: int
     high_water: int

@@ -50,7 +50,7 @@ TEST_F(NvJpegFaults, AnOldLibraryIsRefused) {
 
 TEST_F(NvJpegFaults, APlaceThatIsNamedAndEmpty) {
   setenv("STOKER_NVJPEG", "/nowhere/libnvjpeg.so.13", 1);
-  const nvjpeg::FoundLibrary found = nvjpeg::open_library();
+  const nvjpeg::FoundLibrary found = nvjpeg::open_library({});
   unsetenv("STOKER_NVJPEG");
   EXPECT_EQ(found.library, nullptr);
   EXPECT_EQ(found.missing.find("STOKER_NVJPEG names a library that does not open: /nowhere/"), 0u)
@@ -59,9 +59,21 @@ TEST_F(NvJpegFaults, APlaceThatIsNamedAndEmpty) {
 
 TEST_F(NvJpegFaults, ALibraryOfSomethingElse) {
   setenv("STOKER_NVJPEG", "libc.so.6", 1);
-  EXPECT_EQ(nvjpeg::open_library().missing,
+  EXPECT_EQ(nvjpeg::open_library({}).missing,
             "libc.so.6 has no function nvjpegGetProperty; nvJPEG 12.1.0 or newer is needed");
   unsetenv("STOKER_NVJPEG");
+}
+
+TEST_F(NvJpegFaults, SaysWhereItLooked) {
+  const std::string missing = nvjpeg::open_library({"/packages"}).missing;
+  if (missing.empty() || missing.find("was found") == missing.npos)
+    GTEST_SKIP() << "this system has libnvjpeg.so";
+  EXPECT_EQ(
+      missing,
+      "no nvJPEG was found (looked for libnvjpeg.so.13, libnvjpeg.so.12, "
+      "/packages/nvidia/cu13/lib/libnvjpeg.so.13, /packages/nvidia/nvjpeg/lib/libnvjpeg.so.12; "
+      "the environment variable STOKER_NVJPEG names another place); nvJPEG 12.1.0 or newer is "
+      "needed");
 }
 
 TEST_F(NvJpegFaults, ALibraryThatDoesNotStartIsNoDecoder) {

@@ -58,7 +58,7 @@ static_assert(offsetof(Allocator, context) == offsetof(nvjpegPinnedAllocatorV2_t
 // The library beside that header opens without a GPU.
 TEST(NvJpegHeader, TheLibraryHasAllFunctions) {
   setenv("STOKER_NVJPEG", STOKER_NVJPEG_LIBRARY, 1);
-  const FoundLibrary found = open_library();
+  const FoundLibrary found = open_library({});
   unsetenv("STOKER_NVJPEG");
   ASSERT_NE(found.library, nullptr) << found.missing;
   EXPECT_EQ(found.library->version,

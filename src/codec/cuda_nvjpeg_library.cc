@@ -5,8 +5,6 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
-#include <filesystem>
-#include <vector>
 
 namespace stoker::nvjpeg {
 
@@ -17,21 +15,12 @@ constexpr const char* kNames[] = {"libnvjpeg.so.13", "libnvjpeg.so.12"};
 
 std::string needed() { return "nvJPEG " + kOldest.str() + " or newer is needed"; }
 
-// <site-packages>, where this code is <site-packages>/stoker/_core.so; empty where that cannot be told.
-std::filesystem::path packages() {
-  Dl_info info;
-  if (!dladdr(reinterpret_cast<const void*>(&open_library), &info) || !info.dli_fname) return {};
-  std::error_code ignored;  // no such place is no place
-  return std::filesystem::canonical(info.dli_fname, ignored).parent_path().parent_path();
-}
-
-std::vector<std::string> places() {
+std::vector<std::string> places(const std::vector<std::string>& folders) {
   if (const char* chosen = std::getenv(kVariable); chosen && *chosen) return {chosen};
   std::vector<std::string> all(std::begin(kNames), std::end(kNames));
-  const std::filesystem::path site = packages();
-  if (!site.empty()) {
-    all.push_back(site / "nvidia/cu13/lib/libnvjpeg.so.13");
-    all.push_back(site / "nvidia/nvjpeg/lib/libnvjpeg.so.12");
+  for (const std::string& folder : folders) {
+    all.push_back(folder + "/nvidia/cu13/lib/libnvjpeg.so.13");
+    all.push_back(folder + "/nvidia/nvjpeg/lib/libnvjpeg.so.12");
   }
   return all;
 }
@@ -56,9 +45,9 @@ FoundLibrary take_library(const std::function<void*(const char*)>& symbol,
   return {std::move(library), {}};
 }
 
-FoundLibrary open_library() {
+FoundLibrary open_library(const std::vector<std::string>& folders) {
   std::string looked, why;
-  const std::vector<std::string> all = places();
+  const std::vector<std::string> all = places(folders);
   for (const std::string& place : all) {
     if (void* open = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL)) {
       FoundLibrary found = take_library([&](const char* name) { return dlsym(open, name); }, place);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "codec/cuda_nvjpeg_api.h"
 
@@ -38,8 +39,8 @@ struct FoundLibrary {
 FoundLibrary take_library(const std::function<void*(const char*)>& symbol,
                           const std::string& place);
 
-// The one that the environment variable STOKER_NVJPEG names; without it libnvjpeg.so.13 or .12, as the system finds them or as the
-// packages nvidia-nvjpeg and nvidia-nvjpeg-cu12 put them beside the package that this code is part of. It stays open.
-FoundLibrary open_library();
+// The one that the environment variable STOKER_NVJPEG names; without it libnvjpeg.so.13 or .12, as the system finds them, or as the
+// Python packages nvidia-nvjpeg and nvidia-nvjpeg-cu12 put them into one of `folders` of packages. It stays open.
+FoundLibrary open_library(const std::vector<std::string>& folders);
 
 }  // namespace stoker::nvjpeg

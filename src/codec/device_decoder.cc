@@ -35,9 +35,24 @@ std::unique_ptr<DeviceDecoder> host_decoder(const Device& device, const std::str
   return std::make_unique<HostDecoder>(DecoderKind{"cpu", missing + words});
 }
 
+struct Folders {
+  std::mutex mutex;
+  std::vector<std::string> all;
+};
+Folders& package_folders() {
+  static Folders& f = *new Folders;
+  return f;
+}
+
 #ifdef STOKER_CUDA
+nvjpeg::FoundLibrary open_nvjpeg() {
+  Folders& folders = package_folders();
+  std::lock_guard lock(folders.mutex);
+  return nvjpeg::open_library(folders.all);
+}
+
 std::unique_ptr<DeviceDecoder> cuda_decoder(Device& device) {
-  static const nvjpeg::FoundLibrary found = nvjpeg::open_library();
+  static const nvjpeg::FoundLibrary found = open_nvjpeg();
   if (!found.library) return host_decoder(device, found.missing);
   nvjpeg::FoundDecoder made = nvjpeg::make_decoder(device, found.library);
   return made.decoder ? std::move(made.decoder) : host_decoder(device, made.missing);
@@ -65,6 +80,11 @@ DecoderKind decoder_kind(Device& device) {
   auto it = kinds.find(&device);
   if (it == kinds.end()) it = kinds.emplace(&device, make_device_decoder(device, 1)->kind()).first;
   return it->second;
+}
+
+void look_for_decoders_in(std::vector<std::string> folders) {
+  std::lock_guard lock(package_folders().mutex);
+  package_folders().all = std::move(folders);
 }
 
 void use_device_decoders(DeviceDecoderMaker maker) { other_maker = maker; }

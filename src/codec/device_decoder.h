@@ -64,6 +64,9 @@ std::unique_ptr<DeviceDecoder> make_device_decoder(Device& device, int threads);
 // Its kind. Thread-safe.
 DecoderKind decoder_kind(Device& device);
 
+// Folders of Python packages, where a decoder's library may lie as one of them: for decoders that are made later. Thread-safe.
+void look_for_decoders_in(std::vector<std::string> folders);
+
 // Decoders of another make from now on, for tests; null: those of before. Thread-safe.
 using DeviceDecoderMaker = std::unique_ptr<DeviceDecoder> (*)(Device& device, int threads);
 void use_device_decoders(DeviceDecoderMaker maker);
