@@ -19,8 +19,8 @@ using Held = std::vector<std::shared_ptr<void>>;  // until the stream has passed
 // Note [What pictures hold]
 struct Lease {
   std::shared_ptr<Engine> engine;
-  std::shared_ptr<Buffer> bytes;
-  size_t size = 0;  // of the encoded picture, the first of `bytes`
+  std::shared_ptr<Buffer> bytes;  // the encoded picture
+  std::shared_ptr<void> charge;  // for what the page-locked buffer holds
   std::unique_ptr<Slot> slot;
 
   Lease(std::shared_ptr<Engine> e, std::unique_ptr<Slot> s)
@@ -32,12 +32,12 @@ struct Lease {
   const unsigned char* data() const {
     return reinterpret_cast<const unsigned char*>(bytes->data());
   }
-  // Keeps the picture's bytes, and room for `more`. Throws NoRoom.
+  // Keeps the picture's bytes, and counts `more`. Throws NoRoom.
   void keep(EncodedSpan encoded, size_t more, HostPool& pool) {
-    bytes = pool.try_acquire(encoded.size() + more, Use::kOutput);
+    if (more) charge = pool.try_charge(more, Use::kOutput);
+    if (charge || !more) bytes = pool.try_acquire(encoded.size(), Use::kOutput);
     if (!bytes) throw NoRoom{};
-    size = encoded.size();
-    std::memcpy(bytes->data(), encoded.data(), size);
+    std::memcpy(bytes->data(), encoded.data(), encoded.size());
   }
 };
 
@@ -219,7 +219,8 @@ class NvJpeg final : public DeviceDecoder {
     const auto coefficients = static_cast<size_t>(wish.pixels() * (wish.has_chroma ? 3 : 2));
     lease.keep(r.bytes, is_large ? r.bytes.size() : coefficients, pool);
     const Functions& call = engine->call();
-    check(call.parse(engine->handle(), lease.data(), lease.size, 0, 0, slot.bitstream.get()));
+    check(call.parse(engine->handle(), lease.data(), lease.bytes->size(), 0, 0,
+                     slot.bitstream.get()));
     auto is_not_for = [&](Backend b) {
       int is_not = 1;
       check(call.supports(engine->decoder(b), slot.bitstream.get(), slot.params.get(), &is_not));
@@ -278,7 +279,7 @@ class NvJpeg final : public DeviceDecoder {
       for (size_t i = 0; i < group.size(); ++i) {
         const Lease& lease = *prepared(jobs[group[i]]).lease;
         batch->data.push_back(lease.data());
-        batch->sizes.push_back(lease.size);
+        batch->sizes.push_back(lease.bytes->size());
         batch->images.push_back(targets[i].image());
         batch->params.push_back(lease.slot->params.get());
       }

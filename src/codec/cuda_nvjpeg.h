@@ -17,8 +17,8 @@
 // Note [What pictures hold]
 // A picture has its own bitstream, parameters, decoder state and page-locked buffer, which come back when the stream has passed them
 // and its PreparedPicture is gone. They are as many as pictures are under way at once, which memory bounds: a picture takes a block of
-// the host pool for its bytes and for as much as the page-locked buffer will hold. That rest is never written, it only counts. The
-// block is let go last, so that who waits for memory finds the others.
+// the host pool for its bytes, and is charged there for about what the page-locked buffer will hold, which is the device's own.
+// Both are let go last, so that who waits for memory finds the others.
 #pragma once
 #include <memory>
 

@@ -142,7 +142,7 @@ TEST_F(NvJpegFaults, OfABatchOnlyTheDamagedPictureIsRefused) {
 
 TEST_F(NvJpegFaults, WantOfMemoryIsAnErrorAndNoChangeOfDecoder) {
   (void)decoder();
-  fake::cuda().errors["cudaHostAlloc"] = {cudaErrorMemoryAllocation};
+  fake::cuda().errors["cudaHostAlloc 1"] = {cudaErrorMemoryAllocation};
   EXPECT_THROW((void)prepare(hybrid()), BudgetError);
   Batch b = prepare_all({hybrid(), hardware()});
   fake::cuda().errors["cudaMallocFromPoolAsync"] = {cudaErrorMemoryAllocation};

@@ -82,10 +82,10 @@ class Idle {
   std::vector<std::unique_ptr<T>> all_;
 };
 
-// Where nvJPEG gets memory: of the GPU from the device, within its limit; of the host page-locked from the driver. Thread-safe.
+// Where nvJPEG gets memory: from the device, within its limit, and host memory that is page-locked for it. Thread-safe.
 class Memory {
  public:
-  explicit Memory(Device& device);
+  explicit Memory(Device& device);  // which outlives it
   Allocator* on_device() { return &device_; }
   Allocator* pinned() { return &pinned_; }
 
@@ -100,11 +100,15 @@ class Memory {
 
  private:
   void* allocate(size_t bytes);
+  void* pin(size_t bytes);
+  void* keep(std::shared_ptr<Buffer> buffer);
   void free(void* p);
 
+  Device& owner_;
+  std::mutex stream_mutex_;
+  std::unique_ptr<Stream> stream_;  // for who works for none; guarded by stream_mutex_
   std::mutex mutex_;
-  std::unique_ptr<Stream> stream_;  // for who works for none; guarded by mutex_, as what follows
-  std::unordered_map<void*, std::shared_ptr<Buffer>> taken_;
+  std::unordered_map<void*, std::shared_ptr<Buffer>> taken_;  // guarded by mutex_
   Allocator device_, pinned_;
 };
 

@@ -10,52 +10,68 @@ constexpr int kFailed = cudaErrorMemoryAllocation;
 
 thread_local Stream* stream_of_thread = nullptr;
 
-int allocate_pinned(void*, void** p, size_t bytes, cudaStream_t) {
-  if (cudaHostAlloc(p, bytes, cudaHostAllocDefault) == cudaSuccess) return cudaSuccess;
-  (void)cudaGetLastError();  // else it would be told again by whoever asks next
-  return kFailed;
+// No exception may pass through the library.
+template <class Take>
+int taken(void** p, Take take) {
+  try {
+    *p = take();
+    return *p ? cudaSuccess : kFailed;
+  } catch (...) {
+    return kFailed;
+  }
 }
-
-int free_pinned(void*, void* p, size_t, cudaStream_t) { return cudaFreeHost(p); }
 
 }  // namespace
 
 Memory::For::For(Stream& stream) { stream_of_thread = &stream; }
 Memory::For::~For() { stream_of_thread = nullptr; }
 
-Memory::Memory(Device& device) : stream_(device.make_stream("nvJPEG")) {
-  // No exception may pass through the library.
-  device_.allocate = [](void* self, void** p, size_t bytes, cudaStream_t) -> int {
-    try {
-      *p = static_cast<Memory*>(self)->allocate(bytes);
-      return *p ? cudaSuccess : kFailed;
-    } catch (...) {
-      return kFailed;
-    }
+Memory::Memory(Device& device) : owner_(device), stream_(device.make_stream("nvJPEG")) {
+  device_.allocate = [](void* self, void** p, size_t bytes, cudaStream_t) {
+    return taken(p, [&] { return static_cast<Memory*>(self)->allocate(bytes); });
   };
-  device_.free = [](void* self, void* p, size_t, cudaStream_t) -> int {
+  pinned_.allocate = [](void* self, void** p, size_t bytes, cudaStream_t) {
+    return taken(p, [&] { return static_cast<Memory*>(self)->pin(bytes); });
+  };
+  device_.free = pinned_.free = [](void* self, void* p, size_t, cudaStream_t) -> int {
     static_cast<Memory*>(self)->free(p);
     return cudaSuccess;
   };
-  device_.context = this;
-  pinned_ = {allocate_pinned, free_pinned, nullptr};
+  device_.context = pinned_.context = this;
 }
 
-void* Memory::allocate(size_t bytes) {
-  std::lock_guard lock(mutex_);
-  Stream& stream = stream_of_thread ? *stream_of_thread : *stream_;
-  std::shared_ptr<Buffer> buffer = stream.try_acquire(bytes);
-  if (!buffer) return nullptr;
-  // It may be used on any stream then: only when an object is made, never while pictures are enqueued.
-  if (!stream_of_thread) stream.synchronize();
+void* Memory::keep(std::shared_ptr<Buffer> buffer) {
   void* const p = buffer->data();
+  std::lock_guard lock(mutex_);
   taken_[p] = std::move(buffer);
   return p;
 }
 
+void* Memory::allocate(size_t bytes) {
+  if (stream_of_thread) {
+    std::shared_ptr<Buffer> buffer = stream_of_thread->try_acquire(bytes);
+    return buffer ? keep(std::move(buffer)) : nullptr;
+  }
+  std::lock_guard one_at_a_time(stream_mutex_);
+  std::shared_ptr<Buffer> buffer = stream_->try_acquire(bytes);
+  if (!buffer) return nullptr;
+  // It may be used on any stream then: only when an object is made, never while pictures are enqueued.
+  stream_->synchronize();
+  return keep(std::move(buffer));
+}
+
+void* Memory::pin(size_t bytes) {
+  std::shared_ptr<Buffer> buffer = owner_.try_pin(bytes);
+  return buffer ? keep(std::move(buffer)) : nullptr;
+}
+
 void Memory::free(void* p) {
+  std::shared_ptr<Buffer> last;  // outlives the lock: unlocking pages is slow
   std::lock_guard lock(mutex_);
-  taken_.erase(p);
+  const auto it = taken_.find(p);
+  if (it == taken_.end()) return;
+  last = std::move(it->second);
+  taken_.erase(it);
 }
 
 }  // namespace stoker::nvjpeg

@@ -37,7 +37,6 @@ class NvJpegTest : public testing::Test {
     devices_.devices.clear();
     EXPECT_EQ(fake::nvjpeg().misuse, std::vector<std::string>{});
     EXPECT_EQ(fake::nvjpeg().alive.size(), 0u);
-    EXPECT_EQ(fake::cuda().pinned, 0);
     EXPECT_EQ(fake::cuda().allocated.size(), 0u);
     EXPECT_EQ(fake::cuda().streams, 0);
     EXPECT_EQ(pool_.usage().in_use, 0u);

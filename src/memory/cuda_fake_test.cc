@@ -181,11 +181,15 @@ cudaError_t cudaHostAlloc(void** p, size_t bytes, unsigned flags) {
   const cudaError_t e = noted("cudaHostAlloc " + std::to_string(flags), cuda().current);
   if (e != cudaSuccess) return e;
   *p = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+  std::lock_guard lock(stoker::fake::mutex);
   cuda().allocated[*p] = bytes;
   return e;
 }
 cudaError_t cudaFreeHost(void* p) {
-  cuda().allocated.erase(p);
+  {
+    std::lock_guard lock(stoker::fake::mutex);
+    cuda().allocated.erase(p);
+  }
   std::free(p);
   return noted("cudaFreeHost", cuda().current);
 }
@@ -206,20 +210,6 @@ cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_
                     static_cast<const char*>(from) + y * from_pitch, width);
     });
   return e;
-}
-cudaError_t cudaHostAlloc(void** p, size_t bytes, unsigned) {
-  const cudaError_t e = noted("cudaHostAlloc", cuda().current);
-  if (e != cudaSuccess) return e;
-  *p = std::malloc(bytes);
-  std::lock_guard lock(stoker::fake::mutex);
-  ++cuda().pinned;
-  return e;
-}
-cudaError_t cudaFreeHost(void* p) {
-  std::free(p);
-  std::lock_guard lock(stoker::fake::mutex);
-  --cuda().pinned;
-  return cudaSuccess;
 }
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t call, void* data) {
   const cudaError_t e = noted("cudaLaunchHostFunc", device_of(stream));

@@ -34,7 +34,6 @@ struct Cuda {
   size_t argument_bytes = 0;  // of the next launch
   int streams = 0, events = 0, pools = 0;  // that exist
   std::map<void*, size_t> allocated;
-  int pinned = 0;  // blocks of page-locked memory
   // Where work waits: until run_all(), or someone waits for a stream.
   bool waits = false;
   std::deque<std::function<void()>> waiting;

@@ -166,15 +166,16 @@ struct HostPool::State {
     const std::shared_ptr<Listener> before = std::exchange(listener, std::move(next));
     if (before) quiet.wait(lock, [&] { return before->running == 0; });
   }
+  // `block` is null where the bytes were only counted.
   void put_back(Block block, size_t size, Use use) noexcept {
     if (is_foreign()) return;  // the block goes back to its source, which knows what to do
-    poison(block.get(), size + kBehind);
+    if (block) poison(block.get(), size + kBehind);
     std::vector<Block> gone;
     std::shared_ptr<Listener> l;
     {
       std::lock_guard lock(mutex);
       subtract_buffer(size, use);
-      if (!is_closed) keep(std::move(block), size, gone);
+      if (block && !is_closed) keep(std::move(block), size, gone);
       l = begin_call();
     }
     gone.clear();
@@ -210,6 +211,18 @@ class HostBuffer final : public Buffer {
   const size_t block_size_;
   Use use_;
   const std::shared_ptr<HostPool::State> state_;
+};
+
+struct Charge {
+  size_t bytes;
+  Use use;
+  std::shared_ptr<HostPool::State> state;
+
+  Charge(size_t bytes, Use use, std::shared_ptr<HostPool::State> state)
+      : bytes(bytes), use(use), state(std::move(state)) {}
+  ~Charge() { state->put_back({}, bytes, use); }
+  Charge(const Charge&) = delete;
+  Charge& operator=(const Charge&) = delete;
 };
 
 }  // namespace
@@ -258,6 +271,18 @@ std::shared_ptr<Buffer> HostPool::try_acquire(size_t bytes, Use use) {
     state_->subtract_buffer(size, use);
     throw;
   }
+}
+
+std::shared_ptr<void> HostPool::try_charge(size_t bytes, Use use) {
+  std::vector<Block> gone;  // outlives the lock
+  {
+    std::lock_guard lock(state_->mutex);
+    if (!state_->fits(bytes)) return nullptr;
+    state_->add_buffer(bytes, use);
+    gone = state_->surplus();
+    state_->note_held();
+  }
+  return std::make_shared<Charge>(bytes, use, state_);
 }
 
 bool HostPool::has_room(size_t bytes) const {

@@ -53,6 +53,9 @@ class HostPool {
   // limit does not allow it now; never waits. Throws BudgetError when the limit allows it but the
   // system has no memory.
   std::shared_ptr<Buffer> try_acquire(size_t bytes, Use use);
+  // Counts bytes of memory that the caller takes elsewhere as if they were granted here, until the last holder lets go. Null when the
+  // limit does not allow it now.
+  std::shared_ptr<void> try_charge(size_t bytes, Use use);
   // Whether try_acquire would grant this now.
   bool has_room(size_t bytes) const;
   // Labels a buffer anew. Requires: it is one of this pool (throws Error).

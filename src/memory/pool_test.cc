@@ -282,5 +282,25 @@ TEST(HostPool, AForkedChildLetsGoWithoutTheLock) {
   busy.join();
 }
 
+TEST(HostPool, ChargesCountAndTellWhenTheyGo) {
+  HostPool pool(1000);
+  int releases = 0;
+  pool.on_release([&] { ++releases; });
+  (void)pool.try_acquire(500, Use::kOutput);
+  EXPECT_GT(pool.usage().cached, 400u);
+  auto charge = pool.try_charge(700, Use::kOutput);
+  EXPECT_EQ(pool.usage().in_use, 700u);
+  EXPECT_LE(pool.usage().cached, 300u);
+  EXPECT_EQ(pool.usage().high_water_held, 700u);
+  EXPECT_EQ(pool.try_charge(301, Use::kHeld), nullptr);
+  EXPECT_EQ(pool.try_acquire(400, Use::kOutput), nullptr);
+  releases = 0;
+  charge.reset();
+  EXPECT_EQ(releases, 1);
+  EXPECT_EQ(pool.usage().in_use, 0u);
+  EXPECT_EQ(pool.usage().buffers[0], 0);
+  pool.on_release(nullptr);
+}
+
 }  // namespace
 }  // namespace stoker
