@@ -37,15 +37,9 @@ struct StreamHandle {
   cudaStream_t stream = nullptr;
 };
 
-class CudaBuffer final : public Buffer {
- public:
-  CudaBuffer(void* data, size_t size, std::shared_ptr<StreamHandle> stream)
-      : Buffer(static_cast<std::byte*>(data), size), stream_(std::move(stream)) {}
-  ~CudaBuffer() override { stream_->core->free(data(), stream_->stream); }
-
- private:
-  std::shared_ptr<StreamHandle> stream_;
-};
+cudaStream_t native(ForeignStream stream) {
+  return reinterpret_cast<cudaStream_t>(static_cast<uintptr_t>(stream));
+}
 
 class PinnedBuffer final : public Buffer {
  public:
@@ -73,11 +67,46 @@ class CudaEvent final : public Event {
     core_->require(cudaEventSynchronize(event_), "earlier work");
     core_->check();
   }
+  void hold_back(ForeignStream stream) const override {
+    const Current current(core_->index);
+    core_->require(cudaStreamWaitEvent(native(stream), event_, 0),
+                   "making a consumer's stream wait for a batch");
+  }
   cudaEvent_t get() const { return event_; }
 
  private:
   std::shared_ptr<Core> core_;
   cudaEvent_t event_ = nullptr;
+};
+
+class CudaBuffer final : public DeviceBuffer {
+ public:
+  CudaBuffer(void* data, size_t size, std::shared_ptr<StreamHandle> stream)
+      : DeviceBuffer(static_cast<std::byte*>(data), size), stream_(std::move(stream)) {}
+  ~CudaBuffer() override { stream_->core->free(data(), stream_->stream); }
+
+  void return_behind(ForeignStream stream) noexcept override {
+    // This thread need not be the one whose default stream was meant; the legacy one comes behind
+    // those of all threads.
+    if (stream == ForeignStream::kPerThread) stream = ForeignStream::kDefault;
+    try {
+      order_behind(native(stream));
+    } catch (const std::exception& e) {
+      stream_->core->keep(e.what());
+    }
+  }
+
+ private:
+  void order_behind(cudaStream_t stream) const {
+    const Core& core = *stream_->core;
+    const Current current(core.index);
+    const CudaEvent event(stream_->core);
+    core.require(cudaEventRecord(event.get(), stream), "recording an event on a consumer's stream");
+    core.require(cudaStreamWaitEvent(stream_->stream, event.get(), 0),
+                 "waiting for a consumer's stream");
+  }
+
+  std::shared_ptr<StreamHandle> stream_;
 };
 
 struct HostCall {
@@ -127,7 +156,7 @@ class CudaStream final : public Stream {
                       " are in use here, other processes may hold the rest");
   }
   void free(void* p) override { h_->core->free(p, h_->stream); }
-  std::shared_ptr<Buffer> try_acquire(size_t bytes) override {
+  std::shared_ptr<DeviceBuffer> try_acquire(size_t bytes) override {
     void* p = h_->core->try_allocate(bytes, h_->stream);
     return p ? std::make_shared<CudaBuffer>(p, bytes, h_) : nullptr;
   }
@@ -207,6 +236,7 @@ class CudaDevice final : public Device {
   const std::string& name() const override { return core_->name; }
   int index() const { return core_->index; }
   std::string_view kind() const override { return "cuda"; }
+  int index() const override { return core_->index; }
   std::unique_ptr<Stream> make_stream(std::string name) override {
     return std::make_unique<CudaStream>(*this, core_, std::move(name));
   }

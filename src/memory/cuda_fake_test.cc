@@ -64,8 +64,10 @@ void dropped(int& count, H handle) {
   --count;
   delete reinterpret_cast<Handle*>(handle);
 }
+// Of a default stream, whose handle is a small number: the thread's.
 template <class H>
 int device_of(H handle) {
+  if (reinterpret_cast<uintptr_t>(handle) <= 2) return cuda().current;
   return reinterpret_cast<Handle*>(handle)->device;
 }
 
@@ -156,6 +158,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   if (device_of(stream) != device_of(event)) return cudaErrorInvalidResourceHandle;
+  cuda().waited_on = reinterpret_cast<uintptr_t>(stream);
   return noted("cudaStreamWaitEvent", device_of(stream));
 }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
@@ -170,6 +173,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   if (device_of(stream) != device_of(event)) return cudaErrorInvalidResourceHandle;
+  cuda().recorded_on = reinterpret_cast<uintptr_t>(stream);
   return noted("cudaEventRecord", device_of(stream));
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) { return noted("cudaEventQuery", device_of(event)); }

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <numeric>
+#include <utility>
 
 #include "memory/cuda_fake_testing.h"
 #include "memory/simulated_testing.h"
@@ -146,6 +147,85 @@ TEST_F(Cuda, BuffersAndEventsOutliveStreamAndDevice) {
   event.reset();
   EXPECT_EQ(fake::cuda().count("cudaFreeAsync 0"), 1);
   EXPECT_EQ(fake::cuda().count("cudaStreamDestroy"), 1);
+}
+
+// A stream that a consumer made, by its handle.
+class ConsumersStream {
+ public:
+  explicit ConsumersStream(int device) {
+    (void)cudaSetDevice(device);
+    (void)cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking);
+    (void)cudaSetDevice(0);
+  }
+  ~ConsumersStream() { (void)cudaStreamDestroy(stream_); }
+  ForeignStream name() const {
+    return static_cast<ForeignStream>(reinterpret_cast<uintptr_t>(stream_));
+  }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+// The calls since the last look.
+std::vector<std::string> new_calls() { return std::exchange(fake::cuda().calls, {}); }
+
+using Calls = std::vector<std::string>;
+const Calls kReturned = {"cudaEventCreateWithFlags 1", "cudaEventRecord 1",
+                         "cudaStreamWaitEvent 1"};
+
+TEST_F(Cuda, AConsumersStreamWaitsAndIsWaitedForOnItsOwnGpu) {
+  const CudaFound found = find_cuda_devices();
+  Device& second = *found.devices[1];
+  const ConsumersStream consumer(1);
+  auto stream = second.make_stream("s");
+  auto memory = stream->try_acquire(8);
+  const auto ready = second.make_event();
+  stream->record(*ready);
+  const int events = fake::cuda().events;
+  (void)new_calls();
+  ready->hold_back(consumer.name());
+  EXPECT_EQ(new_calls(), Calls{"cudaStreamWaitEvent 1"}) << "nothing waits on the host";
+  memory->return_behind(consumer.name());
+  EXPECT_EQ(new_calls(), kReturned);
+  stream.reset();
+  (void)new_calls();
+  memory->return_behind(consumer.name());
+  EXPECT_EQ(new_calls(), kReturned) << "also when the stream object is gone";
+  memory.reset();
+  EXPECT_EQ(new_calls(), (Calls{"cudaFreeAsync 1", "cudaStreamDestroy"})) << "behind that";
+  EXPECT_EQ(fake::cuda().events, events);
+  EXPECT_EQ(fake::cuda().current, 0);
+}
+
+TEST_F(Cuda, DefaultStreamsAreThoseOfTheBatchsGpu) {
+  const CudaFound found = find_cuda_devices();
+  Device& second = *found.devices[1];
+  EXPECT_EQ(second.index(), 1);
+  const auto stream = second.make_stream("s");
+  const auto memory = stream->try_acquire(8);
+  const auto ready = second.make_event();
+  (void)new_calls();
+  for (const ForeignStream s : {ForeignStream::kDefault, ForeignStream::kPerThread}) {
+    ready->hold_back(s);
+    EXPECT_EQ(fake::cuda().waited_on, static_cast<uintptr_t>(s));
+    memory->return_behind(s);
+    EXPECT_EQ(fake::cuda().recorded_on, 1u) << "the memory may come back in another thread";
+    EXPECT_GT(fake::cuda().waited_on, 2u) << "the stream that gave the memory waits";
+    Calls want = {"cudaStreamWaitEvent 1"};
+    want.insert(want.end(), kReturned.begin(), kReturned.end());
+    EXPECT_EQ(new_calls(), want);
+  }
+}
+
+TEST_F(Cuda, WhatFailsAtTheReturnIsKept) {
+  const CudaFound found = find_cuda_devices();
+  const auto stream = found.devices[0]->make_stream("s");
+  const auto memory = stream->try_acquire(8);
+  fake::cuda().errors["cudaEventRecord"] = {cudaErrorInvalidResourceHandle};
+  memory->return_behind(ForeignStream::kDefault);
+  EXPECT_EQ(device_error([&] { found.devices[0]->check(); }),
+            "cuda:0, recording an event on a consumer's stream: it failed (cudaErrorOfTheStandIn)");
+  found.devices[0]->check();
 }
 
 TEST_F(Cuda, LaunchesAKernelWithACopyOfTheProgram) {

@@ -76,6 +76,13 @@ BlockProgram erase(const P& program) {
           }};
 }
 
+// A stream that others own, by the name that the runtime has for it: a cudaStream_t, or one of these;
+// for simulated devices what SimulatedDevice::foreign() says.
+enum class ForeignStream : uintptr_t {
+  kDefault = 1,  // the legacy default stream
+  kPerThread = 2,  // the calling thread's default stream
+};
+
 // A point in a stream's work: that of the last Stream::record. Until the first one it counts as
 // reached.
 class Event {
@@ -84,6 +91,21 @@ class Event {
   virtual bool query()
       const = 0;  // whether it is reached; never waits, never throws a stored error
   virtual void synchronize() = 0;  // waits for it; throws what failed: Note [Device errors]
+  // Work that others enqueue on their stream from now on starts after what this stands for now.
+  // Waits for nothing itself. Throws DeviceError, also when this device has no such stream.
+  virtual void hold_back(ForeignStream stream) const = 0;
+};
+
+// Memory that a stream gave: Stream::try_acquire.
+class DeviceBuffer : public Buffer {
+ public:
+  // What others enqueued on their stream until now comes before the return of this memory, and
+  // before all that the stream which gave it is to do from now on. Waits for nothing itself. What
+  // fails is kept: Note [Device errors]. Any thread, whether or not stream and device still stand.
+  virtual void return_behind(ForeignStream stream) noexcept = 0;
+
+ protected:
+  using Buffer::Buffer;
 };
 
 enum class Copy : uint8_t { kToDevice, kToHost, kOnDevice };
@@ -106,7 +128,7 @@ class Stream {
   virtual void free(void* p) = 0;
   // allocate() with an owner that calls free() here when the last holder lets go, whether or not
   // this stream still stands. Null when the device's limit does not allow it now.
-  virtual std::shared_ptr<Buffer> try_acquire(size_t bytes) = 0;
+  virtual std::shared_ptr<DeviceBuffer> try_acquire(size_t bytes) = 0;
 
   // Host memory stays as it is until the copy is done. Where it is not of Device::try_pin the
   // caller may wait for the stream.
@@ -150,6 +172,7 @@ class Device {
   virtual ~Device() = default;
   virtual const std::string& name() const = 0;  // "simulated:0"
   virtual std::string_view kind() const = 0;  // "simulated"
+  virtual int index() const = 0;  // 0; of a GPU, as the CUDA runtime counts them
   virtual std::unique_ptr<Stream> make_stream(std::string name) = 0;
   virtual std::unique_ptr<Event> make_event() = 0;
   // Host memory that the device reads and writes by itself, aligned to a page. Slow; letting go of

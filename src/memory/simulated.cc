@@ -36,6 +36,11 @@ class SimulatedEvent final : public Event {
     return ticket_->is_reached;
   }
   void synchronize() override { core_->wait_for(ticket()); }
+  void hold_back(ForeignStream stream) const override {
+    std::lock_guard lock(core_->mutex);
+    const std::shared_ptr<Lane> lane = core_->foreign(stream);
+    if (ticket_) core_->wait_behind(*lane, ticket_);
+  }
 
   bool is_of(const std::shared_ptr<Core>& core) const { return core_ == core; }
   std::shared_ptr<Ticket> ticket() const {
@@ -50,15 +55,26 @@ class SimulatedEvent final : public Event {
   std::shared_ptr<Ticket> ticket_;
 };
 
-class SimulatedBuffer final : public Buffer {
+class SimulatedBuffer final : public DeviceBuffer {
  public:
   SimulatedBuffer(void* p, size_t bytes, std::shared_ptr<Core> core, std::shared_ptr<Lane> lane)
-      : Buffer(static_cast<std::byte*>(p), bytes), core_(std::move(core)), lane_(std::move(lane)) {}
+      : DeviceBuffer(static_cast<std::byte*>(p), bytes),
+        core_(std::move(core)),
+        lane_(std::move(lane)) {}
   ~SimulatedBuffer() override {
     try {
       core_->free_on(*lane_, data());
     } catch (const std::exception& e) {
       std::lock_guard lock(core_->mutex);
+      core_->keep_error(e.what());
+    }
+  }
+
+  void return_behind(ForeignStream stream) noexcept override {
+    std::lock_guard lock(core_->mutex);
+    try {
+      core_->wait_behind(*lane_, core_->mark(*core_->foreign(stream)));
+    } catch (const std::exception& e) {
       core_->keep_error(e.what());
     }
   }
@@ -84,12 +100,7 @@ class PinnedBuffer final : public Buffer {
 class SimulatedStream final : public Stream {
  public:
   SimulatedStream(Device& device, std::shared_ptr<Core> core, std::string name)
-      : device_(device), core_(std::move(core)), lane_(std::make_shared<Lane>()) {
-    lane_->name = std::move(name);
-    {
-      std::lock_guard lock(core_->mutex);
-      lane_->id = core_->streams++;
-    }
+      : device_(device), core_(std::move(core)), lane_(core_->make_lane(std::move(name))) {
     try {
       thread_ = std::thread([this] { core_->work(*lane_); });
     } catch (const std::system_error& e) {
@@ -121,7 +132,7 @@ class SimulatedStream final : public Stream {
   void free(void* p) override {
     if (p) core_->free_on(*lane_, p);
   }
-  std::shared_ptr<Buffer> try_acquire(size_t bytes) override {
+  std::shared_ptr<DeviceBuffer> try_acquire(size_t bytes) override {
     void* p = allocate_if_room(bytes);
     return p ? std::make_shared<SimulatedBuffer>(p, bytes, core_, lane_) : nullptr;
   }
@@ -157,9 +168,7 @@ class SimulatedStream final : public Stream {
     auto ticket = ours(const_cast<Event&>(event)).ticket();
     if (!ticket) return;
     std::lock_guard lock(core_->mutex);
-    lane_->past.merge(ticket->past);
-    lane_->end_ns = std::max(lane_->end_ns, ticket->at_ns);
-    core_->push(*lane_, {.what = "wait", .wait_for = std::move(ticket)});
+    core_->wait_behind(*lane_, std::move(ticket));
   }
   void synchronize() override {
     std::shared_ptr<Ticket> ticket;
@@ -169,6 +178,8 @@ class SimulatedStream final : public Stream {
     }
     core_->wait_for(ticket);
   }
+
+  int id() const { return lane_->id; }
 
  protected:
   void launch_erased(const BlockProgram& program, const Grid& grid,
@@ -236,6 +247,8 @@ SimulatedDevice::SimulatedDevice(const SimulatedOptions& options, int index)
 
 const std::string& SimulatedDevice::name() const { return core_->name; }
 
+int SimulatedDevice::index() const { return core_->index; }
+
 std::unique_ptr<Stream> SimulatedDevice::make_stream(std::string name) {
   return std::make_unique<SimulatedStream>(*this, core_, std::move(name));
 }
@@ -253,6 +266,14 @@ std::shared_ptr<Buffer> SimulatedDevice::try_pin(size_t bytes) {
 int64_t SimulatedDevice::pageable_copies() const {
   std::lock_guard lock(core_->mutex);
   return core_->pageable_copies;
+}
+
+ForeignStream SimulatedDevice::foreign(const Stream& stream) {
+  const auto* s = dynamic_cast<const SimulatedStream*>(&stream);
+  if (!s)
+    throw DeviceError("stream '" + stream.name() + "' of " + stream.device().name() +
+                      " is of no simulated device");
+  return static_cast<ForeignStream>(Core::kFirstForeign + static_cast<uintptr_t>(s->id()));
 }
 
 DeviceUsage SimulatedDevice::usage() const {

@@ -54,12 +54,17 @@ class SimulatedDevice final : public Device {
 
   const std::string& name() const override;
   std::string_view kind() const override { return "simulated"; }
+  int index() const override;
   std::unique_ptr<Stream> make_stream(std::string name) override;
   std::unique_ptr<Event> make_event() override;
   std::shared_ptr<Buffer> try_pin(size_t bytes) override;
   DeviceUsage usage() const override;
   void check() override;
   void trim() override {}  // keeps nothing
+
+  // How others name this stream of a simulated device, for as long as it stands: tests play the consumer
+  // on it. Throws DeviceError when it is of another kind.
+  static ForeignStream foreign(const Stream& stream);
 
   // The nth (from 1) such work enqueued from now on fails: an allocation at once with DeviceError,
   // the others on their stream.

@@ -11,7 +11,10 @@
 namespace stoker {
 
 SimulatedDevice::Core::Core(const SimulatedOptions& options, int index)
-    : options(options), name("simulated:" + std::to_string(index)), memory(options.memory_limit) {}
+    : options(options),
+      index(index),
+      name("simulated:" + std::to_string(index)),
+      memory(options.memory_limit) {}
 
 Moment SimulatedDevice::Core::step(Lane& lane) {
   lane.past.merge(host_past);
@@ -48,8 +51,35 @@ std::shared_ptr<simulated::Ticket> SimulatedDevice::Core::mark(Lane& lane) {
   auto ticket = std::make_shared<Ticket>();
   ticket->at_ns = std::max(lane.end_ns, host_ns);
   ticket->past = lane.past;
+  ticket->lane = lane.shared_from_this();
   push(lane, {.what = "record", .reach = ticket});
   return ticket;
+}
+
+void SimulatedDevice::Core::wait_behind(Lane& lane, std::shared_ptr<Ticket> ticket) {
+  lane.past.merge(ticket->past);
+  lane.end_ns = std::max(lane.end_ns, ticket->at_ns);
+  if (!lane.is_over) return push(lane, {.what = "wait", .wait_for = std::move(ticket)});
+  lane.awaited.push_back(std::move(ticket));
+}
+
+std::shared_ptr<simulated::Lane> SimulatedDevice::Core::foreign(ForeignStream stream) const {
+  const auto number = static_cast<uintptr_t>(stream);
+  std::shared_ptr<Lane> lane;
+  if (number >= kFirstForeign && number - kFirstForeign < lanes.size())
+    lane = lanes[number - kFirstForeign].lock();
+  if (lane && !lane->is_over) return lane;
+  throw DeviceError(name + ": a consumer's stream is named " + std::to_string(number) +
+                    ", and there is none of that name" + (lane ? " any more" : ""));
+}
+
+std::shared_ptr<simulated::Lane> SimulatedDevice::Core::make_lane(std::string name) {
+  auto lane = std::make_shared<Lane>();
+  lane->name = std::move(name);
+  std::lock_guard lock(mutex);
+  lane->id = static_cast<int>(lanes.size());
+  lanes.push_back(lane);
+  return lane;
 }
 
 void SimulatedDevice::Core::host_saw(const Ticket& ticket) {
@@ -110,6 +140,7 @@ void SimulatedDevice::Core::work(Lane& lane) {
     lock.lock();
     if (!op.reach) continue;
     op.reach->is_reached = true;
+    op.reach->lane.reset();
     changed.notify_all();
   }
   lane.is_over = true;
@@ -134,8 +165,14 @@ void SimulatedDevice::Core::free_on(Lane& lane, void* p) {
   std::unique_lock lock(mutex);
   const Actor a = actor(lane, "free");
   const size_t bytes = memory.free(p, a);
-  if (!lane.is_over)
-    return push(lane, {.what = a.what, .run = [this, p, bytes] { scribble(p, bytes); }});
+  const Op op{.what = a.what, .run = [this, p, bytes] { scribble(p, bytes); }};
+  if (!lane.is_over) return push(lane, op);
+  std::erase_if(lane.awaited, [](const auto& ticket) { return ticket->is_reached; });
+  if (!lane.awaited.empty()) {  // no thread is left here: one of those awaited does it
+    Lane& other = *lane.awaited.back()->lane;
+    for (const auto& ticket : lane.awaited) push(other, {.what = "wait", .wait_for = ticket});
+    return push(other, op);
+  }
   lock.unlock();
   scribble(p, bytes);
 }

@@ -20,11 +20,14 @@
 namespace stoker {
 namespace simulated {
 
+struct Lane;
+
 // What an event stands for. Guarded by SimulatedDevice::Core::mutex.
 struct Ticket {
   bool is_reached = false;
   int64_t at_ns = 0;
   Past past;
+  std::shared_ptr<Lane> lane;  // that reaches it; null once it is reached
 };
 
 // What a stream's thread does, in this order: wait, sleep, run, reach.
@@ -36,7 +39,7 @@ struct Op {
 };
 
 // A stream without its thread; buffers keep it. Guarded by SimulatedDevice::Core::mutex.
-struct Lane {
+struct Lane : std::enable_shared_from_this<Lane> {
   std::string name;
   int id = 0;
   int64_t steps = 0, end_ns = 0;
@@ -44,6 +47,7 @@ struct Lane {
   std::deque<Op> queue;
   bool is_stopping = false;
   bool is_over = false;  // the thread takes nothing any more
+  std::vector<std::shared_ptr<Ticket>> awaited;  // since it is over: what its frees are behind
 };
 
 struct Fault {
@@ -62,14 +66,18 @@ struct SimulatedDevice::Core {
   using Lane = simulated::Lane;
   using Fault = simulated::Fault;
 
+  // Behind the numbers that mean something to CUDA.
+  static constexpr uintptr_t kFirstForeign = 16;
+
   Core(const SimulatedOptions& options, int index);
 
   const SimulatedOptions options;
+  const int index;
   const std::string name;
   mutable std::mutex mutex;  // guards all below, and lanes, events and tickets
   std::condition_variable changed;  // a queue, a ticket, a lane that stops
   SimulatedMemory memory;
-  int streams = 0;
+  std::vector<std::weak_ptr<Lane>> lanes;  // by id
   int64_t host_ns = 0, latest_ns = 0;
   Past host_past;
   std::deque<TimelineEntry> entries;
@@ -87,6 +95,10 @@ struct SimulatedDevice::Core {
   void note(std::string_view what, const std::string& where, int64_t start, int64_t end);
   void push(Lane& lane, Op op);
   std::shared_ptr<Ticket> mark(Lane& lane);
+  // What is enqueued on the lane from now on, frees too, comes after the ticket.
+  void wait_behind(Lane& lane, std::shared_ptr<Ticket> ticket);
+  // The lane of a stream that stands; throws DeviceError when there is none.
+  std::shared_ptr<Lane> foreign(ForeignStream stream) const;
   void host_saw(const Ticket& ticket);
   // What is to go wrong with the work that is being enqueued.
   Fault take_fault(Work work);
@@ -94,6 +106,7 @@ struct SimulatedDevice::Core {
   void throw_error();
 
   // Requires, for these: mutex is not held.
+  std::shared_ptr<Lane> make_lane(std::string name);
   // The thread of a lane: returns when it is stopping and its queue is empty.
   void work(Lane& lane);
   void run(const Op& op);
