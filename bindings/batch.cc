@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-// Batches and tensors as Python sees them: zero-copy by DLPack and by the array interface, both ways of holding the memory.
+// Batches and tensors as Python sees them: who holds the memory, and in which shapes.
 #include "batch/batch.h"
 
 #include <nanobind/stl/string.h>
@@ -9,7 +9,6 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "dlpack.h"
 #include "parts.h"
 #include "tensor.h"
 
@@ -17,87 +16,11 @@ namespace stoker::python {
 
 namespace {
 
-dlpack::DataType dlpack_type(DType t) {
-  const DTypeInfo& i = info(t);
-  const uint8_t code = t == DType::kBool ? dlpack::kBool
-                       : i.is_float      ? dlpack::kFloat
-                       : i.is_signed     ? dlpack::kInt
-                                         : dlpack::kUint;
-  return {code, static_cast<uint8_t>(i.size * 8), 1};
-}
-
-// Keeps a tensor's memory for as long as a consumer holds the capsule.
-template <class M>
-struct Export {
-  M managed;
-  std::vector<int64_t> shape, strides;
-  std::shared_ptr<Buffer> owner;
-};
-
-template <class M>
-M* make_export(const PyTensor& t) {
-  auto* e = new Export<M>{{}, t.shape, t.strides, t.owner};
-  e->managed.tensor = {t.data,
-                       {dlpack::kCpu, 0},
-                       static_cast<int32_t>(t.shape.size()),
-                       dlpack_type(t.dtype),
-                       e->shape.data(),
-                       e->strides.data(),
-                       0};
-  e->managed.context = e;
-  e->managed.deleter = [](M* m) { delete static_cast<Export<M>*>(m->context); };
-  return &e->managed;
-}
-
-// Frees what nobody took: a consumer renames the capsule.
-template <class M>
-void drop_capsule(PyObject* capsule, const char* name) {
-  if (!PyCapsule_IsValid(capsule, name)) return;
-  auto* m = static_cast<M*>(PyCapsule_GetPointer(capsule, name));
-  m->deleter(m);
-}
-
-nb::object to_dlpack(const PyTensor& t, const nb::kwargs& options) {
-  bool versioned = false;
-  if (options.contains("max_version") && !nb::object(options["max_version"]).is_none())
-    versioned = nb::cast<int>(options["max_version"][0]) >= 1;
-  if (!versioned) {
-    auto* m = make_export<dlpack::Managed>(t);
-    return nb::steal(PyCapsule_New(
-        m, "dltensor", [](PyObject* c) { drop_capsule<dlpack::Managed>(c, "dltensor"); }));
-  }
-  auto* m = make_export<dlpack::ManagedVersioned>(t);
-  m->major = 1;
-  m->minor = 0;
-  m->flags = 0;
-  return nb::steal(PyCapsule_New(m, "dltensor_versioned", [](PyObject* c) {
-    drop_capsule<dlpack::ManagedVersioned>(c, "dltensor_versioned");
-  }));
-}
-
-std::string type_string(DType t) {
-  const DTypeInfo& i = info(t);
-  const char kind = t == DType::kBool ? 'b' : i.is_float ? 'f' : i.is_signed ? 'i' : 'u';
-  return std::string(i.size == 1 ? "|" : "<") + kind + std::to_string(i.size);
-}
-
-nb::tuple tuple_of(const std::vector<int64_t>& v, int64_t factor = 1) {
-  nb::list l;
-  for (int64_t x : v) l.append(x * factor);
-  return nb::tuple(l);
-}
-
-nb::dict array_interface(const PyTensor& t) {
-  nb::dict d;
-  d["version"] = 3;
-  d["typestr"] = type_string(t.dtype);
-  d["shape"] = tuple_of(t.shape);
-  d["strides"] = tuple_of(t.strides, size_of(t.dtype));
-  d["data"] = nb::make_tuple(reinterpret_cast<uintptr_t>(t.data), false);
-  return d;
-}
-
-nb::object to_array(nb::handle self, nb::handle dtype, nb::handle copy) {
+nb::object to_array(const PyTensor& t, nb::handle dtype, nb::handle copy) {
+  if (t.on_device)
+    throw DeviceError("this is in the memory of " + device_name(t.on_device) +
+                      ", which NumPy cannot see; copy it: as_cpu()");
+  const nb::object self = nb::cast(t);
   nb::object numpy = nb::module_::import_("numpy");
   nb::object a = numpy.attr("asarray")(self);
   if (!dtype.is_none()) a = a.attr("astype")(dtype, nb::arg("copy") = false);
@@ -105,19 +28,9 @@ nb::object to_array(nb::handle self, nb::handle dtype, nb::handle copy) {
   return a;
 }
 
-// A copy that Python asked for; of no pool.
-class HeapBuffer final : public Buffer {
- public:
-  explicit HeapBuffer(size_t size) : Buffer(new std::byte[size + 1], size) {}
-  ~HeapBuffer() override { delete[] data(); }
-};
-
-std::string device_of(const Batch& b) { return b.on_device ? b.on_device->device->name() : "cpu"; }
-
 PyTensor tensor_of(const Batch& b, const Sample& s) {
-  if (b.on_device)
-    throw DeviceError("this batch is in the memory of " + device_of(b) + "; take batch.as_cpu()");
   PyTensor t{s.view.data, s.view.dtype, std::string(s.view.layout.str()), {}, {}, s.owner, ""};
+  t.on_device = b.on_device;
   t.shape.assign(s.view.shape.extent, s.view.shape.extent + s.view.shape.rank);
   for (int a = 0; a < s.view.shape.rank; ++a)
     t.strides.push_back(s.view.strides[a] / size_of(s.view.dtype));
@@ -140,6 +53,13 @@ std::string shapes_of(const Batch& b) {
   return s + (b.samples.size() > 4 ? ", ..." : "");
 }
 
+Pieces pieces_of(const Batch& b) {
+  Pieces pieces;
+  for (const Sample& s : b.samples)
+    pieces.emplace_back(s.view.as<std::byte>(), static_cast<size_t>(s.view.bytes()));
+  return pieces;
+}
+
 // All samples as one tensor with the batch as first axis: the bytes themselves when dense, else one copy.
 PyTensor whole(const Batch& b) {
   if (b.samples.empty()) throw GraphError("an empty batch has no tensor");
@@ -156,6 +76,15 @@ PyTensor whole(const Batch& b) {
   t.strides.insert(t.strides.begin(), shape.volume());
   if (!t.layout.empty()) t.layout = "N" + t.layout;
   if (b.is_dense()) return t;
+  if (b.on_device) {
+    Pieces pieces = pieces_of(b);
+    const Unlocked unlocked;
+    DeviceCopy copy = copy_on_device(*b.on_device, pieces);
+    t.owner = std::move(copy.owner);
+    t.on_device = std::move(copy.on_device);
+    t.data = t.owner->data();
+    return t;
+  }
   t.owner = std::make_shared<HeapBuffer>(static_cast<size_t>(bytes * t.shape[0]));
   for (size_t i = 0; i < b.samples.size(); ++i)
     std::memcpy(t.owner->data() + i * bytes, b.samples[i].view.data, bytes);
@@ -172,16 +101,13 @@ Batch to_cpu(const Batch& b) {
   int64_t bytes = 0;
   for (const Sample& s : b.samples) bytes += s.view.bytes();
   auto owner = std::make_shared<HeapBuffer>(static_cast<size_t>(bytes));
-  const std::unique_ptr<Stream> stream = b.on_device->device->make_stream("as_cpu");
-  stream->wait(*b.on_device->ready);
+  copy_to_host(*b.on_device, pieces_of(b), owner->data());
   std::byte* to = owner->data();
   for (Sample& s : host.samples) {
-    stream->copy(to, s.view.data, static_cast<size_t>(s.view.bytes()), Copy::kToHost, "as_cpu");
     s.view.data = to;
     s.owner = owner;
     to += s.view.bytes();
   }
-  stream->synchronize();
   host.whole = b.whole ? owner : nullptr;
   return host;
 }
@@ -197,7 +123,7 @@ std::string describe(const PyTensor& t) {
   std::string s = "<stoker.Tensor " + std::string(name_of(t.dtype)) +
                   (t.layout.empty() ? "" : " " + t.layout) + " (";
   for (size_t i = 0; i < t.shape.size(); ++i) s += (i ? ", " : "") + std::to_string(t.shape[i]);
-  return s + ")>";
+  return s + ")" + (t.on_device ? " on " + device_name(t.on_device) : "") + ">";
 }
 
 void bind_tensor(nb::module_& m) {
@@ -212,17 +138,19 @@ void bind_tensor(nb::module_& m) {
               "Where the sample came from: a path, an archive entry.")
       .def_prop_ro("data_ptr",
                    [](const PyTensor& t) { return reinterpret_cast<uintptr_t>(t.data); })
+      .def_prop_ro("device", [](const PyTensor& t) { return device_name(t.on_device); })
+      .def("as_cpu", &to_host, "This tensor in host memory; itself if it is there.")
       .def("__dlpack__", &to_dlpack, nb::arg("options"))
-      .def("__dlpack_device__", [](const PyTensor&) { return nb::make_tuple(dlpack::kCpu, 0); })
+      .def("__dlpack_device__", [](const PyTensor& t) { return dlpack_device(t.on_device); })
       .def_prop_ro("__array_interface__", &array_interface)
+      .def_prop_ro("__cuda_array_interface__",
+                   [](nb::handle self) {
+                     const nb::ft_object_guard guard(self);
+                     return cuda_array_interface(nb::cast<PyTensor&>(self));
+                   })
+      .def("__array__", &to_array, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none())
       .def(
-          "__array__",
-          [](nb::handle self, nb::handle dtype, nb::handle copy) {
-            return to_array(self, dtype, copy);
-          },
-          nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none())
-      .def(
-          "as_array", [](nb::handle self) { return to_array(self, nb::none(), nb::none()); },
+          "as_array", [](const PyTensor& t) { return to_array(t, nb::none(), nb::none()); },
           "A NumPy array on the same memory.")
       .def("__len__", [](const PyTensor& t) { return t.shape.empty() ? 0 : t.shape[0]; })
       .def("__repr__", &describe);
@@ -238,30 +166,30 @@ void bind_batch(nb::module_& m) {
       .def(
           "at",
           [](const Batch& b, int64_t i) {
-            return to_array(nb::cast(sample(b, i)), nb::none(), nb::none());
+            PyTensor t = sample(b, i);
+            return t.on_device ? nb::cast(std::move(t)) : to_array(t, nb::none(), nb::none());
           },
-          nb::arg("i"), "Sample i as a NumPy array on the same memory.")
+          nb::arg("i"), "Sample i on the same memory: a NumPy array, on a device a Tensor.")
       .def("shape", &shapes, "The shape of each sample.")
       .def_prop_ro("dtype", [](const Batch& b) { return name_of(b.dtype); })
       .def_prop_ro("layout", [](const Batch& b) { return std::string(b.layout.str()); })
-      .def_prop_ro("device", &device_of)
+      .def_prop_ro("device", [](const Batch& b) { return device_name(b.on_device); })
       .def_prop_ro("is_dense", &Batch::is_dense,
                    "Whether the samples lie one behind the other, all of one shape.")
       .def("as_tensor", &whole,
            "All samples as one tensor, the batch as first axis: no copy if is_dense.")
       .def(
-          "as_array",
-          [](const Batch& b) { return to_array(nb::cast(whole(b)), nb::none(), nb::none()); },
+          "as_array", [](const Batch& b) { return to_array(whole(b), nb::none(), nb::none()); },
           "as_tensor() as a NumPy array.")
       .def(
           "__array__",
           [](const Batch& b, nb::handle dtype, nb::handle copy) {
-            return to_array(nb::cast(whole(b)), dtype, copy);
+            return to_array(whole(b), dtype, copy);
           },
           nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none())
       .def("__dlpack__",
            [](const Batch& b, const nb::kwargs& options) { return to_dlpack(whole(b), options); })
-      .def("__dlpack_device__", [](const Batch&) { return nb::make_tuple(dlpack::kCpu, 0); })
+      .def("__dlpack_device__", [](const Batch& b) { return dlpack_device(b.on_device); })
       .def("as_cpu", &to_cpu, "This batch in host memory; itself if it is there.")
       .def(
           "index_in_batch",

@@ -10,7 +10,7 @@ namespace stoker::dlpack {
 struct Device {
   int32_t type, id;
 };
-inline constexpr int32_t kCpu = 1;
+inline constexpr int32_t kCpu = 1, kCuda = 2, kExtension = 12;
 
 struct DataType {
   uint8_t code, bits;
@@ -34,6 +34,8 @@ struct Managed {
   void* context;
   void (*deleter)(Managed*);
 };
+
+inline constexpr uint64_t kIsCopied = 2;  // a flag
 
 // Capsule "dltensor_versioned".
 struct ManagedVersioned {

@@ -124,8 +124,23 @@ class Tensor:
     @property
     def data_ptr(self) -> int: ...
     @property
+    def device(self) -> str:
+        """ "cpu", or a device's name, e.g. "cuda:0"."""
+
+    def as_cpu(self) -> Tensor:
+        """This tensor in host memory; itself if it is there."""
+
+    @property
     def __array_interface__(self) -> dict[str, Any]: ...
-    def __dlpack__(self, **options: Any) -> Any: ...
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """Of version 3, on a GPU only: for the legacy default stream, until this tensor ends."""
+
+    def __dlpack__(self, **options: Any) -> Any:
+        """A capsule. stream: the consumer's CUDA stream, which waits for these bytes; max_version,
+        dl_device, copy as the Python array standard has them.
+        """
+
     def __dlpack_device__(self) -> tuple[int, int]: ...
     def __array__(
         self, dtype: DTypeLike | None = None, copy: bool | None = None
@@ -141,8 +156,8 @@ class Batch:
 
     def __len__(self) -> int: ...
     def __getitem__(self, arg: SupportsIndex, /) -> Tensor: ...
-    def at(self, i: SupportsIndex) -> NDArray[Any]:
-        """Sample i as a NumPy array on the same memory."""
+    def at(self, i: SupportsIndex) -> Any:
+        """Sample i on the same memory: a NumPy array, on a device a Tensor."""
 
     def shape(self) -> list[tuple[int, ...]]:
         """The shape of each sample."""
@@ -156,13 +171,18 @@ class Batch:
         """Of one sample, e.g. "HWC"; "" when unknown."""
 
     @property
-    def device(self) -> str: ...
+    def device(self) -> str:
+        """ "cpu", or a device's name, e.g. "cuda:0"."""
+
     @property
     def is_dense(self) -> bool:
         """Whether the samples lie one behind the other, all of one shape."""
 
     def as_tensor(self) -> Tensor:
-        """All samples as one tensor, the batch as first axis: no copy if is_dense."""
+        """All samples as one tensor, the batch as first axis: no copy if is_dense.
+
+        Raises GraphError where shapes differ.
+        """
 
     def as_array(self) -> NDArray[Any]:
         """as_tensor() as a NumPy array."""
@@ -170,10 +190,12 @@ class Batch:
     def __array__(
         self, dtype: DTypeLike | None = None, copy: bool | None = None
     ) -> NDArray[Any]: ...
-    def __dlpack__(self, **options: Any) -> Any: ...
+    def __dlpack__(self, **options: Any) -> Any:
+        """That of as_tensor()."""
+
     def __dlpack_device__(self) -> tuple[int, int]: ...
     def as_cpu(self) -> Batch:
-        """This batch on the CPU; itself if it is there."""
+        """This batch in host memory; itself if it is there."""
 
     def index_in_batch(self, i: SupportsIndex) -> int:
         """Sample i's place in the whole batch: not i where on_error='skip' left samples out."""

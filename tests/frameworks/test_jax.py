@@ -13,7 +13,7 @@ from numbered import Numbers
 
 from helpers import make, run_script
 from stoker import Pipeline, fn
-from stoker.errors import GraphError, StateError
+from stoker.errors import DeviceError, GraphError, StateError
 from stoker.frameworks._epochs import LastBatchPolicy
 
 pytestmark = pytest.mark.xdist_group("jax")
@@ -230,6 +230,23 @@ def test_the_decorator(jax: Any, iterators: Any, pictures: Path) -> None:
         rest = [values(step["label"]) for step in iterator]
         assert len(rest) == 2
         assert [values(step["label"]) for step in again] == rest
+
+
+def test_batches_that_jax_cannot_see_are_refused(
+    jax: Any, iterators: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STOKER_SIMULATED_DEVICES", "1")
+    pipe = make(lambda: fn.constant(idata=[1, 2], shape=[2], dtype="int32").gpu(), device_id=0)
+    with pytest.raises(DeviceError, match=r"memory of simulated:0, which JAX cannot see.*as_cpu"):
+        next(iterators.DataIterator(pipe, ["x"]))
+
+    class OnGpu:
+        device = "cuda:0"
+
+    if not any(d.platform == "gpu" for d in jax.devices()):
+        data: Any = OnGpu()
+        with pytest.raises(DeviceError, match=r"memory of cuda:0, and JAX has no GPU .*as_cpu"):
+            iterators.DataIterator(pipe, ["x"]).to_tensor(data, 1)
 
 
 def test_the_decorator_refuses(jax: Any, iterators: Any, pictures: Path) -> None:

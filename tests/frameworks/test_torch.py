@@ -174,6 +174,18 @@ def test_batches_on_a_device_are_refused(pictures: Path, monkeypatch: pytest.Mon
         feed_ndarray(batch, torch.zeros(1, 2, dtype=torch.int32))
 
 
+def test_a_torch_without_a_gpu_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    class OnGpu:
+        device = "cuda:0"
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    data: Any = OnGpu()
+    with pytest.raises(
+        DeviceError, match=r"memory of cuda:0, and this torch .* sees no GPU.*as_cpu"
+    ):
+        feed_ndarray(data, torch.zeros(1))
+
+
 def test_pinned_memory(numbers: Numbers, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(DeviceError, match="pin_memory=True needs a CUDA device"):

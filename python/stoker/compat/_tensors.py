@@ -160,11 +160,23 @@ class TensorGPU(TensorCPU):
     """One tensor on the GPU."""
 
     def as_cpu(self) -> TensorCPU:
-        raise TypeError("as_cpu() of a single tensor on the GPU is not there; take the list's")
+        """A copy in host memory."""
+        return TensorCPU(self._data.as_cpu(), self._layout)
 
 
 class TensorListGPU(TensorListCPU):
     """The samples of one output of one step, on the GPU."""
+
+    def at(self, index: int) -> TensorGPU:
+        """Sample as a tensor on the same memory."""
+        return self[index]
+
+    def as_tensor(self) -> TensorGPU:
+        """All samples as one tensor; they must be of one shape."""
+        return TensorGPU(self._batch.as_tensor())
+
+    def __getitem__(self, index: int) -> TensorGPU:
+        return TensorGPU(self._batch[index])
 
 
 class _Samples:

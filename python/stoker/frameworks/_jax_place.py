@@ -11,13 +11,33 @@ import jax
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec, Sharding
 
-from stoker.errors import GraphError
+from stoker import Batch, Tensor
+from stoker.errors import DeviceError, GraphError
 from stoker.frameworks._arrays import Array
 
 _NARROWED = ("int64", "uint64", "float64")
 
 
-def put(array: Array, device: jax.Device | None, place: str) -> jax.Array:
+def on_gpu(batch: Batch) -> bool:
+    """Whether a batch is in the memory of a GPU. Raises ``DeviceError`` if JAX has none."""
+    if not batch.device.startswith("cuda"):
+        return False
+    try:
+        jax.local_devices(backend="gpu")
+    except RuntimeError as e:
+        raise DeviceError(
+            f"the batch is in the memory of {batch.device}, and JAX has no GPU ({e}); "
+            "keep the outputs on the CPU (without .gpu()), or copy them: batch.as_cpu()"
+        ) from None
+    return True
+
+
+def lent(data: Batch | Tensor) -> jax.Array:
+    """An array on a GPU, on the same memory, which JAX's streams read behind the batch's event."""
+    return jax.dlpack.from_dlpack(data)
+
+
+def put(array: Array | jax.Array, device: jax.Device | None, place: str) -> jax.Array:
     """An array on a device; None: on the default one.
 
     On the CPU without a copy, if the memory is aligned to 64 bytes, as that of batches is. Raises
@@ -63,7 +83,7 @@ def _probe(sharding: Sharding, rows: int) -> tuple[int, ...]:
     return (rows, *[len(sharding.device_set)] * (named - 1))
 
 
-def assemble(parts: Sequence[Array], sharding: Sharding, place: str) -> jax.Array:
+def assemble(parts: Sequence[Array | jax.Array], sharding: Sharding, place: str) -> jax.Array:
     """One array over several devices, of which ``parts`` are this process's blocks of rows.
 
     Requires: as many parts as blocks. Each is put on every device that has its rows. Raises

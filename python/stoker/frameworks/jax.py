@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Batches as JAX arrays, on the CPU without a copy."""
+"""Batches as JAX arrays: on the CPU, and on the GPU that they are on, without a copy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,14 @@ from stoker.errors import GraphError
 from stoker.frameworks._arrays import host_array, host_samples
 from stoker.frameworks._epochs import LastBatchPolicy as LastBatchPolicy
 from stoker.frameworks._iterator import BaseIterator
-from stoker.frameworks._jax_place import assemble, devices_in_a_row, local_blocks, put
+from stoker.frameworks._jax_place import (
+    assemble,
+    devices_in_a_row,
+    lent,
+    local_blocks,
+    on_gpu,
+    put,
+)
 from stoker.frameworks._kinds import Looping
 
 
@@ -37,9 +44,11 @@ class _JaxIterator(BaseIterator):
         return put(value, self._device, place)
 
     def to_tensor(self, batch: Batch, count: int) -> Any:
-        return host_array(batch, count, "JAX")
+        return lent(batch)[:count] if on_gpu(batch) else host_array(batch, count, "JAX")
 
     def _samples(self, batch: Batch, count: int) -> list[Any]:
+        if on_gpu(batch):
+            return [lent(batch[i]) for i in range(count)]
         return host_samples(batch, count, "JAX")
 
     def _assembled(self, dicts: Sequence[dict[str, Any]], sharding: Sharding) -> dict[str, Any]:
@@ -77,7 +86,8 @@ class DataIterator(_JaxIterator, Looping):
 
     On CPU devices the arrays are the batch's own memory, which must not be written from then on.
     JAX copies what does not begin at a multiple of 64 bytes: samples of a ``ragged`` output, and
-    parts that do not hold whole rows. 64-bit types are refused unless JAX's are turned on.
+    parts that do not hold whole rows. 64-bit types are refused unless JAX's are turned on. Outputs
+    on a GPU are arrays there, on the batch's memory, where ``device`` and ``sharding`` let them.
     ``state_dict()`` and ``load_state_dict()`` go on in the middle of an epoch.
     """
 

@@ -1,9 +1,11 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Batches as PyTorch tensors, without a copy."""
+"""Batches as PyTorch tensors, without a copy: on the CPU, or on the GPU that they are on."""
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 from collections.abc import Sequence
 from typing import Any
 
@@ -31,10 +33,10 @@ class _Torch(BaseIterator):
         return self._placed(_whole(batch, count))
 
     def _placed(self, tensor: torch.Tensor) -> torch.Tensor:
-        return tensor.pin_memory() if self._pins else tensor
+        return tensor.pin_memory() if self._pins and tensor.device.type == "cpu" else tensor
 
     def _samples(self, batch: Batch, count: int) -> list[torch.Tensor]:
-        _refuse_simulated(batch)
+        _require_visible(batch)
         return [self._placed(torch.from_dlpack(batch[i])) for i in range(count)]
 
 
@@ -43,6 +45,9 @@ class DataIterator(_Torch, Looping):
 
     Each step is a dict of tensors, by the names of ``output_map``; of a list of pipelines it is a
     list of such dicts. The tensors are the batch's own memory: they belong to whoever holds them.
+    Outputs on a GPU are tensors there, for torch's current stream: work on it comes behind the
+    batch, and no host thread waits. Use on another stream is to end, by its events, before a tensor
+    is let go.
 
     - ``reader_name``: the reader whose samples make the epoch; default: the pipeline's lead reader.
       A pipeline without a reader ends its epoch itself, by ``StopIteration``.
@@ -50,7 +55,8 @@ class DataIterator(_Torch, Looping):
     - ``last_batch_policy``: what becomes of an epoch's last batch.
     - ``auto_reset``: whether an epoch's end begins the next one; else ``reset()`` or a new loop.
     - ``ragged``: outputs that are given as a list of tensors, one per sample.
-    - ``pin_memory``: copies each tensor into pinned memory, for ``.to(device, non_blocking=True)``.
+    - ``pin_memory``: copies each tensor on the CPU into pinned memory, for
+      ``.to(device, non_blocking=True)``.
     - ``prepare_first_batch``: whether batches are prepared from now on, or from the first step on.
     - ``compare_ranks``: whether sharded readers are compared over the ranks of
       ``torch.distributed``, which is a collective call: all ranks make such an iterator, or none.
@@ -170,12 +176,16 @@ def feed_ndarray(
 ) -> torch.Tensor:
     """Copies a batch or sample into a tensor of the same shape and type, and returns that.
 
-    ``cuda_stream`` is accepted without effect: torch orders the copy on its current stream.
-    Raises ``GraphError`` where shapes or types differ.
+    ``cuda_stream``: where a batch on a GPU is copied, a ``torch.cuda.Stream`` or a stream's handle
+    (an int, or a ``c_void_p``); default: torch's current stream. Raises ``GraphError`` where shapes
+    or types differ, ``DeviceError`` on memory that torch cannot see.
     """
-    if isinstance(dali_tensor, Batch):
-        _refuse_simulated(dali_tensor)
-    source = torch.from_dlpack(dali_tensor)
+    _require_visible(dali_tensor)
+    with _on(cuda_stream if dali_tensor.device != "cpu" else None):
+        return _fed(torch.from_dlpack(dali_tensor), arr)
+
+
+def _fed(source: torch.Tensor, arr: torch.Tensor) -> torch.Tensor:
     if source.shape != arr.shape or source.dtype != arr.dtype:
         raise GraphError(
             f"feed_ndarray expects a tensor of {source.dtype} {tuple(source.shape)}, "
@@ -185,17 +195,35 @@ def feed_ndarray(
 
 
 def _whole(batch: Batch, count: int) -> torch.Tensor:
-    _refuse_simulated(batch)
+    _require_visible(batch)
     tensor = torch.from_dlpack(batch)
     return tensor if count == len(batch) else tensor[:count]
 
 
-def _refuse_simulated(batch: Batch) -> None:
-    if batch.device.startswith("simulated"):
-        raise DeviceError(
-            f"the batch is in the memory of {batch.device}, which torch cannot see; "
-            "keep the outputs on the CPU (without .gpu()), or copy them: batch.as_cpu()"
-        )
+def _on(stream: Any) -> Any:
+    """A context in which a stream is torch's current one; None: as it is."""
+    if stream is None:
+        return contextlib.nullcontext()
+    if not isinstance(stream, torch.cuda.Stream):
+        handle = stream.value or 0 if isinstance(stream, ctypes.c_void_p) else int(stream)
+        stream = torch.cuda.ExternalStream(handle) if handle else torch.cuda.default_stream()
+    return torch.cuda.stream(stream)
+
+
+def _require_visible(data: Batch | Tensor) -> None:
+    """Raises ``DeviceError`` on memory that torch cannot see."""
+    if data.device == "cpu":
+        return
+    if data.device.startswith("simulated"):
+        why = "which torch cannot see"
+    elif not torch.cuda.is_available():
+        why = f"and this torch ({torch.__version__}) sees no GPU"
+    else:
+        return
+    raise DeviceError(
+        f"the batch is in the memory of {data.device}, {why}; "
+        "keep the outputs on the CPU (without .gpu()), or copy them: batch.as_cpu()"
+    )
 
 
 def _sparse(samples: Sequence[torch.Tensor], like: torch.Tensor) -> torch.Tensor:
