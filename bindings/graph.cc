@@ -180,9 +180,10 @@ void bind_graph(nb::module_& m) {
           nb::arg("node"), nb::arg("name"), "A constant argument of a node.")
       .def("output_count", &Graph::output_count)
       .def("set_outputs",
-           [](Graph& g, const std::vector<Edge>& edges) {
+           [](Graph& g, const std::vector<std::tuple<int, int, bool>>& outputs) {
              g.outputs.clear();
-             for (const Edge& e : edges) g.outputs.push_back(ref_of(g, e));
+             for (const auto& [node, output, to_host] : outputs)
+               g.outputs.emplace_back(ref_of(g, {node, output}), to_host);
            })
       .def("outputs",
            [](const Graph& g) {

@@ -203,6 +203,67 @@ def test_only_gpus_have_the_interface_of_cuda_s_arrays() -> None:
     assert not hasattr(tensor.as_cpu(), "__cuda_array_interface__")
 
 
+@pytest.mark.parametrize("executor", ["simple", "pipelined"])
+@pytest.mark.parametrize("ragged", [False, True])
+def test_outputs_can_be_copied_to_the_host(executor: str, ragged: bool) -> None:
+    shapes = [(4, 3 + ragged * i) for i in range(3)]
+
+    def step(number: int) -> list[Array]:
+        return [np.full(shape, 10 * number + i, np.int16) for i, shape in enumerate(shapes)]
+
+    def define() -> Any:
+        data = fn.external_source(source=step, device="gpu", batch=True)
+        wide = fn.cast(data, dtype="float32")
+        assert (wide.cpu().device, wide.cpu().gpu().device) == ("cpu", "gpu")
+        assert wide.cpu().cpu().name == wide.name
+        return data.cpu(), wide, wide.cpu()
+
+    pipe = make(define, batch_size=3, device_id=0, executor=executor)
+    for number in range(5):
+        same, there, wide = pipe.run()
+        assert [b.device for b in (same, there, wide)] == ["cpu", "simulated:0", "cpu"]
+        for i, right in enumerate(step(number)):
+            np.testing.assert_array_equal(same.at(i), right)
+            np.testing.assert_array_equal(wide.at(i), right.astype(np.float32))
+            np.testing.assert_array_equal(np.asarray(there[i].as_cpu()), wide.at(i))
+        wide.at(0)[:] = -1
+    pipe.close()
+    assert wide.at(0).max() == -1
+
+
+def test_copied_outputs_are_saved_and_shown() -> None:
+    pipe = make(lambda: fn.constant(idata=[1, 2], shape=[2]).gpu().cpu(), device_id=0)
+    loaded = Pipeline.deserialize(pipe.serialize())
+    assert "; copied to the host, int32" in loaded.plan()
+    (batch,) = loaded.run()
+    assert batch.device == "cpu" and batch.as_array().tolist() == [[1, 2]]
+
+
+def test_iterators_take_copied_outputs() -> None:
+    from stoker.numpy import DataIterator
+
+    pipe = make(lambda: fn.constant(idata=[1, 2], shape=[2]).gpu().cpu(), device_id=0)
+    assert next(DataIterator(pipe, ["x"]))["x"].tolist() == [[1, 2]]
+
+
+@pytest.mark.parametrize("device", ["cpu", "gpu"])
+def test_no_operator_takes_a_copied_output(device: str) -> None:
+    def define() -> Any:
+        return fn.cast(fn.constant(idata=[1], shape=[1]).gpu().cpu(), dtype="uint8", device=device)
+
+    with pytest.raises(GraphError, match=r"cast .*test_device_batches.*can only be an output"):
+        make(define, device_id=0)
+
+
+def test_what_is_on_the_cpu_stays_there() -> None:
+    def define() -> Any:
+        node = fn.constant(idata=[1], shape=[1])
+        assert node.cpu() is node
+        return node.cpu()
+
+    assert make(define).run()[0].as_array().tolist() == [[1]]
+
+
 def test_unequal_shapes_are_no_single_tensor() -> None:
     batch = batch_of((5,), (6,))
     for refused in (batch.as_tensor, batch.__dlpack__):

@@ -83,11 +83,11 @@ class Graph:
     def argument(self, node: int, name: str) -> Any:
         """A constant argument of a node."""
 
-    def set_outputs(self, arg: Sequence[tuple[int, int]], /) -> None:
-        """The outputs of the whole graph, as (node, output)."""
+    def set_outputs(self, arg: Sequence[tuple[int, int, bool]], /) -> None:
+        """The outputs of the whole graph, as (node, output, whether to copy it to the host)."""
 
     def outputs(self) -> list[tuple[int, int]]:
-        """What set_outputs was given."""
+        """The (node, output) that set_outputs was given."""
 
     def check(self) -> list[list[tuple[str, str, list[int]]]]:
         """(dtype, layout, shape) of every output of every node; -1: an extent not known yet."""

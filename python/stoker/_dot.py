@@ -37,7 +37,7 @@ def dot(
 
 
 def _edge(names: list[str], edge: Any, into: str, argument: str, show_tensors: bool) -> str:
-    node, output = edge
+    node, output = edge[:2]  # what an output has behind it says that it is copied
     labels = [argument] if argument else []
     labels += [f"{names[node]}[{output}]"] if show_tensors else []
     style = (["style=dashed"] if argument else []) + (

@@ -20,13 +20,16 @@ class DataNode:
     It stands for one tensor per sample and holds no data itself.
     """
 
-    __slots__ = ("_device", "_node", "_output", "_pipeline")
+    __slots__ = ("_device", "_is_copy", "_node", "_output", "_pipeline")
 
-    def __init__(self, pipeline: Pipeline, node: int, output: int, device: str) -> None:
+    def __init__(
+        self, pipeline: Pipeline, node: int, output: int, device: str, is_copy: bool = False
+    ) -> None:
         self._pipeline = pipeline
         self._node = node
         self._output = output
         self._device = device
+        self._is_copy = is_copy  # on the host, of an output on the GPU
 
     @property
     def name(self) -> str:
@@ -44,9 +47,21 @@ class DataNode:
         """The same data on the GPU."""
         if self._device == "gpu":
             return self
+        if self._is_copy:
+            return DataNode(self._pipeline, self._node, self._output, "gpu")
         from stoker._operator import call_one
 
         return call_one("copy", self, device="gpu")
+
+    def cpu(self) -> DataNode:
+        """The same data on the CPU; data on the GPU is copied at the end of a step.
+
+        Such a copy can be an output of the pipeline, and no operator can take it. ``run()`` waits
+        for it, as for nothing else on the GPU.
+        """
+        if self._device == "cpu":
+            return self
+        return DataNode(self._pipeline, self._node, self._output, "cpu", is_copy=True)
 
     def __repr__(self) -> str:
         return f"DataNode(name='{self.name}', device='{self._device}')"

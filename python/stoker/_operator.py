@@ -118,6 +118,11 @@ def _add(
     for node in (*nodes, *links.values()):
         if node is not None and node._pipeline is not pipeline:
             refuse(f"{node!r} belongs to another pipeline")
+        if node is not None and node._is_copy:
+            refuse(
+                f"{node!r}.cpu() comes from the GPU and can only be an output of the pipeline: "
+                "operators on the CPU come before those on the GPU"
+            )
     for ignored in given.keys() & set(op["ignored"]):
         pipeline._note_without_effect(f"{op['name']}({ignored}={given[ignored]!r})")
     graph = pipeline._graph_to_change()

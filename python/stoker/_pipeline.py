@@ -175,7 +175,7 @@ class Pipeline(Facts, Saved, Styles):
         for node in nodes:
             self._check_own(node)
         self._outputs = [(n._node, n._output) for n in nodes]
-        self._graph.set_outputs(self._outputs)
+        self._graph.set_outputs([(n._node, n._output, n._is_copy) for n in nodes])
 
     def add_sink(self, node: DataNode) -> None:
         """Says that a node is wanted although it is no output.

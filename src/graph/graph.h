@@ -24,6 +24,13 @@ struct Ref {
   bool operator==(const Ref&) const = default;
 };
 
+// What the whole graph gives.
+struct Output : Ref {
+  Output(const Ref& from, bool to_host = false) : Ref(from), to_host(to_host) {}
+  Output(int node, int output) : Ref{node, output} {}
+  bool to_host = false;  // copied there where it is on a device
+};
+
 struct ArgumentLink {
   std::string argument;
   Ref from;
@@ -45,7 +52,7 @@ struct Node {
 class Graph {
  public:
   std::vector<Node> nodes;
-  std::vector<Ref> outputs;
+  std::vector<Output> outputs;
 
   // Checks names, completes defaults, name and key, appends. Throws GraphError. Inputs must exist already, so the nodes are
   // always in topological order. `seed` or an explicit name makes the key.

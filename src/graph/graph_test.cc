@@ -127,6 +127,19 @@ TEST(Graph, SavesAndLoadsWithoutLoss) {
   EXPECT_EQ(back.nodes[2].where, "train.py:5");
 }
 
+TEST(Graph, SavesWhichOutputsAreCopiedToTheHost) {
+  Graph g = example();
+  g.outputs[1].to_host = true;
+  std::string options, text = save_graph(g, "{}");
+  const Graph back = load_graph(text, options);
+  EXPECT_FALSE(back.outputs[0].to_host);
+  EXPECT_TRUE(back.outputs[1].to_host);
+  EXPECT_EQ(save_graph(back, "{}"), text);
+  text.replace(text.rfind("\"cpu\""), 5, "\"tpu\"");
+  EXPECT_NE(message_of([&] { (void)load_graph(text, options); }).find("can be \"cpu\""),
+            std::string::npos);
+}
+
 TEST(Graph, RefusesDamagedFiles) {
   std::string options;
   const std::string good = save_graph(example(), "{}");

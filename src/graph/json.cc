@@ -81,6 +81,19 @@ Ref ref_of(const Json& j, const Graph& g) {
   return r;
 }
 
+// [node, output], and "cpu" where it is copied to the host.
+Json to_json(const Output& o) {
+  Json j = to_json(static_cast<const Ref&>(o));
+  if (o.to_host) j.push_back("cpu");
+  return j;
+}
+
+Output output_of(const Json& j, const Graph& g) {
+  if (j.size() > 2 && j.at(2) != "cpu")
+    throw GraphError("an output is " + j.dump() + "; its third entry can be \"cpu\"");
+  return {ref_of(j, g), j.size() > 2};
+}
+
 Json to_json(const Node& n) {
   Json j{{"op", n.op},
          {"name", n.name},
@@ -123,7 +136,7 @@ std::string save_graph(const Graph& graph, const std::string& options) {
   j["nodes"] = Json::array();
   for (const Node& n : graph.nodes) j["nodes"].push_back(to_json(n));
   j["outputs"] = Json::array();
-  for (const Ref& r : graph.outputs) j["outputs"].push_back(to_json(r));
+  for (const Output& o : graph.outputs) j["outputs"].push_back(to_json(o));
   return j.dump(1);
 }
 
@@ -140,7 +153,7 @@ Graph load_graph(const std::string& text, std::string& options) {
       const int version = n.at("version").get<int>();
       g.nodes[g.add(node_of(n, g))].version = version;
     }
-    for (auto& r : j.at("outputs")) g.outputs.push_back(ref_of(r, g));
+    for (auto& o : j.at("outputs")) g.outputs.push_back(output_of(o, g));
     options = j.at("pipeline").dump();
     return g;
   } catch (const Json::exception& e) {

@@ -173,6 +173,20 @@ DeviceStage::Value DeviceStage::copy(Stream& stream, const Value& value) const {
   return c;
 }
 
+// Into memory that the samples were given when they were made.
+void DeviceStage::download(Stream& stream, const Value& value, const Batch& to) const {
+  if (value.is_dense && to.is_dense()) {
+    stream.copy(to.whole->data(), value.owner->data(),
+                static_cast<size_t>(value.views[0].bytes()) * value.views.size(), Copy::kToHost,
+                "download");
+  } else {
+    for (size_t i = 0; i < value.views.size(); ++i)
+      stream.copy(to.samples[i].view.data, value.views[i].data,
+                  static_cast<size_t>(value.views[i].bytes()), Copy::kToHost, "download");
+  }
+  stream.call([samples = to.samples] {}, 0, "release");  // the memory stays until it is written
+}
+
 Batch DeviceStage::batch_of(const Value& value, const Step& step) const {
   Batch b;
   size_t k = 0;
@@ -219,7 +233,7 @@ void DeviceStage::enqueue(const Step& step, Outputs& outputs) {
   std::map<Place, int> taken;
   for (size_t k = 0; k < outputs.batches.size(); ++k) {
     const Ref from = plan_.graph().outputs[k];
-    if (plan_.node(from.node).device == DeviceKind::kCpu) continue;
+    if (plan_.node(from.node).device == DeviceKind::kCpu || plan_.host_copy(k) >= 0) continue;
     const Value& v = value(values, from);
     outputs.batches[k] = batch_of(taken[{from.node, from.output}]++ ? copy(stream, v) : v, step);
     outputs.batches[k].on_device = on_device;
@@ -227,6 +241,12 @@ void DeviceStage::enqueue(const Step& step, Outputs& outputs) {
   on_device->device = &device_;
   on_device->ready = device_.make_event();
   stream.record(*on_device->ready);
+  if (plan_.host_copies().empty()) return;
+  for (size_t k = 0; k < outputs.batches.size(); ++k)
+    if (plan_.host_copy(k) >= 0)
+      download(stream, input(plan_.graph().outputs[k]), outputs.batches[k]);
+  outputs.copied = device_.make_event();
+  stream.record(*outputs.copied);
 }
 
 }  // namespace stoker

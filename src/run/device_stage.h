@@ -67,6 +67,7 @@ class DeviceStage {
                                 std::span<const Value> outputs,
                                 std::vector<const Operator*>& ops) const;
   Value copy(Stream& stream, const Value& value) const;
+  void download(Stream& stream, const Value& value, const Batch& to) const;
   Batch batch_of(const Value& value, const Step& step) const;
 
   const Plan& plan_;

@@ -41,6 +41,105 @@ TEST_F(DeviceStage, SkippedSamplesLeaveNoGap) {
   EXPECT_EQ(samples, 7u);
 }
 
+// The outputs of the device, copied to the host: the first twice, as it is in between.
+Graph copying_graph(const SampleFolder& folder, DeviceKind device) {
+  Graph g = device_graph(folder, device);
+  const Ref half = g.outputs[1], wide = *g.nodes[static_cast<size_t>(half.node)].inputs[0];
+  g.outputs = {g.outputs[0], {half, true}, half, {half, true}, {wide, true}};
+  return g;
+}
+
+TEST_F(DeviceStage, OutputsAreCopiedToTheHostWhereThatIsAskedFor) {
+  for (const bool dense : {false, true}) {
+    SampleFolder folder(11, [&](int i) { return size_t(dense ? 900 : 1 + 300 * i); });
+    for (const char* executor : {"simple", "pipelined"}) {
+      Pipeline cpu(copying_graph(folder, DeviceKind::kCpu), options("simple"));
+      Pipeline gpu(copying_graph(folder, DeviceKind::kGpu), options(executor));
+      for (int s = 0; s < 8; ++s) {
+        const Outputs want = *cpu.run(), got = *gpu.run();
+        EXPECT_TRUE(got.batches[2].on_device);
+        for (int k : {1, 3, 4}) {
+          EXPECT_FALSE(got.batches[k].on_device);
+          EXPECT_EQ(got.batches[k].dtype, want.batches[k].dtype);
+          EXPECT_EQ(got.batches[k].layout, want.batches[k].layout);
+        }
+        EXPECT_NE(got.batches[1].samples[0].view.data, got.batches[3].samples[0].view.data);
+        for (size_t i = 0; i < 4; ++i)
+          for (int k : {1, 2, 3, 4})
+            EXPECT_EQ(on_host(got.batches[k], i), on_host(want.batches[k], i)) << executor << s;
+      }
+      gpu.stop();
+      EXPECT_EQ(stoker::device(0).usage().in_use, 0u);
+    }
+  }
+}
+
+TEST_F(DeviceStage, OnlyAHandOutWithSuchACopyWaits) {
+  SampleFolder folder(8, [](int) { return size_t(1000); });
+  auto& device = dynamic_cast<SimulatedDevice&>(stoker::device(0));
+  Pipeline without(device_graph(folder, DeviceKind::kGpu), options("pipelined"));
+  (void)*without.run();
+  EXPECT_EQ(device.host_now(), 0);
+  without.stop();
+  device.delay(Work::kCopy, 1, 5000000);
+  Pipeline with(copying_graph(folder, DeviceKind::kGpu), options("pipelined"));
+  (void)*with.run();
+  EXPECT_GE(device.host_now(), 5000000);
+}
+
+TEST_F(DeviceStage, CopiesOfSkippedSamplesLeaveNoGap) {
+  SampleFolder folder(8, [](int i) { return size_t(10 + i); });
+  std::filesystem::remove(folder.path(2));
+  Pipeline gpu(copying_graph(folder, DeviceKind::kGpu), options("pipelined", "skip"));
+  size_t samples = 0;
+  for (int s = 0; s < 2; ++s) {
+    const Outputs out = *gpu.run();
+    for (size_t i = 0; i < out.batches[1].samples.size(); ++i, ++samples) {
+      EXPECT_EQ(on_host(out.batches[1], i).size(), 2u * (10 + label(out, i)));
+      EXPECT_EQ(on_host(out.batches[1], i), on_host(out.batches[2], i));
+    }
+  }
+  EXPECT_EQ(samples, 7u);
+}
+
+TEST_F(DeviceStage, HostCopiesCountInTheBudgetAndWaitForIt) {
+  SampleFolder folder(8, [](int) { return size_t(100000); });
+  PipelineOptions o = options("pipelined");
+  o.memory_limit = 16 << 20;
+  o.prefetch_queue_depth = 8;
+  Pipeline gpu(copying_graph(folder, DeviceKind::kGpu), o);
+  Pipeline cpu(copying_graph(folder, DeviceKind::kCpu), options("simple"));
+  for (int s = 0; s < 10; ++s) {
+    const Outputs want = *cpu.run(), got = *gpu.run();
+    for (size_t i = 0; i < 4; ++i)
+      EXPECT_EQ(on_host(got.batches[4], i), on_host(want.batches[4], i));
+    EXPECT_GE(gpu.stats().batches.of(Use::kHeld), size_t{4} * 3 * 200000);
+  }
+}
+
+TEST_F(DeviceStage, AFailedCopyToTheHostIsRaisedAtItsHandOut) {
+  SampleFolder folder(8);
+  Graph g = copying_graph(folder, DeviceKind::kGpu);
+  g.outputs = {g.outputs[0], g.outputs[1]};
+  Pipeline gpu(g, options("simple"));
+  auto& device = dynamic_cast<SimulatedDevice&>(stoker::device(0));
+  device.fail(Work::kCopy, 6);  // behind four uploads and the tables of one pass
+  try {
+    (void)gpu.run();
+    FAIL() << "no error";
+  } catch (const DeviceError& e) {
+    EXPECT_NE(std::string(e.what()).find("copy 'download'"), std::string::npos) << e.what();
+  }
+  EXPECT_EQ(on_host(gpu.run()->batches[1], 0).size(), 32u);
+}
+
+TEST_F(DeviceStage, ThePlanSaysWhatIsCopied) {
+  SampleFolder folder(8);
+  Pipeline gpu(copying_graph(folder, DeviceKind::kGpu), options("simple"));
+  const std::string plan = gpu.plan_in_words();
+  EXPECT_NE(plan.find("; copied to the host, int16"), std::string::npos) << plan;
+}
+
 TEST_F(DeviceStage, AFailedLaunchIsRaisedAndNothingHangs) {
   SampleFolder folder(8);
   Pipeline gpu(device_graph(folder, DeviceKind::kGpu), options("pipelined"));

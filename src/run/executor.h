@@ -28,6 +28,8 @@ struct ExecutorOptions {
 // One step, as the user gets it.
 struct Outputs {
   std::vector<Batch> batches;  // by graph output
+  // Where some of them are being copied to the host: read them behind it.
+  std::shared_ptr<Event> copied;
   std::vector<SampleFailure> failures;  // all of them, also the skipped and the replaced
   std::vector<int64_t> next;  // cursors of the orders after this step
   int64_t size = 0;  // samples that the step was to have

@@ -55,6 +55,9 @@ void SampleMaker::attempt(Step& step, int i, int attempt) {
     const int slot = static_cast<int>(k);
     chain_.set_destination(slot, step.reserve(slot, i, chain_.slot_type(slot), pool_));
   }
+  for (size_t k = 0; k < plan_.host_copies().size(); ++k)
+    (void)step.reserve(static_cast<int>(plan_.slots().size() + k), i,
+                       chain_.device_type(plan_.host_copies()[k].from.node), pool_);
   chain_.run();
 }
 

@@ -181,6 +181,8 @@ Outputs Pipeline::take() {
   Outputs out;
   try {
     out = executor_->take();
+    if (out.copied) out.copied->synchronize();
+    out.copied.reset();
   } catch (...) {
     executor_.reset();  // the step was not received: the next run() makes it again
     throw;

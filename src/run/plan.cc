@@ -139,6 +139,11 @@ void Plan::find_slots() {
   for (int i = 0; i < size(); ++i) nodes_[i].output_slots.assign(checked_[i].outputs.size(), -1);
   for (const Ref& r : graph_.outputs)
     if (node(r.node).device == DeviceKind::kCpu) add_slot(r);
+  for (const Output& o : graph_.outputs) {
+    const bool is_copy = o.to_host && node(o.node).device != DeviceKind::kCpu;
+    host_copy_of_.push_back(is_copy ? static_cast<int>(host_copies_.size()) : -1);
+    if (is_copy) host_copies_.push_back({o, checked_[o.node].outputs[o.output]});
+  }
   for (int i : device_nodes_)
     for (size_t k = 0; k < node(i).inputs.size(); ++k)
       if (const auto& in = node(i).inputs[k];
@@ -194,6 +199,8 @@ std::string Plan::str() const {
         s += std::string("; written ") +
              (slots_[slot].is_fixed() ? "into one contiguous batch " : "as separate samples ") +
              slots_[slot].type.str();
+    for (const Slot& copy : host_copies_)
+      if (copy.from.node == i) s += "; copied to the host, " + copy.type.str();
     s += "\n";
   }
   return s;

@@ -75,6 +75,10 @@ class Plan : public Provenance {
 
   // What the chain delivers per sample, in this order; then, per graph output, the slot it takes or the device node.
   const std::vector<Slot>& slots() const { return slots_; }
+  // What the device stage copies to the host: each an output of its own.
+  const std::vector<Slot>& host_copies() const { return host_copies_; }
+  // An output's number among these, -1 none.
+  int host_copy(size_t output) const { return host_copy_of_[output]; }
   const std::vector<int>& device_nodes() const { return device_nodes_; }
   // Nodes that begin on the CPU and end on the device.
   const std::vector<int>& mixed_nodes() const { return mixed_nodes_; }
@@ -102,7 +106,8 @@ class Plan : public Provenance {
   std::vector<io::Order> orders_;
   int64_t own_offset_ = 0;  // of this shard in the step, where the order is the pipeline's own
   int lead_ = 0;
-  std::vector<Slot> slots_;
+  std::vector<Slot> slots_, host_copies_;
+  std::vector<int> host_copy_of_;  // by output
 };
 
 }  // namespace stoker

@@ -12,6 +12,11 @@ std::shared_ptr<Buffer> acquire(HostPool& pool, int64_t bytes) {
   return pool.try_acquire(static_cast<size_t>(std::max<int64_t>(bytes, 1)), Use::kOutput);
 }
 
+const Slot& slot_of(const Plan& plan, int k) {
+  const int own = static_cast<int>(plan.slots().size());
+  return k < own ? plan.slots()[k] : plan.host_copies()[k - own];
+}
+
 int64_t bytes_of(const TensorType& t) { return t.shape.volume() * size_of(t.dtype); }
 
 }  // namespace
@@ -26,7 +31,7 @@ Step::Step(const Plan& plan, int64_t number, std::vector<int64_t> cursors,
       device_work(is_made.size()),
       pictures(is_made.size()),
       is_refused(is_made.size()),
-      memory_(plan.slots().size()) {
+      memory_(plan.slots().size() + plan.host_copies().size()) {
   for (SlotMemory& s : memory_) {
     s.own.resize(is_made.size());
     s.views.resize(is_made.size());
@@ -35,7 +40,7 @@ Step::Step(const Plan& plan, int64_t number, std::vector<int64_t> cursors,
 
 // A slot's, with what is known of this step: samples fed in one shape make a dense batch.
 TensorType Step::type_of(const Plan& plan, int slot) const {
-  const Slot& s = plan.slots()[slot];
+  const Slot& s = slot_of(plan, slot);
   const int input = plan.planned(s.from.node).input;
   TensorType type = s.type;
   if (input < 0) return type;
@@ -151,13 +156,15 @@ Outputs Step::publish(const std::shared_ptr<const Plan>& plan, HostPool& pool, O
   if (out.is_lost) return out;
 
   for (size_t k = 0; k < memory_.size(); ++k) {
-    slots_.push_back(collect(memory_[k], plan->slots()[k].type));
+    slots_.push_back(collect(memory_[k], slot_of(*plan, static_cast<int>(k)).type));
     slots_.back().provenance = plan;
   }
   std::vector<char> taken(slots_.size());
-  for (const Ref& r : plan->graph().outputs) {
+  for (size_t n = 0; n < plan->graph().outputs.size(); ++n) {
+    const Ref& r = plan->graph().outputs[n];
     if (plan->node(r.node).device != DeviceKind::kCpu) {
-      out.batches.emplace_back();
+      const int copy = plan->host_copy(n);
+      out.batches.push_back(copy < 0 ? Batch{} : slots_[plan->slots().size() + copy]);
       continue;
     }
     const int k = plan->planned(r.node).output_slots[r.output];

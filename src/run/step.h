@@ -29,7 +29,7 @@ class Step {
 
   // Takes the contiguous buffers of the fixed slots. False when the pool has no room: the step is of no use then.
   bool allocate(const Plan& plan, HostPool& pool);
-  // Where sample i's value of a slot goes. Throws Starved when the pool has no room.
+  // Where sample i's value of a slot goes; behind the slots of the plan come its host copies. Throws Starved when the pool has no room.
   View reserve(int slot, int i, const TensorType& type, HostPool& pool);
   // Forgets what reserve() gave to sample i.
   void forget(int i);

@@ -33,5 +33,5 @@ def _require_host(batch: Batch, who: str) -> None:
     if batch.device != "cpu":
         raise DeviceError(
             f"the batch is in the memory of {batch.device}, which {who} cannot see; "
-            "keep the outputs on the CPU (without .gpu()), or copy them: batch.as_cpu()"
+            "give the pipeline's outputs by .cpu(), or copy them: batch.as_cpu()"
         )

@@ -27,7 +27,7 @@ def on_gpu(batch: Batch) -> bool:
     except RuntimeError as e:
         raise DeviceError(
             f"the batch is in the memory of {batch.device}, and JAX has no GPU ({e}); "
-            "keep the outputs on the CPU (without .gpu()), or copy them: batch.as_cpu()"
+            "give the pipeline's outputs by .cpu(), or copy them: batch.as_cpu()"
         ) from None
     return True
 

@@ -222,7 +222,7 @@ def _require_visible(data: Batch | Tensor) -> None:
         return
     raise DeviceError(
         f"the batch is in the memory of {data.device}, {why}; "
-        "keep the outputs on the CPU (without .gpu()), or copy them: batch.as_cpu()"
+        "give the pipeline's outputs by .cpu(), or copy them: batch.as_cpu()"
     )
 
 
