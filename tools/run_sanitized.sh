@@ -19,7 +19,7 @@ case ${1:-} in
   tsan)
     # ThreadSanitizer does not start where addresses are scattered too widely.
     setarch "$(uname -m)" -R ctest --test-dir build/tsan --output-on-failure -j "$jobs" \
-      -L 'stoker_(base|memory|io|run|nvjpeg)_test'
+      -L 'stoker_(base|memory|batch|io|run|nvjpeg)_test'
     ;;
   *)
     echo "usage: $0 asan|tsan" >&2

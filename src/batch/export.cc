@@ -28,7 +28,7 @@ void copy_pieces(Stream& stream, const Pieces& pieces, std::byte* to, Copy direc
 
 }  // namespace
 
-Lease::Lease(const DeviceBatch& batch, std::shared_ptr<Buffer> owner,
+Lease::Lease(const DeviceBatch& batch, const std::shared_ptr<Buffer>& owner,
              std::optional<ForeignStream> stream)
     : owner_(device_memory(batch, owner)), stream_(stream) {
   batch.device->check();

@@ -23,7 +23,7 @@ class Lease {
   // `owner` holds the bytes, which are ready behind `batch.ready`; `stream` is where the consumer works. Without one the consumer keeps
   // the order itself: it waits for the event, and lets go when all of its work is done. Requires: the bytes are in the memory of the
   // batch's device (throws Error). Throws DeviceError: Note [Device errors].
-  Lease(const DeviceBatch& batch, std::shared_ptr<Buffer> owner,
+  Lease(const DeviceBatch& batch, const std::shared_ptr<Buffer>& owner,
         std::optional<ForeignStream> stream);
   ~Lease();
   Lease(const Lease&) = delete;

@@ -244,7 +244,7 @@ void DeviceStage::enqueue(const Step& step, Outputs& outputs) {
   if (plan_.host_copies().empty()) return;
   for (size_t k = 0; k < outputs.batches.size(); ++k)
     if (plan_.host_copy(k) >= 0)
-      download(stream, input(plan_.graph().outputs[k]), outputs.batches[k]);
+      download(stream, value(values, plan_.graph().outputs[k]), outputs.batches[k]);
   outputs.copied = device_.make_event();
   stream.record(*outputs.copied);
 }

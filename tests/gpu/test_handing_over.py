@@ -131,13 +131,14 @@ def test_iterators_give_tensors_on_the_gpu(torch: Any, pictures: Path, ragged: b
     def define() -> Any:
         encoded, label = fn.readers.file(file_root=pictures, name="Reader", pad_last_batch=True)
         image = fn.decoders.image(encoded)
-        size = {} if ragged else {"size": [20, 30]}
-        return (fn.resize(image, **size) if size else image).gpu(), label
+        return (image if ragged else fn.resize(image, size=[20, 30])).gpu(), label
 
-    settings: dict[str, Any] = {"last_batch_policy": LastBatchPolicy.PARTIAL}
-    names = ["image", "label"]
-    listed = {"ragged": ["image"]} if ragged else {}
-    on_gpu = DataIterator(make(define, batch_size=7, device_id=0), names, **listed, **settings)
+    on_gpu = DataIterator(
+        make(define, batch_size=7, device_id=0),
+        ["image", "label"],
+        last_batch_policy=LastBatchPolicy.PARTIAL,
+        ragged=["image"] if ragged else [],
+    )
     reference = make(define, batch_size=7, device_id=0)
     steps = 0
     for step in on_gpu:
