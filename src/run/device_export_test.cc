@@ -7,7 +7,6 @@
 #include <thread>
 
 #include "batch/export.h"
-#include "memory/simulated.h"
 #include "run/device_testing.h"
 
 namespace stoker {
@@ -32,7 +31,7 @@ Graph graph_on(const SampleFolder& folder, DeviceKind device) {
 // Reads every sample of the batches it is given, on its stream, and lets go of them before that is done.
 class Training {
  public:
-  Training() : stream_(device(0).make_stream("training")) {}
+  Training() : stream_(stoker::device(0).make_stream("training")) {}
   Stream& stream() { return *stream_; }
 
   void take(Outputs out, int64_t step_ns = 0) {
@@ -56,12 +55,8 @@ class Training {
   std::unique_ptr<Stream> stream_;
 };
 
-class DeviceExport : public testing::Test {
+class DeviceExport : public OnDevice {
  protected:
-  void SetUp() override { use_simulated_devices(1); }
-  void TearDown() override { use_simulated_devices(0); }
-  static SimulatedDevice& simulated() { return dynamic_cast<SimulatedDevice&>(device(0)); }
-
   std::vector<std::string> expected(int steps) const {
     Pipeline cpu(graph_on(folder_, DeviceKind::kCpu), options("simple"));
     std::vector<std::string> all;
@@ -85,10 +80,10 @@ TEST_F(DeviceExport, TheHostWaitsForNoStep) {
     training.stream().call([&] { go.get_future().wait(); }, 0, "held up");
     Pipeline gpu(graph_on(folder_, DeviceKind::kGpu), options(executor));
     for (int s = 0; s < 8; ++s) training.take(*gpu.run());
-    EXPECT_EQ(simulated().host_now(), 0);
+    EXPECT_EQ(device().host_now(), 0);
     go.set_value();
     EXPECT_EQ(training.all(), expected(8)) << executor;
-    simulated().check();
+    device().check();
   }
 }
 
@@ -99,14 +94,14 @@ TEST_F(DeviceExport, TheTrainingReadsTheRightBytesAtAnyPace) {
     if (s % 3 == 0)
       training.stream().call([] { std::this_thread::sleep_for(std::chrono::microseconds(300)); }, 0,
                              "slow");
-    if (s % 5 == 0) simulated().delay(Work::kCopy, 1, 0, std::chrono::microseconds(300));
+    if (s % 5 == 0) device().delay(Work::kCopy, 1, 0, std::chrono::microseconds(300));
     Outputs out = *gpu.run();
     std::thread([&] { training.take(std::move(out)); }).join();
   }
   EXPECT_EQ(training.all(), expected(40));
   gpu.stop();
-  EXPECT_EQ(simulated().usage().in_use, 0u);
-  simulated().check();
+  EXPECT_EQ(device().usage().in_use, 0u);
+  device().check();
 }
 
 TEST_F(DeviceExport, BatchesOutliveThePipeline) {
@@ -120,10 +115,10 @@ TEST_F(DeviceExport, BatchesOutliveThePipeline) {
   }
   for (Outputs& out : held) training.take(std::move(out));
   held.clear();
-  EXPECT_EQ(simulated().usage().in_use, 0u);
+  EXPECT_EQ(device().usage().in_use, 0u);
   go.set_value();
   EXPECT_EQ(training.all(), expected(3));
-  simulated().check();
+  device().check();
 }
 
 // Where a step of the training takes longer than making a batch, only the training's time counts.
@@ -134,7 +129,7 @@ TEST_F(DeviceExport, MakingBatchesOverlapsWithTheTraining) {
   Pipeline gpu(graph_on(folder_, DeviceKind::kGpu), options("pipelined"));
   for (int s = 0; s < kSteps; ++s) training.take(*gpu.run(), kTrainNs);
   int64_t end = 0, making = 0, reading = 0;
-  for (const TimelineEntry& e : simulated().timeline()) {
+  for (const TimelineEntry& e : device().timeline()) {
     if (e.name == "train") end = std::max(end, e.end_ns);
     if (e.name == "read") reading += e.end_ns - e.start_ns;
     else if (e.name != "train") making += e.end_ns - e.start_ns;

@@ -22,19 +22,20 @@ struct DeviceStage::Share {
 };
 
 // A buffer of the device that counts towards the share.
-class DeviceStage::SharedOut final : public Buffer {
+class DeviceStage::SharedOut final : public DeviceBuffer {
  public:
-  SharedOut(std::shared_ptr<Buffer> buffer, std::shared_ptr<Share> share)
-      : Buffer(buffer->data(), buffer->size()),
+  SharedOut(std::shared_ptr<DeviceBuffer> buffer, std::shared_ptr<Share> share)
+      : DeviceBuffer(buffer->data(), buffer->size()),
         buffer_(std::move(buffer)),
         share_(std::move(share)) {}
   ~SharedOut() override {
     buffer_.reset();
     share_->in_use -= size();
   }
+  void return_behind(ForeignStream stream) noexcept override { buffer_->return_behind(stream); }
 
  private:
-  std::shared_ptr<Buffer> buffer_;
+  std::shared_ptr<DeviceBuffer> buffer_;
   const std::shared_ptr<Share> share_;
 };
 
@@ -85,7 +86,7 @@ DeviceStage::Value DeviceStage::reserve(Stream& stream,
 std::shared_ptr<Buffer> DeviceStage::acquire(Stream& stream, size_t bytes) const {
   bytes = std::max<size_t>(bytes, 1);
   const size_t in_use = share_->in_use;  // only this thread adds to it
-  std::shared_ptr<Buffer> buffer;
+  std::shared_ptr<DeviceBuffer> buffer;
   if (bytes <= share_->limit - std::min(in_use, share_->limit)) buffer = stream.try_acquire(bytes);
   if (!buffer) {
     const DeviceUsage usage = device_.usage();

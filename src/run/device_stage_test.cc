@@ -69,22 +69,21 @@ TEST_F(DeviceStage, OutputsAreCopiedToTheHostWhereThatIsAskedFor) {
             EXPECT_EQ(on_host(got.batches[k], i), on_host(want.batches[k], i)) << executor << s;
       }
       gpu.stop();
-      EXPECT_EQ(stoker::device(0).usage().in_use, 0u);
+      EXPECT_EQ(device().usage().in_use, 0u);
     }
   }
 }
 
 TEST_F(DeviceStage, OnlyAHandOutWithSuchACopyWaits) {
   SampleFolder folder(8, [](int) { return size_t(1000); });
-  auto& device = dynamic_cast<SimulatedDevice&>(stoker::device(0));
   Pipeline without(device_graph(folder, DeviceKind::kGpu), options("pipelined"));
   (void)*without.run();
-  EXPECT_EQ(device.host_now(), 0);
+  EXPECT_EQ(device().host_now(), 0);
   without.stop();
-  device.delay(Work::kCopy, 1, 5000000);
+  device().delay(Work::kCopy, 1, 5000000);
   Pipeline with(copying_graph(folder, DeviceKind::kGpu), options("pipelined"));
   (void)*with.run();
-  EXPECT_GE(device.host_now(), 5000000);
+  EXPECT_GE(device().host_now(), 5000000);
 }
 
 TEST_F(DeviceStage, CopiesOfSkippedSamplesLeaveNoGap) {
@@ -122,8 +121,7 @@ TEST_F(DeviceStage, AFailedCopyToTheHostIsRaisedAtItsHandOut) {
   Graph g = copying_graph(folder, DeviceKind::kGpu);
   g.outputs = {g.outputs[0], g.outputs[1]};
   Pipeline gpu(g, options("simple"));
-  auto& device = dynamic_cast<SimulatedDevice&>(stoker::device(0));
-  device.fail(Work::kCopy, 6);  // behind four uploads and the tables of one pass
+  device().fail(Work::kCopy, 6);  // behind four uploads and the tables of one pass
   try {
     (void)gpu.run();
     FAIL() << "no error";
