@@ -59,8 +59,7 @@ void bind_devices(nb::module_& m) {
         for (Device* d : devices()) l.append(describe(*d));
         return l;
       },
-      "Of each device: name, kind, decoder, decoder_words, memory, in_use, high_water, pinned, "
-      "pinned_high_water.");
+      "A dict for each device, of what stoker.Device names.");
   m.def("simulated_timeline", &timeline, nb::arg("index"),
         "What a simulated device did: (name, stream, start, end) of each piece of work, in virtual "
         "nanoseconds.");

@@ -37,9 +37,7 @@ class StateError(Error):
     """A state or saved graph that does not fit; a pipeline used after fork or from two threads."""
 
 def devices() -> list[dict[str, Any]]:
-    """Of each device: name, kind, decoder, decoder_words, memory, in_use, high_water, pinned and
-    pinned_high_water.
-    """
+    """A dict for each device, of what stoker.Device names."""
 
 def simulated_timeline(index: int) -> list[tuple[str, str, int, int]]:
     """What a simulated device did: (name, stream, start, end) of each piece of work, in virtual
