@@ -59,7 +59,7 @@ def test_resumed_goes_on_alike(name: str) -> None:
 
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda p: p.stem)
 def test_golden_graphs_load(path: Path) -> None:
-    """They stay what they were; arguments that came later have their defaults."""
+    """They stay what they were; arguments and settings that came later have their defaults."""
     saved = json.loads(path.read_text())
     text = Pipeline.deserialize(path.read_text()).serialize()
     loaded = json.loads(text)
@@ -67,6 +67,9 @@ def test_golden_graphs_load(path: Path) -> None:
         for argument in new["arguments"].keys() - old["arguments"].keys():
             default = default_of(new["op"], argument)
             assert new["arguments"].pop(argument) == pytest.approx(default)
+    defaults = json.loads(make(lambda: fn.constant(idata=1)).serialize())["pipeline"]
+    for setting in loaded["pipeline"].keys() - saved["pipeline"].keys():
+        assert loaded["pipeline"].pop(setting) == defaults[setting]
     assert loaded == saved
     assert Pipeline.deserialize(text).serialize() == text
 
