@@ -37,7 +37,8 @@ struct Cuda {
   // Where work waits: until run_all(), or someone waits for a stream.
   bool waits = false;
   std::deque<std::function<void()>> waiting;
-  uintptr_t recorded_on = 0, waited_on = 0;  // the streams of the last cudaEventRecord, cudaStreamWaitEvent
+  uintptr_t recorded_on = 0,
+            waited_on = 0;  // the streams of the last cudaEventRecord, cudaStreamWaitEvent
 
   int count(const std::string& call) const;
 };

@@ -39,6 +39,10 @@ class Chain {
   // Shapes of everything; runs what decides them. Throws what operators throw: node() then tells which.
   void infer();
   TensorType slot_type(int slot) const;
+  // Of a node's whole output. Requires: infer() was called; known without a run.
+  const TensorType& type_of(const Ref& value) const {
+    return states_[value.node].types[value.output];
+  }
   // Where a slot's value goes. Requires: of the slot's type, dense, not overlapping another.
   void set_destination(int slot, const View& v) { destinations_[slot] = v; }
   // Where pictures for the device go, of samples from now on.

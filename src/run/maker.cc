@@ -57,7 +57,7 @@ void SampleMaker::attempt(Step& step, int i, int attempt) {
   }
   for (size_t k = 0; k < plan_.host_copies().size(); ++k)
     (void)step.reserve(static_cast<int>(plan_.slots().size() + k), i,
-                       chain_.device_type(plan_.host_copies()[k].from.node), pool_);
+                       chain_.type_of(plan_.host_copies()[k].from), pool_);
   chain_.run();
 }
 
