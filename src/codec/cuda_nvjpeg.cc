@@ -116,7 +116,7 @@ class NvJpeg final : public DeviceDecoder {
  public:
   // Throws as Engine.
   NvJpeg(Device& device, std::shared_ptr<const Library> library)
-      : device_(device), index_(native_index(device)), library_(std::move(library)) {
+      : device_(device), index_(device.index()), library_(std::move(library)) {
     const cuda::Current current(index_);
     engines_[true] = std::make_shared<Engine>(library_, device_, index_, true);
   }

@@ -234,7 +234,6 @@ class CudaDevice final : public Device {
  public:
   explicit CudaDevice(int index) : core_(std::make_shared<Core>(index)) {}
   const std::string& name() const override { return core_->name; }
-  int index() const { return core_->index; }
   std::string_view kind() const override { return "cuda"; }
   int index() const override { return core_->index; }
   std::unique_ptr<Stream> make_stream(std::string name) override {
@@ -276,10 +275,6 @@ std::string why_none(cudaError_t error) {
 }  // namespace
 
 }  // namespace cuda
-
-int native_index(const Device& device) {
-  return static_cast<const cuda::CudaDevice&>(device).index();
-}
 
 cudaStream_t native_stream(const Stream& stream) {
   return static_cast<const cuda::CudaStream&>(stream).native();

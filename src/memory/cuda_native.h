@@ -9,8 +9,6 @@
 
 namespace stoker {
 
-// The driver's number of the GPU. Requires: device.kind() is "cuda".
-int native_index(const Device& device);
 // Work that is enqueued there is in the order of the stream's. Requires: a stream of such a device.
 cudaStream_t native_stream(const Stream& stream);
 
