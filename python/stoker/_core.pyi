@@ -44,7 +44,6 @@ def simulated_timeline(index: int) -> list[tuple[str, str, int, int]]:
     nanoseconds.
     """
 
-
 def missing_gpu() -> str:
     """Why there is no GPU; "" if there is one."""
 
