@@ -55,7 +55,7 @@ class Training {
   std::unique_ptr<Stream> stream_;
 };
 
-class DeviceExport : public OnDevice {
+class DeviceExport : public OnSimulatedDevice {
  protected:
   std::vector<std::string> expected(int steps) const {
     Pipeline cpu(graph_on(folder_, DeviceKind::kCpu), options("simple"));

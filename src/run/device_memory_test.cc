@@ -10,28 +10,27 @@ namespace stoker {
 namespace {
 
 using DeviceMemory = OnDevice;
+using MemoryOnSimulated = OnSimulatedDevice;
 
 size_t some_size(int i) { return size_t(500 + (i * 7919) % 9000); }
 
+// How many steps are under way at once depends on time, so the mark is held against the most that there can be: two outputs of
+// float16 for each of four samples, of depth steps, one that is being enqueued and one that the user has; and what is let go behind
+// the work of the one that is being enqueued.
 TEST_F(DeviceMemory, StaysFlatWhateverTheSizes) {
+  constexpr size_t kLargest = 4 * 9500, kStep = 2 * 2 * kLargest, kPassing = kLargest + (16 << 10);
   const SampleFolder folder(97, some_size);
   PipelineOptions o = options("pipelined");
-  o.device_memory_limit = 2 << 20;
+  const size_t most = (static_cast<size_t>(o.prefetch_queue_depth) + 2) * kStep + kPassing;
+  size_t pinned = 0;
   Pipeline p(device_graph(folder, DeviceKind::kGpu), o);
-  size_t after_50 = 0, pinned_after_50 = 0;
   for (int s = 0; s < 1000; ++s) {
     (void)on_host(p.run()->batches[1], 0);
-    if (s != 50) continue;
-    after_50 = device().usage().high_water;
-    pinned_after_50 = device().usage().pinned_high_water;
+    ASSERT_LE(p.stats().executor.device.high_water, most) << s;
+    if (s == 50) pinned = device().usage().pinned_high_water;
   }
-  const DeviceUsage end = device().usage();
-  EXPECT_GT(after_50, 0u);
-  EXPECT_LE(end.high_water, after_50 * 5 / 4) << "other sizes meet, that is all";
-  EXPECT_EQ(end.pinned_high_water, pinned_after_50);
-  const DeviceShare share = p.stats().executor.device;
-  EXPECT_EQ(share.limit, size_t{2} << 20);
-  EXPECT_LE(share.high_water, end.high_water);
+  EXPECT_EQ(device().usage().pinned_high_water, pinned);
+  EXPECT_EQ(p.stats().executor.device.limit, device().usage().limit);
   p.stop();
   EXPECT_EQ(device().usage().in_use, 0u);
 }
@@ -78,7 +77,7 @@ TEST_F(DeviceMemory, WhatTheUserHoldsIsNamedAndLettingGoHelps) {
     }
   }
   EXPECT_GE(held.size(), 3u);
-  EXPECT_NE(text.find("simulated:0: no memory for"), std::string::npos) << text;
+  EXPECT_NE(text.find(device().name() + ": no memory for"), std::string::npos) << text;
   EXPECT_NE(text.find("of its limit of 700.0 KiB, outputs that you hold included"),
             std::string::npos);
   const auto next = static_cast<int64_t>(held.size());
@@ -88,7 +87,7 @@ TEST_F(DeviceMemory, WhatTheUserHoldsIsNamedAndLettingGoHelps) {
   EXPECT_EQ(labels(*p.run()), labels(*judge.run())) << "the step that found no room comes next";
 }
 
-TEST_F(DeviceMemory, EveryCopyIsOfPinnedMemory) {
+TEST_F(MemoryOnSimulated, EveryCopyIsOfPinnedMemory) {
   const SampleFolder ragged(20, some_size), equal(20, [](int) { return size_t{3000}; });
   for (const SampleFolder* folder : {&ragged, &equal})
     for (const char* executor : {"simple", "pipelined"}) {
@@ -104,7 +103,7 @@ struct Train {
 };
 
 // The stages: copies to the device, kernels, and the consumer's work on a stream of its own.
-TEST_F(DeviceMemory, NothingWaitsAndTheSlowestStageSetsThePace) {
+TEST_F(MemoryOnSimulated, NothingWaitsAndTheSlowestStageSetsThePace) {
   constexpr int kSteps = 40;
   const SampleFolder folder(16, [](int) { return size_t{100000}; });
   for (const int64_t train_ns : {1000, 30000, 400000}) {

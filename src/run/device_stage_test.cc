@@ -11,6 +11,7 @@ namespace stoker {
 namespace {
 
 using DeviceStage = OnDevice;
+using StageOnSimulated = OnSimulatedDevice;
 
 TEST_F(DeviceStage, GivesTheBytesOfTheCpu) {
   SampleFolder folder(11, [](int i) { return size_t(1 + 300 * i); });
@@ -74,7 +75,7 @@ TEST_F(DeviceStage, OutputsAreCopiedToTheHostWhereThatIsAskedFor) {
   }
 }
 
-TEST_F(DeviceStage, OnlyAHandOutWithSuchACopyWaits) {
+TEST_F(StageOnSimulated, OnlyAHandOutWithSuchACopyWaits) {
   SampleFolder folder(8, [](int) { return size_t(1000); });
   Pipeline without(device_graph(folder, DeviceKind::kGpu), options("pipelined"));
   (void)*without.run();
@@ -116,7 +117,7 @@ TEST_F(DeviceStage, HostCopiesCountInTheBudgetAndWaitForIt) {
   }
 }
 
-TEST_F(DeviceStage, AFailedCopyToTheHostIsRaisedAtItsHandOut) {
+TEST_F(StageOnSimulated, AFailedCopyToTheHostIsRaisedAtItsHandOut) {
   SampleFolder folder(8);
   Graph g = copying_graph(folder, DeviceKind::kGpu);
   g.outputs = {g.outputs[0], g.outputs[1]};
@@ -138,7 +139,7 @@ TEST_F(DeviceStage, ThePlanSaysWhatIsCopied) {
   EXPECT_NE(plan.find("; copied to the host, int16"), std::string::npos) << plan;
 }
 
-TEST_F(DeviceStage, AFailedLaunchIsRaisedAndNothingHangs) {
+TEST_F(StageOnSimulated, AFailedLaunchIsRaisedAndNothingHangs) {
   SampleFolder folder(8);
   Pipeline gpu(device_graph(folder, DeviceKind::kGpu), options("pipelined"));
   device().fail(Work::kLaunch, 1);
@@ -153,7 +154,7 @@ TEST_F(DeviceStage, AFailedLaunchIsRaisedAndNothingHangs) {
   EXPECT_EQ(on_host(gpu.run()->batches[1], 0).size(), 32u);
 }
 
-TEST_F(DeviceStage, StepsOverlapOnTheVirtualClock) {
+TEST_F(StageOnSimulated, StepsOverlapOnTheVirtualClock) {
   SampleFolder folder(8, [](int) { return size_t(200000); });
   Pipeline gpu(device_graph(folder, DeviceKind::kGpu), options("pipelined"));
   std::vector<Outputs> held;
@@ -259,7 +260,7 @@ TEST_F(DeviceStage, ArgumentsMayHaveAValuePerFrame) {
   }
 }
 
-TEST_F(DeviceStage, DrawsUnderDelaysOnSeveralStreams) {
+TEST_F(StageOnSimulated, DrawsUnderDelaysOnSeveralStreams) {
   auto& device = dynamic_cast<SimulatedDevice&>(stoker::device(0));
   Pipeline cpu(drawing_graph(DeviceKind::kCpu), options("simple")),
       gpu(drawing_graph(DeviceKind::kGpu), options("pipelined"));
@@ -272,7 +273,7 @@ TEST_F(DeviceStage, DrawsUnderDelaysOnSeveralStreams) {
   for (int s = 0; s < 8; ++s) expect_equal(held[s], *cpu.run(), std::to_string(s));
 }
 
-TEST_F(DeviceStage, AnAllocationOrCopyThatFailsIsRaisedAndNothingHangs) {
+TEST_F(StageOnSimulated, AnAllocationOrCopyThatFailsIsRaisedAndNothingHangs) {
   auto& device = dynamic_cast<SimulatedDevice&>(stoker::device(0));
   for (Work what : {Work::kAllocate, Work::kCopy, Work::kLaunch})
     for (int64_t nth : {1, 2, 5, 9}) {
@@ -293,7 +294,7 @@ TEST_F(DeviceStage, AnAllocationOrCopyThatFailsIsRaisedAndNothingHangs) {
     }
 }
 
-TEST_F(DeviceStage, NoMemoryThereIsSaid) {
+TEST_F(StageOnSimulated, NoMemoryThereIsSaid) {
   use_simulated_devices(1, {.memory_limit = 900});
   Graph g;
   const int draws = g.add({.op = "random.uniform",
@@ -323,7 +324,7 @@ TEST_F(DeviceStage, WhatOnlyGivesArgumentsIsNotRunThere) {
   EXPECT_TRUE(device.timeline().empty());
 }
 
-TEST_F(DeviceStage, AMissingDeviceIsSaidWhenThePipelineIsMade) {
+TEST_F(StageOnSimulated, AMissingDeviceIsSaidWhenThePipelineIsMade) {
   use_simulated_devices(0);
   SampleFolder folder(8);
   try {

@@ -3,6 +3,8 @@
 //
 // What tests of device stages share: settings, and a sample's bytes wherever they are.
 #pragma once
+#include <cstdlib>
+
 #include "memory/simulated.h"
 #include "run/testing.h"
 
@@ -51,7 +53,26 @@ inline Graph device_graph(const SampleFolder& folder, DeviceKind device) {
   return g;
 }
 
+// On a simulated device; with STOKER_REQUIRE_GPU=1 on a GPU.
 class OnDevice : public testing::Test {
+ protected:
+  static Device& device() { return stoker::device(0); }
+  void SetUp() override {
+    if (!wants_gpu()) use_simulated_devices(1);
+  }
+  void TearDown() override {
+    if (!wants_gpu()) use_simulated_devices(0);
+  }
+
+ private:
+  static bool wants_gpu() {
+    const char* text = std::getenv("STOKER_REQUIRE_GPU");
+    return text && std::string(text) == "1";
+  }
+};
+
+// What asks for faults, delays or the virtual clock.
+class OnSimulatedDevice : public testing::Test {
  protected:
   static SimulatedDevice& device() { return dynamic_cast<SimulatedDevice&>(stoker::device(0)); }
   void SetUp() override { use_simulated_devices(1); }

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every operator that runs on a device gives there what it gives on the CPU.
 
-Runs on the simulated device, which is asked for here and never chosen silently.
+Runs on the simulated device, which is asked for here and never chosen silently; with
+STOKER_REQUIRE_GPU=1 on a GPU.
 """
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal
@@ -41,9 +43,14 @@ EXACT = {n for n in ON_GPU if operators()[n]["is_random"] and operators()[n]["ki
 EXACT |= {"constant", "copy", "per_frame"}
 
 
+ON_A_GPU = os.environ.get("STOKER_REQUIRE_GPU") == "1"
+DEVICE = "cuda:0" if ON_A_GPU else "simulated:0"
+
+
 @pytest.fixture(autouse=True)
-def simulated_device(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("STOKER_SIMULATED_DEVICES", "1")
+def device(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    if not ON_A_GPU:
+        monkeypatch.setenv("STOKER_SIMULATED_DEVICES", "1")
     yield
 
 
@@ -65,7 +72,7 @@ def run_on(call: Call, device: str, **settings: Any) -> list[Sample]:
         **settings,
     )
     batches = pipe.run()
-    place = "cpu" if device == "cpu" else "simulated:0"
+    place = "cpu" if device == "cpu" else DEVICE
     assert [b.device for b in batches] == [place] * len(batches)
     columns = [[np.array(b.as_cpu()[i]) for i in range(len(b))] for b in batches]
     return list(zip(*columns, strict=True))
@@ -181,6 +188,7 @@ def test_device_gives_the_same_bytes_however_it_is_run(name: str) -> None:
                     assert a.tobytes() == b.tobytes(), f"{call}, {settings}: {difference(a, b)}"
 
 
+@pytest.mark.skipif(ON_A_GPU, reason="nvJPEG has pixels of its own: tests/gpu/test_nvjpeg.py")
 @pytest.mark.parametrize("name", MIXED)
 def test_mixed_gives_the_bytes_of_the_cpu(name: str) -> None:
     """The simulated device has a stand-in: the codec of the CPU, so not a byte differs."""
@@ -240,7 +248,7 @@ def test_a_value_of_the_device_serves_as_an_argument() -> None:
     settings: dict[str, Any] = {"batch_size": 5, "seed": 3, "device_id": 0}
     there, here = (make(lambda d=d: define(d), **settings) for d in ("gpu", "cpu"))
     got, right = there.run(), here.run()
-    assert [b.device for b in got] == ["cpu", "simulated:0", "simulated:0", "cpu"]
+    assert [b.device for b in got] == ["cpu", DEVICE, DEVICE, "cpu"]
     assert_same(samples_of([b.as_cpu() for b in got]), samples_of(right), "arguments")
     assert "on the CPU first, it decides shapes or arguments; again on the GPU" in there.plan()
 
