@@ -16,9 +16,9 @@ FUZZ_SECONDS ?= 60
 built = mkdir -p build; exec {lock}>build/$(1).lock; flock $$lock; [ -f build/$(1)/build.ninja ] || cmake --preset $(1); \
 	cmake --build --preset $(1) -j $(JOBS) --target $(2)
 
-.PHONY: help build test demo bench compare lint format asan tsan cuda gpu-check arm64 fuzz docs clean
+.PHONY: help build test demo bench compare lint format asan tsan cuda cuda-release gpu-check arm64 fuzz docs clean
 help: ## this list
-	@sed -nE 's/^([a-z0-9-]+):[^#]*## (.*)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "%-17s%s\n", $$1, $$2}'
+	@sed -nE 's/^([a-z0-9-]+):[^#]*## (.*)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "%-21s%s\n", $$1, $$2}'
 
 build: ## the library and the Python package, importable by .venv/bin/python
 	@tools/install.sh build
@@ -66,6 +66,10 @@ cuda: ## a build with the CUDA halves and its C++ tests (needs nvcc)
 	@tools/install.sh build test
 	@$(call built,cuda,all)
 	@ctest --test-dir build/cuda --output-on-failure -j $(JOBS)
+
+cuda-release: ## the Python package for GPUs of several kinds, in build/cuda-release/python (needs nvcc)
+	@tools/install.sh build
+	@$(call built,cuda-release,stoker_stage)
 
 gpu-check: ## the folder OUT= that checks Stoker on another machine's GPU, without compiler or network there
 	@tools/install.sh build test
