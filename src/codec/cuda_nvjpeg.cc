@@ -238,11 +238,11 @@ class NvJpeg final : public DeviceDecoder {
     const Prepared& p = prepared(job);
     Engine& engine = *p.lease->engine;
     const Functions& call = engine.call();
-    const cudaStream_t native = native_stream(stream);
+    auto* const native = native_stream(stream);
     Target target(stream, job);
     try {
-      const StateHandle state = engine.state(*p.lease->slot, p.backend);
-      const DecoderHandle decoder = engine.decoder(p.backend);
+      auto* const state = engine.state(*p.lease->slot, p.backend);
+      auto* const decoder = engine.decoder(p.backend);
       check(call.attach_device(state, engine.device_buffer(stream)));
       check(call.transfer(engine.handle(), decoder, state, p.lease->slot->bitstream.get(), native));
       check(call.decode_device(engine.handle(), decoder, state, &target.image(), native));
@@ -284,7 +284,7 @@ class NvJpeg final : public DeviceDecoder {
         batch->params.push_back(lease.slot->params.get());
       }
       const Engine& engine = *batch->engine;
-      const StateHandle state = batch->state->state.get();
+      auto* const state = batch->state->state.get();
       check(engine.call().begin_batch(engine.hardware(), state, static_cast<int>(group.size()), 1,
                                       batch->format));
       check(engine.call().decode_batch(engine.hardware(), state, batch->data.data(),

@@ -31,7 +31,8 @@ Engine::Engine(std::shared_ptr<const Library> library, Device& device, int index
   gpu_hybrid_ = decoder_with(kGpuHybrid);
   try {
     hardware_ = library_with(kHardware);
-  } catch (const Refusal&) {  // most GPUs have no such engine
+  } catch (const Refusal&) {
+    hardware_.reset();  // most GPUs have no such engine
   }
 }
 
