@@ -60,9 +60,8 @@ TEST(NvJpegHeader, TheLibraryHasAllFunctions) {
   setenv("STOKER_NVJPEG", STOKER_NVJPEG_LIBRARY, 1);
   const FoundLibrary found = open_library({});
   unsetenv("STOKER_NVJPEG");
-  ASSERT_NE(found.library, nullptr) << found.missing;
-  EXPECT_EQ(found.library->version,
-            (Version{NVJPEG_VER_MAJOR, NVJPEG_VER_MINOR, NVJPEG_VER_PATCH}));
+  ASSERT_NE(found.opened, nullptr) << found.missing;
+  EXPECT_EQ(found.opened->version, (Version{NVJPEG_VER_MAJOR, NVJPEG_VER_MINOR, NVJPEG_VER_PATCH}));
 }
 
 }  // namespace

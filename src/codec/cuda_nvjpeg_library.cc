@@ -11,13 +11,13 @@ namespace stoker::nvjpeg {
 namespace {
 
 constexpr const char* kVariable = "STOKER_NVJPEG";
-constexpr const char* kNames[] = {"libnvjpeg.so.13", "libnvjpeg.so.12"};
 
 std::string needed() { return "nvJPEG " + kOldest.str() + " or newer is needed"; }
 
-std::vector<std::string> places(const std::vector<std::string>& folders) {
+std::vector<std::string> places(const std::vector<std::string>& folders,
+                                const std::vector<std::string>& names) {
   if (const char* chosen = std::getenv(kVariable); chosen && *chosen) return {chosen};
-  std::vector<std::string> all(std::begin(kNames), std::end(kNames));
+  std::vector<std::string> all = names;
   for (const std::string& folder : folders) {
     all.push_back(folder + "/nvidia/cu13/lib/libnvjpeg.so.13");
     all.push_back(folder + "/nvidia/nvjpeg/lib/libnvjpeg.so.12");
@@ -26,6 +26,8 @@ std::vector<std::string> places(const std::vector<std::string>& folders) {
 }
 
 }  // namespace
+
+std::vector<std::string> system_names() { return {"libnvjpeg.so.13", "libnvjpeg.so.12"}; }
 
 FoundLibrary take_library(const std::function<void*(const char*)>& symbol,
                           const std::string& place) {
@@ -45,13 +47,14 @@ FoundLibrary take_library(const std::function<void*(const char*)>& symbol,
   return {std::move(library), {}};
 }
 
-FoundLibrary open_library(const std::vector<std::string>& folders) {
+FoundLibrary open_library(const std::vector<std::string>& folders,
+                          const std::vector<std::string>& names) {
   std::string looked, why;
-  const std::vector<std::string> all = places(folders);
+  const std::vector<std::string> all = places(folders, names);
   for (const std::string& place : all) {
     if (void* open = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL)) {
       FoundLibrary found = take_library([&](const char* name) { return dlsym(open, name); }, place);
-      if (found.library) return found;
+      if (found.opened) return found;
       dlclose(open);
       why += (why.empty() ? "" : ". ") + found.missing;
     } else if (all.size() == 1) {

@@ -30,7 +30,7 @@ struct Library {
 };
 
 struct FoundLibrary {
-  std::shared_ptr<const Library> library;
+  std::shared_ptr<const Library> opened;
   std::string
       missing;  // what is not there, with places looked at, versions found and needed; "" if it is there
 };
@@ -39,8 +39,12 @@ struct FoundLibrary {
 FoundLibrary take_library(const std::function<void*(const char*)>& symbol,
                           const std::string& place);
 
-// The one that the environment variable STOKER_NVJPEG names; without it libnvjpeg.so.13 or .12, as the system finds them, or as the
-// Python packages nvidia-nvjpeg and nvidia-nvjpeg-cu12 put them into one of `folders` of packages. It stays open.
-FoundLibrary open_library(const std::vector<std::string>& folders);
+// Under which names systems have it, the best first.
+std::vector<std::string> system_names();
+
+// The one that the environment variable STOKER_NVJPEG names; without it one of `names`, as the system finds them, or as the Python
+// packages nvidia-nvjpeg and nvidia-nvjpeg-cu12 put it into one of `folders` of packages. It stays open.
+FoundLibrary open_library(const std::vector<std::string>& folders,
+                          const std::vector<std::string>& names = system_names());
 
 }  // namespace stoker::nvjpeg

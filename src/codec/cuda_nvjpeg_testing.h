@@ -46,7 +46,7 @@ class NvJpegTest : public testing::Test {
   // Made when first asked for, so that a test can say what the library is like.
   DeviceDecoder& decoder() {
     if (!decoder_) {
-      nvjpeg::FoundDecoder made = nvjpeg::make_decoder(device(), fake::find_stand_in().library);
+      nvjpeg::FoundDecoder made = nvjpeg::make_decoder(device(), fake::find_stand_in().opened);
       EXPECT_EQ(made.missing, "");
       decoder_ = std::move(made.decoder);
     }

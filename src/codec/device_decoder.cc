@@ -53,8 +53,8 @@ nvjpeg::FoundLibrary open_nvjpeg() {
 
 std::unique_ptr<DeviceDecoder> cuda_decoder(Device& device) {
   static const nvjpeg::FoundLibrary found = open_nvjpeg();
-  if (!found.library) return host_decoder(device, found.missing);
-  nvjpeg::FoundDecoder made = nvjpeg::make_decoder(device, found.library);
+  if (!found.opened) return host_decoder(device, found.missing);
+  nvjpeg::FoundDecoder made = nvjpeg::make_decoder(device, found.opened);
   return made.decoder ? std::move(made.decoder) : host_decoder(device, made.missing);
 }
 #endif

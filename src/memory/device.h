@@ -91,7 +91,8 @@ class Event {
   virtual bool query()
       const = 0;  // whether it is reached; never waits, never throws a stored error
   virtual void synchronize() = 0;  // waits for it; throws what failed: Note [Device errors]
-  // Work that others enqueue on their stream from now on starts after what this stands for now.
+  // What others enqueue on their stream behind this call starts after the point that this event
+  // stands for.
   // Waits for nothing itself. Throws DeviceError, also when this device has no such stream.
   virtual void hold_back(ForeignStream stream) const = 0;
 };

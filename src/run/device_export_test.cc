@@ -15,11 +15,7 @@ namespace {
 // Files of different sizes as int16 on `device`, each behind its label.
 Graph graph_on(const SampleFolder& folder, DeviceKind device) {
   Graph g;
-  const int files = g.add(
-      {.op = "readers.file",
-       .name = "files",
-       .arguments = {
-           {"files", folder.names()}, {"file_root", folder.root()}, {"random_shuffle", true}}});
+  const int files = add_shuffled_files(g, folder);
   const int wide = g.add({.op = "cast",
                           .device = device,
                           .arguments = {{"dtype", std::string("int16")}},

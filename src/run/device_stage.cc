@@ -232,16 +232,18 @@ void DeviceStage::enqueue(const Step& step, Outputs& outputs) {
   }
   auto on_device = std::make_shared<DeviceBatch>();
   std::map<Place, int> taken;
+  std::map<size_t, Batch> made;  // handed over at once: what fails half-way keeps no memory
   for (size_t k = 0; k < outputs.batches.size(); ++k) {
     const Ref from = plan_.graph().outputs[k];
     if (plan_.node(from.node).device == DeviceKind::kCpu || plan_.host_copy(k) >= 0) continue;
     const Value& v = value(values, from);
-    outputs.batches[k] = batch_of(taken[{from.node, from.output}]++ ? copy(stream, v) : v, step);
-    outputs.batches[k].on_device = on_device;
+    made[k] = batch_of(taken[{from.node, from.output}]++ ? copy(stream, v) : v, step);
+    made[k].on_device = on_device;
   }
   on_device->device = &device_;
   on_device->ready = device_.make_event();
   stream.record(*on_device->ready);
+  for (auto& [k, batch] : made) outputs.batches[k] = std::move(batch);
   if (plan_.host_copies().empty()) return;
   for (size_t k = 0; k < outputs.batches.size(); ++k)
     if (plan_.host_copy(k) >= 0)

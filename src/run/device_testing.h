@@ -32,14 +32,11 @@ inline std::string on_host(const Batch& b, size_t i) {
   stream->synchronize();
   return bytes;
 }
+
 // Files of different sizes as int16, mirrored in pieces: (label, values on `device`).
 inline Graph device_graph(const SampleFolder& folder, DeviceKind device) {
   Graph g;
-  const int files = g.add(
-      {.op = "readers.file",
-       .name = "files",
-       .arguments = {
-           {"files", folder.names()}, {"file_root", folder.root()}, {"random_shuffle", true}}});
+  const int files = add_shuffled_files(g, folder);
   const int up = g.add({.op = "copy", .device = device, .inputs = {Ref{files, 0}}});
   const int wide = g.add({.op = "cast",
                           .device = device,

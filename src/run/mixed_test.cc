@@ -30,11 +30,7 @@ class Pictures : public SampleFolder {
 // (label, pictures, half of a random window, a crop of the middle): decoded on `decoding`, finished on `after`.
 Graph graph(const Pictures& folder, DeviceKind decoding, DeviceKind after) {
   Graph g;
-  const int files = g.add(
-      {.op = "readers.file",
-       .name = "files",
-       .arguments = {
-           {"files", folder.names()}, {"file_root", folder.root()}, {"random_shuffle", true}}});
+  const int files = add_shuffled_files(g, folder);
   auto decoder = [&](const char* op, Arguments a) {
     return Ref{g.add({.op = op, .device = decoding, .arguments = a, .inputs = {Ref{files, 0}}}), 0};
   };

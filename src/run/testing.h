@@ -42,6 +42,15 @@ class SampleFolder {
   std::vector<std::string> names_;
 };
 
+// Adds readers.file over the folder, shuffled: outputs (bytes, label = index).
+inline int add_shuffled_files(Graph& g, const SampleFolder& folder) {
+  return g.add(
+      {.op = "readers.file",
+       .name = "files",
+       .arguments = {
+           {"files", folder.names()}, {"file_root", folder.root()}, {"random_shuffle", true}}});
+}
+
 // readers.file over the folder -> (bytes, label = index); the bytes also as `cast` to int32 when asked for, and a coin.
 inline Graph file_graph(const SampleFolder& folder, Arguments reader = {}) {
   Graph g;

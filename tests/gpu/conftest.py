@@ -1,35 +1,72 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""What needs a GPU, and says so where there is none."""
+"""What needs a GPU, and says so where there is none.
+
+Without a GPU these tests are skipped: nothing stands in for one here. What can be tested on a
+simulated device is tested elsewhere (tests/test_device_batches.py, tests/conformance/test_gpu.py,
+the C++ tests of nvJPEG). With STOKER_REQUIRE_GPU=1 they fail instead.
+"""
 
 from __future__ import annotations
 
+import importlib
 import os
 from typing import Any
 
 import pytest
 
 import stoker
+from helpers import run_script
 
 
-def missing() -> str:
-    """Why these tests cannot run here; "" if they can."""
-    if not any(d.kind == "cuda" for d in stoker.devices()):
-        return f"Stoker has no GPU: {stoker.missing_gpu()}"
-    try:
-        import torch
-    except ImportError:
-        return "torch is not installed"
-    if not torch.cuda.is_available():
-        return f"torch {torch.__version__} sees no GPU"
-    return ""
+def require(problem: str) -> None:
+    """Ends the test unless there is no problem: the one place of this folder that skips."""
+    if problem and os.environ.get("STOKER_REQUIRE_GPU") == "1":
+        pytest.fail(f"STOKER_REQUIRE_GPU=1, but {problem}")
+    if problem:
+        pytest.skip(problem)
 
 
 @pytest.fixture(scope="session")
-def torch() -> Any:
-    """PyTorch, with a GPU. STOKER_REQUIRE_GPU=1: without one the tests fail."""
-    if why := missing():
-        if os.environ.get("STOKER_REQUIRE_GPU") == "1":
-            pytest.fail(f"STOKER_REQUIRE_GPU=1, but {why}")
-        pytest.skip(why)
-    return pytest.importorskip("torch")
+def missing_gpu() -> str:
+    """What is missing, "" where there is a GPU.
+
+    Asked in another process: the first question settles which devices a process has, and tests that
+    run in this one may ask for simulated ones.
+    """
+    done = run_script("import stoker; print(stoker.missing_gpu())")
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.fixture(autouse=True)
+def gpu(missing_gpu: str) -> stoker.Device:
+    """The first GPU."""
+    require(missing_gpu and f"Stoker has no GPU: {missing_gpu}")
+    return stoker.devices()[0]
+
+
+def framework(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError as e:
+        require(f"{name} cannot be imported: {e}")
+
+
+@pytest.fixture
+def torch(gpu: stoker.Device) -> Any:
+    """PyTorch, which sees the GPU too."""
+    module = framework("torch")
+    require("" if module.cuda.is_available() else f"torch {module.__version__} sees no GPU")
+    return module
+
+
+@pytest.fixture
+def jax(gpu: stoker.Device) -> Any:
+    """JAX, which sees the GPU too."""
+    module = framework("jax")
+    try:
+        module.local_devices(backend="gpu")
+    except RuntimeError as e:
+        require(f"JAX has no GPU: {e}")
+    return module

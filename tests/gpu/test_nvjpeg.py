@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -13,27 +12,16 @@ import pytest
 
 from helpers import Array, assert_same, samples_of
 from jpegs import encode, picture
-from stoker import Pipeline, devices, fn, missing_gpu, types
+from stoker import Device, Pipeline, fn, types
 from stoker.errors import SampleError
 
 KINDS = ("444", "422", "440", "420", "gray", "progressive", "optimised", "coarse")
 NEAR_MEAN, NEAR_MOST = 2.0, 60.0  # levels of 255; another inverse transform and upsampling
 
 
-def why_not() -> str:
-    """Why these tests cannot run here."""
-    all_devices = [d for d in devices() if d.kind == "cuda"]
-    if not all_devices:
-        return f"needs a GPU: {missing_gpu()}"
-    return "" if all_devices[0].decoder == "nvJPEG" else "needs nvJPEG; plan() says what is missing"
-
-
 @pytest.fixture(autouse=True)
-def _gpu() -> None:
-    if reason := why_not():
-        if os.environ.get("STOKER_REQUIRE_GPU") == "1":
-            pytest.fail(reason)
-        pytest.skip(reason)
+def nvjpeg(gpu: Device) -> None:
+    assert gpu.decoder == "nvJPEG", gpu.decoder_words
 
 
 @pytest.fixture(scope="module")
