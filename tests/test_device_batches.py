@@ -247,12 +247,15 @@ def test_iterators_take_copied_outputs() -> None:
 
 
 @pytest.mark.parametrize("device", ["cpu", "gpu"])
-def test_no_operator_takes_a_copied_output(device: str) -> None:
+def test_operators_take_copies(device: str) -> None:
     def define() -> Any:
-        return fn.cast(fn.constant(idata=[1], shape=[1]).gpu().cpu(), dtype="uint8", device=device)
+        there = fn.constant(idata=[1, 2], shape=[2]).gpu()
+        return fn.cast(there.cpu(), dtype="uint8", device=device), there.cpu(), there
 
-    with pytest.raises(GraphError, match=r"cast .*test_device_batches.*can only be an output"):
-        make(define, device_id=0)
+    wide, copied, there = make(define, device_id=0).run()
+    assert wide.device == ("cpu" if device == "cpu" else "simulated:0")
+    assert np.asarray(wide.as_cpu()).tolist() == copied.as_array().tolist() == [[1, 2]]
+    assert np.asarray(there.as_cpu()).tolist() == [[1, 2]]
 
 
 def test_what_is_on_the_cpu_stays_there() -> None:

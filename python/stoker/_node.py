@@ -54,10 +54,11 @@ class DataNode:
         return call_one("copy", self, device="gpu")
 
     def cpu(self) -> DataNode:
-        """The same data on the CPU; data on the GPU is copied at the end of a step.
+        """The same data on the CPU; data on the GPU is copied.
 
-        Such a copy can be an output of the pipeline, and no operator can take it. ``run()`` waits
-        for it, as for nothing else on the GPU.
+        As an output of the pipeline: ``run()`` waits for the copy, as for nothing else on the GPU.
+        As an input of operators: these run on the CPU when the copy is there, while the GPU works
+        on other steps; their results may go back with :meth:`gpu`, any number of times.
         """
         if self._device == "cpu":
             return self

@@ -100,10 +100,15 @@ def _add(
         for i, value in enumerate(inputs)
     ]
     device = given.pop("device", None)
+    on_gpu = _data_on_gpu(op, nodes)
     if device is None:
-        device = "gpu" if _has_data_on_gpu(op, nodes) else "cpu"
+        device = "cpu" if on_gpu is None else "gpu"
     if not isinstance(device, str) or device not in _DEVICES:
         refuse(f"device expects 'cpu', 'gpu' or 'mixed', got {device!r}")
+    if on_gpu is not None and device != "gpu":
+        refuse(
+            f"device={device!r} expects data on the CPU, {on_gpu!r} is on the GPU; .cpu() copies it"
+        )
     lead = bool(given.pop("lead", False)) if op["kind"] == "read" else False
     if op["kind"] == "read":
         for shard in launcher.SHARD_ARGUMENTS & given.keys():
@@ -118,11 +123,6 @@ def _add(
     for node in (*nodes, *links.values()):
         if node is not None and node._pipeline is not pipeline:
             refuse(f"{node!r} belongs to another pipeline")
-        if node is not None and node._is_copy:
-            refuse(
-                f"{node!r}.cpu() comes from the GPU and can only be an output of the pipeline: "
-                "operators on the CPU come before those on the GPU"
-            )
     for ignored in given.keys() & set(op["ignored"]):
         pipeline._note_without_effect(f"{op['name']}({ignored}={given[ignored]!r})")
     graph = pipeline._graph_to_change()
@@ -144,10 +144,12 @@ def _add(
     return results[0] if len(results) == 1 else results
 
 
-def _has_data_on_gpu(op: Operator, nodes: list[DataNode | None]) -> bool:
-    """Whether the operator runs there, unless told otherwise; values are read on the CPU anyway."""
-    pairs = zip(nodes, op["inputs"], strict=False)  # a wrong count is refused later
-    return any(n is not None and n.device == "gpu" and not p["is_value"] for n, p in pairs)
+def _data_on_gpu(op: Operator, nodes: list[DataNode | None]) -> DataNode | None:
+    """The first input that is there; values are read on the CPU anyway."""
+    for node, port in zip(nodes, op["inputs"], strict=False):  # a wrong count is refused later
+        if node is not None and node.device == "gpu" and not port["is_value"]:
+            return node
+    return None
 
 
 def call_one(name: str, *inputs: Any, **arguments: Any) -> DataNode:

@@ -128,16 +128,7 @@ void check_device(const OperatorType& type, DeviceKind device) {
                      (type.has_gpu ? " or \"gpu\"" : ""));
 }
 
-// An input that the operator cannot have where it is.
-void check_place(const Port& port, DeviceKind device, const CheckedNode& from,
-                 DeviceKind from_device) {
-  const bool on_cpu = from_device == DeviceKind::kCpu;
-  if (on_cpu || (port.is_value ? from.has_cpu_form : device == DeviceKind::kGpu)) return;
-  throw GraphError(std::string("input '") + port.name + "' is needed on the CPU but is on the GPU");
-}
-
-void check_node(const Graph& graph, const std::vector<CheckedNode>& done, const Node& n,
-                CheckedNode& c) {
+void check_node(const std::vector<CheckedNode>& done, const Node& n, CheckedNode& c) {
   c.type = &operator_named(n.op);
   if (n.version > c.type->version)
     throw GraphError("the graph was saved with version " + std::to_string(n.version) +
@@ -154,8 +145,7 @@ void check_node(const Graph& graph, const std::vector<CheckedNode>& done, const 
     if (!n.inputs[i]) continue;
     const Ref from = *n.inputs[i];
     const Port& port = c.type->inputs[i];
-    check_place(port, n.device, done[from.node], graph.nodes[from.node].device);
-    c.has_cpu_form = c.has_cpu_form && done[from.node].has_cpu_form;
+    if (n.device == DeviceKind::kGpu) c.has_cpu_form &= done[from.node].has_cpu_form;
     TensorType t = done[from.node].outputs[from.output];
     if (i == 0 && t.layout.str().starts_with('F') && !accepts(port, t.layout)) {
       if (!c.type->infers) throw GraphError("takes no sequences: its frames may differ in shape");
@@ -170,10 +160,6 @@ void check_node(const Graph& graph, const std::vector<CheckedNode>& done, const 
   for (const ArgumentInfo& a : c.type->arguments) names.push_back(a.name.c_str());
   std::unique_ptr<bool[]> fed(new bool[names.size()]());
   for (const ArgumentLink& link : n.links) {
-    if (!done[link.from.node].has_cpu_form)
-      throw GraphError("argument '" + link.argument +
-                       "' is computed from pictures that the GPU decodes; arguments are computed "
-                       "on the CPU");
     c.link_arguments.push_back(c.type->argument(link.argument));
     fed[c.link_arguments.back()] = true;
   }
@@ -233,7 +219,7 @@ std::vector<CheckedNode> check(const Graph& graph) {
   for (const Node& n : graph.nodes) {
     CheckedNode c;
     try {
-      check_node(graph, done, n, c);
+      check_node(done, n, c);
     } catch (const GraphError& e) {
       throw GraphError(place_of(n) + ": " + e.what());
     }

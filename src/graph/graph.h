@@ -21,7 +21,7 @@ DeviceKind device_named(const std::string& name);
 // An output of a node.
 struct Ref {
   int node = -1, output = 0;
-  bool operator==(const Ref&) const = default;
+  auto operator<=>(const Ref&) const = default;
 };
 
 // What the whole graph gives.
@@ -65,7 +65,7 @@ class Graph {
 // Arguments and inputs that are values (Port::is_value) are needed on the CPU, before shapes are known. A node with device="gpu" may
 // give them all the same: its CPU half makes the value there, with what it is made of, so nothing waits for the device. Draws,
 // constants, copies and integer casts have the same bits on both sides; other arithmetic agrees as tests/conformance/test_gpu.py
-// says. Pictures that a device's decoder makes have no such form.
+// says. Pictures that a device's decoder makes have no such form: they are copied to the host (run/plan.h, Note [Rounds]).
 //
 // A graph whose nodes became operators and whose edges have types. Immutable.
 struct CheckedNode {
@@ -74,8 +74,8 @@ struct CheckedNode {
   std::vector<TensorType> inputs, outputs;  // extents of -1 are not known before the run
   std::vector<int> link_arguments;  // by link: index of the argument
   bool unfold = false;  // leading F taken off by the engine
-  bool has_cpu_form =
-      true;  // nothing that it is made of is left to a device's decoder: see Note [Values for the CPU]
+  // On the CPU, or its CPU half can make it there: see Note [Values for the CPU].
+  bool has_cpu_form = true;
   uint64_t key = 0;  // hash of Node::key
 };
 

@@ -53,7 +53,7 @@ Chain::Chain(const Plan& plan, const Rewrites& rewrites, uint64_t seed, Arena& a
       seed_(seed),
       arena_(arena),
       states_(plan.size()),
-      destinations_(plan.slots().size()),
+      destinations_(plan.slot_count()),
       node_ns_(new std::atomic<int64_t>[plan.size()]()) {
   for (int i = 0; i < plan.size(); ++i) {
     const size_t outputs = plan.checked(i).outputs.size();
@@ -73,10 +73,11 @@ void Chain::end_copies() {
   copies_.clear();
 }
 
-void Chain::begin(const Identity& who) {
+void Chain::begin(const Identity& who, int round) {
   end_copies();
   arena_.reset();
   who_ = who;
+  round_ = round;
   for (State& s : states_) {
     s.op = nullptr;
     s.blocks.clear();
@@ -110,10 +111,15 @@ void Chain::feed(int reader, int64_t index, std::span<const uint8_t> bytes) {
   s.done = true;
 }
 
-void Chain::give(int input, const View& sample) {
-  State& s = states_[plan_.input_node(input)];
-  s.types.assign(1, {sample.dtype, sample.layout, sample.shape});
-  s.views[0] = sample;
+void Chain::give(const Ref& value, const View& sample) {
+  give_type(value, {sample.dtype, sample.layout, sample.shape});
+  states_[value.node].views[value.output] = sample;
+}
+
+void Chain::give_type(const Ref& value, const TensorType& type) {
+  State& s = states_[value.node];
+  s.types.resize(s.views.size());
+  s.types[value.output] = type;
   s.done = true;
 }
 
@@ -226,15 +232,14 @@ void Chain::run_early(int node) {
 
 void Chain::infer() {
   for (int i = 0; i < plan_.size(); ++i) {
-    const PlanNode& p = plan_.planned(i);
-    if (!p.is_used || states_[i].done) continue;
+    if (!is_of_round(i) || states_[i].done) continue;
     infer_node(i);
-    if (p.is_early) run_early(i);
+    if (plan_.planned(i).is_early) run_early(i);
   }
 }
 
 TensorType Chain::slot_type(int slot) const {
-  const Ref from = plan_.slots()[slot].from;
+  const Ref from = plan_.slot(slot).from;
   return states_[from.node].types[from.output];
 }
 
@@ -364,24 +369,24 @@ void Chain::run_node(int node) {
 
 // Slots whose value was made elsewhere (early values, bytes, an output that is named twice).
 void Chain::deliver() {
-  for (size_t k = 0; k < destinations_.size(); ++k) {
-    const Ref from = plan_.slots()[k].from;
+  for (int k = 0; k < plan_.slot_count(); ++k) {
+    if (!destinations_[k].data) continue;
+    const Ref from = plan_.slot(k).from;
     node_ = from.node;
     copy_whole(states_[from.node].views[from.output], destinations_[k], arena_);
   }
 }
 
 void Chain::run() {
-  for (const Slot& slot : plan_.slots())
-    want(slot.from, Window::all(states_[slot.from.node].types[slot.from.output].shape));
+  for (int k = 0; k < plan_.slot_count(); ++k)
+    if (destinations_[k].data) want(plan_.slot(k).from, Window::all(destinations_[k].shape));
   want_on_device();
   for (int i = plan_.size() - 1; i >= 0; --i)
-    if (plan_.planned(i).is_used) demand_node(i);
-  for (int i = 0; i < plan_.size(); ++i) {
-    const PlanNode& p = plan_.planned(i);
-    if (p.is_used && !states_[i].done && plan_.node(i).device != DeviceKind::kGpu && is_wanted(i))
+    if (is_of_round(i)) demand_node(i);
+  for (int i = 0; i < plan_.size(); ++i)
+    if (is_of_round(i) && !states_[i].done && plan_.node(i).device != DeviceKind::kGpu &&
+        is_wanted(i))
       run_node(i);
-  }
   deliver();
 }
 

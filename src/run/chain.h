@@ -28,21 +28,20 @@ class Chain {
   Chain(const Plan& plan, const Rewrites& rewrites, uint64_t seed, Arena& arena);
   ~Chain();
 
-  // The sample to make. Forgets the one before.
-  void begin(const Identity& who);
+  // The sample to make, and which round of it. Forgets the one before.
+  void begin(const Identity& who, int round);
   // What is to come is this reader's doing, for messages.
   void at_reader(int reader) { node_ = plan_.reader_node(reader); }
   // The bytes that a reader's sample is made of; they must stay until the next begin().
   void feed(int reader, int64_t index, std::span<const uint8_t> bytes);
-  // An input's sample; it must stay until the next begin().
-  void give(int input, const View& sample);
+  // What the round takes from elsewhere: fed by the user, or made in rounds before. It must stay until the next begin().
+  void give(const Ref& value, const View& sample);
+  // The same of what stays on the device.
+  void give_type(const Ref& value, const TensorType& type);
   // Shapes of everything; runs what decides them. Throws what operators throw: node() then tells which.
   void infer();
+  // Of a slot that this round fills.
   TensorType slot_type(int slot) const;
-  // Of a node's whole output. Requires: infer() was called; known without a run.
-  const TensorType& type_of(const Ref& value) const {
-    return states_[value.node].types[value.output];
-  }
   // Where a slot's value goes. Requires: of the slot's type, dense, not overlapping another.
   void set_destination(int slot, const View& v) { destinations_[slot] = v; }
   // Where pictures for the device go, of samples from now on.
@@ -75,6 +74,7 @@ class Chain {
   uint64_t seed_;
   Arena& arena_;
   Identity who_;
+  int round_ = 0;
   std::vector<State> states_;
   std::vector<View> destinations_;
   std::vector<Operator*> copies_;  // in the arena, to be destroyed
@@ -94,6 +94,9 @@ class Chain {
   void lower_node(int node, int64_t frame);
   void lower_frame(int node, int64_t frame);
   void demand_node(int node);
+  bool is_of_round(int node) const {
+    return plan_.planned(node).is_used && plan_.planned(node).round == round_;
+  }
   bool is_wanted(int node) const;
   void want(const Ref& r, const Window& w);
   View destination(int node, int output);

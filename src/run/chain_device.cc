@@ -13,9 +13,11 @@ void Chain::want_on_device() {
       want(Ref{node, static_cast<int>(k)}, Window::all(states_[node].types[k].shape));
   };
   for (int n : plan_.device_nodes())
-    if (plan_.planned(n).fuses_into < 0) all_of(n);
-  for (const Ref& r : plan_.graph().outputs)
-    if (plan_.node(r.node).device == DeviceKind::kMixed) all_of(r.node);
+    if (is_of_round(n) && plan_.planned(n).fuses_into < 0) all_of(n);
+  for (int n : plan_.mixed_nodes())
+    if (const Ref r{n, 0};
+        is_of_round(n) && (plan_.has_host_copy(r) || plan_.is_needed_after(round_, r)))
+      all_of(n);
 }
 
 DeviceWork Chain::device_work(int node) {

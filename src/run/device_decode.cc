@@ -6,27 +6,25 @@
 
 namespace stoker {
 
-DeviceValues DeviceStage::decode_node(Stream& stream, Step& step, int place,
+DeviceValues DeviceStage::decode_node(Stream& stream, const Step& step, int node,
                                       std::vector<int>& refused) const {
-  std::vector<TensorType> types;
-  std::vector<int> samples;
-  for (int i = 0; i < step.size(); ++i) {
-    if (!step.is_made[i]) continue;
-    const Picture& p = step.pictures[i][place];
-    types.push_back({p.type.dtype, p.type.layout, p.window.shape()});
-    samples.push_back(i);
-  }
-  Value v = reserve(stream, types);
+  const auto picture = [&](int i) -> const Picture& {
+    return step.pictures[i][plan_.planned(node).mixed];
+  };
+  Value v = reserve(stream, step, [&](int i) {
+    const Picture& p = picture(i);
+    return TensorType{p.type.dtype, p.type.layout, p.window.shape()};
+  });
   std::vector<DecodeJob> jobs;
   std::vector<int> job_samples;
   std::vector<std::shared_ptr<Buffer>> held;
-  for (size_t k = 0; k < samples.size(); ++k) {
-    const Picture& p = step.pictures[samples[k]][place];
-    View& to = v.views[k];
+  for (int i : step.made()) {
+    const Picture& p = picture(i);
+    View& to = v.views[i];
     to = View::window(to.data, p.type.dtype, p.window, p.type.shape, p.type.layout);
     if (p.prepared) {
       jobs.push_back({p.prepared.get(), to});
-      job_samples.push_back(samples[k]);
+      job_samples.push_back(i);
       continue;
     }
     stream.copy(to.data, p.pixels.data, static_cast<size_t>(to.bytes()), Copy::kToDevice, "upload");
@@ -38,21 +36,22 @@ DeviceValues DeviceStage::decode_node(Stream& stream, Step& step, int place,
   return v;
 }
 
-std::vector<int> DeviceStage::decode(Step& step) {
-  const bool any = std::any_of(step.is_made.begin(), step.is_made.end(), [](char c) { return c; });
-  if (!decoder_ || !any) return {};
-  step.decoded.clear();
+std::vector<int> DeviceStage::decode(Step& step, int round) {
+  if (step.made().empty()) return {};
   std::vector<int> refused;
-  for (size_t k = 0; k < plan_.mixed_nodes().size(); ++k)
-    step.decoded.push_back(decode_node(stream_of(step), step, static_cast<int>(k), refused));
+  std::map<Ref, Value> decoded;
+  for (int n : plan_.mixed_nodes())
+    if (plan_.planned(n).round == round)
+      decoded.emplace(Ref{n, 0}, decode_node(stream_of(step), step, n, refused));
   std::sort(refused.begin(), refused.end());
   refused.erase(std::unique(refused.begin(), refused.end()), refused.end());
   for (int i : refused) {
-    step.forget(i);
+    step.forget(i, round);
     step.is_made[i] = 0;
     step.is_refused[i] = 1;
   }
   if (!refused.empty()) return refused;
+  step.on_device.merge(decoded);
   for (auto& sample : step.pictures)
     for (Picture& p : sample) {
       p.owner.reset();

@@ -13,47 +13,41 @@ std::vector<GpuItem> DeviceStage::items_of(const Step& step, int node,
                                            std::vector<const Operator*>& ops) const {
   const bool unfold = plan_.checked(node).unfold;
   std::vector<GpuItem> items;
-  for (size_t i = 0, made = 0; i < step.is_made.size(); ++i) {
-    if (!step.is_made[i]) continue;
-    const DeviceWork& work = step.device_work[i][place_[node]];
+  for (int i : step.made()) {
+    const DeviceWork& work = step.device_work[i][plan_.planned(node).place];
     const int64_t frames = unfold ? work.types[0].shape[0] : 1;
     for (int64_t f = 0; f < frames; ++f) {
       GpuItem& item = items.emplace_back(GpuItem{{}, {}, work.chance});
       for (size_t k = 0; k < inputs.size(); ++k) {
-        View v = inputs[k] ? inputs[k]->views[made] : View{};
+        View v = inputs[k] ? inputs[k]->views[i] : View{};
         if (unfold && k == 0) v = v.frame(f);
         if (inputs[k] && v.layout.empty()) v.layout = work.inputs[k].layout;
         item.inputs.push_back(v);
       }
       for (const Value& out : outputs)
-        item.outputs.push_back(unfold ? out.views[made].frame(f) : out.views[made]);
+        item.outputs.push_back(unfold ? out.views[i].frame(f) : out.views[i]);
       ops.push_back(DeviceWork::of_frame(work.ops, f).get());
     }
-    ++made;
   }
   return items;
 }
 
-void DeviceStage::run_operator(Values& values, int node) const {
+void DeviceStage::run_operator(Work& work, int node) const {
   const CheckedNode& checked = plan_.checked(node);
-  const Step& step = values.step;
+  const Step& step = work.step;
   std::vector<Value> outputs;
-  for (size_t k = 0; k < checked.outputs.size(); ++k) {
-    std::vector<TensorType> types;
-    for (size_t i = 0; i < step.is_made.size(); ++i)
-      if (step.is_made[i]) types.push_back(step.device_work[i][place_[node]].types[k]);
-    outputs.push_back(reserve(values.stream, types));
-  }
+  for (int k = 0; k < static_cast<int>(checked.outputs.size()); ++k)
+    outputs.push_back(
+        reserve(work.stream, step, [&](int i) { return step.type_on_device({node, k}, i); }));
   std::vector<const Value*> inputs;
-  for (const auto& in : plan_.node(node).inputs)
-    inputs.push_back(in ? &value(values, *in) : nullptr);
+  for (const auto& in : plan_.node(node).inputs) inputs.push_back(in ? &value(work, *in) : nullptr);
   std::vector<const Operator*> ops;
   const std::vector<GpuItem> items = items_of(step, node, inputs, outputs, ops);
-  const GpuMemory memory{[&](size_t bytes) { return acquire(values.stream, bytes); }, staging_};
-  GpuRun run(values.stream, plan_.node(node).name, items, memory);
+  const GpuMemory memory{[&](size_t bytes) { return acquire(work.stream, bytes); }, staging_};
+  GpuRun run(work.stream, plan_.node(node).name, items, memory);
   checked.op->run_gpu(run, ops);
-  for (size_t k = 0; k < outputs.size(); ++k)
-    values.made.emplace(Place{node, static_cast<int>(k)}, std::move(outputs[k]));
+  for (int k = 0; k < static_cast<int>(outputs.size()); ++k)
+    work.made.emplace(Ref{node, k}, std::move(outputs[k]));
 }
 
 }  // namespace stoker

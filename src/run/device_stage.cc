@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <set>
 
 #include "kernels/fused_batch.h"
 #include "kernels/fused_launch.h"
@@ -44,13 +45,10 @@ DeviceStage::DeviceStage(const Plan& plan, int device_id, int streams, int worke
     : plan_(plan),
       device_(device(device_id)),
       share_(new Share{std::min(memory_limit, device_.usage().limit)}),
-      staging_(SIZE_MAX, std::make_shared<PinnedBlocks>(device_)),
-      place_(plan.size(), -1) {
+      staging_(SIZE_MAX, std::make_shared<PinnedBlocks>(device_)) {
   if (!plan.mixed_nodes().empty()) decoder_ = make_device_decoder(device_, workers);
   for (int i = 0; i < streams; ++i)
     streams_.push_back(device_.make_stream("pipeline " + std::to_string(i)));
-  for (size_t k = 0; k < plan.device_nodes().size(); ++k)
-    place_[plan.device_nodes()[k]] = static_cast<int>(k);
 }
 
 DeviceShare DeviceStage::share() const {
@@ -63,10 +61,15 @@ void DeviceStage::trim() {
 }
 
 // One allocation for all samples: back to back when they are of one shape, else each aligned for vector access.
-DeviceStage::Value DeviceStage::reserve(Stream& stream,
-                                        const std::vector<TensorType>& types) const {
+DeviceStage::Value DeviceStage::reserve(
+    Stream& stream, const Step& step, const std::function<TensorType(int sample)>& type_of) const {
   constexpr int64_t kAlign = 256;
+  const std::vector<int> made = step.made();
+  std::vector<TensorType> types;
+  for (int i : made) types.push_back(type_of(i));
   Value v;
+  v.views.resize(static_cast<size_t>(step.size()));
+  v.count = made.size();
   v.is_dense =
       std::all_of(types.begin(), types.end(), [&](const TensorType& t) { return t == types[0]; });
   std::vector<int64_t> at;
@@ -77,9 +80,9 @@ DeviceStage::Value DeviceStage::reserve(Stream& stream,
     if (!v.is_dense) size = (size + kAlign - 1) / kAlign * kAlign;
   }
   v.owner = acquire(stream, static_cast<size_t>(size));
-  for (size_t i = 0; i < types.size(); ++i)
-    v.views.push_back(
-        View::dense(v.owner->data() + at[i], types[i].dtype, types[i].shape, types[i].layout));
+  for (size_t k = 0; k < made.size(); ++k)
+    v.views[made[k]] =
+        View::dense(v.owner->data() + at[k], types[k].dtype, types[k].shape, types[k].layout);
   return v;
 }
 
@@ -116,18 +119,19 @@ void DeviceStage::launch(Stream& stream, const FusedBatch& batch, const std::str
   }
 }
 
-DeviceStage::Value DeviceStage::upload(Stream& stream, const Batch& batch) const {
-  std::vector<TensorType> types;
-  for (const Sample& s : batch.samples)
-    types.push_back({s.view.dtype, s.view.layout, s.view.shape});
-  Value v = reserve(stream, types);
+DeviceStage::Value DeviceStage::upload(Stream& stream, const Step& step, const Batch& batch) const {
+  std::vector<View> from(static_cast<size_t>(step.size()));
+  for (const Sample& s : batch.samples) from[s.in_batch] = s.view;
+  Value v = reserve(stream, step, [&](int i) {
+    return TensorType{from[i].dtype, from[i].layout, from[i].shape};
+  });
   if (batch.is_dense()) {
     const size_t bytes = static_cast<size_t>(batch.samples[0].view.bytes()) * batch.samples.size();
     stream.copy(v.owner->data(), batch.samples[0].view.data, bytes, Copy::kToDevice, "upload");
   } else {
-    for (size_t i = 0; i < types.size(); ++i)
-      stream.copy(v.views[i].data, batch.samples[i].view.data,
-                  static_cast<size_t>(batch.samples[i].view.bytes()), Copy::kToDevice, "upload");
+    for (int i : step.made())
+      stream.copy(v.views[i].data, from[i].data, static_cast<size_t>(from[i].bytes()),
+                  Copy::kToDevice, "upload");
   }
   // The host's bytes stay until the copies are done.
   stream.call([samples = batch.samples] {}, 0, "release");
@@ -136,21 +140,17 @@ DeviceStage::Value DeviceStage::upload(Stream& stream, const Batch& batch) const
 
 DeviceStage::Value DeviceStage::run_pass(Stream& stream, const Step& step, int head, int tail,
                                          const Value& in) const {
-  std::vector<const std::vector<DeviceWork>*> made;
-  std::vector<TensorType> types;
-  for (size_t i = 0; i < step.device_work.size(); ++i) {
-    if (!step.is_made[i]) continue;
-    made.push_back(&step.device_work[i]);
-    types.push_back(step.device_work[i][place_[tail]].types[0]);
-  }
-  Value out = reserve(stream, types);
+  const auto work = [&](int i, int node) -> const DeviceWork& {
+    return step.device_work[i][plan_.planned(node).place];
+  };
+  Value out = reserve(stream, step, [&](int i) { return work(i, tail).types[0]; });
   FusedBatch batch;
   std::vector<Block> blocks;
-  for (size_t i = 0; i < made.size(); ++i) {
+  for (int i : step.made()) {
     const auto gather = [&](int64_t frame) -> const std::vector<Block>& {
       blocks.clear();
       for (int n = head;; n = plan_.planned(n).fuses_into) {
-        const auto& more = DeviceWork::of_frame((*made[i])[place_[n]].blocks, frame);
+        const auto& more = DeviceWork::of_frame(work(i, n).blocks, frame);
         blocks.insert(blocks.end(), more.begin(), more.end());
         if (n == tail) return blocks;
       }
@@ -165,91 +165,117 @@ DeviceStage::Value DeviceStage::run_pass(Stream& stream, const Step& step, int h
   return out;
 }
 
-// An output named twice: its bytes are never shared.
-DeviceStage::Value DeviceStage::copy(Stream& stream, const Value& value) const {
-  std::vector<TensorType> types;
-  for (const View& v : value.views) types.push_back({v.dtype, v.layout, v.shape});
-  Value c = reserve(stream, types);
-  stream.copy(c.owner->data(), value.owner->data(), value.owner->size(), Copy::kOnDevice, "copy");
+// Of the samples that are made: an output named twice, whose bytes are never shared, or one that lost samples.
+DeviceStage::Value DeviceStage::copy(Stream& stream, const Step& step, const Value& value) const {
+  Value c = reserve(stream, step, [&](int i) {
+    const View& v = value.views[i];
+    return TensorType{v.dtype, v.layout, v.shape};
+  });
+  if (c.count == value.count) {
+    stream.copy(c.owner->data(), value.owner->data(), value.owner->size(), Copy::kOnDevice, "copy");
+  } else {
+    for (int i : step.made())
+      stream.copy(c.views[i].data, value.views[i].data, static_cast<size_t>(c.views[i].bytes()),
+                  Copy::kOnDevice, "copy");
+  }
   return c;
 }
 
 // Into memory that the samples were given when they were made.
 void DeviceStage::download(Stream& stream, const Value& value, const Batch& to) const {
-  if (value.is_dense && to.is_dense()) {
-    stream.copy(to.whole->data(), value.owner->data(),
-                static_cast<size_t>(value.views[0].bytes()) * value.views.size(), Copy::kToHost,
-                "download");
+  if (value.is_dense && to.is_dense() && value.count == to.samples.size()) {
+    const size_t bytes = static_cast<size_t>(to.samples[0].view.bytes()) * to.samples.size();
+    stream.copy(to.whole->data(), value.owner->data(), bytes, Copy::kToHost, "download");
   } else {
-    for (size_t i = 0; i < value.views.size(); ++i)
-      stream.copy(to.samples[i].view.data, value.views[i].data,
-                  static_cast<size_t>(value.views[i].bytes()), Copy::kToHost, "download");
+    for (const Sample& s : to.samples)
+      stream.copy(s.view.data, value.views[s.in_batch].data, static_cast<size_t>(s.view.bytes()),
+                  Copy::kToHost, "download");
   }
   stream.call([samples = to.samples] {}, 0, "release");  // the memory stays until it is written
 }
 
 Batch DeviceStage::batch_of(const Value& value, const Step& step) const {
   Batch b;
-  size_t k = 0;
-  for (size_t i = 0; i < step.is_made.size(); ++i)
-    if (step.is_made[i])
-      b.samples.push_back({value.views[k++], value.owner, step.index[i], static_cast<int64_t>(i)});
-  b.dtype = value.views[0].dtype;
-  b.layout = value.views[0].layout;
+  for (int i : step.made())
+    b.samples.push_back({value.views[i], value.owner, step.index[i], static_cast<int64_t>(i)});
+  b.dtype = b.samples[0].view.dtype;
+  b.layout = b.samples[0].view.layout;
   if (value.is_dense) b.whole = value.owner;
   return b;
 }
 
-const DeviceStage::Value& DeviceStage::value(Values& values, const Ref& from) const {
-  if (const int mixed = plan_.planned(from.node).mixed; mixed >= 0)
-    return values.step.decoded[mixed];
-  if (plan_.node(from.node).device == DeviceKind::kGpu)
-    return values.made.at({from.node, from.output});
-  const int slot = plan_.planned(from.node).output_slots[from.output];
-  auto it = values.uploads.find(slot);
-  if (it == values.uploads.end())
-    it = values.uploads.emplace(slot, upload(values.stream, values.step.slot(slot))).first;
-  return it->second;
+const DeviceStage::Value& DeviceStage::value(Work& work, const Ref& from) const {
+  if (const auto it = work.made.find(from); it != work.made.end()) return it->second;
+  if (const auto it = work.step.on_device.find(from); it != work.step.on_device.end())
+    return it->second;
+  Value up = upload(work.stream, work.step, work.step.slot(plan_.slot_of(from)));
+  return work.made.emplace(from, std::move(up)).first->second;
 }
 
 // Requires: the node begins a pass, or runs by itself.
-void DeviceStage::run_node(Values& values, int node) const {
-  if (plan_.checked(node).type->kind != OperatorKind::kLower) return run_operator(values, node);
+void DeviceStage::run_node(Work& work, int node) const {
+  if (plan_.checked(node).type->kind != OperatorKind::kLower) return run_operator(work, node);
   int tail = node;
   while (plan_.planned(tail).fuses_into >= 0) tail = plan_.planned(tail).fuses_into;
-  const Value& in = value(values, *plan_.node(node).inputs[0]);
-  values.made.emplace(Place{tail, 0}, run_pass(values.stream, values.step, node, tail, in));
+  const Value& in = value(work, *plan_.node(node).inputs[0]);
+  work.made.emplace(Ref{tail, 0}, run_pass(work.stream, work.step, node, tail, in));
 }
 
-void DeviceStage::enqueue(const Step& step, Outputs& outputs) {
-  if (outputs.is_lost) return;
-  Stream& stream = stream_of(step);
-  Values values{step, stream, {}, {}};
+// By number; those that stay on the device.
+std::map<size_t, Batch> DeviceStage::outputs_of(Work& work) const {
+  auto on_device = std::make_shared<DeviceBatch>();
+  on_device->device = &device_;
+  std::set<Ref> taken;
+  std::map<size_t, Batch> batches;
+  for (size_t k = 0; k < plan_.graph().outputs.size(); ++k) {
+    if (plan_.slot_of_output(k) >= 0) continue;
+    const Ref from = plan_.graph().outputs[k];
+    const Value& v = value(work, from);
+    const bool has_gaps = v.is_dense && v.count != work.step.made().size();
+    const bool is_copied = !taken.insert(from).second || has_gaps;
+    batches[k] = batch_of(is_copied ? copy(work.stream, work.step, v) : v, work.step);
+    batches[k].on_device = on_device;
+  }
+  on_device->ready = device_.make_event();
+  work.stream.record(*on_device->ready);
+  return batches;
+}
+
+// The step keeps what is looked at later.
+void DeviceStage::settle(Work& work, int round) const {
+  std::map<Ref, Value>& kept = work.step.on_device;
+  kept.merge(work.made);
+  std::erase_if(kept, [&](const auto& v) { return !plan_.is_needed_after(round, v.first); });
+}
+
+// What it makes is the step's, or the outputs', only when all is enqueued: what fails half-way keeps no memory.
+void DeviceStage::enqueue(Step& step, int round, Outputs* outputs) {
+  Work work{step, stream_of(step), {}};
   std::vector<char> is_inside(plan_.size());  // of a pass that began before
   for (int n : plan_.device_nodes()) {
     if (const int next = plan_.planned(n).fuses_into; next >= 0) is_inside[next] = 1;
-    if (!is_inside[n]) run_node(values, n);
+    if (plan_.planned(n).round == round && !is_inside[n]) run_node(work, n);
   }
-  auto on_device = std::make_shared<DeviceBatch>();
-  std::map<Place, int> taken;
-  std::map<size_t, Batch> made;  // handed over at once: what fails half-way keeps no memory
-  for (size_t k = 0; k < outputs.batches.size(); ++k) {
-    const Ref from = plan_.graph().outputs[k];
-    if (plan_.node(from.node).device == DeviceKind::kCpu || plan_.host_copy(k) >= 0) continue;
-    const Value& v = value(values, from);
-    made[k] = batch_of(taken[{from.node, from.output}]++ ? copy(stream, v) : v, step);
-    made[k].on_device = on_device;
+  std::map<size_t, Batch> batches;
+  if (outputs) batches = outputs_of(work);
+  for (int k = 0; k < plan_.slot_count(); ++k)
+    if (const Slot& s = plan_.slot(k); plan_.is_host_copy(k) && plan_.round_of(s.from) == round)
+      download(work.stream, value(work, s.from), step.slot(k));
+  if (outputs) {
+    for (auto& [k, batch] : batches) outputs->batches[k] = std::move(batch);
+    if (plan_.has_copied_outputs()) {
+      outputs->copied = device_.make_event();
+      work.stream.record(*outputs->copied);
+    }
   }
-  on_device->device = &device_;
-  on_device->ready = device_.make_event();
-  stream.record(*on_device->ready);
-  for (auto& [k, batch] : made) outputs.batches[k] = std::move(batch);
-  if (plan_.host_copies().empty()) return;
-  for (size_t k = 0; k < outputs.batches.size(); ++k)
-    if (plan_.host_copy(k) >= 0)
-      download(stream, value(values, plan_.graph().outputs[k]), outputs.batches[k]);
-  outputs.copied = device_.make_event();
-  stream.record(*outputs.copied);
+  settle(work, round);
+}
+
+std::unique_ptr<Event> DeviceStage::notify(const Step& step, std::function<void()> call) const {
+  std::unique_ptr<Event> event = device_.make_event();
+  stream_of(step).record(*event);
+  stream_of(step).call(std::move(call), 0, "landed");
+  return event;
 }
 
 }  // namespace stoker

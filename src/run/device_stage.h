@@ -4,8 +4,6 @@
 // The operators on a device: what the chain made goes up, pictures are decoded, kernels run on a stream, the batch stays there. One
 // thread at a time, in the order of the steps; nothing here waits for the device.
 #pragma once
-#include <map>
-
 #include "base/error.h"
 #include "run/step.h"
 
@@ -31,44 +29,53 @@ class DeviceStage {
   // Thread-safe.
   DeviceShare share() const;
   void trim();
-  // Enqueues what makes the pictures of a step whose samples are all made, before it is published. The samples that the decoder
-  // refuses: forgotten and marked in Step::is_refused, they are to be made again, then this be called again. Throws DeviceError,
-  // DeviceFull; then it may be called again.
-  std::vector<int> decode(Step& step);
-  // Enqueues everything else for a published step and fills its device outputs. Throws DeviceError, or
-  // DeviceFull; then it may be called again.
-  void enqueue(const Step& step, Outputs& outputs);
+  // For a step of which the chain's part of this round is done: enqueues what makes its pictures, before it is collected. The samples
+  // that the decoder refuses: forgotten and marked in Step::is_refused, they are to be made again, then this be called again. Throws
+  // DeviceError, DeviceFull; then it may be called again.
+  std::vector<int> decode(Step& step, int round);
+  // Enqueues everything else of a round but the last. Requires: the step is collected. Throws DeviceError, or DeviceFull; then it
+  // may be called again.
+  void enqueue(Step& step, int round) { enqueue(step, round, nullptr); }
+  // The same for the last round of a published step: fills its device outputs.
+  void enqueue(Step& step, int round, Outputs& outputs) { enqueue(step, round, &outputs); }
+  // Comes when all that was enqueued for the step is done; `call` is called then, on a thread of the runtime's.
+  std::unique_ptr<Event> notify(const Step& step, std::function<void()> call) const;
+  // On the host, for all that was enqueued for the step. Throws what failed on the device until now, as check().
+  void wait(const Step& step) const { stream_of(step).synchronize(); }
+  void check() const { device_.check(); }
 
  private:
   using Value = DeviceValues;
   struct Share;  // what is held on the device
   class SharedOut;
-  using Place = std::pair<int, int>;  // node, output
-  // What one step has on the device so far.
-  struct Values {
-    const Step& step;
+  // A step at work, and what this round makes. When all is enqueued, the step has it.
+  struct Work {
+    Step& step;
     Stream& stream;
-    std::map<int, Value> uploads;  // by slot
-    std::map<Place, Value> made;
+    std::map<Ref, Value> made;
   };
   Stream& stream_of(const Step& step) const {
     return *streams_[static_cast<size_t>(step.number) % streams_.size()];
   }
-  Value decode_node(Stream& stream, Step& step, int place, std::vector<int>& refused) const;
+  void enqueue(Step& step, int round, Outputs* outputs);
+  Value decode_node(Stream& stream, const Step& step, int node, std::vector<int>& refused) const;
   std::shared_ptr<Buffer> acquire(Stream& stream, size_t bytes) const;
   void launch(Stream& stream, const FusedBatch& batch, const std::string& name) const;
-  Value reserve(Stream& stream, const std::vector<TensorType>& types) const;
-  Value upload(Stream& stream, const Batch& batch) const;
-  const Value& value(Values& values, const Ref& from) const;
-  void run_node(Values& values, int node) const;
+  Value reserve(Stream& stream, const Step& step,
+                const std::function<TensorType(int sample)>& type_of) const;
+  Value upload(Stream& stream, const Step& step, const Batch& batch) const;
+  const Value& value(Work& work, const Ref& from) const;
+  void run_node(Work& work, int node) const;
   Value run_pass(Stream& stream, const Step& step, int head, int tail, const Value& in) const;
-  void run_operator(Values& values, int node) const;
+  void run_operator(Work& work, int node) const;
   std::vector<GpuItem> items_of(const Step& step, int node, std::span<const Value* const> inputs,
                                 std::span<const Value> outputs,
                                 std::vector<const Operator*>& ops) const;
-  Value copy(Stream& stream, const Value& value) const;
+  Value copy(Stream& stream, const Step& step, const Value& value) const;
   void download(Stream& stream, const Value& value, const Batch& to) const;
   Batch batch_of(const Value& value, const Step& step) const;
+  std::map<size_t, Batch> outputs_of(Work& work) const;
+  void settle(Work& work, int round) const;
 
   const Plan& plan_;
   Device& device_;
@@ -76,7 +83,6 @@ class DeviceStage {
   mutable HostPool staging_;  // pinned; of the kernels' tables until they are copied
   std::unique_ptr<DeviceDecoder> decoder_;
   std::vector<std::unique_ptr<Stream>> streams_;  // they end before the decoder does
-  std::vector<int> place_;  // by node: its place in Plan::device_nodes
 };
 
 }  // namespace stoker

@@ -13,7 +13,7 @@ struct DeviceWork {
   // Of one that lowers its blocks, of one with a GPU half itself with its arguments: for all, or one for each frame.
   std::vector<std::vector<Block>> blocks;
   std::vector<std::shared_ptr<const Operator>> ops;
-  Chance chance;
+  Chance chance{0, 0, 0, 0};
 
   template <class T>
   static const T& of_frame(const std::vector<T>& list, int64_t frame) {

@@ -11,27 +11,47 @@ enum class Ticket : uint8_t { kPending, kRunning, kDone };
 
 struct Iteration {
   Iteration(const Plan& plan, int64_t number, std::vector<int64_t> cursors,
-            std::shared_ptr<const FedStep> fed)
-      : step(plan, number, std::move(cursors), std::move(fed)), tickets(step.size()) {}
+            std::shared_ptr<const FedStep> fed, OnError on_error)
+      : step(plan, number, std::move(cursors), std::move(fed), on_error), tickets(step.size()) {}
   Step step;
-  std::vector<Ticket> tickets;
+  int round = 0;
+  std::vector<Ticket> tickets;  // of this round
   int64_t first_pending = 0;  // none before this one
   int running = 0;
   int64_t done = 0;
+  int64_t made = 0;  // of the tickets done, those that made their sample
   bool is_starved = false;  // its tickets wait until memory was released or it is the oldest
   bool is_issuing = false;  // the device stage is at it
   bool is_closing = false;  // to be made again later: no new tickets
-  // Where there is a device, by its issuing thread: published, and all of its work enqueued.
-  std::optional<Outputs> outputs;
-  bool is_issued = false;
-  // Sample i is to be made once more.
+
+  // Where there is a device, by its issuing thread:
+  bool is_collected = false;  // the pictures of this round are enqueued, its slots are batches
+  std::unique_ptr<Event>
+      landing;  // all of the round is enqueued; what the next one looks at is there behind this
+  int64_t asked_at = 0;  // how often anything had landed when this was asked for last
+  std::optional<Outputs> outputs;  // published
+  bool is_issued = false;  // all of its work is enqueued
+
+  // Sample i, made or not, is to be made once more.
   void give_back(int i) {
-    tickets[i] = Ticket::kPending;
+    if (std::exchange(tickets[i], Ticket::kPending) == Ticket::kDone) --done, --made;
     first_pending = std::min<int64_t>(first_pending, i);
   }
-  // Nothing more will happen to its samples.
+  // Nothing more will happen to its samples in this round.
   bool is_made() const {
     return done == static_cast<int64_t>(tickets.size()) || (step.fatal && !running);
+  }
+  // For the samples that are made so far; in the first round for all.
+  void begin_round(int number) {
+    round = number;
+    first_pending = done = made = 0;
+    is_collected = false;
+    landing.reset();
+    for (size_t i = 0; i < tickets.size(); ++i) {
+      const bool takes_part = round == 0 || step.is_made[i];
+      tickets[i] = takes_part ? Ticket::kPending : Ticket::kDone;
+      done += !takes_part;
+    }
   }
 };
 

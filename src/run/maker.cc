@@ -6,16 +6,9 @@
 
 namespace stoker {
 
-namespace {
-
-constexpr int kMaxAttempts = 16;  // to find a replacement
-
-}  // namespace
-
 SampleMaker::SampleMaker(const Plan& plan, const Rewrites& rewrites, const ExecutorOptions& options,
                          ByteSource& bytes, HostPool& pool, const DeviceHelp& help)
     : plan_(plan),
-      on_error_(options.on_error),
       bytes_(bytes),
       pool_(pool),
       arena_(options.scratch_limit / static_cast<size_t>(options.num_threads)),
@@ -33,13 +26,26 @@ int64_t SampleMaker::index_of(int reader, const io::Place& place, int attempt) c
   return static_cast<int64_t>(h % static_cast<uint64_t>(spec.size));
 }
 
-void SampleMaker::attempt(Step& step, int i, int attempt) {
+void SampleMaker::attempt(Step& step, int i, int round) {
   const io::Place lead = plan_.place(plan_.lead(), step.cursors[plan_.lead()], i);
   who_ = {lead.epoch, lead.position, 0};
-  lead_index_ = index_of(plan_.lead(), lead, attempt);
-  step.index[i] = lead_index_;
-  chain_.begin(who_);
+  step.index[i] = lead_index_ = index_of(plan_.lead(), lead, step.attempts[i]);
+  chain_.begin(who_, round);
   shelf_.begin(step, i);
+  if (round == 0) read(step, i);
+  for (int k = 0; k < plan_.input_count(); ++k)
+    chain_.give({plan_.input_node(k), 0}, step.fed->batches[k]->samples[i]);
+  carry(step, i, round);
+  chain_.infer();
+  for (int n : plan_.device_nodes())
+    if (plan_.planned(n).round == round)
+      step.device_work[i][plan_.planned(n).place] = chain_.device_work(n);
+  reserve(step, i, round);
+  chain_.run();
+}
+
+void SampleMaker::read(Step& step, int i) {
+  const int attempt = step.attempts[i];
   for (int r = 0; r < plan_.reader_count(); ++r) {
     const io::Place p = plan_.place(r, step.cursors[r], i);
     const int64_t index = index_of(r, p, attempt);
@@ -47,18 +53,20 @@ void SampleMaker::attempt(Step& step, int i, int attempt) {
     chain_.at_reader(r);
     chain_.feed(r, index, bytes_.take(r, sequence, index));
   }
-  for (int k = 0; k < plan_.input_count(); ++k) chain_.give(k, step.fed->batches[k]->samples[i]);
-  chain_.infer();
-  step.device_work[i].clear();
-  for (int n : plan_.device_nodes()) step.device_work[i].push_back(chain_.device_work(n));
-  for (size_t k = 0; k < plan_.slots().size(); ++k) {
-    const int slot = static_cast<int>(k);
-    chain_.set_destination(slot, step.reserve(slot, i, chain_.slot_type(slot), pool_));
+}
+
+void SampleMaker::carry(const Step& step, int i, int round) {
+  for (const Carried& c : plan_.carried(round))
+    if (c.slot >= 0) chain_.give(c.from, step.view(c.slot, i));
+    else chain_.give_type(c.from, step.type_on_device(c.from, i));
+}
+
+void SampleMaker::reserve(Step& step, int i, int round) {
+  for (int k = 0; k < plan_.slot_count(); ++k) {
+    if (plan_.round_of(plan_.slot(k).from) != round) continue;
+    const View to = step.reserve(k, i, chain_.slot_type(k), pool_);
+    if (!plan_.is_host_copy(k)) chain_.set_destination(k, to);
   }
-  for (size_t k = 0; k < plan_.host_copies().size(); ++k)
-    (void)step.reserve(static_cast<int>(plan_.slots().size() + k), i,
-                       chain_.type_of(plan_.host_copies()[k].from), pool_);
-  chain_.run();
 }
 
 SampleFailure SampleMaker::failure(const SampleError& e, int i) const {
@@ -78,16 +86,16 @@ SampleFailure SampleMaker::failure(const SampleError& e, int i) const {
   return f;
 }
 
-bool SampleMaker::make(Step& step, int i, std::vector<SampleFailure>& failures) {
-  const int attempts =
-      on_error_ == OnError::kReplace && plan_.reader_count() ? kMaxAttempts + 1 : 1;
-  for (int a = 0; a < attempts; ++a) {
+bool SampleMaker::make(Step& step, int i, int round, std::vector<SampleFailure>& failures) {
+  while (step.attempts[i] < step.max_attempts) {
     try {
-      attempt(step, i, a);
+      attempt(step, i, round);
       return true;
     } catch (const SampleError& e) {
       failures.push_back(failure(e, i));
-      step.forget(i);
+      ++step.attempts[i];
+      step.forget(i, round);
+      if (round > 0) return false;  // a replacement begins in the first round
     }
   }
   return false;

@@ -21,21 +21,24 @@ class SampleMaker {
   SampleMaker(const Plan& plan, const Rewrites& rewrites, const ExecutorOptions& options,
               ByteSource& bytes, HostPool& pool, const DeviceHelp& help);
 
-  // False when the sample could not be made; then `failures` says why (with on_error=replace it may hold failures though it was
-  // made). Throws Starved, BudgetError (of scratch) and what is a bug.
-  bool make(Step& step, int i, std::vector<SampleFailure>& failures);
+  // The chain's part of a round for sample i. False when the sample could not be made; then `failures` says why (with
+  // on_error=replace it may hold failures though it was made, and Step::is_to_rewind() asks for more). Throws Starved, BudgetError
+  // (of scratch) and what is a bug; the failures until then are in `failures` all the same.
+  bool make(Step& step, int i, int round, std::vector<SampleFailure>& failures);
 
   const Chain& chain() const { return chain_; }
   const Arena& arena() const { return arena_; }
   void trim() { arena_.trim(); }
 
  private:
-  void attempt(Step& step, int i, int attempt);
+  void attempt(Step& step, int i, int round);
+  void read(Step& step, int i);
+  void carry(const Step& step, int i, int round);
+  void reserve(Step& step, int i, int round);
   int64_t index_of(int reader, const io::Place& place, int attempt) const;
   SampleFailure failure(const SampleError& e, int i) const;
 
   const Plan& plan_;
-  OnError on_error_;
   ByteSource& bytes_;
   HostPool& pool_;
   Arena arena_;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/plan.h"
 
+#include <set>
+
 namespace stoker {
 
 bool is_fixed(const TensorType& type) {
@@ -21,10 +23,35 @@ Plan::Plan(Graph graph, const PlanOptions& options)
   if (graph_.outputs.empty())
     throw GraphError(
         "the pipeline has no outputs; return them from the function or call set_outputs");
+  find_rounds();
   mark_used();
+  number_used();
   open_readers();
   find_passes();
   find_slots();
+  find_host_copies();
+  find_carried();
+}
+
+template <class Use>
+void Plan::for_each_input(int i, const Use& use) const {
+  for (size_t k = 0; k < node(i).inputs.size(); ++k)
+    if (const auto& in = node(i).inputs[k]) use(*in, checked_[i].type->inputs[k].is_value);
+  for (const ArgumentLink& link : node(i).links) use(link.from, true);
+}
+
+// A value of the device's that node i looks at on the host: see Note [Rounds].
+bool Plan::lands(int i, const Ref& from, bool is_value) const {
+  if (!is_on_gpu(from.node)) return false;
+  return is_value ? !checked_[from.node].has_cpu_form : node(i).device != DeviceKind::kGpu;
+}
+
+void Plan::find_rounds() {
+  for (int i = 0; i < size(); ++i)
+    for_each_input(i, [&](const Ref& from, bool is_value) {
+      const int after = round_of(from) + lands(i, from, is_value);
+      nodes_[i].round = std::max(nodes_[i].round, after);
+    });
 }
 
 void Plan::mark_used() {
@@ -36,37 +63,38 @@ void Plan::mark_used() {
   for (const Ref& r : graph_.outputs) use(r, true);
   for (int i = size() - 1; i >= 0; --i) {
     if (!nodes_[i].is_used) continue;
-    for (size_t k = 0; k < node(i).inputs.size(); ++k)
-      if (const auto& in = node(i).inputs[k])
-        use(*in, nodes_[i].is_on_device && !checked_[i].type->inputs[k].is_value);
-    for (auto& link : node(i).links) use(link.from, false);
-    if (nodes_[i].is_on_device) device_nodes_.push_back(i);
-  }
-  std::reverse(device_nodes_.begin(), device_nodes_.end());
-  for (int i = 0; i < size(); ++i) {
-    if (!nodes_[i].is_used) continue;
-    if (node(i).device == DeviceKind::kMixed) {
-      nodes_[i].mixed = static_cast<int>(mixed_nodes_.size());
-      mixed_nodes_.push_back(i);
-    }
-    if (checked_[i].type->kind == OperatorKind::kInput) {
-      nodes_[i].input = input_count();
-      inputs_.push_back(i);
-    }
     if (!checked_[i].type->infers) mark_early(i);
-    for (auto& link : node(i).links) mark_early(link.from.node);
-    for (size_t k = 0; k < node(i).inputs.size(); ++k)
-      if (node(i).inputs[k] && checked_[i].type->inputs[k].is_value)
-        mark_early(node(i).inputs[k]->node);
+    for_each_input(i, [&](const Ref& from, bool is_value) {
+      const bool is_landing = lands(i, from, is_value);
+      use(from, is_landing || (nodes_[i].is_on_device && !is_value));
+      if (is_value && !is_landing) mark_early(from.node);
+    });
   }
 }
 
-// A value that decides shapes or arguments, with all that it is made of.
+// A value that decides shapes or arguments, with all that it is made of in its round.
 void Plan::mark_early(int i) {
   if (std::exchange(nodes_[i].is_early, true)) return;
-  for (auto& in : node(i).inputs)
-    if (in) mark_early(in->node);
-  for (auto& link : node(i).links) mark_early(link.from.node);
+  for_each_input(i, [&](const Ref& from, bool is_value) {
+    if (!lands(i, from, is_value)) mark_early(from.node);
+  });
+}
+
+void Plan::number_used() {
+  const auto number = [](std::vector<int>& list, int node) {
+    list.push_back(node);
+    return static_cast<int>(list.size()) - 1;
+  };
+  int rounds = 0;
+  for (int i = 0; i < size(); ++i) {
+    PlanNode& p = nodes_[i];
+    if (!p.is_used) continue;
+    if (p.is_on_device) p.place = number(device_nodes_, i);
+    if (node(i).device == DeviceKind::kMixed) p.mixed = number(mixed_nodes_, i);
+    if (checked_[i].type->kind == OperatorKind::kInput) p.input = number(inputs_, i);
+    rounds = std::max(rounds, p.round + 1);
+  }
+  carried_.resize(rounds);
 }
 
 void Plan::open_readers() {
@@ -118,7 +146,8 @@ void Plan::find_passes() {
   for (int i = 0; i < size(); ++i) {
     const int next = consumer[i];
     if (!nodes_[i].is_used || nodes_[i].is_early || uses[i] != 1 || next < 0) continue;
-    if (node(i).device != node(next).device || checked_[i].unfold != checked_[next].unfold)
+    if (node(i).device != node(next).device || checked_[i].unfold != checked_[next].unfold ||
+        nodes_[i].round != nodes_[next].round)
       continue;
     if (node(i).device == DeviceKind::kCpu && !options_.rewrites.fuse) continue;
     if (lowers(i) && lowers(next) && !nodes_[next].is_early && !per_frame(i) && !per_frame(next))
@@ -135,20 +164,87 @@ int Plan::add_slot(Ref from) {
   return slot;
 }
 
+bool Plan::is_landed(const Ref& value) const {
+  bool is = false;
+  for (int i = 0; i < size(); ++i)
+    if (nodes_[i].is_used)
+      for_each_input(i, [&](const Ref& from, bool is_value) {
+        is |= from == value && lands(i, from, is_value);
+      });
+  return is;
+}
+
 void Plan::find_slots() {
   for (int i = 0; i < size(); ++i) nodes_[i].output_slots.assign(checked_[i].outputs.size(), -1);
   for (const Ref& r : graph_.outputs)
-    if (node(r.node).device == DeviceKind::kCpu) add_slot(r);
-  for (const Output& o : graph_.outputs) {
-    const bool is_copy = o.to_host && node(o.node).device != DeviceKind::kCpu;
-    host_copy_of_.push_back(is_copy ? static_cast<int>(host_copies_.size()) : -1);
-    if (is_copy) host_copies_.push_back({o, checked_[o.node].outputs[o.output]});
+    if (!is_on_gpu(r.node)) add_slot(r);
+  for (int i = 0; i < size(); ++i) {
+    const PlanNode& p = nodes_[i];
+    if (!p.is_used) continue;
+    for_each_input(i, [&](const Ref& from, bool is_value) {
+      const bool goes_up = p.is_on_device && !is_value && !is_on_gpu(from.node);
+      const bool is_seen_on_host = is_value || !is_on_gpu(i) || p.is_early;
+      // What the user fed is there in every round.
+      const bool crosses = round_of(from) < p.round && nodes_[from.node].input < 0;
+      if (goes_up || (crosses && is_seen_on_host && !is_landed(from))) add_slot(from);
+    });
   }
+  delivered_ = slot_count();
+}
+
+void Plan::find_host_copies() {
+  const auto add = [&](const Ref& value) {
+    slots_.push_back({value, checked_[value.node].outputs[value.output]});
+    return slot_count() - 1;
+  };
+  for (int i = 0; i < size(); ++i)
+    if (nodes_[i].is_used)
+      for_each_input(i, [&](const Ref& from, bool is_value) {
+        if (lands(i, from, is_value) && host_copy(from) < 0) add(from);
+      });
+  // An output may be what landed: the chains are through with it then. Each output has bytes of its own.
+  std::set<int> taken;
+  for (const Output& o : graph_.outputs) {
+    int& slot = slot_of_output_.emplace_back(-1);
+    if (!is_on_gpu(o.node)) slot = slot_of(o);
+    else if (o.to_host)
+      slot = host_copy(o) >= 0 && !taken.contains(host_copy(o)) ? host_copy(o) : add(o);
+    if (slot >= 0) taken.insert(slot);
+  }
+}
+
+int Plan::host_copy(const Ref& value) const {
+  for (int k = delivered_; k < slot_count(); ++k)
+    if (slots_[k].from == value) return k;
+  return -1;
+}
+
+void Plan::find_carried() {
+  for (int i = 0; i < size(); ++i)
+    if (nodes_[i].is_used)
+      for_each_input(i, [&](const Ref& from, bool) {
+        if (round_of(from) == nodes_[i].round || nodes_[from.node].input >= 0) return;
+        std::vector<Carried>& list = carried_[nodes_[i].round];
+        const auto is_it = [&](const Carried& c) { return c.from == from; };
+        if (std::none_of(list.begin(), list.end(), is_it))
+          list.push_back({from, is_landed(from) ? host_copy(from) : slot_of(from)});
+      });
+}
+
+bool Plan::has_copied_outputs() const {
+  return std::any_of(slot_of_output_.begin(), slot_of_output_.end(),
+                     [&](int slot) { return slot >= 0 && is_host_copy(slot); });
+}
+
+bool Plan::is_needed_after(int round, const Ref& value) const {
+  for (size_t k = 0; k < graph_.outputs.size(); ++k)
+    if (slot_of_output_[k] < 0 && graph_.outputs[k] == value) return true;
+  bool is_needed = false;
   for (int i : device_nodes_)
-    for (size_t k = 0; k < node(i).inputs.size(); ++k)
-      if (const auto& in = node(i).inputs[k];
-          in && node(in->node).device == DeviceKind::kCpu && !checked_[i].type->inputs[k].is_value)
-        add_slot(*in);
+    if (nodes_[i].round > round)
+      for_each_input(
+          i, [&](const Ref& from, bool is_value) { is_needed |= from == value && !is_value; });
+  return is_needed;
 }
 
 std::string Plan::name(int64_t index) const {
@@ -167,7 +263,9 @@ bool Plan::is_narrowed(int i) const {
     const bool lowers = checked_[k].type->kind == OperatorKind::kLower;
     const auto& inputs = node(k).inputs;
     for (size_t n = 0; nodes_[k].is_used && n < inputs.size(); ++n)
-      if (inputs[n] && inputs[n]->node == i && (n > 0 || !lowers)) return false;
+      if (inputs[n] && inputs[n]->node == i &&
+          (n > 0 || !lowers || nodes_[k].round != nodes_[i].round))
+        return false;
   }
   return true;
 }
@@ -181,10 +279,15 @@ std::string Plan::early_words(int i) const {
 
 std::string Plan::str() const {
   std::string s;
+  if (round_count() > 1)
+    s = std::to_string(round_count()) +
+        " rounds of chain and GPU: each begins when what it looks at was copied to the host\n";
   for (int i = 0; i < size(); ++i) {
     const PlanNode& p = nodes_[i];
     static constexpr const char* kStages[] = {"chain ", "gpu   ", "mixed "};
-    s += kStages[static_cast<int>(node(i).device)] + place_of(node(i));
+    s += kStages[static_cast<int>(node(i).device)];
+    if (round_count() > 1 && p.is_used) s += std::to_string(p.round + 1) + " ";
+    s += place_of(node(i));
     if (!p.is_used) s += ": left out, no output needs it";
     else if (p.source)
       s += ": " + std::to_string(p.source->size()) + " samples, read ahead in order";
@@ -199,8 +302,8 @@ std::string Plan::str() const {
         s += std::string("; written ") +
              (slots_[slot].is_fixed() ? "into one contiguous batch " : "as separate samples ") +
              slots_[slot].type.str();
-    for (const Slot& copy : host_copies_)
-      if (copy.from.node == i) s += "; copied to the host, " + copy.type.str();
+    for (int k = delivered_; k < slot_count(); ++k)
+      if (slots_[k].from.node == i) s += "; copied to the host, " + slots_[k].type.str();
     s += "\n";
   }
   return s;

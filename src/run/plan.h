@@ -15,7 +15,12 @@ struct Rewrites {
   bool fuse = true;  // runs of lowered operators are one pass
 };
 
+// Note [Rounds]
+// Work goes to and fro between workers and device. A round is the chain's part for every sample, then the device's part for the batch.
+// What a node on the CPU looks at of the device's is copied to the host, it lands there, and the node belongs to a later round: the
+// chain begins anew with what it takes from the rounds before. Most graphs have one round.
 struct PlanNode {
+  int round = 0;
   bool is_used = false;  // something leads from here to an output
   bool is_early = false;  // its value is needed before shapes are known, on the CPU
   bool is_on_device = false;  // its value is needed on the device; may be both
@@ -23,6 +28,7 @@ struct PlanNode {
   int fuses_into = -1;
   std::unique_ptr<Source> source;  // of a reader
   int mixed = -1;  // its number among the used mixed nodes
+  int place = -1;  // its number among the device nodes
   int reader = -1;  // its number among the used readers
   int input = -1;  // its number among the used inputs
   std::vector<int> output_slots;  // by output: which slot of the chain it fills, -1 none
@@ -31,11 +37,17 @@ struct PlanNode {
 // Every extent is known.
 bool is_fixed(const TensorType& type);
 
-// A value that leaves the per-sample chain: an output of the graph, or an input of the device stage.
+// A value that leaves the per-sample chain: an output of the graph, for the device stage, or for a later round.
 struct Slot {
   Ref from;
   TensorType type;  // extents of -1: ragged
   bool is_fixed() const { return stoker::is_fixed(type); }
+};
+
+// What the chain of a round takes from the rounds before.
+struct Carried {
+  Ref from;
+  int slot;  // that holds it; -1: it stays on the device, and only its type is asked for
 };
 
 struct PlanOptions {
@@ -73,12 +85,22 @@ class Plan : public Provenance {
   // Of a sample of the lead reader; "" without a reader.
   std::string name(int64_t index) const override;
 
-  // What the chain delivers per sample, in this order; then, per graph output, the slot it takes or the device node.
-  const std::vector<Slot>& slots() const { return slots_; }
-  // What the device stage copies to the host: each an output of its own.
-  const std::vector<Slot>& host_copies() const { return host_copies_; }
-  // An output's number among these, -1 none.
-  int host_copy(size_t output) const { return host_copy_of_[output]; }
+  int round_count() const { return static_cast<int>(carried_.size()); }
+  int round_of(const Ref& value) const { return nodes_[value.node].round; }
+  const std::vector<Carried>& carried(int round) const { return carried_[round]; }
+
+  // What is in host memory, per sample: first what the chains deliver, then what the device stage copies there.
+  int slot_count() const { return static_cast<int>(slots_.size()); }
+  const Slot& slot(int k) const { return slots_[k]; }
+  bool is_host_copy(int slot) const { return slot >= delivered_; }
+  // The one that an output of the graph takes; -1: it stays on the device.
+  int slot_of_output(size_t output) const { return slot_of_output_[output]; }
+  // Requires: the chain delivers it.
+  int slot_of(const Ref& value) const { return nodes_[value.node].output_slots[value.output]; }
+  bool has_copied_outputs() const;
+  // On the device, in rounds after this one or as an output.
+  bool is_needed_after(int round, const Ref& value) const;
+  bool has_host_copy(const Ref& value) const { return host_copy(value) >= 0; }
   const std::vector<int>& device_nodes() const { return device_nodes_; }
   // Nodes that begin on the CPU and end on the device.
   const std::vector<int>& mixed_nodes() const { return mixed_nodes_; }
@@ -89,12 +111,23 @@ class Plan : public Provenance {
   std::string str() const;  // in words, for people
 
  private:
+  bool is_on_gpu(int node) const { return graph_.nodes[node].device != DeviceKind::kCpu; }
+  // use(from, is_value) for all inputs and arguments; values are needed on the CPU.
+  template <class Use>
+  void for_each_input(int node, const Use& use) const;
+  bool lands(int node, const Ref& from, bool is_value) const;
+  void find_rounds();
   void mark_used();
+  void number_used();
   void mark_early(int node);
   void open_readers();
   void find_passes();
   void find_slots();
+  void find_host_copies();
+  void find_carried();
   int add_slot(Ref from);
+  bool is_landed(const Ref& value) const;
+  int host_copy(const Ref& value) const;  // its slot, -1 none
   bool is_narrowed(int node) const;
   std::string early_words(int node) const;
 
@@ -106,8 +139,10 @@ class Plan : public Provenance {
   std::vector<io::Order> orders_;
   int64_t own_offset_ = 0;  // of this shard in the step, where the order is the pipeline's own
   int lead_ = 0;
-  std::vector<Slot> slots_, host_copies_;
-  std::vector<int> host_copy_of_;  // by output
+  std::vector<Slot> slots_;
+  int delivered_ = 0;  // slots that the chains deliver
+  std::vector<int> slot_of_output_;
+  std::vector<std::vector<Carried>> carried_;  // by round
 };
 
 }  // namespace stoker

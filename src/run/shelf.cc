@@ -7,8 +7,6 @@ namespace stoker {
 void StepShelf::begin(Step& step, int i) {
   step_ = &step;
   i_ = i;
-  step.pictures[i].clear();
-  step.pictures[i].resize(plan_.mixed_nodes().size());
 }
 
 bool StepShelf::prepare(int node, const TensorType& type, const Window& window,

@@ -31,13 +31,19 @@ class Simple final : public Executor {
   }
 
   Outputs take() override {
-    Step step(*plan_, steps_++, cursors_, feeds_.at(feeds_.received()));
-    if (!step.allocate(*plan_, pool_))
-      throw BudgetError("no memory for a batch. " + pool_.explain());
-    for (int i = 0; i < step.size(); ++i) make(step, i);
-    decode(step);
-    Outputs out = step.publish(plan_, pool_, options_.on_error);
-    if (device_) device_->enqueue(step, out);
+    Step step(*plan_, steps_++, cursors_, feeds_.at(feeds_.received()), options_.on_error);
+    if (!step.allocate(pool_)) throw BudgetError("no memory for a batch. " + pool_.explain());
+    int round = 0;
+    make(step, round);
+    while (round + 1 < plan_->round_count() && !step.made().empty()) {
+      step.collect(round);
+      device_->enqueue(step, round);
+      device_->wait(step);
+      make(step, ++round);
+    }
+    Outputs out = step.publish(plan_, pool_);
+    if (device_ && !out.is_lost) device_->enqueue(step, round, out);
+    samples_ += static_cast<int64_t>(step.made().size());
     hold(out, pool_);
     cursors_ = out.next;
     return out;
@@ -55,23 +61,26 @@ class Simple final : public Executor {
   }
 
  private:
-  void make(Step& step, int i) {
+  // All samples of a round, or of the first once more.
+  void make(Step& step, int& round) {
+    for (int i = 0; i < step.size(); ++i)
+      if (round == 0 || step.is_made[i]) make(step, i, round);
+    if (step.is_to_rewind()) {
+      step.rewind();
+      return make(step, round = 0);
+    }
+    if (!device_) return;
+    // Pictures are decoded on the device; those that it refuses, on the CPU.
+    for (std::vector<int> refused; !(refused = device_->decode(step, round)).empty();)
+      for (int i : refused) make(step, i, round);
+  }
+
+  void make(Step& step, int i, int round) {
     try {
-      step.is_made[i] = maker_.make(step, i, step.failures);
+      step.is_made[i] = maker_.make(step, i, round, step.failures);
     } catch (const Starved&) {
       throw BudgetError("no memory for a sample. " + pool_.explain());
     }
-    samples_ += step.is_made[i];
-  }
-
-  // On the device; what that refuses, on the CPU.
-  void decode(Step& step) {
-    if (!device_) return;
-    for (std::vector<int> refused; !(refused = device_->decode(step)).empty();)
-      for (int i : refused) {
-        --samples_;
-        make(step, i);
-      }
   }
 
   std::shared_ptr<const Plan> plan_;

@@ -12,26 +12,29 @@ std::shared_ptr<Buffer> acquire(HostPool& pool, int64_t bytes) {
   return pool.try_acquire(static_cast<size_t>(std::max<int64_t>(bytes, 1)), Use::kOutput);
 }
 
-const Slot& slot_of(const Plan& plan, int k) {
-  const int own = static_cast<int>(plan.slots().size());
-  return k < own ? plan.slots()[k] : plan.host_copies()[k - own];
-}
+constexpr int kReplacements = 16;  // at most, for one sample
 
 int64_t bytes_of(const TensorType& t) { return t.shape.volume() * size_of(t.dtype); }
 
 }  // namespace
 
-Step::Step(const Plan& plan, int64_t number, std::vector<int64_t> cursors,
-           std::shared_ptr<const FedStep> given)
-    : number(number),
+Step::Step(const Plan& p, int64_t number, std::vector<int64_t> cursors,
+           std::shared_ptr<const FedStep> given, OnError on_error)
+    : plan(p),
+      number(number),
       cursors(std::move(cursors)),
       fed(std::move(given)),
       is_made(fed ? fed->size : plan.batch_size()),
+      attempts(is_made.size()),
+      max_attempts(on_error == OnError::kReplace && plan.reader_count() ? 1 + kReplacements : 1),
       index(is_made.size()),
-      device_work(is_made.size()),
+      device_work(is_made.size(), std::vector<DeviceWork>(plan.device_nodes().size())),
       pictures(is_made.size()),
       is_refused(is_made.size()),
-      memory_(plan.slots().size() + plan.host_copies().size()) {
+      on_error_(on_error),
+      memory_(plan.slot_count()),
+      slots_(plan.slot_count()) {
+  for (auto& sample : pictures) sample.resize(plan.mixed_nodes().size());
   for (SlotMemory& s : memory_) {
     s.own.resize(is_made.size());
     s.views.resize(is_made.size());
@@ -39,8 +42,8 @@ Step::Step(const Plan& plan, int64_t number, std::vector<int64_t> cursors,
 }
 
 // A slot's, with what is known of this step: samples fed in one shape make a dense batch.
-TensorType Step::type_of(const Plan& plan, int slot) const {
-  const Slot& s = slot_of(plan, slot);
+TensorType Step::type_of(int slot) const {
+  const Slot& s = plan.slot(slot);
   const int input = plan.planned(s.from.node).input;
   TensorType type = s.type;
   if (input < 0) return type;
@@ -48,9 +51,9 @@ TensorType Step::type_of(const Plan& plan, int slot) const {
   return type;
 }
 
-bool Step::allocate(const Plan& plan, HostPool& pool) {
+bool Step::allocate(HostPool& pool) {
   for (size_t k = 0; k < memory_.size(); ++k) {
-    const TensorType type = type_of(plan, static_cast<int>(k));
+    const TensorType type = type_of(static_cast<int>(k));
     if (!is_fixed(type)) continue;
     int64_t bytes;
     if (__builtin_mul_overflow(bytes_of(type), size(), &bytes))
@@ -75,9 +78,37 @@ View Step::reserve(int slot, int i, const TensorType& type, HostPool& pool) {
   return s.views[i] = View::dense(data, type.dtype, type.shape, type.layout);
 }
 
-void Step::forget(int i) {
-  for (SlotMemory& s : memory_) s.own[i].reset();
-  pictures[i].clear();
+void Step::forget(int i, int round) {
+  for (int k = 0; k < plan.slot_count(); ++k)
+    if (plan.round_of(plan.slot(k).from) == round) memory_[k].own[i].reset();
+  for (int n : plan.mixed_nodes())
+    if (plan.planned(n).round == round) pictures[i][plan.planned(n).mixed] = {};
+}
+
+std::vector<int> Step::made() const {
+  std::vector<int> list;
+  for (int i = 0; i < size(); ++i)
+    if (is_made[i]) list.push_back(i);
+  return list;
+}
+
+const TensorType& Step::type_on_device(const Ref& value, int i) const {
+  const PlanNode& p = plan.planned(value.node);
+  if (p.mixed >= 0) return pictures[i][p.mixed].type;
+  return device_work[i][p.place].types[value.output];
+}
+
+bool Step::is_to_rewind() const {
+  for (int i = 0; i < size(); ++i)
+    if (!is_made[i] && attempts[i] < max_attempts) return true;
+  return false;
+}
+
+void Step::rewind() {
+  on_device.clear();
+  std::fill(is_made.begin(), is_made.end(), 0);
+  for (int i = 0; i < size(); ++i)
+    for (int round = 0; round < plan.round_count(); ++round) forget(i, round);
 }
 
 size_t Step::bytes() const {
@@ -100,7 +131,7 @@ Batch Step::collect(SlotMemory& memory, const TensorType& type) {
   size_t made = 0;
   for (size_t i = 0; i < is_made.size(); ++i) {
     if (!is_made[i]) continue;
-    View v = memory.views[i];
+    View& v = memory.views[i];
     if (memory.whole && made != i) {  // a sample before this one was skipped: close the gap
       std::byte* to = memory.whole->data() + static_cast<int64_t>(made) * v.bytes();
       std::memmove(to, v.data, v.bytes());
@@ -141,34 +172,33 @@ Batch Step::copy(const Batch& batch, HostPool& pool) const {
   return b;
 }
 
-Outputs Step::publish(const std::shared_ptr<const Plan>& plan, HostPool& pool, OnError on_error) {
+void Step::collect(int round) {
+  for (int k = 0; k < plan.slot_count(); ++k)
+    if (plan.round_of(plan.slot(k).from) <= round)
+      slots_[k] = collect(memory_[k], plan.slot(k).type);
+}
+
+Outputs Step::publish(const std::shared_ptr<const Plan>& owner, HostPool& pool) {
   Outputs out;
   out.size = size();
   for (size_t r = 0; r < cursors.size(); ++r)
-    out.next.push_back(plan->order(static_cast<int>(r)).next(cursors[r]));
-  out.ends_epoch = plan->order(plan->lead()).ends_epoch(cursors[plan->lead()]);
+    out.next.push_back(plan.order(static_cast<int>(r)).next(cursors[r]));
+  out.ends_epoch = plan.order(plan.lead()).ends_epoch(cursors[plan.lead()]);
   std::sort(failures.begin(), failures.end(),
             [](auto& a, auto& b) { return a.in_batch < b.in_batch; });
   out.failures = std::move(failures);
   const auto made = std::count(is_made.begin(), is_made.end(), 1);
   const bool all = made == static_cast<int64_t>(is_made.size());
-  out.is_lost = (on_error != OnError::kSkip && !all) || made == 0;
+  out.is_lost = (on_error_ != OnError::kSkip && !all) || made == 0;
   if (out.is_lost) return out;
 
-  for (size_t k = 0; k < memory_.size(); ++k) {
-    slots_.push_back(collect(memory_[k], slot_of(*plan, static_cast<int>(k)).type));
-    slots_.back().provenance = plan;
-  }
+  collect(plan.round_count());
+  for (Batch& b : slots_) b.provenance = owner;
   std::vector<char> taken(slots_.size());
-  for (size_t n = 0; n < plan->graph().outputs.size(); ++n) {
-    const Ref& r = plan->graph().outputs[n];
-    if (plan->node(r.node).device != DeviceKind::kCpu) {
-      const int copy = plan->host_copy(n);
-      out.batches.push_back(copy < 0 ? Batch{} : slots_[plan->slots().size() + copy]);
-      continue;
-    }
-    const int k = plan->planned(r.node).output_slots[r.output];
-    out.batches.push_back(std::exchange(taken[k], 1) ? copy(slots_[k], pool) : slots_[k]);
+  for (size_t n = 0; n < plan.graph().outputs.size(); ++n) {
+    const int k = plan.slot_of_output(n);
+    if (k < 0) out.batches.emplace_back();
+    else out.batches.push_back(std::exchange(taken[k], 1) ? copy(slots_[k], pool) : slots_[k]);
   }
   return out;
 }

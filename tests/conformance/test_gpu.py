@@ -188,6 +188,22 @@ def test_device_gives_the_same_bytes_however_it_is_run(name: str) -> None:
                     assert a.tobytes() == b.tobytes(), f"{call}, {settings}: {difference(a, b)}"
 
 
+@pytest.mark.parametrize("name", [n for n in names() if operators()[n]["inputs"]])
+@pytest.mark.parametrize("executor", ["simple", "pipelined"])
+def test_operators_on_the_cpu_take_what_was_on_the_device(name: str, executor: str) -> None:
+    calls = [c for c in (*some_calls(name)[:4], *picture_calls(name)[:2]) if works(c)]
+    for call in calls:
+
+        def define(call: Call = call) -> list[DataNode]:
+            inputs = [feed(a, layout).gpu().cpu() for a, layout in call.inputs]
+            return outputs_of(call_operator(operators()[name], inputs, call.arguments))
+
+        got = make(define, batch_size=3, device_id=0, executor=executor).run()
+        for sample, right in zip(samples_of(got), run_on(call, "cpu"), strict=True):
+            for a, b in zip(sample, right, strict=True):
+                assert same(a, b), f"{call}: {difference(a, b)}"
+
+
 @pytest.mark.parametrize("name", MIXED)
 def test_mixed_gives_the_bytes_of_the_cpu(name: str) -> None:
     """The simulated device has a stand-in: the codec of the CPU, so not a byte differs.
@@ -260,12 +276,24 @@ def test_a_value_of_the_device_serves_as_an_argument() -> None:
     assert "on the CPU first, it decides shapes or arguments; again on the GPU" in there.plan()
 
 
-def test_what_a_device_decodes_is_no_argument() -> None:
-    def define() -> DataNode:
+@pytest.mark.parametrize("executor", ["simple", "pipelined"])
+def test_what_a_device_decodes_may_be_an_argument(executor: str) -> None:
+    def define(device: str) -> tuple[DataNode, DataNode]:
         encoded = feed(np.fromfile(GOLDEN / "picture.jpg", np.uint8))
-        picture = fn.decoders.image(encoded, device="mixed")
+        picture = fn.decoders.image(encoded, device=device)
         first = fn.slice(picture, start=[0, 0, 0], end=[1, 1, 1], axes=[0, 1, 2])
-        return fn.random.coin_flip(probability=fn.cast(first, dtype="float32"))
+        chance = fn.crop_mirror_normalize(first, std=[255.0], dtype="float32")
+        flips = fn.random.coin_flip(probability=chance, shape=[100], device="cpu")
+        return flips, chance
 
-    with pytest.raises(GraphError, match=r"argument 'probability'.* pictures that the GPU decodes"):
-        make(define, device_id=0).build()
+    pipes = [
+        make(lambda d=d: define(d), device_id=0, executor=executor, batch_size=3)  # type: ignore[misc]
+        for d in ("cpu", "mixed")
+    ]
+    assert "2 rounds of chain and GPU" in pipes[1].plan()
+    for _ in range(4):
+        (want, _), (got, chance) = (p.run() for p in pipes)
+        assert got.device == "cpu" and chance.device == DEVICE
+        # nvJPEG's pixels are its own
+        if not ON_A_GPU:
+            np.testing.assert_array_equal(got.as_array(), want.as_array())

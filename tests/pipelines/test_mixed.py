@@ -13,7 +13,7 @@ import pytest
 import jpegs
 from helpers import Sample, assert_same, max_difference, samples_of
 from stoker import Pipeline, fn
-from stoker.errors import SampleError
+from stoker.errors import GraphError, SampleError
 
 pytestmark = pytest.mark.filterwarnings("error")
 DAMAGED = 2
@@ -122,11 +122,34 @@ def test_damage_meets_the_policy(files: list[str], on_error: str, executor: str)
     assert (min(sizes) < 4) == (on_error == "skip")
 
 
-def test_what_follows_is_on_the_device(files: list[str]) -> None:
-    with Pipeline(batch_size=2, num_threads=1, device_id=0) as pipe:
+def test_operators_on_the_cpu_take_copies(files: list[str]) -> None:
+    def cropped(device: str, executor: str) -> Pipeline:
+        with Pipeline(batch_size=4, num_threads=2, device_id=0, seed=3, executor=executor) as pipe:
+            encoded, label = fn.readers.file(files=files)
+            image = fn.decoders.image(encoded, device=device).cpu()
+            assert image.device == "cpu"
+            flipped = fn.flip(image, horizontal=fn.random.coin_flip())
+            small = fn.crop(flipped.gpu() if device == "mixed" else flipped, crop=(9, 7))
+            assert small.device == ("gpu" if device == "mixed" else "cpu")
+            pipe.set_outputs(flipped, fn.cast(small.cpu(), dtype="int32"), image, label)
+        return pipe
+
+    def bytes_of(pipe: Pipeline) -> list[bytes]:
+        return [b.at(i).tobytes() for _ in range(6) for b in pipe.run() for i in range(4)]
+
+    right = bytes_of(cropped("cpu", "simple"))
+    for executor in ("simple", "pipelined"):
+        pipe = cropped("mixed", executor)
+        assert bytes_of(pipe) == right
+        assert "3 rounds of chain and GPU" in pipe.plan()
+        loaded = Pipeline.deserialize(pipe.serialize())
+        assert loaded.plan() == pipe.plan()
+
+
+def test_an_operator_on_the_cpu_wants_the_copy_said(files: list[str]) -> None:
+    with Pipeline(batch_size=2, num_threads=1, device_id=0):
         encoded, _ = fn.readers.file(files=files)
         image = fn.decoders.image(encoded, device="mixed")
         assert image.device == "gpu" and image.gpu() is image
-        pipe.set_outputs(fn.flip(image, device="cpu"))
-    with pytest.raises(ValueError, match="needed on the CPU but is on the GPU"):
-        pipe.build()
+        with pytest.raises(GraphError, match=r"flip .*decoders_image.* is on the GPU; \.cpu\(\)"):
+            fn.flip(image, device="cpu")

@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Many threads, several iterations open, reading ahead. Same bytes as simple.cc.
+//
+// Note [Memory]
+// Fixed slots are acquired when an iteration is opened, ragged samples when their shape is known. Who finds no room is never the
+// oldest iteration's sample for long: a younger one's ticket goes back until memory was released (Starved); for the oldest, the
+// youngest iteration is closed and made again later. So waiting ends; if nothing is left to close, the user holds the memory or
+// the budget is too small, and wait() says so. The device's memory likewise (DeviceFull).
+#pragma once
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+
+#include "run/cursors.h"
+#include "run/device_stage.h"
+#include "run/iteration.h"
+#include "run/worker.h"
+
+namespace stoker {
+
+class Pipelined final : public Executor {
+ public:
+  Pipelined(std::shared_ptr<const Plan> plan, const ExecutorOptions& options, HostPool& pool,
+            std::vector<int64_t> cursors, Feeds& feeds);
+  ~Pipelined() override;
+
+  void schedule() override;
+  bool wait(int milliseconds) override;
+  Outputs take() override;
+  int64_t node_ns(int node) const override;
+  void trim() override;
+  ExecutorStats stats() const override;
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+
+  // pipelined.cc: reading, workers and their tickets
+  void start_reading(int reader);
+  bool is_ready(const Iteration& it) const;
+  bool front_ready() const { return !ring_.empty() && is_ready(*ring_.front()); }
+  Iteration* next_ticket(int& i);
+  void work(Worker& w);
+  void finish_ticket(Iteration& it, int i, bool starved, int64_t rooms,
+                     const std::exception_ptr& fatal, std::vector<SampleFailure>& failures);
+  void fed();
+
+  // pipelined_device.cc: the one thread that talks to the device
+  void issue();
+  void rest(Lock& lock);
+  Iteration* next_to_issue();
+  void issue(Iteration& it, Lock& lock);
+  void enqueue(Iteration& it, std::vector<int>& refused);
+  void land(Iteration& it, Lock& lock);
+  bool make_device_room();
+  void landed();
+
+  // pipelined_memory.cc: opening and closing iterations
+  void open_iterations();
+  void make_room(Iteration& front, bool tried_last);
+  void close_youngest();
+  void close_what_is_closing();
+  void memory_released();
+  void room_was_made();
+  void bury(Lock& lock);
+  bool is_stuck() const { return unopened_ || (stuck_ && !ring_.front()->running); }
+  std::string stuck_message() const;
+
+  // What calls of the device's runtime hold: they may come when the executor has gone.
+  struct Bell {
+    std::mutex mutex;
+    Pipelined* executor;
+  };
+
+  std::shared_ptr<const Plan> plan_;
+  ExecutorOptions options_;
+  HostPool& pool_;
+  Feeds& feeds_;
+  const int64_t first_fed_;  // the feeds' step that is iteration 0
+  Cursors cursors_;
+  std::vector<std::unique_ptr<io::Fetcher>> fetchers_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::unique_ptr<DeviceStage> device_;
+  std::shared_ptr<Bell> bell_;
+  std::thread issuer_;
+  mutable std::mutex mutex_;
+  std::condition_variable work_, done_, issue_;
+  std::deque<std::unique_ptr<Iteration>> ring_;  // oldest first
+  std::vector<std::unique_ptr<Iteration>> graveyard_;
+  int64_t next_number_ = 0;
+  size_t largest_bytes_ = 0;
+  bool stop_ = false, tight_ = false, stuck_ = false, unopened_ = false, waited_ = false;
+  bool user_waits_ = false;  // in wait(), for the oldest iteration
+  int64_t rooms_ = 0;  // how often memory was released
+  int64_t landings_ = 0;  // how often something landed
+  int burying_ = 0;  // threads that are letting go of closed iterations
+  int64_t steps_ = 0, steps_waited_ = 0, samples_ = 0, user_wait_ns_ = 0;  // of what was handed out
+};
+
+}  // namespace stoker

@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The thread that talks to the device, rounds of a step and their order.
+#include "run/pipelined.h"
+
+namespace stoker {
+
+namespace {
+
+constexpr std::chrono::milliseconds kPatience(
+    50);  // with a device that rings no bell, as after an error
+
+}  // namespace
+
+void Pipelined::issue() {
+  Lock lock(mutex_);
+  while (!stop_) {
+    if (Iteration* it = next_to_issue()) {
+      if (it->landing) land(*it, lock);
+      else issue(*it, lock);
+      continue;
+    }
+    rest(lock);
+  }
+}
+
+// Until something may have changed.
+void Pipelined::rest(Lock& lock) {
+  const auto is_landing = [](auto& it) { return it->landing != nullptr; };
+  if (std::none_of(ring_.begin(), ring_.end(), is_landing)) issue_.wait(lock);
+  else if (issue_.wait_for(lock, kPatience) == std::cv_status::timeout) ++landings_;
+}
+
+// The oldest iteration that has work for the device. In every round they go there in order.
+Iteration* Pipelined::next_to_issue() {
+  for (auto& it : ring_) {
+    if (is_ready(*it) || it->is_closing) continue;
+    if (it->landing) {
+      if (it->asked_at != landings_) return it.get();
+    } else if (it->is_made()) {
+      return it.get();
+    } else if (it->round == 0) {
+      return nullptr;
+    }
+  }
+  return nullptr;
+}
+
+void Pipelined::issue(Iteration& it, Lock& lock) {
+  it.is_issuing = true;
+  const bool user_waits = user_waits_;
+  const int64_t rooms = rooms_;
+  lock.unlock();
+  std::exception_ptr fatal, full;
+  std::vector<int> refused;
+  const bool is_to_rewind = it.step.is_to_rewind();
+  try {
+    if (is_to_rewind) it.step.rewind();
+    else enqueue(it, refused);
+  } catch (const DeviceFull&) {
+    full = std::current_exception();
+  } catch (...) {
+    fatal = std::current_exception();
+  }
+  lock.lock();
+  it.is_issuing = false;
+  // What the user holds stays while the user waits, so the oldest iteration waits for nothing then.
+  if (full && &it == ring_.front().get() && !make_device_room() && user_waits) fatal = full;
+  it.step.fatal = fatal;
+  if (is_to_rewind) it.begin_round(0);
+  for (int i : refused) it.give_back(i);
+  if (is_to_rewind || !refused.empty()) work_.notify_all();
+  close_what_is_closing();
+  if (front_ready()) done_.notify_all();
+  bury(lock);
+  if (full && !fatal && rooms == rooms_ && user_waits == user_waits_ && !stop_) rest(lock);
+}
+
+// The device's part of the iteration's round, without the lock. Throws DeviceFull: then it can be called again.
+void Pipelined::enqueue(Iteration& it, std::vector<int>& refused) {
+  const bool is_last = it.round + 1 == plan_->round_count() || it.step.made().empty();
+  if (!it.is_collected) {
+    refused = device_->decode(it.step, it.round);
+    if (!refused.empty()) return;
+    if (is_last) it.outputs = it.step.publish(plan_, pool_);
+    else it.step.collect(it.round);
+    it.is_collected = true;
+  }
+  if (!is_last) {
+    device_->enqueue(it.step, it.round);
+    it.landing = device_->notify(it.step, [bell = bell_] {
+      std::lock_guard lock(bell->mutex);
+      if (bell->executor) bell->executor->landed();
+    });
+  } else {
+    if (!it.outputs->is_lost) device_->enqueue(it.step, it.round, *it.outputs);
+    it.is_issued = true;
+  }
+}
+
+// A thread of the runtime's says so.
+void Pipelined::landed() {
+  std::lock_guard lock(mutex_);
+  ++landings_;
+  issue_.notify_all();
+}
+
+// If what the next round looks at is there, it begins.
+void Pipelined::land(Iteration& it, Lock& lock) {
+  it.asked_at = landings_;
+  it.is_issuing = true;
+  lock.unlock();
+  std::exception_ptr fatal;
+  bool is_there = false;
+  try {
+    is_there = it.landing->query();
+    if (is_there) device_->check();
+  } catch (...) {
+    fatal = std::current_exception();
+  }
+  lock.lock();
+  it.is_issuing = false;
+  if (is_there) it.begin_round(it.round + 1);
+  it.step.fatal = fatal;
+  close_what_is_closing();
+  if (front_ready()) done_.notify_all();
+  work_.notify_all();
+  bury(lock);
+}
+
+// For the oldest iteration, in a later round: younger ones may have taken the room before it. False if none has any.
+bool Pipelined::make_device_room() {
+  const auto holds = [](auto& other) { return other->is_issued || !other->step.on_device.empty(); };
+  if (std::none_of(ring_.begin() + 1, ring_.end(), holds)) return false;
+  tight_ = true;
+  close_youngest();
+  return true;
+}
+
+}  // namespace stoker
