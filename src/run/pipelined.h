@@ -47,11 +47,16 @@ class Pipelined final : public Executor {
   void fed();
 
   // pipelined_device.cc: the one thread that talks to the device
+  struct Enqueued {  // one of these, when it did not throw
+    std::vector<int> refused;  // samples that are to be made once more
+    std::unique_ptr<Event> landing;  // behind the work of a round
+    bool is_last = false;  // there is no other round
+  };
   void issue();
   void rest(Lock& lock);
   Iteration* next_to_issue();
   void issue(Iteration& it, Lock& lock);
-  void enqueue(Iteration& it, std::vector<int>& refused);
+  Enqueued enqueue(Iteration& it);
   void land(Iteration& it, Lock& lock);
   bool make_device_room();
   void landed();

@@ -53,11 +53,11 @@ void Pipelined::issue(Iteration& it, Lock& lock) {
   const int64_t rooms = rooms_;
   lock.unlock();
   std::exception_ptr fatal, full;
-  std::vector<int> refused;
+  Enqueued done;
   const bool is_to_rewind = it.step.is_to_rewind();
   try {
     if (is_to_rewind) it.step.rewind();
-    else enqueue(it, refused);
+    else done = enqueue(it);
   } catch (const DeviceFull&) {
     full = std::current_exception();
   } catch (...) {
@@ -68,9 +68,11 @@ void Pipelined::issue(Iteration& it, Lock& lock) {
   // What the user holds stays while the user waits, so the oldest iteration waits for nothing then.
   if (full && &it == ring_.front().get() && !make_device_room() && user_waits) fatal = full;
   it.step.fatal = fatal;
+  it.is_issued = done.is_last;
+  it.landing = std::move(done.landing);
   if (is_to_rewind) it.begin_round(0);
-  for (int i : refused) it.give_back(i);
-  if (is_to_rewind || !refused.empty()) work_.notify_all();
+  for (int i : done.refused) it.give_back(i);
+  if (is_to_rewind || !done.refused.empty()) work_.notify_all();
   close_what_is_closing();
   if (front_ready()) done_.notify_all();
   bury(lock);
@@ -78,25 +80,24 @@ void Pipelined::issue(Iteration& it, Lock& lock) {
 }
 
 // The device's part of the iteration's round, without the lock. Throws DeviceFull: then it can be called again.
-void Pipelined::enqueue(Iteration& it, std::vector<int>& refused) {
+Pipelined::Enqueued Pipelined::enqueue(Iteration& it) {
   const bool is_last = it.round + 1 == plan_->round_count() || it.step.made().empty();
   if (!it.is_collected) {
-    refused = device_->decode(it.step, it.round);
-    if (!refused.empty()) return;
+    std::vector<int> refused = device_->decode(it.step, it.round);
+    if (!refused.empty()) return {.refused = std::move(refused)};
     if (is_last) it.outputs = it.step.publish(plan_, pool_);
     else it.step.collect(it.round);
     it.is_collected = true;
   }
-  if (!is_last) {
-    device_->enqueue(it.step, it.round);
-    it.landing = device_->notify(it.step, [bell = bell_] {
-      std::lock_guard lock(bell->mutex);
-      if (bell->executor) bell->executor->landed();
-    });
-  } else {
+  if (is_last) {
     if (!it.outputs->is_lost) device_->enqueue(it.step, it.round, *it.outputs);
-    it.is_issued = true;
+    return {.is_last = true};
   }
+  device_->enqueue(it.step, it.round);
+  return {.landing = device_->notify(it.step, [bell = bell_] {
+    std::lock_guard lock(bell->mutex);
+    if (bell->executor) bell->executor->landed();
+  })};
 }
 
 // A thread of the runtime's says so.

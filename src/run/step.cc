@@ -106,6 +106,7 @@ bool Step::is_to_rewind() const {
 
 void Step::rewind() {
   on_device.clear();
+  std::fill(slots_.begin(), slots_.end(), Batch{});
   std::fill(is_made.begin(), is_made.end(), 0);
   for (int i = 0; i < size(); ++i)
     for (int round = 0; round < plan.round_count(); ++round) forget(i, round);
