@@ -177,6 +177,23 @@ TEST(Executor, ATightBudgetGivesTheSameBytes) {
   EXPECT_LE(p.stats().executor.samples, (12 + 4) * 4);
 }
 
+// Each sample takes two buffers, so samples in the making can stand in each other's way.
+TEST(Executor, ATightBudgetForSamplesOfSeveralBuffersDoesTheSame) {
+  SampleFolder folder(12, [](int i) { return size_t(20000 + 1500 * i); });
+  auto graph = [&](Arguments reader) {
+    Graph g = file_graph(folder, std::move(reader));
+    g.outputs.emplace_back(0, 0);
+    return g;
+  };
+  const auto want = run(graph({{"random_shuffle", true}}), options(4, 1, 1, "simple"), 12);
+  PipelineOptions tight = options(4, 3, 4);
+  tight.memory_limit = 2 * 960 * 1024;  // of the largest little more than one batch
+  EXPECT_EQ(run(graph({{"random_shuffle", true}}), tight, 12), want);
+  tight.memory_limit = 2 * 200 * 1024;
+  Pipeline p(graph({}), tight);
+  for (int i = 0; i < 2; ++i) EXPECT_THROW((void)p.run(), BudgetError);
+}
+
 TEST(Executor, ABudgetTooSmallForOneBatchSaysSo) {
   SampleFolder folder(4, [](int) { return size_t(100000); });
   PipelineOptions o = options(2);

@@ -21,6 +21,7 @@ struct Iteration {
   int64_t done = 0;
   int64_t made = 0;  // of the tickets done, those that made their sample
   bool is_starved = false;  // its tickets wait until memory was released or it is the oldest
+  bool is_alone = false;  // one ticket at a time, as all of memory is for it
   bool is_issuing = false;  // the device stage is at it
   bool is_closing = false;  // to be made again later: no new tickets
 

@@ -167,6 +167,7 @@ bool Pipelined::is_ready(const Iteration& it) const {
 Iteration* Pipelined::next_ticket(int& i) {
   for (auto& it : ring_) {
     if (it->is_closing || it->is_starved || it->step.fatal) continue;
+    if (it->is_alone && it->running) continue;
     for (int64_t k = it->first_pending; k < static_cast<int64_t>(it->tickets.size()); ++k) {
       if (it->tickets[k] != Ticket::kPending) continue;
       it->first_pending = k + 1;
@@ -199,7 +200,7 @@ void Pipelined::work(Worker& w) {
     try {
       it->step.is_made[i] = w.maker.make(it->step, i, it->round, failures);
     } catch (const Starved&) {
-      it->step.forget(i, it->round);
+      forget(*it, i);
       starved = true;
     } catch (...) {
       fatal = std::current_exception();
@@ -229,7 +230,7 @@ void Pipelined::finish_ticket(Iteration& it, int i, bool starved, int64_t rooms,
   // There is one: this ticket's iteration is at most closing, and never the oldest then.
   Iteration& front = *ring_.front();
   if (device_ && it.is_made()) issue_.notify_all();
-  if (front.is_starved && !front.is_made()) make_room(front, starved && &it == &front);
+  if (front.is_starved && !front.is_made()) make_room(front);
   if (front_ready()) done_.notify_all();
 }
 

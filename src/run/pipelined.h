@@ -63,7 +63,8 @@ class Pipelined final : public Executor {
 
   // pipelined_memory.cc: opening and closing iterations
   void open_iterations();
-  void make_room(Iteration& front, bool tried_last);
+  void make_room(Iteration& front);
+  void forget(Iteration& it, int i);
   void close_youngest();
   void close_what_is_closing();
   void memory_released();

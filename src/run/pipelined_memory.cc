@@ -6,6 +6,12 @@
 
 namespace stoker {
 
+namespace {
+
+thread_local bool gives_back = false;  // this thread is in forget()
+
+}  // namespace
+
 // Opens what depth, budget and feeds allow. With memory tight only the oldest iteration goes on.
 void Pipelined::open_iterations() {
   while (!stop_ && static_cast<int>(ring_.size()) < options_.depth && !(tight_ && !ring_.empty())) {
@@ -26,20 +32,21 @@ void Pipelined::open_iterations() {
   }
 }
 
-// The oldest iteration found no room: close the youngest one, or try once more when nothing of it runs, or give up until
-// the user makes room.
-void Pipelined::make_room(Iteration& front, bool tried_last) {
+// The oldest iteration found no room: close the youngest one, or try once more with one sample at a time, or give up until the
+// user makes room.
+void Pipelined::make_room(Iteration& front) {
   tight_ = true;
   if (ring_.size() > 1) {
     close_youngest();
-  } else if (burying_ || !graveyard_.empty()) {
+  } else if (burying_ || !graveyard_.empty() || front.running) {
     return;  // memory is about to come
-  } else if (!front.running && tried_last) {
-    stuck_ = true;
-    done_.notify_all();
-  } else if (!front.running) {
+  } else if (!front.is_alone) {
+    front.is_alone = true;
     front.is_starved = false;
     work_.notify_all();
+  } else {
+    stuck_ = true;
+    done_.notify_all();
   }
 }
 
@@ -59,8 +66,17 @@ void Pipelined::close_what_is_closing() {
 
 // Called by the pool, without its locks, from whatever thread let go of a buffer.
 void Pipelined::memory_released() {
+  if (gives_back) return;
   std::lock_guard lock(mutex_);
   room_was_made();
+}
+
+// What a sample took before it found no room. That is as much as there was before, so nobody is told: two samples that find no
+// room because of each other would try forever.
+void Pipelined::forget(Iteration& it, int i) {
+  gives_back = true;
+  it.step.forget(i, it.round);
+  gives_back = false;
 }
 
 void Pipelined::room_was_made() {
