@@ -38,7 +38,7 @@ function(stoker_folder name)
 endfunction()
 
 stoker_folder(base)
-stoker_folder(memory SEES base PRIVATE Threads::Threads)
+stoker_folder(memory SEES base PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
 stoker_folder(batch SEES base memory)
 stoker_folder(io SEES base memory PRIVATE Threads::Threads)
 stoker_folder(codec SEES base memory PRIVATE JPEG::JPEG ${CMAKE_DL_LIBS})

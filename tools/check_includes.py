@@ -18,6 +18,7 @@ FOREIGN = {
     r"jpeglib\.h|jerror\.h|turbojpeg\.h|nvjpeg\.h|libav.*|gdcm.*": {"codec"},
     r"hwy/.*": {"kernels"},
     r"cuda.*\.h": {"memory", "kernels", "codec"},
+    r"nvml\.h": {"memory"},
     r"nlohmann/.*": {"graph", "run", "bindings"},
     r"nanobind/.*|Python\.h": {"bindings"},
 }

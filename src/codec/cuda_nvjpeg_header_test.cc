@@ -5,26 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
-#include <type_traits>
 
 #include <nvjpeg.h>
 
 #include "codec/cuda_nvjpeg_library.h"
+#include "memory/same_call_testing.h"
 
 namespace stoker::nvjpeg {
 namespace {
-
-// Of the same kind in a call: pointers, or numbers of the same size.
-template <class A, class B>
-constexpr bool kSameKind = std::is_pointer_v<A> == std::is_pointer_v<B> && sizeof(A) == sizeof(B);
-
-template <class A, class B>
-struct SameCall : std::false_type {};
-template <class A, class... As, class B, class... Bs>
-struct SameCall<A (*)(As...), B (*)(Bs...)>
-    : std::bool_constant<sizeof...(As) == sizeof...(Bs) &&
-                         std::conjunction_v<std::bool_constant<kSameKind<A, B>>,
-                                            std::bool_constant<kSameKind<As, Bs>>...>> {};
 
 #define STOKER_NVJPEG_SAME(member, name, parameters) \
   static_assert(SameCall<decltype(Functions::member), decltype(&::name)>::value, #name);
