@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "memory/cuda_core.h"
 #include "memory/cuda_native.h"
+#include "memory/nvml.h"
 #include "memory/pool.h"
 
 namespace stoker {
@@ -236,6 +237,7 @@ class CudaDevice final : public Device {
   const std::string& name() const override { return core_->name; }
   std::string_view kind() const override { return "cuda"; }
   int index() const override { return core_->index; }
+  const std::string& pci_bus_id() const override { return core_->pci_bus_id; }
   std::unique_ptr<Stream> make_stream(std::string name) override {
     return std::make_unique<CudaStream>(*this, core_, std::move(name));
   }
@@ -252,24 +254,43 @@ class CudaDevice final : public Device {
   std::shared_ptr<Core> core_;
 };
 
-std::string version(int number) {
-  return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
+std::string needed_driver() {
+  return "this build needs one for CUDA " + cuda_version_in_words(CUDART_VERSION / 1000 * 1000) +
+         " or newer";
+}
+
+std::string gpus_in_words(int count) {
+  return std::to_string(count) + (count == 1 ? " GPU" : " GPUs");
+}
+
+std::string why_no_gpu(const std::string& driver, std::optional<int> gpus) {
+  if (gpus == 0) return driver + " finds no GPU in this machine";
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  return driver + (gpus ? " has " + gpus_in_words(*gpus) : " is there") + ", but CUDA sees no GPU" +
+         (visible ? ": CUDA_VISIBLE_DEVICES is '" + std::string(visible) + "'" : "");
 }
 
 std::string why_none(cudaError_t error) {
-  int driver = 0;
-  (void)cudaDriverGetVersion(&driver);
-  const std::string needed =
-      "this build needs one for CUDA " + version(CUDART_VERSION / 1000 * 1000);
-  if (driver == 0) return "no NVIDIA driver (libcuda.so.1) was found; " + needed + " or newer";
-  if (error == cudaErrorInsufficientDriver)
-    return "the NVIDIA driver is for CUDA " + version(driver) + "; " + needed + " or newer";
-  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
-  if (error == cudaErrorNoDevice || error == cudaSuccess)
-    return "the NVIDIA driver (CUDA " + version(driver) + ") sees no GPU" +
-           (visible ? "; CUDA_VISIBLE_DEVICES is '" + std::string(visible) + "'" : "");
-  return "the NVIDIA driver (CUDA " + version(driver) + ") gives " + cudaGetErrorString(error) +
-         " (" + cudaGetErrorName(error) + ")";
+  const Nvml nvml;
+  int cuda = 0;
+  (void)cudaDriverGetVersion(&cuda);
+  if (nvml.status() == nvml::kLibRmVersionMismatch)
+    return "the NVIDIA driver's libraries are of another version than what the system has loaded "
+           "of it; after an update restart the system (" +
+           nvml.missing() + ")";
+  if (nvml.status() == nvml::kDriverNotLoaded)
+    return "the NVIDIA driver's libraries are there, but the driver is not loaded (" +
+           nvml.missing() + ")";
+  const std::optional<std::string> version = nvml.driver();
+  const std::string driver = "the NVIDIA driver" + (version ? " " + *version : "");
+  if (cuda == 0 && version)
+    return driver + " is there, but its libcuda.so.1 was not found (a container needs the " +
+           "driver capability 'compute'); " + needed_driver();
+  if (cuda == 0) return "no NVIDIA driver (libcuda.so.1) was found; " + needed_driver();
+  const std::string both = driver + " (CUDA " + cuda_version_in_words(cuda) + ")";
+  if (error == cudaErrorInsufficientDriver) return both + " is too old; " + needed_driver();
+  if (error == cudaErrorNoDevice || error == cudaSuccess) return why_no_gpu(both, nvml.gpus());
+  return both + " gives " + cudaGetErrorString(error) + " (" + cudaGetErrorName(error) + ")";
 }
 
 }  // namespace

@@ -56,6 +56,9 @@ Core::Core(int index)
   const Current current(index);
   size_t free = 0;
   require(cudaMemGetInfo(&free, &usage_.limit), "asking for its memory");
+  char place[32] = {};
+  require(cudaDeviceGetPCIBusId(place, sizeof place, index), "asking for its place");
+  pci_bus_id = place;
   cudaMemPoolProps properties = {};
   properties.allocType = cudaMemAllocationTypePinned;
   properties.location.type = cudaMemLocationTypeDevice;

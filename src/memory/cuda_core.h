@@ -35,6 +35,7 @@ class Core {
 
   const int index;
   const std::string name;  // "cuda:0"
+  std::string pci_bus_id;  // set by the constructor
 
   // Throws DeviceError for anything but success: Note [Failures of a GPU].
   void require(cudaError_t error, std::string_view doing) const;

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -101,6 +102,10 @@ cudaError_t cudaSetDevice(int device) {
 cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
   *free = *total = cuda().memory;
   return noted("cudaMemGetInfo", cuda().current);
+}
+cudaError_t cudaDeviceGetPCIBusId(char* id, int length, int device) {
+  std::snprintf(id, static_cast<size_t>(length), "%s", cuda().bus_ids.at(device).c_str());
+  return noted("cudaDeviceGetPCIBusId");  // of whatever GPU, from any
 }
 const char* cudaGetErrorString(cudaError_t e) {
   return e == cudaSuccess ? "no error" : "it failed";

@@ -26,6 +26,7 @@ struct Launch {
 struct Cuda {
   int devices = 2, driver = 13010;
   size_t memory = size_t{1} << 30;  // of each device
+  std::vector<std::string> bus_ids = {"0000:65:00.0", "0000:C1:00.0"};  // by device
   inline static thread_local int current = 0;  // the calling thread's device
   std::map<std::string, std::vector<cudaError_t>> errors;  // by function: for its next calls
   cudaError_t lost = cudaSuccess;  // what every call gives from now on

@@ -12,14 +12,21 @@
 #include <utility>
 
 #include "memory/cuda_fake_testing.h"
+#include "memory/nvml.h"
+#include "memory/nvml_stand_in_testing.h"
 #include "memory/simulated_testing.h"
 
 namespace stoker {
 namespace {
 
+using namespace std::string_literals;
+
 class Cuda : public testing::Test {
  protected:
-  void SetUp() override { fake::reset(); }
+  void SetUp() override {
+    fake::reset();
+    setenv("STOKER_NVML", "/nowhere", 1);
+  }
   void TearDown() override {
     EXPECT_TRUE(fake::cuda().allocated.empty());
     EXPECT_EQ(fake::cuda().streams, 0);
@@ -27,27 +34,71 @@ class Cuda : public testing::Test {
     EXPECT_EQ(fake::cuda().pools, 0);
     unsetenv("STOKER_SYNC");
     unsetenv("CUDA_VISIBLE_DEVICES");
+    unsetenv("STOKER_NVML");
   }
   static std::string missing() { return find_cuda_devices().missing; }
 };
+
+constexpr const char* kNeeded = "this build needs one for CUDA 13.0 or newer";
 
 TEST_F(Cuda, SaysWhatIsMissing) {
   auto& c = fake::cuda();
   c.errors["cudaGetDeviceCount"] = {cudaErrorInsufficientDriver, cudaErrorInsufficientDriver,
                                     cudaErrorNoDevice, cudaErrorUnknown};
   c.driver = 0;
-  EXPECT_EQ(missing(),
-            "no NVIDIA driver (libcuda.so.1) was found; this build needs one for CUDA 13.0 or "
-            "newer");
+  EXPECT_EQ(missing(), "no NVIDIA driver (libcuda.so.1) was found; "s + kNeeded);
   c.driver = 12040;
-  EXPECT_EQ(missing(),
-            "the NVIDIA driver is for CUDA 12.4; this build needs one for CUDA 13.0 or newer");
+  EXPECT_EQ(missing(), "the NVIDIA driver (CUDA 12.4) is too old; "s + kNeeded);
   c.driver = 13010;
   setenv("CUDA_VISIBLE_DEVICES", "7", 1);
-  EXPECT_EQ(missing(), "the NVIDIA driver (CUDA 13.1) sees no GPU; CUDA_VISIBLE_DEVICES is '7'");
+  EXPECT_EQ(missing(),
+            "the NVIDIA driver (CUDA 13.1) is there, but CUDA sees no GPU: "
+            "CUDA_VISIBLE_DEVICES is '7'");
   EXPECT_TRUE(has(missing(), "CUDA 13.1) gives it failed"));
   c.devices = 0;
-  EXPECT_TRUE(has(missing(), "sees no GPU"));
+  unsetenv("CUDA_VISIBLE_DEVICES");
+  EXPECT_EQ(missing(), "the NVIDIA driver (CUDA 13.1) is there, but CUDA sees no GPU");
+}
+
+TEST_F(Cuda, SaysMoreWhereTheDriverTellsMore) {
+  const fake::StandInNvml nvml;
+  auto& c = fake::cuda();
+  nvml->driver = "535.54.03";
+  c.errors["cudaGetDeviceCount"] = {cudaErrorInsufficientDriver, cudaErrorInsufficientDriver};
+  c.driver = 0;
+  EXPECT_EQ(missing(),
+            "the NVIDIA driver 535.54.03 is there, but its libcuda.so.1 was not found (a container "
+            "needs the driver capability 'compute'); "s +
+                kNeeded);
+  c.driver = 12020;
+  EXPECT_EQ(missing(), "the NVIDIA driver 535.54.03 (CUDA 12.2) is too old; "s + kNeeded);
+  c.devices = 0;
+  EXPECT_EQ(missing(), "the NVIDIA driver 535.54.03 (CUDA 12.2) finds no GPU in this machine");
+  nvml->gpus.resize(1);
+  EXPECT_EQ(missing(), "the NVIDIA driver 535.54.03 (CUDA 12.2) has 1 GPU, but CUDA sees no GPU");
+  nvml->gpus.resize(2);
+  setenv("CUDA_VISIBLE_DEVICES", "", 1);
+  EXPECT_EQ(missing(),
+            "the NVIDIA driver 535.54.03 (CUDA 12.2) has 2 GPUs, but CUDA sees no GPU: "
+            "CUDA_VISIBLE_DEVICES is ''");
+}
+
+TEST_F(Cuda, TellsApartWhyADriverDoesNotWork) {
+  const fake::StandInNvml nvml;
+  fake::cuda().errors["cudaGetDeviceCount"] = {cudaErrorUnknown, cudaErrorNoDevice};
+  nvml->errors = {{"nvmlInit_v2", nvml::kLibRmVersionMismatch}};
+  EXPECT_TRUE(has(missing(), "are of another version than what the system has loaded of it"));
+  nvml->errors = {{"nvmlInit_v2", nvml::kDriverNotLoaded}};
+  EXPECT_TRUE(has(missing(), "the driver is not loaded (NVML ("));
+}
+
+TEST_F(Cuda, NvmlIsAskedByPlaceAndNotByNumber) {
+  const fake::StandInNvml nvml;
+  nvml->gpus = {{.bus_id = "0000:C1:00.0", .uuid = "GPU-second", .memory = {}},
+                {.bus_id = "0000:65:00.0", .uuid = "GPU-first", .memory = {}}};
+  const CudaFound found = find_cuda_devices();
+  EXPECT_EQ(Nvml().gpu(found.devices[0]->pci_bus_id()).uuid, "GPU-first");
+  EXPECT_EQ(Nvml().gpu(found.devices[1]->pci_bus_id()).uuid, "GPU-second");
 }
 
 TEST_F(Cuda, AGpuThatDoesNotStartIsNotLeftOut) {

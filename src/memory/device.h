@@ -174,6 +174,8 @@ class Device {
   virtual const std::string& name() const = 0;  // "simulated:0"
   virtual std::string_view kind() const = 0;  // "simulated"
   virtual int index() const = 0;  // 0; of a GPU, as the CUDA runtime counts them
+  // Its place in the machine, "0000:65:00.0"; "" where it has none.
+  virtual const std::string& pci_bus_id() const = 0;
   virtual std::unique_ptr<Stream> make_stream(std::string name) = 0;
   virtual std::unique_ptr<Event> make_event() = 0;
   // Host memory that the device reads and writes by itself, aligned to a page. Slow; letting go of

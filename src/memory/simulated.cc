@@ -248,6 +248,7 @@ SimulatedDevice::SimulatedDevice(const SimulatedOptions& options, int index)
 const std::string& SimulatedDevice::name() const { return core_->name; }
 
 int SimulatedDevice::index() const { return core_->index; }
+const std::string& SimulatedDevice::pci_bus_id() const { return core_->options.pci_bus_id; }
 
 std::unique_ptr<Stream> SimulatedDevice::make_stream(std::string name) {
   return std::make_unique<SimulatedStream>(*this, core_, std::move(name));

@@ -36,6 +36,7 @@ struct SimulatedOptions {
   double memory_bytes_per_ns = 1500;  // on the device
   uint64_t seed = 1;
   size_t timeline_limit = 1 << 16;  // entries; older ones are forgotten
+  std::string pci_bus_id;
 };
 
 // What faults are counted by.
@@ -55,6 +56,7 @@ class SimulatedDevice final : public Device {
   const std::string& name() const override;
   std::string_view kind() const override { return "simulated"; }
   int index() const override;
+  const std::string& pci_bus_id() const override;
   std::unique_ptr<Stream> make_stream(std::string name) override;
   std::unique_ptr<Event> make_event() override;
   std::shared_ptr<Buffer> try_pin(size_t bytes) override;
