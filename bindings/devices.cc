@@ -1,10 +1,13 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 // Which devices there are.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include "base/error.h"
 #include "codec/device_decoder.h"
+#include "memory/nvml.h"
 #include "memory/simulated.h"
 #include "parts.h"
 
@@ -12,7 +15,25 @@ namespace stoker::python {
 
 namespace {
 
-nb::dict describe(Device& device) {
+// What is not told is None.
+void describe_gpu(nb::dict& d, const Nvml& nvml, const Device& device) {
+  const bool is_gpu = !device.pci_bus_id().empty();
+  const GpuFacts f =
+      is_gpu ? nvml.gpu(device.pci_bus_id()) : GpuFacts{.missing = device.name() + " is no GPU"};
+  d["pci_bus_id"] = is_gpu ? nb::cast(device.pci_bus_id()) : nb::none();
+  d["driver"] = is_gpu ? nvml.driver() : std::nullopt;
+  const std::optional<int> cuda = is_gpu ? nvml.cuda() : std::nullopt;
+  d["driver_cuda"] = cuda ? nb::cast(cuda_version_in_words(*cuda)) : nb::none();
+  d["uuid"] = f.uuid;
+  d["memory_total"] = f.memory_total;
+  d["memory_used"] = f.memory_used;
+  d["utilization"] = f.utilization;
+  d["jpeg_utilization"] = f.jpeg_utilization;
+  d["near_cpus"] = f.near_cpus;
+  d["untold"] = f.missing;
+}
+
+nb::dict describe(Device& device, const Nvml& nvml) {
   const DeviceUsage usage = device.usage();
   nb::dict d;
   d["name"] = device.name();
@@ -25,6 +46,7 @@ nb::dict describe(Device& device) {
   d["high_water"] = usage.high_water;
   d["pinned"] = usage.pinned;
   d["pinned_high_water"] = usage.pinned_high_water;
+  describe_gpu(d, nvml, device);
   return d;
 }
 
@@ -56,7 +78,8 @@ void bind_devices(nb::module_& m) {
       "devices",
       [] {
         nb::list l;
-        for (Device* d : devices()) l.append(describe(*d));
+        const Nvml nvml;
+        for (Device* d : devices()) l.append(describe(*d, nvml));
         return l;
       },
       "A dict for each device, of what stoker.Device names.");

@@ -26,6 +26,13 @@ def test_simulated_devices_are_there_when_asked_for() -> None:
     assert missing == "simulated devices were asked for"
 
 
+def test_what_no_driver_tells_is_none() -> None:
+    done = run_script(
+        "import stoker; print(*stoker.devices()[0][-10:], sep='|')", STOKER_SIMULATED_DEVICES="1"
+    )
+    assert done.stdout == "|".join(["None"] * 9 + ["simulated:0 is no GPU\n"])
+
+
 def test_without_a_gpu_it_is_said_what_is_missing() -> None:
     devices, missing = shown(STOKER_SIMULATED_DEVICES="")
     if os.environ.get("STOKER_REQUIRE_GPU") == "1":

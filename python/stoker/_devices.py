@@ -23,6 +23,20 @@ class Device(NamedTuple):
       process hold there, and the most they held.
     - ``pinned``, ``pinned_high_water``: bytes of host memory that are locked for copies to it, and
       the most there were.
+
+    What a GPU's driver tells through NVML at the moment of the call, found by the GPU's place and
+    never by its number; None where it does not tell:
+
+    - ``pci_bus_id``: its place, ``"0000:65:00.0"`` (this much CUDA tells). ``uuid``: ``"GPU-..."``.
+    - ``driver``: the driver's version, ``"580.65.06"``. ``driver_cuda``: the newest CUDA that it is
+      for, ``"13.0"``.
+    - ``memory_total``: bytes that it has, with what the driver keeps back for itself.
+      ``memory_used``: bytes of these that all processes and the driver hold.
+    - ``utilization``: percent of the driver's last sample in which kernels ran;
+      ``jpeg_utilization``: percent that the JPEG engine was busy.
+    - ``near_cpus``: the CPUs nearest to it, where workers run with ``Pipeline(set_affinity=True)``.
+    - ``untold``: which of these are None and why, in words; ``""`` if none is. A GPU in MIG mode
+      tells none: a device is a part of it then.
     """
 
     name: str
@@ -34,6 +48,16 @@ class Device(NamedTuple):
     high_water: int
     pinned: int
     pinned_high_water: int
+    pci_bus_id: str | None
+    driver: str | None
+    driver_cuda: str | None
+    uuid: str | None
+    memory_total: int | None
+    memory_used: int | None
+    utilization: int | None
+    jpeg_utilization: int | None
+    near_cpus: list[int] | None
+    untold: str
 
 
 def devices() -> list[Device]:
