@@ -39,6 +39,7 @@ PipelineOptions options_of(const nb::dict& d) {
   take(d, "shard_id", o.shard_id);
   take(d, "num_shards", o.num_shards);
   take(d, "device_id", o.device_id);
+  take(d, "set_affinity", o.set_affinity);
   take(d, "fuse", o.rewrites.fuse);
   take(d, "demand", o.rewrites.demand);
   return o;

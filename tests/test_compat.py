@@ -206,7 +206,7 @@ def test_what_has_no_effect_is_reported(tmp_path: Path) -> None:
         tmp_path,
         """
         from nvidia.dali import backend, fn, pipeline_def
-        @pipeline_def(batch_size=2, num_threads=1, device_id=None, set_affinity=True)
+        @pipeline_def(batch_size=2, num_threads=1, device_id=None, max_streams=2)
         def pipe():
             return fn.random.uniform(bytes_per_sample_hint=8)
         pipe().run()
@@ -217,7 +217,7 @@ def test_what_has_no_effect_is_reported(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert done.stderr.splitlines() == [
         "stoker.run: accepted without effect:",
-        "stoker.run:   Pipeline(set_affinity=True)",
+        "stoker.run:   Pipeline(max_streams=2)",
         "stoker.run:   random.uniform(bytes_per_sample_hint=8)",
         "stoker.run:   backend.ReleaseUnusedMemory()",
     ]

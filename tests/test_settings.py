@@ -5,12 +5,14 @@
 from __future__ import annotations
 
 import inspect
+import os
 import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 
+from helpers import make, run_script
 from stoker import DataNode, Pipeline, errors, fn, pipeline_def, types
 
 
@@ -117,6 +119,37 @@ def test_a_pipeline_needs_a_batch_size_and_outputs() -> None:
         Pipeline(batch_size=1).run()
     with pytest.raises(errors.GraphError, match="at least one output"):
         Pipeline(batch_size=1).set_outputs()
+
+
+AFFINITY = """
+import os
+from stoker import Pipeline, fn
+with Pipeline(batch_size=2, num_threads=3, set_affinity=True) as pipe:
+    pipe.set_outputs(fn.random.uniform())
+pipe.run()
+own = os.sched_getaffinity(0)
+others = [os.sched_getaffinity(int(t)) for t in os.listdir("/proc/self/task")]
+print(sum(cpus == {max(own)} for cpus in others), len(own), pipe.plan().splitlines()[-1], sep="|")
+"""
+
+
+def test_workers_run_where_the_established_variable_says() -> None:
+    last = max(os.sched_getaffinity(0))
+    done = run_script(AFFINITY, DALI_AFFINITY_MASK=f"{last},{last}", STOKER_SIMULATED_DEVICES="")
+    assert not done.returncode, done.stderr
+    threads, cpus, words = done.stdout.strip().split("|")
+    assert int(threads) >= 2 and (cpus == "1" or threads == "2")
+    assert words == (
+        f"workers: on CPUs {last}, {last} (DALI_AFFINITY_MASK); the others on any CPU: "
+        "the pipeline has no device"
+    )
+
+
+def test_a_wrong_affinity_is_refused() -> None:
+    done = run_script(AFFINITY, DALI_AFFINITY_MASK="first")
+    assert "GraphError: DALI_AFFINITY_MASK takes numbers of CPUs" in done.stderr
+    with pytest.raises(errors.GraphError, match="set_affinity is 'yes'"):
+        make(fn.random.uniform, set_affinity="yes").build()
 
 
 def test_define_graph() -> None:

@@ -30,7 +30,6 @@ WITHOUT_EFFECT: dict[str, Any] = {
     "exec_pipelined": True,
     "experimental_exec_dynamic": None,
     "max_streams": None,
-    "set_affinity": False,
     "stream_policy": None,
 }
 
@@ -49,6 +48,7 @@ class Options(NamedTuple):
     batch_size: int | None
     num_threads: int | None
     device_id: int | None
+    set_affinity: bool
     seed: int | None
     prefetch_queue_depth: int
     on_error: str

@@ -45,6 +45,9 @@ class Pipeline(Facts, Saved, Styles):
     - ``num_threads``: CPU workers; default: the CPUs that this process may use.
     - ``device_id``: the GPU; None for a pipeline on the CPU alone; "auto": the launcher's local
       rank.
+    - ``set_affinity``: whether the workers run on the CPUs near the GPU, as far as NVML tells them
+      and this process may use them. ``DALI_AFFINITY_MASK=3,5`` in the environment puts the first
+      two workers on these CPUs. ``plan()`` says which they are, or what is missing.
     - ``seed``: of everything random; None draws one and keeps it in the state.
     - ``prefetch_queue_depth``: batches prepared ahead.
     - ``on_error``: what a damaged sample does: ``"raise"``, ``"skip"`` (a shorter batch) or
@@ -119,7 +122,6 @@ class Pipeline(Facts, Saved, Styles):
             "exec_pipelined": exec_pipelined,
             "exec_async": exec_async,
             "bytes_per_sample": bytes_per_sample,
-            "set_affinity": set_affinity,
             "max_streams": max_streams,
             "default_cuda_stream_priority": default_cuda_stream_priority,
         }

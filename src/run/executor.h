@@ -7,6 +7,7 @@
 #include "batch/batch.h"
 #include "io/fetch.h"
 #include "memory/pool.h"
+#include "run/affinity.h"
 #include "run/chain.h"
 
 namespace stoker {
@@ -23,6 +24,7 @@ struct ExecutorOptions {
   bool pipelined = true;
   int device_id = 0;  // of the device stage
   size_t device_memory_limit = SIZE_MAX;  // bytes
+  std::vector<Cpus> worker_cpus;  // where workers run: Affinity::cpus
 };
 
 // One step, as the user gets it.

@@ -6,6 +6,7 @@
 
 #include <random>
 
+#include "run/affinity.h"
 #include "run/state.h"
 
 namespace stoker {
@@ -56,7 +57,7 @@ ExecutorOptions executor_options(const PipelineOptions& o) {
   e.scratch_limit = o.memory_limit / 8 * 3;
   const size_t read_ahead = o.read_ahead_limit.value_or(static_cast<size_t>(o.num_threads) << 24);
   e.read_ahead_limit = std::min(read_ahead, o.memory_limit / 8);
-  e.device_id = o.device_id;
+  e.device_id = o.device_id.value_or(0);
   e.device_memory_limit = o.device_memory_limit ? o.device_memory_limit : SIZE_MAX;
   e.pipelined = o.executor == "pipelined";
   return e;
@@ -91,6 +92,14 @@ void require_device(const Graph& graph, int device_id) {
   }
 }
 
+// Whose work the pipeline does; null when it was told of none.
+const Device* device_of(const Plan& plan, std::optional<int> device_id) {
+  if (!plan.has_device_stage() && !device_id) return nullptr;
+  const std::vector<Device*> all = devices();
+  const auto at = static_cast<size_t>(device_id.value_or(0));
+  return at < all.size() ? all[at] : nullptr;
+}
+
 }  // namespace
 
 BatchError::BatchError(std::vector<SampleFailure> samples, int64_t batch_size)
@@ -115,14 +124,21 @@ Pipeline::Pipeline(Graph graph, const PipelineOptions& options)
   if (options_.seed_is_drawn) options_.seed = drawn_seed();
   if (!options_.memory_limit) options_.memory_limit = half_of_memory();
   executor_options_ = executor_options(options_);
-  require_device(graph, options_.device_id);
+  require_device(graph, executor_options_.device_id);
   plan_ = std::make_shared<const Plan>(
       std::move(graph),
       PlanOptions{options_.batch_size, options_.shard_id, options_.num_shards, options_.rewrites});
+  if (options_.set_affinity && executor_options_.pipelined) {
+    Affinity affinity =
+        affinity_for(options_.num_threads, device_of(*plan_, options_.device_id), usable_cpus());
+    executor_options_.worker_cpus = std::move(affinity.cpus);
+    affinity_words_ = std::move(affinity.words);
+  }
   pool_ = std::make_unique<HostPool>(
       executor_options_.output_limit,
-      plan_->has_device_stage() ? std::make_shared<PinnedBlocks>(device(options_.device_id))
-                                : system_blocks());
+      plan_->has_device_stage()
+          ? std::make_shared<PinnedBlocks>(device(executor_options_.device_id))
+          : system_blocks());
   size_t fed_limit = options_.memory_limit / 8;
   if (plan_->reader_count() && plan_->input_count()) {
     fed_limit /= 2;
@@ -237,7 +253,8 @@ std::vector<std::string> Pipeline::restore(const std::string& text, bool force) 
 std::string Pipeline::plan_in_words() const {
   std::string s = plan_->str();
   if (!plan_->mixed_nodes().empty())
-    s += "mixed: " + decoder_kind(device(options_.device_id)).words + "\n";
+    s += "mixed: " + decoder_kind(device(executor_options_.device_id)).words + "\n";
+  if (!affinity_words_.empty()) s += "workers: " + affinity_words_ + "\n";
   return s;
 }
 
@@ -282,7 +299,8 @@ Pipeline::Stats Pipeline::stats() const {
   s.fed = feeds_->usage();
   s.fed_limit = plan_->input_count() ? s.fed.limit : 0;
   s.failures = failures_;
-  if (!plan_->mixed_nodes().empty()) s.decoder = decoder_kind(device(options_.device_id)).name;
+  if (!plan_->mixed_nodes().empty())
+    s.decoder = decoder_kind(device(executor_options_.device_id)).name;
   return s;
 }
 

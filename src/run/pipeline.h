@@ -26,7 +26,8 @@ struct PipelineOptions {
   std::optional<size_t> read_ahead_limit;
   std::string executor = "pipelined";  // or "simple"
   int shard_id = 0, num_shards = 1;  // of a pipeline without a reader
-  int device_id = 0;  // where the graph has operators on a GPU
+  std::optional<int> device_id;  // where the graph has operators on a GPU; none: the first
+  bool set_affinity = false;  // workers run on CPUs near the device: run/affinity.h
   Rewrites rewrites = {};
 };
 
@@ -68,7 +69,7 @@ class Pipeline {
   Feeds& feeds();
 
   const Plan& plan() const { return *plan_; }
-  std::string plan_in_words() const;  // and who decodes for a device
+  std::string plan_in_words() const;  // and who decodes for a device, where workers run
   const PipelineOptions& options() const { return options_; }
   uint64_t seed() const { return *options_.seed; }
   int64_t steps_left() const;  // in this epoch, the coming one included
@@ -105,6 +106,7 @@ class Pipeline {
   std::shared_ptr<const Plan> plan_;
   PipelineOptions options_;
   ExecutorOptions executor_options_;
+  std::string affinity_words_;
   std::unique_ptr<HostPool> pool_;
   std::unique_ptr<Feeds> feeds_;
   std::vector<int64_t> cursors_;  // after what the user received

@@ -28,7 +28,11 @@ Pipelined::Pipelined(std::shared_ptr<const Plan> plan, const ExecutorOptions& op
     const DeviceHelp help{device_ ? device_->decoder() : nullptr, i};
     workers_.push_back(std::make_unique<Worker>(*plan_, options_, fetchers_, pool_, help));
   }
-  for (auto& w : workers_) w->thread = std::thread([this, &w = *w] { work(w); });
+  for (size_t i = 0; i < workers_.size(); ++i)
+    workers_[i]->thread = std::thread([this, i] {
+      if (!options_.worker_cpus.empty()) run_on(options_.worker_cpus[i]);
+      work(*workers_[i]);
+    });
   if (device_) {
     bell_ = std::make_shared<Bell>();
     bell_->executor = this;
