@@ -7,22 +7,14 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
-import cv2
 import numpy as np
 from PIL import Image
 
 from helpers import Array
 
-_SAMPLING = {
-    "444": cv2.IMWRITE_JPEG_SAMPLING_FACTOR_444,
-    "422": cv2.IMWRITE_JPEG_SAMPLING_FACTOR_422,
-    "440": cv2.IMWRITE_JPEG_SAMPLING_FACTOR_440,
-    "420": cv2.IMWRITE_JPEG_SAMPLING_FACTOR_420,
-    "411": cv2.IMWRITE_JPEG_SAMPLING_FACTOR_411,
-}
-
+SAMPLINGS = ("444", "422", "440", "420", "411")
 KINDS = (
-    *_SAMPLING,
+    *SAMPLINGS,
     "gray",
     "cmyk",
     "progressive",
@@ -53,27 +45,16 @@ def picture(height: int, width: int, seed: int = 0) -> Array:
 
 def encode(pixels: Array, kind: str = "420", exif_orientation: int = 0, quality: int = 88) -> bytes:
     """A JPEG file of one of KINDS."""
-    if kind in _SAMPLING or kind in ("restart 411", "progressive 422"):
-        sampling = kind.split()[-1]
-        flags = [
-            cv2.IMWRITE_JPEG_QUALITY,
-            quality,
-            cv2.IMWRITE_JPEG_SAMPLING_FACTOR,
-            _SAMPLING[sampling],
-        ]
-        if kind.startswith("restart"):
-            flags += [cv2.IMWRITE_JPEG_RST_INTERVAL, 5]
-        if kind.startswith("progressive"):
-            flags += [cv2.IMWRITE_JPEG_PROGRESSIVE, 1]
-        ok, data = cv2.imencode(".jpg", cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR), flags)
-        assert ok
-        return data.tobytes()
+    if kind.split()[-1] in ("440", "411"):
+        return _encode_with_opencv(pixels, kind, quality)
     image = Image.fromarray(pixels)
     options: dict[str, object] = {"quality": quality}
     if kind in ("gray", "progressive gray"):
         image = image.convert("L")
     elif kind == "cmyk":
         image = image.convert("CMYK")
+    if kind.split()[-1] in SAMPLINGS:
+        options["subsampling"] = ":".join(kind.split()[-1])
     if kind.startswith("progressive"):
         options["progressive"] = True
     elif kind == "restart":
@@ -91,6 +72,19 @@ def encode(pixels: Array, kind: str = "420", exif_orientation: int = 0, quality:
     buffer = io.BytesIO()
     image.save(buffer, "JPEG", **options)
     return buffer.getvalue()
+
+
+def _encode_with_opencv(pixels: Array, kind: str, quality: int) -> bytes:
+    """Of a sampling that Pillow does not write."""
+    import cv2
+
+    sampling = getattr(cv2, f"IMWRITE_JPEG_SAMPLING_FACTOR_{kind.split()[-1]}")
+    flags = [cv2.IMWRITE_JPEG_QUALITY, quality, cv2.IMWRITE_JPEG_SAMPLING_FACTOR, sampling]
+    if kind.startswith("restart"):
+        flags += [cv2.IMWRITE_JPEG_RST_INTERVAL, 5]
+    ok, data = cv2.imencode(".jpg", cv2.cvtColor(pixels, cv2.COLOR_RGB2BGR), flags)
+    assert ok
+    return data.tobytes()
 
 
 def pillow(data: bytes | Path, mode: str = "RGB") -> Array:

@@ -4,18 +4,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from nvjpeg_files import READY, write_pictures
 
 from helpers import Array, assert_same, samples_of
-from jpegs import encode, picture
 from stoker import Device, Pipeline, fn, types
 from stoker.errors import SampleError
 
-KINDS = ("444", "422", "440", "420", "gray", "progressive", "optimised", "coarse")
 NEAR_MEAN, NEAR_MOST = 2.0, 60.0  # levels of 255; another inverse transform and upsampling
 
 
@@ -26,14 +26,7 @@ def nvjpeg(gpu: Device) -> None:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two sizes of every kind; the larger ones have odd sizes."""
-    root = tmp_path_factory.mktemp("nvjpeg")
-    (root / "all").mkdir()
-    for i, kind in enumerate(KINDS):
-        for j, (height, width) in enumerate(((64, 80), (301 + i, 403 - 2 * i))):
-            data = encode(picture(height, width, i), kind)
-            (root / "all" / f"{i}{j}.jpg").write_bytes(data)
-    return root
+    return READY if READY.is_dir() else write_pictures(tmp_path_factory.mktemp("nvjpeg"))
 
 
 def pipeline(
@@ -68,12 +61,17 @@ WAYS = [
 
 
 @pytest.mark.parametrize("how", WAYS, ids=str)
-def test_pixels_are_near_the_cpus(folder: Path, how: dict[str, Any]) -> None:
+def test_pixels_are_near_the_cpus(
+    folder: Path, how: dict[str, Any], record_property: Callable[[str, object], None]
+) -> None:
     pipe = pipeline(folder, "mixed", **how)
     got, expected = run(pipe), run(pipeline(folder, "cpu", **how))
     assert pipe.stats()["decoder"] == "nvJPEG"
     changed = [not np.array_equal(g[0], e[0]) for g, e in zip(got, expected, strict=True)]
     assert sum(changed) > len(changed) / 2, "the CPU decoded them"
+    far = [np.abs(g[0].astype(int) - e[0].astype(int)) for g, e in zip(got, expected, strict=True)]
+    record_property("mean_distance_from_the_cpu", float(np.mean([f.mean() for f in far])))
+    record_property("largest_distance_from_the_cpu", int(max(f.max() for f in far)))
     for i, (g, e) in enumerate(zip(got, expected, strict=True)):
         for k, (x, y) in enumerate(zip(g, e, strict=True)):
             assert x.shape == y.shape and x.dtype == y.dtype

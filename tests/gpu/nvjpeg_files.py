@@ -1,0 +1,33 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""The files that nvJPEG is tested with: nvjpeg_files.py FOLDER.
+
+One of their kinds takes OpenCV to write; a gpu-check folder has them ready beside this file.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+KINDS = ("444", "422", "440", "420", "gray", "progressive", "optimised", "coarse")
+READY = Path(__file__).with_suffix("")
+
+
+def write_pictures(root: Path) -> Path:
+    """Two sizes of every kind; the larger ones have odd sizes."""
+    from jpegs import encode, picture, write_folder
+
+    return write_folder(
+        root,
+        {
+            f"all/{i}{j}.jpg": encode(picture(height, width, i), kind)
+            for i, kind in enumerate(KINDS)
+            for j, (height, width) in enumerate(((64, 80), (301 + i, 403 - 2 * i)))
+        },
+    )
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+    write_pictures(Path(sys.argv[1]))
