@@ -12,24 +12,39 @@ nothing is measured. Ends with 0 when all that could run passed.
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import os
 import platform
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
+import zipfile
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
+SITE = HERE / "site"
 LIMIT_S = 1200
+CPP_TESTS = ["bin/stoker_run_test", "--gtest_filter=DeviceStage.*:DeviceMemory.*:Rounds.*"]
+SANITIZERS = ("memcheck", "racecheck")
+DEVICES = "import json, stoker; print(json.dumps([d._asdict() for d in stoker.devices()]))"
+
+
+def install() -> None:
+    """The wheels into SITE, without pip, which need not be there: they hold packages alone."""
+    shutil.rmtree(SITE, ignore_errors=True)
+    for wheel in sorted((HERE / "wheels").glob("*.whl")):
+        with zipfile.ZipFile(wheel) as files:
+            files.extractall(SITE)
 
 
 def environment(simulated: bool) -> dict[str, str]:
     env = {
         **os.environ,
         "LD_LIBRARY_PATH": f"{HERE / 'lib'}:{os.environ.get('LD_LIBRARY_PATH', '')}",
-        "PYTHONPATH": str(HERE / "python"),
+        "PYTHONPATH": str(SITE),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
     env.pop("STOKER_SIMULATED_DEVICES", None)
@@ -76,29 +91,33 @@ class Check:
         if code != 0:
             entry["output"] = text[-6000:]
         self.result["tests"][name] = entry
-        print(f"{'pass' if code == 0 else 'FAIL'}  {name}  {counts}", flush=True)
+        print(f"{'pass' if code == 0 else 'FAIL'}  {name}  {counts or ''}", flush=True)
 
-    def cpp_tests(self) -> None:
+    def leave_out(self, name: str, why: str) -> None:
+        self.result["not_run"][name] = why
+        print(f"----  {name}: {why}", flush=True)
+
+    def cpp_tests(self, name: str, *tool: str) -> None:
         report = HERE / "cpp.json"
         report.unlink(missing_ok=True)
-        code, text = self.run(
-            [
-                "bin/stoker_run_test",
-                "--gtest_filter=DeviceStage.*:DeviceMemory.*",
-                f"--gtest_output=json:{report}",
-            ]
-        )
+        code, text = self.run([*tool, *CPP_TESTS, f"--gtest_output=json:{report}"])
         counts = {}
         if report.exists():
             told = json.loads(report.read_text())
             counts = {"tests": told["tests"], "failed": told["failures"] + told["errors"]}
-        self.note("C++: bytes, memory, limits", code or int(not counts.get("tests")), counts, text)
+        self.note(name, code or int(not counts.get("tests")), counts, text)
+
+    def sanitized(self) -> None:
+        """The C++ tests under the tools of CUDA's own sanitizer."""
+        program = shutil.which("compute-sanitizer")
+        if self.simulated or not program:
+            why = "simulated" if self.simulated else "not on the PATH of this machine"
+            return self.leave_out("compute-sanitizer", why)
+        for tool in SANITIZERS:
+            name = f"C++ under compute-sanitizer, {tool}"
+            self.cpp_tests(name, program, "--tool", tool, "--error-exitcode", "1")
 
     def python_tests(self, name: str, *where: str) -> None:
-        if self.python_problem:
-            self.result["not_run"][name] = self.python_problem
-            print(f"----  {name}: {self.python_problem}", flush=True)
-            return
         report = HERE / "python.xml"
         report.unlink(missing_ok=True)
         code, text = self.run(
@@ -114,20 +133,26 @@ class Check:
         )
         counts = {}
         if report.exists():
-            suite = next(ElementTree.parse(report).getroot().iter("testsuite")).attrib
-            failed = int(suite["failures"]) + int(suite["errors"])
+            suite = next(ElementTree.parse(report).getroot().iter("testsuite"))
             counts = {
-                "tests": int(suite["tests"]),
-                "failed": failed,
-                "skipped": int(suite["skipped"]),
+                "tests": int(suite.attrib["tests"]),
+                "failed": int(suite.attrib["failures"]) + int(suite.attrib["errors"]),
+                "skipped": int(suite.attrib["skipped"]),
             }
+            self.take_figures(name, suite)
         self.note(name, code or int(not counts.get("tests")), counts, text)
 
-    def figures(self, name: str, command: list[str], needs_python: bool) -> None:
-        problem = self.python_problem if needs_python else ""
-        if problem:
-            self.result["not_run"][name] = problem
-            return
+    def take_figures(self, name: str, suite: ElementTree.Element) -> None:
+        """What tests measured: their record_property()."""
+        told = [
+            {"test": case.attrib["name"]}
+            | {p.attrib["name"]: float(p.attrib["value"]) for p in case.iter("property")}
+            for case in suite.iter("testcase")
+        ]
+        if figures := [t for t in told if len(t) > 1]:
+            self.result["figures"][name] = figures
+
+    def figures(self, name: str, command: list[str]) -> None:
         code, text = self.run(command)
         lines = [line for line in text.splitlines() if line.startswith("{")]
         for line in lines:
@@ -135,30 +160,43 @@ class Check:
         self.result["figures"][name] = [json.loads(line) for line in lines]
         self.note(name, code or int(not lines), {}, text)
 
-    def all(self) -> bool:
-        if not self.python_problem:
-            _, devices = self.run(
-                [
-                    sys.executable,
-                    "-c",
-                    "import stoker; print(stoker.devices(), stoker.missing_gpu())",
-                ]
-            )
-            self.result["devices"] = devices.strip()
-            print(devices.strip(), flush=True)
-        self.cpp_tests()
+    def missing_gpu(self) -> str:
+        """What a GPU lacks here, as a program says that needs no Python; "" where there is one."""
+        code, text = self.run(["bin/bench_gpu_fused", "1", "1"])
+        return text.strip() if code and "there is no device" in text else ""
+
+    def without_python(self) -> None:
+        self.cpp_tests("C++: bytes, memory, limits")
+        self.sanitized()
+        self.figures("fused pass", ["bin/bench_gpu_fused"])
+
+    def with_python(self) -> None:
+        install()
+        _, devices = self.run([sys.executable, "-c", DEVICES])
+        print(devices.strip(), flush=True)
+        self.result["devices"] = json.loads(devices) if devices.startswith("[") else devices
         self.python_tests("operators: GPU against CPU", "conformance/test_gpu.py")
         if self.simulated:
-            self.result["not_run"]["nvJPEG, PyTorch"] = "simulated"
+            self.leave_out("the driver, nvJPEG, PyTorch", "simulated")
         else:
+            self.python_tests("the driver", "gpu/test_driver.py")
             self.python_tests("nvJPEG", "gpu/test_nvjpeg.py")
-            has_torch, _ = self.run([sys.executable, "-c", "import torch"])
-            if has_torch == 0:
+            if importlib.util.find_spec("torch"):
                 self.python_tests("PyTorch", "gpu/test_handing_over.py")
             else:
-                self.result["not_run"]["PyTorch"] = "torch cannot be imported"
-        self.figures("fused pass", ["bin/bench_gpu_fused"], False)
-        self.figures("pipeline", [sys.executable, "gpu_pipeline.py", "pictures"], True)
+                self.leave_out("PyTorch", "not there")
+        self.figures("pipeline", [sys.executable, "gpu_pipeline.py", "pictures"])
+
+    def all(self) -> bool:
+        if missing := self.missing_gpu():
+            self.result["missing_gpu"] = missing
+            print(f"FAIL  {missing}", flush=True)
+            return False
+        self.without_python()
+        if self.python_problem:
+            self.leave_out("everything in Python", self.python_problem)
+        else:
+            self.with_python()
         return all(entry["passed_all"] for entry in self.result["tests"].values())
 
 
@@ -168,8 +206,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=HERE / "result.json")
     arguments = parser.parse_args()
     check = Check(arguments.simulated)
-    passed = check.all()
+    check.result["passed"] = check.all()
     arguments.out.write_text(json.dumps(check.result, indent=1) + "\n", encoding="utf-8")
+    passed = check.result["passed"]
     print(f"{'all passed' if passed else 'FAILED'}; written to {arguments.out}")
     sys.exit(0 if passed else 1)
 

@@ -9,24 +9,30 @@ out=$(realpath -m "${1:?usage: make.sh OUT}")
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 [ ! -e "$out" ] || { echo "gpu-check: $out is there already; give a folder that is not" >&2; exit 1; }
 packages=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-mkdir -p "$out"/{bin,lib,python,pictures}
+pip=(.venv/bin/python -m pip --disable-pip-version-check -q)
+mkdir -p "$out"/{bin,lib,pictures,tests,wheels}
 
 cp build/cuda/stoker_run_test build/cuda/bench_gpu_fused "$out/bin"
-cp -rL build/cuda/python/stoker "$out/python/stoker"
-# What these were linked with, but for what every Linux has.
-ldd "$out"/bin/* "$out"/python/stoker/_core*.so | awk '$3 ~ /^\// {print $3}' | sort -u |
-  grep -vE '/(libc|libm|libdl|librt|libpthread)\.so' | xargs -I{} cp -L {} "$out/lib"
+# The wheel as users build it, but with CUDA, in a build folder of its own; ccache knows most of it from build/cuda.
+"${pip[@]}" wheel --no-deps --no-build-isolation --wheel-dir "$out/wheels" . \
+  --config-settings build-dir=build/cuda-wheel --config-settings cmake.define.STOKER_CUDA=ON \
+  --config-settings cmake.define.STOKER_WERROR=ON
 # What the Python tests need, as pinned.
-grep -hiE '^(numpy|pytest|pytest-timeout|pillow|opencv-python-headless)==' requirements/test.txt |
-  xargs .venv/bin/python -m pip install -q --disable-pip-version-check --target "$out/python"
+"${pip[@]}" download --only-binary :all: --dest "$out/wheels" --constraint requirements/test.txt \
+  numpy pillow pytest pytest-timeout
+# What these were linked with, but for what every Linux has.
+ldd "$out"/bin/* build/cuda-wheel/python/stoker/_core*.so | awk '$3 ~ /^\// {print $3}' | sort -u |
+  grep -vE '/(libc|libm|libdl|librt|libpthread)\.so' | xargs -I{} cp -L {} "$out/lib"
 cp "$packages"/nvidia/cu13/lib/libnvjpeg.so.* "$out/lib"
-mkdir -p "$out/tests"
+strip --strip-unneeded "$out"/bin/* "$out"/lib/*
+
 cp -r tests/{conftest.py,helpers.py,jpegs.py,capsules.py,oracles,conformance,gpu,golden} "$out/tests"
+.venv/bin/python tests/gpu/nvjpeg_files.py "$out/tests/gpu/nvjpeg_files"
 cp -r examples "$out"
 cp bench/gpu_pipeline.py tools/gpu_check/{check.py,run.sh} "$out"
 .venv/bin/python examples/synthetic_photos.py "$out/pictures" 256
 .venv/bin/python -c 'import platform; print(".".join(platform.python_version_tuple()[:2]))' >"$out/python_version"
 git describe --always --dirty >"$out/commit"
 find "$out" -name __pycache__ -prune -exec rm -rf {} +
-XZ_OPT='-3 -T0' tar -C "$(dirname "$out")" -cJf "$out.tar.xz" "$(basename "$out")"
+XZ_OPT='-9 -T0' tar -C "$(dirname "$out")" -cJf "$out.tar.xz" "$(basename "$out")"
 echo "gpu-check: $out ($(du -sh "$out" | cut -f1)), packed $(du -h "$out.tar.xz" | cut -f1). There: ./run.sh"
