@@ -24,7 +24,7 @@ cp build/cuda/stoker_run_test build/cuda/bench_gpu_fused "$out/bin"
 ldd "$out"/bin/* build/cuda-wheel/python/stoker/_core*.so | awk '$3 ~ /^\// {print $3}' | sort -u |
   grep -vE '/(libc|libm|libdl|librt|libpthread)\.so' | xargs -I{} cp -L {} "$out/lib"
 cp "$packages"/nvidia/cu13/lib/libnvjpeg.so.* "$out/lib"
-strip --strip-unneeded "$out"/bin/* "$out"/lib/*
+strip --strip-unneeded "$out"/bin/*
 
 cp -r tests/{conftest.py,helpers.py,jpegs.py,capsules.py,oracles,conformance,gpu,golden} "$out/tests"
 .venv/bin/python tests/gpu/nvjpeg_files.py "$out/tests/gpu/nvjpeg_files"
