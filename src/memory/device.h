@@ -7,10 +7,12 @@
 //
 // Note [Device errors]
 // What is wrong when it is asked for (a range outside an allocation, a grid that no device takes)
-// throws DeviceError there. What fails later, on the stream, is kept by the device and thrown once,
-// as a DeviceError that names the work and its stream, by the next call that synchronises or hands
-// out: Stream::synchronize, Event::synchronize, Device::check. Work behind it still runs, on
-// undefined bytes, and its events still come, so nothing hangs.
+// throws DeviceError there. What fails later, on the stream, is a DeviceError that names the work and
+// its stream. The next event recorded there knows of it, and so does what waits for that event:
+// Event::synchronize throws it, however often and whoever else was told. Stream::synchronize and
+// Device::check throw what nobody was told yet. Copies and launches behind it, up to that event, are
+// not done; host calls are, and events still come, so nothing hangs. A GPU that fails mostly does so
+// for good: then everyone is told.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -93,7 +95,8 @@ class Event {
   virtual void synchronize() = 0;  // waits for it; throws what failed: Note [Device errors]
   // What others enqueue on their stream behind this call starts after the point that this event
   // stands for.
-  // Waits for nothing itself. Throws DeviceError, also when this device has no such stream.
+  // Waits for nothing itself. Throws DeviceError, also when this device has no such stream, or when
+  // what this event stands for is known to have failed.
   virtual void hold_back(ForeignStream stream) const = 0;
 };
 

@@ -39,7 +39,9 @@ class SimulatedEvent final : public Event {
   void hold_back(ForeignStream stream) const override {
     std::lock_guard lock(core_->mutex);
     const std::shared_ptr<Lane> lane = core_->foreign(stream);
-    if (ticket_) core_->wait_behind(*lane, ticket_);
+    if (!ticket_) return;
+    Core::throw_failure(ticket_->failure);
+    core_->wait_behind(*lane, ticket_);
   }
 
   bool is_of(const std::shared_ptr<Core>& core) const { return core_ == core; }
@@ -66,7 +68,7 @@ class SimulatedBuffer final : public DeviceBuffer {
       core_->free_on(*lane_, data());
     } catch (const std::exception& e) {
       std::lock_guard lock(core_->mutex);
-      core_->keep_error(e.what());
+      core_->keep_failure(*lane_, e.what());
     }
   }
 
@@ -75,7 +77,7 @@ class SimulatedBuffer final : public DeviceBuffer {
     try {
       core_->wait_behind(*lane_, core_->mark(*core_->foreign(stream)));
     } catch (const std::exception& e) {
-      core_->keep_error(e.what());
+      core_->keep_failure(*lane_, e.what());
     }
   }
 
@@ -114,6 +116,8 @@ class SimulatedStream final : public Stream {
       core_->changed.notify_all();
     }
     thread_.join();
+    std::lock_guard lock(core_->mutex);
+    core_->host_past.merge(lane_->past);
   }
 
   Device& device() const override { return device_; }
@@ -145,11 +149,12 @@ class SimulatedStream final : public Stream {
     const Actor a =
         core_->actor(*lane_, "copy '" + std::string(name) + "' of " + std::to_string(bytes) +
                                  " bytes " + kDirections[static_cast<int>(direction)]);
+    const Fault fault = core_->take_fault(Work::kCopy, a.what);
     check_side(from, bytes, direction != Copy::kToDevice, false, a);
     check_side(to, bytes, direction != Copy::kToHost, true, a);
     const double speed = direction == Copy::kOnDevice ? core_->options.memory_bytes_per_ns
                                                       : core_->options.link_bytes_per_ns;
-    enqueue(Work::kCopy, name, a.what, static_cast<int64_t>(static_cast<double>(bytes) / speed),
+    enqueue(fault, name, a.what, static_cast<int64_t>(static_cast<double>(bytes) / speed),
             [=] { std::memmove(to, from, bytes); });
   }
   void call(std::function<void()> call, int64_t cost_ns, std::string_view name) override {
@@ -170,14 +175,7 @@ class SimulatedStream final : public Stream {
     std::lock_guard lock(core_->mutex);
     core_->wait_behind(*lane_, std::move(ticket));
   }
-  void synchronize() override {
-    std::shared_ptr<Ticket> ticket;
-    {
-      std::lock_guard lock(core_->mutex);
-      ticket = core_->mark(*lane_);
-    }
-    core_->wait_for(ticket);
-  }
+  void synchronize() override { core_->synchronize(*lane_); }
 
   int id() const { return lane_->id; }
 
@@ -195,7 +193,8 @@ class SimulatedStream final : public Stream {
                         std::to_string(kMaxShared));
     const uint64_t seed =
         core_->options.seed * 0x9E3779B97F4A7C15u + core_->counts[static_cast<int>(Work::kLaunch)];
-    enqueue(Work::kLaunch, name, a.what, grid.cost_ns, SimulatedLaunch(program, grid, seed));
+    enqueue(core_->take_fault(Work::kLaunch, a.what), name, a.what, grid.cost_ns,
+            SimulatedLaunch(program, grid, seed));
   }
 
  private:
@@ -205,6 +204,7 @@ class SimulatedStream final : public Stream {
     const Actor a = core_->actor(*lane_, "allocation of " + std::to_string(bytes) + " bytes");
     if (!core_->memory.has_room(bytes)) return nullptr;
     const Fault fault = core_->take_fault(Work::kAllocate);
+    if (fault.is_refused) return nullptr;
     if (fault.fails) throw DeviceError(a.what + " failed: injected fault");
     if (fault.virtual_ns > 0) core_->take_time(*lane_, "allocate", fault.virtual_ns);
     if (fault.real.count() > 0) core_->push(*lane_, {.what = a.what, .sleep = fault.real});
@@ -219,12 +219,12 @@ class SimulatedStream final : public Stream {
       core_->pageable_copies += !core_->memory.is_pinned(p, bytes);
     }
   }
-  void enqueue(Work work, std::string_view name, const std::string& what, int64_t ns,
+  void enqueue(const Fault& fault, std::string_view name, const std::string& what, int64_t ns,
                std::function<void()> run) {
-    const Fault fault = core_->take_fault(work);
     if (fault.fails) run = [] { throw DeviceError("injected fault"); };
     core_->take_time(*lane_, name, ns + fault.virtual_ns);
-    core_->push(*lane_, {.what = what, .run = std::move(run), .sleep = fault.real});
+    core_->push(*lane_,
+                {.what = what, .run = std::move(run), .sleep = fault.real, .is_on_device = true});
   }
   SimulatedEvent& ours(Event& event) const {
     auto* e = dynamic_cast<SimulatedEvent*>(&event);
@@ -260,6 +260,11 @@ std::unique_ptr<Event> SimulatedDevice::make_event() {
 
 std::shared_ptr<Buffer> SimulatedDevice::try_pin(size_t bytes) {
   std::lock_guard lock(core_->mutex);
+  const Fault fault = core_->take_fault(Work::kPin);
+  if (fault.is_refused) return nullptr;
+  if (fault.fails)
+    throw DeviceError(core_->name + ": locking " + std::to_string(bytes) +
+                      " bytes of host memory failed: injected fault");
   void* p = core_->memory.try_pin(bytes, core_->options.pinned_limit);
   return p ? std::make_shared<PinnedBuffer>(p, bytes, core_) : nullptr;
 }
@@ -284,19 +289,42 @@ DeviceUsage SimulatedDevice::usage() const {
 
 void SimulatedDevice::check() {
   std::lock_guard lock(core_->mutex);
-  core_->throw_error();
+  core_->throw_untold();
 }
 
 void SimulatedDevice::fail(Work what, int64_t nth) {
   std::lock_guard lock(core_->mutex);
-  core_->faults.push_back({what, core_->counts[static_cast<int>(what)] + nth, true, 0, {}});
+  core_->faults.push_back(
+      {.work = what, .at = core_->counts[static_cast<int>(what)] + nth, .fails = true});
+}
+
+void SimulatedDevice::refuse(Work what, int64_t nth) {
+  std::lock_guard lock(core_->mutex);
+  core_->faults.push_back(
+      {.work = what, .at = core_->counts[static_cast<int>(what)] + nth, .is_refused = true});
 }
 
 void SimulatedDevice::delay(Work what, int64_t nth, int64_t virtual_ns,
                             std::chrono::microseconds real) {
   std::lock_guard lock(core_->mutex);
-  core_->faults.push_back(
-      {what, core_->counts[static_cast<int>(what)] + nth, false, virtual_ns, real});
+  core_->faults.push_back({.work = what,
+                           .at = core_->counts[static_cast<int>(what)] + nth,
+                           .virtual_ns = virtual_ns,
+                           .real = real});
+}
+
+void SimulatedDevice::delay_all(uint64_t seed, std::chrono::microseconds most) {
+  std::lock_guard lock(core_->mutex);
+  core_->delays = seed * 0xD1342543DE82EF95u;
+  core_->most_delay = most;
+}
+
+int SimulatedDevice::forget_faults() {
+  std::lock_guard lock(core_->mutex);
+  const auto left = static_cast<int>(core_->faults.size());
+  core_->faults.clear();
+  core_->most_delay = {};
+  return left;
 }
 
 void SimulatedDevice::add_host_work(std::string_view name, int64_t ns) {

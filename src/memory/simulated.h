@@ -39,8 +39,9 @@ struct SimulatedOptions {
   std::string pci_bus_id;
 };
 
-// What faults are counted by.
-enum class Work : uint8_t { kAllocate, kCopy, kLaunch };
+// What faults are counted by. kAllocate: of the device's memory; kPin: of the host's.
+enum class Work : uint8_t { kAllocate, kPin, kCopy, kLaunch };
+inline constexpr int kWorks = 4;
 
 struct TimelineEntry {
   std::string name, stream;  // stream "host" for add_host_work()
@@ -68,12 +69,20 @@ class SimulatedDevice final : public Device {
   // on it. Throws DeviceError when it is of another kind.
   static ForeignStream foreign(const Stream& stream);
 
-  // The nth (from 1) such work enqueued from now on fails: an allocation at once with DeviceError,
-  // the others on their stream.
+  // The nth (from 1) such work enqueued from now on fails: memory at once with DeviceError, the
+  // others on their stream.
   void fail(Work what, int64_t nth);
+  // The nth such work from now on is refused when it is asked for: there is no room for memory, the
+  // others throw DeviceError.
+  void refuse(Work what, int64_t nth);
   // The nth such work from now on takes longer: on the virtual clock, and for real where that is
   // asked for.
   void delay(Work what, int64_t nth, int64_t virtual_ns, std::chrono::microseconds real = {});
+  // From now on each stream stands still for up to so long before whatever it does, as the seed
+  // says: streams overtake one another and the host. For real, and not on the virtual clock.
+  void delay_all(uint64_t seed, std::chrono::microseconds most);
+  // Forgets the faults and delays that are still to come; how many there were.
+  int forget_faults();
 
   // The host is busy for so long.
   void add_host_work(std::string_view name, int64_t ns);

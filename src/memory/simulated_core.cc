@@ -42,6 +42,12 @@ void SimulatedDevice::Core::take_time(Lane& lane, std::string_view what, int64_t
 }
 
 void SimulatedDevice::Core::push(Lane& lane, Op op) {
+  if (most_delay.count() > 0) {  // half of them, by one step of splitmix64
+    uint64_t z = delays += 0x9E3779B97F4A7C15u;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    if (z >> 63) op.sleep += most_delay * static_cast<int64_t>(z >> 48 & 1023) / 1024;
+  }
   lane.queue.push_back(std::move(op));
   changed.notify_all();
 }
@@ -92,6 +98,7 @@ simulated::Fault SimulatedDevice::Core::take_fault(Work work) {
   std::erase_if(faults, [&](const Fault& f) {
     if (f.work != work || f.at != sum.at) return false;
     sum.fails |= f.fails;
+    sum.is_refused |= f.is_refused;
     sum.virtual_ns += f.virtual_ns;
     sum.real += f.real;
     return true;
@@ -99,31 +106,47 @@ simulated::Fault SimulatedDevice::Core::take_fault(Work work) {
   return sum;
 }
 
-void SimulatedDevice::Core::keep_error(std::string text) {
-  if (errors++ == 0) error = std::move(text);
+simulated::Fault SimulatedDevice::Core::take_fault(Work work, const std::string& what) {
+  const Fault fault = take_fault(work);
+  if (fault.is_refused) throw DeviceError(what + " was refused: injected fault");
+  return fault;
 }
 
-void SimulatedDevice::Core::throw_error() {
-  if (errors == 0) return;
-  std::string text = std::exchange(error, {});
-  if (const int more = std::exchange(errors, 0) - 1; more > 0)
-    text += " (and " + std::to_string(more) + " more after it)";
-  throw DeviceError(text);
+void SimulatedDevice::Core::keep_failure(Lane& lane, std::string text) {
+  if (lane.failure) {
+    ++lane.failure->more;
+    return;
+  }
+  lane.failure = std::make_shared<Failure>(std::move(text));
+  std::erase_if(failures, [](const auto& f) { return f->is_told; });
+  failures.push_back(lane.failure);
 }
 
-void SimulatedDevice::Core::run(const Op& op) {
+void SimulatedDevice::Core::throw_failure(const std::shared_ptr<Failure>& failure) {
+  if (!failure) return;
+  failure->is_told = true;
+  const std::string more =
+      failure->more ? " (and " + std::to_string(failure->more) + " more after it)" : "";
+  throw DeviceError(failure->text + more);
+}
+
+void SimulatedDevice::Core::throw_untold() {
+  std::erase_if(failures, [](const auto& f) { return f->is_told; });
+  if (!failures.empty()) throw_failure(failures.front());
+}
+
+std::string SimulatedDevice::Core::run(const Op& op) {
   if (op.sleep.count() > 0) std::this_thread::sleep_for(op.sleep);
   std::string why;
   try {
     if (op.run) op.run();
-    return;
+    return {};
   } catch (const std::exception& e) {
     why = e.what();
   } catch (...) {
     why = "an unknown exception";
   }
-  std::lock_guard lock(mutex);
-  keep_error(op.what + " failed: " + why);
+  return op.what + " failed: " + why;
 }
 
 void SimulatedDevice::Core::work(Lane& lane) {
@@ -134,11 +157,16 @@ void SimulatedDevice::Core::work(Lane& lane) {
     Op op = std::move(lane.queue.front());
     lane.queue.pop_front();
     if (op.wait_for) changed.wait(lock, [&] { return op.wait_for->is_reached; });
+    if (op.is_on_device && lane.failure) op.run = nullptr;
     lock.unlock();
-    run(op);
+    const std::string failure = run(op);
     op.run = nullptr;  // what it captured goes before anyone hears that it is done
     lock.lock();
+    if (!failure.empty()) keep_failure(lane, failure);
+    if (op.wait_for && !lane.failure) lane.failure = op.wait_for->failure;
     if (!op.reach) continue;
+    if (lane.failure) lane.recorded = lane.failure;
+    op.reach->failure = std::exchange(lane.failure, nullptr);
     op.reach->is_reached = true;
     op.reach->lane.reset();
     changed.notify_all();
@@ -147,12 +175,22 @@ void SimulatedDevice::Core::work(Lane& lane) {
 }
 
 void SimulatedDevice::Core::wait_for(const std::shared_ptr<Ticket>& ticket) {
+  if (!ticket) return;
   std::unique_lock lock(mutex);
-  if (ticket) {
-    changed.wait(lock, [&] { return ticket->is_reached; });
-    host_saw(*ticket);
+  changed.wait(lock, [&] { return ticket->is_reached; });
+  host_saw(*ticket);
+  throw_failure(ticket->failure);
+}
+
+void SimulatedDevice::Core::synchronize(Lane& lane) {
+  std::shared_ptr<Ticket> ticket;
+  {
+    std::lock_guard lock(mutex);
+    ticket = mark(lane);
   }
-  throw_error();
+  wait_for(ticket);
+  std::lock_guard lock(mutex);
+  if (lane.recorded && !lane.recorded->is_told) throw_failure(lane.recorded);
 }
 
 void SimulatedDevice::Core::scribble(void* p, size_t bytes) {

@@ -22,11 +22,19 @@ namespace simulated {
 
 struct Lane;
 
+// Of work on a stream. Guarded by SimulatedDevice::Core::mutex.
+struct Failure {
+  std::string text;
+  int more = 0;  // after it on the same stream, or on those that waited for it
+  bool is_told = false;
+};
+
 // What an event stands for. Guarded by SimulatedDevice::Core::mutex.
 struct Ticket {
   bool is_reached = false;
   int64_t at_ns = 0;
   Past past;
+  std::shared_ptr<Failure> failure;  // of what it is behind; set when it is reached
   std::shared_ptr<Lane> lane;  // that reaches it; null once it is reached
 };
 
@@ -36,6 +44,8 @@ struct Op {
   std::function<void()> run = {};
   std::shared_ptr<Ticket> wait_for = {}, reach = {};
   std::chrono::microseconds sleep = {};
+  bool is_on_device =
+      false;  // a copy or launch: not done behind a failure, as its bytes or tables are not there
 };
 
 // A stream without its thread; buffers keep it. Guarded by SimulatedDevice::Core::mutex.
@@ -45,6 +55,8 @@ struct Lane : std::enable_shared_from_this<Lane> {
   int64_t steps = 0, end_ns = 0;
   Past past;
   std::deque<Op> queue;
+  // The first one here, or of what was waited for, that no event knows of; the last that one does.
+  std::shared_ptr<Failure> failure, recorded;
   bool is_stopping = false;
   bool is_over = false;  // the thread takes nothing any more
   std::vector<std::shared_ptr<Ticket>> awaited;  // since it is over: what its frees are behind
@@ -53,7 +65,7 @@ struct Lane : std::enable_shared_from_this<Lane> {
 struct Fault {
   Work work;
   int64_t at;
-  bool fails = false;
+  bool fails = false, is_refused = false;
   int64_t virtual_ns = 0;
   std::chrono::microseconds real{};
 };
@@ -64,6 +76,7 @@ struct SimulatedDevice::Core {
   using Ticket = simulated::Ticket;
   using Op = simulated::Op;
   using Lane = simulated::Lane;
+  using Failure = simulated::Failure;
   using Fault = simulated::Fault;
 
   // Behind the numbers that mean something to CUDA.
@@ -81,11 +94,12 @@ struct SimulatedDevice::Core {
   int64_t host_ns = 0, latest_ns = 0;
   Past host_past;
   std::deque<TimelineEntry> entries;
-  std::string error;  // the first of `errors`
-  int errors = 0;
-  int64_t counts[3] = {};  // by Work
+  std::vector<std::shared_ptr<Failure>> failures;  // that nobody was told, and others
+  int64_t counts[kWorks] = {};  // by Work
   int64_t pageable_copies = 0;
   std::vector<Fault> faults;
+  uint64_t delays = 0;  // where their draws are
+  std::chrono::microseconds most_delay{};
 
   // Requires, for these: mutex is held.
   // The next piece of work of a lane, as errors and orders know it. Valid until the next one.
@@ -102,16 +116,21 @@ struct SimulatedDevice::Core {
   void host_saw(const Ticket& ticket);
   // What is to go wrong with the work that is being enqueued.
   Fault take_fault(Work work);
-  void keep_error(std::string text);
-  void throw_error();
+  // That of a copy or launch; throws DeviceError where it is refused.
+  Fault take_fault(Work work, const std::string& what);
+  void keep_failure(Lane& lane, std::string text);
+  // Nothing when it is null.
+  static void throw_failure(const std::shared_ptr<Failure>& failure);
+  void throw_untold();
 
   // Requires, for these: mutex is not held.
   std::shared_ptr<Lane> make_lane(std::string name);
   // The thread of a lane: returns when it is stopping and its queue is empty.
   void work(Lane& lane);
-  void run(const Op& op);
-  // The host waits (not when null), then hears what failed.
+  std::string run(const Op& op);  // what failed, if anything
+  // The host waits, then hears what failed. Null does nothing.
   void wait_for(const std::shared_ptr<Ticket>& ticket);
+  void synchronize(Lane& lane);
   void free_on(Lane& lane, void* p);
   void scribble(void* p, size_t bytes);
 

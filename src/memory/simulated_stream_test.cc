@@ -10,6 +10,7 @@
 #include <future>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 #include "memory/simulated_testing.h"
 
@@ -100,6 +101,78 @@ TEST(SimulatedDevice, AFailureIsThrownOnceAtTheNextSynchronisation) {
   EXPECT_TRUE(event->query());
 }
 
+TEST(SimulatedDevice, AFailureIsToldToAllWhoWaitForItAndToNobodyElse) {
+  SimulatedDevice device;
+  auto a = device.make_stream("a"), b = device.make_stream("b");
+  auto good = device.make_event(), bad = device.make_event(), next = device.make_event(),
+       reader = device.make_event();
+  a->record(*good);
+  a->call([] { throw std::runtime_error("broken"); }, 0, "work");
+  a->record(*bad);
+  a->call([] {}, 0, "the next step's");
+  a->record(*next);
+  b->wait(*bad);
+  b->record(*reader);
+  next->synchronize();
+  good->synchronize();
+  for (int times = 0; times < 2; ++times)
+    for (Event* event : {bad.get(), reader.get()})
+      EXPECT_TRUE(has(device_error([&] { event->synchronize(); }), "call 'work' on stream 'a'"));
+  EXPECT_TRUE(has(device_error([&] { bad->hold_back(SimulatedDevice::foreign(*b)); }), "'work'"));
+  a->synchronize();
+  device.check();
+}
+
+// What a failed copy was to bring may be pointers.
+TEST(SimulatedDevice, NothingIsDoneWithWhatAFailureLeft) {
+  SimulatedDevice device;
+  auto a = device.make_stream("a"), b = device.make_stream("b");
+  auto event = device.make_event();
+  int from_a = 0, from_b = 0, called = 0;
+  device.fail(Work::kLaunch, 1);
+  a->launch(AddOne{&from_a}, {1, 1}, "fails");
+  a->launch(AddOne{&from_a}, {1, 1}, "reads what that was to write");
+  a->call([&] { ++called; }, 0, "release");
+  a->record(*event);
+  b->wait(*event);
+  b->launch(AddOne{&from_b}, {1, 1}, "likewise");
+  a->launch(AddOne{&from_a}, {1, 1}, "the next step's");
+  EXPECT_TRUE(has(device_error([&] { b->synchronize(); }), "launch 'fails'"));
+  a->synchronize();
+  EXPECT_EQ(from_a, 1);
+  EXPECT_EQ(from_b, 0);
+  EXPECT_EQ(called, 1);
+}
+
+TEST(SimulatedDevice, WhatAStreamDidIsDoneWhenItIsGone) {
+  SimulatedDevice device;
+  auto a = device.make_stream("a");
+  auto p = a->try_acquire(4);
+  int value = 7;
+  auto filled = device.make_event();
+  a->copy(p->data(), &value, 4, Copy::kToDevice, "fill");
+  a->record(*filled);
+  {
+    auto b = device.make_stream("b");
+    b->wait(*filled);
+    b->copy(&value, p->data(), 4, Copy::kToHost, "read");
+  }
+  p.reset();
+  a->synchronize();
+  device.check();
+  EXPECT_EQ(device.usage().in_use, 0u);
+}
+
+TEST(SimulatedDevice, AFailureThatAnEventKnowsOfIsToldByItsStreamToo) {
+  SimulatedDevice device;
+  auto stream = device.make_stream("s");
+  auto event = device.make_event();
+  stream->call([] { throw std::runtime_error("broken"); }, 0, "work");
+  stream->record(*event);
+  EXPECT_TRUE(has(device_error([&] { stream->synchronize(); }), "call 'work'"));
+  stream->synchronize();
+}
+
 TEST(SimulatedDevice, CheckThrowsWithoutWaiting) {
   SimulatedDevice device;
   auto a = device.make_stream("a"), b = device.make_stream("b");
@@ -136,6 +209,60 @@ TEST(SimulatedDevice, InjectedFaultsHitTheNthWork) {
   stream->synchronize();
   EXPECT_EQ(out, 2);
   EXPECT_TRUE(stream->try_acquire(4));
+}
+
+TEST(SimulatedDevice, RefusalsAreAtOnce) {
+  SimulatedDevice device;
+  auto stream = device.make_stream("s");
+  for (Work what : {Work::kAllocate, Work::kPin, Work::kCopy, Work::kLaunch})
+    device.refuse(what, 2);
+  auto p = stream->try_acquire(4);
+  EXPECT_FALSE(stream->try_acquire(4));
+  EXPECT_TRUE(stream->try_acquire(4));
+  EXPECT_TRUE(device.try_pin(10));
+  EXPECT_FALSE(device.try_pin(10));
+  int one = 1, out = 0;
+  const auto copy_up = [&] { stream->copy(p->data(), &one, 4, Copy::kToDevice, "up"); };
+  const auto add = [&] {
+    stream->launch(AddOne{reinterpret_cast<int*>(p->data())}, {1, 1}, "add");
+  };
+  copy_up();
+  EXPECT_TRUE(has(device_error(copy_up),
+                  "copy 'up' of 4 bytes to the device on stream 's' was "
+                  "refused"));
+  add();
+  EXPECT_TRUE(has(device_error(add), "launch 'add' on stream 's' was refused"));
+  add();
+  stream->copy(&out, p->data(), 4, Copy::kToHost, "down");
+  stream->synchronize();
+  EXPECT_EQ(out, 3);
+  device.fail(Work::kPin, 1);
+  EXPECT_TRUE(has(device_error([&] { (void)device.try_pin(7); }), "locking 7 bytes"));
+  device.fail(Work::kCopy, 1);
+  EXPECT_EQ(device.forget_faults(), 1);
+  copy_up();
+  stream->synchronize();
+}
+
+// Two streams that go on by turns, as events say.
+TEST(SimulatedDevice, DelaysOfAllWorkChangeNoOrderThatEventsMake) {
+  for (uint64_t seed = 1; seed < 6; ++seed) {
+    SimulatedDevice device;
+    device.delay_all(seed, std::chrono::microseconds(200));
+    auto a = device.make_stream("a"), b = device.make_stream("b");
+    auto event = device.make_event();
+    int value = 0;
+    for (int i = 0; i < 20; ++i) {
+      Stream &first = i % 2 ? *a : *b, &second = i % 2 ? *b : *a;
+      first.call([&, i] { EXPECT_EQ(std::exchange(value, i + 1), i); }, 0, "turn");
+      first.record(*event);
+      second.wait(*event);
+    }
+    a->synchronize();
+    b->synchronize();
+    EXPECT_EQ(value, 20);
+    EXPECT_EQ(device.virtual_now(), 0);
+  }
 }
 
 const TimelineEntry& entry(const std::vector<TimelineEntry>& all, const std::string& name) {
@@ -234,14 +361,11 @@ TEST(SimulatedDevice, ManyIterationsWithFaultsEnd) {
   const auto is_faulty = [](int i) { return i % 20 == 7; };
   int failures = 0;
   const auto hand_out = [&](Slot& s) {
-    try {
-      s.done->synchronize();
-    } catch (const DeviceError&) {
-      ++failures;
-    }
-    if (s.iteration >= 0 && !is_faulty(s.iteration)) {
-      EXPECT_EQ(s.out, std::vector<int>(kInts, s.iteration + 1));
-    }
+    if (s.iteration < 0) return;
+    const std::string error = device_error([&] { s.done->synchronize(); });
+    EXPECT_EQ(error != "no error", is_faulty(s.iteration)) << s.iteration << error;
+    if (!is_faulty(s.iteration)) EXPECT_EQ(s.out, std::vector<int>(kInts, s.iteration + 1));
+    else ++failures;
   };
   for (int i = 0; i < kIterations; ++i) {
     Slot& s = slots[i % kDepth];
@@ -257,7 +381,8 @@ TEST(SimulatedDevice, ManyIterationsWithFaultsEnd) {
     s.stream->record(*s.done);
   }
   for (Slot& s : slots) hand_out(s);
-  EXPECT_EQ(failures, 8);  // one for each fault: it is heard of before the next one comes
+  EXPECT_EQ(failures, 8);
+  device.check();  // all were told
   EXPECT_EQ(device.usage().in_use, 0u);
 }
 
