@@ -32,6 +32,7 @@ Lease::Lease(const DeviceBatch& batch, const std::shared_ptr<Buffer>& owner,
              std::optional<ForeignStream> stream)
     : owner_(device_memory(batch, owner)), stream_(stream) {
   batch.device->check();
+  batch.ready->check();
   if (stream_) batch.ready->hold_back(*stream_);
 }
 

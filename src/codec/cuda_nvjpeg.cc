@@ -9,6 +9,7 @@
 #include "codec/cuda_nvjpeg_wish.h"
 #include "memory/cuda_core.h"
 #include "memory/cuda_native.h"
+#include "memory/held.h"
 
 namespace stoker::nvjpeg {
 
@@ -72,20 +73,21 @@ const Prepared& prepared(const DecodeJob& job) {
 // Where nvJPEG writes a job's pixels: to its place or, where they are cut, beside it.
 class Target {
  public:
-  Target(Stream& stream, const DecodeJob& job) : stream_(stream), job_(job) {
+  // Throws BudgetError.
+  Target(Stream& stream, const DecodeJob& job, const DeviceBudget& memory)
+      : stream_(stream), job_(job) {
     const Wish& w = wish();
     const bool is_cut = prepared(job).is_cut;
     const size_t pitch = static_cast<size_t>(is_cut ? w.width : w.columns) * w.channels;
     image_ = {{job.out.as<unsigned char>()}, {pitch}};
-    if (is_cut) whole_ = stream.allocate(pitch * static_cast<size_t>(w.height));
-    if (is_cut) image_.channel[0] = static_cast<unsigned char*>(whole_);
+    if (!is_cut) return;
+    const size_t bytes = pitch * static_cast<size_t>(w.height);
+    whole_ = memory.try_acquire(stream, bytes);
+    if (!whole_)
+      throw BudgetError(stream.device().name() + ": no memory for " + in_words(bytes) +
+                        " of a picture of which a window is wanted");
+    image_.channel[0] = reinterpret_cast<unsigned char*>(whole_->data());
   }
-  Target(Target&& o) noexcept
-      : stream_(o.stream_),
-        job_(o.job_),
-        image_(o.image_),
-        whole_(std::exchange(o.whole_, nullptr)) {}
-  ~Target() { stream_.free(whole_); }
 
   Image& image() { return image_; }
   // Enqueues the copy of the window, where there is one. Throws DeviceError.
@@ -109,22 +111,24 @@ class Target {
   Stream& stream_;
   const DecodeJob& job_;
   Image image_ = {};
-  void* whole_ = nullptr;
+  std::shared_ptr<DeviceBuffer> whole_;
 };
 
 class NvJpeg final : public DeviceDecoder {
  public:
   // Throws as Engine.
-  NvJpeg(Device& device, std::shared_ptr<const Library> library)
-      : device_(device), index_(device.index()), library_(std::move(library)) {
+  NvJpeg(std::shared_ptr<const DeviceBudget> memory, std::shared_ptr<const Library> library)
+      : memory_(std::move(memory)),
+        index_(memory_->device().index()),
+        library_(std::move(library)) {
     const cuda::Current current(index_);
-    engines_[true] = std::make_shared<Engine>(library_, device_, index_, true);
+    engines_[true] = std::make_shared<Engine>(library_, memory_, true);
   }
 
   DecoderKind kind() const override {
     const bool has_hardware = engines_[true]->hardware() != nullptr;
     return {"nvJPEG", "nvJPEG " + library_->version.str() + " (" + library_->place +
-                          ") decodes on " + device_.name() +
+                          ") decodes on " + memory_->device().name() +
                           (has_hardware ? ", with its JPEG engine" : "") +
                           "; the CPU decodes what nvJPEG does not do"};
   }
@@ -135,40 +139,63 @@ class NvJpeg final : public DeviceDecoder {
     if (!wish) return nullptr;
     const cuda::Current current(index_);
     try {
+      return prepare(request, *wish, pool);
+    } catch (const BudgetError&) {
+      drop_idle();
+    }
+    try {
+      return prepare(request, *wish, pool);
+    } catch (const BudgetError& e) {
+      throw NoRoom{e.what()};
+    }
+  }
+
+  std::vector<size_t> decode(Stream& stream, std::span<const DecodeJob> jobs) override {
+    std::lock_guard lock(decoding_);
+    const cuda::Current current(index_);
+    const Memory::For ordered(stream);
+    auto held = std::make_shared<Held>();
+    for (const DecodeJob& job : jobs) held->push_back(prepared(job).lease);
+    std::vector<size_t> refused;
+    enqueue_with(stream, held, [&] {
+      decode_hardware(stream, jobs, *held, refused);
+      for (size_t k = 0; k < jobs.size(); ++k)
+        if (prepared(jobs[k]).backend != kHardware && !decode_hybrid(stream, jobs[k]))
+          refused.push_back(k);
+    });
+    std::sort(refused.begin(), refused.end());
+    return refused;
+  }
+
+  void trim() override {
+    std::scoped_lock lock(decoding_, mutex_);
+    const cuda::Current current(index_);
+    for (const auto& engine : engines_)
+      if (engine) engine->trim();
+  }
+
+ private:
+  void drop_idle() {
+    std::lock_guard lock(mutex_);
+    for (const auto& engine : engines_)
+      if (engine) engine->drop_idle();
+  }
+
+  std::unique_ptr<PreparedPicture> prepare(const DecodeRequest& request, const Wish& wish,
+                                           HostPool& pool) {
+    try {
       const auto engine = engine_with(request.options.smooth_upsampling);
-      if (auto p = prepare_hardware(engine, request, *wish, pool)) return p;
-      return prepare_hybrid(engine, request, *wish, pool);
+      if (auto p = prepare_hardware(engine, request, wish, pool)) return p;
+      return prepare_hybrid(engine, request, wish, pool);
     } catch (const Refusal&) {
       return nullptr;
     }
   }
 
-  std::vector<size_t> decode(Stream& stream, std::span<const DecodeJob> jobs) override {
-    const cuda::Current current(index_);
-    const Memory::For ordered(stream);
-    auto held = std::make_shared<Held>();
-    std::vector<size_t> refused;
-    try {
-      for (const DecodeJob& job : jobs) held->push_back(prepared(job).lease);
-      decode_hardware(stream, jobs, *held, refused);
-      for (size_t k = 0; k < jobs.size(); ++k)
-        if (prepared(jobs[k]).backend != kHardware && !decode_hybrid(stream, jobs[k]))
-          refused.push_back(k);
-      stream.call([held] {}, 0, "nvJPEG");
-    } catch (...) {
-      stranded_.push_back(
-          held);  // the stream may still work with it, and cannot tell when it is done
-      throw;
-    }
-    std::sort(refused.begin(), refused.end());
-    return refused;
-  }
-
- private:
   std::shared_ptr<Engine> engine_with(bool interpolates) {
     std::lock_guard lock(mutex_);
     std::shared_ptr<Engine>& engine = engines_[interpolates];
-    if (!engine) engine = std::make_shared<Engine>(library_, device_, index_, interpolates);
+    if (!engine) engine = std::make_shared<Engine>(library_, memory_, interpolates);
     return engine;
   }
 
@@ -234,12 +261,12 @@ class NvJpeg final : public DeviceDecoder {
     return p;
   }
 
-  static bool decode_hybrid(Stream& stream, const DecodeJob& job) {
+  bool decode_hybrid(Stream& stream, const DecodeJob& job) const {
     const Prepared& p = prepared(job);
     Engine& engine = *p.lease->engine;
     const Functions& call = engine.call();
     auto* const native = native_stream(stream);
-    Target target(stream, job);
+    Target target(stream, job, *memory_);
     try {
       auto* const state = engine.state(*p.lease->slot, p.backend);
       auto* const decoder = engine.decoder(p.backend);
@@ -253,8 +280,8 @@ class NvJpeg final : public DeviceDecoder {
     return true;
   }
 
-  static void decode_hardware(Stream& stream, std::span<const DecodeJob> jobs, Held& held,
-                              std::vector<size_t>& refused) {
+  void decode_hardware(Stream& stream, std::span<const DecodeJob> jobs, Held& held,
+                       std::vector<size_t>& refused) const {
     std::map<std::pair<Engine*, OutputFormat>, std::vector<size_t>> groups;
     for (size_t k = 0; k < jobs.size(); ++k) {
       const Prepared& p = prepared(jobs[k]);
@@ -268,11 +295,11 @@ class NvJpeg final : public DeviceDecoder {
     }
   }
 
-  static bool decode_batch(Stream& stream, std::span<const DecodeJob> jobs,
-                           const std::vector<size_t>& group, Held& held) {
+  bool decode_batch(Stream& stream, std::span<const DecodeJob> jobs,
+                    const std::vector<size_t>& group, Held& held) const {
     const Prepared& first = prepared(jobs[group[0]]);
     std::vector<Target> targets;
-    for (size_t k : group) targets.emplace_back(stream, jobs[k]);
+    for (size_t k : group) targets.emplace_back(stream, jobs[k], *memory_);
     try {
       auto batch = std::make_shared<HardwareBatch>(first.lease->engine, first.wish.format);
       held.push_back(batch);
@@ -297,26 +324,27 @@ class NvJpeg final : public DeviceDecoder {
     return true;
   }
 
-  Device& device_;
+  const std::shared_ptr<const DeviceBudget> memory_;
   const int index_;
   const std::shared_ptr<const Library> library_;
+  std::mutex decoding_;  // while pictures are enqueued
   std::mutex mutex_;
   std::array<std::shared_ptr<Engine>, 2>
       engines_;  // by Engine's `interpolates`; the first is guarded by mutex_
-  std::vector<std::shared_ptr<Held>> stranded_;
 };
 
 }  // namespace
 
-FoundDecoder make_decoder(Device& device, std::shared_ptr<const Library> library) {
-  const std::string who = "nvJPEG " + library->version.str() + " (" + library->place + ")";
+FoundDecoder make_decoder(std::shared_ptr<const DeviceBudget> memory,
+                          std::shared_ptr<const Library> library) {
+  const std::string what = "nvJPEG " + library->version.str() + " (" + library->place +
+                           ") does not start on " + memory->device().name() + ": ";
   try {
-    return {std::make_unique<NvJpeg>(device, std::move(library)), {}};
+    return {std::make_unique<NvJpeg>(std::move(memory), std::move(library)), {}};
   } catch (const Refusal& r) {
-    return {nullptr, who + " does not start on " + device.name() + ": its status is " +
-                         std::to_string(r.status)};
+    return {nullptr, what + "its status is " + std::to_string(r.status)};
   } catch (const BudgetError& e) {
-    return {nullptr, who + " does not start on " + device.name() + ": " + e.what()};
+    return {nullptr, what + e.what()};
   }
 }
 

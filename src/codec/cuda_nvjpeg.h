@@ -19,6 +19,12 @@
 // and its PreparedPicture is gone. They are as many as pictures are under way at once, which memory bounds: a picture takes a block of
 // the host pool for its bytes, and is charged there for about what the page-locked buffer will hold, which is the device's own.
 // Both are let go last, so that who waits for memory finds the others.
+//
+// Note [Memory of nvJPEG]
+// All of the device that nvJPEG takes by itself is the budget's, as batches are: the buffer that the pictures of a stream share, one after
+// the other, and the states of calls for the hardware engine. Where there is no memory, decode() throws BudgetError and may be called
+// again, as who decodes a picture must not depend on that; what was enqueued already keeps its objects until the stream has passed it.
+// prepare() throws NoRoom. Objects that no picture uses keep their memory until trim().
 #pragma once
 #include <memory>
 
@@ -32,7 +38,8 @@ struct FoundDecoder {
   std::string missing;  // why there is none
 };
 
-// Requires: device.kind() is "cuda". Throws DeviceError.
-FoundDecoder make_decoder(Device& device, std::shared_ptr<const Library> library);
+// Requires: the kind of the budget's device is "cuda". Throws DeviceError.
+FoundDecoder make_decoder(std::shared_ptr<const DeviceBudget> memory,
+                          std::shared_ptr<const Library> library);
 
 }  // namespace stoker::nvjpeg

@@ -13,8 +13,12 @@ constexpr size_t kMostKept = 32 << 20;
 
 }  // namespace
 
-Engine::Engine(std::shared_ptr<const Library> library, Device& device, int index, bool interpolates)
-    : library_(std::move(library)), index_(index), interpolates_(interpolates), memory_(device) {
+Engine::Engine(std::shared_ptr<const Library> library, std::shared_ptr<const DeviceBudget> memory,
+               bool interpolates)
+    : library_(std::move(library)),
+      index_(memory->device().index()),
+      interpolates_(interpolates),
+      memory_(std::move(memory)) {
   const unsigned flags = kStrictFlag | (interpolates ? kInterpolateFlag : 0);
   auto library_with = [&](Backend backend) {
     return Owned<LibraryHandle>(call().destroy, [&](LibraryHandle* h) {
@@ -38,14 +42,22 @@ Engine::Engine(std::shared_ptr<const Library> library, Device& device, int index
 
 Engine::~Engine() {
   const cuda::Current current(index_);
-  slots_.clear();
-  hardware_slots_.clear();
-  batch_states_.clear();
-  device_buffers_.clear();
+  trim();
   hybrid_.reset();
   gpu_hybrid_.reset();
   hardware_.reset();
   general_.reset();
+}
+
+void Engine::drop_idle() {
+  slots_.clear();
+  hardware_slots_.clear();
+  batch_states_.clear();
+}
+
+void Engine::trim() {
+  drop_idle();
+  device_buffers_.clear();
 }
 
 bool Engine::windows_are_exact(bool has_chroma) const {

@@ -24,11 +24,12 @@ struct BatchState {
   Owned<StateHandle> state;
 };
 
-// Thread-safe but for device_buffer(). All calls: the GPU is current.
+// Thread-safe. All calls: the GPU is current.
 class Engine {
  public:
   // Throws Refusal, BudgetError, DeviceError.
-  Engine(std::shared_ptr<const Library> library, Device& device, int index, bool interpolates);
+  Engine(std::shared_ptr<const Library> library, std::shared_ptr<const DeviceBudget> memory,
+         bool interpolates);
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -51,9 +52,12 @@ class Engine {
   void put(std::unique_ptr<Slot> slot);
   void put(std::unique_ptr<BatchState> state) { batch_states_.put(std::move(state)); }
 
-  // What pictures on this stream share, one after the other. One thread at a time. Requires: the stream is the same as long as this
-  // lives.
+  // What pictures on this stream share, one after the other, until trim(). Requires: the stream is the same as long as this lives.
   DeviceHandle device_buffer(const Stream& stream);
+  // Gives back the objects that no picture uses.
+  void drop_idle();
+  // These and the buffers of streams. Requires: no other thread enqueues pictures now; those that are enqueued may be under way.
+  void trim();
 
  private:
   std::unique_ptr<Slot> make_slot(LibraryHandle library) const;
@@ -66,7 +70,7 @@ class Engine {
   Owned<DecoderHandle> hybrid_, gpu_hybrid_;
   Idle<Slot> slots_, hardware_slots_;
   Idle<BatchState> batch_states_;
-  std::map<const Stream*, Owned<DeviceHandle>> device_buffers_;
+  std::map<const Stream*, Owned<DeviceHandle>> device_buffers_;  // of who enqueues
 };
 
 }  // namespace stoker::nvjpeg

@@ -78,7 +78,7 @@ TEST_F(NvJpegFaults, SaysWhereItLooked) {
 
 TEST_F(NvJpegFaults, ALibraryThatDoesNotStartIsNoDecoder) {
   fail("nvjpegCreateExV2");
-  const nvjpeg::FoundDecoder made = nvjpeg::make_decoder(device(), fake::find_stand_in().opened);
+  const nvjpeg::FoundDecoder made = nvjpeg::make_decoder(memory_, fake::find_stand_in().opened);
   EXPECT_EQ(made.decoder, nullptr);
   EXPECT_EQ(made.missing, "nvJPEG 13.3.0 (the stand-in) does not start on cuda:1: its status is 6");
 }
@@ -140,16 +140,67 @@ TEST_F(NvJpegFaults, OfABatchOnlyTheDamagedPictureIsRefused) {
   }
 }
 
-TEST_F(NvJpegFaults, WantOfMemoryIsAnErrorAndNoChangeOfDecoder) {
+TEST_F(NvJpegFaults, WantOfMemoryIsForLaterAndNoChangeOfDecoder) {
   (void)decoder();
-  fake::cuda().errors["cudaHostAlloc 1"] = {cudaErrorMemoryAllocation};
-  EXPECT_THROW((void)prepare(hybrid()), BudgetError);
+  fake::cuda().errors["cudaHostAlloc 1"] = {cudaErrorMemoryAllocation, cudaErrorMemoryAllocation};
+  try {
+    (void)prepare(hybrid());
+    ADD_FAILURE() << "it was prepared";
+  } catch (const NoRoom& n) {
+    EXPECT_NE(n.why.find("no memory for nvJPEG"), std::string::npos) << n.why;
+  }
   Batch b = prepare_all({hybrid(), hardware()});
   fake::cuda().errors["cudaMallocFromPoolAsync"] = {cudaErrorMemoryAllocation};
   EXPECT_THROW((void)decoder().decode(*stream_, b.jobs), BudgetError);
   EXPECT_TRUE(decoder().decode(*stream_, b.jobs).empty());
   stream_->synchronize();
   EXPECT_TRUE(b.out[0] == expected(hybrid()));
+  EXPECT_TRUE(b.out[1] == expected(hardware()));
+}
+
+TEST_F(NvJpegFaults, ForWantOfPageLockedMemoryWhatIsIdleIsGivenBack) {
+  expect_the_cpus({hybrid(), hybrid(), hybrid()});
+  const int before = fake::nvjpeg().calls["nvjpegBufferPinnedDestroy"];
+  const Asked larger{make_jpeg({.width = 90, .height = 80}), with_share(0), {}};
+  fake::cuda().errors["cudaHostAlloc 1"] = {cudaErrorMemoryAllocation};
+  expect_the_cpus({larger});
+  EXPECT_EQ(fake::nvjpeg().calls["nvjpegBufferPinnedDestroy"], before + 3);
+}
+
+// What was enqueued before the memory ran out is under way: its objects come back behind the stream, and none stay with the decoder.
+TEST_F(NvJpegFaults, WhatFailsHalfWayStrandsNothing) {
+  const Asked larger{make_jpeg({.width = 90, .height = 80}), with_share(0), {}};
+  Batch b = prepare_all({hybrid(), hardware(), larger});
+  fake::cuda().waits = true;
+  fake::cuda().errors["cudaMallocFromPoolAsync"] = {cudaSuccess, cudaSuccess,
+                                                    cudaErrorMemoryAllocation};
+  EXPECT_THROW((void)decoder().decode(*stream_, b.jobs), BudgetError);
+  EXPECT_EQ(fake::nvjpeg().decoded.size(), 2u);
+  EXPECT_TRUE(decoder().decode(*stream_, b.jobs).empty()) << "it may be asked for again";
+  b.pictures.clear();
+  EXPECT_GT(pool_.usage().in_use, 0u) << "the stream is to read them yet";
+  stream_->synchronize();
+  EXPECT_EQ(pool_.usage().in_use, 0u);
+  EXPECT_TRUE(b.out[0] == expected(hybrid()));
+  EXPECT_TRUE(b.out[1] == expected(hardware()));
+  EXPECT_TRUE(b.out[2] == expected(larger));
+}
+
+TEST_F(NvJpegFaults, MemoryOfTheDeviceIsTheBudgets) {
+  fake::nvjpeg().version[1] = 2;
+  Asked window = hybrid();
+  window.window = {{1, 2, 0}, {9, 20, 3}};  // of the whole, which takes memory of the stream
+  const size_t whole = size_t{50} * 40 * 3;
+  memory_ = std::make_shared<DeviceBudget>(device(), 2 * whole - 1);
+  Batch b = prepare_all({window, hybrid()});
+  EXPECT_THROW((void)decoder().decode(*stream_, b.jobs), BudgetError);
+  EXPECT_EQ(device().usage().in_use, memory_->in_use());
+  decoder_.reset();
+  memory_ = std::make_shared<DeviceBudget>(device(), 2 * whole);
+  expect_the_cpus({window, hybrid()});
+  EXPECT_EQ(memory_->high_water(), 2 * whole);
+  EXPECT_EQ(memory_->in_use(), whole) << "the buffer that the stream's pictures share";
+  EXPECT_EQ(device().usage().in_use, whole);
 }
 
 TEST_F(NvJpegFaults, AFailureOfTheDeviceIsThrown) {
@@ -165,10 +216,16 @@ TEST_F(NvJpegFaults, AFailureOfTheDeviceIsThrown) {
     EXPECT_STREQ(e.what(),
                  "cuda:1, copy 'window' on stream 's': it failed (cudaErrorOfTheStandIn)");
   }
-  fake::cuda().errors["cudaLaunchHostFunc"] = {cudaErrorInvalidValue};
-  EXPECT_THROW((void)decoder().decode(*stream_, b.jobs), DeviceError);
+  for (int refusals : {1, 2}) {
+    fake::cuda().errors["cudaLaunchHostFunc"].assign(refusals, cudaErrorInvalidValue);
+    fake::cuda().waits = true;
+    EXPECT_THROW((void)decoder().decode(*stream_, b.jobs), DeviceError);
+    EXPECT_EQ(fake::cuda().count("cudaStreamSynchronize 1"), refusals - 1)
+        << "the stream takes nothing any more, so it is waited for";
+    fake::run_all();
+  }
   b.pictures.clear();
-  EXPECT_GT(pool_.usage().in_use, 0u) << "the stream may still read them";
+  EXPECT_EQ(pool_.usage().in_use, 0u);
 }
 
 }  // namespace

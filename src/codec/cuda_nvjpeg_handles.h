@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "codec/cuda_nvjpeg_library.h"
-#include "memory/device.h"
+#include "memory/device_budget.h"
 
 namespace stoker::nvjpeg {
 
@@ -82,10 +82,10 @@ class Idle {
   std::vector<std::unique_ptr<T>> all_;
 };
 
-// Where nvJPEG gets memory: from the device, within its limit, and host memory that is page-locked for it. Thread-safe.
+// Where nvJPEG gets memory: of the device, from a budget, and host memory that is page-locked for it. Thread-safe.
 class Memory {
  public:
-  explicit Memory(Device& device);  // which outlives it
+  explicit Memory(std::shared_ptr<const DeviceBudget> budget);
   Allocator* on_device() { return &device_; }
   Allocator* pinned() { return &pinned_; }
 
@@ -104,7 +104,7 @@ class Memory {
   void* keep(std::shared_ptr<Buffer> buffer);
   void free(void* p);
 
-  Device& owner_;
+  const std::shared_ptr<const DeviceBudget> budget_;
   std::mutex stream_mutex_;
   std::unique_ptr<Stream> stream_;  // for who works for none; guarded by stream_mutex_
   std::mutex mutex_;

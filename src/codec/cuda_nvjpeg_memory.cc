@@ -26,7 +26,8 @@ int taken(void** p, Take take) {
 Memory::For::For(Stream& stream) { stream_of_thread = &stream; }
 Memory::For::~For() { stream_of_thread = nullptr; }
 
-Memory::Memory(Device& device) : owner_(device), stream_(device.make_stream("nvJPEG")) {
+Memory::Memory(std::shared_ptr<const DeviceBudget> budget)
+    : budget_(std::move(budget)), stream_(budget_->device().make_stream("nvJPEG")) {
   device_.allocate = [](void* self, void** p, size_t bytes, cudaStream_t) {
     return taken(p, [&] { return static_cast<Memory*>(self)->allocate(bytes); });
   };
@@ -49,11 +50,11 @@ void* Memory::keep(std::shared_ptr<Buffer> buffer) {
 
 void* Memory::allocate(size_t bytes) {
   if (stream_of_thread) {
-    std::shared_ptr<Buffer> buffer = stream_of_thread->try_acquire(bytes);
+    std::shared_ptr<Buffer> buffer = budget_->try_acquire(*stream_of_thread, bytes);
     return buffer ? keep(std::move(buffer)) : nullptr;
   }
   std::lock_guard one_at_a_time(stream_mutex_);
-  std::shared_ptr<Buffer> buffer = stream_->try_acquire(bytes);
+  std::shared_ptr<Buffer> buffer = budget_->try_acquire(*stream_, bytes);
   if (!buffer) return nullptr;
   // It may be used on any stream then: only when an object is made, never while pictures are enqueued.
   stream_->synchronize();
@@ -61,7 +62,7 @@ void* Memory::allocate(size_t bytes) {
 }
 
 void* Memory::pin(size_t bytes) {
-  std::shared_ptr<Buffer> buffer = owner_.try_pin(bytes);
+  std::shared_ptr<Buffer> buffer = budget_->device().try_pin(bytes);
   return buffer ? keep(std::move(buffer)) : nullptr;
 }
 

@@ -223,6 +223,27 @@ TEST_F(NvJpeg, ALargePageLockedBufferIsNotKept) {
   EXPECT_EQ(fake::nvjpeg().calls["nvjpegBufferPinnedDestroy"], 1);
 }
 
+TEST_F(NvJpeg, TrimGivesBackWhatNoPictureUses) {
+  const std::vector<Asked> all = with(with_share(0.5f));
+  expect_the_cpus(all);
+  EXPECT_GT(memory_->in_use(), 0u);
+  decoder().trim();
+  EXPECT_EQ(memory_->in_use(), 0u);
+  EXPECT_EQ(device().usage().in_use, 0u);
+  EXPECT_EQ(device().usage().pinned, 0u);
+  // The work of these is still to come.
+  Batch prepared = prepare_all(all), enqueued = prepare_all(all);
+  fake::cuda().waits = true;
+  EXPECT_TRUE(decoder().decode(*stream_, enqueued.jobs).empty());
+  decoder().trim();
+  EXPECT_TRUE(decoder().decode(*stream_, prepared.jobs).empty());
+  stream_->synchronize();
+  for (size_t i = 0; i < all.size(); ++i) {
+    EXPECT_TRUE(enqueued.out[i] == expected(all[i]));
+    EXPECT_TRUE(prepared.out[i] == expected(all[i]));
+  }
+}
+
 TEST_F(NvJpeg, HostMemoryCountsAndBounds) {
   const File file = make_jpeg({.width = 200, .height = 200});
   const Asked asked{file, with_share(0), {}};

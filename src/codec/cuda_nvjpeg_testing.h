@@ -28,6 +28,7 @@ class NvJpegTest : public testing::Test {
     fake::reset_nvjpeg();
     devices_ = find_cuda_devices();
     stream_ = device().make_stream("s");
+    memory_ = std::make_shared<DeviceBudget>(device(), SIZE_MAX);
   }
   ~NvJpegTest() override {
     fake::cuda().waits = false;
@@ -40,13 +41,14 @@ class NvJpegTest : public testing::Test {
     EXPECT_EQ(fake::cuda().allocated.size(), 0u);
     EXPECT_EQ(fake::cuda().streams, 0);
     EXPECT_EQ(pool_.usage().in_use, 0u);
+    EXPECT_EQ(memory_->in_use(), 0u);
   }
 
   Device& device() { return *devices_.devices[1]; }
   // Made when first asked for, so that a test can say what the library is like.
   DeviceDecoder& decoder() {
     if (!decoder_) {
-      nvjpeg::FoundDecoder made = nvjpeg::make_decoder(device(), fake::find_stand_in().opened);
+      nvjpeg::FoundDecoder made = nvjpeg::make_decoder(memory_, fake::find_stand_in().opened);
       EXPECT_EQ(made.missing, "");
       decoder_ = std::move(made.decoder);
     }
@@ -109,6 +111,7 @@ class NvJpegTest : public testing::Test {
 
   HostPool pool_;
   CudaFound devices_;
+  std::shared_ptr<const DeviceBudget> memory_;
   std::unique_ptr<DeviceDecoder> decoder_;
   std::unique_ptr<Stream> stream_;
 };

@@ -51,10 +51,11 @@ nvjpeg::FoundLibrary open_nvjpeg() {
   return nvjpeg::open_library(folders.all);
 }
 
-std::unique_ptr<DeviceDecoder> cuda_decoder(Device& device) {
+std::unique_ptr<DeviceDecoder> cuda_decoder(std::shared_ptr<const DeviceBudget> memory) {
   static const nvjpeg::FoundLibrary found = open_nvjpeg();
+  Device& device = memory->device();
   if (!found.opened) return host_decoder(device, found.missing);
-  nvjpeg::FoundDecoder made = nvjpeg::make_decoder(device, found.opened);
+  nvjpeg::FoundDecoder made = nvjpeg::make_decoder(std::move(memory), found.opened);
   return made.decoder ? std::move(made.decoder) : host_decoder(device, made.missing);
 }
 #endif
@@ -63,22 +64,27 @@ std::atomic<DeviceDecoderMaker> other_maker{nullptr};
 
 }  // namespace
 
-std::unique_ptr<DeviceDecoder> make_device_decoder(Device& device, int threads) {
-  if (const DeviceDecoderMaker maker = other_maker) return maker(device, threads);
+std::unique_ptr<DeviceDecoder> make_device_decoder(std::shared_ptr<const DeviceBudget> memory,
+                                                   int threads) {
+  if (const DeviceDecoderMaker maker = other_maker) return maker(std::move(memory), threads);
+  Device& device = memory->device();
 #ifdef STOKER_CUDA
-  if (device.kind() == "cuda") return cuda_decoder(device);
+  if (device.kind() == "cuda") return cuda_decoder(std::move(memory));
 #endif
   return host_decoder(device, "this build has no decoder for " + device.name());
 }
 
 DecoderKind decoder_kind(Device& device) {
-  if (other_maker || device.kind() != "cuda") return make_device_decoder(device, 1)->kind();
+  const auto kind = [&] {
+    return make_device_decoder(std::make_shared<DeviceBudget>(device, SIZE_MAX), 1)->kind();
+  };
+  if (other_maker || device.kind() != "cuda") return kind();
   // It takes a while to start, and stays what it is.
   static std::mutex mutex;
   static std::map<const Device*, DecoderKind> kinds;
   std::lock_guard lock(mutex);
   auto it = kinds.find(&device);
-  if (it == kinds.end()) it = kinds.emplace(&device, make_device_decoder(device, 1)->kind()).first;
+  if (it == kinds.end()) it = kinds.emplace(&device, kind()).first;
   return it->second;
 }
 

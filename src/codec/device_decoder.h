@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "codec/codec.h"
-#include "memory/device.h"
+#include "memory/device_budget.h"
 #include "memory/pool.h"
 
 namespace stoker {
@@ -35,8 +35,10 @@ struct DecodeJob {
   View out;  // in device memory: dense, of the window that was asked for
 };
 
-// Thrown by prepare() when the pool gives no memory now.
-struct NoRoom {};
+// Thrown by prepare() when there is no memory now.
+struct NoRoom {
+  std::string why;  // "": the pool gives none
+};
 
 // Who decodes.
 struct DecoderKind {
@@ -55,12 +57,17 @@ class DeviceDecoder {
   virtual std::unique_ptr<PreparedPicture> prepare(const DecodeRequest& request, int worker,
                                                    HostPool& pool) = 0;
   // Enqueues the rest for these pictures and never waits. The jobs, by index, that cannot be done: these the CPU decodes. One job
-  // may be asked for again. Throws DeviceError when the device fails. One thread at a time.
+  // may be asked for again. Throws DeviceError when the device fails, and BudgetError when there is no memory now; then all of it
+  // may be asked for again. One thread at a time.
   virtual std::vector<size_t> decode(Stream& stream, std::span<const DecodeJob> jobs) = 0;
+  // Gives memory back that it keeps for pictures to come. Any thread.
+  virtual void trim() {}
 };
 
-// The decoder for a device; `threads`: how many workers prepare at once. Thread-safe.
-std::unique_ptr<DeviceDecoder> make_device_decoder(Device& device, int threads);
+// The decoder for the device of a budget, from which it takes that device's memory; `threads`: how many workers prepare at once.
+// Thread-safe.
+std::unique_ptr<DeviceDecoder> make_device_decoder(std::shared_ptr<const DeviceBudget> memory,
+                                                   int threads);
 // Its kind. Thread-safe.
 DecoderKind decoder_kind(Device& device);
 
@@ -68,7 +75,8 @@ DecoderKind decoder_kind(Device& device);
 void look_for_decoders_in(std::vector<std::string> folders);
 
 // Decoders of another make from now on, for tests; null: those of before. Thread-safe.
-using DeviceDecoderMaker = std::unique_ptr<DeviceDecoder> (*)(Device& device, int threads);
+using DeviceDecoderMaker =
+    std::unique_ptr<DeviceDecoder> (*)(std::shared_ptr<const DeviceBudget> memory, int threads);
 void use_device_decoders(DeviceDecoderMaker maker);
 
 }  // namespace stoker

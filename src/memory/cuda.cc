@@ -68,6 +68,13 @@ class CudaEvent final : public Event {
     core_->require(cudaEventSynchronize(event_), "earlier work");
     core_->check();
   }
+  void check() const override {
+    const Current current(core_->index);
+    const cudaError_t e = cudaEventQuery(event_);
+    if (e == cudaErrorNotReady) return;
+    core_->require(e, "earlier work");
+    core_->check();
+  }
   void hold_back(ForeignStream stream) const override {
     const Current current(core_->index);
     core_->require(cudaStreamWaitEvent(native(stream), event_, 0),

@@ -93,10 +93,10 @@ class Event {
   virtual bool query()
       const = 0;  // whether it is reached; never waits, never throws a stored error
   virtual void synchronize() = 0;  // waits for it; throws what failed: Note [Device errors]
+  virtual void check() const = 0;  // the same where it is reached already; never waits
   // What others enqueue on their stream behind this call starts after the point that this event
   // stands for.
-  // Waits for nothing itself. Throws DeviceError, also when this device has no such stream, or when
-  // what this event stands for is known to have failed.
+  // Waits for nothing itself. Throws DeviceError, also when this device has no such stream.
   virtual void hold_back(ForeignStream stream) const = 0;
 };
 

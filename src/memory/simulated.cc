@@ -36,12 +36,14 @@ class SimulatedEvent final : public Event {
     return ticket_->is_reached;
   }
   void synchronize() override { core_->wait_for(ticket()); }
+  void check() const override {
+    std::lock_guard lock(core_->mutex);
+    if (ticket_ && ticket_->is_reached) Core::throw_failure(ticket_->failure);
+  }
   void hold_back(ForeignStream stream) const override {
     std::lock_guard lock(core_->mutex);
     const std::shared_ptr<Lane> lane = core_->foreign(stream);
-    if (!ticket_) return;
-    Core::throw_failure(ticket_->failure);
-    core_->wait_behind(*lane, ticket_);
+    if (ticket_) core_->wait_behind(*lane, ticket_);
   }
 
   bool is_of(const std::shared_ptr<Core>& core) const { return core_ == core; }

@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "memory/held.h"
+
 namespace stoker {
 
 std::byte* GpuRun::scratch(size_t bytes) {
@@ -15,8 +17,9 @@ const std::byte* GpuRun::put_bytes(std::span<const std::byte> bytes) {
   if (bytes.empty()) return to;
   const std::shared_ptr<Buffer> staged = memory_.staging.try_acquire(bytes.size(), Use::kOutput);
   std::memcpy(staged->data(), bytes.data(), bytes.size());
-  stream.copy(to, staged->data(), bytes.size(), Copy::kToDevice, name + " tables");
-  stream.call([staged] {}, 0, "release");  // it stays until it is copied
+  enqueue_with(stream, staged, [&] {
+    stream.copy(to, staged->data(), bytes.size(), Copy::kToDevice, name + " tables");
+  });
   return to;
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The device stage's part of pictures: pixels go up, what workers prepared is decoded there.
+#include "memory/held.h"
 #include "run/device_stage.h"
 
 namespace stoker {
@@ -18,19 +19,21 @@ DeviceValues DeviceStage::decode_node(Stream& stream, const Step& step, int node
   std::vector<DecodeJob> jobs;
   std::vector<int> job_samples;
   std::vector<std::shared_ptr<Buffer>> held;
-  for (int i : step.made()) {
-    const Picture& p = picture(i);
-    View& to = v.views[i];
-    to = View::window(to.data, p.type.dtype, p.window, p.type.shape, p.type.layout);
-    if (p.prepared) {
-      jobs.push_back({p.prepared.get(), to});
-      job_samples.push_back(i);
-      continue;
+  for (int i : step.made()) held.push_back(picture(i).owner);
+  enqueue_with(stream, std::move(held), [&] {
+    for (int i : step.made()) {
+      const Picture& p = picture(i);
+      View& to = v.views[i];
+      to = View::window(to.data, p.type.dtype, p.window, p.type.shape, p.type.layout);
+      if (p.prepared) {
+        jobs.push_back({p.prepared.get(), to});
+        job_samples.push_back(i);
+      } else {
+        stream.copy(to.data, p.pixels.data, static_cast<size_t>(to.bytes()), Copy::kToDevice,
+                    "upload");
+      }
     }
-    stream.copy(to.data, p.pixels.data, static_cast<size_t>(to.bytes()), Copy::kToDevice, "upload");
-    held.push_back(p.owner);
-  }
-  stream.call([held] {}, 0, "release");  // the pixels stay until they are copied
+  });
   if (!jobs.empty())
     for (size_t k : decoder_->decode(stream, jobs)) refused.push_back(job_samples[k]);
   return v;
@@ -42,7 +45,8 @@ std::vector<int> DeviceStage::decode(Step& step, int round) {
   std::map<Ref, Value> decoded;
   for (int n : plan_.mixed_nodes())
     if (plan_.planned(n).round == round)
-      decoded.emplace(Ref{n, 0}, decode_node(stream_of(step), step, n, refused));
+      at_node(n,
+              [&] { decoded.emplace(Ref{n, 0}, decode_node(stream_of(step), step, n, refused)); });
   std::sort(refused.begin(), refused.end());
   refused.erase(std::unique(refused.begin(), refused.end()), refused.end());
   for (int i : refused) {

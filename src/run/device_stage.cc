@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/device_stage.h"
 
-#include <atomic>
 #include <cstring>
 #include <set>
 
 #include "kernels/fused_batch.h"
 #include "kernels/fused_launch.h"
+#include "memory/held.h"
 
 namespace stoker {
 
@@ -17,47 +17,31 @@ constexpr int64_t kBlockNs = 100;  // a guess, for the virtual clock only
 
 }  // namespace
 
-struct DeviceStage::Share {
-  const size_t limit;
-  std::atomic<size_t> in_use{0}, high_water{0};
-};
-
-// A buffer of the device that counts towards the share.
-class DeviceStage::SharedOut final : public DeviceBuffer {
- public:
-  SharedOut(std::shared_ptr<DeviceBuffer> buffer, std::shared_ptr<Share> share)
-      : DeviceBuffer(buffer->data(), buffer->size()),
-        buffer_(std::move(buffer)),
-        share_(std::move(share)) {}
-  ~SharedOut() override {
-    buffer_.reset();
-    share_->in_use -= size();
-  }
-  void return_behind(ForeignStream stream) noexcept override { buffer_->return_behind(stream); }
-
- private:
-  std::shared_ptr<DeviceBuffer> buffer_;
-  const std::shared_ptr<Share> share_;
-};
-
 DeviceStage::DeviceStage(const Plan& plan, int device_id, int streams, int workers,
                          size_t memory_limit)
     : plan_(plan),
       device_(device(device_id)),
-      share_(new Share{std::min(memory_limit, device_.usage().limit)}),
+      memory_(std::make_shared<DeviceBudget>(device_, memory_limit)),
       staging_(SIZE_MAX, std::make_shared<PinnedBlocks>(device_)) {
-  if (!plan.mixed_nodes().empty()) decoder_ = make_device_decoder(device_, workers);
+  if (!plan.mixed_nodes().empty()) decoder_ = make_device_decoder(memory_, workers);
   for (int i = 0; i < streams; ++i)
     streams_.push_back(device_.make_stream("pipeline " + std::to_string(i)));
 }
 
 DeviceShare DeviceStage::share() const {
-  return {share_->limit, share_->in_use, share_->high_water};
+  return {memory_->limit(), memory_->in_use(), memory_->high_water()};
 }
 
 void DeviceStage::trim() {
+  if (decoder_) decoder_->trim();
   staging_.trim();
   device_.trim();
+}
+
+bool DeviceStage::make_room() {
+  const size_t before = memory_->in_use();
+  if (decoder_) decoder_->trim();
+  return memory_->in_use() < before;
 }
 
 // One allocation for all samples: back to back when they are of one shape, else each aligned for vector access.
@@ -88,19 +72,26 @@ DeviceStage::Value DeviceStage::reserve(
 
 std::shared_ptr<Buffer> DeviceStage::acquire(Stream& stream, size_t bytes) const {
   bytes = std::max<size_t>(bytes, 1);
-  const size_t in_use = share_->in_use;  // only this thread adds to it
-  std::shared_ptr<DeviceBuffer> buffer;
-  if (bytes <= share_->limit - std::min(in_use, share_->limit)) buffer = stream.try_acquire(bytes);
-  if (!buffer) {
-    const DeviceUsage usage = device_.usage();
-    throw DeviceFull(device_.name() + ": no memory for " + in_words(bytes) +
-                     " of a batch; this pipeline holds " + in_words(in_use) + " of its limit of " +
-                     in_words(share_->limit) + ", outputs that you hold included; of the device " +
-                     in_words(usage.in_use) + " of " + in_words(usage.limit) + " are in use here");
+  if (auto buffer = memory_->try_acquire(stream, bytes)) return buffer;
+  const DeviceUsage usage = device_.usage();
+  throw DeviceFull(device_.name() + ": no memory for " + in_words(bytes) +
+                   " of a batch; this pipeline holds " + in_words(memory_->in_use()) +
+                   " of its limit of " + in_words(memory_->limit()) +
+                   ", outputs that you hold included; of the device " + in_words(usage.in_use) +
+                   " of " + in_words(usage.limit) + " are in use here");
+}
+
+void DeviceStage::at_node(int node, const std::function<void()>& enqueue) const {
+  const auto named = [&](const std::exception& e) {
+    return plan_.node(node).op + " '" + plan_.node(node).name + "': " + e.what();
+  };
+  try {
+    enqueue();
+  } catch (const BudgetError& e) {
+    throw DeviceFull(named(e));
+  } catch (const DeviceError& e) {
+    throw DeviceError(named(e));
   }
-  share_->in_use += bytes;
-  share_->high_water = std::max<size_t>(share_->high_water, in_use + bytes);
-  return std::make_shared<SharedOut>(std::move(buffer), share_);
 }
 
 // One launch a stage: usually one for the whole batch, however ragged.
@@ -110,8 +101,9 @@ void DeviceStage::launch(Stream& stream, const FusedBatch& batch, const std::str
   const std::shared_ptr<Buffer> tables = acquire(stream, size);
   const std::shared_ptr<Buffer> scratch = acquire(stream, batch.scratch_bytes());
   std::memcpy(staged->data(), batch.tables().data(), size);
-  stream.copy(tables->data(), staged->data(), size, Copy::kToDevice, name + " tables");
-  stream.call([staged] {}, 0, "release");  // it stays until it is copied
+  enqueue_with(stream, staged, [&] {
+    stream.copy(tables->data(), staged->data(), size, Copy::kToDevice, name + " tables");
+  });
   for (size_t i = 0; i < batch.stages().size(); ++i) {
     const FusedBatch::Stage& s = batch.stages()[i];
     stoker::launch(stream, batch.program(i, tables->data(), scratch->data()),
@@ -125,16 +117,17 @@ DeviceStage::Value DeviceStage::upload(Stream& stream, const Step& step, const B
   Value v = reserve(stream, step, [&](int i) {
     return TensorType{from[i].dtype, from[i].layout, from[i].shape};
   });
-  if (batch.is_dense()) {
-    const size_t bytes = static_cast<size_t>(batch.samples[0].view.bytes()) * batch.samples.size();
-    stream.copy(v.owner->data(), batch.samples[0].view.data, bytes, Copy::kToDevice, "upload");
-  } else {
+  enqueue_with(stream, batch.samples, [&] {
+    if (batch.is_dense()) {
+      const View& first = batch.samples[0].view;
+      const size_t bytes = static_cast<size_t>(first.bytes()) * batch.samples.size();
+      stream.copy(v.owner->data(), first.data, bytes, Copy::kToDevice, "upload");
+      return;
+    }
     for (int i : step.made())
       stream.copy(v.views[i].data, from[i].data, static_cast<size_t>(from[i].bytes()),
                   Copy::kToDevice, "upload");
-  }
-  // The host's bytes stay until the copies are done.
-  stream.call([samples = batch.samples] {}, 0, "release");
+  });
   return v;
 }
 
@@ -183,15 +176,16 @@ DeviceStage::Value DeviceStage::copy(Stream& stream, const Step& step, const Val
 
 // Into memory that the samples were given when they were made.
 void DeviceStage::download(Stream& stream, const Value& value, const Batch& to) const {
-  if (value.is_dense && to.is_dense() && value.count == to.samples.size()) {
-    const size_t bytes = static_cast<size_t>(to.samples[0].view.bytes()) * to.samples.size();
-    stream.copy(to.whole->data(), value.owner->data(), bytes, Copy::kToHost, "download");
-  } else {
+  enqueue_with(stream, to.samples, [&] {
+    if (value.is_dense && to.is_dense() && value.count == to.samples.size()) {
+      const size_t bytes = static_cast<size_t>(to.samples[0].view.bytes()) * to.samples.size();
+      stream.copy(to.whole->data(), value.owner->data(), bytes, Copy::kToHost, "download");
+      return;
+    }
     for (const Sample& s : to.samples)
       stream.copy(s.view.data, value.views[s.in_batch].data, static_cast<size_t>(s.view.bytes()),
                   Copy::kToHost, "download");
-  }
-  stream.call([samples = to.samples] {}, 0, "release");  // the memory stays until it is written
+  });
 }
 
 Batch DeviceStage::batch_of(const Value& value, const Step& step) const {
@@ -230,12 +224,15 @@ std::map<size_t, Batch> DeviceStage::outputs_of(Work& work) const {
   for (size_t k = 0; k < plan_.graph().outputs.size(); ++k) {
     if (plan_.slot_of_output(k) >= 0) continue;
     const Ref from = plan_.graph().outputs[k];
-    const Value& v = value(work, from);
-    const bool has_gaps = v.is_dense && v.count != work.step.made().size();
-    const bool is_copied = !taken.insert(from).second || has_gaps;
-    batches[k] = batch_of(is_copied ? copy(work.stream, work.step, v) : v, work.step);
+    at_node(from.node, [&] {
+      const Value& v = value(work, from);
+      const bool has_gaps = v.is_dense && v.count != work.step.made().size();
+      const bool is_copied = !taken.insert(from).second || has_gaps;
+      batches[k] = batch_of(is_copied ? copy(work.stream, work.step, v) : v, work.step);
+    });
     batches[k].on_device = on_device;
   }
+  if (batches.empty()) return batches;
   on_device->ready = device_.make_event();
   work.stream.record(*on_device->ready);
   return batches;
@@ -254,19 +251,21 @@ void DeviceStage::enqueue(Step& step, int round, Outputs* outputs) {
   std::vector<char> is_inside(plan_.size());  // of a pass that began before
   for (int n : plan_.device_nodes()) {
     if (const int next = plan_.planned(n).fuses_into; next >= 0) is_inside[next] = 1;
-    if (plan_.planned(n).round == round && !is_inside[n]) run_node(work, n);
+    if (plan_.planned(n).round == round && !is_inside[n]) at_node(n, [&] { run_node(work, n); });
   }
   std::map<size_t, Batch> batches;
   if (outputs) batches = outputs_of(work);
   for (int k = 0; k < plan_.slot_count(); ++k)
     if (const Slot& s = plan_.slot(k); plan_.is_host_copy(k) && plan_.round_of(s.from) == round)
-      download(work.stream, value(work, s.from), step.slot(k));
+      at_node(s.from.node, [&] { download(work.stream, value(work, s.from), step.slot(k)); });
   if (outputs) {
-    for (auto& [k, batch] : batches) outputs->batches[k] = std::move(batch);
     if (plan_.has_copied_outputs()) {
+      // Who waits for the copies hears what failed before the other outputs were ready, too.
+      if (!batches.empty()) work.stream.wait(*batches.begin()->second.on_device->ready);
       outputs->copied = device_.make_event();
       work.stream.record(*outputs->copied);
     }
+    for (auto& [k, batch] : batches) outputs->batches[k] = std::move(batch);
   }
   settle(work, round);
 }

@@ -29,6 +29,16 @@ class DeviceStage {
   // Thread-safe.
   DeviceShare share() const;
   void trim();
+  // Calls `enqueue`; where that throws DeviceFull, once more without what the decoder keeps for pictures to come.
+  template <class Enqueue>
+  auto insist(Enqueue enqueue) {
+    try {
+      return enqueue();
+    } catch (const DeviceFull&) {
+      if (!make_room()) throw;
+    }
+    return enqueue();
+  }
   // For a step of which the chain's part of this round is done: enqueues what makes its pictures, before it is collected. The samples
   // that the decoder refuses: forgotten and marked in Step::is_refused, they are to be made again, then this be called again. Throws
   // DeviceError, DeviceFull; then it may be called again.
@@ -40,24 +50,24 @@ class DeviceStage {
   void enqueue(Step& step, int round, Outputs& outputs) { enqueue(step, round, &outputs); }
   // Comes when all that was enqueued for the step is done; `call` is called then, on a thread of the runtime's.
   std::unique_ptr<Event> notify(const Step& step, std::function<void()> call) const;
-  // On the host, for all that was enqueued for the step. Throws what failed on the device until now, as check().
+  // On the host, for all that was enqueued for the step. Throws what failed of it.
   void wait(const Step& step) const { stream_of(step).synchronize(); }
-  void check() const { device_.check(); }
 
  private:
   using Value = DeviceValues;
-  struct Share;  // what is held on the device
-  class SharedOut;
   // A step at work, and what this round makes. When all is enqueued, the step has it.
   struct Work {
     Step& step;
     Stream& stream;
     std::map<Ref, Value> made;
   };
+  bool make_room();  // false: there was nothing to give back
   Stream& stream_of(const Step& step) const {
     return *streams_[static_cast<size_t>(step.number) % streams_.size()];
   }
   void enqueue(Step& step, int round, Outputs* outputs);
+  // Calls enqueue(). What fails in it names the node; want of any memory is DeviceFull.
+  void at_node(int node, const std::function<void()>& enqueue) const;
   Value decode_node(Stream& stream, const Step& step, int node, std::vector<int>& refused) const;
   std::shared_ptr<Buffer> acquire(Stream& stream, size_t bytes) const;
   void launch(Stream& stream, const FusedBatch& batch, const std::string& name) const;
@@ -79,7 +89,7 @@ class DeviceStage {
 
   const Plan& plan_;
   Device& device_;
-  const std::shared_ptr<Share> share_;
+  const std::shared_ptr<const DeviceBudget> memory_;
   mutable HostPool staging_;  // pinned; of the kernels' tables until they are copied
   std::unique_ptr<DeviceDecoder> decoder_;
   std::vector<std::unique_ptr<Stream>> streams_;  // they end before the decoder does

@@ -2,30 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // device="mixed" on a simulated device: the pictures of device="cpu", whoever decodes them, with every policy and fault.
-#include "codec/jpeg_maker.h"
+#include <deque>
+
 #include "run/mixed_testing.h"
 
 namespace stoker {
 namespace {
-
-// JPEG files of different sizes, some of them damaged in the middle of their data.
-class Pictures : public SampleFolder {
- public:
-  explicit Pictures(int count, const std::set<int>& damaged = {}, int size = 0)
-      : SampleFolder(count) {
-    for (int i = 0; i < count; ++i) {
-      test::JpegKind kind;
-      kind.width = size ? size : 40 + 7 * i;
-      kind.height = size ? size : 31 + 5 * i;
-      kind.orientation = i % 9;
-      kind.seed = static_cast<unsigned>(i + 1);
-      std::vector<uint8_t> file = test::make_jpeg(kind);
-      if (damaged.contains(i)) file.resize(file.size() / 2);
-      std::ofstream(path(i), std::ios::binary)
-          .write(reinterpret_cast<const char*>(file.data()), static_cast<long>(file.size()));
-    }
-  }
-};
 
 // (label, pictures, half of a random window, a crop of the middle): decoded on `decoding`, finished on `after`.
 Graph graph(const Pictures& folder, DeviceKind decoding, DeviceKind after) {
@@ -46,10 +28,6 @@ Graph graph(const Pictures& folder, DeviceKind decoding, DeviceKind after) {
   const Ref flipped = then("flip", looked_at, {{"horizontal", int64_t{1}}});
   g.outputs = {{files, 1}, whole, then("crop", flipped, {{"crop", crop}}), random, wide};
   return g;
-}
-
-std::string shape_and_bytes(const Batch& b, size_t i) {
-  return b.samples[i].view.shape.str() + on_host(b, i);
 }
 
 // Every byte of so many steps, by sample; what a failed step said instead.
@@ -73,16 +51,7 @@ std::vector<std::string> all_of(const Graph& g, const PipelineOptions& o, int st
   return samples;
 }
 
-class Mixed : public testing::Test {
- protected:
-  void SetUp() override { use_simulated_devices(1); }
-  void TearDown() override {
-    use_device_decoders(nullptr);
-    use_simulated_devices(0);
-  }
-  static SimulatedDevice& device() { return dynamic_cast<SimulatedDevice&>(stoker::device(0)); }
-  static FakeDecoder::State& fake() { return FakeDecoder::state(); }
-};
+using Mixed = OnMixed;
 
 // The same with the stand-in and with a decoder that takes all, some, or gives some up on the device.
 void expect_the_cpus(const Pictures& folder, const char* on_error) {
@@ -171,6 +140,69 @@ TEST_F(Mixed, ATightBudgetChangesNothing) {
   EXPECT_EQ(all_of(g, o, 6), want);
   FakeDecoder::install();
   EXPECT_EQ(all_of(g, o, 6), want);
+}
+
+// Pictures of one size, decoded and no more: a step has 4 of these bytes, the fake decoder 1 for each stream.
+constexpr size_t kPicture = size_t{48} * 48 * 3;
+
+Graph decoded(const Pictures& folder) {
+  Graph g = graph(folder, DeviceKind::kMixed, DeviceKind::kGpu);
+  g.outputs = {g.outputs[0], g.outputs[1]};
+  return g;
+}
+
+TEST_F(Mixed, WhatADecoderKeepsForLaterMakesRoom) {
+  const Pictures folder(8, {}, 48);
+  const auto want = all_of(decoded(folder), options("simple"), 10);
+  FakeDecoder::install();
+  for (const char* executor : {"simple", "pipelined"}) {
+    PipelineOptions o = options(executor);
+    o.device_memory_limit = 5 * kPicture;
+    EXPECT_EQ(all_of(decoded(folder), o, 10), want) << executor;
+    EXPECT_EQ(device().usage().in_use, 0u);
+  }
+}
+
+TEST_F(Mixed, ADecoderThatFindsNoRoomWaitsForOlderSteps) {
+  const Pictures folder(8, {}, 48);
+  const auto want = all_of(decoded(folder), options("simple"), 12);
+  FakeDecoder::install();
+  PipelineOptions o = options("pipelined");
+  o.device_memory_limit =
+      13 * kPicture + kPicture / 2;  // three steps, and of a fourth the pictures only
+  Pipeline p(decoded(folder), o);
+  std::deque<Outputs> held;
+  std::string text;
+  std::vector<std::string> got;
+  for (int s = 0; s < 12; ++s) {
+    try {
+      held.push_back(*p.run());
+    } catch (const BudgetError& e) {
+      text = e.what();
+      held.clear();
+      held.push_back(*p.run());
+    }
+    for (size_t i = 0; i < 4; ++i)
+      got.push_back(shape_and_bytes(held.back().batches[0], i) +
+                    shape_and_bytes(held.back().batches[1], i));
+  }
+  EXPECT_EQ(got, want);
+  EXPECT_EQ(text.find("decoders.image 'decoders_image_0': "), 0u) << text;
+  const size_t limit = p.stats().executor.device.limit;
+  EXPECT_EQ(limit, o.device_memory_limit);
+  EXPECT_LE(p.stats().executor.device.high_water, limit);
+  held.clear();
+  EXPECT_GT(device().usage().in_use, 0u) << "what the decoder keeps, and steps made ahead";
+}
+
+TEST_F(Mixed, TrimGivesBackWhatTheDecoderKeeps) {
+  const Pictures folder(8, {}, 48);
+  FakeDecoder::install();
+  Pipeline p(decoded(folder), options("simple"));
+  (void)*p.run();
+  EXPECT_EQ(device().usage().in_use, kPicture);
+  p.trim();
+  EXPECT_EQ(device().usage().in_use, 0u);
 }
 
 TEST_F(Mixed, AFailureOfTheDeviceIsRaisedAndThePipelineGoesOn) {

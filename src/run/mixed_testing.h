@@ -1,16 +1,42 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A decoder for simulated devices that takes pictures, for tests: it decodes with the CPU's codec in prepare(), copies in decode(),
-// and can refuse at either. What it is told stands in FakeDecoder::State.
+// What tests of device="mixed" share: files, and a decoder for simulated devices that takes pictures. It decodes with the CPU's codec in
+// prepare(), copies in decode() by way of memory that it keeps for each stream until trim(), and can refuse at either. What it is told
+// stands in FakeDecoder::State.
 #pragma once
 #include <atomic>
 #include <mutex>
 
+#include "codec/jpeg_maker.h"
+#include "memory/held.h"
 #include "memory/simulated.h"
 #include "run/device_testing.h"
 
 namespace stoker {
+
+// JPEG files of different sizes, some of them damaged in the middle of their data.
+class Pictures : public SampleFolder {
+ public:
+  explicit Pictures(int count, const std::set<int>& damaged = {}, int size = 0)
+      : SampleFolder(count) {
+    for (int i = 0; i < count; ++i) {
+      test::JpegKind kind;
+      kind.width = size ? size : 40 + 7 * i;
+      kind.height = size ? size : 31 + 5 * i;
+      kind.orientation = i % 9;
+      kind.seed = static_cast<unsigned>(i + 1);
+      std::vector<uint8_t> file = test::make_jpeg(kind);
+      if (damaged.contains(i)) file.resize(file.size() / 2);
+      std::ofstream(path(i), std::ios::binary)
+          .write(reinterpret_cast<const char*>(file.data()), static_cast<long>(file.size()));
+    }
+  }
+};
+
+inline std::string shape_and_bytes(const Batch& b, size_t i) {
+  return b.samples[i].view.shape.str() + on_host(b, i);
+}
 
 class FakeDecoder final : public DeviceDecoder {
  public:
@@ -29,13 +55,16 @@ class FakeDecoder final : public DeviceDecoder {
   static void install() {
     state().~State();
     new (&state()) State;
-    use_device_decoders([](Device& device, int threads) -> std::unique_ptr<DeviceDecoder> {
-      return std::make_unique<FakeDecoder>(device, threads);
+    use_device_decoders([](std::shared_ptr<const DeviceBudget> memory,
+                           int threads) -> std::unique_ptr<DeviceDecoder> {
+      return std::make_unique<FakeDecoder>(std::move(memory), threads);
     });
   }
 
-  FakeDecoder(Device& device, int threads)
-      : device_(dynamic_cast<SimulatedDevice&>(device)), threads_(threads) {}
+  FakeDecoder(std::shared_ptr<const DeviceBudget> memory, int threads)
+      : memory_(std::move(memory)),
+        device_(dynamic_cast<SimulatedDevice&>(memory_->device())),
+        threads_(threads) {}
   DecoderKind kind() const override { return {"fake", "a fake decodes"}; }
 
   std::unique_ptr<PreparedPicture> prepare(const DecodeRequest& r, int worker,
@@ -74,14 +103,32 @@ class FakeDecoder final : public DeviceDecoder {
         ++state().refused;
         continue;
       }
-      stream.copy(jobs[k].out.data, p.pixels.data, static_cast<size_t>(p.pixels.bytes()),
-                  Copy::kToDevice, "fake");
-      stream.call([owner = p.owner] {}, 0, "release");
+      const auto bytes = static_cast<size_t>(p.pixels.bytes());
+      std::byte* const between = buffer(stream, bytes);
+      enqueue_with(stream, p.owner, [&] {
+        stream.copy(between, p.pixels.data, bytes, Copy::kToDevice, "fake");
+        stream.copy(jobs[k].out.data, between, bytes, Copy::kOnDevice, "fake");
+      });
     }
     return cannot;
   }
+  void trim() override {
+    std::lock_guard lock(mutex_);
+    buffers_.clear();
+  }
 
  private:
+  // That the pictures of a stream share, one after the other.
+  std::byte* buffer(Stream& stream, size_t bytes) {
+    std::lock_guard lock(mutex_);
+    std::shared_ptr<Buffer>& b = buffers_[&stream];
+    if (b && b->size() >= bytes) return b->data();
+    b.reset();
+    b = memory_->try_acquire(stream, bytes);
+    if (!b) throw BudgetError("no memory for the fake decoder");
+    return b->data();
+  }
+
   struct Prepared final : PreparedPicture {
     Prepared() { ++state().alive; }
     ~Prepared() override { --state().alive; }
@@ -89,8 +136,22 @@ class FakeDecoder final : public DeviceDecoder {
     std::shared_ptr<Buffer> owner;
     bool can_finish = true;
   };
+  const std::shared_ptr<const DeviceBudget> memory_;
   SimulatedDevice& device_;
   const int threads_;
+  std::mutex mutex_;
+  std::map<const Stream*, std::shared_ptr<Buffer>> buffers_;  // guarded by mutex_
+};
+
+class OnMixed : public testing::Test {
+ protected:
+  void SetUp() override { use_simulated_devices(1); }
+  void TearDown() override {
+    use_device_decoders(nullptr);
+    use_simulated_devices(0);
+  }
+  static SimulatedDevice& device() { return dynamic_cast<SimulatedDevice&>(stoker::device(0)); }
+  static FakeDecoder::State& fake() { return FakeDecoder::state(); }
 };
 
 }  // namespace stoker

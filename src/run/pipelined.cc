@@ -200,17 +200,20 @@ void Pipelined::work(Worker& w) {
     lock.unlock();
     failures.clear();
     bool starved = false;
+    std::string why;
     std::exception_ptr fatal;
     try {
       it->step.is_made[i] = w.maker.make(it->step, i, it->round, failures);
-    } catch (const Starved&) {
+    } catch (const Starved& s) {
       forget(*it, i);
       starved = true;
+      why = s.why;
     } catch (...) {
       fatal = std::current_exception();
     }
     w.scratch.store(w.maker.arena().held(), std::memory_order_relaxed);
     lock.lock();
+    if (starved) starved_for_ = std::move(why);
     finish_ticket(*it, i, starved, rooms, fatal, failures);
     bury(lock);
   }

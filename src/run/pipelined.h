@@ -98,6 +98,7 @@ class Pipelined final : public Executor {
   size_t largest_bytes_ = 0;
   bool stop_ = false, tight_ = false, stuck_ = false, unopened_ = false, waited_ = false;
   bool user_waits_ = false;  // in wait(), for the oldest iteration
+  std::string starved_for_;  // the last of Starved::why
   int64_t rooms_ = 0;  // how often memory was released
   int64_t landings_ = 0;  // how often something landed
   int burying_ = 0;  // threads that are letting go of closed iterations

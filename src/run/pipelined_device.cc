@@ -49,7 +49,8 @@ Iteration* Pipelined::next_to_issue() {
 
 void Pipelined::issue(Iteration& it, Lock& lock) {
   it.is_issuing = true;
-  const bool user_waits = user_waits_;
+  const auto is_awaited = [&] { return user_waits_ && &it == ring_.front().get(); };
+  const bool was_awaited = is_awaited();
   const int64_t rooms = rooms_;
   lock.unlock();
   std::exception_ptr fatal, full;
@@ -57,7 +58,7 @@ void Pipelined::issue(Iteration& it, Lock& lock) {
   const bool is_to_rewind = it.step.is_to_rewind();
   try {
     if (is_to_rewind) it.step.rewind();
-    else done = enqueue(it);
+    else done = was_awaited ? device_->insist([&] { return enqueue(it); }) : enqueue(it);
   } catch (const DeviceFull&) {
     full = std::current_exception();
   } catch (...) {
@@ -66,7 +67,7 @@ void Pipelined::issue(Iteration& it, Lock& lock) {
   lock.lock();
   it.is_issuing = false;
   // What the user holds stays while the user waits, so the oldest iteration waits for nothing then.
-  if (full && &it == ring_.front().get() && !make_device_room() && user_waits) fatal = full;
+  if (full && &it == ring_.front().get() && !make_device_room() && was_awaited) fatal = full;
   it.step.fatal = fatal;
   it.is_issued = done.is_last;
   it.landing = std::move(done.landing);
@@ -76,7 +77,7 @@ void Pipelined::issue(Iteration& it, Lock& lock) {
   close_what_is_closing();
   if (front_ready()) done_.notify_all();
   bury(lock);
-  if (full && !fatal && rooms == rooms_ && user_waits == user_waits_ && !stop_) rest(lock);
+  if (full && !fatal && rooms == rooms_ && was_awaited == is_awaited() && !stop_) rest(lock);
 }
 
 // The device's part of the iteration's round, without the lock. Throws DeviceFull: then it can be called again.
@@ -116,7 +117,7 @@ void Pipelined::land(Iteration& it, Lock& lock) {
   bool is_there = false;
   try {
     is_there = it.landing->query();
-    if (is_there) device_->check();
+    if (is_there) it.landing->check();
   } catch (...) {
     fatal = std::current_exception();
   }

@@ -101,10 +101,11 @@ void Pipelined::bury(Lock& lock) {
 }
 
 std::string Pipelined::stuck_message() const {
-  return (unopened_ ? "no memory for a batch of up to " + std::to_string(plan_->batch_size()) +
-                          " samples. "
-                    : "no memory for the next sample of the oldest batch. ") +
-         pool_.explain();
+  if (unopened_)
+    return "no memory for a batch of up to " + std::to_string(plan_->batch_size()) + " samples. " +
+           pool_.explain();
+  return "no memory for the next sample of the oldest batch. " +
+         (starved_for_.empty() ? pool_.explain() : starved_for_);
 }
 
 }  // namespace stoker

@@ -15,8 +15,8 @@ bool StepShelf::prepare(int node, const TensorType& type, const Window& window,
   Picture& p = picture(node);
   try {
     p.prepared = help_.decoder->prepare(request, help_.worker, pool_);
-  } catch (const NoRoom&) {
-    throw Starved{};
+  } catch (const NoRoom& n) {
+    throw Starved{n.why};
   }
   if (!p.prepared) return false;
   p.type = type;

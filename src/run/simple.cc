@@ -37,12 +37,12 @@ class Simple final : public Executor {
     make(step, round);
     while (round + 1 < plan_->round_count() && !step.made().empty()) {
       step.collect(round);
-      device_->enqueue(step, round);
+      device_->insist([&] { device_->enqueue(step, round); });
       device_->wait(step);
       make(step, ++round);
     }
     Outputs out = step.publish(plan_, pool_);
-    if (device_ && !out.is_lost) device_->enqueue(step, round, out);
+    if (device_ && !out.is_lost) device_->insist([&] { device_->enqueue(step, round, out); });
     samples_ += static_cast<int64_t>(step.made().size());
     hold(out, pool_);
     cursors_ = out.next;
@@ -71,15 +71,16 @@ class Simple final : public Executor {
     }
     if (!device_) return;
     // Pictures are decoded on the device; those that it refuses, on the CPU.
-    for (std::vector<int> refused; !(refused = device_->decode(step, round)).empty();)
+    const auto decode = [&] { return device_->decode(step, round); };
+    for (std::vector<int> refused; !(refused = device_->insist(decode)).empty();)
       for (int i : refused) make(step, i, round);
   }
 
   void make(Step& step, int i, int round) {
     try {
       step.is_made[i] = maker_.make(step, i, round, step.failures);
-    } catch (const Starved&) {
-      throw BudgetError("no memory for a sample. " + pool_.explain());
+    } catch (const Starved& s) {
+      throw BudgetError("no memory for a sample. " + (s.why.empty() ? pool_.explain() : s.why));
     }
   }
 

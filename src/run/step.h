@@ -21,7 +21,9 @@ struct DeviceValues {
 };
 
 // No memory for a sample of an iteration that is not the oldest: its ticket goes back.
-struct Starved {};
+struct Starved {
+  std::string why;  // "": the pool gives none
+};
 
 class Step {
  public:
