@@ -5,6 +5,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <map>
+
 #include "base/error.h"
 #include "codec/device_decoder.h"
 #include "memory/nvml.h"
@@ -50,14 +52,33 @@ nb::dict describe(Device& device, const Nvml& nvml) {
   return d;
 }
 
+SimulatedDevice& simulated(int index) {
+  auto* simulated = dynamic_cast<SimulatedDevice*>(&device(index));
+  if (!simulated) throw DeviceError(device(index).name() + " is no simulated device");
+  return *simulated;
+}
+
 nb::list timeline(int index) {
-  const auto* simulated = dynamic_cast<const SimulatedDevice*>(&device(index));
-  if (!simulated)
-    throw DeviceError(device(index).name() + " is no simulated device: it keeps no timeline");
   nb::list l;
-  for (const TimelineEntry& e : simulated->timeline())
+  for (const TimelineEntry& e : simulated(index).timeline())
     l.append(nb::make_tuple(e.name, e.stream, e.start_ns, e.end_ns));
   return l;
+}
+
+void fail(int index, const std::string& work, int64_t nth, bool at_once) {
+  static const std::map<std::string, Work> works = {{"allocate", Work::kAllocate},
+                                                    {"pin", Work::kPin},
+                                                    {"copy", Work::kCopy},
+                                                    {"launch", Work::kLaunch}};
+  const auto found = works.find(work);
+  if (found == works.end())
+    throw DeviceError("a simulated device fails at allocate, pin, copy or launch, not at '" + work +
+                      "'");
+  at_once ? simulated(index).refuse(found->second, nth) : simulated(index).fail(found->second, nth);
+}
+
+void delay(int index, uint64_t seed, int microseconds) {
+  simulated(index).delay_all(seed, std::chrono::microseconds(microseconds));
 }
 
 // Where pip puts packages, so that nvidia-nvjpeg is found there.
@@ -86,6 +107,16 @@ void bind_devices(nb::module_& m) {
   m.def("simulated_timeline", &timeline, nb::arg("index"),
         "What a simulated device did: (name, stream, start, end) of each piece of work, in virtual "
         "nanoseconds.");
+  m.def("simulated_fail", &fail, nb::arg("index"), nb::arg("work"), nb::arg("nth"),
+        nb::arg("at_once"),
+        "The nth such work from now on fails: \"allocate\", \"pin\", \"copy\" or \"launch\". At "
+        "once, "
+        "so that there is no room for memory, or where it is done.");
+  m.def("simulated_delay", &delay, nb::arg("index"), nb::arg("seed"), nb::arg("microseconds"),
+        "From now on each stream stands still for up to so long before whatever it does.");
+  m.def(
+      "simulated_forget", [](int index) { return simulated(index).forget_faults(); },
+      nb::arg("index"), "Forgets the faults and delays still to come; how many faults there were.");
   m.def("missing_gpu", &missing_gpu, "Why there is no GPU; \"\" if there is one.");
 }
 

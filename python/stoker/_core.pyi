@@ -44,6 +44,17 @@ def simulated_timeline(index: int) -> list[tuple[str, str, int, int]]:
     nanoseconds.
     """
 
+def simulated_fail(index: int, work: str, nth: int, at_once: bool) -> None:
+    """The nth such work from now on fails: "allocate", "pin", "copy" or "launch". At once, so that
+    there is no room for memory, or where it is done.
+    """
+
+def simulated_delay(index: int, seed: int, microseconds: int) -> None:
+    """From now on each stream stands still for up to so long before whatever it does."""
+
+def simulated_forget(index: int) -> int:
+    """Forgets the faults and delays still to come; how many faults there were."""
+
 def missing_gpu() -> str:
     """Why there is no GPU; "" if there is one."""
 

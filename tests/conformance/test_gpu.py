@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -54,11 +55,16 @@ def device(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
 
 
-def place_on(call: Call, device: str, **changed: Any) -> list[DataNode]:
+def place_on(
+    call: Call, device: str, first: DataNode | None = None, **changed: Any
+) -> list[DataNode]:
+    """Adds the call on a device to the current pipeline; `first` stands for its first input."""
     ports = operators()[call.op]["inputs"]
+    given = [feed(a, layout) for a, layout in call.inputs]
+    if first is not None:
+        given[0] = first
     inputs = [
-        feed(a, layout).gpu() if device == "gpu" and not ports[i]["is_value"] else feed(a, layout)
-        for i, (a, layout) in enumerate(call.inputs)
+        x.gpu() if device == "gpu" and not ports[i]["is_value"] else x for i, x in enumerate(given)
     ]
     arguments = {**call.arguments, **changed, "device": device}
     return outputs_of(call_operator(operators()[call.op], inputs, arguments))
@@ -105,6 +111,65 @@ def test_device_agrees_with_cpu(name: str) -> None:
                     assert same(a, b), f"{call}: {difference(a, b)}"
                 else:
                     assert_agree(a, b, str(call))
+
+
+def read(batches: Sequence[Any]) -> list[Sample]:
+    """The samples of a step, wherever its batches are."""
+    return samples_of([b if b.device == "cpu" else b.as_cpu() for b in batches])
+
+
+def calls_of(name: str, most: int) -> list[Call]:
+    """The first calls that work, with different arguments, on pictures where that can be."""
+    found = [c for c in (*picture_calls(name), *some_calls(name)) if works(c)]
+    apart = {str(sorted(c.arguments.items(), key=str)): c for c in reversed(found)}
+    return list(reversed(apart.values()))[:most]
+
+
+# Heights and widths, odd ones and the least.
+SIZES = ((13, 18), (1, 1), (7, 31), (65, 3), (29, 33), (1, 40))
+
+
+def ragged(layout: str, size: int) -> list[Array]:
+    """Pictures of this layout, of which hardly two are of one shape."""
+    extents = [{"H": h, "W": w} for h, w in SIZES]
+    return [
+        texture([extents[i % len(SIZES)].get(c, 1 + i % 2 if c in "FD" else 3) for c in layout], i)
+        for i in range(size)
+    ]
+
+
+def on_ragged(call: Call, place: str, size: int) -> list[Sample]:
+    """Five steps of the call on such pictures, without the samples that cannot be made."""
+    layout = call.inputs[0][1] or accepted_layouts(operators()[call.op])[0]
+    batch = ragged(layout, 5 * size)
+    steps = [batch[k * size : (k + 1) * size] for k in range(5)]
+
+    def define() -> list[DataNode]:
+        first = fn.external_source(source=steps, layout=layout, cycle=True)
+        return place_on(call, place, first)
+
+    pipe = make(define, batch_size=size, device_id=0, prefetch_queue_depth=3, on_error="skip")
+    got: list[Sample] = []
+    for _ in steps:
+        with suppress(SampleError):  # none of this step
+            got += read(pipe.run())
+    return got
+
+
+@pytest.mark.parametrize("name", ON_GPU)
+def test_device_agrees_with_cpu_on_ragged_batches(name: str) -> None:
+    """One sample, two, many; on as many streams as there are steps under way."""
+    calls = [c for c in calls_of(name, 99) if c.inputs][:4]
+    made = 0
+    for call in calls:
+        for size in (1, 2, 19):
+            both = [on_ragged(call, place, size) for place in ("gpu", "cpu")]
+            for got, right in zip(*both, strict=True):
+                for a, b in zip(got, right, strict=True):
+                    made += 1
+                    assert name not in EXACT or same(a, b), f"{call}: {difference(a, b)}"
+                    assert_agree(a, b, f"{call}, {size} samples")
+    assert made > 100 or not calls, f"{name}: hardly a sample could be made of these pictures"
 
 
 def on_sequences(name: str) -> list[Call]:
