@@ -14,8 +14,15 @@ struct Half {
   uint16_t bits = 0;
 };
 
-// Exact.
+// Exact. A GPU converts by itself what is a number; a NaN would lose its bits there.
 STOKER_HD inline float to_float(Half h) {
+#ifdef __CUDA_ARCH__
+  if ((h.bits & 0x7fff) <= 0x7c00) {
+    float f;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(h.bits));
+    return f;
+  }
+#endif
   const uint32_t sign = static_cast<uint32_t>(h.bits & 0x8000) << 16, rest = h.bits & 0x7fff;
   if (rest < 0x0400) {  // zero or subnormal: so many steps of 2^-24
     const float small = static_cast<float>(static_cast<int32_t>(rest)) * 0x1p-24f;
@@ -30,6 +37,11 @@ STOKER_HD inline Half to_half(float f) {
   const uint32_t bits = __builtin_bit_cast(uint32_t, f), x = bits & 0x7fffffff;
   const uint16_t sign = static_cast<uint16_t>(bits >> 16 & 0x8000);
   if (x > 0x7f800000) return {static_cast<uint16_t>(sign | 0x7e00)};
+#ifdef __CUDA_ARCH__
+  uint16_t h;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(f));
+  return {h};
+#else
   if (x <
       0x38800000) {  // below 2^-14: next to 0.5 a float has steps of 2^-24, so the addition rounds
     const float aligned = __builtin_bit_cast(float, x) + 0.5f;
@@ -38,6 +50,7 @@ STOKER_HD inline Half to_half(float f) {
   const uint32_t rounded = (x + 0xfff + (x >> 13 & 1)) >> 13;
   const uint32_t h = rounded - ((127 - 15) << 10);
   return {static_cast<uint16_t>(sign | (h < 0x7c00 ? h : 0x7c00))};
+#endif
 }
 
 // Rounds once: the float in between is rounded to odd, which keeps what the second rounding needs
