@@ -5,6 +5,7 @@
 // all types. Pure; thread-safe.
 #pragma once
 #include "kernels/convert.h"
+#include "kernels/vector_access.h"
 
 namespace stoker {
 
@@ -21,19 +22,6 @@ struct DeviceValue {
 };
 
 namespace detail {
-
-template <class T>
-STOKER_HD inline T load_as(const std::byte* p) {
-  T v;
-  auto* to = reinterpret_cast<std::byte*>(&v);
-  for (size_t k = 0; k < sizeof(T); ++k) to[k] = p[k];
-  return v;
-}
-template <class T>
-STOKER_HD inline void store_as(std::byte* p, T v) {
-  auto* from = reinterpret_cast<const std::byte*>(&v);
-  for (size_t k = 0; k < sizeof(T); ++k) p[k] = from[k];
-}
 
 STOKER_HD inline void hold(DeviceValue& v, float x) { v.f = x; }
 STOKER_HD inline void hold(DeviceValue& v, double x) { v.d = x; }
@@ -145,7 +133,7 @@ STOKER_HD inline A number_of(const DeviceValue& v) {
 }
 
 STOKER_HD inline void store_value(const DeviceValue& v, std::byte* to) {
-  if (v.type == DType::kBool) detail::store_as(to, static_cast<uint8_t>(v.f));
+  if (v.type == DType::kBool) store_as(to, static_cast<uint8_t>(v.f));
   else detail::on_type(v.type, detail::Storing{to, v});
 }
 

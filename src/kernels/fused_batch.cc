@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 
 #include "base/error.h"
 #include "kernels/resample.h"
@@ -14,7 +15,8 @@ namespace stoker {
 namespace {
 
 constexpr int64_t kSharedBudget = 32 << 10;  // so that several blocks fit on one multiprocessor
-constexpr int64_t kTileValues = 4096;  // enough for every thread, few enough for many blocks
+constexpr int64_t kTileValues = 6144;  // enough for every thread, few enough for many blocks
+constexpr int64_t kFewChannels = 16;
 
 FusedKind kind_of(const Pass& pass) {
   if (pass.resample.count == 0 || is_selection(pass.resample)) return FusedKind::kMove;
@@ -30,12 +32,56 @@ int target_axis(const Pass& pass, int rank, int a) {
   return t;
 }
 
-// Lines are numbered with the channels fastest: those of one pixel read the same memory.
+// A row has all channels where they are few. Else rows are numbered with the channels fastest: those
+// of one pixel read the same memory.
 void set_order(FusedTask& t) {
-  int k = 0;
+  const int c = t.channel_axis;
   for (int a = 0; a < t.rank; ++a)
-    if (a != t.line_axis && a != t.channel_axis) t.order[k++] = a;
-  if (t.channel_axis >= 0 && t.channel_axis != t.line_axis) t.order[k] = t.channel_axis;
+    if (a != t.line_axis && a != c) t.order[t.row_axes++] = a;
+  t.channels = t.data_channels = 1;
+  if (c < 0 || c == t.line_axis) return;
+  const bool resampled = t.axis[c].table || std::any_of(t.taps, t.taps + t.tap_count,
+                                                        [&](auto& taps) { return taps.axis == c; });
+  t.few_channels = t.axis[c].extent <= kFewChannels && !resampled;
+  if (!t.few_channels) {
+    t.order[t.row_axes++] = c;
+    return;
+  }
+  t.channels = static_cast<int>(t.axis[c].extent);
+  t.data_channels = static_cast<int>(t.axis[c].hi - t.axis[c].lo);
+}
+
+// Whether the values of a row are next to each other in memory: pixel by pixel, or channel by
+// channel.
+void set_runs(FusedTask& t) {
+  const FusedAxis &x = t.axis[t.line_axis], none{},
+                  &c = t.few_channels ? t.axis[t.channel_axis] : none;
+  const int64_t in = t.tap_count ? t.taps[t.tap_count - 1].in_stride : std::abs(x.in_stride);
+  t.in_pixels = c.in_stride == t.in_size && in == t.in_size * t.data_channels;
+  t.in_runs = x.table == 0 && (t.in_pixels || in == t.in_size);
+  t.out_pixels = c.out_stride == t.out_size && x.out_stride == t.out_size * t.channels;
+  t.out_runs = t.out_pixels || x.out_stride == t.out_size;
+}
+
+bool held_as_float(DType t) { return is_narrow(t) && t != DType::kBool; }
+
+// Rows that are made at once have the same steps.
+bool is_grouped(const FusedTask& t, std::span<const ValueStep> steps) {
+  if (steps.empty() && t.kind == FusedKind::kMove) return true;
+  const bool same = t.channel_axis < 0 || t.channel_axis == t.line_axis || t.few_channels;
+  return t.kind != FusedKind::kDouble && held_as_float(t.in_type) && held_as_float(t.resampled) &&
+         (same || steps.empty()) &&
+         std::all_of(steps.begin(), steps.end(), [](auto& s) { return held_as_float(s.to); });
+}
+
+// The lowest and the highest address of a view.
+void set_span(FusedTask& t, const View& in) {
+  t.in_begin = t.in_end = static_cast<int64_t>(reinterpret_cast<intptr_t>(in.data));
+  for (int a = 0; a < in.shape.rank; ++a) {
+    const int64_t last = (in.shape[a] - 1) * in.strides[a];
+    (last < 0 ? t.in_begin : t.in_end) += last;
+  }
+  t.in_end += size_of(in.dtype);
 }
 
 TapRange input_range(const FusedTask& t, const std::byte* tables, int64_t begin, int64_t end) {
@@ -92,8 +138,11 @@ void FusedBatch::add_pass(size_t stage, const Pass& pass, const View& in, bool i
   t.in = {static_cast<int64_t>(reinterpret_cast<intptr_t>(from.data)) + from.offset, in_scratch};
   t.out = {static_cast<int64_t>(reinterpret_cast<intptr_t>(out.data)), out_scratch};
   t.kind = kind_of(pass);
+  set_span(t, in);
   t.in_type = in.dtype;
   t.resampled = pass.resampled.dtype;
+  t.out_type = out.dtype;
+  t.in_size = size_of(in.dtype);
   t.out_size = size_of(out.dtype);
   t.rank = target.rank();
   t.channel_axis = target.c.axis;
@@ -105,6 +154,7 @@ void FusedBatch::add_pass(size_t stage, const Pass& pass, const View& in, bool i
   if (t.kind == FusedKind::kFloat) set_taps<float>(t, pass, from, out, target);
   if (t.kind == FusedKind::kDouble) set_taps<double>(t, pass, from, out, target);
   set_order(t);
+  set_runs(t);
   set_values(t, target);
   work_[stage].tasks.push_back(t);
   add_tiles(stage, t);
@@ -157,6 +207,7 @@ void FusedBatch::set_taps(FusedTask& t, const Pass& pass, const Strided& in, con
 void FusedBatch::set_values(FusedTask& t, const Target& target) {
   t.steps = static_cast<int>(target.steps(0).size());
   const auto channels = static_cast<size_t>(target.c.extent);
+  t.grouped = is_grouped(t, target.steps(0));
   t.step = put(target.steps(0).data(), channels * static_cast<size_t>(t.steps) * sizeof(ValueStep));
   for (const TargetFill& f : target.fills()) {
     FusedFill& to = t.fill[t.fills++];
@@ -168,34 +219,48 @@ void FusedBatch::set_values(FusedTask& t, const Target& target) {
   }
 }
 
-// Cuts the line until what it needs fits into shared memory; a single value that needs more does
-// without.
-void FusedBatch::add_tiles(size_t stage, const FusedTask& t) {
-  const int64_t extent = t.axis[t.line_axis].extent;
-  int64_t piece = extent;
-  const auto fits = [&](int64_t begin) {
-    const TapRange r = input_range(t, tables_.data(), begin, begin + piece);
-    return (r.end - r.begin) * fused::shared_size(t.kind) <= kSharedBudget;
-  };
-  if (t.tap_count)
-    for (int64_t x = 0; x < extent && piece > 1; x += piece)
-      if (!fits(x)) piece = (piece + 1) / 2, x = -piece;
-  for (int64_t x = 0; x < extent; x += piece) add_lines(stage, t, x, std::min(x + piece, extent));
-}
-
-void FusedBatch::add_lines(size_t stage, const FusedTask& t, int64_t begin, int64_t end) {
+// One row of it. `width` is cut to what has no room in any case.
+FusedTile FusedBatch::tile_of(const FusedTask& t, int64_t begin, int64_t end) const {
+  const FusedAxis& x = t.axis[t.line_axis];
   TapRange r{0, 0};
   if (t.tap_count) r = input_range(t, tables_.data(), begin, end);
-  const int64_t need = (r.end - r.begin) * fused::shared_size(t.kind),
-                width = need <= kSharedBudget ? r.end - r.begin : 0;
-  int64_t lines = 1;
-  for (int a = 0; a < t.rank; ++a)
-    if (a != t.line_axis) lines *= t.axis[a].extent;
-  int64_t some = std::max<int64_t>(1, kTileValues / (end - begin));
-  if (width) some = std::clamp<int64_t>(kSharedBudget / need, 1, some);
-  for (int64_t l = 0; l < lines; l += some)
-    work_[stage].tiles.push_back({static_cast<int64_t>(work_[stage].tasks.size()) - 1, l,
-                                  std::min(some, lines - l), begin, end, r.begin, width});
+  else if (t.in_runs) r = {std::max(begin, x.lo) - x.lo, std::min(end, x.hi) - x.lo};
+  const int64_t width =
+      t.data_channels > 0 ? std::clamp<int64_t>(r.end - r.begin, 0, kSharedBudget) : 0;
+  return {0, r.begin, begin, end, 0, 1, static_cast<int>(width)};
+}
+
+// Cuts the line until a group of rows has room in a tile. A single value that has none by itself
+// does without shared memory.
+void FusedBatch::add_tiles(size_t stage, const FusedTask& t) {
+  const int64_t extent = t.axis[t.line_axis].extent;
+  int64_t rows = 1;
+  for (int k = 0; k < t.row_axes; ++k) rows *= t.axis[t.order[k]].extent;
+  if (rows > UINT32_MAX)
+    throw Error("a device takes samples of up to 2^32 - 1 rows, not of " + std::to_string(rows));
+  const int64_t group = std::min<int64_t>(rows, FusedProgram::kGroup);
+  const auto has_room = [&](int64_t begin, int64_t end) {
+    return (end - begin) * t.channels * group <= kTileValues &&
+           FusedPlaces(t, tile_of(t, begin, end)).row() * group <= kSharedBudget;
+  };
+  int64_t piece = extent;
+  for (int64_t x = 0; x < extent && piece > 1; x += piece)
+    if (!has_room(x, std::min(x + piece, extent))) piece = (piece + 1) / 2, x = -piece;
+  for (int64_t x = 0; x < extent; x += piece)
+    add_rows(stage, t, rows, tile_of(t, x, std::min(x + piece, extent)));
+}
+
+void FusedBatch::add_rows(size_t stage, const FusedTask& t, int64_t rows, FusedTile tile) {
+  if (FusedPlaces(t, tile).row() > kSharedBudget) tile.width = 0;
+  const int64_t values = (tile.end - tile.begin) * t.channels;
+  int64_t some = std::min(kTileValues / values, kSharedBudget / FusedPlaces(t, tile).row());
+  if (some > FusedProgram::kGroup) some -= some % FusedProgram::kGroup;
+  tile.task = static_cast<int64_t>(work_[stage].tasks.size()) - 1;
+  for (int64_t first = 0; first < rows; first += some) {
+    tile.first = static_cast<uint32_t>(first);
+    tile.rows = static_cast<int>(std::min(some, rows - first));
+    work_[stage].tiles.push_back(tile);
+  }
 }
 
 void FusedBatch::finish() {
@@ -205,8 +270,8 @@ void FusedBatch::finish() {
     Stage s;
     s.blocks = static_cast<int64_t>(w.tiles.size());
     for (const FusedTile& t : w.tiles) {
-      const int size = fused::shared_size(w.tasks[static_cast<size_t>(t.task)].kind);
-      s.shared_bytes = std::max(s.shared_bytes, static_cast<size_t>(t.lines * t.width * size));
+      const int row = FusedPlaces(w.tasks[static_cast<size_t>(t.task)], t).row();
+      s.shared_bytes = std::max(s.shared_bytes, static_cast<size_t>(t.rows * row));
     }
     stages_.push_back(s);
   }

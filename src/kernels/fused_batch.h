@@ -52,7 +52,8 @@ class FusedBatch {
                 const Target& target);
   void set_values(FusedTask& task, const Target& target);
   void add_tiles(size_t stage, const FusedTask& task);
-  void add_lines(size_t stage, const FusedTask& task, int64_t begin, int64_t end);
+  void add_rows(size_t stage, const FusedTask& task, int64_t rows, FusedTile tile);
+  FusedTile tile_of(const FusedTask& task, int64_t begin, int64_t end) const;
   int64_t put(const void* bytes, size_t size);
 
   Arena arena_;

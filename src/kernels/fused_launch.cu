@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/fused_launch.h"
 
+#include "kernels/fused_phases.h"
 #include "memory/block_kernel.cuh"
 
 namespace stoker {

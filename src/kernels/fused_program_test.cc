@@ -5,13 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <numeric>
 #include <random>
 #include <vector>
 
 #include "base/error.h"
 #include "kernels/fused.h"
-#include "kernels/fused_batch.h"
+#include "kernels/fused_launch_testing.h"
 #include "kernels/fused_testing.h"
 
 namespace stoker {
@@ -19,33 +18,8 @@ namespace {
 
 using testing::Array;
 using testing::ChainMaker;
+using testing::launch_all;
 using testing::Scattered;
-
-// As a device does: blocks and threads in any order, phases apart, shared memory of each block
-// undefined at first.
-void launch(const FusedProgram& program, const FusedBatch::Stage& stage, std::mt19937& rng) {
-  std::vector<int64_t> blocks(static_cast<size_t>(stage.blocks));
-  std::iota(blocks.begin(), blocks.end(), 0);
-  std::shuffle(blocks.begin(), blocks.end(), rng);
-  const int threads = 1 + static_cast<int>(rng() % 40);
-  std::vector<int> order(static_cast<size_t>(threads));
-  std::iota(order.begin(), order.end(), 0);
-  for (int64_t b : blocks) {
-    std::vector<std::byte> shared(stage.shared_bytes, std::byte{0x5c});
-    for (int phase = 0; phase < FusedProgram::kPhases; ++phase) {
-      std::shuffle(order.begin(), order.end(), rng);
-      for (int t : order) program.run(phase, b, t, threads, shared.data());
-    }
-  }
-}
-
-void launch_all(FusedBatch& batch, std::mt19937& rng) {
-  batch.finish();
-  const std::vector<std::byte> tables(batch.tables().begin(), batch.tables().end());
-  std::vector<std::byte> scratch(batch.scratch_bytes(), std::byte{0xee});
-  for (size_t s = 0; s < batch.stages().size(); ++s)
-    launch(batch.program(s, tables.data(), scratch.data()), batch.stages()[s], rng);
-}
 
 // Batches of samples with blocks, windows and memory of their own give the bytes of run_blocks.
 TEST(FusedProgram, IsRunBlocks) {

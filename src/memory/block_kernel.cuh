@@ -9,7 +9,7 @@ namespace stoker {
 
 #ifdef __CUDACC__
 template <class P>
-__global__ void __launch_bounds__(P::kMostThreads) block_kernel(const P program) {
+__global__ void __launch_bounds__(P::kMostThreads, P::kBlocks) block_kernel(const P program) {
   extern __shared__ __align__(128) std::byte shared_memory[];
   for (int phase = 0; phase < P::kPhases; ++phase, __syncthreads())
     program.run(phase, blockIdx.x, static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x),
@@ -17,7 +17,8 @@ __global__ void __launch_bounds__(P::kMostThreads) block_kernel(const P program)
 }
 #endif
 
-// Stream::launch, on any device. Requires: at most P::kMostThreads threads a block.
+// Stream::launch, on any device. Requires: at most P::kMostThreads threads a block. P::kBlocks of so
+// many are to have room in the registers of a multiprocessor.
 template <class P>
 void launch_blocks(Stream& stream, const P& program, const Grid& grid, std::string_view name) {
   BlockProgram erased = erase(program);
