@@ -6,6 +6,7 @@
 #pragma once
 #include "kernels/device_value.h"
 #include "kernels/strided.h"
+#include "kernels/vector_access.h"
 #include "memory/block_kernel.cuh"
 #include "op/gpu_run.h"
 
@@ -14,7 +15,7 @@ namespace stoker {
 // Item i's pieces are done by the blocks [first[i], first[i + 1]).
 template <class Item>
 struct EachProgram {
-  static constexpr int kPhases = 1, kMostThreads = 256;
+  static constexpr int kPhases = 1, kMostThreads = 256, kBlocks = 1;
   static constexpr int64_t kPieces = 1024;  // of a block
   const Item* items;
   const int64_t* first;
@@ -49,6 +50,23 @@ void run_each(GpuRun& r, std::span<const Item> items) {
   launch_blocks(r.stream, program, {blocks, Program::kMostThreads, 0, blocks * kBlockNs}, r.name);
 }
 
+// Four elements in a row, in one store where the address allows it.
+struct StoreElements {
+  static constexpr int kRow = 4;
+  const double (&number)[kRow];
+  std::byte* to;
+  int count;
+
+  template <class T>
+  STOKER_HD void operator()(T) const {
+    T row[kRow];
+    for (int e = 0; e < kRow; ++e) row[e] = convert<T>(number[e]);
+    constexpr int kAligned = kRow * sizeof(T) < kVectorBytes ? kRow * sizeof(T) : kVectorBytes;
+    if (count == kRow && misalignment(to, kAligned) == 0) return store_row(to, row);
+    for (int e = 0; e < count; ++e) store_as(to + e * int{sizeof(T)}, row[e]);
+  }
+};
+
 // Sets four elements in a row, as many as one block of a Chance is good for.
 template <class Value>
 struct SetElements {
@@ -61,8 +79,11 @@ struct SetElements {
 
   STOKER_HD void run(int64_t k) const {
     Value v = value;
-    for (int64_t e = k * kRow; e < (k + 1) * kRow && e < elements; ++e)
-      store_value(value_of(v(e), dtype), to + e * size);
+    double number[kRow] = {};
+    const int64_t first = k * kRow, rest = elements - first;
+    const int count = rest < kRow ? static_cast<int>(rest) : kRow;
+    for (int e = 0; e < count; ++e) number[e] = v(first + e);
+    detail::on_type(dtype, StoreElements{number, to + first * size, count});
   }
 };
 
