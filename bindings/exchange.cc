@@ -120,7 +120,7 @@ std::optional<ForeignStream> consumer_of(const DeviceBatch& batch, const nb::obj
   if (stream.is_none()) {
     if (batch.device->kind() == "cuda") return ForeignStream::kDefault;
     const Unlocked unlocked;
-    batch.ready->synchronize();
+    naming_step(batch.step, [&] { batch.ready->synchronize(); });
     return std::nullopt;
   }
   const auto number = nb::cast<int64_t>(stream);

@@ -31,6 +31,15 @@ struct BudgetError : Error {
 struct DeviceError : Error {
   using Error::Error;
 };
+// Calls `f`; a DeviceError of it says which step it concerns.
+template <class F>
+void naming_step(const std::string& step, const F& f) {
+  try {
+    f();
+  } catch (const DeviceError& e) {
+    throw DeviceError(step + ": " + e.what());
+  }
+}
 // Data that was to be fed did not come: nothing was fed, a source in the user's program failed.
 struct SourceError : Error {
   using Error::Error;

@@ -31,9 +31,11 @@ void copy_pieces(Stream& stream, const Pieces& pieces, std::byte* to, Copy direc
 Lease::Lease(const DeviceBatch& batch, const std::shared_ptr<Buffer>& owner,
              std::optional<ForeignStream> stream)
     : owner_(device_memory(batch, owner)), stream_(stream) {
-  batch.device->check();
-  batch.ready->check();
-  if (stream_) batch.ready->hold_back(*stream_);
+  naming_step(batch.step, [&] {
+    batch.device->check();
+    batch.ready->check();
+    if (stream_) batch.ready->hold_back(*stream_);
+  });
 }
 
 Lease::~Lease() {
@@ -52,8 +54,10 @@ DeviceCopy copy_on_device(const DeviceBatch& batch, const Pieces& pieces) {
                       " of a batch; " + in_words(usage.in_use) + " of " + in_words(usage.limit) +
                       " are in use");
   }
-  copy_pieces(*stream, pieces, copy.owner->data(), Copy::kOnDevice);
+  naming_step(batch.step,
+              [&] { copy_pieces(*stream, pieces, copy.owner->data(), Copy::kOnDevice); });
   copy.on_device->device = batch.device;
+  copy.on_device->step = batch.step;
   copy.on_device->ready = batch.device->make_event();
   stream->record(*copy.on_device->ready);
   return copy;
@@ -62,7 +66,7 @@ DeviceCopy copy_on_device(const DeviceBatch& batch, const Pieces& pieces) {
 void copy_to_host(const DeviceBatch& batch, const Pieces& pieces, std::byte* to) {
   const auto stream = batch.device->make_stream("copy of a batch");
   stream->wait(*batch.ready);
-  copy_pieces(*stream, pieces, to, Copy::kToHost);
+  naming_step(batch.step, [&] { copy_pieces(*stream, pieces, to, Copy::kToHost); });
 }
 
 }  // namespace stoker

@@ -195,6 +195,7 @@ class Device {
 struct DeviceBatch {
   Device* device = nullptr;
   std::unique_ptr<Event> ready;  // after it the bytes may be read
+  std::string step;  // that it is of, for errors
 };
 
 // The devices of this process, in order; they live as long as it does. Thread-safe.

@@ -219,6 +219,7 @@ void DeviceStage::run_node(Work& work, int node) const {
 std::map<size_t, Batch> DeviceStage::outputs_of(Work& work) const {
   auto on_device = std::make_shared<DeviceBatch>();
   on_device->device = &device_;
+  on_device->step = step_in_words(plan_, work.step.cursors);
   std::set<Ref> taken;
   std::map<size_t, Batch> batches;
   for (size_t k = 0; k < plan_.graph().outputs.size(); ++k) {

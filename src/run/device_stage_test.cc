@@ -128,6 +128,7 @@ TEST_F(StageOnSimulated, AFailedCopyToTheHostIsRaisedAtItsHandOut) {
     FAIL() << "no error";
   } catch (const DeviceError& e) {
     EXPECT_NE(std::string(e.what()).find("copy 'download'"), std::string::npos) << e.what();
+    EXPECT_EQ(std::string(e.what()).find("epoch 0, step from position 0 on: simulated:0"), 0u);
   }
   EXPECT_EQ(on_host(gpu.run()->batches[1], 0).size(), 32u);
 }

@@ -196,8 +196,10 @@ bool Pipeline::meet_marker() {
 Outputs Pipeline::take() {
   Outputs out;
   try {
-    out = executor_->take();
-    if (out.copied) out.copied->synchronize();
+    naming_step(step_in_words(*plan_, cursors_), [&] {
+      out = executor_->take();
+      if (out.copied) out.copied->synchronize();
+    });
     out.copied.reset();
   } catch (...) {
     executor_.reset();  // the step was not received: the next run() makes it again

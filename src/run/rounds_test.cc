@@ -170,7 +170,7 @@ TEST_F(RoundsOnSimulated, WhatFailsIsRaisedAndNothingHangsOrLeaks) {
   const SampleFolder folder(8, [](int) { return size_t{40}; });
   const Given want = run(graph(folder, DeviceKind::kCpu), options("simple"), 4);
   for (const char* executor : {"simple", "pipelined"})
-    for (const Work what : {Work::kAllocate, Work::kLaunch})
+    for (const Work what : {Work::kAllocate, Work::kCopy, Work::kLaunch})
       for (int64_t nth = 1; nth < 40; nth += 3) {
         use_simulated_devices(1);
         device().fail(what, nth);

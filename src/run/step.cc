@@ -204,6 +204,12 @@ Outputs Step::publish(const std::shared_ptr<const Plan>& owner, HostPool& pool) 
   return out;
 }
 
+std::string step_in_words(const Plan& plan, const std::vector<int64_t>& cursors) {
+  const io::Place first = plan.place(plan.lead(), cursors[plan.lead()], 0);
+  return "epoch " + std::to_string(first.epoch) + ", step from position " +
+         std::to_string(first.position) + " on";
+}
+
 void hold(const Outputs& outputs, HostPool& pool) {
   for (const Batch& b : outputs.batches) {
     if (b.on_device) continue;

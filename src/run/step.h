@@ -88,6 +88,9 @@ class Step {
   std::vector<Batch> slots_;
 };
 
+// "epoch 2, step from position 128 on": of the one that begins at these cursors.
+std::string step_in_words(const Plan& plan, const std::vector<int64_t>& cursors);
+
 // The bytes become the user's: the pool says so from now on.
 void hold(const Outputs& outputs, HostPool& pool);
 
