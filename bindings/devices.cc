@@ -116,7 +116,9 @@ void bind_devices(nb::module_& m) {
         "From now on each stream stands still for up to so long before whatever it does.");
   m.def(
       "simulated_forget", [](int index) { return simulated(index).forget_faults(); },
-      nb::arg("index"), "Forgets the faults and delays still to come; how many faults there were.");
+      nb::arg("index"),
+      "Forgets the faults and delays still to come, and failures that nobody was told; how many "
+      "faults there were.");
   m.def("missing_gpu", &missing_gpu, "Why there is no GPU; \"\" if there is one.");
 }
 

@@ -53,7 +53,9 @@ def simulated_delay(index: int, seed: int, microseconds: int) -> None:
     """From now on each stream stands still for up to so long before whatever it does."""
 
 def simulated_forget(index: int) -> int:
-    """Forgets the faults and delays still to come; how many faults there were."""
+    """Forgets the faults and delays still to come, and failures that nobody was told; how many
+    faults there were.
+    """
 
 def missing_gpu() -> str:
     """Why there is no GPU; "" if there is one."""

@@ -325,6 +325,7 @@ int SimulatedDevice::forget_faults() {
   std::lock_guard lock(core_->mutex);
   const auto left = static_cast<int>(core_->faults.size());
   core_->faults.clear();
+  core_->failures.clear();
   core_->most_delay = {};
   return left;
 }

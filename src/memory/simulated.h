@@ -81,7 +81,8 @@ class SimulatedDevice final : public Device {
   // From now on each stream stands still for up to so long before whatever it does, as the seed
   // says: streams overtake one another and the host. For real, and not on the virtual clock.
   void delay_all(uint64_t seed, std::chrono::microseconds most);
-  // Forgets the faults and delays that are still to come; how many there were.
+  // Forgets the faults and delays that are still to come, and failures that nobody was told. How many faults
+  // there were.
   int forget_faults();
 
   // The host is busy for so long.

@@ -44,8 +44,7 @@ struct Op {
   std::function<void()> run = {};
   std::shared_ptr<Ticket> wait_for = {}, reach = {};
   std::chrono::microseconds sleep = {};
-  bool is_on_device =
-      false;  // a copy or launch: not done behind a failure, as its bytes or tables are not there
+  bool is_on_device = false;  // a copy or launch: not done behind a failure
 };
 
 // A stream without its thread; buffers keep it. Guarded by SimulatedDevice::Core::mutex.

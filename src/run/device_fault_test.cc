@@ -12,8 +12,8 @@ namespace {
 
 constexpr int kSteps = 2;
 
-// Pictures that are decoded for the device, cut, turned and normalised there as draws say; draws of ragged shapes made there. Each on
-// the device and copied to the host.
+// Pictures that are decoded for the device, cut, turned and normalised there as draws say, and some turned once more on the CPU in
+// between; draws of ragged shapes made there. On the device and copied to the host.
 Graph training(const Pictures& folder) {
   Graph g;
   const auto gpu = [&](const char* op, Arguments a, std::vector<std::optional<Ref>> inputs,
@@ -40,14 +40,17 @@ Graph training(const Pictures& folder) {
                           {"std", std::vector<double>{60.0}}},
                          {small}, {{"mirror", coin}});
   const Ref flipped = gpu("flip", {{"vertical", int64_t{1}}}, {window});
+  const Ref turned{
+      g.add({.op = "flip", .arguments = {{"horizontal", int64_t{1}}}, .inputs = {flipped}}), 0};
+  const Ref back = gpu("cast", {{"dtype", std::string("float16")}}, {turned});
   const Ref size = gpu("random.uniform",
                        {{"values", std::vector<double>{0, 1, 3, 50}},
                         {"shape", std::vector<int64_t>{2}},
                         {"dtype", std::string("int32")}},
                        {});
   const Ref draws = gpu("random.uniform", {}, {}, {{"shape", size}});
-  g.outputs = {{files, 1},      normal,        {normal, true}, flipped,
-               {flipped, true}, {draws, true}, draws,          draws};
+  g.outputs = {{files, 1},    normal, {normal, true}, flipped, {flipped, true},
+               {draws, true}, draws,  draws,          turned,  back};
   return g;
 }
 
@@ -83,15 +86,6 @@ std::vector<std::string> steps_of(const Graph& g, const PipelineOptions& o, int 
   for (int s = 0; s < steps; ++s) all.push_back(bytes_of_step(*p.run()));
   return all;
 }
-
-// What fails, and how.
-struct Kind {
-  Work what;
-  bool at_once;  // refused when it is asked for, not on the stream
-};
-constexpr Kind kKinds[] = {{Work::kAllocate, false}, {Work::kAllocate, true}, {Work::kPin, false},
-                           {Work::kPin, true},       {Work::kCopy, false},    {Work::kCopy, true},
-                           {Work::kLaunch, false},   {Work::kLaunch, true}};
 
 class DeviceFaults : public OnMixed {
  protected:
@@ -144,29 +138,6 @@ class DeviceFaults : public OnMixed {
     ASSERT_LE(errors, 2) << text;
   }
 
-  // Fails each such work of a run in turn. How many there were, and how many of them were an error.
-  std::pair<int, int> fail_each(const Kind& kind, const char* executor) {
-    int errors = 0;
-    for (int nth = 1;; ++nth) {
-      const std::chrono::microseconds most{nth % 4 ? 0 : 100};
-      device().delay_all(static_cast<uint64_t>(nth), most);
-      kind.at_once ? device().refuse(kind.what, nth) : device().fail(kind.what, nth);
-      errors += run_all(executor);
-      if (device().forget_faults() || HasFailure()) return {nth - 1, errors};
-    }
-  }
-
-  void fail_all(const char* executor) {
-    for (const Kind& kind : kKinds) {
-      const auto [works, errors] = fail_each(kind, executor);
-      SCOPED_TRACE(std::to_string(static_cast<int>(kind.what)) + (kind.at_once ? " at once" : ""));
-      EXPECT_GE(works, kind.what == Work::kPin ? 2 : kSteps * 3);
-      EXPECT_EQ(errors > 0, !(kind.what == Work::kPin && kind.at_once)) << "a smaller slab will do";
-      EXPECT_LE(errors, 2 * works);
-      if (HasFailure()) return;
-    }
-  }
-
   const Pictures folder_{5};
   const Graph graph_ = training(folder_);
   std::vector<std::string> want_;  // by step
@@ -195,15 +166,51 @@ TEST_F(DeviceFaults, DelaysChangeNoByte) {
   }
 }
 
-TEST_F(DeviceFaults, EachWorkFailsInTurnWithThePipelinedExecutor) { fail_all("pipelined"); }
+// What fails, and how; who runs the graph, and whether a decoder of the device takes its pictures.
+struct Kind {
+  Work what;
+  bool at_once;  // refused when it is asked for, not on the stream
+  const char* executor;
+  bool is_decoder_there;
+};
 
-TEST_F(DeviceFaults, EachWorkFailsInTurnWithTheSimpleExecutor) { fail_all("simple"); }
+std::vector<Kind> kinds() {
+  std::vector<Kind> all;
+  for (const Work what : {Work::kAllocate, Work::kPin, Work::kCopy, Work::kLaunch})
+    for (const bool at_once : {false, true}) {
+      all.push_back({what, at_once, "simple", false});
+      all.push_back({what, at_once, "pipelined", false});
+      all.push_back({what, at_once, "pipelined", true});
+    }
+  return all;
+}
 
-TEST_F(DeviceFaults, EachWorkFailsInTurnWithADecoderOfTheDevice) {
-  FakeDecoder::install();
-  fail_all("pipelined");
+std::string name_of(const testing::TestParamInfo<Kind>& info) {
+  static constexpr const char* kWhat[] = {"Allocation", "Pinning", "Copy", "Launch"};
+  const Kind& k = info.param;
+  return std::string(kWhat[static_cast<int>(k.what)]) + (k.at_once ? "Refused" : "Failed") +
+         (k.executor == std::string("simple") ? "Simple" : "") +
+         (k.is_decoder_there ? "WithADecoder" : "");
+}
+
+class EachFault : public DeviceFaults, public testing::WithParamInterface<Kind> {};
+
+TEST_P(EachFault, IsTheRightBytesOrAClearError) {
+  const Kind& kind = GetParam();
+  if (kind.is_decoder_there) FakeDecoder::install();
+  int errors = 0, nth = 0;
+  do {  // until a run has no such work any more
+    ++nth;
+    device().delay_all(static_cast<uint64_t>(nth), std::chrono::microseconds(nth % 4 ? 0 : 100));
+    kind.at_once ? device().refuse(kind.what, nth) : device().fail(kind.what, nth);
+    errors += run_all(kind.executor);
+  } while (!device().forget_faults() && !HasFailure());
+  EXPECT_GT(nth, kind.what == Work::kPin ? 2 : kSteps * 3);
+  EXPECT_EQ(errors > 0, !(kind.what == Work::kPin && kind.at_once)) << "a smaller slab will do";
   EXPECT_EQ(fake().alive, 0);
 }
+
+INSTANTIATE_TEST_SUITE_P(Device, EachFault, testing::ValuesIn(kinds()), name_of);
 
 }  // namespace
 }  // namespace stoker
