@@ -9,7 +9,6 @@
 namespace stoker::test {
 namespace {
 
-using nvjpeg::kAllocatorFailure;
 using nvjpeg::kExecutionFailed;
 
 class NvJpegFaults : public NvJpegTest {

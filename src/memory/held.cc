@@ -3,21 +3,28 @@
 #include "memory/held.h"
 
 #include <exception>
+#include <functional>
 
 namespace stoker {
 
-void let_go_behind(Stream& stream, std::shared_ptr<void> held) noexcept {
+namespace {
+
+// Whether it does; an error was thrown before, and that one is told.
+bool succeeds(const std::function<void()>& f) {
   try {
-    stream.call([held] {}, 0, "release");
-    return;
+    f();
+    return true;
   } catch (const std::exception&) {
-    // The error that led here is the one to tell.
+    return false;
   }
-  try {
-    stream.synchronize();
-  } catch (const std::exception&) {
-    // Likewise; a device that is lost does no more work.
-  }
+}
+
+}  // namespace
+
+void let_go_behind(Stream& stream, const std::shared_ptr<void>& held) noexcept {
+  if (succeeds([&] { stream.call([held] {}, 0, "release"); })) return;
+  // Where this fails as well the device is lost: it does no more work.
+  (void)succeeds([&] { stream.synchronize(); });
 }
 
 }  // namespace stoker

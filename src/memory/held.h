@@ -12,17 +12,17 @@ namespace stoker {
 
 // Lets go of `held` when the stream has done what was enqueued so far. For where enqueueing failed half-way: a stream that takes
 // nothing any more is waited for.
-void let_go_behind(Stream& stream, std::shared_ptr<void> held) noexcept;
+void let_go_behind(Stream& stream, const std::shared_ptr<void>& held) noexcept;
 
 // Calls enqueue(), and lets go of `held` behind what that enqueued, also where it throws. Throws what it throws, DeviceError.
 template <class Held, class Enqueue>
 void enqueue_with(Stream& stream, Held held, Enqueue enqueue) {
-  auto kept = std::make_shared<Held>(std::move(held));
+  const auto kept = std::make_shared<Held>(std::move(held));
   try {
     enqueue();
     stream.call([kept] {}, 0, "release");
   } catch (...) {
-    let_go_behind(stream, std::move(kept));
+    let_go_behind(stream, kept);
     throw;
   }
 }
