@@ -326,10 +326,12 @@ TEST_F(Cuda, ALostGpuSaysSoWhoeverAsks) {
   Device& device = *found.devices[0];
   const auto stream = device.make_stream("s");
   const auto event = device.make_event();
+  fake::cuda().errors["cudaEventQuery"] = {cudaErrorNotReady};
+  event->check();  // it is not known yet
   fake::cuda().lost = cudaErrorIllegalAddress;
   for (const std::string& text :
        {device_error([&] { device.check(); }), device_error([&] { stream->synchronize(); }),
-        device_error([&] { event->synchronize(); }),
+        device_error([&] { event->synchronize(); }), device_error([&] { event->check(); }),
         device_error([&] { (void)stream->try_acquire(1); })}) {
     EXPECT_TRUE(has(text, "cudaErrorIllegalAddress")) << text;
     EXPECT_TRUE(has(text, "STOKER_SYNC=1 names the work that failed; only a new process")) << text;
