@@ -70,7 +70,7 @@ class SimulatedBuffer final : public DeviceBuffer {
       core_->free_on(*lane_, data());
     } catch (const std::exception& e) {
       std::lock_guard lock(core_->mutex);
-      core_->keep_failure(*lane_, e.what());
+      core_->keep_failure(e.what());
     }
   }
 
@@ -79,7 +79,7 @@ class SimulatedBuffer final : public DeviceBuffer {
     try {
       core_->wait_behind(*lane_, core_->mark(*core_->foreign(stream)));
     } catch (const std::exception& e) {
-      core_->keep_failure(*lane_, e.what());
+      core_->keep_failure(e.what());
     }
   }
 

@@ -117,9 +117,12 @@ void SimulatedDevice::Core::keep_failure(Lane& lane, std::string text) {
     ++lane.failure->more;
     return;
   }
-  lane.failure = std::make_shared<Failure>(std::move(text));
+  lane.failure = keep_failure(std::move(text));
+}
+
+std::shared_ptr<simulated::Failure> SimulatedDevice::Core::keep_failure(std::string text) {
   std::erase_if(failures, [](const auto& f) { return f->is_told; });
-  failures.push_back(lane.failure);
+  return failures.emplace_back(std::make_shared<Failure>(std::move(text)));
 }
 
 void SimulatedDevice::Core::throw_failure(const std::shared_ptr<Failure>& failure) {

@@ -22,7 +22,7 @@ namespace simulated {
 
 struct Lane;
 
-// Of work on a stream. Guarded by SimulatedDevice::Core::mutex.
+// What failed. Guarded by SimulatedDevice::Core::mutex.
 struct Failure {
   std::string text;
   int more = 0;  // after it on the same stream, or on those that waited for it
@@ -118,6 +118,8 @@ struct SimulatedDevice::Core {
   // That of a copy or launch; throws DeviceError where it is refused.
   Fault take_fault(Work work, const std::string& what);
   void keep_failure(Lane& lane, std::string text);
+  // The same of no stream's work: only who asks for what is untold hears of it.
+  std::shared_ptr<Failure> keep_failure(std::string text);
   // Nothing when it is null.
   static void throw_failure(const std::shared_ptr<Failure>& failure);
   void throw_untold();

@@ -8,6 +8,7 @@
 
 #include "run/affinity.h"
 #include "run/state.h"
+#include "run/step.h"
 
 namespace stoker {
 
