@@ -122,7 +122,7 @@ struct Work {
     if (task.kind == FusedKind::kMove)
       return load_runs<uint64_t>(EightBytes<uint64_t, uint64_t>{begin, end});
     if (task.kind == FusedKind::kFixed && task.in_runs)
-      return load_runs<int16_t>(EightBytes<int16_t, uint8_t>{begin, end});
+      return load_runs<int16_t>(FixedBytes{begin, end});
     if (task.kind == FusedKind::kFloat && task.in_runs && is_loaded_wide(task.in_type))
       return call<&Work::load_float>();
     call<&Work::load_each>();
@@ -248,33 +248,39 @@ struct Work {
     sum_line<float>(v, x, c, r);
     round_narrow(v, task.resampled);
   }
-  // Of the rows from r on; behind the last one, that one's again.
-  template <class V, int n>
-  STOKER_HD void sum_line(Sum<V> (&s)[n], int x, int c, int r) const {
-    int from[n];
-    const int need = static_cast<int>(tile.need);
-    for (int k = 0; k < n; ++k)
-      from[k] = (r + k < tile.rows ? r + k : tile.rows - 1) * places.in_row +
-                (c - channel_lo()) * places.in_channel;
-    sum_taps<V>(s, x, [&](int k, int p) {
-      return load_aligned<V>(in + (from[k] + (p - need) * places.in_x));
-    });
-  }
-
-  // The weighted sums at x, where value(k, p) is what is at input position p of sum k.
-  template <class V, int n, class Value>
-  STOKER_HD void sum_taps(Sum<V> (&s)[n], int x, const Value& value) const {
+  // The taps of the line at x.
+  template <class V>
+  struct Taps {
+    const V* weights;
+    int first, count;
+  };
+  template <class V>
+  STOKER_HD Taps<V> taps_at(int x) const {
     const FusedTaps& t = line_taps();
     const int64_t row = tile.begin + x - task.axis[task.line_axis].lo;
-    const V* w = at<V>(program.tables, t.weights) + row * t.pitch;
-    const int first = at<int32_t>(program.tables, t.first)[row];
-    const int count = at<int32_t>(program.tables, t.taps)[row];
-    for (int k = 0; k < n; ++k) s[k] = kNothing<V>;
+    return {at<V>(program.tables, t.weights) + row * t.pitch,
+            at<int32_t>(program.tables, t.first)[row], at<int32_t>(program.tables, t.taps)[row]};
+  }
+  // The weighted sums at x of the rows from r on; behind the last one, that one's again.
+  template <class V, int n>
+  STOKER_HD void sum_line(Sum<V> (&s)[n], int x, int c, int r) const {
+    const Taps<V> t = taps_at<V>(x);
+    const int first = t.first - static_cast<int>(tile.need);
+    const std::byte* from[n];
+    for (int k = 0; k < n; ++k) {
+      from[k] = in + ((r + k < tile.rows ? r + k : tile.rows - 1) * places.in_row +
+                      (c - channel_lo()) * places.in_channel + first * places.in_x);
+      s[k] = kNothing<V>;
+    }
+    const V* w = t.weights;
 #ifdef __CUDA_ARCH__
 #pragma unroll 1
 #endif
-    for (int i = 0; i < count; ++i)
-      for (int k = 0; k < n; ++k) s[k] = sum(s[k], product(w[i], value(k, first + i)));
+    for (int left = t.count; left > 0; --left, ++w)
+      for (int k = 0; k < n; ++k) {
+        s[k] = sum(s[k], product(*w, load_aligned<V>(from[k])));
+        from[k] += places.in_x;
+      }
   }
 
   STOKER_HD void finish(float (&v)[kGroup], int x, int c, int r) const {
@@ -322,13 +328,15 @@ struct Work {
   }
   template <class V>
   STOKER_HD Sum<V> sum_one(const Row& row, int x, int c, int r) const {
-    Sum<V> s[1];
+    Sum<V> s[1] = {kNothing<V>};
     if (tile.width) {
       sum_line<V>(s, x, c, r);
     } else {
+      const Taps<V> t = taps_at<V>(x);
       const std::byte* from = row.in + (c - channel_lo()) * channel_stride();
-      sum_taps<V>(s, x,
-                  [&](int, int p) { return row.one_across<V>(from + p * line_taps().in_stride); });
+      for (int i = 0; i < t.count; ++i)
+        s[0] = sum(s[0], product(t.weights[i],
+                                 row.one_across<V>(from + (t.first + i) * line_taps().in_stride)));
     }
     return s[0];
   }

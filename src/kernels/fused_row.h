@@ -4,6 +4,7 @@
 // Device code of FusedProgram: where the rows of a task are, and their values before the line is
 // resampled.
 #pragma once
+#include "kernels/byte_pairs.h"
 #include "kernels/device_value.h"
 #include "kernels/fixed_point.h"
 #include "kernels/fused_program.h"
@@ -69,7 +70,13 @@ struct EightBytes {
     const auto bytes = __builtin_bit_cast(Values, load_eight(p, begin, end));
     for (int k = 0; k < kCount; ++k) v[k] = source_value<V>(bytes.v[k]);
   }
+  // Whether load_eight_of_two() can read at all of `count` addresses.
+  STOKER_HD bool inside(const std::byte* p, int64_t stride, int count) const {
+    const std::byte* last = p + (count - 1) * stride;
+    return (p < last ? p : last) - begin >= 8 && end - (p < last ? last : p) >= 16;
+  }
 };
+using FixedBytes = EightBytes<int16_t, uint8_t>;
 
 // Calls f(axis, position) for each axis that numbers rows.
 template <class F>
@@ -122,11 +129,39 @@ struct Row {
     });
   }
 
+  // `to`: eight bytes of each row from `from` on, after the first resampled axis. Two rows at a
+  // time; bytes(p) loads eight. No sum comes near 2^25 (Note [Fixed point]), so fraction bits of
+  // the source would change nothing.
+  template <class Bytes>
+  STOKER_HD void sum_bytes(const std::byte* from, const Bytes& bytes, int16_t (&to)[8]) const {
+    const FusedTaps& t = task.taps[0];
+    const std::byte* weights = tables + t.weights + taps[0] * t.pitch * int64_t{sizeof(int16_t)};
+    const int count = at<int32_t>(tables, t.taps)[taps[0]];
+    int32_t s[8] = {};
+#ifdef __CUDA_ARCH__
+#pragma unroll 1
+#endif
+    for (int left = count; left > 0; left -= 2, from += 2 * t.in_stride, weights += 4) {
+      const uint64_t lower = left > 1 ? bytes(from + t.in_stride) : 0;
+      add_two_rows(s, load_aligned<uint32_t>(in_global(weights)), bytes(from), lower);
+    }
+    for (int k = 0; k < 8; ++k) to[k] = fixed_between_u8(s[k]);
+  }
+  STOKER_HD void sum_bytes(const std::byte* from, const FixedBytes& load, int16_t (&to)[8]) const {
+    const FusedTaps& t = task.taps[0];
+    from += at<int32_t>(tables, t.first)[taps[0]] * t.in_stride;
+    if (load.inside(from, t.in_stride, at<int32_t>(tables, t.taps)[taps[0]]))
+      return sum_bytes(from, [](const std::byte* p) { return load_eight_of_two(p); }, to);
+    sum_bytes(from, [&](const std::byte* p) { return load_eight(p, load.begin, load.end); }, to);
+  }
+
   // `to`: the values at `from` after the first `axes` resampled axes.
   template <int axes, class V, class Load>
   STOKER_HD void sum_axes(const std::byte* from, const Load& load, V (&to)[Load::kCount]) const {
     if constexpr (axes == 0) {
       load.load(from, to);
+    } else if constexpr (axes == 1 && std::is_same_v<Load, FixedBytes>) {
+      sum_bytes(from, load, to);
     } else {
       const FusedTaps& t = task.taps[axes - 1];
       const int64_t row = taps[axes - 1];

@@ -142,6 +142,16 @@ STOKER_HD inline uint64_t load_eight(const std::byte* p) {
   return skip ? low | load_aligned<uint64_t>(p - skip + 8) << 8 * (8 - skip) : low;
 }
 
+// The same without branches. Requires: the aligned word that holds p and the next one can be read.
+STOKER_HD inline uint64_t load_eight_of_two(const std::byte* p) {
+  const int skip = misalignment(p, 8);
+  const auto low = load_aligned<uint64_t>(p - skip), high = load_aligned<uint64_t>(p - skip + 8);
+  const uint64_t middle = low >> 32 | high << 32;
+  const uint64_t first = skip & 4 ? middle : low, second = skip & 4 ? high : middle;
+  const int shift = 8 * (skip & 3);
+  return static_cast<uint32_t>(first >> shift) | second >> shift << 32;
+}
+
 // The same of memory that can be read in [begin, end) only; bytes outside are 0.
 STOKER_HD inline uint64_t load_eight(const std::byte* p, const std::byte* begin,
                                      const std::byte* end) {
