@@ -1,8 +1,11 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The phases of FusedProgram, as Note [Tiles] of fused_program.h says: load, make, store.
+// The phases of FusedProgram, as Note [Tiles] of fused_program.h says: find rows, load, make,
+// store.
 #pragma once
+#include <new>
+
 #include "kernels/fused_row.h"
 #include "kernels/rows.h"
 
@@ -79,7 +82,9 @@ struct Work {
   const FusedTile& tile;
   FusedPlaces places;
   int thread, threads;
-  std::byte *in, *out;  // the two parts of shared memory
+  std::byte *in, *out, *rows;  // the parts of shared memory
+  int64_t line_row, line_rows;  // which of the line's data positions x 0 is; how many there are
+  int channel_lo = 0, channel_hi;  // where the channels are data
 
   STOKER_HD Work(const FusedProgram& p, int64_t block, int thread, int threads, std::byte* shared)
       : program(p),
@@ -90,7 +95,17 @@ struct Work {
         thread(thread),
         threads(threads),
         in(shared),
-        out(shared + tile.rows * places.in_row) {}
+        out(in + tile.rows * places.in_row),
+        rows(out + tile.rows * places.out_row) {
+    const FusedAxis& line = task.axis[task.line_axis];
+    line_row = tile.begin - line.lo;
+    line_rows = line.hi - line.lo;
+    channel_hi = task.channels;
+    if (task.few_channels) {
+      channel_lo = static_cast<int>(task.axis[task.channel_axis].lo);
+      channel_hi = static_cast<int>(task.axis[task.channel_axis].hi);
+    }
+  }
 
   STOKER_HD int values() const { return static_cast<int>(tile.end - tile.begin); }  // of a line
   // Out of line: what is rare is to cost the rest no registers.
@@ -104,15 +119,20 @@ struct Work {
     (Work(program, block, thread, threads, in_shared(shared)).*part)();
   }
 
+  STOKER_HD std::byte* place_of(int r) const { return rows + r * FusedPlaces::kRowPlace; }
   STOKER_HD Row row(int r) const {
-    return Row(program, task, tile.first + static_cast<uint32_t>(r));
+    return Row(*reinterpret_cast<const RowPlace*>(place_of(r)), program, task);
   }
   STOKER_HD const FusedTaps& line_taps() const { return task.taps[task.tap_count - 1]; }
   STOKER_HD int64_t channel_stride() const {
     return task.few_channels ? task.axis[task.channel_axis].in_stride : 0;
   }
-  STOKER_HD int channel_lo() const {
-    return task.few_channels ? static_cast<int>(task.axis[task.channel_axis].lo) : 0;
+
+  STOKER_HD void find_rows() const {
+    static_assert(sizeof(RowPlace) <= FusedPlaces::kRowPlace);
+    for (int r = thread; r < tile.rows; r += threads)
+      new (place_of(r))
+          RowPlace(program, task, tile.first + static_cast<uint32_t>(r), places.in_value);
   }
 
   STOKER_HD void load() const {
@@ -152,11 +172,12 @@ struct Work {
     const int64_t step = moves ? 8 : task.in_runs ? kCount * task.in_size : stride;
     const Deal deal(thread, threads, (places.in_run + kBytes - 1) / kBytes);
     if (deal.idle()) return;
+    const int64_t channel_stride = this->channel_stride();
     for (int c = 0; c < (task.in_pixels ? 1 : task.data_channels); ++c)
       for (int r = deal.rest; r < tile.rows; r += deal.rests) {
         const Row row = this->row(r);
         if (!row.data) continue;
-        const std::byte* from = row.in + c * channel_stride() + first;
+        const std::byte* from = row.in + c * channel_stride + first;
         std::byte* to = in + r * places.in_row + c * places.in_channel;
         for (int k = deal.first; k * kBytes < places.in_run; k += deal.step) {
           V v[kCount];
@@ -201,11 +222,8 @@ struct Work {
 
   // As far as the line and the channel say.
   STOKER_HD bool is_data(int x, int c) const {
-    const FusedAxis& line = task.axis[task.line_axis];
-    if (tile.begin + x < line.lo || tile.begin + x >= line.hi) return false;
-    if (!task.few_channels) return true;
-    const FusedAxis& channel = task.axis[task.channel_axis];
-    return c >= channel.lo && c < channel.hi;
+    const int64_t row = line_row + x;
+    return row >= 0 && row < line_rows && c >= channel_lo && c < channel_hi;
   }
   STOKER_HD std::byte* place(int x, int c, int r) const {
     return out + r * places.out_row + c * places.out_channel + x * places.out_x;
@@ -224,8 +242,8 @@ struct Work {
   // Where the value at x, c of row r is before it is moved.
   STOKER_HD const std::byte* moved(int x, int c, int r) const {
     const FusedAxis& line = task.axis[task.line_axis];
-    const int p = x + static_cast<int>(tile.begin - line.lo - tile.need);
-    return in + r * places.in_row + (c - channel_lo()) * places.in_channel +
+    const int p = x + static_cast<int>(line_row - tile.need);
+    return in + r * places.in_row + (c - channel_lo) * places.in_channel +
            (line.in_stride < 0 ? tile.width - 1 - p : p) * places.in_x;
   }
   STOKER_HD void copy(int x, int c, int r) const {
@@ -248,18 +266,9 @@ struct Work {
     sum_line<float>(v, x, c, r);
     round_narrow(v, task.resampled);
   }
-  // The taps of the line at x.
-  template <class V>
-  struct Taps {
-    const V* weights;
-    int first, count;
-  };
   template <class V>
   STOKER_HD Taps<V> taps_at(int x) const {
-    const FusedTaps& t = line_taps();
-    const int64_t row = tile.begin + x - task.axis[task.line_axis].lo;
-    return {at<V>(program.tables, t.weights) + row * t.pitch,
-            at<int32_t>(program.tables, t.first)[row], at<int32_t>(program.tables, t.taps)[row]};
+    return Taps<V>(program.tables, line_taps(), line_row + x);
   }
   // The weighted sums at x of the rows from r on; behind the last one, that one's again.
   template <class V, int n>
@@ -269,7 +278,7 @@ struct Work {
     const std::byte* from[n];
     for (int k = 0; k < n; ++k) {
       from[k] = in + ((r + k < tile.rows ? r + k : tile.rows - 1) * places.in_row +
-                      (c - channel_lo()) * places.in_channel + first * places.in_x);
+                      (c - channel_lo) * places.in_channel + first * places.in_x);
       s[k] = kNothing<V>;
     }
     const V* w = t.weights;
@@ -310,7 +319,7 @@ struct Work {
     if (task.kind == FusedKind::kMove) {
       const std::byte* from =
           tile.width ? moved(x, c, r)
-                     : row.in + (c - channel_lo()) * channel_stride() +
+                     : row.in + (c - channel_lo) * channel_stride() +
                            in_offset(program.tables, task.axis[task.line_axis], tile.begin + x);
       if (task.steps == 0) return copy_element(place(x, c, r), from, task.out_size);
       v = load_value(from, task.in_type);
@@ -333,7 +342,7 @@ struct Work {
       sum_line<V>(s, x, c, r);
     } else {
       const Taps<V> t = taps_at<V>(x);
-      const std::byte* from = row.in + (c - channel_lo()) * channel_stride();
+      const std::byte* from = row.in + (c - channel_lo) * channel_stride();
       for (int i = 0; i < t.count; ++i)
         s[0] = sum(s[0], product(t.weights[i],
                                  row.one_across<V>(from + (t.first + i) * line_taps().in_stride)));
@@ -377,8 +386,9 @@ struct Work {
 STOKER_HD inline void FusedProgram::run(int phase, int64_t block, int thread, int threads,
                                         std::byte* shared) const {
   const fused::Work work(*this, block, thread, threads, shared);
-  if (phase == 0) work.load();
-  else if (phase == 1) work.make();
+  if (phase == 0) work.find_rows();
+  else if (phase == 1) work.load();
+  else if (phase == 2) work.make();
   else work.store();
 }
 

@@ -7,9 +7,10 @@
 //
 // Note [Tiles]
 // A block makes a tile: some rows of a sample (all positions but those along a line and, where they
-// are few, the channels), at [begin, end) of the line. What its lines need of the source comes to
-// shared memory first, each row resampled along all axes but the line's; then every value is made
-// from there and put beside it, in the order of the output; then these bytes go out.
+// are few, the channels), at [begin, end) of the line. Where its rows are is worked out first, into
+// shared memory. What its lines need of the source comes there next, each row resampled along all
+// axes but the line's; then every value is made from there and put beside it, in the order of the
+// output; then these bytes go out.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -79,6 +80,7 @@ struct FusedPlaces {
   int in_value;  // 2, 4 or 8
   int in_run, in_x, in_channel, in_row;
   int out_run, out_x, out_channel, out_row;
+  static constexpr int kRowPlace = 64;  // where a row is in memory
 
   STOKER_HD FusedPlaces(const FusedTask& t, const FusedTile& tile) {
     in_value = t.kind == FusedKind::kMove    ? t.in_size
@@ -94,14 +96,14 @@ struct FusedPlaces {
     out_channel = t.out_pixels ? t.out_size : pitch(out_run);
     out_row = pitch(out_run) * (t.out_pixels ? 1 : t.channels);
   }
-  STOKER_HD int row() const { return in_row + out_row; }
+  STOKER_HD int row() const { return in_row + out_row + kRowPlace; }
 
  private:
   STOKER_HD static int pitch(int run) { return (run + 31) / 32 * 32 + kVectorBytes; }
 };
 
 struct FusedProgram {
-  static constexpr int kPhases = 3, kMostThreads = 128, kBlocks = 4;
+  static constexpr int kPhases = 4, kMostThreads = 128, kBlocks = 4;
   static constexpr int kGroup = 4;  // rows that a thread works on at once: the same taps and steps
   const std::byte* tables;  // the descriptor buffer
   int64_t tasks, tiles;  // where they stand in it

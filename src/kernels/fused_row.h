@@ -102,60 +102,91 @@ STOKER_HD inline std::byte* address_of(const FusedProgram& p, const FusedMemory&
   return in_global(m.scratch ? p.scratch + address : reinterpret_cast<std::byte*>(address));
 }
 
-struct Row {
-  const std::byte* tables;
-  const FusedTask& task;
-  uint32_t number;
-  int64_t channel = 0;
-  const std::byte* in;  // at position 0 of all resampled axes, the first channel
+// The taps of an axis for one of its positions.
+template <class V>
+struct Taps {
+  const V* weights;
+  int first, count;
+  STOKER_HD Taps(const std::byte* tables, const FusedTaps& t, int64_t position)
+      : weights(at<V>(tables, t.weights) + position * t.pitch),
+        first(at<int32_t>(tables, t.first)[position]),
+        count(at<int32_t>(tables, t.taps)[position]) {}
+};
+
+// The same, of weights of any type, with `first` in the address of the row.
+struct RowTaps {
+  int64_t weights;  // where they stand in the descriptor buffer
+  int count;
+};
+
+// Where a row is; in shared memory, so that a block works it out once.
+struct RowPlace {
+  const std::byte* in;  // at the first tap of all resampled axes but the line, the first channel
   std::byte* out;
-  int64_t taps[2] = {0, 0};  // rows of the tap tables of all axes but the line
+  int64_t channel = 0;
+  RowTaps taps[2] = {};  // of all axes but the line
+  uint32_t number;
   bool data = true;  // as far as its axes say
 
-  STOKER_HD Row(const FusedProgram& p, const FusedTask& t, uint32_t number)
-      : tables(p.tables),
-        task(t),
-        number(number),
-        in(address_of(p, t.in, t.in.address)),
-        out(address_of(p, t.out, t.out.address)) {
+  // `weight`: the bytes of one.
+  STOKER_HD RowPlace(const FusedProgram& p, const FusedTask& t, uint32_t number, int weight)
+      : in(address_of(p, t.in, t.in.address)),
+        out(address_of(p, t.out, t.out.address)),
+        number(number) {
     for_each_position(t, number, [&](int a, int64_t position) {
       const FusedAxis& x = t.axis[a];
       out += position * x.out_stride;
       data = data && position >= x.lo && position < x.hi;
-      if (data) in += in_offset(tables, x, position);
+      if (data) in += in_offset(p.tables, x, position);
       for (int i = 0; i < 2; ++i)
-        if (i < t.tap_count - 1 && t.taps[i].axis == a) taps[i] = position - x.lo;
+        if (data && i < t.tap_count - 1 && t.taps[i].axis == a)
+          set_taps(p, t.taps[i], position - x.lo, weight, taps[i]);
       if (a == t.channel_axis) channel = position;
     });
   }
 
-  // `to`: eight bytes of each row from `from` on, after the first resampled axis. Two rows at a
-  // time; bytes(p) loads eight. No sum comes near 2^25 (Note [Fixed point]), so fraction bits of
-  // the source would change nothing.
+ private:
+  STOKER_HD void set_taps(const FusedProgram& p, const FusedTaps& t, int64_t row, int weight,
+                          RowTaps& to) {
+    in += at<int32_t>(p.tables, t.first)[row] * t.in_stride;
+    to = {t.weights + row * t.pitch * weight, at<int32_t>(p.tables, t.taps)[row]};
+  }
+};
+
+struct Row : RowPlace {
+  const std::byte* tables;
+  const FusedTask& task;
+
+  STOKER_HD Row(const RowPlace& place, const FusedProgram& p, const FusedTask& t)
+      : RowPlace(place), tables(p.tables), task(t) {
+    in = in_global(in);
+    out = in_global(out);
+  }
+
+  // `to`: eight values after the first resampled axis, `from` being at its first tap. Two rows at a
+  // time; bytes(p) loads eight. The weights' magnitudes are about 2.9 * 2^14 together at most
+  // (taps_of), so no sum comes near 2^25: fraction bits of the source would change nothing.
   template <class Bytes>
   STOKER_HD void sum_bytes(const std::byte* from, const Bytes& bytes, int16_t (&to)[8]) const {
-    const FusedTaps& t = task.taps[0];
-    const std::byte* weights = tables + t.weights + taps[0] * t.pitch * int64_t{sizeof(int16_t)};
-    const int count = at<int32_t>(tables, t.taps)[taps[0]];
+    const int64_t stride = task.taps[0].in_stride;
+    const std::byte* weights = in_global(tables + taps[0].weights);
     int32_t s[8] = {};
 #ifdef __CUDA_ARCH__
 #pragma unroll 1
 #endif
-    for (int left = count; left > 0; left -= 2, from += 2 * t.in_stride, weights += 4) {
-      const uint64_t lower = left > 1 ? bytes(from + t.in_stride) : 0;
-      add_two_rows(s, load_aligned<uint32_t>(in_global(weights)), bytes(from), lower);
+    for (int left = taps[0].count; left > 0; left -= 2, from += 2 * stride, weights += 4) {
+      const uint64_t lower = left > 1 ? bytes(from + stride) : 0;
+      add_two_rows(s, load_aligned<uint32_t>(weights), bytes(from), lower);
     }
     for (int k = 0; k < 8; ++k) to[k] = fixed_between_u8(s[k]);
   }
   STOKER_HD void sum_bytes(const std::byte* from, const FixedBytes& load, int16_t (&to)[8]) const {
-    const FusedTaps& t = task.taps[0];
-    from += at<int32_t>(tables, t.first)[taps[0]] * t.in_stride;
-    if (load.inside(from, t.in_stride, at<int32_t>(tables, t.taps)[taps[0]]))
+    if (load.inside(from, task.taps[0].in_stride, taps[0].count))
       return sum_bytes(from, [](const std::byte* p) { return load_eight_of_two(p); }, to);
     sum_bytes(from, [&](const std::byte* p) { return load_eight(p, load.begin, load.end); }, to);
   }
 
-  // `to`: the values at `from` after the first `axes` resampled axes.
+  // `to`: the values after the first `axes` resampled axes, `from` being at their first taps.
   template <int axes, class V, class Load>
   STOKER_HD void sum_axes(const std::byte* from, const Load& load, V (&to)[Load::kCount]) const {
     if constexpr (axes == 0) {
@@ -163,17 +194,15 @@ struct Row {
     } else if constexpr (axes == 1 && std::is_same_v<Load, FixedBytes>) {
       sum_bytes(from, load, to);
     } else {
-      const FusedTaps& t = task.taps[axes - 1];
-      const int64_t row = taps[axes - 1];
-      const V* weights = at<V>(tables, t.weights) + row * t.pitch;
-      const int count = at<int32_t>(tables, t.taps)[row];
-      from += at<int32_t>(tables, t.first)[row] * t.in_stride;
+      const int64_t stride = task.taps[axes - 1].in_stride;
+      const V* weights = at<V>(tables, taps[axes - 1].weights);
+      const int count = taps[axes - 1].count;
       Sum<V> s[Load::kCount];
       for (int k = 0; k < Load::kCount; ++k) s[k] = kNothing<V>;
 #ifdef __CUDA_ARCH__
 #pragma unroll 1
 #endif
-      for (int i = 0; i < count; ++i, from += t.in_stride) {
+      for (int i = 0; i < count; ++i, from += stride) {
         sum_axes<axes - 1>(from, load, to);
         for (int k = 0; k < Load::kCount; ++k) s[k] = sum(s[k], product(weights[i], to[k]));
       }
