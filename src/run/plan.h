@@ -16,7 +16,7 @@ struct Rewrites {
 };
 
 // Note [Rounds]
-// Work goes to and fro between workers and device. A round is the chain's part for every sample, then the device's part for the batch.
+// Work goes back and forth between workers and device. A round is the chain's part for every sample, then the device's part for the batch.
 // What a node on the CPU looks at of the device's is copied to the host, it lands there, and the node belongs to a later round: the
 // chain begins anew with what it takes from the rounds before. Most graphs have one round.
 struct PlanNode {

@@ -10,7 +10,7 @@ namespace {
 using Rounds = OnDevice;
 using RoundsOnSimulated = OnSimulatedDevice;
 
-// To and fro twice. Files shorter than the window fail in the second round, missing ones in the first.
+// Back and forth twice. Files shorter than the window fail in the second round, missing ones in the first.
 Graph graph(const SampleFolder& folder, DeviceKind device) {
   Graph g;
   const auto cast = [&](DeviceKind where, const char* dtype, Ref in) {
