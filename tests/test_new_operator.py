@@ -452,6 +452,6 @@ def test_a_gpu_half_is_told_from_a_wrong_one(package: Path) -> None:
     options = ("-q", "--tb=no", "-rA", "-p", "no:cacheprovider")
     run = python(package, "-m", "pytest", suite, *options, "-k", "posterize or mingle")
     found = re.findall(r"^(PASSED|FAILED) \S+::(\w+)\[(\w+)\]", run.stdout, re.MULTILINE)
-    assert len(found) == 5 * 3, run.stdout + run.stderr
+    assert len(found) == 6 * 3, run.stdout + run.stderr
     failed = {(test, name) for outcome, test, name in found if outcome == "FAILED"}
     assert failed == {("test_device_agrees_with_cpu_by_sample", "posterize_wrong")}, run.stdout
