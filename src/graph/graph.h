@@ -66,8 +66,8 @@ class Graph {
 // give them all the same: its CPU half makes the value there, with what it is made of, so nothing waits for the device. Draws,
 // constants, copies and integer casts have the same bits on both sides; other arithmetic agrees as tests/conformance/test_gpu.py
 // says. Pictures that a device's decoder makes have no such form: they are copied to the host (run/plan.h, Note [Rounds]).
-//
-// A graph whose nodes became operators and whose edges have types. Immutable.
+
+// A node that became an operator, with the types of its edges. Immutable.
 struct CheckedNode {
   const OperatorType* type = nullptr;
   std::unique_ptr<Operator> op;

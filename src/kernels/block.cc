@@ -76,6 +76,13 @@ TensorType after(std::span<const Block> blocks, TensorType in) {
   return in;
 }
 
+bool is_identity(const Block& block, const TensorType& in) {
+  const Gather* gather = std::get_if<Gather>(&block.kind);
+  const Gather identity = Gather::identity(in.shape);
+  return gather && block.result == in.dtype &&
+         std::equal(gather->axis, gather->axis + in.shape.rank, identity.axis);
+}
+
 Window demand(std::span<const Block> blocks, const TensorType& in, const Window& wanted) {
   if (blocks.empty()) return wanted;
   const Window w = demand(blocks.subspan(1), after(blocks[0], in), wanted);

@@ -24,6 +24,7 @@ namespace stoker {
 // Output position p of an axis comes from input position start + step * p. Requires: step is not 0.
 struct AxisMap {
   int64_t start = 0, step = 1, extent = 0;
+  bool operator==(const AxisMap&) const = default;
 };
 
 // Each output value is one input value, chosen axis by axis (crop, slice, flip, pad). A position
@@ -85,6 +86,9 @@ struct Block {
 // The type that a block makes of a type. Requires: the shape is fully known.
 TensorType after(const Block& block, const TensorType& in);
 TensorType after(std::span<const Block> blocks, TensorType in);
+
+// Every value stays what and where it is.
+bool is_identity(const Block& block, const TensorType& in);
 
 // The window of the run's input that suffices for the window `wanted` of its output. Never empty.
 Window demand(std::span<const Block> blocks, const TensorType& in, const Window& wanted);

@@ -46,7 +46,7 @@ STOKER_HD inline DeviceValue stepped(DeviceValue v, const ValueStep& s) {
       s.to);
 }
 
-// Calls f with a value of the C++ type of `t`, one that FusedTask::narrow allows.
+// Calls f with a value of the C++ type of `t`, one that is_narrow() allows.
 template <class F>
 STOKER_HD inline void on_narrow_type(DType t, F&& f) {
   switch (t) {

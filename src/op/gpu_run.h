@@ -39,7 +39,7 @@ class GpuRun {
 
   Stream& stream;
   const std::string& name;  // of the node, for errors and timelines
-  std::span<const GpuItem> items;
+  std::span<const GpuItem> items;  // at least one; all of the same dtypes
 
   // A copy on the device, for what is launched until this ends. Throws BudgetError, DeviceError.
   template <class T>

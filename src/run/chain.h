@@ -79,7 +79,6 @@ class Chain {
   std::vector<View> destinations_;
   std::vector<Operator*> copies_;  // in the arena, to be destroyed
   std::vector<View> views_, frame_views_;
-  std::vector<TensorType> frame_types_;
   std::vector<Block> pass_;
   std::vector<Window> needed_;
   std::unique_ptr<std::atomic<int64_t>[]> node_ns_;  // one writer

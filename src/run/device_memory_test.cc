@@ -87,6 +87,30 @@ TEST_F(DeviceMemory, WhatTheUserHoldsIsNamedAndLettingGoHelps) {
   EXPECT_EQ(labels(*p.run()), labels(*judge.run())) << "the step that found no room comes next";
 }
 
+TEST_F(DeviceMemory, WhatOnlyGoesUpIsThereOnce) {
+  const SampleFolder folder(4, [](int) { return size_t{10000}; });
+  Graph g;
+  const int files = add_shuffled_files(g, folder);
+  const auto up = [&](int from) {
+    return g.add({.op = "copy", .device = DeviceKind::kGpu, .inputs = {Ref{from, 0}}});
+  };
+  const int there = up(files);
+  g.outputs = {{files, 1}, {there, 0}};
+  Pipeline alone(g, options("simple"));
+  const Outputs out = *alone.run();
+  EXPECT_EQ(alone.stats().executor.device.high_water, 4u * 10000);
+  g.outputs.emplace_back(up(files), 0);
+  Pipeline two(g, options("simple"));
+  const Outputs both = *two.run();
+  for (size_t i = 0; i < 4; ++i) {
+    const std::string want(10000, static_cast<char>(label(out, i)));
+    EXPECT_EQ(on_host(out.batches[1], i), want);
+    EXPECT_EQ(on_host(both.batches[1], i), want);
+    EXPECT_EQ(on_host(both.batches[2], i), want);
+  }
+  EXPECT_NE(both.batches[1].samples[0].view.data, both.batches[2].samples[0].view.data);
+}
+
 TEST_F(MemoryOnSimulated, EveryCopyIsOfPinnedMemory) {
   const SampleFolder ragged(20, some_size), equal(20, [](int) { return size_t{3000}; });
   for (const SampleFolder* folder : {&ragged, &equal})

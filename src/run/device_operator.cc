@@ -45,7 +45,7 @@ void DeviceStage::run_operator(Work& work, int node) const {
   const std::vector<GpuItem> items = items_of(step, node, inputs, outputs, ops);
   const GpuMemory memory{[&](size_t bytes) { return acquire(work.stream, bytes); }, staging_};
   GpuRun run(work.stream, plan_.node(node).name, items, memory);
-  checked.op->run_gpu(run, ops);
+  if (!items.empty()) checked.op->run_gpu(run, ops);
   for (int k = 0; k < static_cast<int>(outputs.size()); ++k)
     work.made.emplace(Ref{node, k}, std::move(outputs[k]));
 }

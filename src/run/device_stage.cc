@@ -206,13 +206,26 @@ const DeviceStage::Value& DeviceStage::value(Work& work, const Ref& from) const 
   return work.made.emplace(from, std::move(up)).first->second;
 }
 
+// A node by itself that brings a value to the device, for nobody else, and does no more with it.
+bool DeviceStage::is_upload(const Step& step, int node) const {
+  if (plan_.checked(node).unfold || !plan_.goes_up_once(*plan_.node(node).inputs[0])) return false;
+  const std::vector<int> made = step.made();
+  return std::all_of(made.begin(), made.end(), [&](int i) {
+    const DeviceWork& work = step.device_work[i][plan_.planned(node).place];
+    return work.blocks[0].size() == 1 && is_identity(work.blocks[0][0], work.inputs[0]);
+  });
+}
+
 // Requires: the node begins a pass, or runs by itself.
 void DeviceStage::run_node(Work& work, int node) const {
   if (plan_.checked(node).type->kind != OperatorKind::kLower) return run_operator(work, node);
   int tail = node;
   while (plan_.planned(tail).fuses_into >= 0) tail = plan_.planned(tail).fuses_into;
-  const Value& in = value(work, *plan_.node(node).inputs[0]);
-  work.made.emplace(Ref{tail, 0}, run_pass(work.stream, work.step, node, tail, in));
+  const Ref from = *plan_.node(node).inputs[0];
+  work.made.emplace(Ref{tail, 0},
+                    node == tail && is_upload(work.step, node)
+                        ? upload(work.stream, work.step, work.step.slot(plan_.slot_of(from)))
+                        : run_pass(work.stream, work.step, node, tail, value(work, from)));
 }
 
 // By number; those that stay on the device.

@@ -75,6 +75,7 @@ class DeviceStage {
                 const std::function<TensorType(int sample)>& type_of) const;
   Value upload(Stream& stream, const Step& step, const Batch& batch) const;
   const Value& value(Work& work, const Ref& from) const;
+  bool is_upload(const Step& step, int node) const;
   void run_node(Work& work, int node) const;
   Value run_pass(Stream& stream, const Step& step, int head, int tail, const Value& in) const;
   void run_operator(Work& work, int node) const;

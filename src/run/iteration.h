@@ -9,6 +9,7 @@ namespace stoker {
 
 enum class Ticket : uint8_t { kPending, kRunning, kDone };
 
+// A step while it is made, with its tickets.
 struct Iteration {
   Iteration(const Plan& plan, int64_t number, std::vector<int64_t> cursors,
             std::shared_ptr<const FedStep> fed, OnError on_error)
@@ -29,11 +30,11 @@ struct Iteration {
   bool is_collected = false;  // the pictures of this round are enqueued, its slots are batches
   std::unique_ptr<Event>
       landing;  // all of the round is enqueued; what the next one looks at is there behind this
-  int64_t asked_at = 0;  // how often anything had landed when this was asked for last
+  int64_t asked_at = 0;  // Pipelined::bells_ when it was asked for last
   std::optional<Outputs> outputs;  // published
   bool is_issued = false;  // all of its work is enqueued
 
-  // Sample i, made or not, is to be made once more.
+  // Sample i is to be made once more: its ticket found no room, or what it made is of no use.
   void give_back(int i) {
     if (std::exchange(tickets[i], Ticket::kPending) == Ticket::kDone) --done, --made;
     first_pending = std::min<int64_t>(first_pending, i);

@@ -4,9 +4,9 @@
 // Many threads, several iterations open, reading ahead. Same bytes as simple.cc.
 //
 // Note [Memory]
-// Fixed slots are acquired when an iteration is opened, ragged samples when their shape is known. Who finds no room is never the
-// oldest iteration's sample for long: a younger one's ticket goes back until memory was released (Starved); for the oldest, the
-// youngest iteration is closed and made again later. So waiting ends; if nothing is left to close, the user holds the memory or
+// Fixed slots are acquired when an iteration is opened, ragged samples when their shape is known. A sample that finds no room gives
+// its ticket back (Starved). That of a younger iteration waits until memory was released; for the oldest, the youngest iteration is
+// closed and made again later. So waiting ends; if nothing is left to close, the user holds the memory or
 // the budget is too small, and wait() says so. The device's memory likewise (DeviceFull).
 #pragma once
 #include <condition_variable>
@@ -100,7 +100,7 @@ class Pipelined final : public Executor {
   bool user_waits_ = false;  // in wait(), for the oldest iteration
   std::string starved_for_;  // the last of Starved::why
   int64_t rooms_ = 0;  // how often memory was released
-  int64_t landings_ = 0;  // how often something landed
+  int64_t bells_ = 0;  // how often what lands was to be asked for
   int burying_ = 0;  // threads that are letting go of closed iterations
   int64_t steps_ = 0, steps_waited_ = 0, samples_ = 0, user_wait_ns_ = 0;  // of what was handed out
 };

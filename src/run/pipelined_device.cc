@@ -8,8 +8,7 @@ namespace stoker {
 
 namespace {
 
-constexpr std::chrono::milliseconds kPatience(
-    50);  // with a device that rings no bell, as after an error
+constexpr std::chrono::milliseconds kPatience(50);  // with a lost GPU, which makes no host calls
 
 }  // namespace
 
@@ -29,7 +28,7 @@ void Pipelined::issue() {
 void Pipelined::rest(Lock& lock) {
   const auto is_landing = [](auto& it) { return it->landing != nullptr; };
   if (std::none_of(ring_.begin(), ring_.end(), is_landing)) issue_.wait(lock);
-  else if (issue_.wait_for(lock, kPatience) == std::cv_status::timeout) ++landings_;
+  else if (issue_.wait_for(lock, kPatience) == std::cv_status::timeout) ++bells_;
 }
 
 // The oldest iteration that has work for the device. In every round they go there in order.
@@ -37,7 +36,7 @@ Iteration* Pipelined::next_to_issue() {
   for (auto& it : ring_) {
     if (is_ready(*it) || it->is_closing) continue;
     if (it->landing) {
-      if (it->asked_at != landings_) return it.get();
+      if (it->asked_at != bells_) return it.get();
     } else if (it->is_made()) {
       return it.get();
     } else if (it->round == 0) {
@@ -104,13 +103,13 @@ Pipelined::Enqueued Pipelined::enqueue(Iteration& it) {
 // A thread of the runtime's says so.
 void Pipelined::landed() {
   std::lock_guard lock(mutex_);
-  ++landings_;
+  ++bells_;
   issue_.notify_all();
 }
 
 // If what the next round looks at is there, it begins.
 void Pipelined::land(Iteration& it, Lock& lock) {
-  it.asked_at = landings_;
+  it.asked_at = bells_;
   it.is_issuing = true;
   lock.unlock();
   std::exception_ptr fatal;
@@ -131,7 +130,7 @@ void Pipelined::land(Iteration& it, Lock& lock) {
   bury(lock);
 }
 
-// For the oldest iteration, in a later round: younger ones may have taken the room before it. False if none has any.
+// For the oldest iteration: while it was in an earlier round, younger ones may have taken the room. False if none has any.
 bool Pipelined::make_device_room() {
   const auto holds = [](auto& other) { return other->is_issued || !other->step.on_device.empty(); };
   if (std::none_of(ring_.begin() + 1, ring_.end(), holds)) return false;

@@ -236,6 +236,13 @@ bool Plan::has_copied_outputs() const {
                      [&](int slot) { return slot >= 0 && is_host_copy(slot); });
 }
 
+bool Plan::goes_up_once(const Ref& value) const {
+  int uses = 0;
+  for (int i : device_nodes_)
+    for_each_input(i, [&](const Ref& from, bool is_value) { uses += from == value && !is_value; });
+  return !is_on_gpu(value.node) && uses == 1;
+}
+
 bool Plan::is_needed_after(int round, const Ref& value) const {
   for (size_t k = 0; k < graph_.outputs.size(); ++k)
     if (slot_of_output_[k] < 0 && graph_.outputs[k] == value) return true;

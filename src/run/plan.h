@@ -100,6 +100,8 @@ class Plan : public Provenance {
   bool has_copied_outputs() const;
   // On the device, in rounds after this one or as an output.
   bool is_needed_after(int round, const Ref& value) const;
+  // Of the CPU's, and one device node looks at it.
+  bool goes_up_once(const Ref& value) const;
   bool has_host_copy(const Ref& value) const { return host_copy(value) >= 0; }
   const std::vector<int>& device_nodes() const { return device_nodes_; }
   // Nodes that begin on the CPU and end on the device.

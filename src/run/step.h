@@ -20,7 +20,7 @@ struct DeviceValues {
   bool is_dense = false;  // of one shape, one behind the other
 };
 
-// No memory for a sample of an iteration that is not the oldest: its ticket goes back.
+// No memory for a sample now: its ticket goes back.
 struct Starved {
   std::string why;  // "": the pool gives none
 };
