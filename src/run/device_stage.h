@@ -43,11 +43,9 @@ class DeviceStage {
   // that the decoder refuses: forgotten and marked in Step::is_refused, they are to be made again, then this be called again. Throws
   // DeviceError, DeviceFull; then it may be called again.
   std::vector<int> decode(Step& step, int round);
-  // Enqueues everything else of a round but the last. Requires: the step is collected. Throws DeviceError, or DeviceFull; then it
-  // may be called again.
-  void enqueue(Step& step, int round) { enqueue(step, round, nullptr); }
-  // The same for the last round of a published step: fills its device outputs.
-  void enqueue(Step& step, int round, Outputs& outputs) { enqueue(step, round, &outputs); }
+  // Enqueues everything else of a round. Requires: the step is collected; in the last round it is published, and this fills the
+  // device's part of its `outputs`. Throws DeviceError, or DeviceFull; then it may be called again.
+  void enqueue(Step& step, int round, Outputs* outputs = nullptr);
   // Comes when all that was enqueued for the step is done; `call` is called then, on a thread of the runtime's.
   std::unique_ptr<Event> notify(const Step& step, std::function<void()> call) const;
   // On the host, for all that was enqueued for the step. Throws what failed of it.
@@ -65,7 +63,6 @@ class DeviceStage {
   Stream& stream_of(const Step& step) const {
     return *streams_[static_cast<size_t>(step.number) % streams_.size()];
   }
-  void enqueue(Step& step, int round, Outputs* outputs);
   // Calls enqueue(). What fails in it names the node; want of any memory is DeviceFull.
   void at_node(int node, const std::function<void()>& enqueue) const;
   Value decode_node(Stream& stream, const Step& step, int node, std::vector<int>& refused) const;

@@ -31,7 +31,7 @@ void Pipelined::rest(Lock& lock) {
   else if (issue_.wait_for(lock, kPatience) == std::cv_status::timeout) ++bells_;
 }
 
-// The oldest iteration that has work for the device. In every round they go there in order.
+// The oldest iteration that has work for the device. They begin there in order.
 Iteration* Pipelined::next_to_issue() {
   for (auto& it : ring_) {
     if (is_ready(*it) || it->is_closing) continue;
@@ -90,7 +90,7 @@ Pipelined::Enqueued Pipelined::enqueue(Iteration& it) {
     it.is_collected = true;
   }
   if (is_last) {
-    if (!it.outputs->is_lost) device_->enqueue(it.step, it.round, *it.outputs);
+    if (!it.outputs->is_lost) device_->enqueue(it.step, it.round, &*it.outputs);
     return {.is_last = true};
   }
   device_->enqueue(it.step, it.round);

@@ -42,7 +42,7 @@ class Simple final : public Executor {
       make(step, ++round);
     }
     Outputs out = step.publish(plan_, pool_);
-    if (device_ && !out.is_lost) device_->insist([&] { device_->enqueue(step, round, out); });
+    if (device_ && !out.is_lost) device_->insist([&] { device_->enqueue(step, round, &out); });
     samples_ += static_cast<int64_t>(step.made().size());
     hold(out, pool_);
     cursors_ = out.next;
