@@ -8,6 +8,7 @@ import importlib.util
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -22,6 +23,8 @@ Sample = tuple[Array, ...]
 
 # Settings under which nothing is rewritten, overlapped or shared: the judge of all others.
 SIMPLE: dict[str, Any] = {"executor": "simple", "fuse": False, "demand": False, "num_threads": 1}
+
+WORKER = "stoker-worker"  # a worker's thread, once it runs where it is told
 
 
 def load_tool(repository: Path, name: str) -> ModuleType:
@@ -111,3 +114,25 @@ def run_script(
         env={**os.environ, **environment},
         check=False,
     )
+
+
+def cpus_of_workers(count: int) -> list[set[int]]:
+    """The CPUs that each of `count` workers may use, all that there are, once all have begun.
+
+    A minute only bounds a hang.
+    """
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        tasks = [task for task in Path("/proc/self/task").iterdir() if name_of(task) == WORKER]
+        if len(tasks) == count:
+            return [os.sched_getaffinity(int(task.name)) for task in tasks]
+        time.sleep(0.001)
+    raise AssertionError(f"{len(tasks)} threads are called {WORKER}, not {count}")
+
+
+def name_of(task: Path) -> str | None:
+    """What a thread is called; none if it has ended."""
+    try:
+        return (task / "comm").read_text().strip()
+    except (FileNotFoundError, ProcessLookupError):
+        return None

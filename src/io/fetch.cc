@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/thread_name.h"
 
 namespace stoker::io {
 
@@ -16,7 +17,11 @@ Fetcher::Fetcher(int threads, size_t window_bytes, Locate locate)
       locate_(std::move(locate)),
       pool_(std::make_shared<BytePool>(window_bytes / 4)) {  // what is free when threads wake
   try {
-    for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+    for (int i = 0; i < threads; ++i)
+      threads_.emplace_back([this] {
+        name_this_thread("stoker-reader");
+        work();
+      });
   } catch (...) {
     stop();
     throw;

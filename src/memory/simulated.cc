@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/thread_name.h"
 #include "memory/simulated_core.h"
 #include "memory/simulated_launch.h"
 
@@ -106,7 +107,10 @@ class SimulatedStream final : public Stream {
   SimulatedStream(Device& device, std::shared_ptr<Core> core, std::string name)
       : device_(device), core_(std::move(core)), lane_(core_->make_lane(std::move(name))) {
     try {
-      thread_ = std::thread([this] { core_->work(*lane_); });
+      thread_ = std::thread([this] {
+        name_this_thread("stoker-stream");
+        core_->work(*lane_);
+      });
     } catch (const std::system_error& e) {
       throw DeviceError(core_->name + ": no thread for stream '" + lane_->name + "': " + e.what());
     }

@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "memory/nvml_stand_in_testing.h"
@@ -121,8 +123,9 @@ class AffinityOfAPipeline : public AffinityTest {
 
   // How many threads of this process may run on near_ alone while a pipeline of three workers stands, where all others may run on
   // more: none where near_ is all there is.
-  int bound_threads(bool set_affinity, const char* executor = "pipelined") {
+  int64_t bound_threads(bool set_affinity, const char* executor = "pipelined") {
     const SampleFolder folder(4);
+    await_workers(0);  // those of a pipeline before, joined, are seen a moment longer
     Pipeline pipe(raw_graph(folder), {.batch_size = 4,
                                       .num_threads = 3,
                                       .executor = executor,
@@ -130,10 +133,24 @@ class AffinityOfAPipeline : public AffinityTest {
                                       .set_affinity = set_affinity});
     plan_ = pipe.plan_in_words();
     EXPECT_TRUE(pipe.run());
-    int count = 0;
+    await_workers(executor == std::string("pipelined") ? 3 : 0);
+    const std::vector<int> all = threads();
+    return near_ == usable_ ? 0 : std::ranges::count(all, near_, cpus_of);
+  }
+  static std::vector<int> threads() {
+    std::vector<int> found;
     for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task"))
-      count += cpus_of(std::stoi(entry.path().filename())) == near_ && near_ != usable_;
-    return count;
+      found.push_back(std::stoi(entry.path().filename()));
+    return found;
+  }
+  // Workers have their name once they run where they are told.
+  static void await_workers(int64_t count) {
+    const auto is_worker = [](int thread) {
+      std::string name;
+      std::getline(std::ifstream("/proc/self/task/" + std::to_string(thread) + "/comm"), name);
+      return name == "stoker-worker";
+    };
+    while (std::ranges::count_if(threads(), is_worker) != count) std::this_thread::yield();
   }
   static Cpus cpus_of(int thread) {
     cpu_set_t set;

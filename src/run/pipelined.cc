@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/pipelined.h"
 
+#include "base/thread_name.h"
+
 namespace stoker {
 
 namespace {
@@ -31,12 +33,16 @@ Pipelined::Pipelined(std::shared_ptr<const Plan> plan, const ExecutorOptions& op
   for (size_t i = 0; i < workers_.size(); ++i)
     workers_[i]->thread = std::thread([this, i] {
       if (!options_.worker_cpus.empty()) run_on(options_.worker_cpus[i]);
+      name_this_thread("stoker-worker");
       work(*workers_[i]);
     });
   if (device_) {
     bell_ = std::make_shared<Bell>();
     bell_->executor = this;
-    issuer_ = std::thread([this] { issue(); });
+    issuer_ = std::thread([this] {
+      name_this_thread("stoker-issuer");
+      issue();
+    });
   }
   feeds_.on_change([this] { fed(); });
 }

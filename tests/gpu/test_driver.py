@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import re
 
-from helpers import make
+from helpers import cpus_of_workers, make
 from stoker import Device, fn
 
 
@@ -33,6 +33,4 @@ def test_workers_run_near_it(told: Device) -> None:
     pipe.run()
     words = pipe.plan().splitlines()[-1]
     assert words.startswith("workers: on CPUs " if near else "workers: on any CPU: "), words
-    threads = [os.sched_getaffinity(int(t)) for t in os.listdir("/proc/self/task")]
-    if near and near != usable:
-        assert threads.count(near) >= 3
+    assert cpus_of_workers(3) == 3 * [near or usable]
