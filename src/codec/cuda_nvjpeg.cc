@@ -133,8 +133,7 @@ class NvJpeg final : public DeviceDecoder {
                           "; the CPU decodes what nvJPEG does not do"};
   }
 
-  std::unique_ptr<PreparedPicture> prepare(const DecodeRequest& request, int,
-                                           HostPool& pool) override {
+  std::unique_ptr<PreparedPicture> prepare(const DecodeRequest& request, HostPool& pool) override {
     const std::optional<Wish> wish = wish_of(request);
     if (!wish) return nullptr;
     const cuda::Current current(index_);

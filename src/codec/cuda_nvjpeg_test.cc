@@ -158,7 +158,7 @@ TEST_F(NvJpeg, LeavesTheRestToTheCpu) {
   const Asked asked{plain, {}, {}};
   DecodeRequest empty = request_of(asked);
   empty.window.end[0] = 0;
-  EXPECT_EQ(decoder().prepare(empty, 0, pool_), nullptr);
+  EXPECT_EQ(decoder().prepare(empty, pool_), nullptr);
 }
 
 TEST_F(NvJpeg, ProgressivePicturesTakeTheWayThatDoesThem) {
@@ -252,7 +252,7 @@ TEST_F(NvJpeg, HostMemoryCountsAndBounds) {
   for (float share : {0.0f, 1.0f}) {
     HostPool none(100);
     const DecodeRequest r = request_of({file, with_share(share), {}});
-    EXPECT_THROW((void)decoder().prepare({file, with_share(share), r.type, r.window}, 0, none),
+    EXPECT_THROW((void)decoder().prepare({file, with_share(share), r.type, r.window}, none),
                  NoRoom);
   }
 }
@@ -267,7 +267,7 @@ TEST_F(NvJpeg, ManyWorkersPrepareWhileOneThreadDecodes) {
     std::vector<std::thread> workers;
     for (int w = 0; w < 4; ++w)
       workers.emplace_back([&, w] {
-        for (const Asked& a : all) next[w].push_back(decoder_->prepare(request_of(a), w, pool_));
+        for (const Asked& a : all) next[w].push_back(decoder_->prepare(request_of(a), pool_));
       });
     for (const Pictures& pictures : ready)
       for (size_t i = 0; i < all.size(); ++i) {

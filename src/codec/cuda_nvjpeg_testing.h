@@ -63,7 +63,7 @@ class NvJpegTest : public testing::Test {
   std::unique_ptr<PreparedPicture> prepare(const Asked& a) {
     // Of bytes that are gone afterwards.
     Asked copy = a;
-    auto p = decoder().prepare(request_of(copy), 0, pool_);
+    auto p = decoder().prepare(request_of(copy), pool_);
     std::fill(copy.file.begin(), copy.file.end(), uint8_t{0});
     return p;
   }

@@ -18,7 +18,7 @@ class HostDecoder final : public DeviceDecoder {
  public:
   explicit HostDecoder(DecoderKind kind) : kind_(std::move(kind)) {}
   DecoderKind kind() const override { return kind_; }
-  std::unique_ptr<PreparedPicture> prepare(const DecodeRequest&, int, HostPool&) override {
+  std::unique_ptr<PreparedPicture> prepare(const DecodeRequest&, HostPool&) override {
     return nullptr;
   }
   std::vector<size_t> decode(Stream&, std::span<const DecodeJob>) override { return {}; }
@@ -64,9 +64,8 @@ std::atomic<DeviceDecoderMaker> other_maker{nullptr};
 
 }  // namespace
 
-std::unique_ptr<DeviceDecoder> make_device_decoder(std::shared_ptr<const DeviceBudget> memory,
-                                                   int threads) {
-  if (const DeviceDecoderMaker maker = other_maker) return maker(std::move(memory), threads);
+std::unique_ptr<DeviceDecoder> make_device_decoder(std::shared_ptr<const DeviceBudget> memory) {
+  if (const DeviceDecoderMaker maker = other_maker) return maker(std::move(memory));
   Device& device = memory->device();
 #ifdef STOKER_CUDA
   if (device.kind() == "cuda") return cuda_decoder(std::move(memory));
@@ -76,7 +75,7 @@ std::unique_ptr<DeviceDecoder> make_device_decoder(std::shared_ptr<const DeviceB
 
 DecoderKind decoder_kind(Device& device) {
   const auto kind = [&] {
-    return make_device_decoder(std::make_shared<DeviceBudget>(device, SIZE_MAX), 1)->kind();
+    return make_device_decoder(std::make_shared<DeviceBudget>(device, SIZE_MAX))->kind();
   };
   if (other_maker || device.kind() != "cuda") return kind();
   // It takes a while to start, and stays what it is.

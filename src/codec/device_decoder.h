@@ -52,9 +52,8 @@ class DeviceDecoder {
   virtual DecoderKind kind() const = 0;
 
   // Begins a picture; null when this decoder does not do such ones, or the host's part already failed: then the CPU decodes it and
-  // only pixels are copied. What is kept beyond the call comes from `pool` as Use::kOutput. Throws NoRoom. Requires: `worker` is
-  // below the number of threads that the decoder was made for; one thread at a time uses a worker's number.
-  virtual std::unique_ptr<PreparedPicture> prepare(const DecodeRequest& request, int worker,
+  // only pixels are copied. What is kept beyond the call comes from `pool` as Use::kOutput. Throws NoRoom. Thread-safe.
+  virtual std::unique_ptr<PreparedPicture> prepare(const DecodeRequest& request,
                                                    HostPool& pool) = 0;
   // Enqueues the rest for these pictures and never waits. The jobs, by index, that cannot be done: these the CPU decodes. One job
   // may be asked for again. Throws DeviceError when the device fails, and BudgetError when there is no memory now; then all of it
@@ -64,19 +63,18 @@ class DeviceDecoder {
   virtual void trim() {}
 };
 
-// The decoder for the device of a budget, from which it takes that device's memory; `threads`: how many workers prepare at once.
-// Thread-safe.
-std::unique_ptr<DeviceDecoder> make_device_decoder(std::shared_ptr<const DeviceBudget> memory,
-                                                   int threads);
+// The decoder for the device of a budget, from which it takes that device's memory. Thread-safe.
+std::unique_ptr<DeviceDecoder> make_device_decoder(std::shared_ptr<const DeviceBudget> memory);
 // Its kind. Thread-safe.
 DecoderKind decoder_kind(Device& device);
 
-// Folders of Python packages, where a decoder's library may lie as one of them: for decoders that are made later. Thread-safe.
+// Folders of Python packages, where a decoder's library may lie as one of them. It is looked for once, when the first decoder of a
+// GPU is made. Thread-safe.
 void look_for_decoders_in(std::vector<std::string> folders);
 
 // Decoders of another make from now on, for tests; null: those of before. Thread-safe.
 using DeviceDecoderMaker =
-    std::unique_ptr<DeviceDecoder> (*)(std::shared_ptr<const DeviceBudget> memory, int threads);
+    std::unique_ptr<DeviceDecoder> (*)(std::shared_ptr<const DeviceBudget> memory);
 void use_device_decoders(DeviceDecoderMaker maker);
 
 }  // namespace stoker

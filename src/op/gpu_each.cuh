@@ -102,22 +102,42 @@ void set_elements(GpuRun& r, MakeValue value) {
   run_each(r, std::span<const Set>(items));
 }
 
+// Elements in their order, by as few axes as their strides allow: one for a dense view.
+struct Axes {
+  Shape shape, strides;
+
+  Axes(const Shape& whole, const Shape& steps) {
+    for (int a = 0; a < whole.rank; ++a) {
+      const int last = shape.rank - 1;
+      if (last >= 0 && strides[last] == whole[a] * steps[a]) {
+        shape[last] *= whole[a];
+        strides[last] = steps[a];
+      } else {
+        shape.push_back(whole[a]);
+        strides.push_back(steps[a]);
+      }
+    }
+  }
+  STOKER_HD int64_t offset(int64_t element) const {
+    int64_t bytes = 0;
+    for (int a = shape.rank - 1; a > 0; --a) {
+      bytes += element % shape.extent[a] * strides.extent[a];
+      element /= shape.extent[a];
+    }
+    return bytes + element * strides.extent[0];
+  }
+};
+
 template <class From, class To, class F>
 struct MapElement {
   F f;
   const std::byte* in;  // at full position 0
-  Shape strides, shape;
+  Axes axes;
   To* out;
   int64_t pieces;
 
   STOKER_HD void run(int64_t k) const {
-    const std::byte* from = in;
-    int64_t rest = k;
-    for (int a = shape.rank - 1; a >= 0; --a) {
-      from += rest % shape.extent[a] * strides.extent[a];
-      rest /= shape.extent[a];
-    }
-    f(reinterpret_cast<const From*>(from), out + k, int64_t{1});
+    f(reinterpret_cast<const From*>(in + axes.offset(k)), out + k, int64_t{1});
   }
 };
 
@@ -130,8 +150,8 @@ void for_each_run(GpuRun& r, MakeFunction function) {
   for (size_t i = 0; i < r.items.size(); ++i) {
     const View& out = r.items[i].outputs[0];
     const Strided in = Strided::of(r.items[i].inputs[0]);
-    items.push_back(
-        {function(i), in.data + in.offset, in.stride, out.shape, out.as<To>(), out.shape.volume()});
+    items.push_back({function(i), in.data + in.offset, Axes(out.shape, in.stride), out.as<To>(),
+                     out.shape.volume()});
   }
   run_each(r, std::span<const Map>(items));
 }

@@ -98,6 +98,11 @@ TEST_F(GpuRunTest, MapsStridedInputs) {
     add(v, DType::kUint16, {5, 8});
     add(v, DType::kUint16, {0, 8});
   }
+  for (const Shape& shape : {Shape{}, Shape{240}, Shape{1, 240}, Shape{6, 5, 8}, Shape{2, 1, 3, 4}})
+    add(View::dense(in.data, DType::kUint8, shape), DType::kUint16, shape);
+  View rows = View::dense(in.data, DType::kUint8, {3, 2, 4, 5});  // two axes and two are one each
+  rows.strides = {60, 30, 5, 1};
+  add(rows, DType::kUint16, rows.shape);
   {
     GpuRun r(*stream_, name_, items_, memory_);
     for_each_run<uint8_t, uint16_t>(r, [](size_t) { return Inverted{}; });

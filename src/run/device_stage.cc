@@ -17,13 +17,12 @@ constexpr int64_t kBlockNs = 100;  // a guess, for the virtual clock only
 
 }  // namespace
 
-DeviceStage::DeviceStage(const Plan& plan, int device_id, int streams, int workers,
-                         size_t memory_limit)
+DeviceStage::DeviceStage(const Plan& plan, int device_id, int streams, size_t memory_limit)
     : plan_(plan),
       device_(device(device_id)),
       memory_(std::make_shared<DeviceBudget>(device_, memory_limit)),
       staging_(SIZE_MAX, std::make_shared<PinnedBlocks>(device_)) {
-  if (!plan.mixed_nodes().empty()) decoder_ = make_device_decoder(memory_, workers);
+  if (!plan.mixed_nodes().empty()) decoder_ = make_device_decoder(memory_);
   for (int i = 0; i < streams; ++i)
     streams_.push_back(device_.make_stream("pipeline " + std::to_string(i)));
 }

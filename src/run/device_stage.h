@@ -20,9 +20,9 @@ struct DeviceFull : BudgetError {
 
 class DeviceStage {
  public:
-  // Requires: the plan outlives this. `streams`: how many steps may overlap; `workers`: how many prepare pictures; `memory_limit`:
-  // bytes of the device that its steps may hold at once.
-  DeviceStage(const Plan& plan, int device_id, int streams, int workers, size_t memory_limit);
+  // Requires: the plan outlives this. `streams`: how many steps may overlap; `memory_limit`: bytes of the device that its steps may
+  // hold at once.
+  DeviceStage(const Plan& plan, int device_id, int streams, size_t memory_limit);
 
   // Of pictures; null where the plan has no mixed nodes.
   DeviceDecoder* decoder() const { return decoder_.get(); }

@@ -7,13 +7,13 @@
 namespace stoker {
 
 SampleMaker::SampleMaker(const Plan& plan, const Rewrites& rewrites, const ExecutorOptions& options,
-                         ByteSource& bytes, HostPool& pool, const DeviceHelp& help)
+                         ByteSource& bytes, HostPool& pool, DeviceDecoder* decoder)
     : plan_(plan),
       bytes_(bytes),
       pool_(pool),
       arena_(options.scratch_limit / static_cast<size_t>(options.num_threads)),
       chain_(plan, rewrites, options.seed, arena_),
-      shelf_(plan, help, pool) {
+      shelf_(plan, decoder, pool) {
   chain_.set_shelf(shelf_);
 }
 

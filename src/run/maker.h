@@ -19,7 +19,7 @@ class SampleMaker {
  public:
   // Requires: everything outlives this.
   SampleMaker(const Plan& plan, const Rewrites& rewrites, const ExecutorOptions& options,
-              ByteSource& bytes, HostPool& pool, const DeviceHelp& help);
+              ByteSource& bytes, HostPool& pool, DeviceDecoder* decoder);
 
   // The chain's part of a round for sample i. False when the sample could not be made; then `failures` says why (with
   // on_error=replace it may hold failures though it was made, and Step::is_to_rewind() asks for more). Throws Starved, BudgetError

@@ -55,22 +55,18 @@ class FakeDecoder final : public DeviceDecoder {
   static void install() {
     state().~State();
     new (&state()) State;
-    use_device_decoders([](std::shared_ptr<const DeviceBudget> memory,
-                           int threads) -> std::unique_ptr<DeviceDecoder> {
-      return std::make_unique<FakeDecoder>(std::move(memory), threads);
-    });
+    use_device_decoders(
+        [](std::shared_ptr<const DeviceBudget> memory) -> std::unique_ptr<DeviceDecoder> {
+          return std::make_unique<FakeDecoder>(std::move(memory));
+        });
   }
 
-  FakeDecoder(std::shared_ptr<const DeviceBudget> memory, int threads)
-      : memory_(std::move(memory)),
-        device_(dynamic_cast<SimulatedDevice&>(memory_->device())),
-        threads_(threads) {}
+  explicit FakeDecoder(std::shared_ptr<const DeviceBudget> memory)
+      : memory_(std::move(memory)), device_(dynamic_cast<SimulatedDevice&>(memory_->device())) {}
   DecoderKind kind() const override { return {"fake", "a fake decodes"}; }
 
-  std::unique_ptr<PreparedPicture> prepare(const DecodeRequest& r, int worker,
-                                           HostPool& pool) override {
+  std::unique_ptr<PreparedPicture> prepare(const DecodeRequest& r, HostPool& pool) override {
     State& s = state();
-    EXPECT_LT(worker, threads_);
     if (!s.accepts(r.bytes)) return nullptr;
     {
       std::lock_guard lock(s.mutex);
@@ -138,7 +134,6 @@ class FakeDecoder final : public DeviceDecoder {
   };
   const std::shared_ptr<const DeviceBudget> memory_;
   SimulatedDevice& device_;
-  const int threads_;
   std::mutex mutex_;
   std::map<const Stream*, std::shared_ptr<Buffer>> buffers_;  // guarded by mutex_
 };

@@ -25,11 +25,10 @@ Pipelined::Pipelined(std::shared_ptr<const Plan> plan, const ExecutorOptions& op
   pool_.on_release([this] { memory_released(); });
   if (plan_->has_device_stage())
     device_ = std::make_unique<DeviceStage>(*plan_, options_.device_id, options_.depth + 1,
-                                            options_.num_threads, options_.device_memory_limit);
-  for (int i = 0; i < options_.num_threads; ++i) {
-    const DeviceHelp help{device_ ? device_->decoder() : nullptr, i};
-    workers_.push_back(std::make_unique<Worker>(*plan_, options_, fetchers_, pool_, help));
-  }
+                                            options_.device_memory_limit);
+  for (int i = 0; i < options_.num_threads; ++i)
+    workers_.push_back(std::make_unique<Worker>(*plan_, options_, fetchers_, pool_,
+                                                device_ ? device_->decoder() : nullptr));
   for (size_t i = 0; i < workers_.size(); ++i)
     workers_[i]->thread = std::thread([this, i] {
       if (!options_.worker_cpus.empty()) run_on(options_.worker_cpus[i]);

@@ -30,6 +30,7 @@ Plan::Plan(Graph graph, const PlanOptions& options)
   find_passes();
   find_slots();
   find_host_copies();
+  find_device_uses();
   find_carried();
 }
 
@@ -219,6 +220,21 @@ int Plan::host_copy(const Ref& value) const {
   return -1;
 }
 
+void Plan::find_device_uses() {
+  for (int i = 0; i < size(); ++i) nodes_[i].device_uses.resize(checked_[i].outputs.size());
+  const auto use = [&](const Ref& r) -> PlanNode::DeviceUse& {
+    return nodes_[r.node].device_uses[r.output];
+  };
+  for (int i : device_nodes_)
+    for_each_input(i, [&](const Ref& from, bool is_value) {
+      if (is_value) return;
+      ++use(from).nodes;
+      use(from).last_round = std::max(use(from).last_round, nodes_[i].round);
+    });
+  for (size_t k = 0; k < graph_.outputs.size(); ++k)
+    if (slot_of_output_[k] < 0) use(graph_.outputs[k]).last_round = round_count();
+}
+
 void Plan::find_carried() {
   for (int i = 0; i < size(); ++i)
     if (nodes_[i].is_used)
@@ -234,24 +250,6 @@ void Plan::find_carried() {
 bool Plan::has_copied_outputs() const {
   return std::any_of(slot_of_output_.begin(), slot_of_output_.end(),
                      [&](int slot) { return slot >= 0 && is_host_copy(slot); });
-}
-
-bool Plan::goes_up_once(const Ref& value) const {
-  int uses = 0;
-  for (int i : device_nodes_)
-    for_each_input(i, [&](const Ref& from, bool is_value) { uses += from == value && !is_value; });
-  return !is_on_gpu(value.node) && uses == 1;
-}
-
-bool Plan::is_needed_after(int round, const Ref& value) const {
-  for (size_t k = 0; k < graph_.outputs.size(); ++k)
-    if (slot_of_output_[k] < 0 && graph_.outputs[k] == value) return true;
-  bool is_needed = false;
-  for (int i : device_nodes_)
-    if (nodes_[i].round > round)
-      for_each_input(
-          i, [&](const Ref& from, bool is_value) { is_needed |= from == value && !is_value; });
-  return is_needed;
 }
 
 std::string Plan::name(int64_t index) const {

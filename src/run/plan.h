@@ -20,6 +20,11 @@ struct Rewrites {
 // What a node on the CPU looks at of the device's is copied to the host, it lands there, and the node belongs to a later round: the
 // chain begins anew with what it takes from the rounds before. Most graphs have one round.
 struct PlanNode {
+  // Who looks at an output on the device.
+  struct DeviceUse {
+    int nodes = 0;
+    int last_round = -1;  // one more than there are: it is an output of the graph there
+  };
   int round = 0;
   bool is_used = false;  // something leads from here to an output
   bool is_early = false;  // its value is needed before shapes are known, on the CPU
@@ -32,6 +37,7 @@ struct PlanNode {
   int reader = -1;  // its number among the used readers
   int input = -1;  // its number among the used inputs
   std::vector<int> output_slots;  // by output: which slot of the chain it fills, -1 none
+  std::vector<DeviceUse> device_uses;  // by output
 };
 
 // Every extent is known.
@@ -99,9 +105,13 @@ class Plan : public Provenance {
   int slot_of(const Ref& value) const { return nodes_[value.node].output_slots[value.output]; }
   bool has_copied_outputs() const;
   // On the device, in rounds after this one or as an output.
-  bool is_needed_after(int round, const Ref& value) const;
+  bool is_needed_after(int round, const Ref& value) const {
+    return device_use(value).last_round > round;
+  }
   // Of the CPU's, and one device node looks at it.
-  bool goes_up_once(const Ref& value) const;
+  bool goes_up_once(const Ref& value) const {
+    return !is_on_gpu(value.node) && device_use(value).nodes == 1;
+  }
   bool has_host_copy(const Ref& value) const { return host_copy(value) >= 0; }
   const std::vector<int>& device_nodes() const { return device_nodes_; }
   // Nodes that begin on the CPU and end on the device.
@@ -114,6 +124,9 @@ class Plan : public Provenance {
 
  private:
   bool is_on_gpu(int node) const { return graph_.nodes[node].device != DeviceKind::kCpu; }
+  const PlanNode::DeviceUse& device_use(const Ref& value) const {
+    return nodes_[value.node].device_uses[value.output];
+  }
   // use(from, is_value) for all inputs and arguments; values are needed on the CPU.
   template <class Use>
   void for_each_input(int node, const Use& use) const;
@@ -126,6 +139,7 @@ class Plan : public Provenance {
   void find_passes();
   void find_slots();
   void find_host_copies();
+  void find_device_uses();
   void find_carried();
   int add_slot(Ref from);
   bool is_landed(const Ref& value) const;

@@ -14,7 +14,7 @@ bool StepShelf::prepare(int node, const TensorType& type, const Window& window,
   if (step_->is_refused[i_]) return false;
   Picture& p = picture(node);
   try {
-    p.prepared = help_.decoder->prepare(request, help_.worker, pool_);
+    p.prepared = decoder_->prepare(request, pool_);
   } catch (const NoRoom& n) {
     throw Starved{n.why};
   }

@@ -7,17 +7,11 @@
 
 namespace stoker {
 
-// Who decodes for the device stage, and as which of its workers; without one there are no pictures.
-struct DeviceHelp {
-  DeviceDecoder* decoder = nullptr;
-  int worker = 0;
-};
-
 class StepShelf final : public PictureShelf {
  public:
-  // Requires: everything outlives this.
-  StepShelf(const Plan& plan, const DeviceHelp& help, HostPool& pool)
-      : plan_(plan), help_(help), pool_(pool) {}
+  // Requires: everything outlives this. `decoder`: of the device stage, null without one.
+  StepShelf(const Plan& plan, DeviceDecoder* decoder, HostPool& pool)
+      : plan_(plan), decoder_(decoder), pool_(pool) {}
   // What comes is of sample i.
   void begin(Step& step, int i);
 
@@ -29,7 +23,7 @@ class StepShelf final : public PictureShelf {
   Picture& picture(int node) const { return step_->pictures[i_][plan_.planned(node).mixed]; }
 
   const Plan& plan_;
-  DeviceHelp help_;
+  DeviceDecoder* const decoder_;
   HostPool& pool_;
   Step* step_ = nullptr;
   int i_ = 0;

@@ -19,11 +19,11 @@ class Simple final : public Executor {
         feeds_(feeds),
         bytes_(*plan_),
         device_(plan_->has_device_stage()
-                    ? std::make_unique<DeviceStage>(*plan_, options_.device_id, 1, 1,
+                    ? std::make_unique<DeviceStage>(*plan_, options_.device_id, 1,
                                                     options_.device_memory_limit)
                     : nullptr),
         maker_(*plan_, Rewrites{false, false}, options_, bytes_, pool_,
-               {device_ ? device_->decoder() : nullptr, 0}) {}
+               device_ ? device_->decoder() : nullptr) {}
 
   void schedule() override {}
   bool wait(int milliseconds) override {

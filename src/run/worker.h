@@ -48,8 +48,8 @@ class FetchedBytes final : public ByteSource {
 struct Worker {
   Worker(const Plan& plan, const ExecutorOptions& options,
          std::vector<std::unique_ptr<io::Fetcher>>& fetchers, HostPool& pool,
-         const DeviceHelp& help)
-      : bytes(plan, fetchers), maker(plan, plan.rewrites(), options, bytes, pool, help) {}
+         DeviceDecoder* decoder)
+      : bytes(plan, fetchers), maker(plan, plan.rewrites(), options, bytes, pool, decoder) {}
   FetchedBytes bytes;
   SampleMaker maker;
   std::atomic<int64_t> idle_ns{0};
