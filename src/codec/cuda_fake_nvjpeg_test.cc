@@ -190,13 +190,15 @@ struct Call {
   static Status destroy_decoder(DecoderHandle d) {
     return dropped<Decoder>(d, "nvjpegDecoderDestroy");
   }
-  static Status supports(DecoderHandle decoder, BitstreamHandle bitstream, ParamsHandle,
+  static bool is_done(const Params& p) { return p.roi[2] < 0 || nvjpeg().does_windows; }
+  static Status supports(DecoderHandle decoder, BitstreamHandle bitstream, ParamsHandle params,
                          int* not_) {
     auto* d = known<Decoder>(decoder, "supports");
     auto* b = known<Bitstream>(bitstream, "supports");
-    if (!d || !b) return kInvalidParameter;
+    auto* p = known<Params>(params, "supports");
+    if (!d || !b || !p) return kInvalidParameter;
     const bool is_progressive = b->frame == 0xC2;
-    *not_ = b->frame > 0xC2 || (is_progressive && d->backend == kGpuHybrid);
+    *not_ = b->frame > 0xC2 || (is_progressive && d->backend == kGpuHybrid) || !is_done(*p);
     return noted("nvjpegDecoderJpegSupported");
   }
   static Status create_state(LibraryHandle library, DecoderHandle decoder, StateHandle* s) {
@@ -329,9 +331,9 @@ struct Call {
                                ParamsHandle params, int* not_) {
     const char* where = "nvjpegDecodeBatchedSupportedEx";
     auto* b = known<Bitstream>(bitstream, where);
-    if (!known<Library>(library, where) || !b || !known<Params>(params, where))
-      return kInvalidParameter;
-    *not_ = b->frame != 0xC0;
+    auto* p = known<Params>(params, where);
+    if (!known<Library>(library, where) || !b || !p) return kInvalidParameter;
+    *not_ = b->frame != 0xC0 || !is_done(*p);
     return noted(where);
   }
   static Status begin_batch(LibraryHandle library, StateHandle state, int size, int,
@@ -363,15 +365,19 @@ struct Call {
       if (test::refusal(file, options_for(p->format)).what != "no error") return kBadJpeg;
     }
     for (int i = 0; i < batch; ++i) {
-      ++s->in_flight;
-      // The bytes are read when the device is there.
-      enqueue([s, from = data[i], size = sizes[i], to = images[i], picture = pictures[i]] {
+      // Bytes are read and pixels are written at any time from the call until the stream has passed it.
+      const auto decode = [from = data[i], size = sizes[i], to = images[i], picture = pictures[i]] {
         const test::File file(from, from + size);
         const DecodeOptions o = options_for(picture.format);
         const Window w = window_of(picture, test::shape_of(file, o));
         const test::File pixels = test::decode(file, o, w);
         copy_rows(pixels.data(), static_cast<size_t>(w.shape()[1] * w.shape()[2]),
                   static_cast<size_t>(w.shape()[0]), to);
+      };
+      decode();
+      ++s->in_flight;
+      enqueue([s, decode] {
+        decode();
         --s->in_flight;
       });
     }

@@ -25,6 +25,7 @@ struct DecodedPicture {
 struct NvJpeg {
   int version[3] = {13, 3, 0};
   bool has_hardware = true;
+  bool does_windows = true;
   std::set<std::string> absent;  // functions that the library lacks
   std::map<std::string, std::vector<int>> errors;  // by function: for its next calls
   std::map<std::string, int> calls;

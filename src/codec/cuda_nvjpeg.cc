@@ -3,10 +3,8 @@
 #include "codec/cuda_nvjpeg.h"
 
 #include <algorithm>
-#include <cstring>
 
-#include "codec/cuda_nvjpeg_engine.h"
-#include "codec/cuda_nvjpeg_wish.h"
+#include "codec/cuda_nvjpeg_picture.h"
 #include "memory/cuda_core.h"
 #include "memory/cuda_native.h"
 #include "memory/held.h"
@@ -16,103 +14,6 @@ namespace stoker::nvjpeg {
 namespace {
 
 using Held = std::vector<std::shared_ptr<void>>;  // until the stream has passed it
-
-// Note [What pictures hold]
-struct Lease {
-  std::shared_ptr<Engine> engine;
-  std::shared_ptr<Buffer> bytes;  // the encoded picture
-  std::shared_ptr<void> charge;  // for what the page-locked buffer holds
-  std::unique_ptr<Slot> slot;
-
-  Lease(std::shared_ptr<Engine> e, std::unique_ptr<Slot> s)
-      : engine(std::move(e)), slot(std::move(s)) {}
-  ~Lease() { engine->put(std::move(slot)); }
-  Lease(const Lease&) = delete;
-  Lease& operator=(const Lease&) = delete;
-
-  const unsigned char* data() const {
-    return reinterpret_cast<const unsigned char*>(bytes->data());
-  }
-  // Keeps the picture's bytes, and counts `more`. Throws NoRoom.
-  void keep(EncodedSpan encoded, size_t more, HostPool& pool) {
-    if (more) charge = pool.try_charge(more, Use::kOutput);
-    if (charge || !more) bytes = pool.try_acquire(encoded.size(), Use::kOutput);
-    if (!bytes) throw NoRoom{};
-    std::memcpy(bytes->data(), encoded.data(), encoded.size());
-  }
-};
-
-struct Prepared final : PreparedPicture {
-  std::shared_ptr<Lease> lease;
-  Wish wish;
-  Backend backend = kHybrid;
-  bool is_cut = false;  // decoded whole, then the window is copied
-};
-
-// One call for the hardware engine.
-struct HardwareBatch {
-  std::shared_ptr<Engine> engine;
-  OutputFormat format = kRgbInterleaved;
-  std::unique_ptr<BatchState> state;
-  std::vector<const unsigned char*> data;
-  std::vector<size_t> sizes;
-  std::vector<Image> images;
-  std::vector<ParamsHandle> params;
-
-  HardwareBatch(std::shared_ptr<Engine> e, OutputFormat f)
-      : engine(std::move(e)), format(f), state(engine->take_batch_state()) {}
-  ~HardwareBatch() { engine->put(std::move(state)); }
-  HardwareBatch(const HardwareBatch&) = delete;
-  HardwareBatch& operator=(const HardwareBatch&) = delete;
-};
-
-const Prepared& prepared(const DecodeJob& job) {
-  return static_cast<const Prepared&>(*job.prepared);
-}
-
-// Where nvJPEG writes a job's pixels: to its place or, where they are cut, beside it.
-class Target {
- public:
-  // Throws BudgetError.
-  Target(Stream& stream, const DecodeJob& job, const DeviceBudget& memory)
-      : stream_(stream), job_(job) {
-    const Wish& w = wish();
-    const bool is_cut = prepared(job).is_cut;
-    const size_t pitch = static_cast<size_t>(is_cut ? w.width : w.columns) * w.channels;
-    image_ = {{job.out.as<unsigned char>()}, {pitch}};
-    if (!is_cut) return;
-    const size_t bytes = pitch * static_cast<size_t>(w.height);
-    whole_ = memory.try_acquire(stream, bytes);
-    if (!whole_)
-      throw BudgetError(stream.device().name() + ": no memory for " + in_words(bytes) +
-                        " of a picture of which a window is wanted");
-    image_.channel[0] = reinterpret_cast<unsigned char*>(whole_->data());
-  }
-
-  Image& image() { return image_; }
-  // Enqueues the copy of the window, where there is one. Throws DeviceError.
-  void finish() const {
-    if (!whole_) return;
-    const Wish& w = wish();
-    const size_t row = static_cast<size_t>(w.columns) * w.channels;
-    const size_t skipped = static_cast<size_t>(w.y) * image_.pitch[0] +
-                           static_cast<size_t>(w.x) * static_cast<size_t>(w.channels);
-    const cudaError_t e = cudaMemcpy2DAsync(
-        job_.out.as<unsigned char>(), row, image_.channel[0] + skipped, image_.pitch[0], row,
-        static_cast<size_t>(w.rows), cudaMemcpyDeviceToDevice, native_stream(stream_));
-    if (e == cudaSuccess) return;
-    (void)cudaGetLastError();
-    throw DeviceError(stream_.device().name() + ", copy 'window' on stream '" + stream_.name() +
-                      "': " + cudaGetErrorString(e) + " (" + cudaGetErrorName(e) + ")");
-  }
-
- private:
-  const Wish& wish() const { return prepared(job_).wish; }
-  Stream& stream_;
-  const DecodeJob& job_;
-  Image image_ = {};
-  std::shared_ptr<DeviceBuffer> whole_;
-};
 
 class NvJpeg final : public DeviceDecoder {
  public:
@@ -198,10 +99,30 @@ class NvJpeg final : public DeviceDecoder {
     return engine;
   }
 
-  static void set_params(const Engine& engine, ParamsHandle params, const Wish& w, bool is_cut) {
-    check(engine.call().set_output_format(params, w.format));
-    check(w.is_whole() || is_cut ? engine.call().set_roi(params, 0, 0, -1, -1)
-                                 : engine.call().set_roi(params, w.x, w.y, w.columns, w.rows));
+  static void set_window(const Prepared& p, bool is_whole) {
+    const Wish& w = p.wish;
+    const Functions& call = p.lease->engine->call();
+    auto* const params = p.lease->slot->params.get();
+    p.lease->check(is_whole ? call.set_roi(params, 0, 0, -1, -1)
+                            : call.set_roi(params, w.x, w.y, w.columns, w.rows));
+  }
+
+  // Whether a decoder takes the picture: ask(&is_not). Note [Windows of nvJPEG]
+  template <class Ask>
+  static bool is_taken(Prepared& p, Ask ask) {
+    const auto is_yes = [&] {
+      int is_not = 1;
+      p.lease->check(ask(&is_not));
+      return !is_not;
+    };
+    set_window(p, true);
+    if (!is_yes()) return false;
+    if (p.is_cut || p.wish.is_whole()) return true;
+    set_window(p, false);
+    if (is_yes()) return true;
+    p.is_cut = true;
+    set_window(p, true);
+    return true;
   }
 
   static std::unique_ptr<Prepared> begin(const std::shared_ptr<Engine>& engine,
@@ -212,7 +133,7 @@ class NvJpeg final : public DeviceDecoder {
     p->wish = wish;
     p->backend = backend;
     p->is_cut = !wish.is_whole() && !engine->windows_are_exact(wish.has_chroma);
-    set_params(*engine, p->lease->slot->params.get(), wish, p->is_cut);
+    p->lease->check(engine->call().set_output_format(p->lease->slot->params.get(), wish.format));
     return p;
   }
 
@@ -224,12 +145,13 @@ class NvJpeg final : public DeviceDecoder {
     auto p = begin(engine, engine->take_hardware_slot(), wish, kHardware);
     const Slot& slot = *p->lease->slot;
     const Functions& call = engine->call();
-    check(
+    p->lease->check(
         call.parse(engine->hardware(), r.bytes.data(), r.bytes.size(), 0, 0, slot.bitstream.get()));
-    int is_not = 1;
-    check(
-        call.batch_supports(engine->hardware(), slot.bitstream.get(), slot.params.get(), &is_not));
-    if (is_not) return nullptr;
+    const bool is_for_it = is_taken(*p, [&](int* is_not) {
+      return call.batch_supports(engine->hardware(), slot.bitstream.get(), slot.params.get(),
+                                 is_not);
+    });
+    if (!is_for_it) return nullptr;
     p->lease->keep(r.bytes, 0, pool);
     return p;
   }
@@ -237,7 +159,7 @@ class NvJpeg final : public DeviceDecoder {
   static std::unique_ptr<PreparedPicture> prepare_hybrid(const std::shared_ptr<Engine>& engine,
                                                          const DecodeRequest& r, const Wish& wish,
                                                          HostPool& pool) {
-    const bool is_large = wish.pixels() > r.options.most_host_huffman;
+    const bool is_large = wish.pixels() > r.options.most_host_huffman && !wish.is_progressive;
     auto p = begin(engine, engine->take_slot(), wish, is_large ? kGpuHybrid : kHybrid);
     Lease& lease = *p->lease;
     Slot& slot = *lease.slot;
@@ -245,33 +167,37 @@ class NvJpeg final : public DeviceDecoder {
     const auto coefficients = static_cast<size_t>(wish.pixels() * (wish.has_chroma ? 3 : 2));
     lease.keep(r.bytes, is_large ? r.bytes.size() : coefficients, pool);
     const Functions& call = engine->call();
-    check(call.parse(engine->handle(), lease.data(), lease.bytes->size(), 0, 0,
-                     slot.bitstream.get()));
-    auto is_not_for = [&](Backend b) {
-      int is_not = 1;
-      check(call.supports(engine->decoder(b), slot.bitstream.get(), slot.params.get(), &is_not));
-      return is_not != 0;
-    };
-    if (p->backend == kGpuHybrid && is_not_for(kGpuHybrid)) p->backend = kHybrid;
-    if (p->backend == kHybrid && is_not_for(kHybrid)) return nullptr;
-    check(call.decode_host(engine->handle(), engine->decoder(p->backend),
-                           engine->state(slot, p->backend), slot.params.get(),
+    lease.check(call.parse(engine->handle(), lease.data(), lease.bytes->size(), 0, 0,
                            slot.bitstream.get()));
+    const auto is_for = [&](Backend b) {
+      return is_taken(*p, [&](int* is_not) {
+        return call.supports(engine->decoder(b), slot.bitstream.get(), slot.params.get(), is_not);
+      });
+    };
+    if (p->backend == kGpuHybrid && !is_for(kGpuHybrid)) p->backend = kHybrid;
+    if (p->backend == kHybrid && !is_for(kHybrid)) return nullptr;
+    lease.check(call.decode_host(engine->handle(), engine->decoder(p->backend),
+                                 engine->state(slot, p->backend), slot.params.get(),
+                                 slot.bitstream.get()));
     return p;
   }
 
   bool decode_hybrid(Stream& stream, const DecodeJob& job) const {
     const Prepared& p = prepared(job);
-    Engine& engine = *p.lease->engine;
+    const Lease& lease = *p.lease;
+    Engine& engine = *lease.engine;
     const Functions& call = engine.call();
     auto* const native = native_stream(stream);
-    Target target(stream, job, *memory_);
+    const auto whole = p.is_cut ? acquire(stream, Target::bytes_of(job), *memory_)
+                                : std::shared_ptr<DeviceBuffer>();
+    Target target(stream, job, whole ? whole->data() : nullptr);
     try {
-      auto* const state = engine.state(*p.lease->slot, p.backend);
+      auto* const state = engine.state(*lease.slot, p.backend);
       auto* const decoder = engine.decoder(p.backend);
-      check(call.attach_device(state, engine.device_buffer(stream)));
-      check(call.transfer(engine.handle(), decoder, state, p.lease->slot->bitstream.get(), native));
-      check(call.decode_device(engine.handle(), decoder, state, &target.image(), native));
+      lease.check(call.attach_device(state, engine.device_buffer(stream)));
+      lease.check(
+          call.transfer(engine.handle(), decoder, state, lease.slot->bitstream.get(), native));
+      lease.check(call.decode_device(engine.handle(), decoder, state, &target.image(), native));
     } catch (const Refusal&) {
       return false;
     }
@@ -297,25 +223,30 @@ class NvJpeg final : public DeviceDecoder {
   bool decode_batch(Stream& stream, std::span<const DecodeJob> jobs,
                     const std::vector<size_t>& group, Held& held) const {
     const Prepared& first = prepared(jobs[group[0]]);
+    const Memory::For early(stream, true);
     std::vector<Target> targets;
-    for (size_t k : group) targets.emplace_back(stream, jobs[k], *memory_);
     try {
       auto batch = std::make_shared<HardwareBatch>(first.lease->engine, first.wish.format);
       held.push_back(batch);
-      for (size_t i = 0; i < group.size(); ++i) {
-        const Lease& lease = *prepared(jobs[group[i]]).lease;
+      size_t bytes = 0;
+      for (size_t k : group) bytes += Target::bytes_of(jobs[k]);
+      std::byte* beside = batch->room(stream, bytes, *memory_);
+      for (size_t k : group) {
+        const Lease& lease = *prepared(jobs[k]).lease;
+        targets.emplace_back(stream, jobs[k], beside);
+        beside += Target::bytes_of(jobs[k]);
         batch->data.push_back(lease.data());
         batch->sizes.push_back(lease.bytes->size());
-        batch->images.push_back(targets[i].image());
+        batch->images.push_back(targets.back().image());
         batch->params.push_back(lease.slot->params.get());
       }
       const Engine& engine = *batch->engine;
       auto* const state = batch->state->state.get();
-      check(engine.call().begin_batch(engine.hardware(), state, static_cast<int>(group.size()), 1,
-                                      batch->format));
-      check(engine.call().decode_batch(engine.hardware(), state, batch->data.data(),
-                                       batch->sizes.data(), batch->images.data(),
-                                       batch->params.data(), native_stream(stream)));
+      batch->check(engine.call().begin_batch(engine.hardware(), state,
+                                             static_cast<int>(group.size()), 1, batch->format));
+      batch->check(engine.call().decode_batch(engine.hardware(), state, batch->data.data(),
+                                              batch->sizes.data(), batch->images.data(),
+                                              batch->params.data(), native_stream(stream)));
     } catch (const Refusal&) {
       return false;
     }

@@ -58,6 +58,7 @@ void Engine::drop_idle() {
 void Engine::trim() {
   drop_idle();
   device_buffers_.clear();
+  memory_.trim();
 }
 
 bool Engine::windows_are_exact(bool has_chroma) const {
@@ -94,10 +95,10 @@ std::unique_ptr<Slot> Engine::take_hardware_slot() {
 
 std::unique_ptr<BatchState> Engine::take_batch_state() {
   if (std::unique_ptr<BatchState> s = batch_states_.take()) return s;
-  return std::make_unique<BatchState>(
-      BatchState{Owned<StateHandle>(call().destroy_state, [&](StateHandle* h) {
-        return call().create_batch_state(hardware(), h);
-      })});
+  auto made = std::make_unique<BatchState>();
+  made->state = {call().destroy_state,
+                 [&](StateHandle* h) { return call().create_batch_state(hardware(), h); }};
+  return made;
 }
 
 StateHandle Engine::state(Slot& slot, Backend backend) {

@@ -17,11 +17,20 @@ struct Slot {
   // Without the hardware engine only.
   Owned<PinnedHandle> pinned;
   std::array<Owned<StateHandle>, 2> states;  // kHybrid, kGpuHybrid; made when first used
+  bool is_spoilt = false;
 };
+
+// Note [Early writes]
+// The hardware engine writes when it is called, not when the stream is there (H100, nvJPEG 12.3 to 13.2; only a wait on the host holds
+// it back: github.com/meta-pytorch/torchcodec/pull/1634). Memory that a stream gave may be in use until the stream is there. So the engine
+// writes into memory that nothing uses: it belongs to the state of the call and comes back like that when the stream has passed it, and
+// the pictures are copied from it to their places in the stream's order. Only where such memory is made does the host wait for the stream.
 
 // What one call for the hardware engine needs until the device is done with it.
 struct BatchState {
   Owned<StateHandle> state;
+  std::shared_ptr<DeviceBuffer> pixels;  // nothing uses it between two calls
+  bool is_spoilt = false;
 };
 
 // Thread-safe. All calls: the GPU is current.

@@ -108,6 +108,42 @@ TEST_F(NvJpegFaults, APictureThatFailsInPrepareIsTheCpus) {
   }
 }
 
+// Good pictures behind a bad one have objects of their own.
+TEST_F(NvJpegFaults, WhatNvJpegFailedOnIsNotUsedAgain) {
+  for (const Asked* asked : {&hybrid(), &hardware()})
+    for (const char* function : {"nvjpegJpegStreamParse", "nvjpegDecodeJpegHost",
+                                 "nvjpegDecodeJpegDevice", "nvjpegDecodeBatchedEx"}) {
+      decoder_.reset();
+      Batch b = prepare_all({*asked});
+      fail(function);
+      const bool has_failed = !prepare(*asked) || !decoder().decode(*stream_, b.jobs).empty();
+      EXPECT_EQ(has_failed, fake::nvjpeg().errors[function].empty()) << function;
+      stream_->synchronize();
+      b.pictures.clear();
+      auto destroyed = [&] {
+        return fake::nvjpeg().calls["nvjpegJpegStreamDestroy"] +
+               fake::nvjpeg().calls["nvjpegJpegStateDestroy"];
+      };
+      fake::nvjpeg().errors[function].clear();
+      const int before = destroyed();
+      expect_the_cpus({*asked, *asked});
+      EXPECT_EQ(destroyed() > before, has_failed) << function;
+    }
+}
+
+// The stream may be about to give objects back while they end, which waits for it.
+TEST_F(NvJpegFaults, NothingWaitsForTheDeviceWhileItGivesBack) {
+  expect_the_cpus({hybrid(), hardware()});
+  Batch b = prepare_all({hybrid(), hardware()});
+  const Asked large{make_jpeg({.width = 4000, .height = 3000}), with_share(0), {}};
+  (void)prepare(large);
+  fake::cuda().waits = true;
+  EXPECT_TRUE(decoder().decode(*stream_, b.jobs).empty());
+  b.pictures.clear();
+  decoder().trim();
+  EXPECT_GT(fake::cuda().count("cudaFreeHost 1"), 0);
+}
+
 TEST_F(NvJpegFaults, APictureThatFailsOnTheDeviceIsRefusedAlone) {
   for (const char* function : {"nvjpegStateAttachDeviceBuffer", "nvjpegBufferDeviceCreateV2",
                                "nvjpegDecodeJpegTransferToDevice", "nvjpegDecodeJpegDevice"}) {
@@ -141,7 +177,8 @@ TEST_F(NvJpegFaults, OfABatchOnlyTheDamagedPictureIsRefused) {
 
 TEST_F(NvJpegFaults, WantOfMemoryIsForLaterAndNoChangeOfDecoder) {
   (void)decoder();
-  fake::cuda().errors["cudaHostAlloc 1"] = {cudaErrorMemoryAllocation, cudaErrorMemoryAllocation};
+  // It is tried with a slab and with less, twice, and all that once more without what is idle.
+  fake::cuda().errors["cudaHostAlloc 1"].assign(8, cudaErrorMemoryAllocation);
   try {
     (void)prepare(hybrid());
     ADD_FAILURE() << "it was prepared";
@@ -160,8 +197,8 @@ TEST_F(NvJpegFaults, WantOfMemoryIsForLaterAndNoChangeOfDecoder) {
 TEST_F(NvJpegFaults, ForWantOfPageLockedMemoryWhatIsIdleIsGivenBack) {
   expect_the_cpus({hybrid(), hybrid(), hybrid()});
   const int before = fake::nvjpeg().calls["nvjpegBufferPinnedDestroy"];
-  const Asked larger{make_jpeg({.width = 90, .height = 80}), with_share(0), {}};
-  fake::cuda().errors["cudaHostAlloc 1"] = {cudaErrorMemoryAllocation};
+  const Asked larger{make_jpeg({.width = 4000, .height = 3000}), with_share(0), {}};
+  fake::cuda().errors["cudaHostAlloc 1"].assign(4, cudaErrorMemoryAllocation);
   expect_the_cpus({larger});
   EXPECT_EQ(fake::nvjpeg().calls["nvjpegBufferPinnedDestroy"], before + 3);
 }
@@ -171,7 +208,7 @@ TEST_F(NvJpegFaults, WhatFailsHalfWayStrandsNothing) {
   const Asked larger{make_jpeg({.width = 90, .height = 80}), with_share(0), {}};
   Batch b = prepare_all({hybrid(), hardware(), larger});
   fake::cuda().waits = true;
-  fake::cuda().errors["cudaMallocFromPoolAsync"] = {cudaSuccess, cudaSuccess,
+  fake::cuda().errors["cudaMallocFromPoolAsync"] = {cudaSuccess, cudaSuccess, cudaSuccess,
                                                     cudaErrorMemoryAllocation};
   EXPECT_THROW((void)decoder().decode(*stream_, b.jobs), BudgetError);
   EXPECT_EQ(fake::nvjpeg().decoded.size(), 2u);
@@ -189,15 +226,15 @@ TEST_F(NvJpegFaults, MemoryOfTheDeviceIsTheBudgets) {
   fake::nvjpeg().version[1] = 2;
   Asked window = hybrid();
   window.window = {{1, 2, 0}, {9, 20, 3}};  // of the whole, which takes memory of the stream
-  const size_t whole = size_t{50} * 40 * 3;
-  memory_ = std::make_shared<DeviceBudget>(device(), 2 * whole - 1);
+  const size_t whole = size_t{50} * 40 * 3, beside = 6144;  // the same, rounded up
+  memory_ = std::make_shared<DeviceBudget>(device(), beside + whole - 1);
   Batch b = prepare_all({window, hybrid()});
   EXPECT_THROW((void)decoder().decode(*stream_, b.jobs), BudgetError);
   EXPECT_EQ(device().usage().in_use, memory_->in_use());
   decoder_.reset();
-  memory_ = std::make_shared<DeviceBudget>(device(), 2 * whole);
+  memory_ = std::make_shared<DeviceBudget>(device(), beside + whole);
   expect_the_cpus({window, hybrid()});
-  EXPECT_EQ(memory_->high_water(), 2 * whole);
+  EXPECT_EQ(memory_->high_water(), beside + whole);
   EXPECT_EQ(memory_->in_use(), whole) << "the buffer that the stream's pictures share";
   EXPECT_EQ(device().usage().in_use, whole);
 }

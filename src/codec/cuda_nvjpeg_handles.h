@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "codec/cuda_nvjpeg_library.h"
 #include "memory/device_budget.h"
+#include "memory/pool.h"
 
 namespace stoker::nvjpeg {
 
@@ -57,24 +58,30 @@ class Owned {
   Handle handle_ = nullptr;
 };
 
-// Objects between two uses. Thread-safe.
+// Objects between two uses. A T has `bool is_spoilt`: nvJPEG failed on it, and it may be good for nothing any more. A stream may put
+// objects here, so none ends under the lock: that can wait for the device. Thread-safe.
 template <class T>
 class Idle {
  public:
   std::unique_ptr<T> take() {  // null: there is none
+    std::vector<std::unique_ptr<T>> spoilt;  // outlives the lock
     std::lock_guard lock(mutex_);
-    if (all_.empty()) return nullptr;
-    std::unique_ptr<T> last = std::move(all_.back());
-    all_.pop_back();
-    return last;
+    while (!all_.empty()) {
+      std::unique_ptr<T> last = std::move(all_.back());
+      all_.pop_back();
+      if (!last->is_spoilt) return last;
+      spoilt.push_back(std::move(last));
+    }
+    return nullptr;
   }
   void put(std::unique_ptr<T> object) {
     std::lock_guard lock(mutex_);
     all_.push_back(std::move(object));
   }
   void clear() {
+    std::vector<std::unique_ptr<T>> gone;  // outlives the lock
     std::lock_guard lock(mutex_);
-    all_.clear();
+    gone.swap(all_);
   }
 
  private:
@@ -88,14 +95,24 @@ class Memory {
   explicit Memory(std::shared_ptr<const DeviceBudget> budget);
   Allocator* on_device() { return &device_; }
   Allocator* pinned() { return &pinned_; }
+  // Gives back what was page-locked and is not used.
+  void trim() { blocks_.trim(); }
 
-  // The calling thread works for this stream: memory that it asks for is ordered there.
+  // The calling thread works for this stream: memory that it asks for is ordered there. Where it is used `at_once`, whatever the
+  // stream has to do before, the host waits for that.
   class For {
    public:
-    explicit For(Stream& stream);
+    explicit For(Stream& stream, bool at_once = false);
     ~For();
     For(const For&) = delete;
     For& operator=(const For&) = delete;
+
+   private:
+    friend class Memory;
+    static thread_local const For* of_thread;
+    const For* const before_;
+    Stream& stream_;
+    const bool at_once_;
   };
 
  private:
@@ -105,6 +122,8 @@ class Memory {
   void free(void* p);
 
   const std::shared_ptr<const DeviceBudget> budget_;
+  HostPool
+      blocks_;  // page-locked: locking and unlocking pages for each picture would take too long
   std::mutex stream_mutex_;
   std::unique_ptr<Stream> stream_;  // for who works for none; guarded by stream_mutex_
   std::mutex mutex_;

@@ -20,7 +20,8 @@ struct Version {
   }
 };
 inline constexpr Version kOldest{12, 1, 0};  // the first that upsamples chroma smoothly
-// Before it, windows decoded with smooth upsampling may differ from the whole picture at their border.
+// From here on windows with smooth upsampling are nvJPEG's own. Before 13.2 (of CUDA 13.3) they may differ from the whole picture at their
+// border; of 13.2 crashes are told (github.com/NVIDIA/nvImageCodec/issues/55), and it was not tried on a GPU.
 inline constexpr Version kExactWindows{13, 3, 0};
 
 struct Library {

@@ -8,8 +8,6 @@ namespace {
 
 constexpr int kFailed = cudaErrorMemoryAllocation;
 
-thread_local Stream* stream_of_thread = nullptr;
-
 // No exception may pass through the library.
 template <class Take>
 int taken(void** p, Take take) {
@@ -23,11 +21,18 @@ int taken(void** p, Take take) {
 
 }  // namespace
 
-Memory::For::For(Stream& stream) { stream_of_thread = &stream; }
-Memory::For::~For() { stream_of_thread = nullptr; }
+thread_local const Memory::For* Memory::For::of_thread = nullptr;
+
+Memory::For::For(Stream& stream, bool at_once)
+    : before_(of_thread), stream_(stream), at_once_(at_once) {
+  of_thread = this;
+}
+Memory::For::~For() { of_thread = before_; }
 
 Memory::Memory(std::shared_ptr<const DeviceBudget> budget)
-    : budget_(std::move(budget)), stream_(budget_->device().make_stream("nvJPEG")) {
+    : budget_(std::move(budget)),
+      blocks_(SIZE_MAX, std::make_shared<PinnedBlocks>(budget_->device())),
+      stream_(budget_->device().make_stream("nvJPEG")) {
   device_.allocate = [](void* self, void** p, size_t bytes, cudaStream_t) {
     return taken(p, [&] { return static_cast<Memory*>(self)->allocate(bytes); });
   };
@@ -49,8 +54,9 @@ void* Memory::keep(std::shared_ptr<Buffer> buffer) {
 }
 
 void* Memory::allocate(size_t bytes) {
-  if (stream_of_thread) {
-    std::shared_ptr<Buffer> buffer = budget_->try_acquire(*stream_of_thread, bytes);
+  if (const For* user = For::of_thread) {
+    std::shared_ptr<Buffer> buffer = budget_->try_acquire(user->stream_, bytes);
+    if (buffer && user->at_once_) user->stream_.synchronize();
     return buffer ? keep(std::move(buffer)) : nullptr;
   }
   std::lock_guard one_at_a_time(stream_mutex_);
@@ -62,12 +68,12 @@ void* Memory::allocate(size_t bytes) {
 }
 
 void* Memory::pin(size_t bytes) {
-  std::shared_ptr<Buffer> buffer = budget_->device().try_pin(bytes);
+  std::shared_ptr<Buffer> buffer = blocks_.try_acquire(bytes, Use::kOutput);
   return buffer ? keep(std::move(buffer)) : nullptr;
 }
 
 void Memory::free(void* p) {
-  std::shared_ptr<Buffer> last;  // outlives the lock: unlocking pages is slow
+  std::shared_ptr<Buffer> last;  // outlives the lock: freeing may wait
   std::lock_guard lock(mutex_);
   const auto it = taken_.find(p);
   if (it == taken_.end()) return;

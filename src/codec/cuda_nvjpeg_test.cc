@@ -111,7 +111,7 @@ TEST_F(NvJpeg, WindowsAreDecodedOrCutFromTheWhole) {
         EXPECT_EQ(d[0].x, is_cut ? 0 : 9);
         EXPECT_EQ(d[0].y, is_cut ? 0 : 5);
         EXPECT_EQ(d[1].width, -1) << "a window of before is forgotten";
-        EXPECT_EQ(fake::cuda().count("cudaMemcpy2DAsync 3 1"), is_cut);
+        EXPECT_EQ(fake::cuda().count("cudaMemcpy2DAsync 3 1"), share > 0 ? 2 : is_cut);
       }
 }
 
@@ -169,6 +169,24 @@ TEST_F(NvJpeg, ProgressivePicturesTakeTheWayThatDoesThem) {
   expect_the_cpus({{make_jpeg(kind), o, {}}});
   EXPECT_EQ(count(kHybrid), 1);
   EXPECT_EQ(fake::nvjpeg().decoded.size(), 1u);
+  EXPECT_EQ(fake::nvjpeg().calls["nvjpegDecoderJpegSupported"], 1) << "only of who does them";
+}
+
+TEST_F(NvJpeg, AWindowIsDecodedByWhoDecodesTheWhole) {
+  fake::nvjpeg().does_windows = false;
+  DecodeOptions o = with_share(1);
+  const Window window{{5, 9, 0}, {30, 40, 3}};
+  const Asked asked{make_jpeg({.width = 101, .height = 67}), o, window};
+  expect_the_cpus({asked});
+  EXPECT_EQ(count(kHardware), 1);
+  o = with_share(0);
+  for (int64_t most : {int64_t{0}, int64_t{1} << 30}) {
+    o.most_host_huffman = most;
+    fake::nvjpeg().decoded.clear();
+    expect_the_cpus({{asked.file, o, window}});
+    EXPECT_EQ(count(most ? kHybrid : kGpuHybrid), 1);
+    EXPECT_EQ(fake::nvjpeg().decoded[0].width, -1) << "the window was cut";
+  }
 }
 
 TEST_F(NvJpeg, TwoDecodesOfOnePicture) {
@@ -184,28 +202,55 @@ TEST_F(NvJpeg, TwoDecodesOfOnePicture) {
   }
 }
 
-// Objects come back only when the stream has passed them, however early their pictures go, and no call waits for the device.
+// Objects come back only when the stream has passed them, however early their pictures go, and no call waits for the device once the
+// hardware engine has memory for as many steps as are under way.
 TEST_F(NvJpeg, ObjectsComeBackBehindTheStream) {
   for (float share : {0.0f, 1.0f, 0.5f}) {
-    fake::cuda().waits = true;
-    fake::cuda().calls.clear();
     const std::vector<Asked> all = with(with_share(share));
-    std::vector<Batch> open;
     const auto other = device().make_stream("other");
-    for (int step = 0; step < 6; ++step) {
-      open.push_back(prepare_all(all));
-      EXPECT_TRUE(decoder().decode(step % 2 ? *other : *stream_, open.back().jobs).empty());
-      open.back().pictures.clear();
+    for (bool is_warm : {false, true}) {
+      fake::cuda().waits = true;
+      fake::cuda().calls.clear();
+      std::vector<Batch> open;
+      for (int step = 0; step < (share > 0 ? 2 : 6); ++step) {
+        open.push_back(prepare_all(all));
+        EXPECT_TRUE(decoder().decode(step % 2 ? *other : *stream_, open.back().jobs).empty());
+        open.back().pictures.clear();
+      }
+      EXPECT_GT(pool_.usage().in_use, 0u) << "the bytes are still read";
+      EXPECT_EQ(fake::cuda().count("cudaStreamSynchronize 1") == 0, is_warm || share == 0);
+      stream_->synchronize();
+      fake::cuda().waits = false;
+      EXPECT_EQ(pool_.usage().in_use, 0u);
+      for (const Batch& b : open)
+        for (size_t i = 0; i < all.size(); ++i) EXPECT_TRUE(b.out[i] == expected(all[i]));
     }
-    EXPECT_GT(pool_.usage().in_use, 0u) << "the bytes are still read";
-    EXPECT_EQ(fake::cuda().count("cudaStreamSynchronize 1"), 0);
-    stream_->synchronize();
-    fake::cuda().waits = false;
-    EXPECT_EQ(pool_.usage().in_use, 0u);
-    for (const Batch& b : open)
-      for (size_t i = 0; i < all.size(); ++i) EXPECT_TRUE(b.out[i] == expected(all[i]));
     decoder_.reset();  // it knows a stream that goes
   }
+}
+
+// Note [Early writes]
+TEST_F(NvJpeg, WhatIsStillReadIsNotWrittenTo) {
+  for (float share : {0.0f, 1.0f}) {
+    const Asked asked{make_jpeg({.width = 60, .height = 50}), with_share(share), {}};
+    Batch b = decode_all({asked});  // so that there is memory
+    File& place = b.out[0];
+    std::fill(place.begin(), place.end(), uint8_t{7});
+    File read(place.size());
+    fake::cuda().waits = true;
+    stream_->copy(read.data(), place.data(), place.size(), Copy::kToHost, "read");
+    EXPECT_TRUE(decoder().decode(*stream_, b.jobs).empty());
+    stream_->synchronize();
+    fake::cuda().waits = false;
+    EXPECT_TRUE(read == File(place.size(), uint8_t{7}));
+    EXPECT_TRUE(place == expected(asked));
+  }
+}
+
+TEST_F(NvJpeg, PageLockedMemoryIsSharedByPictures) {
+  for (int step = 0; step < 3; ++step) expect_the_cpus(with(with_share(0)));
+  EXPECT_EQ(fake::cuda().count("cudaHostAlloc 1 1"), 1);
+  EXPECT_EQ(fake::cuda().count("cudaFreeHost 1"), 0);
 }
 
 TEST_F(NvJpeg, ObjectsAreAsManyAsPicturesUnderWay) {

@@ -52,6 +52,7 @@ std::optional<Wish> wish_of_header(const DecodeRequest& r) {
   wish.rows = in_int(w.end[0] - w.begin[0]);
   wish.columns = in_int(w.end[1] - w.begin[1]);
   wish.has_chroma = stored != JCS_GRAYSCALE;
+  wish.is_progressive = reader.is_progressive();
   return wish;
 }
 

@@ -15,7 +15,7 @@ struct Wish {
   int channels = 3;
   int height = 0, width = 0;  // of the whole picture
   int y = 0, x = 0, rows = 0, columns = 0;  // the window
-  bool has_chroma = true;
+  bool has_chroma = true, is_progressive = false;
 
   bool is_whole() const { return rows == height && columns == width; }
   int64_t pixels() const { return int64_t{height} * width; }

@@ -38,6 +38,7 @@ class JpegReader {
   int64_t height() const { return c_.image_height; }
   int64_t width() const { return c_.image_width; }
   J_COLOR_SPACE stored_color() const { return c_.jpeg_color_space; }
+  bool is_progressive() const { return c_.progressive_mode; }
 
   // Begins to deliver rows of at least the columns [begin, end), as `color`. Requires:
   // read_header() was called, 0 <= begin < end <= width().

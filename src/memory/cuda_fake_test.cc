@@ -195,6 +195,7 @@ cudaError_t cudaHostAlloc(void** p, size_t bytes, unsigned flags) {
   return e;
 }
 cudaError_t cudaFreeHost(void* p) {
+  stoker::fake::run_all();  // it waits for the device
   {
     std::lock_guard lock(stoker::fake::mutex);
     cuda().allocated.erase(p);

@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What pictures on their way through nvJPEG hold: Note [What pictures hold] of cuda_nvjpeg.h. One thread at a time, with the GPU current;
+// they may end on any thread, also on a stream's.
+#pragma once
+#include "codec/cuda_nvjpeg_engine.h"
+#include "codec/cuda_nvjpeg_wish.h"
+
+namespace stoker::nvjpeg {
+
+// One picture's, from prepare() until the stream has passed it.
+struct Lease {
+  std::shared_ptr<Engine> engine;
+  std::shared_ptr<Buffer> bytes;  // the encoded picture
+  std::shared_ptr<void> charge;  // for what the page-locked buffer holds
+  std::unique_ptr<Slot> slot;
+
+  Lease(std::shared_ptr<Engine> e, std::unique_ptr<Slot> s)
+      : engine(std::move(e)), slot(std::move(s)) {}
+  ~Lease() { engine->put(std::move(slot)); }
+  Lease(const Lease&) = delete;
+  Lease& operator=(const Lease&) = delete;
+
+  const unsigned char* data() const {
+    return reinterpret_cast<const unsigned char*>(bytes->data());
+  }
+  // Keeps the picture's bytes, and counts `more`. Throws NoRoom.
+  void keep(EncodedSpan encoded, size_t more, HostPool& pool);
+  // Of a call for this picture. Throws as nvjpeg::check().
+  void check(Status status) const {
+    if (status != kSuccess) slot->is_spoilt = true;
+    nvjpeg::check(status);
+  }
+};
+
+struct Prepared final : PreparedPicture {
+  std::shared_ptr<Lease> lease;
+  Wish wish;
+  Backend backend = kHybrid;
+  bool is_cut = false;  // decoded whole, then the window is copied
+};
+
+inline const Prepared& prepared(const DecodeJob& job) {
+  return static_cast<const Prepared&>(*job.prepared);
+}
+
+// One call for the hardware engine.
+struct HardwareBatch {
+  std::shared_ptr<Engine> engine;
+  OutputFormat format = kRgbInterleaved;
+  std::unique_ptr<BatchState> state;
+  std::vector<const unsigned char*> data;
+  std::vector<size_t> sizes;
+  std::vector<Image> images;
+  std::vector<ParamsHandle> params;
+
+  HardwareBatch(std::shared_ptr<Engine> e, OutputFormat f)
+      : engine(std::move(e)), format(f), state(engine->take_batch_state()) {}
+  ~HardwareBatch() { engine->put(std::move(state)); }
+  HardwareBatch(const HardwareBatch&) = delete;
+  HardwareBatch& operator=(const HardwareBatch&) = delete;
+
+  // Memory for so many bytes: Note [Early writes]. Throws BudgetError, DeviceError.
+  std::byte* room(Stream& stream, size_t bytes, const DeviceBudget& memory) const;
+  void check(Status status) const {
+    if (status != kSuccess) state->is_spoilt = true;
+    nvjpeg::check(status);
+  }
+};
+
+// Where nvJPEG writes a job's pixels: to its place, or beside it.
+class Target {
+ public:
+  // `beside`: memory for bytes_of(job), or null.
+  Target(Stream& stream, const DecodeJob& job, std::byte* beside);
+  // That nvJPEG writes, up to where the next picture may begin.
+  static size_t bytes_of(const DecodeJob& job);
+  Image& image() { return image_; }
+  // Enqueues the copy of what is wanted to its place, where that is another. Throws DeviceError.
+  void finish() const;
+
+ private:
+  Stream& stream_;
+  const DecodeJob& job_;
+  const bool is_beside_;
+  Image image_ = {};
+};
+
+// Throws BudgetError.
+std::shared_ptr<DeviceBuffer> acquire(Stream& stream, size_t bytes, const DeviceBudget& memory);
+
+}  // namespace stoker::nvjpeg
