@@ -46,18 +46,31 @@ PinnedBlocks::~PinnedBlocks() {
 }
 
 std::byte* PinnedBlocks::take(size_t bytes) {
+  if (std::byte* block = take_from_any(bytes)) return block;
+  Slab slab = new_slab(bytes);
+  if (!slab.memory) return nullptr;
+  std::byte* block = take_from(slab, bytes);
+  std::lock_guard lock(mutex_);
+  slabs_[slab.memory->data()] = std::move(slab);
+  return block;
+}
+
+std::byte* PinnedBlocks::take_from_any(size_t bytes) {
   std::lock_guard lock(mutex_);
   for (auto& [address, slab] : slabs_)
     if (std::byte* block = take_from(slab, bytes)) return block;
+  return nullptr;
+}
+
+// With room for so many bytes; without memory when there is none.
+PinnedBlocks::Slab PinnedBlocks::new_slab(size_t bytes) const {
   const size_t size = std::max(kSlab, rounded_up(bytes, kPage));
   std::shared_ptr<Buffer> memory = device_.try_pin(size);
   if (!memory && size > bytes) memory = device_.try_pin(rounded_up(bytes, kPage));
-  if (!memory) return nullptr;
+  if (!memory) return {};
   poison(memory->data(), memory->size());
-  Slab& slab = slabs_[memory->data()];
-  slab.free[0] = memory->size();
-  slab.memory = std::move(memory);
-  return take_from(slab, bytes);
+  const size_t all = memory->size();
+  return {.memory = std::move(memory), .free = {{0, all}}};
 }
 
 std::byte* PinnedBlocks::take_from(Slab& slab, size_t bytes) {

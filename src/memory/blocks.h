@@ -33,7 +33,8 @@ std::shared_ptr<BlockSource> system_blocks();
 // Locking pages takes milliseconds and unlocking them waits for the device, so blocks are parts of
 // slabs of kSlab bytes or more, which are kept until trim(). The first free part that is large
 // enough is taken, neighbours that are free become one, so what a pool takes and gives back in
-// turn finds its place again.
+// turn finds its place again. Both are done without the lock, which calls of a stream's take: the
+// device waits for them. So two threads that find no room at once take a slab each.
 class PinnedBlocks final : public BlockSource {
  public:
   static constexpr size_t kSlab = 32 << 20;
@@ -55,6 +56,8 @@ class PinnedBlocks final : public BlockSource {
     std::map<size_t, size_t> free;  // size of each free part, by its place
   };
   static std::byte* take_from(Slab& slab, size_t bytes);
+  std::byte* take_from_any(size_t bytes);
+  Slab new_slab(size_t bytes) const;
 
   Device& device_;
   const int owner_;  // the process

@@ -90,5 +90,31 @@ TEST(PinnedBlocks, FeedAPool) {
   EXPECT_EQ(device.usage().pinned, kSlab) << "a buffer may outlive its pool";
 }
 
+// As a GPU's driver may, locking and unlocking memory waits here for a call that gives a block back.
+TEST(PinnedBlocks, PinningHoldsNoLockThatAStreamsCallTakes) {
+  SimulatedDevice device;
+  const auto stream = device.make_stream("s");
+  PinnedBlocks blocks(device);
+  std::byte* held = nullptr;
+  int calls = 0;
+  device.on_pinning([&] {
+    if (held) stream->call([&] { blocks.give_back(std::exchange(held, nullptr), 100); }, 0, "end");
+    stream->synchronize();
+    ++calls;
+  });
+  held = blocks.take(100);
+  std::byte* large = blocks.take(kSlab);
+  EXPECT_EQ(held, nullptr);
+  EXPECT_EQ(calls, 2);
+  blocks.give_back(large, kSlab);
+  held = blocks.take(100);
+  blocks.trim();
+  EXPECT_EQ(held, nullptr);
+  EXPECT_EQ(calls, 3);
+  EXPECT_EQ(blocks.held(), kSlab) << "what came back meanwhile is kept";
+  blocks.trim();
+  EXPECT_EQ(blocks.held(), 0u);
+}
+
 }  // namespace
 }  // namespace stoker

@@ -21,6 +21,7 @@
 // shuffles.
 #pragma once
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -84,6 +85,9 @@ class SimulatedDevice final : public Device {
   // Forgets the faults and delays that are still to come, and failures that nobody was told. How many faults
   // there were.
   int forget_faults();
+  // From now on who is about to lock host memory, or to unlock it, calls this first: a GPU's driver may
+  // wait there for what was enqueued. Empty: nothing is called.
+  void on_pinning(std::function<void()> callback);
 
   // The host is busy for so long.
   void add_host_work(std::string_view name, int64_t ns);

@@ -202,6 +202,15 @@ void SimulatedDevice::Core::scribble(void* p, size_t bytes) {
   memory.retire(p);
 }
 
+void SimulatedDevice::Core::begin_pinning() const {
+  std::function<void()> callback;
+  {
+    std::lock_guard lock(mutex);
+    callback = on_pinning;
+  }
+  if (callback) callback();
+}
+
 void SimulatedDevice::Core::free_on(Lane& lane, void* p) {
   std::unique_lock lock(mutex);
   const Actor a = actor(lane, "free");
