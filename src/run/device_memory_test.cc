@@ -3,6 +3,7 @@
 //
 // What the device stage holds on the device and of the host's pinned memory, and that nothing waits for the device.
 #include <cstring>
+#include <thread>
 
 #include "run/device_testing.h"
 
@@ -119,6 +120,84 @@ TEST_F(MemoryOnSimulated, EveryCopyIsOfPinnedMemory) {
       for (int s = 0; s < 8; ++s) (void)p.run();
     }
   EXPECT_EQ(device().pageable_copies(), 0);
+}
+
+// The same of every sample, as a fixed slot on the host.
+int add_constant(Graph& g, int64_t floats) {
+  return g.add(
+      {.op = "constant",
+       .arguments = {{"fdata", std::vector<double>{7}}, {"shape", std::vector<int64_t>{floats}}}});
+}
+
+// As a GPU's driver may, pinning waits here for calls of a stream that let go of memory.
+TEST_F(MemoryOnSimulated, PinningHoldsNoLockThatAStreamsCallTakes) {
+  // No room for whole slabs, so each batch of constants is pinned by itself.
+  use_simulated_devices(1, {.pinned_limit = 8 << 20});
+  const SampleFolder folder(20, some_size);
+  Graph g = device_graph(folder, DeviceKind::kGpu);
+  g.outputs.emplace_back(add_constant(g, 4096), 0);
+  std::mutex mutex;
+  std::vector<Outputs> held;
+  int let_go = 0;
+  {
+    Pipeline p(g, options("pipelined"));
+    device().on_pinning([&] {
+      std::lock_guard lock(mutex);
+      if (held.empty()) return;
+      std::thread([&] { held.pop_back(); }).join();
+      ++let_go;
+    });
+    for (int s = 0; s < 30; ++s) {
+      Outputs out = *p.run();
+      std::lock_guard lock(mutex);
+      held.push_back(std::move(out));
+    }
+  }
+  device().on_pinning({});
+  EXPECT_GT(let_go, 5);
+}
+
+// Where the oldest step closes the one before it, that one is made first.
+TEST_F(MemoryOnSimulated, AStepThatIsOverruledWhileItsMemoryIsPinnedIsMadeLater) {
+  constexpr size_t kConstants = 4 * 4096 * sizeof(float);
+  use_simulated_devices(1, {.pinned_limit = 8 << 20});
+  const SampleFolder folder(20, [](int) { return size_t{8000}; });
+  Graph g = raw_graph(folder, {{"random_shuffle", true}});
+  g.outputs.emplace_back(add_constant(g, 4096), 0);
+  g.outputs.emplace_back(g.add({.op = "random.coin_flip", .device = DeviceKind::kGpu}), 0);
+  Pipeline judge(g, options("simple"));
+  std::vector<std::vector<int32_t>> want;
+  for (int s = 0; s < 6; ++s) want.push_back(labels(*judge.run()));
+
+  std::set<std::string> files;
+  for (int i = 0; i < 20; ++i) files.insert(folder.path(i));
+  Gate gate(files);
+  io::WithFaults faults(gate);
+  PipelineOptions o = options("pipelined");
+  o.memory_limit = 2 * (3 * kConstants + (20 << 10));  // two of four files beside three constants
+  Pipeline p(g, o);
+  const auto is_third_counted = [&] { return p.stats().batches.in_use >= 3 * kConstants; };
+  int overruled = 0;
+  device().on_pinning([&, opens = std::this_thread::get_id()] {
+    if (std::this_thread::get_id() != opens || overruled || !is_third_counted()) return;
+    gate.open();
+    while (is_third_counted()) std::this_thread::yield();
+    ++overruled;
+  });
+  for (int s = 0; s < 6; ++s) EXPECT_EQ(labels(*p.run()), want[s]) << s;
+  EXPECT_EQ(overruled, 1);
+  device().on_pinning({});
+}
+
+TEST_F(MemoryOnSimulated, AStepThatFindsHalfOfItsMemoryLetsGoOfIt) {
+  use_simulated_devices(1, {.pinned_limit = 1 << 20});
+  Graph g;
+  g.outputs = {{add_constant(g, 4096), 0},
+               {add_constant(g, 1 << 20), 0},
+               {g.add({.op = "random.coin_flip", .device = DeviceKind::kGpu}), 0}};
+  Pipeline p(g, options("pipelined"));
+  EXPECT_THROW(p.run(), BudgetError);
+  EXPECT_EQ(p.stats().batches.in_use, 0u);
 }
 
 struct Train {

@@ -43,12 +43,11 @@ struct Iteration {
   bool is_made() const {
     return done == static_cast<int64_t>(tickets.size()) || (step.fatal && !running);
   }
-  // For the samples that are made so far; in the first round for all.
+  // For the samples that are made so far; in the first round for all. Requires: nothing is landing.
   void begin_round(int number) {
     round = number;
     first_pending = done = made = 0;
     is_collected = false;
-    landing.reset();
     for (size_t i = 0; i < tickets.size(); ++i) {
       const bool takes_part = round == 0 || step.is_made[i];
       tickets[i] = takes_part ? Ticket::kPending : Ticket::kDone;

@@ -65,15 +65,13 @@ Pipelined::~Pipelined() {
 
 void Pipelined::schedule() {
   std::unique_lock lock(mutex_);
-  open_iterations();
-  bury(lock);
+  open_iterations(lock);
 }
 
 bool Pipelined::wait(int milliseconds) {
   const auto start = Clock::now();
   std::unique_lock lock(mutex_);
-  open_iterations();
-  bury(lock);
+  open_iterations(lock);
   const bool was_ready = front_ready();
   user_waits_ = !was_ready;
   issue_.notify_all();  // who waits for room on the device tries again
@@ -249,8 +247,7 @@ void Pipelined::finish_ticket(Iteration& it, int i, bool starved, int64_t rooms,
 // Something was fed, by whatever thread.
 void Pipelined::fed() {
   std::unique_lock lock(mutex_);
-  open_iterations();
-  bury(lock);
+  open_iterations(lock);
   done_.notify_all();
 }
 

@@ -8,6 +8,9 @@
 // its ticket back (Starved). That of a younger iteration waits until memory was released; for the oldest, the youngest iteration is
 // closed and made again later. So waiting ends; if nothing is left to close, the user holds the memory or
 // the budget is too small, and wait() says so. The device's memory likewise (DeviceFull).
+//
+// Calls of a stream's let go of memory and take mutex_. So nothing that may wait for the device happens under it: no pinning,
+// and no end of what the runtime gave.
 #pragma once
 #include <condition_variable>
 #include <deque>
@@ -62,7 +65,12 @@ class Pipelined final : public Executor {
   void landed();
 
   // pipelined_memory.cc: opening and closing iterations
-  void open_iterations();
+  void open_iterations(Lock& lock);
+  bool may_open() const;
+  int64_t next_number() const;  // of the iteration behind those that are open
+  bool only_oldest() const { return tight_ && !ring_.empty(); }
+  bool open_next(Lock& lock, std::exception_ptr& failure);
+  bool allocate(Step& step, Lock& lock, std::exception_ptr& failure);
   void make_room(Iteration& front);
   void forget(Iteration& it, int i);
   void close_youngest();
@@ -91,7 +99,7 @@ class Pipelined final : public Executor {
   std::shared_ptr<Bell> bell_;
   std::thread issuer_;
   mutable std::mutex mutex_;
-  std::condition_variable work_, done_, issue_;
+  std::condition_variable work_, done_, issue_, opened_;
   std::deque<std::unique_ptr<Iteration>> ring_;  // oldest first
   std::vector<std::unique_ptr<Iteration>> graveyard_;
   int64_t next_number_ = 0;
@@ -101,6 +109,7 @@ class Pipelined final : public Executor {
   std::string starved_for_;  // the last of Starved::why
   int64_t rooms_ = 0;  // how often memory was released
   int64_t bells_ = 0;  // how often what lands was to be asked for
+  bool is_opening_ = false;  // a thread has left the lock to find memory for the next iteration
   int burying_ = 0;  // threads that are letting go of closed iterations
   int64_t steps_ = 0, steps_waited_ = 0, samples_ = 0, user_wait_ns_ = 0;  // of what was handed out
 };

@@ -120,6 +120,7 @@ void Pipelined::land(Iteration& it, Lock& lock) {
   } catch (...) {
     fatal = std::current_exception();
   }
+  if (is_there) it.landing.reset();
   lock.lock();
   it.is_issuing = false;
   if (is_there) it.begin_round(it.round + 1);

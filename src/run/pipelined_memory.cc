@@ -12,24 +12,61 @@ thread_local bool gives_back = false;  // this thread is in forget()
 
 }  // namespace
 
-// Opens what depth, budget and feeds allow. With memory tight only the oldest iteration goes on.
-void Pipelined::open_iterations() {
-  while (!stop_ && static_cast<int>(ring_.size()) < options_.depth && !(tight_ && !ring_.empty())) {
-    const int64_t number = ring_.empty() ? next_number_ : ring_.back()->step.number + 1;
-    if (!feeds_.has(first_fed_ + number)) return;
-    if (!ring_.empty() && !pool_.has_room(largest_bytes_)) return;
-    auto it = std::make_unique<Iteration>(*plan_, number, cursors_.at(number),
-                                          feeds_.at(first_fed_ + number), options_.on_error);
-    if (!it->step.allocate(pool_)) {
-      graveyard_.push_back(std::move(it));
-      unopened_ = ring_.empty();
-      return;
-    }
-    unopened_ = false;
-    next_number_ = number + 1;
-    ring_.push_back(std::move(it));
-    work_.notify_all();
+// Opens what depth, budget and feeds allow, and lets go of what was closed. With memory tight only the oldest iteration goes on.
+void Pipelined::open_iterations(Lock& lock) {
+  opened_.wait(lock, [&] { return !is_opening_; });
+  std::exception_ptr failure;
+  for (bool goes_on = true; goes_on;) {
+    goes_on = may_open() && open_next(lock, failure);
+    bury(lock);
   }
+  if (failure) std::rethrow_exception(failure);
+}
+
+int64_t Pipelined::next_number() const {
+  return ring_.empty() ? next_number_ : ring_.back()->step.number + 1;
+}
+
+bool Pipelined::may_open() const {
+  if (stop_ || is_opening_ || static_cast<int>(ring_.size()) >= options_.depth || only_oldest())
+    return false;
+  return feeds_.has(first_fed_ + next_number()) &&
+         (ring_.empty() || pool_.has_room(largest_bytes_));
+}
+
+// False if there is no sense in another try. There is also where, while this one's memory was sought, others were closed, which
+// are to be made before it, or memory was released.
+bool Pipelined::open_next(Lock& lock, std::exception_ptr& failure) {
+  const int64_t number = next_number(), rooms = rooms_;
+  auto it = std::make_unique<Iteration>(*plan_, number, cursors_.at(number),
+                                        feeds_.at(first_fed_ + number), options_.on_error);
+  const bool has_memory = allocate(it->step, lock, failure);
+  const bool finds_none = !has_memory && !failure && rooms == rooms_;
+  unopened_ = finds_none && ring_.empty() && !burying_;
+  if (!has_memory || number != next_number() || only_oldest()) {
+    graveyard_.push_back(std::move(it));
+    return !finds_none && !failure;
+  }
+  next_number_ = number + 1;
+  ring_.push_back(std::move(it));
+  work_.notify_all();
+  return true;
+}
+
+// Without the lock, which calls of a stream's take: memory may be pinned here, and the device waits for them.
+bool Pipelined::allocate(Step& step, Lock& lock, std::exception_ptr& failure) {
+  bool has_memory = false;
+  is_opening_ = true;
+  lock.unlock();
+  try {
+    has_memory = step.allocate(pool_);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  lock.lock();
+  is_opening_ = false;
+  opened_.notify_all();
+  return has_memory;
 }
 
 // The oldest iteration found no room: close the youngest one, or try once more with one sample at a time, or give up until the
@@ -38,7 +75,7 @@ void Pipelined::make_room(Iteration& front) {
   tight_ = true;
   if (ring_.size() > 1) {
     close_youngest();
-  } else if (burying_ || !graveyard_.empty() || front.running) {
+  } else if (burying_ || is_opening_ || !graveyard_.empty() || front.running) {
     return;  // memory is about to come
   } else if (!front.is_alone) {
     front.is_alone = true;
