@@ -11,7 +11,7 @@ import jax
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec, Sharding
 
-from stoker import Batch, Tensor
+from stoker import Batch
 from stoker.errors import DeviceError, GraphError
 from stoker.frameworks._arrays import Array
 
@@ -32,24 +32,24 @@ def on_gpu(batch: Batch) -> bool:
     return True
 
 
-def lent(data: Batch | Tensor) -> jax.Array:
-    """An array on a GPU, on the same memory, which JAX's streams read behind the batch's event."""
-    return jax.dlpack.from_dlpack(data)
+def refuse_narrowing(dtype: str, place: str) -> None:
+    """Raises ``GraphError`` on a 64-bit type where JAX would narrow it.
+
+    ``place`` names the output.
+    """
+    if dtype in _NARROWED and not jax.config.jax_enable_x64:
+        raise GraphError(
+            f"{place} is {dtype}, which JAX would narrow: its 64-bit types are off. Turn them on "
+            f"by jax.config.update('jax_enable_x64', True), or give fn.cast(..., "
+            f"dtype='{dtype.replace('64', '32')}')"
+        )
 
 
-def put(array: Array | jax.Array, device: jax.Device | None, place: str) -> jax.Array:
+def put(array: Array | jax.Array, device: jax.Device | None) -> jax.Array:
     """An array on a device; None: on the default one.
 
-    On the CPU without a copy, if the memory is aligned to 64 bytes, as that of batches is. Raises
-    ``GraphError`` on a 64-bit type where JAX would narrow it; ``place`` names the output.
+    On the CPU without a copy, if the memory is aligned to 64 bytes, as that of batches is.
     """
-    name = array.dtype.name
-    if name in _NARROWED and not jax.config.jax_enable_x64:
-        raise GraphError(
-            f"{place} is {name}, which JAX would narrow: its 64-bit types are off. Turn them on by "
-            f"jax.config.update('jax_enable_x64', True), or give fn.cast(..., "
-            f"dtype='{name.replace('64', '32')}')"
-        )
     return jax.device_put(array, device)
 
 
@@ -100,5 +100,5 @@ def assemble(parts: Sequence[Array | jax.Array], sharding: Sharding, place: str)
         assert index is not None
         inside: tuple[Any, ...] = (slice(None), *index[1:])
         part = parts[number[index[0].start or 0]][inside]
-        pieces.append(put(part, device, place))
+        pieces.append(put(part, device))
     return jax.make_array_from_single_device_arrays(shape, sharding, pieces)

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Batches as JAX arrays: on the CPU, and on the GPU that they are on, without a copy."""
+"""Batches as JAX arrays: on the CPU without a copy, on a GPU as a copy in its memory."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import jax
@@ -15,13 +16,14 @@ from stoker.errors import GraphError
 from stoker.frameworks._arrays import host_array, host_samples
 from stoker.frameworks._epochs import LastBatchPolicy as LastBatchPolicy
 from stoker.frameworks._iterator import BaseIterator
+from stoker.frameworks._jax_gpu import Copies
 from stoker.frameworks._jax_place import (
     assemble,
     devices_in_a_row,
-    lent,
     local_blocks,
     on_gpu,
     put,
+    refuse_narrowing,
 )
 from stoker.frameworks._kinds import Looping
 
@@ -35,20 +37,31 @@ class _JaxIterator(BaseIterator):
     _device: jax.Device | None = None
     _sharding: Sharding | None = None
 
+    @cached_property
+    def _copies(self) -> Copies:
+        return Copies()
+
+    def __next__(self) -> Any:
+        self._copies.begin_step()
+        return super().__next__()
+
     def _converted(self, batch: Batch, count: int, output: int, place: str) -> Any:
+        refuse_narrowing(batch.dtype, place)
         value = super()._converted(batch, count, output, place)
         if self._sharding is not None:
             return value
         if isinstance(value, list):
-            return [put(sample, self._device, place) for sample in value]
-        return put(value, self._device, place)
+            return [put(sample, self._device) for sample in value]
+        return put(value, self._device)
 
     def to_tensor(self, batch: Batch, count: int) -> Any:
-        return lent(batch)[:count] if on_gpu(batch) else host_array(batch, count, "JAX")
+        if on_gpu(batch):
+            return self._copies.of(batch)[:count]
+        return host_array(batch, count, "JAX")
 
     def _samples(self, batch: Batch, count: int) -> list[Any]:
         if on_gpu(batch):
-            return [lent(batch[i]) for i in range(count)]
+            return [self._copies.of(batch[i]) for i in range(count)]
         return host_samples(batch, count, "JAX")
 
     def _assembled(self, dicts: Sequence[dict[str, Any]], sharding: Sharding) -> dict[str, Any]:
@@ -86,8 +99,14 @@ class DataIterator(_JaxIterator, Looping):
 
     On CPU devices the arrays are the batch's own memory, which must not be written from then on.
     JAX copies what does not begin at a multiple of 64 bytes: samples of a ``ragged`` output, and
-    parts that do not hold whole rows. 64-bit types are refused unless JAX's are turned on. Outputs
-    on a GPU are arrays there, on the batch's memory, where ``device`` and ``sharding`` let them.
+    parts that do not hold whole rows. 64-bit types are refused unless JAX's are turned on.
+
+    Outputs on a GPU are copied there by JAX, in the order of its own work, since it does not say
+    when that is done with memory of others. The batch's memory is free one or two steps later. The
+    copies stay there where ``device`` and ``sharding`` let them. Samples of a ``ragged`` output
+    that do not begin at a multiple of 16 bytes, which JAX refuses, are copied twice, and ``next()``
+    waits for the first copy.
+
     ``state_dict()`` and ``load_state_dict()`` go on in the middle of an epoch.
     """
 
