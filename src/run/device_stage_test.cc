@@ -311,18 +311,17 @@ TEST_F(StageOnSimulated, NoMemoryThereIsSaid) {
   }
 }
 
-TEST_F(DeviceStage, WhatOnlyGivesArgumentsIsNotRunThere) {
+TEST_F(StageOnSimulated, WhatOnlyGivesArgumentsIsNotRunThere) {
   Graph g;
   const int flip = g.add({.op = "random.coin_flip", .device = DeviceKind::kGpu});
   const int number = g.add({.op = "random.uniform", .links = {{"values", Ref{flip, 0}}}});
   g.outputs = {{number, 0}};
-  auto& device = dynamic_cast<SimulatedDevice&>(stoker::device(0));
   Pipeline p(g, options("pipelined"));
   EXPECT_NE(p.plan_in_words().find("on the CPU first, it decides"), std::string::npos);
   const Outputs out = *p.run();
   EXPECT_EQ(out.batches[0].samples.size(), 4u);
   p.stop();
-  EXPECT_TRUE(device.timeline().empty());
+  EXPECT_TRUE(device().timeline().empty());
 }
 
 TEST_F(StageOnSimulated, AMissingDeviceIsSaidWhenThePipelineIsMade) {
