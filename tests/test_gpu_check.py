@@ -97,6 +97,17 @@ def test_all_that_can_run_passes_and_is_written(folder: Path) -> None:
     assert result["not_run"]["compute-sanitizer"] == "not on the PATH of this machine"
 
 
+def test_frameworks_hand_over_where_they_are(folder: Path) -> None:
+    _, result, _ = checked(folder)
+    for name, module in (("PyTorch", "torch"), ("JAX", "jax")):
+        is_there = importlib.util.find_spec(module) is not None
+        assert (name in result["tests"], name in result["not_run"]) == (is_there, not is_there)
+        (folder / f"{module}.py").touch()
+    _, result, _ = checked(folder)
+    assert result["figures"]["PyTorch"] == [{"test": "test_handing_over.py", "mean": 0.5}]
+    assert result["figures"]["JAX"] == [{"test": "test_handing_over_to_jax.py", "mean": 0.5}]
+
+
 def test_without_a_gpu_it_says_what_is_missing(folder: Path) -> None:
     script(folder / "bin/bench_gpu_fused", f"#!/bin/sh\necho '{NO_GPU}' >&2\nexit 1\n")
     code, result, printed = checked(folder)

@@ -10,33 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from counting import COLUMNS, ROWS, counting, expected, step_of
 
-from helpers import Array, make
-from stoker import Pipeline, fn
+from helpers import make
+from stoker import fn
 from stoker.frameworks._epochs import LastBatchPolicy
 
-ROWS, COLUMNS = 16, 50_000
 LONG = 20_000_000  # cycles that a kernel spins: some milliseconds on any GPU
-
-
-def step_of(number: int) -> list[Array]:
-    return [np.full(COLUMNS, number * ROWS + i, np.float32) for i in range(ROWS)]
-
-
-def counting(**settings: Any) -> Pipeline:
-    """Steps of one batch on the GPU, whose rows are numbered."""
-    return make(
-        lambda: fn.cast(
-            fn.external_source(source=step_of, device="gpu", batch=True), dtype="float32"
-        ),
-        batch_size=ROWS,
-        device_id=0,
-        **settings,
-    )
-
-
-def expected(number: int) -> Array:
-    return np.stack(step_of(number))
 
 
 def test_a_tensor_is_the_batch_s_memory(torch: Any) -> None:
@@ -185,11 +165,3 @@ def test_feed_ndarray_on_a_stream(torch: Any) -> None:
         assert feed_ndarray(pipe.run()[0], target, cuda_stream=given) is target
         (stream if given is not None else torch.cuda.current_stream()).synchronize()
         np.testing.assert_array_equal(target.cpu().numpy(), expected(number))
-
-
-def test_jax_takes_batches(jax: Any) -> None:
-    from stoker.jax import DataIterator
-
-    for number, step in zip(range(5), DataIterator(counting(), ["x"]), strict=False):
-        assert {d.platform for d in step["x"].devices()} == {"gpu"}
-        np.testing.assert_array_equal(np.asarray(step["x"]), expected(number))

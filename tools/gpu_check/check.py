@@ -142,6 +142,12 @@ class Check:
             self.take_figures(name, suite)
         self.note(name, code or int(not counts.get("tests")), counts, text)
 
+    def framework_tests(self, name: str, module: str, where: str) -> None:
+        if importlib.util.find_spec(module):
+            self.python_tests(name, where)
+        else:
+            self.leave_out(name, "not there")
+
     def take_figures(self, name: str, suite: ElementTree.Element) -> None:
         """What tests measured: their record_property()."""
         told = [
@@ -177,14 +183,12 @@ class Check:
         self.result["devices"] = json.loads(devices) if devices.startswith("[") else devices
         self.python_tests("operators: GPU against CPU", "conformance/test_gpu.py")
         if self.simulated:
-            self.leave_out("the driver, nvJPEG, PyTorch", "simulated")
+            self.leave_out("the driver, nvJPEG, PyTorch, JAX", "simulated")
         else:
             self.python_tests("the driver", "gpu/test_driver.py")
             self.python_tests("nvJPEG", "gpu/test_nvjpeg.py")
-            if importlib.util.find_spec("torch"):
-                self.python_tests("PyTorch", "gpu/test_handing_over.py")
-            else:
-                self.leave_out("PyTorch", "not there")
+            self.framework_tests("PyTorch", "torch", "gpu/test_handing_over.py")
+            self.framework_tests("JAX", "jax", "gpu/test_handing_over_to_jax.py")
         self.figures("pipeline", [sys.executable, "gpu_pipeline.py", "pictures"])
 
     def all(self) -> bool:

@@ -1,0 +1,34 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""A pipeline whose batches on a GPU say which step and row they are of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from helpers import Array, make
+from stoker import Pipeline, fn
+
+ROWS, COLUMNS = 16, 50_000
+
+
+def step_of(number: int) -> list[Array]:
+    return [np.full(COLUMNS, number * ROWS + i, np.float32) for i in range(ROWS)]
+
+
+def counting(**settings: Any) -> Pipeline:
+    """Steps of one batch on the GPU, whose rows are numbered."""
+    return make(
+        lambda: fn.cast(
+            fn.external_source(source=step_of, device="gpu", batch=True), dtype="float32"
+        ),
+        batch_size=ROWS,
+        device_id=0,
+        **settings,
+    )
+
+
+def expected(number: int) -> Array:
+    return np.stack(step_of(number))
