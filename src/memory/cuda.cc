@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "memory/cuda.h"
 
+#include <atomic>
 #include <climits>
 #include <cstdlib>
 
@@ -21,12 +22,14 @@ namespace {
 struct StreamHandle {
   StreamHandle(std::shared_ptr<Core> core, std::string name)
       : core(std::move(core)), name(std::move(name)) {
+    this->core->start();
     const Current current(this->core->index);
     // Not ordered with the legacy default stream, which others may use.
     this->core->require(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking),
                         "making the stream '" + this->name + "'");
   }
   ~StreamHandle() {
+    if (core->is_foreign()) return;
     const Current current(core->index);
     (void)cudaStreamDestroy(stream);  // what is enqueued is done all the same
   }
@@ -55,22 +58,23 @@ class PinnedBuffer final : public Buffer {
 class CudaEvent final : public Event {
  public:
   explicit CudaEvent(std::shared_ptr<Core> core) : core_(std::move(core)) {
+    core_->start();
     const Current current(core_->index);
     core_->require(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "making an event");
   }
   ~CudaEvent() override {
+    if (core_->is_foreign()) return;
     const Current current(core_->index);
     (void)cudaEventDestroy(event_);
   }
-  bool query() const override { return cudaEventQuery(event_) != cudaErrorNotReady; }
+  bool query() const override { return core_->query(event_) != cudaErrorNotReady; }
   void synchronize() override {
     const Current current(core_->index);
     core_->require(cudaEventSynchronize(event_), "earlier work");
     core_->check();
   }
   void check() const override {
-    const Current current(core_->index);
-    const cudaError_t e = cudaEventQuery(event_);
+    const cudaError_t e = core_->query(event_);
     if (e == cudaErrorNotReady) return;
     core_->require(e, "earlier work");
     core_->check();
@@ -87,34 +91,52 @@ class CudaEvent final : public Event {
   cudaEvent_t event_ = nullptr;
 };
 
+// Also of the legacy default stream where that would wait for one that is captured.
+bool is_captured(const Core& core, cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  const cudaError_t e = cudaStreamIsCapturing(stream, &status);
+  if (!is_of_capture(e)) core.require(e, "looking at a consumer's stream");
+  else (void)cudaGetLastError();
+  return e != cudaSuccess || status != cudaStreamCaptureStatusNone;
+}
+
 class CudaBuffer final : public DeviceBuffer {
  public:
   CudaBuffer(void* data, size_t size, std::shared_ptr<StreamHandle> stream)
       : DeviceBuffer(static_cast<std::byte*>(data), size), stream_(std::move(stream)) {}
-  ~CudaBuffer() override { stream_->core->free(data(), stream_->stream); }
+  ~CudaBuffer() override {
+    if (is_ordered_) stream_->core->free(data(), stream_->stream);
+    else stream_->core->park(data());
+  }
 
   void return_behind(ForeignStream stream) noexcept override {
+    if (stream_->core->is_foreign()) return;
     // This thread need not be the one whose default stream was meant; the legacy one comes behind
     // those of all threads.
     if (stream == ForeignStream::kPerThread) stream = ForeignStream::kDefault;
     try {
-      order_behind(native(stream));
+      if (!order_behind(native(stream))) is_ordered_ = false;
     } catch (const std::exception& e) {
+      is_ordered_ = false;
       stream_->core->keep(e.what());
     }
   }
 
  private:
-  void order_behind(cudaStream_t stream) const {
+  // False where the stream is captured: its graph reads the memory when it is launched, and what came before cannot be waited for now.
+  bool order_behind(cudaStream_t stream) const {
     const Core& core = *stream_->core;
     const Current current(core.index);
+    if (is_captured(core, stream)) return false;
     const CudaEvent event(stream_->core);
     core.require(cudaEventRecord(event.get(), stream), "recording an event on a consumer's stream");
     core.require(cudaStreamWaitEvent(stream_->stream, event.get(), 0),
                  "waiting for a consumer's stream");
+    return true;
   }
 
   std::shared_ptr<StreamHandle> stream_;
+  std::atomic<bool> is_ordered_{true};  // behind what consumers do with it
 };
 
 struct HostCall {
@@ -148,6 +170,7 @@ class CudaStream final : public Stream {
   CudaStream(Device& device, std::shared_ptr<Core> core, std::string name)
       : device_(device), h_(std::make_shared<StreamHandle>(std::move(core), std::move(name))) {}
   ~CudaStream() override {
+    if (h_->core->is_foreign()) return;
     const Current current(h_->core->index);
     (void)cudaStreamSynchronize(h_->stream);  // what failed is told by the next check
   }
@@ -250,6 +273,7 @@ class CudaDevice final : public Device {
   }
   std::unique_ptr<Event> make_event() override { return std::make_unique<CudaEvent>(core_); }
   std::shared_ptr<Buffer> try_pin(size_t bytes) override {
+    core_->start();
     void* p = core_->try_pin(bytes);
     return p ? std::make_shared<PinnedBuffer>(p, bytes, core_) : nullptr;
   }

@@ -31,6 +31,34 @@ bool is_for_good(cudaError_t error) {
   }
 }
 
+// Of the driver itself, which the runtime has found: nothing is linked with it.
+struct Driver {
+  decltype(&cuCtxGetCurrent) get_current = nullptr;
+  decltype(&cuCtxSetCurrent) set_current = nullptr;
+};
+
+template <class Function>
+void find(const char* name, Function& function) {
+  void* found = nullptr;
+  cudaDriverEntryPointQueryResult result = {};
+  if (cudaGetDriverEntryPointByVersion(name, &found, 12000, cudaEnableDefault, &result) !=
+          cudaSuccess ||
+      !found)
+    throw DeviceError(std::string("the NVIDIA driver has no ") + name);
+  function = reinterpret_cast<Function>(found);
+}
+
+// Throws DeviceError where there is no driver.
+const Driver& driver() {
+  static const Driver d = [] {
+    Driver made;
+    find("cuCtxGetCurrent", made.get_current);
+    find("cuCtxSetCurrent", made.set_current);
+    return made;
+  }();
+  return d;
+}
+
 bool waits_for_each() {
   const char* text = std::getenv("STOKER_SYNC");
   return text && std::strcmp(text, "1") == 0;
@@ -38,43 +66,64 @@ bool waits_for_each() {
 
 }  // namespace
 
+bool is_of_capture(cudaError_t error) {
+  return error >= cudaErrorStreamCaptureUnsupported && error <= cudaErrorStreamCaptureWrongThread;
+}
+
 Current::Current(int index) {
-  int before = 0;
-  if (cudaGetDevice(&before) != cudaSuccess || before == index) {
-    (void)cudaSetDevice(index);
-    return;
-  }
-  if (cudaSetDevice(index) == cudaSuccess) before_ = before;
+  (void)driver().get_current(&before_);
+  error_ = cudaSetDevice(index);
+  (void)cudaThreadExchangeStreamCaptureMode(&mode_);
 }
 
 Current::~Current() {
-  if (before_ >= 0) (void)cudaSetDevice(before_);
+  (void)cudaThreadExchangeStreamCaptureMode(&mode_);
+  (void)driver().set_current(before_);
 }
 
 Core::Core(int index)
-    : index(index), name("cuda:" + std::to_string(index)), waits_(waits_for_each()) {
-  const Current current(index);
-  size_t free = 0;
-  require(cudaMemGetInfo(&free, &usage_.limit), "asking for its memory");
+    : index(index),
+      name("cuda:" + std::to_string(index)),
+      waits_(waits_for_each()),
+      owner_(getpid()) {
+  cudaDeviceProp properties;
+  require(cudaGetDeviceProperties(&properties, index), "asking for its memory");
+  usage_.limit = properties.totalGlobalMem;
   char place[32] = {};
   require(cudaDeviceGetPCIBusId(place, sizeof place, index), "asking for its place");
   pci_bus_id = place;
+}
+
+// What an earlier call made stays.
+void Core::start() {
+  std::lock_guard lock(mutex_);
+  if (is_started_) return;
+  const Current current(index);
+  require(current.error(), "making a context");
+  if (!probe_)
+    require(cudaEventCreateWithFlags(&probe_, cudaEventDisableTiming), "making an event");
+  make_pool();
+  is_started_ = true;
+}
+
+void Core::make_pool() {
   cudaMemPoolProps properties = {};
   properties.allocType = cudaMemAllocationTypePinned;
   properties.location.type = cudaMemLocationTypeDevice;
   properties.location.id = index;
-  require(cudaMemPoolCreate(&pool_, &properties), "making a pool of memory");
+  if (!pool_) require(cudaMemPoolCreate(&pool_, &properties), "making a pool of memory");
   // By default a pool gives its memory back whenever anyone waits.
   uint64_t keep = UINT64_MAX;
   require(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep),
           "making a pool of memory");
-  require(cudaEventCreateWithFlags(&probe_, cudaEventDisableTiming), "making an event");
 }
 
 Core::~Core() {
+  if (is_foreign() || !probe_) return;
   const Current current(index);
+  (void)free_parked();
   (void)cudaEventDestroy(probe_);
-  (void)cudaMemPoolDestroy(pool_);
+  if (pool_) (void)cudaMemPoolDestroy(pool_);
 }
 
 void Core::require(cudaError_t error, std::string_view doing) const {
@@ -108,23 +157,53 @@ void* Core::try_allocate(size_t bytes, cudaStream_t stream) {
     return nullptr;
   }
   require(error, "taking memory");
-  sizes_[p] = bytes;
+  allocations_[p] = {bytes};
   usage_.in_use += bytes;
   ++usage_.allocations;
   usage_.high_water = std::max(usage_.high_water, usage_.in_use);
   return p;
 }
 
-void Core::free(void* p, cudaStream_t stream) noexcept {
-  if (!p) return;
-  const Current current(index);
+// Requires: this GPU is current.
+template <class Free>
+void Core::free_with(Free free, void* p) noexcept {
   std::lock_guard lock(mutex_);  // before: once freed, the address may be given out again
-  (void)cudaFreeAsync(p, stream);  // fails only where the GPU is lost
-  const auto at = sizes_.find(p);
-  if (at == sizes_.end()) return;
-  usage_.in_use -= at->second;
+  free(p);  // fails only where the GPU is lost
+  const auto at = allocations_.find(p);
+  if (at == allocations_.end()) return;
+  usage_.in_use -= at->second.bytes;
   --usage_.allocations;
-  sizes_.erase(at);
+  allocations_.erase(at);
+}
+
+void Core::free(void* p, cudaStream_t stream) noexcept {
+  if (!p || is_foreign()) return;
+  const Current current(index);
+  free_with([&](void* q) { (void)cudaFreeAsync(q, stream); }, p);
+}
+
+void Core::park(void* p) noexcept {
+  if (is_foreign()) return;
+  std::lock_guard lock(mutex_);
+  if (const auto at = allocations_.find(p); at != allocations_.end()) at->second.is_parked = true;
+}
+
+std::vector<void*> Core::parked() const {
+  std::lock_guard lock(mutex_);
+  std::vector<void*> all;
+  for (const auto& [p, allocation] : allocations_)
+    if (allocation.is_parked) all.push_back(p);
+  return all;
+}
+
+// Behind everything that the GPU has to do. Requires: it is current.
+cudaError_t Core::free_parked() {
+  std::lock_guard one(freeing_);
+  const std::vector<void*> all = parked();
+  if (all.empty()) return cudaSuccess;
+  if (const cudaError_t e = cudaDeviceSynchronize(); e != cudaSuccess) return e;
+  for (void* p : all) free_with([](void* q) { (void)cudaFree(q); }, p);
+  return cudaSuccess;
 }
 
 void* Core::try_pin(size_t bytes) {
@@ -143,10 +222,24 @@ void* Core::try_pin(size_t bytes) {
 }
 
 void Core::unpin(void* p, size_t bytes) noexcept {
+  if (is_foreign()) return;
   const Current current(index);
   (void)cudaFreeHost(p);  // fails only where the GPU is lost
   std::lock_guard lock(mutex_);
   usage_.pinned -= bytes;
+}
+
+bool Core::is_started() const {
+  std::lock_guard lock(mutex_);
+  return is_started_;
+}
+
+cudaError_t Core::query(cudaEvent_t event) const {
+  const Current current(index);
+  const cudaError_t e = cudaEventQuery(event);
+  if (!is_of_capture(e)) return e;
+  (void)cudaGetLastError();
+  return cudaErrorNotReady;
 }
 
 DeviceUsage Core::usage() const {
@@ -155,7 +248,9 @@ DeviceUsage Core::usage() const {
 }
 
 void Core::trim() {
+  if (!is_started()) return;
   const Current current(index);
+  require(free_parked(), "waiting for what consumers do");
   require(cudaMemPoolTrimTo(pool_, 0), "giving memory back");
 }
 
@@ -168,9 +263,9 @@ void Core::check() {
   {
     std::lock_guard lock(mutex_);
     if (!failure_.empty()) throw DeviceError(std::exchange(failure_, {}));
+    if (!is_started_) return;
   }
-  const Current current(index);
-  require(cudaEventQuery(probe_), "earlier work");
+  if (const cudaError_t e = query(probe_); e != cudaErrorNotReady) require(e, "earlier work");
 }
 
 }  // namespace stoker::cuda

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "memory/cuda_fake_testing.h"
 
@@ -15,7 +16,7 @@ Cuda& cuda() {
 }
 void reset() {
   cuda() = Cuda();
-  Cuda::current = 0;
+  Cuda::current = -1;
 }
 void enqueue(std::function<void()> work) {
   if (cuda().waits) return cuda().waiting.push_back(std::move(work));
@@ -36,10 +37,34 @@ namespace {
 
 std::mutex mutex;  // of the record
 
+// As of a runtime that makes the context of the first device where a thread has none.
+int device_of_thread() {
+  if (Cuda::current < 0) {
+    std::lock_guard lock(mutex);
+    cuda().contexts.insert(Cuda::current = 0);
+  }
+  return Cuda::current;
+}
+
+// Those that wait, or may.
+bool is_unsafe_in_capture(const std::string& function) {
+  static const std::set<std::string> all = {
+      "cudaHostAlloc",     "cudaFreeHost",         "cudaFree",
+      "cudaEventQuery",    "cudaEventSynchronize", "cudaStreamSynchronize",
+      "cudaMemPoolCreate", "cudaDeviceSynchronize"};
+  return all.contains(function.substr(0, function.find(' ')));
+}
+
 // Notes the call; the error that it is to give.
 cudaError_t noted(const std::string& function, int device = -1) {
+  if (cuda().on_call) cuda().on_call(function);
   std::lock_guard lock(mutex);
   Cuda& c = cuda();
+  if (c.is_capturing && Cuda::mode != cudaStreamCaptureModeRelaxed &&
+      is_unsafe_in_capture(function)) {
+    c.is_spoilt = true;
+    return cudaErrorStreamCaptureUnsupported;
+  }
   c.calls.push_back(device < 0 ? function : function + " " + std::to_string(device));
   if (c.lost != cudaSuccess) return c.lost;
   std::vector<cudaError_t>& next = c.errors[function];
@@ -55,9 +80,10 @@ struct Handle {
 };
 template <class H>
 H made(int& count) {
+  (void)device_of_thread();
   std::lock_guard lock(mutex);
   ++count;
-  return reinterpret_cast<H>(new Handle{cuda().current});
+  return reinterpret_cast<H>(new Handle{Cuda::current});
 }
 template <class H>
 void dropped(int& count, H handle) {
@@ -68,7 +94,7 @@ void dropped(int& count, H handle) {
 // Of a default stream, whose handle is a small number: the thread's.
 template <class H>
 int device_of(H handle) {
-  if (reinterpret_cast<uintptr_t>(handle) <= 2) return cuda().current;
+  if (reinterpret_cast<uintptr_t>(handle) <= 2) return device_of_thread();
   return reinterpret_cast<Handle*>(handle)->device;
 }
 
@@ -78,6 +104,7 @@ int device_of(H handle) {
 
 using stoker::fake::cuda;
 using stoker::fake::device_of;
+using stoker::fake::device_of_thread;
 using stoker::fake::noted;
 
 extern "C" {
@@ -91,17 +118,41 @@ cudaError_t cudaDriverGetVersion(int* version) {
   *version = cuda().driver;
   return cudaSuccess;
 }
-cudaError_t cudaGetDevice(int* device) {
-  *device = cuda().current;
+// A context is the number of its device, counted from 1.
+CUresult cuCtxGetCurrent(CUcontext* context) {
+  *context = reinterpret_cast<CUcontext>(static_cast<intptr_t>(cuda().current + 1));
+  return CUDA_SUCCESS;
+}
+CUresult cuCtxSetCurrent(CUcontext context) {
+  cuda().current = static_cast<int>(reinterpret_cast<intptr_t>(context)) - 1;
+  return CUDA_SUCCESS;
+}
+cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned,
+                                             unsigned long long, cudaDriverEntryPointQueryResult*) {
+  const std::map<std::string, void*> all = {
+      {"cuCtxGetCurrent", reinterpret_cast<void*>(&cuCtxGetCurrent)},
+      {"cuCtxSetCurrent", reinterpret_cast<void*>(&cuCtxSetCurrent)}};
+  *function = all.at(name);
   return cudaSuccess;
 }
 cudaError_t cudaSetDevice(int device) {
-  cuda().current = device;
+  std::lock_guard lock(stoker::fake::mutex);
+  if (cuda().busy.count(device)) return cudaErrorDevicesUnavailable;
+  cuda().contexts.insert(cuda().current = device);
   return cudaSuccess;
 }
-cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
-  *free = *total = cuda().memory;
-  return noted("cudaMemGetInfo", cuda().current);
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
+  *properties = {};
+  properties->totalGlobalMem = cuda().memory;
+  return noted("cudaGetDeviceProperties");  // of whatever GPU, from any
+}
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
+  std::swap(*mode, cuda().mode);
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceSynchronize() {
+  stoker::fake::run_all();
+  return noted("cudaDeviceSynchronize", device_of_thread());
 }
 cudaError_t cudaDeviceGetPCIBusId(char* id, int length, int device) {
   std::snprintf(id, static_cast<size_t>(length), "%s", cuda().bus_ids.at(device).c_str());
@@ -147,8 +198,15 @@ cudaError_t cudaFreeAsync(void* p, cudaStream_t stream) {
   return noted("cudaFreeAsync", device_of(stream));
 }
 
+cudaError_t cudaFree(void* p) {
+  const cudaError_t e = noted("cudaFree", device_of_thread());
+  std::lock_guard lock(stoker::fake::mutex);
+  if (e == cudaSuccess && cuda().allocated.erase(p)) std::free(p);
+  return e;
+}
+
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
-  const cudaError_t e = noted("cudaStreamCreateWithFlags", cuda().current);
+  const cudaError_t e = noted("cudaStreamCreateWithFlags", device_of_thread());
   if (flags != cudaStreamNonBlocking) return cudaErrorInvalidValue;
   if (e == cudaSuccess) *stream = stoker::fake::made<cudaStream_t>(cuda().streams);
   return e;
@@ -161,13 +219,19 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   stoker::fake::run_all();
   return noted("cudaStreamSynchronize", device_of(stream));
 }
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  *status = cuda().captured.count(reinterpret_cast<uintptr_t>(stream))
+                ? cudaStreamCaptureStatusActive
+                : cudaStreamCaptureStatusNone;
+  return noted("cudaStreamIsCapturing", device_of(stream));
+}
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   if (device_of(stream) != device_of(event)) return cudaErrorInvalidResourceHandle;
   cuda().waited_on = reinterpret_cast<uintptr_t>(stream);
   return noted("cudaStreamWaitEvent", device_of(stream));
 }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
-  const cudaError_t e = noted("cudaEventCreateWithFlags", cuda().current);
+  const cudaError_t e = noted("cudaEventCreateWithFlags", device_of_thread());
   if (flags != cudaEventDisableTiming) return cudaErrorInvalidValue;
   if (e == cudaSuccess) *event = stoker::fake::made<cudaEvent_t>(cuda().events);
   return e;
@@ -187,7 +251,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) {
 }
 
 cudaError_t cudaHostAlloc(void** p, size_t bytes, unsigned flags) {
-  const cudaError_t e = noted("cudaHostAlloc " + std::to_string(flags), cuda().current);
+  const cudaError_t e = noted("cudaHostAlloc " + std::to_string(flags), device_of_thread());
   if (e != cudaSuccess) return e;
   *p = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
   std::lock_guard lock(stoker::fake::mutex);
@@ -201,7 +265,7 @@ cudaError_t cudaFreeHost(void* p) {
     cuda().allocated.erase(p);
   }
   std::free(p);
-  return noted("cudaFreeHost", cuda().current);
+  return noted("cudaFreeHost", device_of_thread());
 }
 cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream) {

@@ -5,12 +5,14 @@
 // about GPUs; it tells whether the runtime's own code calls what it should, in order, with the right GPU, and gives all back.
 // Its functions may be called by any thread; the record is for one thread at a time.
 #pragma once
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 
 #include <deque>
 #include <functional>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,7 +29,14 @@ struct Cuda {
   int devices = 2, driver = 13010;
   size_t memory = size_t{1} << 30;  // of each device
   std::vector<std::string> bus_ids = {"0000:65:00.0", "0000:C1:00.0"};  // by device
-  inline static thread_local int current = 0;  // the calling thread's device
+  inline static thread_local int current = -1;  // the device whose context the calling thread has
+  inline static thread_local cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
+  std::set<int> contexts;  // the devices that have one
+  std::set<int> busy;  // those that give none
+  // Someone captures a graph: what others may then do in the relaxed mode only fails, and spoils it.
+  bool is_capturing = false, is_spoilt = false;
+  std::set<uintptr_t> captured;  // streams
+  std::function<void(const std::string& function)> on_call;
   std::map<std::string, std::vector<cudaError_t>> errors;  // by function: for its next calls
   cudaError_t lost = cudaSuccess;  // what every call gives from now on
   std::vector<std::string> calls;  // function names, with the device of those that have one
