@@ -5,6 +5,8 @@
 #pragma once
 #include <nanobind/nanobind.h>
 
+#include <optional>
+
 #include "lock.h"
 #include "op/value.h"
 #include "run/chain.h"
@@ -38,6 +40,16 @@ std::shared_ptr<T> released_with_lock(T* object, void (*release)(T*)) {
     release(o);
   });
 }
+
+// Of Python's: it ends without the interpreter's lock, which threads that it joins, and the device's work that it waits for, may take.
+struct EndsUnlocked {
+  std::optional<Unlocked> unlocked;
+};
+class Pipeline final : private EndsUnlocked, public stoker::Pipeline {
+ public:
+  using stoker::Pipeline::Pipeline;
+  ~Pipeline() { unlocked.emplace(); }  // before the base; the lock comes back behind it
+};
 
 // Pipeline's methods that feed it.
 void bind_feeding(nb::class_<Pipeline>& pipeline);

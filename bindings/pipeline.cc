@@ -166,7 +166,7 @@ void bind_pipeline(nb::module_& m) {
              }
              return l;
            })
-      .def("trim", &Pipeline::trim)
+      .def("trim", &Pipeline::trim, nb::call_guard<Unlocked>())
       .def("close", &Pipeline::stop, nb::call_guard<Unlocked>(),
            "Joins threads and frees what was ahead; run() starts again.")
       .def_prop_ro("seed", &Pipeline::seed);

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from capsules import Taken
-from helpers import Array, make
+from helpers import Array, make, run_script
 from stoker import Batch, Pipeline, Tensor, devices, fn
 from stoker.errors import DeviceError, GraphError
 
@@ -274,3 +274,40 @@ def test_unequal_shapes_are_no_single_tensor() -> None:
             refused()
     host = batch.as_cpu()
     assert [host.at(i).tolist() for i in range(2)] == [[1.0] * 5, [1.0] * 6]
+
+
+# A thread counts its turns. Nobody is interrupted, so it has none while the lock is held.
+END_WHILE_OTHERS_RUN = """
+import gc, sys, threading, time
+import numpy as np
+from stoker import Pipeline, _core, fn
+
+_core.simulated_delay(0, 1, 500_000)
+with Pipeline(batch_size=4, num_threads=2, device_id=0) as pipe:
+    pipe.set_outputs(fn.external_source(name="x", device="gpu", batch=True))
+for number in range(3):
+    pipe.feed_input("x", [np.full(1000, number, np.float32)] * 4)
+pipe.run()
+turns, ends = 0, False
+
+def count():
+    global turns
+    while not ends:
+        turns += 1
+        time.sleep(0)
+
+thread = threading.Thread(target=count)
+sys.setswitchinterval(1000)
+thread.start()
+before = turns
+del pipe
+gc.collect()
+after, ends = turns, True
+thread.join()
+assert after > before, after
+"""
+
+
+def test_an_unclosed_pipeline_ends_without_the_interpreter_s_lock() -> None:
+    done = run_script(END_WHILE_OTHERS_RUN)
+    assert done.returncode == 0, done.stderr

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <climits>
 #include <cstdlib>
+#include <mutex>
 
 #include "base/error.h"
 #include "memory/cuda_core.h"
@@ -32,6 +33,10 @@ struct StreamHandle {
     if (core->is_foreign()) return;
     const Current current(core->index);
     (void)cudaStreamDestroy(stream);  // what is enqueued is done all the same
+  }
+  void synchronize() const {
+    const Current current(core->index);
+    (void)cudaStreamSynchronize(stream);  // what failed is told by the next check
   }
   StreamHandle(const StreamHandle&) = delete;
   StreamHandle& operator=(const StreamHandle&) = delete;
@@ -170,14 +175,13 @@ class CudaStream final : public Stream {
   CudaStream(Device& device, std::shared_ptr<Core> core, std::string name)
       : device_(device), h_(std::make_shared<StreamHandle>(std::move(core), std::move(name))) {}
   ~CudaStream() override {
-    if (h_->core->is_foreign()) return;
-    const Current current(h_->core->index);
-    (void)cudaStreamSynchronize(h_->stream);  // what failed is told by the next check
+    if (!h_->core->is_foreign()) h_->synchronize();
   }
 
   Device& device() const override { return device_; }
   const std::string& name() const override { return h_->name; }
   cudaStream_t native() const { return h_->stream; }
+  const std::shared_ptr<StreamHandle>& handle() const { return h_; }
 
   void* allocate(size_t bytes) override {
     if (void* p = h_->core->try_allocate(bytes, h_->stream)) return p;
@@ -269,7 +273,11 @@ class CudaDevice final : public Device {
   int index() const override { return core_->index; }
   const std::string& pci_bus_id() const override { return core_->pci_bus_id; }
   std::unique_ptr<Stream> make_stream(std::string name) override {
-    return std::make_unique<CudaStream>(*this, core_, std::move(name));
+    auto stream = std::make_unique<CudaStream>(*this, core_, std::move(name));
+    std::lock_guard lock(mutex_);
+    std::erase_if(streams_, [](const auto& s) { return s.expired(); });
+    streams_.push_back(stream->handle());
+    return stream;
   }
   std::unique_ptr<Event> make_event() override { return std::make_unique<CudaEvent>(core_); }
   std::shared_ptr<Buffer> try_pin(size_t bytes) override {
@@ -279,10 +287,25 @@ class CudaDevice final : public Device {
   }
   DeviceUsage usage() const override { return core_->usage(); }
   void check() override { core_->check(); }
-  void trim() override { core_->trim(); }
+  // Of what streams freed, the pool gives back what the host has seen them reach.
+  void trim() override {
+    for (const auto& stream : streams()) stream->synchronize();
+    core_->trim();
+  }
 
  private:
+  // Those that stand, or to which memory is to come back.
+  std::vector<std::shared_ptr<StreamHandle>> streams() const {
+    std::lock_guard lock(mutex_);
+    std::vector<std::shared_ptr<StreamHandle>> all;
+    for (const auto& s : streams_)
+      if (auto stream = s.lock()) all.push_back(std::move(stream));
+    return all;
+  }
+
   std::shared_ptr<Core> core_;
+  mutable std::mutex mutex_;
+  std::vector<std::weak_ptr<StreamHandle>> streams_;  // guarded by mutex_
 };
 
 std::string needed_driver() {

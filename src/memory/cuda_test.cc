@@ -21,6 +21,11 @@ using namespace std::string_literals;
 
 std::string missing() { return find_cuda_devices().missing; }
 
+// The calls since the last look.
+std::vector<std::string> new_calls() { return std::exchange(fake::cuda().calls, {}); }
+
+using Calls = std::vector<std::string>;
+
 constexpr const char* kNeeded = "this build needs one for CUDA 13.0 or newer";
 
 TEST_F(Cuda, SaysWhatIsMissing) {
@@ -140,6 +145,22 @@ TEST_F(Cuda, MemoryIsCountedAndLimited) {
   EXPECT_EQ(stream->try_acquire(1), nullptr) << "others may hold the memory";
 }
 
+TEST_F(Cuda, TrimmingWaitsForTheStreamsThatMayHaveFreed) {
+  const CudaFound found = find_cuda_devices();
+  Device& second = *found.devices[1];
+  const auto stays = second.make_stream("stays");
+  auto ends = second.make_stream("ends"), gone = second.make_stream("gone");
+  auto memory = ends->try_acquire(8);
+  ends.reset();
+  gone.reset();
+  (void)new_calls();
+  second.trim();
+  EXPECT_EQ(new_calls(),
+            (Calls{"cudaStreamSynchronize 1", "cudaStreamSynchronize 1", "cudaMemPoolTrimTo 1"}));
+  found.devices[0]->trim();
+  EXPECT_EQ(new_calls(), Calls{});
+}
+
 TEST_F(Cuda, HostMemoryIsPinned) {
   const CudaFound found = find_cuda_devices();
   Device& second = *found.devices[1];
@@ -174,10 +195,6 @@ TEST_F(Cuda, BuffersAndEventsOutliveStreamAndDevice) {
   EXPECT_EQ(fake::cuda().count("cudaStreamDestroy"), 1);
 }
 
-// The calls since the last look.
-std::vector<std::string> new_calls() { return std::exchange(fake::cuda().calls, {}); }
-
-using Calls = std::vector<std::string>;
 const Calls kReturned = {"cudaStreamIsCapturing 1", "cudaEventCreateWithFlags 1",
                          "cudaEventRecord 1", "cudaStreamWaitEvent 1"};
 

@@ -187,7 +187,7 @@ class Device {
   virtual DeviceUsage usage() const = 0;
   // For hand-outs: throws what failed until now (Note [Device errors]) without waiting.
   virtual void check() = 0;
-  // Gives memory that it keeps for later allocations back to the system.
+  // Gives memory that it keeps for later allocations back to the system; waits for its streams.
   virtual void trim() = 0;
 };
 

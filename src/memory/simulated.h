@@ -20,6 +20,7 @@
 // delays bring it about. Threads, blocks and phases of a launch run in an order that the seed
 // shuffles.
 #pragma once
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -64,7 +65,7 @@ class SimulatedDevice final : public Device {
   std::shared_ptr<Buffer> try_pin(size_t bytes) override;
   DeviceUsage usage() const override;
   void check() override;
-  void trim() override {}  // keeps nothing
+  void trim() override { ++trims_; }  // keeps nothing
 
   // How others name this stream of a simulated device, for as long as it stands: tests play the consumer
   // on it. Throws DeviceError when it is of another kind.
@@ -97,11 +98,13 @@ class SimulatedDevice final : public Device {
   // Copies so far from or to host memory that is not pinned: a GPU's driver may let the caller wait
   // for each.
   int64_t pageable_copies() const;
+  int trims() const { return trims_; }  // so far
 
   struct Core;
 
  private:
   std::shared_ptr<Core> core_;
+  std::atomic<int> trims_{0};
 };
 
 // Makes devices() so many simulated ones. Those of before live on, for those who still hold them.

@@ -48,6 +48,22 @@ TEST_F(DeviceMemory, IsGivenBackByTrim) {
   EXPECT_EQ(on_host(p.run()->batches[1], 0).size() % 2, 0u) << "it goes on";
 }
 
+TEST_F(MemoryOnSimulated, TheDeviceIsTrimmedAlsoWhenNothingRuns) {
+  const SampleFolder folder(20, some_size);
+  for (const char* executor : {"simple", "pipelined"}) {
+    Pipeline p(device_graph(folder, DeviceKind::kGpu), options(executor));
+    const int before = device().trims();
+    p.trim();
+    EXPECT_EQ(device().trims(), before + 1) << "what others left";
+    (void)p.run();
+    p.trim();
+    EXPECT_EQ(device().trims(), before + 2);
+    p.stop();
+    p.trim();
+    EXPECT_EQ(device().trims(), before + 3);
+  }
+}
+
 TEST_F(DeviceMemory, ALimitOfLittleMoreThanOneStepChangesNothing) {
   const SampleFolder folder(40, some_size);
   Pipeline judge(device_graph(folder, DeviceKind::kCpu), options("simple"));

@@ -309,8 +309,9 @@ Pipeline::Stats Pipeline::stats() const {
 
 void Pipeline::trim() {
   const OneCaller caller(*this);
-  pool_->trim();
   if (executor_) executor_->trim();
+  else if (plan_->has_device_stage()) device(executor_options_.device_id).trim();
+  pool_->trim();
 }
 
 }  // namespace stoker

@@ -93,6 +93,7 @@ class Pipeline {
     std::string decoder;  // DecoderKind::name, "" where nothing is decoded for a device
   };
   Stats stats() const;
+  // Gives back what nothing uses, of the host and of the device; waits for what the device is doing.
   void trim();
 
  private:

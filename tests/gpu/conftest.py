@@ -18,7 +18,6 @@ import pytest
 import stoker
 from helpers import run_script
 
-
 # Not every GPU has a JPEG engine; a virtual machine may not know which CPUs are near.
 MAY_BE_UNTOLD = ("jpeg_utilization", "near_cpus")
 
