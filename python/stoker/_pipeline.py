@@ -53,8 +53,9 @@ class Pipeline(Facts, Saved, Styles):
     - ``on_error``: what a damaged sample does: ``"raise"``, ``"skip"`` (a shorter batch) or
       ``"replace"``.
     - ``memory_limit``: bytes of host memory; 0 is half of the machine's. ``device_memory_limit``:
-      bytes of the GPU's; 0 is all of it. ``read_ahead_limit``: bytes of files read ahead, by
-      ``io_threads``; None is 16 MiB for each of num_threads.
+      bytes of the GPU's that steps and your batches hold; 0 is all of it. CUDA may map up to
+      ``prefetch_queue_depth`` + 1 times as much before it reuses memory. ``read_ahead_limit``:
+      bytes of files read ahead, by ``io_threads``; None is 16 MiB for each of num_threads.
     - ``executor``: ``"pipelined"``, or ``"simple"``: one thread, no overlap and no rewrites, to
       compare against.
     - ``shard_id``, ``num_shards``: which part of the samples a pipeline without a reader counts;
