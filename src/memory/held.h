@@ -5,10 +5,14 @@
 #pragma once
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "memory/device.h"
 
 namespace stoker {
+
+// One list for all that a round enqueues, let go at its end: what a stream calls on the host holds up the work behind it.
+using Held = std::vector<std::shared_ptr<const void>>;
 
 // Lets go of `held` when the stream has done what was enqueued so far. For where enqueueing failed half-way: a stream that takes
 // nothing any more is waited for.

@@ -4,8 +4,6 @@
 
 #include <cstring>
 
-#include "memory/held.h"
-
 namespace stoker {
 
 std::byte* GpuRun::scratch(size_t bytes) {
@@ -17,9 +15,8 @@ const std::byte* GpuRun::put_bytes(std::span<const std::byte> bytes) {
   if (bytes.empty()) return to;
   const std::shared_ptr<Buffer> staged = memory_.staging.try_acquire(bytes.size(), Use::kOutput);
   std::memcpy(staged->data(), bytes.data(), bytes.size());
-  enqueue_with(stream, staged, [&] {
-    stream.copy(to, staged->data(), bytes.size(), Copy::kToDevice, name + " tables");
-  });
+  memory_.held.push_back(staged);
+  stream.copy(to, staged->data(), bytes.size(), Copy::kToDevice, name + " tables");
   return to;
 }
 

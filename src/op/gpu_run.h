@@ -11,6 +11,7 @@
 #include "base/philox.h"
 #include "base/view.h"
 #include "memory/device.h"
+#include "memory/held.h"
 #include "memory/pool.h"
 
 namespace stoker {
@@ -25,7 +26,8 @@ struct GpuItem {
 // Where a GPU half's memory comes from: counted by whoever runs it.
 struct GpuMemory {
   std::function<std::shared_ptr<Buffer>(size_t)> acquire;  // of the device; throws BudgetError
-  HostPool& staging;  // for what goes up, until it is copied; it gives all that is asked for
+  HostPool& staging;  // for what goes up; it gives all that is asked for
+  Held& held;  // let go behind the work
 };
 
 // Lives on the stack of the thread that talks to the device, for one call. The half only enqueues: it never waits and never looks at

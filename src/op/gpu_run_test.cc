@@ -60,12 +60,13 @@ class GpuRunTest : public testing::Test {
   }
 
   SimulatedDevice device_;
+  Held staged_;  // outlives what the stream does
   std::unique_ptr<Stream> stream_ = device_.make_stream("test");
   std::vector<std::shared_ptr<Buffer>> held_;
   std::vector<GpuItem> items_;
   const std::string name_ = "node";
   HostPool staging_{SIZE_MAX};
-  const GpuMemory memory_{[this](size_t bytes) { return acquire(bytes); }, staging_};
+  const GpuMemory memory_{[this](size_t bytes) { return acquire(bytes); }, staging_, staged_};
 };
 
 TEST_F(GpuRunTest, SetsWhatTheCpuSets) {
@@ -132,7 +133,7 @@ TEST_F(GpuRunTest, LetsAMissOfMemoryThrough) {
                            if (left-- == 0) throw BudgetError("no memory");
                            return acquire(bytes);
                          },
-                         staging_};
+                         staging_, staged_};
   const auto before = device_.usage().allocations;
   {
     GpuRun r(*stream_, name_, items_, memory);

@@ -7,7 +7,7 @@
 
 namespace stoker {
 
-DeviceValues DeviceStage::decode_node(Stream& stream, const Step& step, int node,
+DeviceValues DeviceStage::decode_node(Stream& stream, const Step& step, int node, Held& held,
                                       std::vector<int>& refused) const {
   const auto picture = [&](int i) -> const Picture& {
     return step.pictures[i][plan_.planned(node).mixed];
@@ -18,35 +18,37 @@ DeviceValues DeviceStage::decode_node(Stream& stream, const Step& step, int node
   });
   std::vector<DecodeJob> jobs;
   std::vector<int> job_samples;
-  std::vector<std::shared_ptr<Buffer>> held;
-  for (int i : step.made()) held.push_back(picture(i).owner);
-  enqueue_with(stream, std::move(held), [&] {
-    for (int i : step.made()) {
-      const Picture& p = picture(i);
-      View& to = v.views[i];
-      to = View::window(to.data, p.type.dtype, p.window, p.type.shape, p.type.layout);
-      if (p.prepared) {
-        jobs.push_back({p.prepared.get(), to});
-        job_samples.push_back(i);
-      } else {
-        stream.copy(to.data, p.pixels.data, static_cast<size_t>(to.bytes()), Copy::kToDevice,
-                    "upload");
-      }
+  for (int i : step.made()) {
+    const Picture& p = picture(i);
+    held.push_back(p.owner);
+    View& to = v.views[i];
+    to = View::window(to.data, p.type.dtype, p.window, p.type.shape, p.type.layout);
+    if (p.prepared) {
+      jobs.push_back({p.prepared.get(), to});
+      job_samples.push_back(i);
+    } else {
+      stream.copy(to.data, p.pixels.data, static_cast<size_t>(to.bytes()), Copy::kToDevice,
+                  "upload");
     }
-  });
+  }
   if (!jobs.empty())
     for (size_t k : decoder_->decode(stream, jobs)) refused.push_back(job_samples[k]);
   return v;
 }
 
 std::vector<int> DeviceStage::decode(Step& step, int round) {
-  if (step.made().empty()) return {};
+  std::vector<int> nodes;
+  for (int n : plan_.mixed_nodes())
+    if (plan_.planned(n).round == round) nodes.push_back(n);
+  if (nodes.empty() || step.made().empty()) return {};
   std::vector<int> refused;
   std::map<Ref, Value> decoded;
-  for (int n : plan_.mixed_nodes())
-    if (plan_.planned(n).round == round)
-      at_node(n,
-              [&] { decoded.emplace(Ref{n, 0}, decode_node(stream_of(step), step, n, refused)); });
+  Stream& stream = stream_of(step);
+  const auto held = std::make_shared<Held>();
+  enqueue_with(stream, held, [&] {
+    for (int n : nodes)
+      at_node(n, [&] { decoded.emplace(Ref{n, 0}, decode_node(stream, step, n, *held, refused)); });
+  });
   std::sort(refused.begin(), refused.end());
   refused.erase(std::unique(refused.begin(), refused.end()), refused.end());
   for (int i : refused) {

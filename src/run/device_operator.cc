@@ -43,7 +43,8 @@ void DeviceStage::run_operator(Work& work, int node) const {
   for (const auto& in : plan_.node(node).inputs) inputs.push_back(in ? &value(work, *in) : nullptr);
   std::vector<const Operator*> ops;
   const std::vector<GpuItem> items = items_of(step, node, inputs, outputs, ops);
-  const GpuMemory memory{[&](size_t bytes) { return acquire(work.stream, bytes); }, staging_};
+  const GpuMemory memory{[&](size_t bytes) { return acquire(work.stream, bytes); }, staging_,
+                         work.held};
   GpuRun run(work.stream, plan_.node(node).name, items, memory);
   if (!items.empty()) checked.op->run_gpu(run, ops);
   for (int k = 0; k < static_cast<int>(outputs.size()); ++k)

@@ -7,13 +7,16 @@
 
 #include "kernels/fused_batch.h"
 #include "kernels/fused_launch.h"
-#include "memory/held.h"
 
 namespace stoker {
 
 namespace {
 
 constexpr int64_t kBlockNs = 100;  // a guess, for the virtual clock only
+
+void hold(Held& held, const Batch& batch) {
+  for (const Sample& s : batch.samples) held.push_back(s.owner);
+}
 
 }  // namespace
 
@@ -22,9 +25,9 @@ DeviceStage::DeviceStage(const Plan& plan, int device_id, int streams, size_t me
       device_(device(device_id)),
       memory_(std::make_shared<DeviceBudget>(device_, memory_limit)),
       staging_(SIZE_MAX, std::make_shared<PinnedBlocks>(device_)) {
-  if (!plan.mixed_nodes().empty()) decoder_ = make_device_decoder(memory_);
   for (int i = 0; i < streams; ++i)
     streams_.push_back(device_.make_stream("pipeline " + std::to_string(i)));
+  if (!plan.mixed_nodes().empty()) decoder_ = make_device_decoder(memory_);
 }
 
 DeviceShare DeviceStage::share() const {
@@ -94,15 +97,15 @@ void DeviceStage::at_node(int node, const std::function<void()>& enqueue) const 
 }
 
 // One launch a stage: usually one for the whole batch, however ragged.
-void DeviceStage::launch(Stream& stream, const FusedBatch& batch, const std::string& name) const {
+void DeviceStage::launch(Work& work, const FusedBatch& batch, const std::string& name) const {
+  Stream& stream = work.stream;
   const size_t size = batch.tables().size();
   const std::shared_ptr<Buffer> staged = staging_.try_acquire(size, Use::kOutput);
   const std::shared_ptr<Buffer> tables = acquire(stream, size);
   const std::shared_ptr<Buffer> scratch = acquire(stream, batch.scratch_bytes());
   std::memcpy(staged->data(), batch.tables().data(), size);
-  enqueue_with(stream, staged, [&] {
-    stream.copy(tables->data(), staged->data(), size, Copy::kToDevice, name + " tables");
-  });
+  work.held.push_back(staged);
+  stream.copy(tables->data(), staged->data(), size, Copy::kToDevice, name + " tables");
   for (size_t i = 0; i < batch.stages().size(); ++i) {
     const FusedBatch::Stage& s = batch.stages()[i];
     stoker::launch(stream, batch.program(i, tables->data(), scratch->data()),
@@ -110,39 +113,38 @@ void DeviceStage::launch(Stream& stream, const FusedBatch& batch, const std::str
   }
 }
 
-DeviceStage::Value DeviceStage::upload(Stream& stream, const Step& step, const Batch& batch) const {
-  std::vector<View> from(static_cast<size_t>(step.size()));
+DeviceStage::Value DeviceStage::upload(Work& work, const Batch& batch) const {
+  std::vector<View> from(static_cast<size_t>(work.step.size()));
   for (const Sample& s : batch.samples) from[s.in_batch] = s.view;
-  Value v = reserve(stream, step, [&](int i) {
+  Value v = reserve(work.stream, work.step, [&](int i) {
     return TensorType{from[i].dtype, from[i].layout, from[i].shape};
   });
-  enqueue_with(stream, batch.samples, [&] {
-    if (batch.is_dense()) {
-      const View& first = batch.samples[0].view;
-      const size_t bytes = static_cast<size_t>(first.bytes()) * batch.samples.size();
-      stream.copy(v.owner->data(), first.data, bytes, Copy::kToDevice, "upload");
-      return;
-    }
-    for (int i : step.made())
-      stream.copy(v.views[i].data, from[i].data, static_cast<size_t>(from[i].bytes()),
-                  Copy::kToDevice, "upload");
-  });
+  hold(work.held, batch);
+  if (batch.is_dense()) {
+    const View& first = batch.samples[0].view;
+    const size_t bytes = static_cast<size_t>(first.bytes()) * batch.samples.size();
+    work.stream.copy(v.owner->data(), first.data, bytes, Copy::kToDevice, "upload");
+    return v;
+  }
+  for (int i : work.step.made())
+    work.stream.copy(v.views[i].data, from[i].data, static_cast<size_t>(from[i].bytes()),
+                     Copy::kToDevice, "upload");
   return v;
 }
 
-DeviceStage::Value DeviceStage::run_pass(Stream& stream, const Step& step, int head, int tail,
-                                         const Value& in) const {
-  const auto work = [&](int i, int node) -> const DeviceWork& {
+DeviceStage::Value DeviceStage::run_pass(Work& work, int head, int tail, const Value& in) const {
+  const Step& step = work.step;
+  const auto of_sample = [&](int i, int node) -> const DeviceWork& {
     return step.device_work[i][plan_.planned(node).place];
   };
-  Value out = reserve(stream, step, [&](int i) { return work(i, tail).types[0]; });
+  Value out = reserve(work.stream, step, [&](int i) { return of_sample(i, tail).types[0]; });
   FusedBatch batch;
   std::vector<Block> blocks;
   for (int i : step.made()) {
     const auto gather = [&](int64_t frame) -> const std::vector<Block>& {
       blocks.clear();
       for (int n = head;; n = plan_.planned(n).fuses_into) {
-        const auto& more = DeviceWork::of_frame(work(i, n).blocks, frame);
+        const auto& more = DeviceWork::of_frame(of_sample(i, n).blocks, frame);
         blocks.insert(blocks.end(), more.begin(), more.end());
         if (n == tail) return blocks;
       }
@@ -153,7 +155,7 @@ DeviceStage::Value DeviceStage::run_pass(Stream& stream, const Step& step, int h
         batch.add(gather(f), in.views[i].frame(f), out.views[i].frame(f));
   }
   batch.finish();
-  launch(stream, batch, plan_.node(tail).name);
+  launch(work, batch, plan_.node(tail).name);
   return out;
 }
 
@@ -174,17 +176,16 @@ DeviceStage::Value DeviceStage::copy(Stream& stream, const Step& step, const Val
 }
 
 // Into memory that the samples were given when they were made.
-void DeviceStage::download(Stream& stream, const Value& value, const Batch& to) const {
-  enqueue_with(stream, to.samples, [&] {
-    if (value.is_dense && to.is_dense() && value.count == to.samples.size()) {
-      const size_t bytes = static_cast<size_t>(to.samples[0].view.bytes()) * to.samples.size();
-      stream.copy(to.whole->data(), value.owner->data(), bytes, Copy::kToHost, "download");
-      return;
-    }
-    for (const Sample& s : to.samples)
-      stream.copy(s.view.data, value.views[s.in_batch].data, static_cast<size_t>(s.view.bytes()),
-                  Copy::kToHost, "download");
-  });
+void DeviceStage::download(Work& work, const Value& value, const Batch& to) const {
+  hold(work.held, to);
+  if (value.is_dense && to.is_dense() && value.count == to.samples.size()) {
+    const size_t bytes = static_cast<size_t>(to.samples[0].view.bytes()) * to.samples.size();
+    work.stream.copy(to.whole->data(), value.owner->data(), bytes, Copy::kToHost, "download");
+    return;
+  }
+  for (const Sample& s : to.samples)
+    work.stream.copy(s.view.data, value.views[s.in_batch].data, static_cast<size_t>(s.view.bytes()),
+                     Copy::kToHost, "download");
 }
 
 Batch DeviceStage::batch_of(const Value& value, const Step& step) const {
@@ -201,7 +202,7 @@ const DeviceStage::Value& DeviceStage::value(Work& work, const Ref& from) const 
   if (const auto it = work.made.find(from); it != work.made.end()) return it->second;
   if (const auto it = work.step.on_device.find(from); it != work.step.on_device.end())
     return it->second;
-  Value up = upload(work.stream, work.step, work.step.slot(plan_.slot_of(from)));
+  Value up = upload(work, work.step.slot(plan_.slot_of(from)));
   return work.made.emplace(from, std::move(up)).first->second;
 }
 
@@ -221,10 +222,9 @@ void DeviceStage::run_node(Work& work, int node) const {
   int tail = node;
   while (plan_.planned(tail).fuses_into >= 0) tail = plan_.planned(tail).fuses_into;
   const Ref from = *plan_.node(node).inputs[0];
-  work.made.emplace(Ref{tail, 0},
-                    node == tail && is_upload(work.step, node)
-                        ? upload(work.stream, work.step, work.step.slot(plan_.slot_of(from)))
-                        : run_pass(work.stream, work.step, node, tail, value(work, from)));
+  work.made.emplace(Ref{tail, 0}, node == tail && is_upload(work.step, node)
+                                      ? upload(work, work.step.slot(plan_.slot_of(from)))
+                                      : run_pass(work, node, tail, value(work, from)));
 }
 
 // By number; those that stay on the device.
@@ -260,7 +260,13 @@ void DeviceStage::settle(Work& work, int round) const {
 
 // What it makes is the step's, or the outputs', only when all is enqueued: what fails half-way keeps no memory.
 void DeviceStage::enqueue(Step& step, int round, Outputs* outputs) {
-  Work work{step, stream_of(step), {}};
+  const auto held = std::make_shared<Held>();
+  Work work{step, stream_of(step), *held, {}};
+  enqueue_with(work.stream, held, [&] { enqueue(work, round, outputs); });
+  settle(work, round);
+}
+
+void DeviceStage::enqueue(Work& work, int round, Outputs* outputs) const {
   std::vector<char> is_inside(plan_.size());  // of a pass that began before
   for (int n : plan_.device_nodes()) {
     if (const int next = plan_.planned(n).fuses_into; next >= 0) is_inside[next] = 1;
@@ -270,7 +276,7 @@ void DeviceStage::enqueue(Step& step, int round, Outputs* outputs) {
   if (outputs) batches = outputs_of(work);
   for (int k = 0; k < plan_.slot_count(); ++k)
     if (const Slot& s = plan_.slot(k); plan_.is_host_copy(k) && plan_.round_of(s.from) == round)
-      at_node(s.from.node, [&] { download(work.stream, value(work, s.from), step.slot(k)); });
+      at_node(s.from.node, [&] { download(work, value(work, s.from), work.step.slot(k)); });
   if (outputs) {
     if (plan_.has_copied_outputs()) {
       // Who waits for the copies hears what failed before the other outputs were ready, too.
@@ -280,7 +286,6 @@ void DeviceStage::enqueue(Step& step, int round, Outputs* outputs) {
     }
     for (auto& [k, batch] : batches) outputs->batches[k] = std::move(batch);
   }
-  settle(work, round);
 }
 
 std::unique_ptr<Event> DeviceStage::notify(const Step& step, std::function<void()> call) const {

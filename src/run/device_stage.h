@@ -5,6 +5,7 @@
 // thread at a time, in the order of the steps; nothing here waits for the device.
 #pragma once
 #include "base/error.h"
+#include "memory/held.h"
 #include "run/step.h"
 
 namespace stoker {
@@ -57,6 +58,7 @@ class DeviceStage {
   struct Work {
     Step& step;
     Stream& stream;
+    Held& held;
     std::map<Ref, Value> made;
   };
   bool make_room();  // false: there was nothing to give back
@@ -65,24 +67,26 @@ class DeviceStage {
   }
   // Calls enqueue(). What fails in it names the node; want of any memory is DeviceFull.
   void at_node(int node, const std::function<void()>& enqueue) const;
-  Value decode_node(Stream& stream, const Step& step, int node, std::vector<int>& refused) const;
+  Value decode_node(Stream& stream, const Step& step, int node, Held& held,
+                    std::vector<int>& refused) const;
   std::shared_ptr<Buffer> acquire(Stream& stream, size_t bytes) const;
-  void launch(Stream& stream, const FusedBatch& batch, const std::string& name) const;
+  void launch(Work& work, const FusedBatch& batch, const std::string& name) const;
   Value reserve(Stream& stream, const Step& step,
                 const std::function<TensorType(int sample)>& type_of) const;
-  Value upload(Stream& stream, const Step& step, const Batch& batch) const;
+  Value upload(Work& work, const Batch& batch) const;
   const Value& value(Work& work, const Ref& from) const;
   bool is_upload(const Step& step, int node) const;
   void run_node(Work& work, int node) const;
-  Value run_pass(Stream& stream, const Step& step, int head, int tail, const Value& in) const;
+  Value run_pass(Work& work, int head, int tail, const Value& in) const;
   void run_operator(Work& work, int node) const;
   std::vector<GpuItem> items_of(const Step& step, int node, std::span<const Value* const> inputs,
                                 std::span<const Value> outputs,
                                 std::vector<const Operator*>& ops) const;
   Value copy(Stream& stream, const Step& step, const Value& value) const;
-  void download(Stream& stream, const Value& value, const Batch& to) const;
+  void download(Work& work, const Value& value, const Batch& to) const;
   Batch batch_of(const Value& value, const Step& step) const;
   std::map<size_t, Batch> outputs_of(Work& work) const;
+  void enqueue(Work& work, int round, Outputs* outputs) const;
   void settle(Work& work, int round) const;
 
   const Plan& plan_;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The device stage on a simulated device: the same bytes as on the CPU, and work that overlaps on the virtual clock.
+#include <map>
 #include <set>
 
 #include "memory/simulated.h"
@@ -114,6 +115,30 @@ TEST_F(DeviceStage, HostCopiesCountInTheBudgetAndWaitForIt) {
     for (size_t i = 0; i < 4; ++i)
       EXPECT_EQ(on_host(got.batches[4], i), on_host(want.batches[4], i));
     EXPECT_GE(gpu.stats().batches.of(Use::kHeld), size_t{4} * 3 * 200000);
+  }
+}
+
+// A call of the host's holds up the stream, so nothing that a kernel or a copy waits for is behind one.
+TEST_F(StageOnSimulated, WhatARoundUsesIsLetGoOnceBehindAllOfIt) {
+  SampleFolder folder(8);
+  for (const char* executor : {"simple", "pipelined"}) {
+    const size_t before = device().timeline().size();
+    Pipeline gpu(copying_graph(folder, DeviceKind::kGpu), options(executor));
+    for (int s = 0; s < 3; ++s) (void)*gpu.run();
+    gpu.stop();
+    std::map<std::string, std::string> last;  // by stream
+    int steps = 0;
+    const std::vector<TimelineEntry> all = device().timeline();
+    for (size_t k = before; k < all.size(); ++k) {
+      std::string& work = last[all[k].stream];
+      if (all[k].name == "release") {
+        EXPECT_EQ(work, "download");
+        ++steps;
+      }
+      work = all[k].name;
+    }
+    EXPECT_GE(steps, 3);
+    for (const auto& [stream, name] : last) EXPECT_EQ(name, "release") << stream;
   }
 }
 
