@@ -66,6 +66,9 @@ def devices() -> list[Device]:
     Simulated ones are there only where ``STOKER_SIMULATED_DEVICES=<count>`` asks for them, and then
     no others. Where the list is empty, ``missing_gpu()`` says why. Raises ``DeviceError`` when that
     variable is not a count.
+
+    Who decodes on a GPU is known once its decoder has started, so this starts those of all GPUs: in
+    each the process has a context then, some hundred MB. Pipelines use their own GPU alone.
     """
     return [Device(**device) for device in _core.devices()]
 

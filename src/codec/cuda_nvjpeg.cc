@@ -13,8 +13,6 @@ namespace stoker::nvjpeg {
 
 namespace {
 
-using Held = std::vector<std::shared_ptr<void>>;  // until the stream has passed it
-
 class NvJpeg final : public DeviceDecoder {
  public:
   // Throws as Engine.

@@ -188,6 +188,7 @@ class Check:
             self.python_tests("the driver", "gpu/test_driver.py")
             self.python_tests("nvJPEG", "gpu/test_nvjpeg.py")
             self.framework_tests("PyTorch", "torch", "gpu/test_handing_over.py")
+            self.framework_tests("nvJPEG beside PyTorch", "torch", "gpu/test_nvjpeg_in_use.py")
             self.framework_tests("JAX", "jax", "gpu/test_handing_over_to_jax.py")
         self.figures("pipeline", [sys.executable, "gpu_pipeline.py", "pictures"])
 
