@@ -7,8 +7,9 @@
 // That follows from its bytes and what is asked for, never from time, memory or what else is in the batch, as nvJPEG's pixels are not
 // the CPU's. The hardware engine, where the GPU has one, gets the share `hardware_share` of the pictures that it can do, chosen by a
 // hash of their bytes; so a file has the same pixels in every epoch. The rest go the hybrid way: the host reads their Huffman codes,
-// for pictures of more than `most_host_huffman` pixels the GPU unless they are progressive, and the GPU does what follows. The CPU gets what neither does: other
-// colours than gray and YCbCr, YCbCr wanted, pictures to be turned, files that have no end or that are to be judged or tolerated.
+// for pictures of more than `most_host_huffman` pixels the GPU unless they are progressive, and the GPU does what follows. The CPU
+// gets what neither does: other colours than gray and YCbCr, YCbCr wanted, pictures to be turned, files that have no end or that are
+// to be judged or tolerated.
 //
 // Note [Windows of nvJPEG]
 // It decodes a window of a picture, by whoever would decode the whole. Where the pixels at its border could differ from those of the

@@ -19,9 +19,9 @@ using Held = std::vector<std::shared_ptr<const void>>;
 void let_go_behind(Stream& stream, const std::shared_ptr<void>& held) noexcept;
 
 // Calls enqueue(), and lets go of `held` behind what that enqueued, also where it throws. Throws what it throws, DeviceError.
-template <class Held, class Enqueue>
-void enqueue_with(Stream& stream, Held held, Enqueue enqueue) {
-  const auto kept = std::make_shared<Held>(std::move(held));
+template <class T, class Enqueue>
+void enqueue_with(Stream& stream, T held, Enqueue enqueue) {
+  const auto kept = std::make_shared<T>(std::move(held));
   try {
     enqueue();
     stream.call([kept] {}, 0, "release");
