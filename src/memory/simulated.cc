@@ -94,7 +94,7 @@ class PinnedBuffer final : public Buffer {
   PinnedBuffer(void* p, size_t bytes, std::shared_ptr<Core> core)
       : Buffer(static_cast<std::byte*>(p), bytes), core_(std::move(core)) {}
   ~PinnedBuffer() override {
-    core_->begin_pinning();
+    core_->tell(core_->on_pinning);
     std::lock_guard lock(core_->mutex);
     core_->memory.unpin(data());
   }
@@ -266,7 +266,7 @@ std::unique_ptr<Event> SimulatedDevice::make_event() {
 }
 
 std::shared_ptr<Buffer> SimulatedDevice::try_pin(size_t bytes) {
-  core_->begin_pinning();
+  core_->tell(core_->on_pinning);
   std::lock_guard lock(core_->mutex);
   const Fault fault = core_->take_fault(Work::kPin);
   if (fault.is_refused) return nullptr;
@@ -339,6 +339,11 @@ int SimulatedDevice::forget_faults() {
 void SimulatedDevice::on_pinning(std::function<void()> callback) {
   std::lock_guard lock(core_->mutex);
   core_->on_pinning = std::move(callback);
+}
+
+void SimulatedDevice::on_synchronize(std::function<void()> callback) {
+  std::lock_guard lock(core_->mutex);
+  core_->on_synchronize = std::move(callback);
 }
 
 void SimulatedDevice::add_host_work(std::string_view name, int64_t ns) {

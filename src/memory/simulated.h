@@ -89,6 +89,8 @@ class SimulatedDevice final : public Device {
   // From now on who is about to lock host memory, or to unlock it, calls this first: a GPU's driver may
   // wait there for what was enqueued. Empty: nothing is called.
   void on_pinning(std::function<void()> callback);
+  // The same for who is about to wait for a stream.
+  void on_synchronize(std::function<void()> callback);
 
   // The host is busy for so long.
   void add_host_work(std::string_view name, int64_t ns);

@@ -186,6 +186,7 @@ void SimulatedDevice::Core::wait_for(const std::shared_ptr<Ticket>& ticket) {
 }
 
 void SimulatedDevice::Core::synchronize(Lane& lane) {
+  tell(on_synchronize);
   std::shared_ptr<Ticket> ticket;
   {
     std::lock_guard lock(mutex);
@@ -202,11 +203,11 @@ void SimulatedDevice::Core::scribble(void* p, size_t bytes) {
   memory.retire(p);
 }
 
-void SimulatedDevice::Core::begin_pinning() const {
+void SimulatedDevice::Core::tell(const std::function<void()>& hook) const {
   std::function<void()> callback;
   {
     std::lock_guard lock(mutex);
-    callback = on_pinning;
+    callback = hook;
   }
   if (callback) callback();
 }

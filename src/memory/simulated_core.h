@@ -99,7 +99,7 @@ struct SimulatedDevice::Core {
   std::vector<Fault> faults;
   uint64_t delays = 0;  // where their draws are
   std::chrono::microseconds most_delay{};
-  std::function<void()> on_pinning;
+  std::function<void()> on_pinning, on_synchronize;
 
   // Requires, for these: mutex is held.
   // The next piece of work of a lane, as errors and orders know it. Valid until the next one.
@@ -135,7 +135,7 @@ struct SimulatedDevice::Core {
   void synchronize(Lane& lane);
   void free_on(Lane& lane, void* p);
   void scribble(void* p, size_t bytes);
-  void begin_pinning() const;
+  void tell(const std::function<void()>& hook) const;
 
  private:
   Moment step(Lane& lane);

@@ -53,8 +53,9 @@ class Training {
 
 class DeviceExport : public OnSimulatedDevice {
  protected:
-  std::vector<std::string> expected(int steps) const {
-    Pipeline cpu(graph_on(folder_, DeviceKind::kCpu), options("simple"));
+  std::vector<std::string> expected(int steps) const { return expected(folder_, steps); }
+  static std::vector<std::string> expected(const SampleFolder& folder, int steps) {
+    Pipeline cpu(graph_on(folder, DeviceKind::kCpu), options("simple"));
     std::vector<std::string> all;
     for (int s = 0; s < steps; ++s) {
       const Outputs out = *cpu.run();
@@ -81,6 +82,26 @@ TEST_F(DeviceExport, TheHostWaitsForNoStep) {
     EXPECT_EQ(training.all(), expected(8)) << executor;
     device().check();
   }
+}
+
+// Only where the host's memory is with steps that the device has yet to begin, as here behind the training, is it waited for.
+TEST_F(DeviceExport, MemoryOfStepsUnderWayComesBack) {
+  Training training;
+  std::promise<void> go;
+  training.stream().call([&] { go.get_future().wait(); }, 0, "held up");
+  int waits = 0;
+  device().on_synchronize([&] {
+    if (++waits == 1) go.set_value();
+  });
+  const SampleFolder folder(40, [](int) { return size_t{8000}; });
+  PipelineOptions o = options("pipelined");
+  o.prefetch_queue_depth = 1;
+  o.memory_limit = 100 << 10;  // half of it for one step of 32 KiB and no other
+  Pipeline gpu(graph_on(folder, DeviceKind::kGpu), o);
+  for (int s = 0; s < 10; ++s) training.take(*gpu.run());
+  EXPECT_GE(waits, 1);
+  EXPECT_EQ(training.all(), expected(folder, 10));
+  device().on_synchronize({});
 }
 
 TEST_F(DeviceExport, TheTrainingReadsTheRightBytesAtAnyPace) {

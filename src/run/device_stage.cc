@@ -40,6 +40,10 @@ void DeviceStage::trim() {
   device_.trim();
 }
 
+void DeviceStage::finish() const {
+  for (const auto& stream : streams_) stream->synchronize();
+}
+
 bool DeviceStage::make_room() {
   const size_t before = memory_->in_use();
   if (decoder_) decoder_->trim();

@@ -49,6 +49,8 @@ class DeviceStage {
   void enqueue(Step& step, int round, Outputs* outputs = nullptr);
   // Comes when all that was enqueued for the step is done; `call` is called then, on a thread of the runtime's.
   std::unique_ptr<Event> notify(const Step& step, std::function<void()> call) const;
+  // On the host, for all that was enqueued. Throws what failed and nobody was told of. Thread-safe.
+  void finish() const;
   // On the host, for all that was enqueued for the step. Throws what failed of it.
   void wait(const Step& step) const { stream_of(step).synchronize(); }
 

@@ -75,10 +75,17 @@ bool Pipelined::wait(int milliseconds) {
   const bool was_ready = front_ready();
   user_waits_ = !was_ready;
   issue_.notify_all();  // who waits for room on the device tries again
-  const bool ready =
-      was_ready || done_.wait_for(lock, std::chrono::milliseconds(milliseconds), [&] {
-        return front_ready() || is_stuck() || feeds_.is_at_marker();
-      });
+  const auto comes = [&] {
+    return done_.wait_for(lock, std::chrono::milliseconds(milliseconds),
+                          [&] { return front_ready() || is_stuck() || feeds_.is_at_marker(); });
+  };
+  bool ready = was_ready || comes();
+  if (device_ && !front_ready() && is_stuck()) {
+    user_waits_ = false;
+    finish_device(lock);
+    user_waits_ = true;
+    ready = comes();
+  }
   user_waits_ = false;
   waited_ = waited_ || !was_ready;
   user_wait_ns_ += ns_since(start);

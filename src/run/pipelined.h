@@ -6,8 +6,8 @@
 // Note [Memory]
 // Fixed slots are acquired when an iteration is opened, ragged samples when their shape is known. A sample that finds no room gives
 // its ticket back (Starved). That of a younger iteration waits until memory was released; for the oldest, the youngest iteration is
-// closed and made again later. So waiting ends; if nothing is left to close, the user holds the memory or
-// the budget is too small, and wait() says so. The device's memory likewise (DeviceFull).
+// closed and made again later, and in the end wait() waits for what the device has under way. So waiting ends; if nothing is left to
+// close, the user holds the memory or the budget is too small, and wait() says so. The device's memory likewise (DeviceFull).
 //
 // Calls of a stream's let go of memory and take mutex_. So nothing that may wait for the device happens under it: no pinning,
 // and no end of what the runtime gave.
@@ -71,6 +71,7 @@ class Pipelined final : public Executor {
   bool only_oldest() const { return tight_ && !ring_.empty(); }
   bool open_next(Lock& lock, std::exception_ptr& failure);
   bool allocate(Step& step, Lock& lock, std::exception_ptr& failure);
+  void finish_device(Lock& lock);
   void make_room(Iteration& front);
   void forget(Iteration& it, int i);
   void close_youngest();

@@ -69,6 +69,14 @@ bool Pipelined::allocate(Step& step, Lock& lock, std::exception_ptr& failure) {
   return has_memory;
 }
 
+// Memory of steps that were handed out may be with the device yet: waits until it lets go.
+void Pipelined::finish_device(Lock& lock) {
+  lock.unlock();
+  device_->finish();
+  lock.lock();
+  open_iterations(lock);
+}
+
 // The oldest iteration found no room: close the youngest one, or try once more with one sample at a time, or give up until the
 // user makes room.
 void Pipelined::make_room(Iteration& front) {
