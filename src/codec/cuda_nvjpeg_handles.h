@@ -27,6 +27,11 @@ inline void check(Status status) {
     throw BudgetError("no memory for nvJPEG: of the GPU, or page-locked of the host");
   if (status != kSuccess) throw Refusal{status};
 }
+// The same, of a call for an object: what nvJPEG failed on may be good for nothing any more.
+inline void check(Status status, bool& is_spoilt) {
+  is_spoilt |= status != kSuccess;
+  check(status);
+}
 
 // One object. Destroyed by one thread, with its GPU current.
 template <class Handle>
@@ -58,8 +63,8 @@ class Owned {
   Handle handle_ = nullptr;
 };
 
-// Objects between two uses. A T has `bool is_spoilt`: nvJPEG failed on it, and it may be good for nothing any more. A stream may put
-// objects here, so none ends under the lock: that can wait for the device. Thread-safe.
+// Objects between two uses. A T has `bool is_spoilt`; such ones are not used again. A stream may put objects here, so none ends under
+// the lock: that can wait for the device. Thread-safe.
 template <class T>
 class Idle {
  public:

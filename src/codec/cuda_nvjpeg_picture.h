@@ -28,10 +28,7 @@ struct Lease {
   // Keeps the picture's bytes, and counts `more`. Throws NoRoom.
   void keep(EncodedSpan encoded, size_t more, HostPool& pool);
   // Of a call for this picture. Throws as nvjpeg::check().
-  void check(Status status) const {
-    if (status != kSuccess) slot->is_spoilt = true;
-    nvjpeg::check(status);
-  }
+  void check(Status status) const { nvjpeg::check(status, slot->is_spoilt); }
 };
 
 struct Prepared final : PreparedPicture {
@@ -63,10 +60,8 @@ struct HardwareBatch {
 
   // Memory for so many bytes: Note [Early writes]. Throws BudgetError, DeviceError.
   std::byte* room(Stream& stream, size_t bytes, const DeviceBudget& memory) const;
-  void check(Status status) const {
-    if (status != kSuccess) state->is_spoilt = true;
-    nvjpeg::check(status);
-  }
+  // Of a call for this batch. Throws as nvjpeg::check().
+  void check(Status status) const { nvjpeg::check(status, state->is_spoilt); }
 };
 
 // Where nvJPEG writes a job's pixels: to its place, or beside it.

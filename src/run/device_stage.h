@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The operators on a device: what the chain made goes up, pictures are decoded, kernels run on a stream, the batch stays there. One
-// thread at a time, in the order of the steps; nothing here waits for the device.
+// thread at a time, in the order of the steps. Only wait(), finish() and trim() wait for the device, and decode() where the decoder
+// makes memory for itself.
 #pragma once
 #include "base/error.h"
 #include "memory/held.h"

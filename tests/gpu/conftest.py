@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import importlib
 import os
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -70,6 +71,12 @@ def torch(gpu: stoker.Device) -> Any:
     module = framework("torch")
     require("" if module.cuda.is_available() else f"torch {module.__version__} sees no GPU")
     return module
+
+
+@pytest.fixture
+def spin(torch: Any) -> Callable[[], None]:
+    """Keeps PyTorch's current stream busy for some milliseconds, on any GPU."""
+    return lambda: torch.cuda._sleep(20_000_000)  # cycles
 
 
 @pytest.fixture

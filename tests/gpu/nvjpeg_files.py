@@ -14,6 +14,11 @@ KINDS = ("444", "422", "440", "420", "gray", "progressive", "optimised", "coarse
 READY = Path(__file__).with_suffix("")
 
 
+def pictures(root: Path) -> Path:
+    """The folder with the files, those that are ready or else written to ``root``."""
+    return READY if READY.is_dir() else write_pictures(root)
+
+
 def write_pictures(root: Path) -> Path:
     """Two sizes of every kind; the larger ones have odd sizes."""
     from jpegs import encode, picture, write_folder

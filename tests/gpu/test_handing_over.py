@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,6 @@ from counting import COLUMNS, ROWS, counting, expected, step_of
 from helpers import make
 from stoker import fn
 from stoker.frameworks._epochs import LastBatchPolicy
-
-LONG = 20_000_000  # cycles that a kernel spins: some milliseconds on any GPU
 
 
 def test_a_tensor_is_the_batch_s_memory(torch: Any) -> None:
@@ -33,8 +32,10 @@ def test_a_tensor_is_the_batch_s_memory(torch: Any) -> None:
 
 
 @pytest.mark.parametrize("own_stream", [False, True])
-@pytest.mark.parametrize("long", [0, LONG])
-def test_many_steps_that_nobody_waits_for(torch: Any, own_stream: bool, long: int) -> None:
+@pytest.mark.parametrize("is_busy", [False, True])
+def test_many_steps_that_nobody_waits_for(
+    torch: Any, spin: Callable[[], None], own_stream: bool, is_busy: bool
+) -> None:
     """Each step's memory is let go while the kernels that read it are still enqueued."""
     pipe = counting(prefetch_queue_depth=2)
     stream = torch.cuda.Stream() if own_stream else torch.cuda.current_stream()
@@ -42,8 +43,8 @@ def test_many_steps_that_nobody_waits_for(torch: Any, own_stream: bool, long: in
     with torch.cuda.stream(stream):
         for _ in range(40):
             tensor = torch.from_dlpack(pipe.run()[0])
-            if long:
-                torch.cuda._sleep(long)
+            if is_busy:
+                spin()
             sums.append(tensor.double().sum())
             lasts.append(tensor[-1, -1].clone())
             del tensor
@@ -53,10 +54,10 @@ def test_many_steps_that_nobody_waits_for(torch: Any, own_stream: bool, long: in
         assert lasts[number].item() == number * ROWS + ROWS - 1, number
 
 
-def test_the_pipeline_may_end_before_its_tensors(torch: Any) -> None:
+def test_the_pipeline_may_end_before_its_tensors(torch: Any, spin: Callable[[], None]) -> None:
     pipe = counting()
     tensors = [torch.from_dlpack(pipe.run()[0]) for _ in range(5)]
-    torch.cuda._sleep(LONG)
+    spin()
     sums = [tensor.double().sum() for tensor in tensors]
     pipe.close()
     del pipe

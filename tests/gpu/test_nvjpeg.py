@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from nvjpeg_files import READY, write_pictures
+from nvjpeg_files import pictures
 
 from helpers import Array, assert_same, samples_of
 from stoker import Device, Pipeline, fn, types
@@ -26,7 +26,7 @@ def nvjpeg(gpu: Device) -> None:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return READY if READY.is_dir() else write_pictures(tmp_path_factory.mktemp("nvjpeg"))
+    return pictures(tmp_path_factory.mktemp("nvjpeg"))
 
 
 def pipeline(

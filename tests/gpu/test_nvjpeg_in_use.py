@@ -4,16 +4,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from nvjpeg_files import READY, write_pictures
+from nvjpeg_files import pictures
 
 from helpers import make
 from stoker import Device, Pipeline, fn
 
-LONG = 20_000_000  # cycles that a kernel spins: some milliseconds on any GPU
 STEPS, BATCH = 60, 8
 
 
@@ -31,10 +31,14 @@ def sums(torch: Any, batch: Any) -> list[Any]:
 
 @pytest.mark.parametrize("hw_decoder_load", [1.0, 0.0])
 def test_what_is_still_read_is_not_written_to(
-    gpu: Device, torch: Any, tmp_path: Path, hw_decoder_load: float
+    gpu: Device,
+    torch: Any,
+    spin: Callable[[], None],
+    tmp_path: Path,
+    hw_decoder_load: float,
 ) -> None:
     assert gpu.decoder == "nvJPEG", gpu.decoder_words
-    folder = READY if READY.is_dir() else write_pictures(tmp_path)
+    folder = pictures(tmp_path)
     quiet, busy = decoding(folder, hw_decoder_load), decoding(folder, hw_decoder_load)
     expected = []
     for _ in range(STEPS):
@@ -42,7 +46,7 @@ def test_what_is_still_read_is_not_written_to(
     got = []
     for _ in range(STEPS):
         (batch,) = busy.run()
-        torch.cuda._sleep(LONG)
+        spin()
         got += sums(torch, batch)
         del batch
     assert [total.item() for total in got] == expected
