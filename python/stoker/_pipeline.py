@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
-from stoker import _context, _core
+from stoker import _context, _core, _states
 from stoker._facts import Facts
 from stoker._names import user_level
 from stoker._node import DataNode
@@ -306,14 +306,15 @@ class Pipeline(Facts, Saved, Styles):
         there are other random operators or keys of them; ``force=True`` overrides. Warns of
         another explicit seed and of other edits of the graph.
         """
-        text = state if isinstance(state, str) else json.dumps(dict(state))
+        text = _states.text(state)
         engine = self._built()
-        sources = _sources_in(text)
-        if sources is not None:
+        sources: dict[str, Any] = {}
+        if (loaded := _states.of_pipeline(text)) is not None:
+            sources = _states.entry({"sources": {}, **loaded}, "sources", dict, "a pipeline's")
             self._inputs.positions_in(sources)
         self._inputs.stop()
         messages = engine.restore(text, force)
-        self._inputs.restore(sources or {})
+        self._inputs.restore(sources)
         for message in messages:
             warnings.warn(message, stacklevel=user_level())
 
@@ -441,18 +442,6 @@ def _declared_for(declared: Any, index: int, count: int, what: str) -> Any:
     if len(declared) != count:
         raise GraphError(f"output_{what} has {len(declared)} entries for {count} outputs")
     return declared[index]
-
-
-def _sources_in(state: str) -> dict[str, Any] | None:
-    """What a state says of sources; None where it is none: the engine says so."""
-    try:
-        loaded = json.loads(state)
-    except ValueError:
-        return None
-    if not isinstance(loaded, dict) or loaded.get("format") != "stoker state":
-        return None
-    sources: dict[str, Any] = loaded.get("sources", {})
-    return sources
 
 
 def _refuse(problem: str) -> NoReturn:

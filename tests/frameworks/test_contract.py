@@ -174,7 +174,7 @@ def test_state(framework: Adapter, numbers: Numbers, policy: LastBatchPolicy, be
     again.load_state_dict(state)
     assert again.epoch == number
     assert several(again, 14) == expected
-    with pytest.raises(StateError, match="no state of an iterator"):
+    with pytest.raises(StateError, match="an iterator's state is damaged: it has no 'version'"):
         again.load_state_dict({"epoch": 1})
 
 

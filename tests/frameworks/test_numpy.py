@@ -13,7 +13,7 @@ from numbered import Numbers
 
 from helpers import make
 from stoker import Pipeline, fn
-from stoker.errors import DeviceError, GraphError
+from stoker.errors import BudgetError, DeviceError, GraphError, StateError
 from stoker.numpy import (
     DALIClassificationIterator,
     DALIGenericIterator,
@@ -86,6 +86,60 @@ def test_batches_on_a_device_are_refused(monkeypatch: pytest.MonkeyPatch) -> Non
 
     with pytest.raises(DeviceError, match=r"memory of simulated:0, which NumPy cannot see"):
         next(DataIterator(make(define, device_id=0), ["x"]))
+
+
+@pytest.mark.parametrize("policy", [LastBatchPolicy.FILL, LastBatchPolicy.DROP])
+def test_want_of_memory_in_one_pipeline_loses_nothing(
+    pictures: Path, policy: LastBatchPolicy
+) -> None:
+    """What the pipelines before it gave waits for the step's next try, also between two epochs."""
+
+    def opened(limit: int) -> DALIGenericIterator:
+        def define(shard: int) -> Any:
+            encoded, label = fn.readers.file(
+                file_root=pictures, name="reader", shard_id=shard, num_shards=3, pad_last_batch=True
+            )
+            return fn.resize(fn.decoders.image(encoded), size=[256, 256]), label
+
+        pipes = [
+            make(lambda i=i: define(i), batch_size=3, prefetch_queue_depth=1, memory_limit=m)
+            for i, m in enumerate((1 << 30, limit, 1 << 30))
+        ]
+        return DALIGenericIterator(
+            pipes,
+            ["image", "label"],
+            reader_name="reader",
+            last_batch_policy=policy,
+            auto_reset=True,
+        )
+
+    def shown(step: Any) -> list[list[int]]:
+        return [[int(x) for x in one["label"].ravel()] for one in step]
+
+    def several(iterator: Any, count: int) -> list[Any]:
+        got: list[Any] = []
+        while len(got) < count:
+            try:
+                held.append(next(iterator))
+                got.append(shown(held[-1]))
+            except StopIteration:
+                got.append("end")
+            except BudgetError:
+                nonlocal tries
+                with pytest.raises(StateError, match="only 1 of 3 pipelines have given"):
+                    iterator.state_dict()
+                held.clear()
+                tries += 1
+        return got
+
+    held: list[Any] = []
+    tries = 0
+    expected = several(opened(1 << 30), 24)
+    assert tries == 0 and "end" in expected
+    iterator = opened(6 << 20)
+    assert several(iterator, 24) == expected
+    assert tries > 3
+    iterator.state_dict()
 
 
 def test_feed_ndarray(numbers: Numbers) -> None:

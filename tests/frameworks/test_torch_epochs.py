@@ -254,7 +254,7 @@ def test_states_that_do_not_fit(numbers: Numbers) -> None:
     iterator = DataIterator(numbers(7, 2), ["label"])
     state = iterator.state_dict()
     for wrong in ({}, [], state["pipelines"][0]):
-        with pytest.raises(StateError, match="no state of an iterator"):
+        with pytest.raises(StateError, match="an iterator's state"):
             iterator.load_state_dict(wrong)
     with pytest.raises(StateError, match="version 9"):
         iterator.load_state_dict({**state, "version": 9})

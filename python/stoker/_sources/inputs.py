@@ -9,7 +9,7 @@ import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from stoker import _core
+from stoker import _core, _states
 from stoker._names import did_you_mean
 from stoker._options import WorkerOptions
 from stoker._registry import operators
@@ -209,13 +209,12 @@ class Inputs:
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Back to ``state()``. Requires: stopped, and the engine holds nothing that was fed."""
-        positions = self.positions_in(state)
+        positions, is_ended = self.positions_in(state)
         if self._feeder is not None:
-            is_ended = any(s.get("ended", False) for s in state.values())
             self._feeder.restore(positions, is_ended)
 
-    def positions_in(self, state: Mapping[str, Any]) -> list[Position]:
-        """What a state says of each source. Raises StateError where it does not fit."""
+    def positions_in(self, state: Mapping[str, Any]) -> tuple[list[Position], bool]:
+        """Of each source, and whether their epoch ended. Raises StateError if it does not fit."""
         from stoker._sources.runner import Position
 
         runners = self._feeder.runners if self._feeder is not None else []
@@ -224,13 +223,15 @@ class Inputs:
             raise StateError(
                 f"the state knows the sources {sorted(state)}, this pipeline has {sorted(names)}"
             )
-        positions = []
+        positions, is_ended = [], False
         for runner, name in zip(runners, names, strict=True):
             runner.require_resumable()
-            entry = state[name]
+            whose, entry = f"the source '{name}'s", state[name]
+            epoch, iteration = (_states.count(entry, k, whose) for k in ("epoch", "iteration"))
             own = json.dumps(entry["state"]) if "state" in entry else None
-            positions.append(Position(int(entry["epoch"]), int(entry["iteration"]), own))
-        return positions
+            positions.append(Position(epoch, iteration, own))
+            is_ended |= _states.flag(entry, "ended", whose)
+        return positions, is_ended
 
 
 def _input_nodes(graph: _core.Graph) -> dict[int, str]:

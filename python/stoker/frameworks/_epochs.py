@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any, Literal, NamedTuple
 
+from stoker import _states
 from stoker.errors import GraphError, StateError
 
 EpochEnd = Literal["continue", "pad", "drop"]
@@ -169,10 +170,8 @@ class Epochs:
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Goes to where ``state()`` was taken. Raises ``StateError`` if it does not fit."""
-        try:
-            number, carry, taken = int(state["epoch"]), list(state["carry"]), list(state["taken"])
-        except (KeyError, TypeError, ValueError) as e:
-            raise StateError(f"the state of the iterator's epoch is damaged: {e!r}") from None
+        number = _states.count(state, "epoch", "an iterator's")
+        carry, taken = (_states.numbers(state, key, "an iterator's") for key in ("carry", "taken"))
         if len(taken) != len(self._taken) or len(carry) != len(self._carry):
             raise StateError(
                 f"the state counts the samples of {len(taken)} contiguous shards, "

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar, cast
 
-from stoker import Batch, Pipeline
+from stoker import Batch, Pipeline, _states
 from stoker._names import user_level
 from stoker.errors import GraphError, StateError
 from stoker.frameworks import _ranks
@@ -59,6 +59,8 @@ class BaseIterator(ABC):
         self._size = size
         self._exhausted_times = 0  # how often a pipeline itself ended an epoch
         self._is_exhausted = False
+        # Of a step that a pipeline could not make yet: what those before it gave, or their errors.
+        self._given: list[tuple[Batch, ...] | Exception | None] = []
         self._epochs: Epochs | None
         if reader_name is not None:
             if size != -1 or last_batch_padded:
@@ -162,7 +164,11 @@ class BaseIterator(ABC):
     # State.
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the iterator stands after what it gave: a small dict that JSON can hold."""
+        """Where the iterator stands after what it gave: a small dict that JSON can hold.
+
+        Raises ``StateError`` where the last step found no memory in one of several pipelines: those
+        before it have given theirs, so the step is to be taken first.
+        """
         states = [pipe.state() for pipe in self._pipelines]
         return {"version": _VERSION, "pipelines": states, "iterator": self._own_state()}
 
@@ -172,10 +178,8 @@ class BaseIterator(ABC):
         Refuses and warns as ``Pipeline.restore`` does, and raises ``StateError`` on the state of
         another number of pipelines.
         """
-        try:
-            version, states, own = state["version"], state["pipelines"], state["iterator"]
-        except (KeyError, TypeError) as e:
-            raise StateError(f"this is no state of an iterator: {e!r}") from None
+        version = _states.count(state, "version", "an iterator's")
+        states = _states.entry(state, "pipelines", list, "an iterator's")
         if version > _VERSION:
             raise StateError(f"the state is of version {version}, this Stoker reads {_VERSION}")
         if len(states) != len(self._pipelines):
@@ -184,7 +188,8 @@ class BaseIterator(ABC):
             )
         for pipe, one in zip(self._pipelines, states, strict=True):
             pipe.restore(one)
-        self._restore_own(own)
+        self._given = []
+        self._restore_own(state)
 
     def checkpoints(self) -> list[str]:
         """A text per pipeline, for ``Pipeline(checkpoint=)``.
@@ -195,31 +200,39 @@ class BaseIterator(ABC):
         return [json.dumps({**pipe.state(), "iterator": own}) for pipe in self._pipelines]
 
     def _own_state(self) -> dict[str, Any]:
+        if self._given:
+            raise StateError(
+                f"only {len(self._given)} of {len(self._pipelines)} pipelines have given their "
+                "part of the next step: take it before the state"
+            )
         return {
             "epochs": None if self._epochs is None else self._epochs.state(),
             "exhausted": self._is_exhausted,
             "exhausted_times": self._exhausted_times,
         }
 
-    def _restore_own(self, own: Mapping[str, Any]) -> None:
-        if (own["epochs"] is None) != (self._epochs is None):
+    def _restore_own(self, state: Mapping[str, Any]) -> None:
+        own = _states.entry(state, "iterator", dict, "an iterator's")
+        is_exhausted = _states.flag(own, "exhausted", "an iterator's")
+        exhausted_times = _states.count(own, "exhausted_times", "an iterator's")
+        epochs: Any = _states.entry(own, "epochs", object, "an iterator's")
+        if (epochs is None) != (self._epochs is None):
             raise StateError(
                 "the state is of an iterator of a known size, this one goes on until its pipeline "
                 "ends (give reader_name or size), or the other way round"
             )
         if self._epochs is not None:
-            self._epochs.restore(own["epochs"])
-        self._is_exhausted = bool(own["exhausted"])
-        self._exhausted_times = int(own["exhausted_times"])
+            self._epochs.restore(epochs)
+        self._is_exhausted, self._exhausted_times = is_exhausted, exhausted_times
 
     def _restore_from_checkpoint(self) -> None:
         """What ``checkpoints()`` says of the iterator, where the pipelines still stand there."""
         given = self._pipelines[0]._checkpoint
-        checkpoint = json.loads(given) if isinstance(given, str) else given
+        checkpoint = None if given is None else _states.of_pipeline(_states.text(given))
         if checkpoint is None or "iterator" not in checkpoint:
             return
-        if self._pipelines[0]._orders() == checkpoint["orders"]:
-            self._restore_own(checkpoint["iterator"])
+        if self._pipelines[0]._orders() == checkpoint.get("orders"):
+            self._restore_own(checkpoint)
 
     # Inside.
 
@@ -266,6 +279,7 @@ class BaseIterator(ABC):
 
     def _begin_next(self) -> None:
         if self._is_exhausted:
+            self._given = []
             for pipe in self._pipelines:
                 pipe.reset()
             self._is_exhausted = False
@@ -273,8 +287,9 @@ class BaseIterator(ABC):
             if self._epochs is not None:
                 self._epochs.end_early()
         elif self._epochs is not None:
-            for _ in range(self._epochs.steps_to_drop()):
+            while self._epochs.steps_to_drop():
                 self._run_all()
+                self._epochs.step()
             self._epochs.begin_next()
 
     def _run(self) -> tuple[list[tuple[Batch, ...]], list[int]]:
@@ -290,19 +305,20 @@ class BaseIterator(ABC):
 
     def _run_all(self) -> tuple[list[tuple[Batch, ...]], Exception | None]:
         # A failed batch counts as given, so the other pipelines must give theirs all the same.
-        batches: list[tuple[Batch, ...]] = []
-        failure: Exception | None = None
-        for pipe in self._pipelines:
+        for pipe in self._pipelines[len(self._given) :]:
             steps = pipe._steps
             try:
-                batches.append(pipe.run())
+                self._given.append(pipe.run())
             except StopIteration:
                 self._is_exhausted = True
+                self._given.append(None)
             except Exception as e:
                 if pipe._steps == steps:  # none was made: it comes again
                     raise
-                failure = failure or e
-        return batches, failure
+                self._given.append(e)
+        given, self._given = self._given, []
+        failures = [one for one in given if isinstance(one, Exception)]
+        return [one for one in given if isinstance(one, tuple)], next(iter(failures), None)
 
     def _dict(self, pipeline: int, batches: Sequence[Batch], keep: int) -> dict[str, Any]:
         where = f" of pipeline {pipeline}" if len(self._pipelines) > 1 else ""
