@@ -40,7 +40,7 @@ struct Iteration {
     first_pending = std::min<int64_t>(first_pending, i);
   }
   // Nothing more will happen to its samples in this round.
-  bool is_made() const {
+  bool is_round_over() const {
     return done == static_cast<int64_t>(tickets.size()) || (step.fatal && !running);
   }
   // For the samples that are made so far; in the first round for all. Requires: nothing is landing.

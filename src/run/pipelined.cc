@@ -69,15 +69,15 @@ void Pipelined::schedule() {
 }
 
 bool Pipelined::wait(int milliseconds) {
-  const auto start = Clock::now();
+  const auto start = Clock::now(), end = start + std::chrono::milliseconds(milliseconds);
   std::unique_lock lock(mutex_);
   open_iterations(lock);
   const bool was_ready = front_ready();
   user_waits_ = !was_ready;
   issue_.notify_all();  // who waits for room on the device tries again
   const auto comes = [&] {
-    return done_.wait_for(lock, std::chrono::milliseconds(milliseconds),
-                          [&] { return front_ready() || is_stuck() || feeds_.is_at_marker(); });
+    return done_.wait_until(
+        lock, end, [&] { return front_ready() || is_stuck() || feeds_.is_at_marker(); });
   };
   bool ready = was_ready || comes();
   if (device_ && !front_ready() && is_stuck()) {
@@ -174,7 +174,7 @@ void Pipelined::start_reading(int r) {
 
 // Made, and where there is a device stage also enqueued there.
 bool Pipelined::is_ready(const Iteration& it) const {
-  return it.is_made() && (!device_ || it.is_issued || it.step.fatal);
+  return it.is_round_over() && (!device_ || it.is_issued || it.step.fatal);
 }
 
 // The next ticket, oldest iteration first. Null when there is none now.
@@ -246,8 +246,8 @@ void Pipelined::finish_ticket(Iteration& it, int i, bool starved, int64_t rooms,
   close_what_is_closing();
   // There is one: this ticket's iteration is at most closing, and never the oldest then.
   Iteration& front = *ring_.front();
-  if (device_ && it.is_made()) issue_.notify_all();
-  if (front.is_starved && !front.is_made()) make_room(front);
+  if (device_ && it.is_round_over()) issue_.notify_all();
+  if (front.is_starved && !front.is_round_over()) make_room(front);
   if (front_ready()) done_.notify_all();
 }
 

@@ -58,7 +58,7 @@ class Pipelined final : public Executor {
   void issue();
   void rest(Lock& lock);
   Iteration* next_to_issue();
-  void issue(Iteration& it, Lock& lock);
+  void issue_round(Iteration& it, Lock& lock);
   Enqueued enqueue(Iteration& it);
   void land(Iteration& it, Lock& lock);
   bool make_device_room();

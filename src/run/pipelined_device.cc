@@ -17,7 +17,7 @@ void Pipelined::issue() {
   while (!stop_) {
     if (Iteration* it = next_to_issue()) {
       if (it->landing) land(*it, lock);
-      else issue(*it, lock);
+      else issue_round(*it, lock);
       continue;
     }
     rest(lock);
@@ -37,7 +37,7 @@ Iteration* Pipelined::next_to_issue() {
     if (is_ready(*it) || it->is_closing) continue;
     if (it->landing) {
       if (it->asked_at != bells_) return it.get();
-    } else if (it->is_made()) {
+    } else if (it->is_round_over()) {
       return it.get();
     } else if (it->round == 0) {
       return nullptr;
@@ -46,7 +46,7 @@ Iteration* Pipelined::next_to_issue() {
   return nullptr;
 }
 
-void Pipelined::issue(Iteration& it, Lock& lock) {
+void Pipelined::issue_round(Iteration& it, Lock& lock) {
   it.is_issuing = true;
   const auto is_awaited = [&] { return user_waits_ && &it == ring_.front().get(); };
   const bool was_awaited = is_awaited();

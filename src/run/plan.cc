@@ -90,7 +90,7 @@ void Plan::number_used() {
   for (int i = 0; i < size(); ++i) {
     PlanNode& p = nodes_[i];
     if (!p.is_used) continue;
-    if (p.is_on_device) p.place = number(device_nodes_, i);
+    if (p.is_on_device) p.device_node = number(device_nodes_, i);
     if (node(i).device == DeviceKind::kMixed) p.mixed = number(mixed_nodes_, i);
     if (checked_[i].type->kind == OperatorKind::kInput) p.input = number(inputs_, i);
     rounds = std::max(rounds, p.round + 1);

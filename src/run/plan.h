@@ -33,7 +33,7 @@ struct PlanNode {
   int fuses_into = -1;
   std::unique_ptr<Source> source;  // of a reader
   int mixed = -1;  // its number among the used mixed nodes
-  int place = -1;  // its number among the device nodes
+  int device_node = -1;  // its number among the device nodes
   int reader = -1;  // its number among the used readers
   int input = -1;  // its number among the used inputs
   std::vector<int> output_slots;  // by output: which slot of the chain it fills, -1 none

@@ -95,7 +95,7 @@ std::vector<int> Step::made() const {
 const TensorType& Step::type_on_device(const Ref& value, int i) const {
   const PlanNode& p = plan.planned(value.node);
   if (p.mixed >= 0) return pictures[i][p.mixed].type;
-  return device_work[i][p.place].types[value.output];
+  return device_work[i][p.device_node].types[value.output];
 }
 
 bool Step::is_to_rewind() const {
