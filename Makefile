@@ -71,11 +71,11 @@ cuda-release: ## the Python package for GPUs of several kinds, in build/cuda-rel
 	@tools/install.sh build
 	@$(call built,cuda-release,stoker_stage)
 
-gpu-check: ## the folder OUT= that checks Stoker on another machine's GPU, without compiler or network there
+gpu-check: ## the folder OUT= that checks Stoker on another machine's GPU, without compiler or network there (PYTHON=)
 	@tools/install.sh build test
 	@grep -qs 'STOKER_BENCH:BOOL=ON' build/cuda/CMakeCache.txt || cmake --preset cuda -DSTOKER_BENCH=ON
 	@$(call built,cuda,stoker_run_test bench_gpu_fused)
-	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) tools/gpu_check/make.sh $(OUT)
+	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) tools/gpu_check/make.sh $(OUT) $(PYTHON)
 
 arm64: ## a build for ARM64 and its C++ tests in QEMU
 	@tools/install.sh build test arm64

@@ -108,6 +108,49 @@ def test_frameworks_hand_over_where_they_are(folder: Path) -> None:
     assert result["figures"]["JAX"] == [{"test": "test_handing_over_to_jax.py", "mean": 0.5}]
 
 
+def test_a_part_alone_runs_and_the_rest_is_told(folder: Path) -> None:
+    code, result, _ = checked(folder, "--part", "cpp")
+    assert code == 0 and result["passed"]
+    assert list(result["tests"]) == ["C++: bytes, memory, limits", "fused pass"]
+    assert result["not_run"] == dict.fromkeys(
+        ["the part python", "the part sanitizer"], "not asked for"
+    )
+
+
+def test_what_was_done_is_written_when_it_is_cut_off(folder: Path) -> None:
+    (folder / "gpu_pipeline.py").write_text("import os\nos.kill(os.getppid(), 9)\n")
+    code, result, _ = checked(folder)
+    assert code == -9 and result["passed"] is None
+    assert "nvJPEG" in result["tests"] and "pipeline" not in result["tests"]
+
+
+def test_the_compilers_libraries_are_used_where_those_of_the_machine_are_too_old(
+    folder: Path,
+) -> None:
+    (folder / "gpu_pipeline.py").write_text(
+        "import json, os\nprint(json.dumps({'path': os.environ['LD_LIBRARY_PATH']}))\n"
+    )
+
+    def looked_for_first() -> str:
+        result = checked(folder, "--part", "python")[1]
+        return str(result["figures"]["pipeline"][0]["path"]).split(":")[0]
+
+    assert looked_for_first() == str(folder / "lib")
+    (folder / "lib/gcc").mkdir()
+    for name, options in (
+        ("lib/gcc/libnewer.so", ["-shared", "-fPIC"]),
+        ("bin/stoker_run_test", ["-Wl,--no-as-needed", f"-L{folder / 'lib/gcc'}", "-lnewer"]),
+    ):
+        source = "int main(void) { return 0; }" if name.startswith("bin") else "int newer;"
+        subprocess.run(
+            ["cc", "-x", "c", "-", "-o", str(folder / name), "-x", "none", *options],
+            input=source,
+            text=True,
+            check=True,
+        )
+    assert looked_for_first() == str(folder / "lib/gcc")
+
+
 def test_without_a_gpu_it_says_what_is_missing(folder: Path) -> None:
     script(folder / "bin/bench_gpu_fused", f"#!/bin/sh\necho '{NO_GPU}' >&2\nexit 1\n")
     code, result, printed = checked(folder)

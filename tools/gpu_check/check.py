@@ -3,10 +3,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the tests and benchmarks of a gpu-check folder and writes what came of them as JSON.
 
-    check.py [--simulated] [--out result.json]
+    check.py [--simulated] [--part cpp|python|sanitizer ...] [--out result.json]
 
 --simulated tries the folder itself on a machine without a GPU: then nothing is said about GPUs and
-nothing is measured. Ends with 0 when all that could run passed.
+nothing is measured. --part, which may be repeated, runs a part of it, where time is short; the
+sanitizer takes longest. The JSON is written after each test, with "passed": null until the end.
+Ends with 0 when all that could run passed.
 """
 
 from __future__ import annotations
@@ -21,11 +23,13 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
 SITE = HERE / "site"
+PARTS = ("cpp", "python", "sanitizer")
 LIMIT_S = 1200
 CPP_TESTS = ["bin/stoker_run_test", "--gtest_filter=DeviceStage.*:DeviceMemory.*:Rounds.*"]
 SANITIZERS = ("memcheck", "racecheck")
@@ -40,12 +44,26 @@ def install() -> None:
             files.extractall(SITE)
 
 
+def library_path() -> str:
+    """Where libraries are looked for: the compiler's here only if this machine's are too old.
+
+    Else what was built with newer ones, as its PyTorch may be, would meet those.
+    """
+    path = f"{HERE / 'lib'}:{os.environ.get('LD_LIBRARY_PATH', '')}"
+    env = {**os.environ, "LD_LIBRARY_PATH": path, "LD_TRACE_LOADED_OBJECTS": "1"}
+    told = subprocess.run(
+        [HERE / CPP_TESTS[0]], env=env, capture_output=True, text=True, check=False
+    )
+    return f"{HERE / 'lib/gcc'}:{path}" if "not found" in told.stdout + told.stderr else path
+
+
 def environment(simulated: bool) -> dict[str, str]:
     env = {
         **os.environ,
-        "LD_LIBRARY_PATH": f"{HERE / 'lib'}:{os.environ.get('LD_LIBRARY_PATH', '')}",
+        "LD_LIBRARY_PATH": library_path(),
         "PYTHONPATH": str(SITE),
         "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # what this machine has may want another pytest
     }
     env.pop("STOKER_SIMULATED_DEVICES", None)
     env.pop("STOKER_REQUIRE_GPU", None)
@@ -56,13 +74,15 @@ def environment(simulated: bool) -> dict[str, str]:
 
 
 class Check:
-    def __init__(self, simulated: bool) -> None:
+    def __init__(self, simulated: bool, out: Path) -> None:
         self.simulated = simulated
+        self.out = out
         self.env = environment(simulated)
         self.result: dict[str, Any] = {
             "commit": (HERE / "commit").read_text().strip(),
             "machine": platform.platform(),
             "simulated": simulated,
+            "passed": None,
             "tests": {},
             "figures": {},
             "not_run": {},
@@ -91,11 +111,16 @@ class Check:
         if code != 0:
             entry["output"] = text[-6000:]
         self.result["tests"][name] = entry
+        self.save()
         print(f"{'pass' if code == 0 else 'FAIL'}  {name}  {counts or ''}", flush=True)
 
     def leave_out(self, name: str, why: str) -> None:
         self.result["not_run"][name] = why
+        self.save()
         print(f"----  {name}: {why}", flush=True)
+
+    def save(self) -> None:
+        self.out.write_text(json.dumps(self.result, indent=1) + "\n", encoding="utf-8")
 
     def cpp_tests(self, name: str, *tool: str) -> None:
         report = HERE / "cpp.json"
@@ -107,7 +132,7 @@ class Check:
             counts = {"tests": told["tests"], "failed": told["failures"] + told["errors"]}
         self.note(name, code or int(not counts.get("tests")), counts, text)
 
-    def sanitized(self) -> None:
+    def sanitizer(self) -> None:
         """The C++ tests under the tools of CUDA's own sanitizer."""
         program = shutil.which("compute-sanitizer")
         if self.simulated or not program:
@@ -121,7 +146,8 @@ class Check:
         report = HERE / "python.xml"
         report.unlink(missing_ok=True)
         code, text = self.run(
-            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--timeout=300"]
+            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+            + ["-p", "pytest_timeout", "--timeout=300"]
             + [
                 "--import-mode=prepend",
                 "-c",
@@ -171,12 +197,13 @@ class Check:
         code, text = self.run(["bin/bench_gpu_fused", "1", "1"])
         return text.strip() if code and "there is no device" in text else ""
 
-    def without_python(self) -> None:
+    def cpp(self) -> None:
         self.cpp_tests("C++: bytes, memory, limits")
-        self.sanitized()
         self.figures("fused pass", ["bin/bench_gpu_fused"])
 
-    def with_python(self) -> None:
+    def python(self) -> None:
+        if self.python_problem:
+            return self.leave_out("everything in Python", self.python_problem)
         install()
         _, devices = self.run([sys.executable, "-c", DEVICES])
         print(devices.strip(), flush=True)
@@ -192,27 +219,31 @@ class Check:
             self.framework_tests("JAX", "jax", "gpu/test_handing_over_to_jax.py")
         self.figures("pipeline", [sys.executable, "gpu_pipeline.py", "pictures"])
 
-    def all(self) -> bool:
+    def all(self, parts: Sequence[str]) -> None:
+        self.result["passed"] = self.run_parts(parts)
+        self.save()
+
+    def run_parts(self, parts: Sequence[str]) -> bool:
         if missing := self.missing_gpu():
             self.result["missing_gpu"] = missing
             print(f"FAIL  {missing}", flush=True)
             return False
-        self.without_python()
-        if self.python_problem:
-            self.leave_out("everything in Python", self.python_problem)
-        else:
-            self.with_python()
+        for part in PARTS:
+            if part in parts:
+                getattr(self, part)()
+            else:
+                self.leave_out(f"the part {part}", "not asked for")
         return all(entry["passed_all"] for entry in self.result["tests"].values())
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--simulated", action="store_true")
+    parser.add_argument("--part", choices=PARTS, action="append")
     parser.add_argument("--out", type=Path, default=HERE / "result.json")
     arguments = parser.parse_args()
-    check = Check(arguments.simulated)
-    check.result["passed"] = check.all()
-    arguments.out.write_text(json.dumps(check.result, indent=1) + "\n", encoding="utf-8")
+    check = Check(arguments.simulated, arguments.out)
+    check.all(arguments.part or PARTS)
     passed = check.result["passed"]
     print(f"{'all passed' if passed else 'FAILED'}; written to {arguments.out}")
     sys.exit(0 if passed else 1)
