@@ -181,14 +181,14 @@ POSTERIZE = """
 
 namespace stoker::ops::augment {
 
-struct FewLevels {
-  int bits;
-  STOKER_HD void operator()(const uint8_t* in, uint8_t* out, int64_t count) const {
-    for (int64_t i = 0; i < count; ++i) out[i] = static_cast<uint8_t>(in[i] >> bits << bits);
-  }
-};
-
 struct Posterize {
+  struct FewLevels {
+    int bits;
+    STOKER_HD void operator()(const uint8_t* in, uint8_t* out, int64_t count) const {
+      for (int64_t i = 0; i < count; ++i) out[i] = static_cast<uint8_t>(in[i] >> bits << bits);
+    }
+  };
+
   int bits = 4;
   static constexpr auto schema = describe(
       "posterize", "Leaves few levels.",
@@ -229,37 +229,37 @@ MINGLE = """
 
 namespace stoker::ops::augment {
 
-struct Mingled {
-  const std::byte *first, *second;
-  Shape strides, shape, origin, full;  // of the first; of the window
-  int64_t step, count;  // of the second
-  int share;
-  uint8_t* mixed;
-  int32_t* used;
-  int64_t pieces;
-
-  Mingled(std::span<const View> in, std::span<const View> out, int share)
-      : first(in[0].as<std::byte>()), second(in[1].as<std::byte>()), strides(in[0].strides),
-        shape(out[0].shape), origin(out[0].origin), full(out[0].full), step(in[1].strides[0]),
-        count(in[1].shape[0]), share(share), mixed(out[0].as<uint8_t>()),
-        used(out[1].as<int32_t>()), pieces(shape.volume() + 1) {
-    for (int a = 0; a < shape.rank; ++a) first += (origin[a] - in[0].origin[a]) * strides[a];
-  }
-  STOKER_HD void run(int64_t k) const {
-    if (k + 1 == pieces) return void(*used = share);
-    const std::byte* from = first;
-    int64_t rest = k, number = 0, weight = 1;
-    for (int a = shape.rank - 1; a >= 0; --a) {
-      from += rest % shape[a] * strides[a];
-      number += (origin[a] + rest % shape[a]) * weight;
-      rest /= shape[a], weight *= full[a];
-    }
-    mixed[k] = static_cast<uint8_t>((static_cast<int>(*from) * share +
-        static_cast<int>(second[number % count * step]) * (16 - share)) / 16);
-  }
-};
-
 struct Mingle {
+  struct Work {
+    const std::byte *first, *second;
+    Shape strides, shape, origin, full;  // of the first; of the window
+    int64_t step, count;  // of the second
+    int share;
+    uint8_t* mixed;
+    int32_t* used;
+    int64_t pieces;
+
+    Work(std::span<const View> in, std::span<const View> out, int share)
+        : first(in[0].as<std::byte>()), second(in[1].as<std::byte>()), strides(in[0].strides),
+          shape(out[0].shape), origin(out[0].origin), full(out[0].full), step(in[1].strides[0]),
+          count(in[1].shape[0]), share(share), mixed(out[0].as<uint8_t>()),
+          used(out[1].as<int32_t>()), pieces(shape.volume() + 1) {
+      for (int a = 0; a < shape.rank; ++a) first += (origin[a] - in[0].origin[a]) * strides[a];
+    }
+    STOKER_HD void run(int64_t k) const {
+      if (k + 1 == pieces) return void(*used = share);
+      const std::byte* from = first;
+      int64_t rest = k, number = 0, weight = 1;
+      for (int a = shape.rank - 1; a >= 0; --a) {
+        from += rest % shape[a] * strides[a];
+        number += (origin[a] + rest % shape[a]) * weight;
+        rest /= shape[a], weight *= full[a];
+      }
+      mixed[k] = static_cast<uint8_t>((static_cast<int>(*from) * share +
+          static_cast<int>(second[number % count * step]) * (16 - share)) / 16);
+    }
+  };
+
   float share = 0.5f;
   static constexpr auto schema = describe(
       "mingle", "Mixes a picture with a row of numbers.",
@@ -273,14 +273,14 @@ struct Mingle {
   void infer(Inference& i) const { i.out(i.inputs[0]), i.out({DType::kInt32, "", {}}); }
   void demand(Demand& d) const { d.needed[0] = d.wanted[0]; }
   void run_cpu(Run& r) const {
-    const Mingled work(r.inputs, r.outputs, sixteenths());
+    const Work work(r.inputs, r.outputs, sixteenths());
     for (int64_t k = 0; k < work.pieces; ++k) work.run(k);
   }
   static void run_gpu(GpuRun& r, std::span<const Mingle* const> items) {
-    std::vector<Mingled> work;
+    std::vector<Work> work;
     for (size_t i = 0; i < items.size(); ++i)
       work.emplace_back(r.items[i].inputs, r.items[i].outputs, items[i]->sixteenths());
-    run_each(r, std::span<const Mingled>(work));
+    run_each(r, std::span<const Work>(work));
   }
   static std::vector<Case> cases() {
     return {{"", {"uint8 HWC [[[0], [8]]]", "uint8 [4, 2]"}, {"uint8 [[[2], [5]]]", "int32 8"}},
@@ -398,7 +398,7 @@ def wrong_operators() -> list[str]:
 def wrong_half() -> str:
     """POSTERIZE with WRONG_HALF."""
     assert RIGHT_HALF in POSTERIZE
-    text = POSTERIZE.replace(RIGHT_HALF, WRONG_HALF).replace("FewLevels", "FewWrongLevels")
+    text = POSTERIZE.replace(RIGHT_HALF, WRONG_HALF)
     return text.replace("Posterize", "PosterizeWrong").replace('"posterize"', '"posterize_wrong"')
 
 

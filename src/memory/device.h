@@ -48,7 +48,7 @@ inline constexpr size_t kMaxShared = 227 << 10;
 //   STOKER_HD void run(int phase, int64_t block, int thread, int threads, std::byte* shared) const;
 // Between two phases all threads of a block meet; within one they run in any order or at once, and
 // blocks too. Values that live from one phase to the next are in `shared` (aligned to 128 bytes,
-// undefined at first). It stands at namespace level: nvcc refuses private members.
+// undefined at first). It is not a private member: nvcc refuses those.
 //
 // erase() gives this. For a GPU `kernel` is needed too, which only nvcc can make: programs that are to
 // run there are launched with launch_blocks() of memory/block_kernel.cuh, from .cu files.

@@ -34,8 +34,8 @@ struct EachProgram {
   }
 };
 
-// Calls run(0) ... run(pieces - 1) of every item, in any order or at once. An Item is trivially copyable, stands at namespace level
-// and has `int64_t pieces` and `STOKER_HD void run(int64_t k) const`; all that it points to is on the device.
+// Calls run(0) ... run(pieces - 1) of every item, in any order or at once. An Item is trivially copyable, not
+// private, and has `int64_t pieces` and `STOKER_HD void run(int64_t k) const`; all that it points to is on the device.
 template <class Item>
 void run_each(GpuRun& r, std::span<const Item> items) {
   using Program = EachProgram<Item>;

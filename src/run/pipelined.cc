@@ -76,8 +76,8 @@ bool Pipelined::wait(int milliseconds) {
   user_waits_ = !was_ready;
   issue_.notify_all();  // who waits for room on the device tries again
   const auto comes = [&] {
-    return done_.wait_until(
-        lock, end, [&] { return front_ready() || is_stuck() || feeds_.is_at_marker(); });
+    return done_.wait_until(lock, end,
+                            [&] { return front_ready() || is_stuck() || feeds_.is_at_marker(); });
   };
   bool ready = was_ready || comes();
   if (device_ && !front_ready() && is_stuck()) {

@@ -8,18 +8,18 @@
 
 namespace stoker::ops::random {
 
-// The draw of one element.
-struct Flip {
-  Chance chance;
-  float probability;
-
-  STOKER_HD double operator()(int64_t k) {
-    chance.seek(static_cast<uint64_t>(k));
-    return chance.flip(probability) ? 1.0 : 0.0;
-  }
-};
-
 struct CoinFlip {
+  // The draw of one element.
+  struct Draw {
+    Chance chance;
+    float probability;
+
+    STOKER_HD double operator()(int64_t k) {
+      chance.seek(static_cast<uint64_t>(k));
+      return chance.flip(probability) ? 1.0 : 0.0;
+    }
+  };
+
   float probability = 0.5f;
   std::optional<Small<int64_t>> shape;
   std::optional<DType> dtype;
@@ -44,10 +44,10 @@ struct CoinFlip {
     i.out({dtype.value_or(DType::kInt32), {}, shape_asked(shape, i)});
   }
 
-  void run_cpu(Run& r) const { set_elements(r.outputs[0], Flip{r.chance, probability}); }
+  void run_cpu(Run& r) const { set_elements(r.outputs[0], Draw{r.chance, probability}); }
 
   static void run_gpu(GpuRun& r, std::span<const CoinFlip* const> items) {
-    set_elements(r, [&](size_t i) { return Flip{r.items[i].chance, items[i]->probability}; });
+    set_elements(r, [&](size_t i) { return Draw{r.items[i].chance, items[i]->probability}; });
   }
 
   static std::vector<Case> cases() {

@@ -8,21 +8,21 @@
 
 namespace stoker::ops::random {
 
-// The draw of one element: from a range, or (count > 0) one of a list.
-struct UniformDraw {
-  Chance chance;
-  float low, high;
-  const float* values;
-  uint64_t count;
-
-  STOKER_HD double operator()(int64_t k) {
-    chance.seek(static_cast<uint64_t>(k));
-    if (count == 0) return static_cast<double>(chance.uniform(low, high));
-    return static_cast<double>(values[uint64_t{chance.next()} * count >> 32]);
-  }
-};
-
 struct Uniform {
+  // The draw of one element: from a range, or (count > 0) one of a list.
+  struct Draw {
+    Chance chance;
+    float low, high;
+    const float* values;
+    uint64_t count;
+
+    STOKER_HD double operator()(int64_t k) {
+      chance.seek(static_cast<uint64_t>(k));
+      if (count == 0) return static_cast<double>(chance.uniform(low, high));
+      return static_cast<double>(values[uint64_t{chance.next()} * count >> 32]);
+    }
+  };
+
   Small<float> range = {-1, 1};
   std::optional<Small<float>> values;
   std::optional<Small<int64_t>> shape;
@@ -63,7 +63,7 @@ struct Uniform {
       if (u->values) lists.insert(lists.end(), u->values->begin(), u->values->end());
     const float* next = lists.empty() ? nullptr : r.put(std::span<const float>(lists));
     set_elements(r, [&](size_t i) {
-      const UniformDraw d = items[i]->draw(r.items[i].chance, next);
+      const Draw d = items[i]->draw(r.items[i].chance, next);
       next += d.count;
       return d;
     });
@@ -78,7 +78,7 @@ struct Uniform {
   }
 
  private:
-  UniformDraw draw(const Chance& chance, const float* list) const {
+  Draw draw(const Chance& chance, const float* list) const {
     return {chance, range[0], range[1], list, values ? values->size() : 0};
   }
 

@@ -8,15 +8,15 @@
 
 namespace stoker::ops::read {
 
-// One value for each element, or one for all.
-struct ConstantValue {
-  const double* values;
-  int64_t count;
-
-  STOKER_HD double operator()(int64_t k) const { return values[count == 1 ? 0 : k]; }
-};
-
 struct Constant {
+  // One value for each element, or one for all.
+  struct Element {
+    const double* values;
+    int64_t count;
+
+    STOKER_HD double operator()(int64_t k) const { return values[count == 1 ? 0 : k]; }
+  };
+
   std::optional<Small<float>> fdata;
   std::optional<Small<int64_t>> idata;
   std::optional<Small<int64_t>> shape;
@@ -60,7 +60,7 @@ struct Constant {
     const Constant& c = *items[0];  // all are the same: nothing is computed per sample
     std::vector<double> list;
     for (size_t i = 0; i < static_cast<size_t>(c.count()); ++i) list.push_back(c.value(i));
-    const ConstantValue all{r.put(std::span<const double>(list)), c.count()};
+    const Element all{r.put(std::span<const double>(list)), c.count()};
     set_elements(r, [&](size_t) { return all; });
   }
 
