@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "base/error.h"
+
 namespace stoker {
 namespace {
 
@@ -32,10 +34,15 @@ void each(const void* in, int64_t in_stride, void* out, int64_t out_stride, int6
     store<To>(to + i * out_stride, f(load<From>(from + i * in_stride)));
 }
 
+void check_types(DType from, DType to) {
+  if (from == DType::kNone || to == DType::kNone) throw Error("a value of no type");
+}
+
 }  // namespace
 
 void convert_row(const void* in, DType from, int64_t in_stride, void* out, DType to,
                  int64_t out_stride, int64_t n) {
+  check_types(from, to);
   with_type(from, [&]<class From>(From) {
     with_type(to, [&]<class To>(To) {
       each<To, From>(in, in_stride, out, out_stride, n, [](From v) { return convert<To>(v); });
@@ -45,6 +52,7 @@ void convert_row(const void* in, DType from, int64_t in_stride, void* out, DType
 
 void pointwise_row(const void* in, DType from, void* out, DType to, int64_t n, float sub, float mul,
                    float add) {
+  check_types(from, to);
   with_type(from, [&]<class From>(From) {
     with_type(to, [&]<class To>(To) {
       each<To, From>(in, sizeof(From), out, sizeof(To), n,

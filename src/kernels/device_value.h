@@ -50,25 +50,6 @@ STOKER_HD inline auto number(const DeviceValue& v, F&& f) {
   }
 }
 
-// Calls f with a value of the C++ type of `t`, which is not kNone.
-template <class F>
-STOKER_HD inline void on_type(DType t, F&& f) {
-  switch (t) {
-    case DType::kUint8: return f(uint8_t{});
-    case DType::kInt8: return f(int8_t{});
-    case DType::kUint16: return f(uint16_t{});
-    case DType::kInt16: return f(int16_t{});
-    case DType::kUint32: return f(uint32_t{});
-    case DType::kInt32: return f(int32_t{});
-    case DType::kUint64: return f(uint64_t{});
-    case DType::kInt64: return f(int64_t{});
-    case DType::kFloat16: return f(Half{});
-    case DType::kFloat64: return f(double{});
-    case DType::kBool: return f(Bool{});
-    default: return f(float{});
-  }
-}
-
 struct Loading {
   const std::byte* from;
   DeviceValue& v;
@@ -123,7 +104,7 @@ STOKER_HD inline DeviceValue load_value(const std::byte* from, DType type) {
   DeviceValue v;
   v.type = type;
   v.u = 0;
-  detail::on_type(type, detail::Loading{from, v});
+  with_type(type, detail::Loading{from, v});
   return v;
 }
 
@@ -134,7 +115,7 @@ STOKER_HD inline A number_of(const DeviceValue& v) {
 
 STOKER_HD inline void store_value(const DeviceValue& v, std::byte* to) {
   if (v.type == DType::kBool) store_as(to, static_cast<uint8_t>(v.f));
-  else detail::on_type(v.type, detail::Storing{to, v});
+  else with_type(v.type, detail::Storing{to, v});
 }
 
 STOKER_HD inline DeviceValue convert_value(const DeviceValue& v, DType to) {
@@ -142,7 +123,7 @@ STOKER_HD inline DeviceValue convert_value(const DeviceValue& v, DType to) {
   DeviceValue r;
   r.type = to;
   r.u = 0;
-  detail::on_type(to, detail::Converting{v, r});
+  with_type(to, detail::Converting{v, r});
   return r;
 }
 

@@ -4,7 +4,7 @@
 // One launch for a ragged batch, and the two loops that operators mostly need in it: value by value, and element by element. For the
 // .cu files of operators. Thread-safe as the GpuRun is.
 #pragma once
-#include "kernels/device_value.h"
+#include "kernels/convert.h"
 #include "kernels/strided.h"
 #include "kernels/vector_access.h"
 #include "memory/block_kernel.cuh"
@@ -83,7 +83,7 @@ struct SetElements {
     const int64_t first = k * kRow, rest = elements - first;
     const int count = rest < kRow ? static_cast<int>(rest) : kRow;
     for (int e = 0; e < count; ++e) number[e] = v(first + e);
-    detail::on_type(dtype, StoreElements{number, to + first * size, count});
+    with_type(dtype, StoreElements{number, to + first * size, count});
   }
 };
 
