@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The objects of the stand-in for nvJPEG. One thread at a time uses an object, but for the library.
+// The objects of the stand-in for nvJPEG. One thread at a time uses an object, but for an instance of nvJPEG.
 #pragma once
 #include <atomic>
 
@@ -12,8 +12,8 @@ namespace stoker::fake::objects {
 
 using namespace stoker::nvjpeg;
 
-struct Library {
-  static constexpr const char* kKind = "library";
+struct Instance {
+  static constexpr const char* kKind = "instance";
   Backend backend = kDefaultBackend;
   unsigned flags = 0;
   Allocator device = {}, pinned = {};
@@ -50,7 +50,7 @@ struct OnDevice : Memory {
 
 struct Bitstream {
   static constexpr const char* kKind = "bitstream";
-  Library* library = nullptr;
+  Instance* instance = nullptr;
   test::File file;  // its bytes at the time
   const unsigned char* data = nullptr;
   int frame = 0;  // the marker of its frame header
@@ -58,18 +58,18 @@ struct Bitstream {
 };
 struct Params {
   static constexpr const char* kKind = "parameters";
-  Library* library = nullptr;
+  Instance* instance = nullptr;
   OutputFormat format = kRgbInterleaved;
   int roi[4] = {0, 0, -1, -1};
 };
 struct Decoder {
   static constexpr const char* kKind = "decoder";
-  Library* library = nullptr;
+  Instance* instance = nullptr;
   Backend backend = kDefaultBackend;
 };
 struct State {
   static constexpr const char* kKind = "state";
-  Library* library = nullptr;
+  Instance* instance = nullptr;
   Decoder* decoder = nullptr;  // null: of batches
   Pinned* pinned = nullptr;
   OnDevice* device = nullptr;

@@ -69,7 +69,7 @@ Status dropped(Handle handle, const char* where) {
     std::lock_guard lock(mutex);
     nvjpeg().alive.erase(object);
   }
-  if constexpr (requires { object->library; }) --object->library->users;
+  if constexpr (requires { object->instance; }) --object->instance->users;
   if constexpr (requires { object->free(nullptr); }) object->free(nullptr);
   if constexpr (requires { object->batch_memory; }) object->batch_memory.free(nullptr);
   delete object;
@@ -119,55 +119,55 @@ struct Call {
   }
 
   static Status create(Backend backend, Allocator* device, Allocator* pinned, unsigned flags,
-                       LibraryHandle* library) {
+                       InstanceHandle* instance) {
     if (!device || !pinned) return kInvalidParameter;
     if (backend == kHardware && !nvjpeg().has_hardware) return kArchMismatch;
     const Status s = noted("nvjpegCreateExV2");
     if (s != kSuccess) return s;
     nvjpeg().flags[backend] = flags;
-    auto* object = new Library;
+    auto* object = new Instance;
     object->backend = backend, object->flags = flags;
     object->device = *device, object->pinned = *pinned;
-    made<Library>(library, object);
+    made<Instance>(instance, object);
     return s;
   }
-  static Status destroy(LibraryHandle library) {
-    return dropped<Library>(library, "nvjpegDestroy");
+  static Status destroy(InstanceHandle instance) {
+    return dropped<Instance>(instance, "nvjpegDestroy");
   }
 
   template <class T, class Handle>
-  static Status create_of(LibraryHandle library, Handle* handle, T* object, const char* where) {
-    auto* l = known<Library>(library, where);
-    const Status s = l ? noted(where) : kInvalidParameter;
+  static Status create_of(InstanceHandle instance, Handle* handle, T* object, const char* where) {
+    auto* i = known<Instance>(instance, where);
+    const Status s = i ? noted(where) : kInvalidParameter;
     if (s != kSuccess) {
       delete object;
       return s;
     }
-    if constexpr (requires { object->library; }) {
-      object->library = l;
-      ++l->users;
+    if constexpr (requires { object->instance; }) {
+      object->instance = i;
+      ++i->users;
     }
     made<T>(handle, object);
     return s;
   }
-  static Status create_bitstream(LibraryHandle library, BitstreamHandle* b) {
-    return create_of<Bitstream>(library, b, new Bitstream, "nvjpegJpegStreamCreate");
+  static Status create_bitstream(InstanceHandle instance, BitstreamHandle* b) {
+    return create_of<Bitstream>(instance, b, new Bitstream, "nvjpegJpegStreamCreate");
   }
   static Status destroy_bitstream(BitstreamHandle b) {
     return dropped<Bitstream>(b, "nvjpegJpegStreamDestroy");
   }
-  static Status parse(LibraryHandle library, const unsigned char* data, size_t size, int, int,
+  static Status parse(InstanceHandle instance, const unsigned char* data, size_t size, int, int,
                       BitstreamHandle bitstream) {
     auto* b = known<Bitstream>(bitstream, "parse");
-    if (!b || b->library != known<Library>(library, "parse")) return kInvalidParameter;
+    if (!b || b->instance != known<Instance>(instance, "parse")) return kInvalidParameter;
     const Status s = noted("nvjpegJpegStreamParse");
     if (s != kSuccess) return s;
     b->data = data;
     b->file.assign(data, data + size);
     return read_frame(*b) ? kSuccess : kBadJpeg;
   }
-  static Status create_params(LibraryHandle library, ParamsHandle* p) {
-    return create_of<Params>(library, p, new Params, "nvjpegDecodeParamsCreate");
+  static Status create_params(InstanceHandle instance, ParamsHandle* p) {
+    return create_of<Params>(instance, p, new Params, "nvjpegDecodeParamsCreate");
   }
   static Status destroy_params(ParamsHandle p) {
     return dropped<Params>(p, "nvjpegDecodeParamsDestroy");
@@ -184,8 +184,8 @@ struct Call {
     p->roi[0] = x, p->roi[1] = y, p->roi[2] = width, p->roi[3] = height;
     return noted("nvjpegDecodeParamsSetROI");
   }
-  static Status create_decoder(LibraryHandle library, Backend backend, DecoderHandle* d) {
-    return create_of<Decoder>(library, d, new Decoder{nullptr, backend}, "nvjpegDecoderCreate");
+  static Status create_decoder(InstanceHandle instance, Backend backend, DecoderHandle* d) {
+    return create_of<Decoder>(instance, d, new Decoder{nullptr, backend}, "nvjpegDecoderCreate");
   }
   static Status destroy_decoder(DecoderHandle d) {
     return dropped<Decoder>(d, "nvjpegDecoderDestroy");
@@ -201,23 +201,23 @@ struct Call {
     *not_ = b->frame > 0xC2 || (is_progressive && d->backend == kGpuHybrid) || !is_done(*p);
     return noted("nvjpegDecoderJpegSupported");
   }
-  static Status create_state(LibraryHandle library, DecoderHandle decoder, StateHandle* s) {
+  static Status create_state(InstanceHandle instance, DecoderHandle decoder, StateHandle* s) {
     auto* state = new State;
     state->decoder = known<Decoder>(decoder, "create_state");
-    return create_of<State>(library, s, state, "nvjpegDecoderStateCreate");
+    return create_of<State>(instance, s, state, "nvjpegDecoderStateCreate");
   }
-  static Status create_batch_state(LibraryHandle library, StateHandle* s) {
-    auto* l = known<Library>(library, "create_batch_state");
+  static Status create_batch_state(InstanceHandle instance, StateHandle* s) {
+    auto* i = known<Instance>(instance, "create_batch_state");
     auto* state = new State;
-    if (l) state->batch_memory.allocator = l->device;
-    return create_of<State>(library, s, state, "nvjpegJpegStateCreate");
+    if (i) state->batch_memory.allocator = i->device;
+    return create_of<State>(instance, s, state, "nvjpegJpegStateCreate");
   }
   static Status destroy_state(StateHandle s) { return dropped<State>(s, "nvjpegJpegStateDestroy"); }
 
-  static Status create_pinned(LibraryHandle library, Allocator* a, PinnedHandle* p) {
+  static Status create_pinned(InstanceHandle instance, Allocator* a, PinnedHandle* p) {
     auto* pinned = new Pinned;
     pinned->allocator = *a;
-    return create_of<Pinned>(library, p, pinned, "nvjpegBufferPinnedCreateV2");
+    return create_of<Pinned>(instance, p, pinned, "nvjpegBufferPinnedCreateV2");
   }
   static Status retrieve_pinned(PinnedHandle pinned, size_t* size, void** data) {
     auto* p = known<Pinned>(pinned, "retrieve_pinned");
@@ -228,10 +228,10 @@ struct Call {
   static Status destroy_pinned(PinnedHandle p) {
     return dropped<Pinned>(p, "nvjpegBufferPinnedDestroy");
   }
-  static Status create_device(LibraryHandle library, Allocator* a, DeviceHandle* d) {
+  static Status create_device(InstanceHandle instance, Allocator* a, DeviceHandle* d) {
     auto* device = new OnDevice;
     device->allocator = *a;
-    return create_of<OnDevice>(library, d, device, "nvjpegBufferDeviceCreateV2");
+    return create_of<OnDevice>(instance, d, device, "nvjpegBufferDeviceCreateV2");
   }
   static Status destroy_device(DeviceHandle d) {
     return dropped<OnDevice>(d, "nvjpegBufferDeviceDestroy");
@@ -249,15 +249,15 @@ struct Call {
     return noted("nvjpegStateAttachDeviceBuffer");
   }
 
-  static Status decode_host(LibraryHandle library, DecoderHandle decoder, StateHandle state,
+  static Status decode_host(InstanceHandle instance, DecoderHandle decoder, StateHandle state,
                             ParamsHandle params, BitstreamHandle bitstream) {
     const char* where = "nvjpegDecodeJpegHost";
-    auto* l = known<Library>(library, where);
+    auto* i = known<Instance>(instance, where);
     auto* d = known<Decoder>(decoder, where);
     auto* s = known<State>(state, where);
     auto* p = known<Params>(params, where);
     auto* b = known<Bitstream>(bitstream, where);
-    if (!l || !d || !s || !p || !b || s->decoder != d || !s->pinned) return kInvalidParameter;
+    if (!i || !d || !s || !p || !b || s->decoder != d || !s->pinned) return kInvalidParameter;
     if (s->in_flight || s->pinned->in_flight)
       misused("decode_host: the device works with the state");
     const Status status = noted(where);
@@ -283,12 +283,12 @@ struct Call {
     return kSuccess;
   }
 
-  static Status transfer(LibraryHandle library, DecoderHandle decoder, StateHandle state,
+  static Status transfer(InstanceHandle instance, DecoderHandle decoder, StateHandle state,
                          BitstreamHandle bitstream, cudaStream_t stream) {
     const char* where = "nvjpegDecodeJpegTransferToDevice";
     auto* s = known<State>(state, where);
     auto* b = known<Bitstream>(bitstream, where);
-    if (!known<Library>(library, where) || !known<Decoder>(decoder, where) || !s || !b ||
+    if (!known<Instance>(instance, where) || !known<Decoder>(decoder, where) || !s || !b ||
         !s->device || !s->is_decoded)
       return kInvalidParameter;
     if (b != s->bitstream) misused("transfer: another bitstream");
@@ -309,11 +309,11 @@ struct Call {
     return kSuccess;
   }
 
-  static Status decode_device(LibraryHandle library, DecoderHandle decoder, StateHandle state,
+  static Status decode_device(InstanceHandle instance, DecoderHandle decoder, StateHandle state,
                               Image* image, cudaStream_t) {
     const char* where = "nvjpegDecodeJpegDevice";
     auto* s = known<State>(state, where);
-    if (!known<Library>(library, where) || !known<Decoder>(decoder, where) || !s ||
+    if (!known<Instance>(instance, where) || !known<Decoder>(decoder, where) || !s ||
         !s->is_transferred)
       return kInvalidParameter;
     const Status status = noted(where);
@@ -327,31 +327,31 @@ struct Call {
     return kSuccess;
   }
 
-  static Status batch_supports(LibraryHandle library, BitstreamHandle bitstream,
+  static Status batch_supports(InstanceHandle instance, BitstreamHandle bitstream,
                                ParamsHandle params, int* not_) {
     const char* where = "nvjpegDecodeBatchedSupportedEx";
     auto* b = known<Bitstream>(bitstream, where);
     auto* p = known<Params>(params, where);
-    if (!known<Library>(library, where) || !b || !p) return kInvalidParameter;
+    if (!known<Instance>(instance, where) || !b || !p) return kInvalidParameter;
     *not_ = b->frame != 0xC0 || !is_done(*p);
     return noted(where);
   }
-  static Status begin_batch(LibraryHandle library, StateHandle state, int size, int,
+  static Status begin_batch(InstanceHandle instance, StateHandle state, int size, int,
                             OutputFormat format) {
     const char* where = "nvjpegDecodeBatchedInitialize";
     auto* s = known<State>(state, where);
-    if (!known<Library>(library, where) || !s || s->decoder || size < 1) return kInvalidParameter;
+    if (!known<Instance>(instance, where) || !s || s->decoder || size < 1) return kInvalidParameter;
     if (s->in_flight) misused("begin_batch: the device works with the state");
     s->batch = size, s->format = format;
     return noted(where);
   }
-  static Status decode_batch(LibraryHandle library, StateHandle state,
+  static Status decode_batch(InstanceHandle instance, StateHandle state,
                              const unsigned char* const* data, const size_t* sizes, Image* images,
                              ParamsHandle* params, cudaStream_t stream) {
     const char* where = "nvjpegDecodeBatchedEx";
-    auto* l = known<Library>(library, where);
+    auto* i = known<Instance>(instance, where);
     auto* s = known<State>(state, where);
-    if (!l || !s || l->backend != kHardware || s->batch < 1) return kInvalidParameter;
+    if (!i || !s || i->backend != kHardware || s->batch < 1) return kInvalidParameter;
     const Status status = noted(where);
     if (status != kSuccess) return status;
     if (!s->batch_memory.grow(100, stream)) return kAllocatorFailure;

@@ -29,7 +29,7 @@ struct NvJpeg {
   std::set<std::string> absent;  // functions that the library lacks
   std::map<std::string, std::vector<int>> errors;  // by function: for its next calls
   std::map<std::string, int> calls;
-  std::map<nvjpeg::Backend, unsigned> flags;  // of the last library handle
+  std::map<nvjpeg::Backend, unsigned> flags;  // of the last instance
   std::vector<DecodedPicture> decoded;
   std::vector<std::string> misuse;
   std::map<void*, std::string> alive;  // objects and their kinds

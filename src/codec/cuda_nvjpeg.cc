@@ -100,38 +100,34 @@ class NvJpeg final : public DeviceDecoder {
   static void set_window(const Prepared& p, bool is_whole) {
     const Wish& w = p.wish;
     const Functions& call = p.lease->engine->call();
-    auto* const params = p.lease->slot->params.get();
+    auto* const params = p.lease->objects->params.get();
     p.lease->check(is_whole ? call.set_roi(params, 0, 0, -1, -1)
                             : call.set_roi(params, w.x, w.y, w.columns, w.rows));
   }
 
-  // Whether a decoder takes the picture: ask(&is_not). Note [Windows of nvJPEG]
-  template <class Ask>
-  static bool is_taken(Prepared& p, Ask ask) {
-    const auto is_yes = [&] {
-      int is_not = 1;
-      p.lease->check(ask(&is_not));
-      return !is_not;
-    };
+  // Sets what is decoded, the window of the wish or the whole, as Note [Windows of nvJPEG] says; supports() tells of what is set.
+  // False: not the whole.
+  template <class Supports>
+  static bool choose_window(Prepared& p, Supports supports) {
     set_window(p, true);
-    if (!is_yes()) return false;
-    if (p.is_cut || p.wish.is_whole()) return true;
+    if (!supports()) return false;
+    if (p.decodes_whole || p.wish.is_whole()) return true;
     set_window(p, false);
-    if (is_yes()) return true;
-    p.is_cut = true;
+    if (supports()) return true;
+    p.decodes_whole = true;
     set_window(p, true);
     return true;
   }
 
   static std::unique_ptr<Prepared> begin(const std::shared_ptr<Engine>& engine,
-                                         std::unique_ptr<Slot> slot, const Wish& wish,
+                                         std::unique_ptr<PictureObjects> objects, const Wish& wish,
                                          Backend backend) {
     auto p = std::make_unique<Prepared>();
-    p->lease = std::make_shared<Lease>(engine, std::move(slot));
+    p->lease = std::make_shared<Lease>(engine, std::move(objects));
     p->wish = wish;
     p->backend = backend;
-    p->is_cut = !wish.is_whole() && !engine->windows_are_exact(wish.has_chroma);
-    p->lease->check(engine->call().set_output_format(p->lease->slot->params.get(), wish.format));
+    p->decodes_whole = !wish.is_whole() && !engine->windows_are_exact(wish.has_chroma);
+    p->lease->check(engine->call().set_output_format(p->lease->objects->params.get(), wish.format));
     return p;
   }
 
@@ -140,16 +136,18 @@ class NvJpeg final : public DeviceDecoder {
                                                            const DecodeRequest& r, const Wish& wish,
                                                            HostPool& pool) {
     if (!engine->hardware() || !is_in_share(r.bytes, r.options.hardware_share)) return nullptr;
-    auto p = begin(engine, engine->take_hardware_slot(), wish, kHardware);
-    const Slot& slot = *p->lease->slot;
+    auto p = begin(engine, engine->take_hardware_objects(), wish, kHardware);
+    const PictureObjects& objects = *p->lease->objects;
     const Functions& call = engine->call();
-    p->lease->check(
-        call.parse(engine->hardware(), r.bytes.data(), r.bytes.size(), 0, 0, slot.bitstream.get()));
-    const bool is_for_it = is_taken(*p, [&](int* is_not) {
-      return call.batch_supports(engine->hardware(), slot.bitstream.get(), slot.params.get(),
-                                 is_not);
-    });
-    if (!is_for_it) return nullptr;
+    p->lease->check(call.parse(engine->hardware(), r.bytes.data(), r.bytes.size(), 0, 0,
+                               objects.bitstream.get()));
+    const auto supports = [&] {
+      int is_not = 1;
+      p->lease->check(call.batch_supports(engine->hardware(), objects.bitstream.get(),
+                                          objects.params.get(), &is_not));
+      return !is_not;
+    };
+    if (!choose_window(*p, supports)) return nullptr;
     p->lease->keep(r.bytes, 0, pool);
     return p;
   }
@@ -158,25 +156,26 @@ class NvJpeg final : public DeviceDecoder {
                                                          const DecodeRequest& r, const Wish& wish,
                                                          HostPool& pool) {
     const bool is_large = wish.pixels() > r.options.most_host_huffman && !wish.is_progressive;
-    auto p = begin(engine, engine->take_slot(), wish, is_large ? kGpuHybrid : kHybrid);
+    auto p = begin(engine, engine->take_objects(), wish, is_large ? kGpuHybrid : kHybrid);
     Lease& lease = *p->lease;
-    Slot& slot = *lease.slot;
+    PictureObjects& objects = *lease.objects;
     // Coefficients of two bytes, those of chroma at half the resolution or less, as in most pictures.
     const auto coefficients = static_cast<size_t>(wish.pixels() * (wish.has_chroma ? 3 : 2));
     lease.keep(r.bytes, is_large ? r.bytes.size() : coefficients, pool);
     const Functions& call = engine->call();
     lease.check(call.parse(engine->handle(), lease.data(), lease.bytes->size(), 0, 0,
-                           slot.bitstream.get()));
-    const auto is_for = [&](Backend b) {
-      return is_taken(*p, [&](int* is_not) {
-        return call.supports(engine->decoder(b), slot.bitstream.get(), slot.params.get(), is_not);
-      });
+                           objects.bitstream.get()));
+    const auto supports = [&] {
+      int is_not = 1;
+      lease.check(call.supports(engine->decoder(p->backend), objects.bitstream.get(),
+                                objects.params.get(), &is_not));
+      return !is_not;
     };
-    if (p->backend == kGpuHybrid && !is_for(kGpuHybrid)) p->backend = kHybrid;
-    if (p->backend == kHybrid && !is_for(kHybrid)) return nullptr;
+    if (is_large && !choose_window(*p, supports)) p->backend = kHybrid;
+    if (p->backend == kHybrid && !choose_window(*p, supports)) return nullptr;
     lease.check(call.decode_host(engine->handle(), engine->decoder(p->backend),
-                                 engine->state(slot, p->backend), slot.params.get(),
-                                 slot.bitstream.get()));
+                                 engine->state(objects, p->backend), objects.params.get(),
+                                 objects.bitstream.get()));
     return p;
   }
 
@@ -186,15 +185,15 @@ class NvJpeg final : public DeviceDecoder {
     Engine& engine = *lease.engine;
     const Functions& call = engine.call();
     auto* const native = native_stream(stream);
-    const auto whole = p.is_cut ? acquire(stream, Target::bytes_of(job), *memory_)
-                                : std::shared_ptr<DeviceBuffer>();
+    const auto whole = p.decodes_whole ? acquire(stream, Target::bytes_of(job), *memory_)
+                                       : std::shared_ptr<DeviceBuffer>();
     Target target(stream, job, whole ? whole->data() : nullptr);
     try {
-      auto* const state = engine.state(*lease.slot, p.backend);
+      auto* const state = engine.state(*lease.objects, p.backend);
       auto* const decoder = engine.decoder(p.backend);
       lease.check(call.attach_device(state, engine.device_buffer(stream)));
       lease.check(
-          call.transfer(engine.handle(), decoder, state, lease.slot->bitstream.get(), native));
+          call.transfer(engine.handle(), decoder, state, lease.objects->bitstream.get(), native));
       lease.check(call.decode_device(engine.handle(), decoder, state, &target.image(), native));
     } catch (const Refusal&) {
       return false;
@@ -228,18 +227,18 @@ class NvJpeg final : public DeviceDecoder {
       held.push_back(batch);
       size_t bytes = 0;
       for (size_t k : group) bytes += Target::bytes_of(jobs[k]);
-      std::byte* beside = batch->room(stream, bytes, *memory_);
+      std::byte* staging = batch->room(stream, bytes, *memory_);
       for (size_t k : group) {
         const Lease& lease = *prepared(jobs[k]).lease;
-        targets.emplace_back(stream, jobs[k], beside);
-        beside += Target::bytes_of(jobs[k]);
+        targets.emplace_back(stream, jobs[k], staging);
+        staging += Target::bytes_of(jobs[k]);
         batch->data.push_back(lease.data());
         batch->sizes.push_back(lease.bytes->size());
         batch->images.push_back(targets.back().image());
-        batch->params.push_back(lease.slot->params.get());
+        batch->params.push_back(lease.objects->params.get());
       }
       const Engine& engine = *batch->engine;
-      auto* const state = batch->state->state.get();
+      auto* const state = batch->objects->state.get();
       batch->check(engine.call().begin_batch(engine.hardware(), state,
                                              static_cast<int>(group.size()), 1, batch->format));
       batch->check(engine.call().decode_batch(engine.hardware(), state, batch->data.data(),
@@ -257,8 +256,8 @@ class NvJpeg final : public DeviceDecoder {
   const std::shared_ptr<const Library> library_;
   std::mutex decoding_;  // while pictures are enqueued
   std::mutex mutex_;
-  std::array<std::shared_ptr<Engine>, 2>
-      engines_;  // by Engine's `interpolates`; the first is guarded by mutex_
+  // By Engine's `interpolates`; the first is guarded by mutex_.
+  std::array<std::shared_ptr<Engine>, 2> engines_;
 };
 
 }  // namespace

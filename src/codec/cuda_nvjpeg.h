@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// nvJPEG as the decoder of an NVIDIA GPU. Thread-safe.
+// nvJPEG as the decoder of an NVIDIA GPU. Thread-safe as DeviceDecoder is: decode() is for one thread at a time.
 //
 // Note [Who decodes a picture]
 // That follows from its bytes and what is asked for, never from time, memory or what else is in the batch, as nvJPEG's pixels are not

@@ -23,7 +23,7 @@ enum Status : int {
 enum Backend : int { kDefaultBackend = 0, kHybrid = 1, kGpuHybrid = 2, kHardware = 3 };
 enum OutputFormat : int { kY = 2, kRgbInterleaved = 5, kBgrInterleaved = 6 };
 
-// Of a library handle.
+// Of an instance (nvjpegHandle_t).
 inline constexpr unsigned kStrictFlag = 4;  // bytes that do not follow the standard are errors
 inline constexpr unsigned kInterpolateFlag = 32;  // chroma is upsampled smoothly
 
@@ -42,14 +42,14 @@ struct Allocator {
 };
 
 // Opaque, as the library's own.
-struct LibraryObject;
+struct InstanceObject;
 struct StateObject;
 struct DecoderObject;
 struct BitstreamObject;
 struct ParamsObject;
 struct PinnedObject;
 struct DeviceObject;
-using LibraryHandle = LibraryObject*;
+using InstanceHandle = InstanceObject*;
 using StateHandle = StateObject*;
 using DecoderHandle = DecoderObject*;
 using BitstreamHandle = BitstreamObject*;
@@ -62,52 +62,52 @@ using DeviceHandle = DeviceObject*;
   X(get_property, nvjpegGetProperty, (int property, int* value))                                   \
   X(create, nvjpegCreateExV2,                                                                      \
     (Backend backend, Allocator * device, Allocator * pinned, unsigned flags,                      \
-     LibraryHandle* library))                                                                      \
-  X(destroy, nvjpegDestroy, (LibraryHandle library))                                               \
+     InstanceHandle* instance))                                                                    \
+  X(destroy, nvjpegDestroy, (InstanceHandle instance))                                             \
   X(create_bitstream, nvjpegJpegStreamCreate,                                                      \
-    (LibraryHandle library, BitstreamHandle * bitstream))                                          \
+    (InstanceHandle instance, BitstreamHandle * bitstream))                                        \
   X(destroy_bitstream, nvjpegJpegStreamDestroy, (BitstreamHandle bitstream))                       \
   X(parse, nvjpegJpegStreamParse,                                                                  \
-    (LibraryHandle library, const unsigned char* data, size_t size, int save_metadata,             \
+    (InstanceHandle instance, const unsigned char* data, size_t size, int save_metadata,           \
      int save_bitstream, BitstreamHandle bitstream))                                               \
-  X(create_params, nvjpegDecodeParamsCreate, (LibraryHandle library, ParamsHandle * params))       \
+  X(create_params, nvjpegDecodeParamsCreate, (InstanceHandle instance, ParamsHandle * params))     \
   X(destroy_params, nvjpegDecodeParamsDestroy, (ParamsHandle params))                              \
   X(set_output_format, nvjpegDecodeParamsSetOutputFormat,                                          \
     (ParamsHandle params, OutputFormat format))                                                    \
   X(set_roi, nvjpegDecodeParamsSetROI, (ParamsHandle params, int x, int y, int width, int height)) \
   X(create_decoder, nvjpegDecoderCreate,                                                           \
-    (LibraryHandle library, Backend backend, DecoderHandle * decoder))                             \
+    (InstanceHandle instance, Backend backend, DecoderHandle * decoder))                           \
   X(destroy_decoder, nvjpegDecoderDestroy, (DecoderHandle decoder))                                \
   X(supports, nvjpegDecoderJpegSupported,                                                          \
     (DecoderHandle decoder, BitstreamHandle bitstream, ParamsHandle params, int* is_not))          \
   X(create_state, nvjpegDecoderStateCreate,                                                        \
-    (LibraryHandle library, DecoderHandle decoder, StateHandle * state))                           \
-  X(create_batch_state, nvjpegJpegStateCreate, (LibraryHandle library, StateHandle * state))       \
+    (InstanceHandle instance, DecoderHandle decoder, StateHandle * state))                         \
+  X(create_batch_state, nvjpegJpegStateCreate, (InstanceHandle instance, StateHandle * state))     \
   X(destroy_state, nvjpegJpegStateDestroy, (StateHandle state))                                    \
   X(create_pinned, nvjpegBufferPinnedCreateV2,                                                     \
-    (LibraryHandle library, Allocator * allocator, PinnedHandle * buffer))                         \
+    (InstanceHandle instance, Allocator * allocator, PinnedHandle * buffer))                       \
   X(retrieve_pinned, nvjpegBufferPinnedRetrieve, (PinnedHandle buffer, size_t* size, void** data)) \
   X(destroy_pinned, nvjpegBufferPinnedDestroy, (PinnedHandle buffer))                              \
   X(create_device, nvjpegBufferDeviceCreateV2,                                                     \
-    (LibraryHandle library, Allocator * allocator, DeviceHandle * buffer))                         \
+    (InstanceHandle instance, Allocator * allocator, DeviceHandle * buffer))                       \
   X(destroy_device, nvjpegBufferDeviceDestroy, (DeviceHandle buffer))                              \
   X(attach_pinned, nvjpegStateAttachPinnedBuffer, (StateHandle state, PinnedHandle buffer))        \
   X(attach_device, nvjpegStateAttachDeviceBuffer, (StateHandle state, DeviceHandle buffer))        \
   X(decode_host, nvjpegDecodeJpegHost,                                                             \
-    (LibraryHandle library, DecoderHandle decoder, StateHandle state, ParamsHandle params,         \
+    (InstanceHandle instance, DecoderHandle decoder, StateHandle state, ParamsHandle params,       \
      BitstreamHandle bitstream))                                                                   \
   X(transfer, nvjpegDecodeJpegTransferToDevice,                                                    \
-    (LibraryHandle library, DecoderHandle decoder, StateHandle state, BitstreamHandle bitstream,   \
+    (InstanceHandle instance, DecoderHandle decoder, StateHandle state, BitstreamHandle bitstream, \
      cudaStream_t stream))                                                                         \
   X(decode_device, nvjpegDecodeJpegDevice,                                                         \
-    (LibraryHandle library, DecoderHandle decoder, StateHandle state, Image * image,               \
+    (InstanceHandle instance, DecoderHandle decoder, StateHandle state, Image * image,             \
      cudaStream_t stream))                                                                         \
   X(batch_supports, nvjpegDecodeBatchedSupportedEx,                                                \
-    (LibraryHandle library, BitstreamHandle bitstream, ParamsHandle params, int* is_not))          \
+    (InstanceHandle instance, BitstreamHandle bitstream, ParamsHandle params, int* is_not))        \
   X(begin_batch, nvjpegDecodeBatchedInitialize,                                                    \
-    (LibraryHandle library, StateHandle state, int size, int threads, OutputFormat format))        \
+    (InstanceHandle instance, StateHandle state, int size, int threads, OutputFormat format))      \
   X(decode_batch, nvjpegDecodeBatchedEx,                                                           \
-    (LibraryHandle library, StateHandle state, const unsigned char* const* data,                   \
+    (InstanceHandle instance, StateHandle state, const unsigned char* const* data,                 \
      const size_t* sizes, Image* images, ParamsHandle* params, cudaStream_t stream))
 
 struct Functions {

@@ -20,8 +20,8 @@ Engine::Engine(std::shared_ptr<const Library> library, std::shared_ptr<const Dev
       interpolates_(interpolates),
       memory_(std::move(memory)) {
   const unsigned flags = kStrictFlag | (interpolates ? kInterpolateFlag : 0);
-  auto library_with = [&](Backend backend) {
-    return Owned<LibraryHandle>(call().destroy, [&](LibraryHandle* h) {
+  auto instance_with = [&](Backend backend) {
+    return Owned<InstanceHandle>(call().destroy, [&](InstanceHandle* h) {
       return call().create(backend, memory_.on_device(), memory_.pinned(), flags, h);
     });
   };
@@ -30,11 +30,11 @@ Engine::Engine(std::shared_ptr<const Library> library, std::shared_ptr<const Dev
       return call().create_decoder(general_.get(), backend, h);
     });
   };
-  general_ = library_with(kDefaultBackend);
+  general_ = instance_with(kDefaultBackend);
   hybrid_ = decoder_with(kHybrid);
   gpu_hybrid_ = decoder_with(kGpuHybrid);
   try {
-    hardware_ = library_with(kHardware);
+    hardware_ = instance_with(kHardware);
   } catch (const Refusal&) {
     hardware_.reset();  // most GPUs have no such engine
   }
@@ -50,9 +50,9 @@ Engine::~Engine() {
 }
 
 void Engine::drop_idle() {
-  slots_.clear();
-  hardware_slots_.clear();
-  batch_states_.clear();
+  objects_.clear();
+  hardware_objects_.clear();
+  batch_objects_.clear();
 }
 
 void Engine::trim() {
@@ -65,56 +65,56 @@ bool Engine::windows_are_exact(bool has_chroma) const {
   return !has_chroma || !interpolates_ || library_->version >= kExactWindows;
 }
 
-std::unique_ptr<Slot> Engine::make_slot(LibraryHandle library) const {
-  auto slot = std::make_unique<Slot>();
-  slot->bitstream = {call().destroy_bitstream,
-                     [&](BitstreamHandle* h) { return call().create_bitstream(library, h); }};
-  slot->params = {call().destroy_params,
-                  [&](ParamsHandle* h) { return call().create_params(library, h); }};
-  return slot;
+std::unique_ptr<PictureObjects> Engine::make_objects(InstanceHandle instance) const {
+  auto objects = std::make_unique<PictureObjects>();
+  objects->bitstream = {call().destroy_bitstream,
+                        [&](BitstreamHandle* h) { return call().create_bitstream(instance, h); }};
+  objects->params = {call().destroy_params,
+                     [&](ParamsHandle* h) { return call().create_params(instance, h); }};
+  return objects;
 }
 
-std::unique_ptr<Slot> Engine::take_slot() {
-  if (std::unique_ptr<Slot> slot = slots_.take()) {
+std::unique_ptr<PictureObjects> Engine::take_objects() {
+  if (std::unique_ptr<PictureObjects> objects = objects_.take()) {
     size_t size = 0;
     void* data = nullptr;
-    check(call().retrieve_pinned(slot->pinned.get(), &size, &data));
-    if (size <= kMostKept) return slot;
+    check(call().retrieve_pinned(objects->pinned.get(), &size, &data));
+    if (size <= kMostKept) return objects;
   }
-  std::unique_ptr<Slot> slot = make_slot(handle());
-  slot->pinned = {call().destroy_pinned, [&](PinnedHandle* h) {
-                    return call().create_pinned(handle(), memory_.pinned(), h);
-                  }};
-  return slot;
+  std::unique_ptr<PictureObjects> objects = make_objects(handle());
+  objects->pinned = {call().destroy_pinned, [&](PinnedHandle* h) {
+                       return call().create_pinned(handle(), memory_.pinned(), h);
+                     }};
+  return objects;
 }
 
-std::unique_ptr<Slot> Engine::take_hardware_slot() {
-  std::unique_ptr<Slot> slot = hardware_slots_.take();
-  return slot ? std::move(slot) : make_slot(hardware());
+std::unique_ptr<PictureObjects> Engine::take_hardware_objects() {
+  std::unique_ptr<PictureObjects> objects = hardware_objects_.take();
+  return objects ? std::move(objects) : make_objects(hardware());
 }
 
-std::unique_ptr<BatchState> Engine::take_batch_state() {
-  if (std::unique_ptr<BatchState> s = batch_states_.take()) return s;
-  auto made = std::make_unique<BatchState>();
+std::unique_ptr<BatchObjects> Engine::take_batch_objects() {
+  if (std::unique_ptr<BatchObjects> s = batch_objects_.take()) return s;
+  auto made = std::make_unique<BatchObjects>();
   made->state = {call().destroy_state,
                  [&](StateHandle* h) { return call().create_batch_state(hardware(), h); }};
   return made;
 }
 
-StateHandle Engine::state(Slot& slot, Backend backend) {
-  Owned<StateHandle>& state = slot.states[backend == kGpuHybrid];
+StateHandle Engine::state(PictureObjects& objects, Backend backend) {
+  Owned<StateHandle>& state = objects.states[backend == kGpuHybrid];
   if (!state) {
     Owned<StateHandle> made(call().destroy_state, [&](StateHandle* h) {
       return call().create_state(handle(), decoder(backend), h);
     });
-    check(call().attach_pinned(made.get(), slot.pinned.get()));
+    check(call().attach_pinned(made.get(), objects.pinned.get()));
     state = std::move(made);
   }
   return state.get();
 }
 
-void Engine::put(std::unique_ptr<Slot> slot) {
-  (slot->pinned ? slots_ : hardware_slots_).put(std::move(slot));
+void Engine::put(std::unique_ptr<PictureObjects> objects) {
+  (objects->pinned ? objects_ : hardware_objects_).put(std::move(objects));
 }
 
 DeviceHandle Engine::device_buffer(const Stream& stream) {

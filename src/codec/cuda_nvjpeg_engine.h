@@ -11,10 +11,10 @@
 namespace stoker::nvjpeg {
 
 // What one picture needs from prepare() until the device is done with it.
-struct Slot {
+struct PictureObjects {
   Owned<BitstreamHandle> bitstream;
   Owned<ParamsHandle> params;
-  // Without the hardware engine only.
+  // Not of pictures for the hardware engine.
   Owned<PinnedHandle> pinned;
   std::array<Owned<StateHandle>, 2> states;  // kHybrid, kGpuHybrid; made when first used
   bool is_spoilt = false;
@@ -23,11 +23,11 @@ struct Slot {
 // Note [Early writes]
 // The hardware engine writes when it is called, not when the stream is there (H100, nvJPEG 12.3 to 13.2; only a wait on the host holds
 // it back: github.com/meta-pytorch/torchcodec/pull/1634). Memory that a stream gave may be in use until the stream is there. So the engine
-// writes into memory that nothing uses: it belongs to the state of the call and comes back like that when the stream has passed it, and
+// writes into memory that nothing uses: it belongs to the objects of the call and comes back like that when the stream has passed it, and
 // the pictures are copied from it to their places in the stream's order. Only where such memory is made does the host wait for the stream.
 
 // What one call for the hardware engine needs until the device is done with it.
-struct BatchState {
+struct BatchObjects {
   Owned<StateHandle> state;
   std::shared_ptr<DeviceBuffer> pixels;  // nothing uses it between two calls
   bool is_spoilt = false;
@@ -44,22 +44,22 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
 
   const Functions& call() const { return library_->call; }
-  LibraryHandle handle() const { return general_.get(); }
+  InstanceHandle handle() const { return general_.get(); }
   DecoderHandle decoder(Backend backend) const {
     return backend == kGpuHybrid ? gpu_hybrid_.get() : hybrid_.get();
   }
-  LibraryHandle hardware() const { return hardware_.get(); }  // null: this GPU has no such engine
+  InstanceHandle hardware() const { return hardware_.get(); }  // null: this GPU has no such engine
   // Whether a window has the pixels that it has in the whole picture.
   bool windows_are_exact(bool has_chroma) const;
 
   // Throw Refusal, BudgetError.
-  std::unique_ptr<Slot> take_slot();
-  std::unique_ptr<Slot> take_hardware_slot();
-  std::unique_ptr<BatchState> take_batch_state();
-  StateHandle state(Slot& slot, Backend backend);
+  std::unique_ptr<PictureObjects> take_objects();
+  std::unique_ptr<PictureObjects> take_hardware_objects();
+  std::unique_ptr<BatchObjects> take_batch_objects();
+  StateHandle state(PictureObjects& objects, Backend backend);
   // Given back when the device is done with it; may be called by a stream.
-  void put(std::unique_ptr<Slot> slot);
-  void put(std::unique_ptr<BatchState> state) { batch_states_.put(std::move(state)); }
+  void put(std::unique_ptr<PictureObjects> objects);
+  void put(std::unique_ptr<BatchObjects> objects) { batch_objects_.put(std::move(objects)); }
 
   // What pictures on this stream share, one after the other, until trim(). Requires: the stream is the same as long as this lives.
   DeviceHandle device_buffer(const Stream& stream);
@@ -69,16 +69,16 @@ class Engine {
   void trim();
 
  private:
-  std::unique_ptr<Slot> make_slot(LibraryHandle library) const;
+  std::unique_ptr<PictureObjects> make_objects(InstanceHandle instance) const;
 
   const std::shared_ptr<const Library> library_;
   const int index_;
   const bool interpolates_;
   Memory memory_;
-  Owned<LibraryHandle> general_, hardware_;
+  Owned<InstanceHandle> general_, hardware_;
   Owned<DecoderHandle> hybrid_, gpu_hybrid_;
-  Idle<Slot> slots_, hardware_slots_;
-  Idle<BatchState> batch_states_;
+  Idle<PictureObjects> objects_, hardware_objects_;
+  Idle<BatchObjects> batch_objects_;
   std::map<const Stream*, Owned<DeviceHandle>> device_buffers_;  // of who enqueues
 };
 

@@ -127,8 +127,7 @@ class Memory {
   void free(void* p);
 
   const std::shared_ptr<const DeviceBudget> budget_;
-  HostPool
-      blocks_;  // page-locked: locking and unlocking pages for each picture would take too long
+  HostPool blocks_;  // page-locked: to lock and unlock pages for each picture takes too long
   std::mutex stream_mutex_;
   std::unique_ptr<Stream> stream_;  // for who works for none; guarded by stream_mutex_
   std::mutex mutex_;

@@ -32,8 +32,8 @@ struct Library {
 
 struct FoundLibrary {
   std::shared_ptr<const Library> opened;
-  std::string
-      missing;  // what is not there, with places looked at, versions found and needed; "" if it is there
+  // What is not there, with places looked at, versions found and needed; "" if it is there.
+  std::string missing;
 };
 
 // Takes the functions of an open library: `symbol` gives an address or null.

@@ -12,7 +12,7 @@ namespace {
 
 size_t row_of(const DecodeJob& job) {
   const Prepared& p = prepared(job);
-  return static_cast<size_t>(p.is_cut ? p.wish.width : p.wish.columns) * p.wish.channels;
+  return static_cast<size_t>(p.decodes_whole ? p.wish.width : p.wish.columns) * p.wish.channels;
 }
 
 }  // namespace
@@ -31,7 +31,7 @@ void Lease::keep(EncodedSpan encoded, size_t more, HostPool& pool) {
 }
 
 std::byte* HardwareBatch::room(Stream& stream, size_t bytes, const DeviceBudget& memory) const {
-  std::shared_ptr<DeviceBuffer>& pixels = state->pixels;
+  std::shared_ptr<DeviceBuffer>& pixels = objects->pixels;
   if (pixels && pixels->size() >= bytes) return pixels->data();
   pixels.reset();
   pixels = acquire(stream, bytes + bytes / 8, memory);  // the next ones may be a little larger
@@ -39,26 +39,27 @@ std::byte* HardwareBatch::room(Stream& stream, size_t bytes, const DeviceBudget&
   return pixels->data();
 }
 
-Target::Target(Stream& stream, const DecodeJob& job, std::byte* beside)
-    : stream_(stream), job_(job), is_beside_(beside) {
-  std::byte* const at = beside ? beside : job.out.as<std::byte>();
+Target::Target(Stream& stream, const DecodeJob& job, std::byte* staging)
+    : stream_(stream), job_(job), is_staged_(staging) {
+  std::byte* const at = staging ? staging : job.out.as<std::byte>();
   image_ = {{reinterpret_cast<unsigned char*>(at)}, {row_of(job)}};
 }
 
 size_t Target::bytes_of(const DecodeJob& job) {
   constexpr size_t kAligned = 256;
   const Prepared& p = prepared(job);
-  const size_t bytes = row_of(job) * static_cast<size_t>(p.is_cut ? p.wish.height : p.wish.rows);
+  const size_t bytes =
+      row_of(job) * static_cast<size_t>(p.decodes_whole ? p.wish.height : p.wish.rows);
   return (bytes + kAligned - 1) / kAligned * kAligned;
 }
 
 void Target::finish() const {
-  if (!is_beside_) return;
+  if (!is_staged_) return;
   const Wish& w = prepared(job_).wish;
   const size_t row = static_cast<size_t>(w.columns) * w.channels;
   const size_t before = static_cast<size_t>(w.y) * image_.pitch[0] +
                         static_cast<size_t>(w.x) * static_cast<size_t>(w.channels);
-  const unsigned char* const from = image_.channel[0] + (prepared(job_).is_cut ? before : 0);
+  const unsigned char* const from = image_.channel[0] + (prepared(job_).decodes_whole ? before : 0);
   const cudaError_t e = cudaMemcpy2DAsync(job_.out.as<unsigned char>(), row, from, image_.pitch[0],
                                           row, static_cast<size_t>(w.rows),
                                           cudaMemcpyDeviceToDevice, native_stream(stream_));

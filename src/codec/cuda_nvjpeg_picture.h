@@ -14,11 +14,11 @@ struct Lease {
   std::shared_ptr<Engine> engine;
   std::shared_ptr<Buffer> bytes;  // the encoded picture
   std::shared_ptr<void> charge;  // for what the page-locked buffer holds
-  std::unique_ptr<Slot> slot;
+  std::unique_ptr<PictureObjects> objects;
 
-  Lease(std::shared_ptr<Engine> e, std::unique_ptr<Slot> s)
-      : engine(std::move(e)), slot(std::move(s)) {}
-  ~Lease() { engine->put(std::move(slot)); }
+  Lease(std::shared_ptr<Engine> e, std::unique_ptr<PictureObjects> o)
+      : engine(std::move(e)), objects(std::move(o)) {}
+  ~Lease() { engine->put(std::move(objects)); }
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
 
@@ -28,14 +28,14 @@ struct Lease {
   // Keeps the picture's bytes, and counts `more`. Throws NoRoom.
   void keep(EncodedSpan encoded, size_t more, HostPool& pool);
   // Of a call for this picture. Throws as nvjpeg::check().
-  void check(Status status) const { nvjpeg::check(status, slot->is_spoilt); }
+  void check(Status status) const { nvjpeg::check(status, objects->is_spoilt); }
 };
 
 struct Prepared final : PreparedPicture {
   std::shared_ptr<Lease> lease;
   Wish wish;
   Backend backend = kHybrid;
-  bool is_cut = false;  // decoded whole, then the window is copied
+  bool decodes_whole = false;  // though a window is wanted, which is copied from that
 };
 
 inline const Prepared& prepared(const DecodeJob& job) {
@@ -46,29 +46,29 @@ inline const Prepared& prepared(const DecodeJob& job) {
 struct HardwareBatch {
   std::shared_ptr<Engine> engine;
   OutputFormat format = kRgbInterleaved;
-  std::unique_ptr<BatchState> state;
+  std::unique_ptr<BatchObjects> objects;
   std::vector<const unsigned char*> data;
   std::vector<size_t> sizes;
   std::vector<Image> images;
   std::vector<ParamsHandle> params;
 
   HardwareBatch(std::shared_ptr<Engine> e, OutputFormat f)
-      : engine(std::move(e)), format(f), state(engine->take_batch_state()) {}
-  ~HardwareBatch() { engine->put(std::move(state)); }
+      : engine(std::move(e)), format(f), objects(engine->take_batch_objects()) {}
+  ~HardwareBatch() { engine->put(std::move(objects)); }
   HardwareBatch(const HardwareBatch&) = delete;
   HardwareBatch& operator=(const HardwareBatch&) = delete;
 
   // Memory for so many bytes: Note [Early writes]. Throws BudgetError, DeviceError.
   std::byte* room(Stream& stream, size_t bytes, const DeviceBudget& memory) const;
   // Of a call for this batch. Throws as nvjpeg::check().
-  void check(Status status) const { nvjpeg::check(status, state->is_spoilt); }
+  void check(Status status) const { nvjpeg::check(status, objects->is_spoilt); }
 };
 
-// Where nvJPEG writes a job's pixels: to its place, or beside it.
+// Where nvJPEG writes a job's pixels: to their place, or to memory that they are copied from.
 class Target {
  public:
-  // `beside`: memory for bytes_of(job), or null.
-  Target(Stream& stream, const DecodeJob& job, std::byte* beside);
+  // `staging`: memory for bytes_of(job), or null.
+  Target(Stream& stream, const DecodeJob& job, std::byte* staging);
   // That nvJPEG writes, up to where the next picture may begin.
   static size_t bytes_of(const DecodeJob& job);
   Image& image() { return image_; }
@@ -78,7 +78,7 @@ class Target {
  private:
   Stream& stream_;
   const DecodeJob& job_;
-  const bool is_beside_;
+  const bool is_staged_;
   Image image_ = {};
 };
 

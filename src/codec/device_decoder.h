@@ -42,8 +42,8 @@ struct NoRoom {
 
 // Who decodes.
 struct DecoderKind {
-  std::string name;  // "stand-in", "cpu"
-  std::string words;  // where it is not the device: who does it instead, and why
+  std::string name;  // "nvJPEG", "stand-in", "cpu"
+  std::string words;  // who decodes, and why no other, for people
 };
 
 class DeviceDecoder {
@@ -55,9 +55,9 @@ class DeviceDecoder {
   // only pixels are copied. What is kept beyond the call comes from `pool` as Use::kOutput. Throws NoRoom. Thread-safe.
   virtual std::unique_ptr<PreparedPicture> prepare(const DecodeRequest& request,
                                                    HostPool& pool) = 0;
-  // Enqueues the rest for these pictures; waits for the device at most where memory for itself is to be made. The jobs, by index, that cannot be done: these the CPU decodes. One job
-  // may be asked for again. Throws DeviceError when the device fails, and BudgetError when there is no memory now; then all of it
-  // may be asked for again. One thread at a time.
+  // Enqueues the rest for these pictures; waits for the device at most where memory for itself is to be made. Returns the jobs, by
+  // index, that cannot be done: these the CPU decodes. One job may be asked for again. Throws DeviceError when the device fails, and
+  // BudgetError when there is no memory now; then all of it may be asked for again. One thread at a time.
   virtual std::vector<size_t> decode(Stream& stream, std::span<const DecodeJob> jobs) = 0;
   // Gives memory back that it keeps for pictures to come. Any thread.
   virtual void trim() {}
