@@ -8,8 +8,8 @@
 namespace stoker {
 
 struct DeviceWork {
-  std::vector<TensorType> inputs,
-      types;  // inputs without frames where they are taken apart; outputs
+  std::vector<TensorType> inputs;  // without frames where they are taken apart
+  std::vector<TensorType> types;  // of the outputs
   // Of one that lowers its blocks, of one with a GPU half itself with its arguments: for all, or one for each frame.
   std::vector<std::vector<Block>> blocks;
   std::vector<std::shared_ptr<const Operator>> ops;
