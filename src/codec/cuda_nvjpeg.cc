@@ -52,11 +52,10 @@ class NvJpeg final : public DeviceDecoder {
     std::lock_guard lock(decoding_);
     const cuda::Current current(index_);
     const Memory::For ordered(stream);
-    auto held = std::make_shared<Held>();
-    for (const DecodeJob& job : jobs) held->push_back(prepared(job).lease);
     std::vector<size_t> refused;
-    enqueue_with(stream, held, [&] {
-      decode_hardware(stream, jobs, *held, refused);
+    enqueue_with(stream, [&](Held& held) {
+      for (const DecodeJob& job : jobs) held.push_back(prepared(job).lease);
+      decode_hardware(stream, jobs, held, refused);
       for (size_t k = 0; k < jobs.size(); ++k)
         if (prepared(jobs[k]).backend != kHardware && !decode_hybrid(stream, jobs[k]))
           refused.push_back(k);

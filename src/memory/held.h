@@ -4,7 +4,6 @@
 // Things that a stream's work uses, and that nobody may let go of before it is done.
 #pragma once
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include "memory/device.h"
@@ -18,15 +17,16 @@ using Held = std::vector<std::shared_ptr<const void>>;
 // nothing any more is waited for.
 void let_go_behind(Stream& stream, const std::shared_ptr<void>& held) noexcept;
 
-// Calls enqueue(), and lets go of `held` behind what that enqueued, also where it throws. Throws what it throws, DeviceError.
-template <class T, class Enqueue>
-void enqueue_with(Stream& stream, T held, Enqueue enqueue) {
-  const auto kept = std::make_shared<T>(std::move(held));
+// Calls enqueue(held), and lets go of what that held behind what it enqueued, also where it throws. Throws what it throws,
+// DeviceError.
+template <class Enqueue>
+void enqueue_with(Stream& stream, Enqueue enqueue) {
+  const auto held = std::make_shared<Held>();
   try {
-    enqueue();
-    stream.call([kept] {}, 0, "release");
+    enqueue(*held);
+    stream.call([held] {}, 0, "release");
   } catch (...) {
-    let_go_behind(stream, kept);
+    let_go_behind(stream, held);
     throw;
   }
 }

@@ -44,10 +44,9 @@ std::vector<int> DeviceStage::decode(Step& step, int round) {
   std::vector<int> refused;
   std::map<Ref, Value> decoded;
   Stream& stream = stream_of(step);
-  const auto held = std::make_shared<Held>();
-  enqueue_with(stream, held, [&] {
+  enqueue_with(stream, [&](Held& held) {
     for (int n : nodes)
-      at_node(n, [&] { decoded.emplace(Ref{n, 0}, decode_node(stream, step, n, *held, refused)); });
+      at_node(n, [&] { decoded.emplace(Ref{n, 0}, decode_node(stream, step, n, held, refused)); });
   });
   std::sort(refused.begin(), refused.end());
   refused.erase(std::unique(refused.begin(), refused.end()), refused.end());

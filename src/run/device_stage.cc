@@ -256,18 +256,21 @@ std::map<size_t, Batch> DeviceStage::outputs_of(Work& work) const {
 }
 
 // The step keeps what is looked at later.
-void DeviceStage::settle(Work& work, int round) const {
-  std::map<Ref, Value>& kept = work.step.on_device;
-  kept.merge(work.made);
+void DeviceStage::settle(Step& step, std::map<Ref, Value>& made, int round) const {
+  std::map<Ref, Value>& kept = step.on_device;
+  kept.merge(made);
   std::erase_if(kept, [&](const auto& v) { return !plan_.is_needed_after(round, v.first); });
 }
 
 // What it makes is the step's, or the outputs', only when all is enqueued: what fails half-way keeps no memory.
 void DeviceStage::enqueue(Step& step, int round, Outputs* outputs) {
-  const auto held = std::make_shared<Held>();
-  Work work{step, stream_of(step), *held, {}};
-  enqueue_with(work.stream, held, [&] { enqueue(work, round, outputs); });
-  settle(work, round);
+  Stream& stream = stream_of(step);
+  std::map<Ref, Value> made;
+  enqueue_with(stream, [&](Held& held) {
+    Work work{step, stream, held, made};
+    enqueue(work, round, outputs);
+  });
+  settle(step, made, round);
 }
 
 void DeviceStage::enqueue(Work& work, int round, Outputs* outputs) const {

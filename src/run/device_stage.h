@@ -62,7 +62,7 @@ class DeviceStage {
     Step& step;
     Stream& stream;
     Held& held;
-    std::map<Ref, Value> made;
+    std::map<Ref, Value>& made;
   };
   bool make_room();  // false: there was nothing to give back
   Stream& stream_of(const Step& step) const {
@@ -90,7 +90,7 @@ class DeviceStage {
   Batch batch_of(const Value& value, const Step& step) const;
   std::map<size_t, Batch> outputs_of(Work& work) const;
   void enqueue(Work& work, int round, Outputs* outputs) const;
-  void settle(Work& work, int round) const;
+  void settle(Step& step, std::map<Ref, Value>& made, int round) const;
 
   const Plan& plan_;
   Device& device_;

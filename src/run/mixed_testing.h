@@ -101,7 +101,8 @@ class FakeDecoder final : public DeviceDecoder {
       }
       const auto bytes = static_cast<size_t>(p.pixels.bytes());
       std::byte* const between = buffer(stream, bytes);
-      enqueue_with(stream, p.owner, [&] {
+      enqueue_with(stream, [&](Held& held) {
+        held.push_back(p.owner);
         stream.copy(between, p.pixels.data, bytes, Copy::kToDevice, "fake");
         stream.copy(jobs[k].out.data, between, bytes, Copy::kOnDevice, "fake");
       });
