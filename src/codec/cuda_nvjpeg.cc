@@ -44,7 +44,7 @@ class NvJpeg final : public DeviceDecoder {
     try {
       return prepare(request, *wish, pool);
     } catch (const BudgetError& e) {
-      throw NoRoom{e.what()};
+      throw Starved{e.what()};
     }
   }
 

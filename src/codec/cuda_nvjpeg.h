@@ -26,7 +26,7 @@
 // All of the device that nvJPEG takes by itself is the budget's, as batches are: the buffer that the pictures of a stream share, one after
 // the other, and the states of calls for the hardware engine. Where there is no memory, decode() throws BudgetError and may be called
 // again, as who decodes a picture must not depend on that; what was enqueued already keeps its objects until the stream has passed it.
-// prepare() throws NoRoom. Objects that no picture uses keep their memory until trim().
+// prepare() throws Starved. Objects that no picture uses keep their memory until trim().
 #pragma once
 #include <memory>
 

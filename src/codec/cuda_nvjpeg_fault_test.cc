@@ -182,8 +182,8 @@ TEST_F(NvJpegFaults, WantOfMemoryIsForLaterAndNoChangeOfDecoder) {
   try {
     (void)prepare(hybrid());
     ADD_FAILURE() << "it was prepared";
-  } catch (const NoRoom& n) {
-    EXPECT_NE(n.why.find("no memory for nvJPEG"), std::string::npos) << n.why;
+  } catch (const Starved& s) {
+    EXPECT_NE(s.why.find("no memory for nvJPEG"), std::string::npos) << s.why;
   }
   Batch b = prepare_all({hybrid(), hardware()});
   fake::cuda().errors["cudaMallocFromPoolAsync"] = {cudaErrorMemoryAllocation};

@@ -25,7 +25,7 @@ struct Lease {
   const unsigned char* data() const {
     return reinterpret_cast<const unsigned char*>(bytes->data());
   }
-  // Keeps the picture's bytes, and counts `more`. Throws NoRoom.
+  // Keeps the picture's bytes, and counts `more`. Throws Starved.
   void keep(EncodedSpan encoded, size_t more, HostPool& pool);
   // Of a call for this picture. Throws as nvjpeg::check().
   void check(Status status) const { nvjpeg::check(status, objects->is_spoilt); }

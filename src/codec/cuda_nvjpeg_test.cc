@@ -298,7 +298,7 @@ TEST_F(NvJpeg, HostMemoryCountsAndBounds) {
     HostPool none(100);
     const DecodeRequest r = request_of({file, with_share(share), {}});
     EXPECT_THROW((void)decoder().prepare({file, with_share(share), r.type, r.window}, none),
-                 NoRoom);
+                 Starved);
   }
 }
 

@@ -35,11 +35,6 @@ struct DecodeJob {
   View out;  // in device memory: dense, of the window that was asked for
 };
 
-// Thrown by prepare() when there is no memory now.
-struct NoRoom {
-  std::string why;  // "": the pool gives none
-};
-
 // Who decodes.
 struct DecoderKind {
   std::string name;  // "nvJPEG", "stand-in", "cpu"
@@ -52,7 +47,7 @@ class DeviceDecoder {
   virtual DecoderKind kind() const = 0;
 
   // Begins a picture; null when this decoder does not do such ones, or the host's part already failed: then the CPU decodes it and
-  // only pixels are copied. What is kept beyond the call comes from `pool` as Use::kOutput. Throws NoRoom. Thread-safe.
+  // only pixels are copied. What is kept beyond the call comes from `pool` as Use::kOutput. Throws Starved. Thread-safe.
   virtual std::unique_ptr<PreparedPicture> prepare(const DecodeRequest& request,
                                                    HostPool& pool) = 0;
   // Enqueues the rest for these pictures; waits for the device at most where memory for itself is to be made. Returns the jobs, by

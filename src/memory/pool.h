@@ -15,6 +15,11 @@
 
 namespace stoker {
 
+// Thrown where there is no memory now: what needs it is done later.
+struct Starved {
+  std::string why;  // "": the pool gives none
+};
+
 // What granted bytes are for, so that an error can say who holds what.
 enum class Use : uint8_t {
   kOutput,  // of steps that are being made or wait to be handed out

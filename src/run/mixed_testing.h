@@ -76,7 +76,7 @@ class FakeDecoder final : public DeviceDecoder {
     p->can_finish = s.can_finish(r.bytes);
     p->pixels = View::window(nullptr, r.type.dtype, r.window, r.type.shape, r.type.layout);
     p->owner = pool.try_acquire(static_cast<size_t>(p->pixels.bytes()), Use::kOutput);
-    if (!p->owner) throw NoRoom{};
+    if (!p->owner) throw Starved{};
     p->pixels.data = p->owner->data();
     Arena scratch;
     try {

@@ -13,11 +13,7 @@ bool StepShelf::prepare(int node, const TensorType& type, const Window& window,
                         const DecodeRequest& request) {
   if (step_->is_refused[i_]) return false;
   Picture& p = picture(node);
-  try {
-    p.prepared = decoder_->prepare(request, pool_);
-  } catch (const NoRoom& n) {
-    throw Starved{n.why};
-  }
+  p.prepared = decoder_->prepare(request, pool_);
   if (!p.prepared) return false;
   p.type = type;
   p.window = window;

@@ -20,11 +20,6 @@ struct DeviceValues {
   bool is_dense = false;  // of one shape, one behind the other
 };
 
-// No memory for a sample now: its ticket goes back.
-struct Starved {
-  std::string why;  // "": the pool gives none
-};
-
 class Step {
  public:
   // `number` counts steps since the executor began; `cursors` is where each order stands before this one;
