@@ -158,12 +158,12 @@ void check_node(const std::vector<CheckedNode>& done, const Node& n, CheckedNode
   }
   std::vector<const char*> names;
   for (const ArgumentInfo& a : c.type->arguments) names.push_back(a.name.c_str());
-  std::unique_ptr<bool[]> fed(new bool[names.size()]());
+  std::unique_ptr<bool[]> computed(new bool[names.size()]());
   for (const ArgumentLink& link : n.links) {
     c.link_arguments.push_back(c.type->argument(link.argument));
-    fed[c.link_arguments.back()] = true;
+    computed[c.link_arguments.back()] = true;
   }
-  Checker checker{c.inputs, {fed.get(), names.size()}, names, {}};
+  Checker checker{c.inputs, {computed.get(), names.size()}, names, {}};
   c.op->check(checker);
   c.outputs = std::move(checker.outputs);
   if (c.outputs.size() != c.type->outputs.size())

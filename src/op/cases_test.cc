@@ -120,8 +120,8 @@ TensorType checked(const OperatorType& type, const Operator& op, std::vector<Ten
   for (Tensor& t : inputs) types.push_back(t.type);
   std::vector<const char*> names;
   for (const ArgumentInfo& a : type.arguments) names.push_back(a.name.c_str());
-  const std::unique_ptr<bool[]> fed(new bool[names.size() + 1]());
-  Checker c{types, {fed.get(), names.size()}, names, {}};
+  const std::unique_ptr<bool[]> computed(new bool[names.size() + 1]());
+  Checker c{types, {computed.get(), names.size()}, names, {}};
   op.check(c);
   EXPECT_EQ(c.outputs.size(), 1u);
   return c.outputs.at(0);

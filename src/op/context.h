@@ -22,15 +22,15 @@ struct Identity {
 class Checker {
  public:
   std::span<const TensorType> inputs;
-  std::span<const bool> fed;  // by argument index: computed by another node
+  std::span<const bool> computed;  // by argument index: by another node
   std::span<const char* const> names;
   std::vector<TensorType> outputs;
 
   const TensorType& in(size_t i = 0) const { return inputs[i]; }
   bool has(size_t i) const { return i < inputs.size(); }
-  bool is_fed(std::string_view argument) const {
+  bool is_computed(std::string_view argument) const {
     for (size_t i = 0; i < names.size(); ++i)
-      if (argument == names[i]) return fed[i];
+      if (argument == names[i]) return computed[i];
     return false;
   }
   void out(TensorType t) { outputs.push_back(t); }

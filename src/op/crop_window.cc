@@ -60,25 +60,26 @@ int64_t start_of(double position, int64_t extent, int64_t window, Rounding round
 }  // namespace
 
 void check_crop(const CropArguments& a, const Checker& c, const Layout& layout) {
-  const bool list = a.crop || c.is_fed("crop");
-  const bool h = a.crop_h > 0 || c.is_fed("crop_h"), w = a.crop_w > 0 || c.is_fed("crop_w");
-  const bool d = a.crop_d > 0 || c.is_fed("crop_d");
+  const bool list = a.crop || c.is_computed("crop");
+  const bool h = a.crop_h > 0 || c.is_computed("crop_h");
+  const bool w = a.crop_w > 0 || c.is_computed("crop_w");
+  const bool d = a.crop_d > 0 || c.is_computed("crop_d");
   if (list && (h || w || d))
     throw GraphError("argument 'crop' excludes 'crop_h', 'crop_w' and 'crop_d'");
   if (h != w) throw GraphError("arguments 'crop_h' and 'crop_w' go together");
   if (d && !h) throw GraphError("argument 'crop_d' needs 'crop_h' and 'crop_w'");
-  if (!c.is_fed("crop")) require_depth<GraphError>(requested<GraphError>(a), layout);
-  if (c.is_fed("crop_d")) require_depth<GraphError>({{1, 0, 0}}, layout);
+  if (!c.is_computed("crop")) require_depth<GraphError>(requested<GraphError>(a), layout);
+  if (c.is_computed("crop_d")) require_depth<GraphError>({{1, 0, 0}}, layout);
 }
 
 Shape cropped_shape(const CropArguments& a, const Checker& c, const TensorType& in) {
   static constexpr const char* kExtents[] = {"crop_d", "crop_h", "crop_w"};
   const Axes axes(in.layout);
-  const Extents e = c.is_fed("crop") ? Extents{} : requested<GraphError>(a);
+  const Extents e = c.is_computed("crop") ? Extents{} : requested<GraphError>(a);
   Shape s = in.shape;
   for (int i = 0; i < 3; ++i) {
     if (axes.axis[i] < 0) continue;
-    if (c.is_fed("crop") || c.is_fed(kExtents[i])) s[axes.axis[i]] = -1;
+    if (c.is_computed("crop") || c.is_computed(kExtents[i])) s[axes.axis[i]] = -1;
     else if (e.extent[i] > 0) s[axes.axis[i]] = e.extent[i];
   }
   return s;

@@ -69,15 +69,16 @@ TEST(CropWindow, WrongCallsAreSaid) {
   EXPECT_THROW(check({.crop_h = 0.5f, .crop_w = 9}), GraphError);
   EXPECT_THROW(check({.crop_d = 1, .crop_h = 1, .crop_w = 1}), GraphError);
   EXPECT_THROW(check({.crop = Small<float>{1, 1}, .crop_h = 1, .crop_w = 1}), GraphError);
-  const test::OneInput fed(image(8, 9), {"crop_h"});
-  EXPECT_THROW(check_crop({}, fed.checker(), "HWC"), GraphError);
-  EXPECT_NO_THROW(check_crop({.crop_w = 2}, fed.checker(), "HWC"));
+  const test::OneInput computed(image(8, 9), {"crop_h"});
+  EXPECT_THROW(check_crop({}, computed.checker(), "HWC"), GraphError);
+  EXPECT_NO_THROW(check_crop({.crop_w = 2}, computed.checker(), "HWC"));
 }
 
 TEST(CropWindow, ShapesAreKnownWhereTheyCanBe) {
-  const test::OneInput in(image(-1, -1)), fed(image(8, 9), {"crop_h"}), all(image(8, 9), {"crop"});
+  const test::OneInput in(image(-1, -1)), computed(image(8, 9), {"crop_h"});
+  const test::OneInput all(image(8, 9), {"crop"});
   EXPECT_EQ(cropped_shape(crop({2, 0}), in.checker(), image(-1, -1)), (Shape{2, -1, 3}));
-  EXPECT_EQ(cropped_shape({.crop_w = 4}, fed.checker(), image(8, 9)), (Shape{-1, 4, 3}));
+  EXPECT_EQ(cropped_shape({.crop_w = 4}, computed.checker(), image(8, 9)), (Shape{-1, 4, 3}));
   EXPECT_EQ(cropped_shape({}, all.checker(), image(8, 9)), (Shape{-1, -1, 3}));
 }
 

@@ -29,7 +29,7 @@ Shape shape_asked(const std::optional<Small<int64_t>>& argument, const Inference
 Shape shape_asked(const std::optional<Small<int64_t>>& argument, const Checker& c) {
   if (argument && c.has(0)) throw GraphError("argument 'shape' and an input exclude each other");
   if (argument) return shape_of<GraphError>(*argument);
-  if (c.is_fed("shape")) return Shape::filled(-1, 0);
+  if (c.is_computed("shape")) return Shape::filled(-1, 0);
   return c.has(0) ? c.in().shape : Shape{};
 }
 

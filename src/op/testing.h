@@ -12,16 +12,16 @@ namespace stoker::test {
 
 class OneInput {
  public:
-  explicit OneInput(const TensorType& in, std::vector<const char*> fed = {})
-      : types_{in}, names_(std::move(fed)), fed_(new bool[names_.size() + 1]) {
-    std::fill_n(fed_.get(), names_.size() + 1, true);
+  explicit OneInput(const TensorType& in, std::vector<const char*> computed = {})
+      : types_{in}, names_(std::move(computed)), computed_(new bool[names_.size() + 1]) {
+    std::fill_n(computed_.get(), names_.size() + 1, true);
   }
-  Checker checker() const { return {types_, {fed_.get(), names_.size()}, names_, {}}; }
+  Checker checker() const { return {types_, {computed_.get(), names_.size()}, names_, {}}; }
 
  private:
   std::vector<TensorType> types_;
   std::vector<const char*> names_;
-  std::unique_ptr<bool[]> fed_;
+  std::unique_ptr<bool[]> computed_;
 };
 
 }  // namespace stoker::test

@@ -93,7 +93,7 @@ Chance Chain::chance(int node) const {
   return Chance(seed_, plan_.checked(node).key, who_.epoch, who_.position, who_.child);
 }
 
-void Chain::feed(int reader, int64_t index, std::span<const uint8_t> bytes) {
+void Chain::give_bytes(int reader, int64_t index, std::span<const uint8_t> bytes) {
   node_ = plan_.reader_node(reader);
   const Timed timed(node_ns_[node_]);
   State& s = states_[node_];

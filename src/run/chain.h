@@ -33,7 +33,7 @@ class Chain {
   // What is to come is this reader's doing, for messages.
   void at_reader(int reader) { node_ = plan_.reader_node(reader); }
   // The bytes that a reader's sample is made of; they must stay until the next begin().
-  void feed(int reader, int64_t index, std::span<const uint8_t> bytes);
+  void give_bytes(int reader, int64_t index, std::span<const uint8_t> bytes);
   // What the round takes from elsewhere: fed by the user, or made in rounds before. It must stay until the next begin().
   void give(const Ref& value, const View& sample);
   // The same of what stays on the device.

@@ -51,7 +51,7 @@ void SampleMaker::read(Step& step, int i) {
     const int64_t index = index_of(r, p, attempt);
     const int64_t sequence = attempt ? -1 : step.number * plan_.batch_size() + i;
     chain_.at_reader(r);
-    chain_.feed(r, index, bytes_.take(r, sequence, index));
+    chain_.give_bytes(r, index, bytes_.take(r, sequence, index));
   }
 }
 

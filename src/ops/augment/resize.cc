@@ -58,7 +58,9 @@ struct Resize : FilterArguments, DtypeArgument {
       kFilterArguments, kDtypeArgument);
 
   void check(Checker& c) const {
-    const auto given = [&](const char* name, bool constant) { return constant || c.is_fed(name); };
+    const auto given = [&](const char* name, bool constant) {
+      return constant || c.is_computed(name);
+    };
     const bool shorter = given("resize_shorter", resize_shorter != 0),
                longer = given("resize_longer", resize_longer != 0);
     const bool z = given("resize_z", resize_z != 0);
@@ -176,8 +178,8 @@ struct Resize : FilterArguments, DtypeArgument {
                                                 "resize_z",  "resize_shorter", "resize_longer",
                                                 "roi_start", "roi_end"};
     const Axes axes(in.layout);
-    const bool any_fed = std::any_of(std::begin(kDeciding), std::end(kDeciding),
-                                     [&](auto n) { return c.is_fed(n); });
+    const bool any_computed = std::any_of(std::begin(kDeciding), std::end(kDeciding),
+                                          [&](auto n) { return c.is_computed(n); });
     const bool own = (mode == ResizeMode::kDefault || mode == ResizeMode::kStretch) &&
                      !resize_shorter && !resize_longer;
     Shape some = in.shape;
@@ -187,10 +189,10 @@ struct Resize : FilterArguments, DtypeArgument {
       known = known && extent > 0;
       extent = std::max<int64_t>(extent, 1);
     }
-    const ResizeResult r = any_fed ? ResizeResult{} : resize_extents(request(axes, some));
+    const ResizeResult r = any_computed ? ResizeResult{} : resize_extents(request(axes, some));
     Shape s = in.shape;
     for (int i = 0; i < axes.rank; ++i) {
-      const bool fixed = !any_fed && (known || (own && size_of_axis(i, axes.letter[i]) != 0));
+      const bool fixed = !any_computed && (known || (own && size_of_axis(i, axes.letter[i]) != 0));
       s[axes.axis[i]] = fixed ? r.out[i] : -1;
     }
     return s;

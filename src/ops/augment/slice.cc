@@ -62,7 +62,7 @@ struct Slice : OutOfBoundsArguments, DtypeArgument {
     const bool given[] = {start.has_value(),   rel_start.has_value(), end.has_value(),
                           rel_end.has_value(), shape.has_value(),     rel_shape.has_value()};
     int count[2] = {0, 0};  // starts; ends and shapes
-    for (int i = 0; i < 6; ++i) count[i >= 2] += given[i] || c.is_fed(kNamed[i]);
+    for (int i = 0; i < 6; ++i) count[i >= 2] += given[i] || c.is_computed(kNamed[i]);
     const bool named = count[0] + count[1] > 0;
     if (named && c.has(1))
       throw GraphError(
@@ -195,7 +195,7 @@ struct Slice : OutOfBoundsArguments, DtypeArgument {
   TensorType checked_type(const Checker& c) const {
     TensorType t = c.in();
     t.dtype = dtype.value_or(t.dtype);
-    if (t.shape.rank < 0 || c.is_fed("axes")) {
+    if (t.shape.rank < 0 || c.is_computed("axes")) {
       for (int a = 0; a < t.shape.rank; ++a) t.shape[a] = -1;
       return t;
     }
