@@ -187,7 +187,7 @@ DeviceKind device_named(const std::string& name) {
   throw GraphError("device expects 'cpu', 'gpu' or 'mixed', got '" + name + "'");
 }
 
-std::string place_of(const Node& node) {
+std::string node_in_words(const Node& node) {
   std::string s = node.op + " '" + node.name + "'";
   return node.where.empty() ? s : s + " (" + node.where + ")";
 }
@@ -207,7 +207,7 @@ int Graph::add(Node n) {
     n.version = type.version;
   } catch (const GraphError& e) {
     throw GraphError(
-        (n.name.empty() ? n.op + (n.where.empty() ? "" : " (" + n.where + ")") : place_of(n)) +
+        (n.name.empty() ? n.op + (n.where.empty() ? "" : " (" + n.where + ")") : node_in_words(n)) +
         ": " + e.what());
   }
   nodes.push_back(std::move(n));
@@ -221,7 +221,7 @@ std::vector<CheckedNode> check(const Graph& graph) {
     try {
       check_node(done, n, c);
     } catch (const GraphError& e) {
-      throw GraphError(place_of(n) + ": " + e.what());
+      throw GraphError(node_in_words(n) + ": " + e.what());
     }
     done.push_back(std::move(c));
   }

@@ -83,7 +83,7 @@ struct CheckedNode {
 std::vector<CheckedNode> check(const Graph& graph);
 
 // "crop 'crop_0' (train.py:12)"
-std::string place_of(const Node& node);
+std::string node_in_words(const Node& node);
 
 // The saved form: versioned JSON with every argument. load_graph runs no code, takes every version ever written, and throws
 // GraphError on anything else. `options` is the pipeline's own part, JSON text kept as it is.

@@ -10,7 +10,7 @@ namespace stoker {
 DeviceValues DeviceStage::decode_node(Stream& stream, const Step& step, int node, Held& held,
                                       std::vector<int>& refused) const {
   const auto picture = [&](int i) -> const Picture& {
-    return step.pictures[i][plan_.planned(node).mixed];
+    return step.pictures[i][plan_.planned(node).mixed_number];
   };
   Value v = reserve(stream, step, [&](int i) {
     const Picture& p = picture(i);

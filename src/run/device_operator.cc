@@ -14,7 +14,7 @@ std::vector<GpuItem> DeviceStage::items_of(const Step& step, int node,
   const bool unfold = plan_.checked(node).unfold;
   std::vector<GpuItem> items;
   for (int i : step.made()) {
-    const DeviceWork& work = step.device_work[i][plan_.planned(node).device_node];
+    const DeviceWork& work = step.device_work[i][plan_.planned(node).device_number];
     const int64_t frames = unfold ? work.types[0].shape[0] : 1;
     for (int64_t f = 0; f < frames; ++f) {
       GpuItem& item = items.emplace_back(GpuItem{{}, {}, work.chance});

@@ -139,7 +139,7 @@ DeviceStage::Value DeviceStage::upload(Work& work, const Batch& batch) const {
 DeviceStage::Value DeviceStage::run_pass(Work& work, int head, int tail, const Value& in) const {
   const Step& step = work.step;
   const auto of_sample = [&](int i, int node) -> const DeviceWork& {
-    return step.device_work[i][plan_.planned(node).device_node];
+    return step.device_work[i][plan_.planned(node).device_number];
   };
   Value out = reserve(work.stream, step, [&](int i) { return of_sample(i, tail).types[0]; });
   FusedBatch batch;
@@ -215,7 +215,7 @@ bool DeviceStage::is_upload(const Step& step, int node) const {
   if (plan_.checked(node).unfold || !plan_.goes_up_once(*plan_.node(node).inputs[0])) return false;
   const std::vector<int> made = step.made();
   return std::all_of(made.begin(), made.end(), [&](int i) {
-    const DeviceWork& work = step.device_work[i][plan_.planned(node).device_node];
+    const DeviceWork& work = step.device_work[i][plan_.planned(node).device_number];
     return work.blocks[0].size() == 1 && is_identity(work.blocks[0][0], work.inputs[0]);
   });
 }

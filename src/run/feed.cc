@@ -89,13 +89,15 @@ Feeds::Feeds(std::shared_ptr<const Plan> plan, size_t limit)
   });
 }
 
-std::string Feeds::place(const Input& in) const { return place_of(plan_->node(in.node)); }
+std::string Feeds::input_in_words(const Input& in) const {
+  return node_in_words(plan_->node(in.node));
+}
 
 int Feeds::input(const std::string& name) const {
   std::vector<std::string> names;
   for (int i = 0; i < plan_->size(); ++i) {
     if (plan_->checked(i).type->kind != OperatorKind::kInput) continue;
-    if (plan_->node(i).name == name) return plan_->planned(i).input;
+    if (plan_->node(i).name == name) return plan_->planned(i).input_number;
     names.push_back(plan_->node(i).name);
   }
   if (names.empty()) throw GraphError("the pipeline has no input that can be fed");
@@ -111,10 +113,10 @@ void Feeds::check(int input, const FedBatch& batch) const {
   const Input& in = inputs_[input];
   const auto size = static_cast<int64_t>(batch.samples.size());
   if (size < 1 || size > plan_->batch_size())
-    throw GraphError(place(in) + ": a batch of " + std::to_string(size) +
+    throw GraphError(input_in_words(in) + ": a batch of " + std::to_string(size) +
                      " samples was fed; batch_size is " + std::to_string(plan_->batch_size()));
   if (plan_->reader_count() && size != plan_->batch_size())
-    throw GraphError(place(in) + ": a batch of " + std::to_string(size) +
+    throw GraphError(input_in_words(in) + ": a batch of " + std::to_string(size) +
                      " samples was fed; beside a reader it must be batch_size, " +
                      std::to_string(plan_->batch_size()));
   const TensorType& want = plan_->checked(in.node).outputs[0];
@@ -122,7 +124,7 @@ void Feeds::check(int input, const FedBatch& batch) const {
     const View& v = batch.samples[i];
     const bool is_other_layout = !v.layout.empty() && !(v.layout == want.layout);
     if (v.dtype == want.dtype && v.shape.rank == want.shape.rank && !is_other_layout) continue;
-    throw GraphError(place(in) + ": sample " + std::to_string(i) + " that was fed is " +
+    throw GraphError(input_in_words(in) + ": sample " + std::to_string(i) + " that was fed is " +
                      TensorType{v.dtype, v.layout, v.shape}.str() + ", expected " + want.str());
   }
 }
@@ -134,9 +136,9 @@ void Feeds::check_size(const Input& in, int64_t step, int64_t size) const {
     if (&other == &in || !e || !e->batch) continue;
     const auto others = static_cast<int64_t>(e->batch->samples.size());
     if (others != size)
-      throw GraphError(place(in) + ": a batch of " + std::to_string(size) +
-                       " samples was fed for a step for which " + place(other) + " was fed " +
-                       std::to_string(others));
+      throw GraphError(input_in_words(in) + ": a batch of " + std::to_string(size) +
+                       " samples was fed for a step for which " + input_in_words(other) +
+                       " was fed " + std::to_string(others));
   }
 }
 
@@ -298,7 +300,7 @@ void Feeds::require() const {
   if (is_at_marker_locked()) return;
   for (const Input& in : inputs_) {
     if (!in.queue.empty() || in.is_awaited) continue;
-    throw SourceError(place(in) + ": nothing was fed for this step; call feed_input('" +
+    throw SourceError(input_in_words(in) + ": nothing was fed for this step; call feed_input('" +
                       plan_->node(in.node).name +
                       "', ...) before run(), give it a source=, or blocking=True to wait for "
                       "another thread that feeds it");

@@ -98,7 +98,7 @@ class Feeds {
   std::shared_ptr<Buffer> room(size_t bytes, int wait_ms);
   void pop_step();
   void changed();
-  std::string place(const Input& in) const;
+  std::string input_in_words(const Input& in) const;
 
   std::shared_ptr<const Plan> plan_;
   mutable std::mutex mutex_;

@@ -39,7 +39,7 @@ void SampleMaker::attempt(Step& step, int i, int round) {
   chain_.infer();
   for (int n : plan_.device_nodes())
     if (plan_.planned(n).round == round)
-      step.device_work[i][plan_.planned(n).device_node] = chain_.device_work(n);
+      step.device_work[i][plan_.planned(n).device_number] = chain_.device_work(n);
   reserve(step, i, round);
   chain_.run();
 }

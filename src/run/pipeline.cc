@@ -89,7 +89,7 @@ void require_device(const Graph& graph, int device_id) {
   try {
     (void)device(device_id);
   } catch (const DeviceError& e) {
-    throw DeviceError(place_of(*on_gpu) + " runs on a GPU, but " + e.what());
+    throw DeviceError(node_in_words(*on_gpu) + " runs on a GPU, but " + e.what());
   }
 }
 

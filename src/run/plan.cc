@@ -90,9 +90,9 @@ void Plan::number_used() {
   for (int i = 0; i < size(); ++i) {
     PlanNode& p = nodes_[i];
     if (!p.is_used) continue;
-    if (p.is_on_device) p.device_node = number(device_nodes_, i);
-    if (node(i).device == DeviceKind::kMixed) p.mixed = number(mixed_nodes_, i);
-    if (checked_[i].type->kind == OperatorKind::kInput) p.input = number(inputs_, i);
+    if (p.is_on_device) p.device_number = number(device_nodes_, i);
+    if (node(i).device == DeviceKind::kMixed) p.mixed_number = number(mixed_nodes_, i);
+    if (checked_[i].type->kind == OperatorKind::kInput) p.input_number = number(inputs_, i);
     rounds = std::max(rounds, p.round + 1);
   }
   carried_.resize(rounds);
@@ -108,11 +108,10 @@ void Plan::open_readers() {
       spec.batch_size = options_.batch_size;
       orders_.emplace_back(spec);
     } catch (const GraphError& e) {
-      throw GraphError(place_of(node(i)) + ": " + e.what());
+      throw GraphError(node_in_words(node(i)) + ": " + e.what());
     }
-    nodes_[i].reader = reader_count();
     if (node(i).is_lead) {
-      if (has_lead) throw GraphError(place_of(node(i)) + ": only one reader can be the lead");
+      if (has_lead) throw GraphError(node_in_words(node(i)) + ": only one reader can be the lead");
       has_lead = true;
       lead_ = reader_count();
     }
@@ -186,7 +185,7 @@ void Plan::find_slots() {
       const bool goes_up = p.is_on_device && !is_value && !is_on_gpu(from.node);
       const bool is_seen_on_host = is_value || !is_on_gpu(i) || p.is_early;
       // What the user fed is there in every round.
-      const bool crosses = round_of(from) < p.round && nodes_[from.node].input < 0;
+      const bool crosses = round_of(from) < p.round && nodes_[from.node].input_number < 0;
       if (goes_up || (crosses && is_seen_on_host && !is_landed(from))) add_slot(from);
     });
   }
@@ -239,7 +238,7 @@ void Plan::find_carried() {
   for (int i = 0; i < size(); ++i)
     if (nodes_[i].is_used)
       for_each_input(i, [&](const Ref& from, bool) {
-        if (round_of(from) == nodes_[i].round || nodes_[from.node].input >= 0) return;
+        if (round_of(from) == nodes_[i].round || nodes_[from.node].input_number >= 0) return;
         std::vector<Carried>& list = carried_[nodes_[i].round];
         const auto is_it = [&](const Carried& c) { return c.from == from; };
         if (std::none_of(list.begin(), list.end(), is_it))
@@ -292,11 +291,11 @@ std::string Plan::str() const {
     static constexpr const char* kStages[] = {"chain ", "gpu   ", "mixed "};
     s += kStages[static_cast<int>(node(i).device)];
     if (round_count() > 1 && p.is_used) s += std::to_string(p.round + 1) + " ";
-    s += place_of(node(i));
+    s += node_in_words(node(i));
     if (!p.is_used) s += ": left out, no output needs it";
     else if (p.source)
       s += ": " + std::to_string(p.source->size()) + " samples, read ahead in order";
-    else if (p.input >= 0) s += ": fed by the user";
+    else if (p.input_number >= 0) s += ": fed by the user";
     else if (p.fuses_into >= 0) s += ": in one pass with " + node(p.fuses_into).name;
     else if (p.is_early) s += ": " + early_words(i);
     else if (p.is_on_device && checked_[i].type->kind == OperatorKind::kSample)

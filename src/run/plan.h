@@ -32,10 +32,8 @@ struct PlanNode {
   // The one consumer that continues this node's pass, -1: the result is materialised.
   int fuses_into = -1;
   std::unique_ptr<Source> source;  // of a reader
-  int mixed = -1;  // its number among the used mixed nodes
-  int device_node = -1;  // its number among the device nodes
-  int reader = -1;  // its number among the used readers
-  int input = -1;  // its number among the used inputs
+  // Its number among the nodes of that kind that are used, -1: it is none of them.
+  int mixed_number = -1, device_number = -1, input_number = -1;
   std::vector<int> output_slots;  // by output: which slot of the chain it fills, -1 none
   std::vector<DeviceUse> device_uses;  // by output
 };

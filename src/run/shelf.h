@@ -20,7 +20,7 @@ class StepShelf final : public PictureShelf {
   View reserve(int node, const TensorType& type, const Window& window) override;
 
  private:
-  Picture& picture(int node) const { return step_->pictures[i_][plan_.planned(node).mixed]; }
+  Picture& picture(int node) const { return step_->pictures[i_][plan_.planned(node).mixed_number]; }
 
   const Plan& plan_;
   DeviceDecoder* const decoder_;

@@ -104,7 +104,8 @@ void warn_of_arguments(const Json& saved, const Plan& plan, std::vector<std::str
     both.update(then);
     for (auto& [name, value] : both.items())
       if (!then.contains(name) || !now.contains(name) || then[name] != now[name])
-        warnings.push_back(place_of(plan.node(i)) + ": " + change(name, then, now, "the default"));
+        warnings.push_back(node_in_words(plan.node(i)) + ": " +
+                           change(name, then, now, "the default"));
   }
 }
 

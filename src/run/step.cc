@@ -44,7 +44,7 @@ Step::Step(const Plan& p, int64_t number, std::vector<int64_t> cursors,
 // A slot's, with what is known of this step: samples fed in one shape make a dense batch.
 TensorType Step::type_of(int slot) const {
   const Slot& s = plan.slot(slot);
-  const int input = plan.planned(s.from.node).input;
+  const int input = plan.planned(s.from.node).input_number;
   TensorType type = s.type;
   if (input < 0) return type;
   if (const auto shape = fed->batches[input]->common_shape()) type.shape = *shape;
@@ -82,7 +82,7 @@ void Step::forget(int i, int round) {
   for (int k = 0; k < plan.slot_count(); ++k)
     if (plan.round_of(plan.slot(k).from) == round) memory_[k].own[i].reset();
   for (int n : plan.mixed_nodes())
-    if (plan.planned(n).round == round) pictures[i][plan.planned(n).mixed] = {};
+    if (plan.planned(n).round == round) pictures[i][plan.planned(n).mixed_number] = {};
 }
 
 std::vector<int> Step::made() const {
@@ -94,8 +94,8 @@ std::vector<int> Step::made() const {
 
 const TensorType& Step::type_on_device(const Ref& value, int i) const {
   const PlanNode& p = plan.planned(value.node);
-  if (p.mixed >= 0) return pictures[i][p.mixed].type;
-  return device_work[i][p.device_node].types[value.output];
+  if (p.mixed_number >= 0) return pictures[i][p.mixed_number].type;
+  return device_work[i][p.device_number].types[value.output];
 }
 
 bool Step::is_to_rewind() const {

@@ -57,8 +57,8 @@ class Step {
   std::vector<int> attempts;  // by sample: how many failed
   const int max_attempts;
   std::vector<int64_t> index;  // by sample: which sample of the lead source it became
-  std::vector<std::vector<DeviceWork>> device_work;  // by sample, by PlanNode::device_node
-  std::vector<std::vector<Picture>> pictures;  // by sample, by PlanNode::mixed
+  std::vector<std::vector<DeviceWork>> device_work;  // by sample, by PlanNode::device_number
+  std::vector<std::vector<Picture>> pictures;  // by sample, by PlanNode::mixed_number
   std::vector<char> is_refused;  // by sample: the device could not decode it, the CPU is to
   // What of this step is on the device: made there or brought there, until no round needs it. The device stage's.
   std::map<Ref, DeviceValues> on_device;
