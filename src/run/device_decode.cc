@@ -12,13 +12,13 @@ DeviceValues DeviceStage::decode_node(Stream& stream, const Step& step, int node
   const auto picture = [&](int i) -> const Picture& {
     return step.pictures[i][plan_.planned(node).mixed_number];
   };
-  Value v = reserve(stream, step, [&](int i) {
+  DeviceValues v = reserve(stream, step, [&](int i) {
     const Picture& p = picture(i);
     return TensorType{p.type.dtype, p.type.layout, p.window.shape()};
   });
   std::vector<DecodeJob> jobs;
   std::vector<int> job_samples;
-  for (int i : step.made()) {
+  for (int i : step.made_samples()) {
     const Picture& p = picture(i);
     held.push_back(p.owner);
     View& to = v.views[i];
@@ -40,9 +40,9 @@ std::vector<int> DeviceStage::decode(Step& step, int round) {
   std::vector<int> nodes;
   for (int n : plan_.mixed_nodes())
     if (plan_.planned(n).round == round) nodes.push_back(n);
-  if (nodes.empty() || step.made().empty()) return {};
+  if (nodes.empty() || step.made_samples().empty()) return {};
   std::vector<int> refused;
-  std::map<Ref, Value> decoded;
+  std::map<Ref, DeviceValues> decoded;
   Stream& stream = stream_of(step);
   enqueue_with(stream, [&](Held& held) {
     for (int n : nodes)

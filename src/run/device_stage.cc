@@ -51,13 +51,13 @@ bool DeviceStage::make_room() {
 }
 
 // One allocation for all samples: back to back when they are of one shape, else each aligned for vector access.
-DeviceStage::Value DeviceStage::reserve(
-    Stream& stream, const Step& step, const std::function<TensorType(int sample)>& type_of) const {
+DeviceValues DeviceStage::reserve(Stream& stream, const Step& step,
+                                  const std::function<TensorType(int sample)>& type_of) const {
   constexpr int64_t kAlign = 256;
-  const std::vector<int> made = step.made();
+  const std::vector<int> made = step.made_samples();
   std::vector<TensorType> types;
   for (int i : made) types.push_back(type_of(i));
-  Value v;
+  DeviceValues v;
   v.views.resize(static_cast<size_t>(step.size()));
   v.count = made.size();
   v.is_dense =
@@ -101,7 +101,7 @@ void DeviceStage::at_node(int node, const std::function<void()>& enqueue) const 
 }
 
 // One launch a stage: usually one for the whole batch, however ragged.
-void DeviceStage::launch(Work& work, const FusedBatch& batch, const std::string& name) const {
+void DeviceStage::launch(RoundWork& work, const FusedBatch& batch, const std::string& name) const {
   Stream& stream = work.stream;
   const size_t size = batch.tables().size();
   const std::shared_ptr<Buffer> staged = staging_.try_acquire(size, Use::kOutput);
@@ -117,10 +117,10 @@ void DeviceStage::launch(Work& work, const FusedBatch& batch, const std::string&
   }
 }
 
-DeviceStage::Value DeviceStage::upload(Work& work, const Batch& batch) const {
+DeviceValues DeviceStage::upload(RoundWork& work, const Batch& batch) const {
   std::vector<View> from(static_cast<size_t>(work.step.size()));
   for (const Sample& s : batch.samples) from[s.in_batch] = s.view;
-  Value v = reserve(work.stream, work.step, [&](int i) {
+  DeviceValues v = reserve(work.stream, work.step, [&](int i) {
     return TensorType{from[i].dtype, from[i].layout, from[i].shape};
   });
   hold(work.held, batch);
@@ -130,21 +130,22 @@ DeviceStage::Value DeviceStage::upload(Work& work, const Batch& batch) const {
     work.stream.copy(v.owner->data(), first.data, bytes, Copy::kToDevice, "upload");
     return v;
   }
-  for (int i : work.step.made())
+  for (int i : work.step.made_samples())
     work.stream.copy(v.views[i].data, from[i].data, static_cast<size_t>(from[i].bytes()),
                      Copy::kToDevice, "upload");
   return v;
 }
 
-DeviceStage::Value DeviceStage::run_pass(Work& work, int head, int tail, const Value& in) const {
+DeviceValues DeviceStage::run_pass(RoundWork& work, int head, int tail,
+                                   const DeviceValues& in) const {
   const Step& step = work.step;
   const auto of_sample = [&](int i, int node) -> const DeviceWork& {
     return step.device_work[i][plan_.planned(node).device_number];
   };
-  Value out = reserve(work.stream, step, [&](int i) { return of_sample(i, tail).types[0]; });
+  DeviceValues out = reserve(work.stream, step, [&](int i) { return of_sample(i, tail).types[0]; });
   FusedBatch batch;
   std::vector<Block> blocks;
-  for (int i : step.made()) {
+  for (int i : step.made_samples()) {
     const auto gather = [&](int64_t frame) -> const std::vector<Block>& {
       blocks.clear();
       for (int n = head;; n = plan_.planned(n).fuses_into) {
@@ -164,15 +165,15 @@ DeviceStage::Value DeviceStage::run_pass(Work& work, int head, int tail, const V
 }
 
 // Of the samples that are made: an output named twice, whose bytes are never shared, or one that lost samples.
-DeviceStage::Value DeviceStage::copy(Stream& stream, const Step& step, const Value& value) const {
-  Value c = reserve(stream, step, [&](int i) {
+DeviceValues DeviceStage::copy(Stream& stream, const Step& step, const DeviceValues& value) const {
+  DeviceValues c = reserve(stream, step, [&](int i) {
     const View& v = value.views[i];
     return TensorType{v.dtype, v.layout, v.shape};
   });
   if (c.count == value.count) {
     stream.copy(c.owner->data(), value.owner->data(), value.owner->size(), Copy::kOnDevice, "copy");
   } else {
-    for (int i : step.made())
+    for (int i : step.made_samples())
       stream.copy(c.views[i].data, value.views[i].data, static_cast<size_t>(c.views[i].bytes()),
                   Copy::kOnDevice, "copy");
   }
@@ -180,7 +181,7 @@ DeviceStage::Value DeviceStage::copy(Stream& stream, const Step& step, const Val
 }
 
 // Into memory that the samples were given when they were made.
-void DeviceStage::download(Work& work, const Value& value, const Batch& to) const {
+void DeviceStage::download(RoundWork& work, const DeviceValues& value, const Batch& to) const {
   hold(work.held, to);
   if (value.is_dense && to.is_dense() && value.count == to.samples.size()) {
     const size_t bytes = static_cast<size_t>(to.samples[0].view.bytes()) * to.samples.size();
@@ -192,9 +193,9 @@ void DeviceStage::download(Work& work, const Value& value, const Batch& to) cons
                      Copy::kToHost, "download");
 }
 
-Batch DeviceStage::batch_of(const Value& value, const Step& step) const {
+Batch DeviceStage::batch_of(const DeviceValues& value, const Step& step) const {
   Batch b;
-  for (int i : step.made())
+  for (int i : step.made_samples())
     b.samples.push_back({value.views[i], value.owner, step.index[i], static_cast<int64_t>(i)});
   b.dtype = b.samples[0].view.dtype;
   b.layout = b.samples[0].view.layout;
@@ -202,37 +203,38 @@ Batch DeviceStage::batch_of(const Value& value, const Step& step) const {
   return b;
 }
 
-const DeviceStage::Value& DeviceStage::value(Work& work, const Ref& from) const {
-  if (const auto it = work.made.find(from); it != work.made.end()) return it->second;
+const DeviceValues& DeviceStage::values_of(RoundWork& work, const Ref& from) const {
+  if (const auto it = work.values.find(from); it != work.values.end()) return it->second;
   if (const auto it = work.step.on_device.find(from); it != work.step.on_device.end())
     return it->second;
-  Value up = upload(work, work.step.slot(plan_.slot_of(from)));
-  return work.made.emplace(from, std::move(up)).first->second;
+  DeviceValues up = upload(work, work.step.slot(plan_.slot_of(from)));
+  return work.values.emplace(from, std::move(up)).first->second;
 }
 
 // A node by itself that brings a value to the device, for nobody else, and does no more with it.
 bool DeviceStage::is_upload(const Step& step, int node) const {
   if (plan_.checked(node).unfold || !plan_.goes_up_once(*plan_.node(node).inputs[0])) return false;
-  const std::vector<int> made = step.made();
+  const std::vector<int> made = step.made_samples();
   return std::all_of(made.begin(), made.end(), [&](int i) {
-    const DeviceWork& work = step.device_work[i][plan_.planned(node).device_number];
-    return work.blocks[0].size() == 1 && is_identity(work.blocks[0][0], work.inputs[0]);
+    const DeviceWork& sample_work = step.device_work[i][plan_.planned(node).device_number];
+    return sample_work.blocks[0].size() == 1 &&
+           is_identity(sample_work.blocks[0][0], sample_work.inputs[0]);
   });
 }
 
 // Requires: the node begins a pass, or runs by itself.
-void DeviceStage::run_node(Work& work, int node) const {
+void DeviceStage::run_node(RoundWork& work, int node) const {
   if (plan_.checked(node).type->kind != OperatorKind::kLower) return run_operator(work, node);
   int tail = node;
   while (plan_.planned(tail).fuses_into >= 0) tail = plan_.planned(tail).fuses_into;
   const Ref from = *plan_.node(node).inputs[0];
-  work.made.emplace(Ref{tail, 0}, node == tail && is_upload(work.step, node)
-                                      ? upload(work, work.step.slot(plan_.slot_of(from)))
-                                      : run_pass(work, node, tail, value(work, from)));
+  work.values.emplace(Ref{tail, 0}, node == tail && is_upload(work.step, node)
+                                        ? upload(work, work.step.slot(plan_.slot_of(from)))
+                                        : run_pass(work, node, tail, values_of(work, from)));
 }
 
 // By number; those that stay on the device.
-std::map<size_t, Batch> DeviceStage::outputs_of(Work& work) const {
+std::map<size_t, Batch> DeviceStage::outputs_of(RoundWork& work) const {
   auto on_device = std::make_shared<DeviceBatch>();
   on_device->device = &device_;
   on_device->step = step_in_words(plan_, work.step.cursors);
@@ -242,8 +244,8 @@ std::map<size_t, Batch> DeviceStage::outputs_of(Work& work) const {
     if (plan_.slot_of_output(k) >= 0) continue;
     const Ref from = plan_.graph().outputs[k];
     at_node(from.node, [&] {
-      const Value& v = value(work, from);
-      const bool has_gaps = v.is_dense && v.count != work.step.made().size();
+      const DeviceValues& v = values_of(work, from);
+      const bool has_gaps = v.is_dense && v.count != work.step.made_samples().size();
       const bool is_copied = !taken.insert(from).second || has_gaps;
       batches[k] = batch_of(is_copied ? copy(work.stream, work.step, v) : v, work.step);
     });
@@ -256,24 +258,24 @@ std::map<size_t, Batch> DeviceStage::outputs_of(Work& work) const {
 }
 
 // The step keeps what is looked at later.
-void DeviceStage::settle(Step& step, std::map<Ref, Value>& made, int round) const {
-  std::map<Ref, Value>& kept = step.on_device;
-  kept.merge(made);
+void DeviceStage::settle(Step& step, std::map<Ref, DeviceValues>& values, int round) const {
+  std::map<Ref, DeviceValues>& kept = step.on_device;
+  kept.merge(values);
   std::erase_if(kept, [&](const auto& v) { return !plan_.is_needed_after(round, v.first); });
 }
 
 // What it makes is the step's, or the outputs', only when all is enqueued: what fails half-way keeps no memory.
 void DeviceStage::enqueue(Step& step, int round, Outputs* outputs) {
   Stream& stream = stream_of(step);
-  std::map<Ref, Value> made;
+  std::map<Ref, DeviceValues> values;
   enqueue_with(stream, [&](Held& held) {
-    Work work{step, stream, held, made};
+    RoundWork work{step, stream, held, values};
     enqueue(work, round, outputs);
   });
-  settle(step, made, round);
+  settle(step, values, round);
 }
 
-void DeviceStage::enqueue(Work& work, int round, Outputs* outputs) const {
+void DeviceStage::enqueue(RoundWork& work, int round, Outputs* outputs) const {
   std::vector<char> is_inside(plan_.size());  // of a pass that began before
   for (int n : plan_.device_nodes()) {
     if (const int next = plan_.planned(n).fuses_into; next >= 0) is_inside[next] = 1;
@@ -283,7 +285,7 @@ void DeviceStage::enqueue(Work& work, int round, Outputs* outputs) const {
   if (outputs) batches = outputs_of(work);
   for (int k = 0; k < plan_.slot_count(); ++k)
     if (const Slot& s = plan_.slot(k); plan_.is_host_copy(k) && plan_.round_of(s.from) == round)
-      at_node(s.from.node, [&] { download(work, value(work, s.from), work.step.slot(k)); });
+      at_node(s.from.node, [&] { download(work, values_of(work, s.from), work.step.slot(k)); });
   if (outputs) {
     if (plan_.has_copied_outputs()) {
       // Who waits for the copies hears what failed before the other outputs were ready, too.

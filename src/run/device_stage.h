@@ -56,13 +56,12 @@ class DeviceStage {
   void wait(const Step& step) const { stream_of(step).synchronize(); }
 
  private:
-  using Value = DeviceValues;
-  // A step at work, and what this round makes. When all is enqueued, the step has it.
-  struct Work {
+  // A round of a step while it is enqueued, and the values that it makes or brings up. In the end the step has them.
+  struct RoundWork {
     Step& step;
     Stream& stream;
     Held& held;
-    std::map<Ref, Value>& made;
+    std::map<Ref, DeviceValues>& values;
   };
   bool make_room();  // false: there was nothing to give back
   Stream& stream_of(const Step& step) const {
@@ -70,27 +69,28 @@ class DeviceStage {
   }
   // Calls enqueue(). What fails in it names the node; want of any memory is DeviceFull.
   void at_node(int node, const std::function<void()>& enqueue) const;
-  Value decode_node(Stream& stream, const Step& step, int node, Held& held,
-                    std::vector<int>& refused) const;
+  DeviceValues decode_node(Stream& stream, const Step& step, int node, Held& held,
+                           std::vector<int>& refused) const;
   std::shared_ptr<Buffer> acquire(Stream& stream, size_t bytes) const;
-  void launch(Work& work, const FusedBatch& batch, const std::string& name) const;
-  Value reserve(Stream& stream, const Step& step,
-                const std::function<TensorType(int sample)>& type_of) const;
-  Value upload(Work& work, const Batch& batch) const;
-  const Value& value(Work& work, const Ref& from) const;
+  void launch(RoundWork& work, const FusedBatch& batch, const std::string& name) const;
+  DeviceValues reserve(Stream& stream, const Step& step,
+                       const std::function<TensorType(int sample)>& type_of) const;
+  DeviceValues upload(RoundWork& work, const Batch& batch) const;
+  const DeviceValues& values_of(RoundWork& work, const Ref& from) const;
   bool is_upload(const Step& step, int node) const;
-  void run_node(Work& work, int node) const;
-  Value run_pass(Work& work, int head, int tail, const Value& in) const;
-  void run_operator(Work& work, int node) const;
-  std::vector<GpuItem> items_of(const Step& step, int node, std::span<const Value* const> inputs,
-                                std::span<const Value> outputs,
+  void run_node(RoundWork& work, int node) const;
+  DeviceValues run_pass(RoundWork& work, int head, int tail, const DeviceValues& in) const;
+  void run_operator(RoundWork& work, int node) const;
+  std::vector<GpuItem> items_of(const Step& step, int node,
+                                std::span<const DeviceValues* const> inputs,
+                                std::span<const DeviceValues> outputs,
                                 std::vector<const Operator*>& ops) const;
-  Value copy(Stream& stream, const Step& step, const Value& value) const;
-  void download(Work& work, const Value& value, const Batch& to) const;
-  Batch batch_of(const Value& value, const Step& step) const;
-  std::map<size_t, Batch> outputs_of(Work& work) const;
-  void enqueue(Work& work, int round, Outputs* outputs) const;
-  void settle(Step& step, std::map<Ref, Value>& made, int round) const;
+  DeviceValues copy(Stream& stream, const Step& step, const DeviceValues& value) const;
+  void download(RoundWork& work, const DeviceValues& value, const Batch& to) const;
+  Batch batch_of(const DeviceValues& value, const Step& step) const;
+  std::map<size_t, Batch> outputs_of(RoundWork& work) const;
+  void enqueue(RoundWork& work, int round, Outputs* outputs) const;
+  void settle(Step& step, std::map<Ref, DeviceValues>& values, int round) const;
 
   const Plan& plan_;
   Device& device_;

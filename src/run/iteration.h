@@ -18,9 +18,9 @@ struct Iteration {
   int round = 0;
   std::vector<Ticket> tickets;  // of this round
   int64_t first_pending = 0;  // none before this one
-  int running = 0;
-  int64_t done = 0;
-  int64_t made = 0;  // of the tickets done, those that made their sample
+  int running_count = 0;
+  int64_t done_count = 0;
+  int64_t made_count = 0;  // of the tickets done, those that made their sample
   bool is_starved = false;  // its tickets wait until memory was released or it is the oldest
   bool is_alone = false;  // one ticket at a time, as all of memory is for it
   bool is_issuing = false;  // the device stage is at it
@@ -36,22 +36,22 @@ struct Iteration {
 
   // Sample i is to be made once more: its ticket found no room, or what it made is of no use.
   void give_back(int i) {
-    if (std::exchange(tickets[i], Ticket::kPending) == Ticket::kDone) --done, --made;
+    if (std::exchange(tickets[i], Ticket::kPending) == Ticket::kDone) --done_count, --made_count;
     first_pending = std::min<int64_t>(first_pending, i);
   }
   // Nothing more will happen to its samples in this round.
   bool is_round_over() const {
-    return done == static_cast<int64_t>(tickets.size()) || (step.fatal && !running);
+    return done_count == static_cast<int64_t>(tickets.size()) || (step.fatal && !running_count);
   }
   // For the samples that are made so far; in the first round for all. Requires: nothing is landing.
   void begin_round(int number) {
     round = number;
-    first_pending = done = made = 0;
+    first_pending = done_count = made_count = 0;
     is_collected = false;
     for (size_t i = 0; i < tickets.size(); ++i) {
       const bool takes_part = round == 0 || step.is_made[i];
       tickets[i] = takes_part ? Ticket::kPending : Ticket::kDone;
-      done += !takes_part;
+      done_count += !takes_part;
     }
   }
 };

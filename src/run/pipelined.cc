@@ -108,7 +108,7 @@ Outputs Pipelined::take() {
     ring_.pop_front();
     ++steps_;
     steps_waited_ += std::exchange(waited_, false);
-    samples_ += it->made;
+    samples_ += it->made_count;
     largest_bytes_ = std::max(largest_bytes_, it->step.bytes());
     cursors_.forget_before(it->step.number + 1);
     tight_ = false;
@@ -145,7 +145,7 @@ ExecutorStats Pipelined::stats() const {
                   .user_wait_ns = user_wait_ns_,
                   .samples = samples_};
   for (auto& it : ring_)
-    if (it->round + 1 == plan_->round_count()) s.samples += it->made;
+    if (it->round + 1 == plan_->round_count()) s.samples += it->made_count;
   for (auto& w : workers_) {
     s.worker_idle_ns += w->idle_ns.load(std::memory_order_relaxed);
     s.read_wait_ns += w->bytes.wait_ns.load(std::memory_order_relaxed);
@@ -181,12 +181,12 @@ bool Pipelined::is_ready(const Iteration& it) const {
 Iteration* Pipelined::next_ticket(int& i) {
   for (auto& it : ring_) {
     if (it->is_closing || it->is_starved || it->step.fatal) continue;
-    if (it->is_alone && it->running) continue;
+    if (it->is_alone && it->running_count) continue;
     for (int64_t k = it->first_pending; k < static_cast<int64_t>(it->tickets.size()); ++k) {
       if (it->tickets[k] != Ticket::kPending) continue;
       it->first_pending = k + 1;
       it->tickets[k] = Ticket::kRunning;
-      ++it->running;
+      ++it->running_count;
       i = static_cast<int>(k);
       return it.get();
     }
@@ -232,15 +232,15 @@ void Pipelined::work(Worker& w) {
 void Pipelined::finish_ticket(Iteration& it, int i, bool starved, int64_t rooms,
                               const std::exception_ptr& fatal,
                               std::vector<SampleFailure>& failures) {
-  --it.running;
+  --it.running_count;
   if (fatal && !it.step.fatal) it.step.fatal = fatal;
   if (starved) {
     it.give_back(i);
     it.is_starved = rooms == rooms_;  // room that came meanwhile is worth another try
   } else {
     it.tickets[i] = Ticket::kDone;
-    ++it.done;
-    it.made += it.step.is_made[i];
+    ++it.done_count;
+    it.made_count += it.step.is_made[i];
   }
   it.step.failures.insert(it.step.failures.end(), failures.begin(), failures.end());
   close_what_is_closing();

@@ -79,7 +79,7 @@ class Pipelined final : public Executor {
   void memory_released();
   void room_was_made();
   void bury(Lock& lock);
-  bool is_stuck() const { return unopened_ || (stuck_ && !ring_.front()->running); }
+  bool is_stuck() const { return unopened_ || (stuck_ && !ring_.front()->running_count); }
   std::string stuck_message() const;
 
   // What calls of the device's runtime hold: they may come when the executor has gone.

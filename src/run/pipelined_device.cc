@@ -81,7 +81,7 @@ void Pipelined::issue_round(Iteration& it, Lock& lock) {
 
 // The device's part of the iteration's round, without the lock. Throws DeviceFull: then it can be called again.
 Pipelined::Enqueued Pipelined::enqueue(Iteration& it) {
-  const bool is_last = it.round + 1 == plan_->round_count() || it.step.made().empty();
+  const bool is_last = it.round + 1 == plan_->round_count() || it.step.made_samples().empty();
   if (!it.is_collected) {
     std::vector<int> refused = device_->decode(it.step, it.round);
     if (!refused.empty()) return {.refused = std::move(refused)};

@@ -83,7 +83,7 @@ void Pipelined::make_room(Iteration& front) {
   tight_ = true;
   if (ring_.size() > 1) {
     close_youngest();
-  } else if (burying_ || is_opening_ || !graveyard_.empty() || front.running) {
+  } else if (burying_ || is_opening_ || !graveyard_.empty() || front.running_count) {
     return;  // memory is about to come
   } else if (!front.is_alone) {
     front.is_alone = true;
@@ -101,7 +101,7 @@ void Pipelined::close_youngest() {
 }
 
 void Pipelined::close_what_is_closing() {
-  while (ring_.size() > 1 && ring_.back()->is_closing && !ring_.back()->running &&
+  while (ring_.size() > 1 && ring_.back()->is_closing && !ring_.back()->running_count &&
          !ring_.back()->is_issuing) {
     next_number_ = ring_.back()->step.number;
     graveyard_.push_back(std::move(ring_.back()));

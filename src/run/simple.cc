@@ -35,7 +35,7 @@ class Simple final : public Executor {
     if (!step.allocate(pool_)) throw BudgetError("no memory for a batch. " + pool_.explain());
     int round = 0;
     make(step, round);
-    while (round + 1 < plan_->round_count() && !step.made().empty()) {
+    while (round + 1 < plan_->round_count() && !step.made_samples().empty()) {
       step.collect(round);
       device_->insist([&] { device_->enqueue(step, round); });
       device_->wait(step);
@@ -43,7 +43,7 @@ class Simple final : public Executor {
     }
     Outputs out = step.publish(plan_, pool_);
     if (device_ && !out.is_lost) device_->insist([&] { device_->enqueue(step, round, &out); });
-    samples_ += static_cast<int64_t>(step.made().size());
+    samples_ += static_cast<int64_t>(step.made_samples().size());
     hold(out, pool_);
     cursors_ = out.next;
     return out;

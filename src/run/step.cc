@@ -85,7 +85,7 @@ void Step::forget(int i, int round) {
     if (plan.planned(n).round == round) pictures[i][plan.planned(n).mixed_number] = {};
 }
 
-std::vector<int> Step::made() const {
+std::vector<int> Step::made_samples() const {
   std::vector<int> list;
   for (int i = 0; i < size(); ++i)
     if (is_made[i]) list.push_back(i);

@@ -53,7 +53,7 @@ class Step {
   std::shared_ptr<const FedStep> fed;
   int64_t size() const { return static_cast<int64_t>(is_made.size()); }  // samples
   std::vector<char> is_made;  // by sample; read when all are done
-  std::vector<int> made() const;  // which are
+  std::vector<int> made_samples() const;  // their numbers
   std::vector<int> attempts;  // by sample: how many failed
   const int max_attempts;
   std::vector<int64_t> index;  // by sample: which sample of the lead source it became
