@@ -28,9 +28,9 @@ struct Iteration {
 
   // Where there is a device, by its issuing thread:
   bool is_collected = false;  // the pictures of this round are enqueued, its slots are batches
-  std::unique_ptr<Event>
-      landing;  // all of the round is enqueued; what the next one looks at is there behind this
-  int64_t asked_at = 0;  // Pipelined::bells_ when it was asked for last
+  // All of the round is enqueued; behind this, what the next one looks at is on the host.
+  std::unique_ptr<Event> copies_ready;
+  int64_t polled_at = 0;  // Pipelined::polls_ when it was asked for last
   std::optional<Outputs> outputs;  // published
   bool is_issued = false;  // all of its work is enqueued
 
@@ -43,7 +43,7 @@ struct Iteration {
   bool is_round_over() const {
     return done_count == static_cast<int64_t>(tickets.size()) || (step.fatal && !running_count);
   }
-  // For the samples that are made so far; in the first round for all. Requires: nothing is landing.
+  // For the samples that are made so far; in the first round for all. Requires: copies_ready is null.
   void begin_round(int number) {
     round = number;
     first_pending = done_count = made_count = 0;

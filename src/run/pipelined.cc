@@ -40,7 +40,7 @@ Pipelined::Pipelined(std::shared_ptr<const Plan> plan, const ExecutorOptions& op
     bell_->executor = this;
     issuer_ = std::thread([this] {
       name_this_thread("stoker-issuer");
-      issue();
+      run_issuer();
     });
   }
   feeds_.on_change([this] { fed(); });

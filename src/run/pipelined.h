@@ -52,17 +52,17 @@ class Pipelined final : public Executor {
   // pipelined_device.cc: the one thread that talks to the device
   struct Enqueued {  // one of these, when it did not throw
     std::vector<int> refused;  // samples that are to be made once more
-    std::unique_ptr<Event> landing;  // behind the work of a round
+    std::unique_ptr<Event> copies_ready;  // behind the work of a round
     bool is_last = false;  // there is no other round
   };
-  void issue();
+  void run_issuer();
   void rest(Lock& lock);
   Iteration* next_to_issue();
   void issue_round(Iteration& it, Lock& lock);
   Enqueued enqueue(Iteration& it);
-  void land(Iteration& it, Lock& lock);
+  void try_begin_next_round(Iteration& it, Lock& lock);
   bool make_device_room();
-  void landed();
+  void ring_bell();
 
   // pipelined_memory.cc: opening and closing iterations
   void open_iterations(Lock& lock);
@@ -109,7 +109,7 @@ class Pipelined final : public Executor {
   bool user_waits_ = false;  // in wait(), for the oldest iteration
   std::string starved_for_;  // the last of Starved::why
   int64_t rooms_ = 0;  // how often memory was released
-  int64_t bells_ = 0;  // how often what lands was to be asked for
+  int64_t polls_ = 0;  // how often Iteration::copies_ready was to be asked for
   bool is_opening_ = false;  // a thread has left the lock to find memory for the next iteration
   int burying_ = 0;  // threads that are letting go of closed iterations
   int64_t steps_ = 0, steps_waited_ = 0, samples_ = 0, user_wait_ns_ = 0;  // of what was handed out

@@ -12,11 +12,11 @@ constexpr std::chrono::milliseconds kPatience(50);  // with a lost GPU, which ma
 
 }  // namespace
 
-void Pipelined::issue() {
+void Pipelined::run_issuer() {
   Lock lock(mutex_);
   while (!stop_) {
     if (Iteration* it = next_to_issue()) {
-      if (it->landing) land(*it, lock);
+      if (it->copies_ready) try_begin_next_round(*it, lock);
       else issue_round(*it, lock);
       continue;
     }
@@ -26,17 +26,17 @@ void Pipelined::issue() {
 
 // Until something may have changed.
 void Pipelined::rest(Lock& lock) {
-  const auto is_landing = [](auto& it) { return it->landing != nullptr; };
-  if (std::none_of(ring_.begin(), ring_.end(), is_landing)) issue_.wait(lock);
-  else if (issue_.wait_for(lock, kPatience) == std::cv_status::timeout) ++bells_;
+  const auto awaits_copies = [](auto& it) { return it->copies_ready != nullptr; };
+  if (std::none_of(ring_.begin(), ring_.end(), awaits_copies)) issue_.wait(lock);
+  else if (issue_.wait_for(lock, kPatience) == std::cv_status::timeout) ++polls_;
 }
 
 // The oldest iteration that has work for the device. They begin there in order.
 Iteration* Pipelined::next_to_issue() {
   for (auto& it : ring_) {
     if (is_ready(*it) || it->is_closing) continue;
-    if (it->landing) {
-      if (it->asked_at != bells_) return it.get();
+    if (it->copies_ready) {
+      if (it->polled_at != polls_) return it.get();
     } else if (it->is_round_over()) {
       return it.get();
     } else if (it->round == 0) {
@@ -53,11 +53,11 @@ void Pipelined::issue_round(Iteration& it, Lock& lock) {
   const int64_t rooms = rooms_;
   lock.unlock();
   std::exception_ptr fatal, full;
-  Enqueued done;
+  Enqueued enqueued;
   const bool is_to_rewind = it.step.is_to_rewind();
   try {
     if (is_to_rewind) it.step.rewind();
-    else done = was_awaited ? device_->insist([&] { return enqueue(it); }) : enqueue(it);
+    else enqueued = was_awaited ? device_->insist([&] { return enqueue(it); }) : enqueue(it);
   } catch (const DeviceFull&) {
     full = std::current_exception();
   } catch (...) {
@@ -68,11 +68,11 @@ void Pipelined::issue_round(Iteration& it, Lock& lock) {
   // What the user holds stays while the user waits, so the oldest iteration waits for nothing then.
   if (full && &it == ring_.front().get() && !make_device_room() && was_awaited) fatal = full;
   it.step.fatal = fatal;
-  it.is_issued = done.is_last;
-  it.landing = std::move(done.landing);
+  it.is_issued = enqueued.is_last;
+  it.copies_ready = std::move(enqueued.copies_ready);
   if (is_to_rewind) it.begin_round(0);
-  for (int i : done.refused) it.give_back(i);
-  if (is_to_rewind || !done.refused.empty()) work_.notify_all();
+  for (int i : enqueued.refused) it.give_back(i);
+  if (is_to_rewind || !enqueued.refused.empty()) work_.notify_all();
   close_what_is_closing();
   if (front_ready()) done_.notify_all();
   bury(lock);
@@ -94,33 +94,33 @@ Pipelined::Enqueued Pipelined::enqueue(Iteration& it) {
     return {.is_last = true};
   }
   device_->enqueue(it.step, it.round);
-  return {.landing = device_->notify(it.step, [bell = bell_] {
+  return {.copies_ready = device_->notify(it.step, [bell = bell_] {
     std::lock_guard lock(bell->mutex);
-    if (bell->executor) bell->executor->landed();
+    if (bell->executor) bell->executor->ring_bell();
   })};
 }
 
-// A thread of the runtime's says so.
-void Pipelined::landed() {
+// Called by a thread of the runtime's, behind the work of a round.
+void Pipelined::ring_bell() {
   std::lock_guard lock(mutex_);
-  ++bells_;
+  ++polls_;
   issue_.notify_all();
 }
 
 // If what the next round looks at is there, it begins.
-void Pipelined::land(Iteration& it, Lock& lock) {
-  it.asked_at = bells_;
+void Pipelined::try_begin_next_round(Iteration& it, Lock& lock) {
+  it.polled_at = polls_;
   it.is_issuing = true;
   lock.unlock();
   std::exception_ptr fatal;
   bool is_there = false;
   try {
-    is_there = it.landing->query();
-    if (is_there) it.landing->check();
+    is_there = it.copies_ready->query();
+    if (is_there) it.copies_ready->check();
   } catch (...) {
     fatal = std::current_exception();
   }
-  if (is_there) it.landing.reset();
+  if (is_there) it.copies_ready.reset();
   lock.lock();
   it.is_issuing = false;
   if (is_there) it.begin_round(it.round + 1);

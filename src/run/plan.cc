@@ -42,7 +42,7 @@ void Plan::for_each_input(int i, const Use& use) const {
 }
 
 // A value of the device's that node i looks at on the host: see Note [Rounds].
-bool Plan::lands(int i, const Ref& from, bool is_value) const {
+bool Plan::reads_host_copy(int i, const Ref& from, bool is_value) const {
   if (!is_on_gpu(from.node)) return false;
   return is_value ? !checked_[from.node].has_cpu_form : node(i).device != DeviceKind::kGpu;
 }
@@ -50,7 +50,7 @@ bool Plan::lands(int i, const Ref& from, bool is_value) const {
 void Plan::find_rounds() {
   for (int i = 0; i < size(); ++i)
     for_each_input(i, [&](const Ref& from, bool is_value) {
-      const int after = round_of(from) + lands(i, from, is_value);
+      const int after = round_of(from) + reads_host_copy(i, from, is_value);
       nodes_[i].round = std::max(nodes_[i].round, after);
     });
 }
@@ -66,9 +66,9 @@ void Plan::mark_used() {
     if (!nodes_[i].is_used) continue;
     if (!checked_[i].type->infers) mark_early(i);
     for_each_input(i, [&](const Ref& from, bool is_value) {
-      const bool is_landing = lands(i, from, is_value);
-      use(from, is_landing || (nodes_[i].is_on_device && !is_value));
-      if (is_value && !is_landing) mark_early(from.node);
+      const bool reads_copy = reads_host_copy(i, from, is_value);
+      use(from, reads_copy || (nodes_[i].is_on_device && !is_value));
+      if (is_value && !reads_copy) mark_early(from.node);
     });
   }
 }
@@ -77,7 +77,7 @@ void Plan::mark_used() {
 void Plan::mark_early(int i) {
   if (std::exchange(nodes_[i].is_early, true)) return;
   for_each_input(i, [&](const Ref& from, bool is_value) {
-    if (!lands(i, from, is_value)) mark_early(from.node);
+    if (!reads_host_copy(i, from, is_value)) mark_early(from.node);
   });
 }
 
@@ -164,12 +164,12 @@ int Plan::add_slot(Ref from) {
   return slot;
 }
 
-bool Plan::is_landed(const Ref& value) const {
+bool Plan::is_host_copy_read(const Ref& value) const {
   bool is = false;
   for (int i = 0; i < size(); ++i)
     if (nodes_[i].is_used)
       for_each_input(i, [&](const Ref& from, bool is_value) {
-        is |= from == value && lands(i, from, is_value);
+        is |= from == value && reads_host_copy(i, from, is_value);
       });
   return is;
 }
@@ -186,7 +186,7 @@ void Plan::find_slots() {
       const bool is_seen_on_host = is_value || !is_on_gpu(i) || p.is_early;
       // What the user fed is there in every round.
       const bool crosses = round_of(from) < p.round && nodes_[from.node].input_number < 0;
-      if (goes_up || (crosses && is_seen_on_host && !is_landed(from))) add_slot(from);
+      if (goes_up || (crosses && is_seen_on_host && !is_host_copy_read(from))) add_slot(from);
     });
   }
   delivered_ = slot_count();
@@ -200,9 +200,9 @@ void Plan::find_host_copies() {
   for (int i = 0; i < size(); ++i)
     if (nodes_[i].is_used)
       for_each_input(i, [&](const Ref& from, bool is_value) {
-        if (lands(i, from, is_value) && host_copy(from) < 0) add(from);
+        if (reads_host_copy(i, from, is_value) && host_copy(from) < 0) add(from);
       });
-  // An output may be what landed: the chains are through with it then. Each output has bytes of its own.
+  // An output may be what such a node read: the chains are through with it then. Each output has bytes of its own.
   std::set<int> taken;
   for (const Output& o : graph_.outputs) {
     int& slot = slot_of_output_.emplace_back(-1);
@@ -242,7 +242,7 @@ void Plan::find_carried() {
         std::vector<Carried>& list = carried_[nodes_[i].round];
         const auto is_it = [&](const Carried& c) { return c.from == from; };
         if (std::none_of(list.begin(), list.end(), is_it))
-          list.push_back({from, is_landed(from) ? host_copy(from) : slot_of(from)});
+          list.push_back({from, is_host_copy_read(from) ? host_copy(from) : slot_of(from)});
       });
 }
 

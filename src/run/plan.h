@@ -17,7 +17,7 @@ struct Rewrites {
 
 // Note [Rounds]
 // Work goes back and forth between workers and device. A round is the chain's part for every sample, then the device's part for the batch.
-// What a node on the CPU looks at of the device's is copied to the host, it lands there, and the node belongs to a later round: the
+// What a node on the CPU looks at of the device's is copied to the host, and the node belongs to a later round: the
 // chain begins anew with what it takes from the rounds before. Most graphs have one round.
 struct PlanNode {
   // Who looks at an output on the device.
@@ -128,7 +128,7 @@ class Plan : public Provenance {
   // use(from, is_value) for all inputs and arguments; values are needed on the CPU.
   template <class Use>
   void for_each_input(int node, const Use& use) const;
-  bool lands(int node, const Ref& from, bool is_value) const;
+  bool reads_host_copy(int node, const Ref& from, bool is_value) const;
   void find_rounds();
   void mark_used();
   void number_used();
@@ -140,7 +140,7 @@ class Plan : public Provenance {
   void find_device_uses();
   void find_carried();
   int add_slot(Ref from);
-  bool is_landed(const Ref& value) const;
+  bool is_host_copy_read(const Ref& value) const;
   int host_copy(const Ref& value) const;  // its slot, -1 none
   bool is_narrowed(int node) const;
   std::string early_words(int node) const;
