@@ -270,12 +270,12 @@ void DeviceStage::enqueue(Step& step, int round, Outputs* outputs) {
   std::map<Ref, DeviceValues> values;
   enqueue_with(stream, [&](Held& held) {
     RoundWork work{step, stream, held, values};
-    enqueue(work, round, outputs);
+    enqueue_round(work, round, outputs);
   });
   settle(step, values, round);
 }
 
-void DeviceStage::enqueue(RoundWork& work, int round, Outputs* outputs) const {
+void DeviceStage::enqueue_round(RoundWork& work, int round, Outputs* outputs) const {
   std::vector<char> is_inside(plan_.size());  // of a pass that began before
   for (int n : plan_.device_nodes()) {
     if (const int next = plan_.planned(n).fuses_into; next >= 0) is_inside[next] = 1;

@@ -89,7 +89,7 @@ class DeviceStage {
   void download(RoundWork& work, const DeviceValues& value, const Batch& to) const;
   Batch batch_of(const DeviceValues& value, const Step& step) const;
   std::map<size_t, Batch> outputs_of(RoundWork& work) const;
-  void enqueue(RoundWork& work, int round, Outputs* outputs) const;
+  void enqueue_round(RoundWork& work, int round, Outputs* outputs) const;
   void settle(Step& step, std::map<Ref, DeviceValues>& values, int round) const;
 
   const Plan& plan_;

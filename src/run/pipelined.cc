@@ -33,7 +33,7 @@ Pipelined::Pipelined(std::shared_ptr<const Plan> plan, const ExecutorOptions& op
     workers_[i]->thread = std::thread([this, i] {
       if (!options_.worker_cpus.empty()) run_on(options_.worker_cpus[i]);
       name_this_thread("stoker-worker");
-      work(*workers_[i]);
+      run_worker(*workers_[i]);
     });
   if (device_) {
     bell_ = std::make_shared<Bell>();
@@ -122,7 +122,7 @@ Outputs Pipelined::take() {
   Outputs out;
   if (!fatal) out = device_ ? std::move(*it->outputs) : it->step.publish(plan_, pool_);
   it.reset();
-  hold(out, pool_);
+  mark_held(out, pool_);
   schedule();
   if (fatal) std::rethrow_exception(fatal);
   return out;
@@ -194,7 +194,7 @@ Iteration* Pipelined::next_ticket(int& i) {
   return nullptr;
 }
 
-void Pipelined::work(Worker& w) {
+void Pipelined::run_worker(Worker& w) {
   std::vector<SampleFailure> failures;
   std::unique_lock lock(mutex_);
   while (!stop_) {

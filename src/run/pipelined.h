@@ -44,7 +44,7 @@ class Pipelined final : public Executor {
   bool is_ready(const Iteration& it) const;
   bool front_ready() const { return !ring_.empty() && is_ready(*ring_.front()); }
   Iteration* next_ticket(int& i);
-  void work(Worker& w);
+  void run_worker(Worker& w);
   void finish_ticket(Iteration& it, int i, bool starved, int64_t rooms,
                      const std::exception_ptr& fatal, std::vector<SampleFailure>& failures);
   void fed();

@@ -44,7 +44,7 @@ class Simple final : public Executor {
     Outputs out = step.publish(plan_, pool_);
     if (device_ && !out.is_lost) device_->insist([&] { device_->enqueue(step, round, &out); });
     samples_ += static_cast<int64_t>(step.made_samples().size());
-    hold(out, pool_);
+    mark_held(out, pool_);
     cursors_ = out.next;
     return out;
   }

@@ -125,7 +125,7 @@ size_t Step::bytes() const {
   return n;
 }
 
-Batch Step::collect(SlotMemory& memory, const TensorType& type) {
+Batch Step::collect_slot(SlotMemory& memory, const TensorType& type) {
   Batch b;
   b.dtype = type.dtype;
   b.layout = type.layout;
@@ -176,7 +176,7 @@ Batch Step::copy(const Batch& batch, HostPool& pool) const {
 void Step::collect(int round) {
   for (int k = 0; k < plan.slot_count(); ++k)
     if (plan.round_of(plan.slot(k).from) <= round)
-      slots_[k] = collect(memory_[k], plan.slot(k).type);
+      slots_[k] = collect_slot(memory_[k], plan.slot(k).type);
 }
 
 Outputs Step::publish(const std::shared_ptr<const Plan>& owner, HostPool& pool) {
@@ -210,7 +210,7 @@ std::string step_in_words(const Plan& plan, const std::vector<int64_t>& cursors)
          std::to_string(first.position) + " on";
 }
 
-void hold(const Outputs& outputs, HostPool& pool) {
+void mark_held(const Outputs& outputs, HostPool& pool) {
   for (const Batch& b : outputs.batches) {
     if (b.on_device) continue;
     if (b.whole) pool.set_use(*b.whole, Use::kHeld);

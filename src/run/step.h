@@ -76,7 +76,7 @@ class Step {
     std::vector<View> views;
   };
   TensorType type_of(int slot) const;
-  Batch collect(SlotMemory& memory, const TensorType& type);
+  Batch collect_slot(SlotMemory& memory, const TensorType& type);
   Batch copy(const Batch& batch, HostPool& pool) const;
   const OnError on_error_;
   std::vector<SlotMemory> memory_;
@@ -87,6 +87,6 @@ class Step {
 std::string step_in_words(const Plan& plan, const std::vector<int64_t>& cursors);
 
 // The bytes become the user's: the pool says so from now on.
-void hold(const Outputs& outputs, HostPool& pool);
+void mark_held(const Outputs& outputs, HostPool& pool);
 
 }  // namespace stoker
