@@ -55,7 +55,7 @@ Pipelined::~Pipelined() {
   }
   {
     std::lock_guard lock(mutex_);
-    stop_ = true;
+    is_stopping_ = true;
   }
   work_.notify_all();
   issue_.notify_all();
@@ -87,13 +87,13 @@ bool Pipelined::wait(int milliseconds) {
     ready = comes();
   }
   user_waits_ = false;
-  waited_ = waited_ || !was_ready;
+  has_waited_ = has_waited_ || !was_ready;
   user_wait_ns_ += ns_since(start);
   if (!front_ready() && is_stuck()) {
     const std::string message = stuck_message();
     // The user may make room and ask again.
     if (!ring_.empty()) ring_.front()->is_starved = false;
-    stuck_ = false;
+    is_oldest_stuck_ = false;
     work_.notify_all();
     throw BudgetError(message);
   }
@@ -107,11 +107,11 @@ Outputs Pipelined::take() {
     it = std::move(ring_.front());
     ring_.pop_front();
     ++steps_;
-    steps_waited_ += std::exchange(waited_, false);
+    steps_waited_ += std::exchange(has_waited_, false);
     samples_ += it->made_count;
     largest_bytes_ = std::max(largest_bytes_, it->step.bytes());
     cursors_.forget_before(it->step.number + 1);
-    tight_ = false;
+    is_tight_ = false;
     // What starved behind it, or was to make room, is the oldest now: its next try ends in a sample, in room made for it or
     // in an error.
     if (!ring_.empty()) ring_.front()->is_starved = ring_.front()->is_closing = false;
@@ -197,7 +197,7 @@ Iteration* Pipelined::next_ticket(int& i) {
 void Pipelined::run_worker(Worker& w) {
   std::vector<SampleFailure> failures;
   std::unique_lock lock(mutex_);
-  while (!stop_) {
+  while (!is_stopping_) {
     int i = 0;
     Iteration* it = next_ticket(i);
     if (!it) {

@@ -68,7 +68,7 @@ class Pipelined final : public Executor {
   void open_iterations(Lock& lock);
   bool may_open() const;
   int64_t next_number() const;  // of the iteration behind those that are open
-  bool only_oldest() const { return tight_ && !ring_.empty(); }
+  bool opens_only_oldest() const { return is_tight_ && !ring_.empty(); }
   bool open_next(Lock& lock, std::exception_ptr& failure);
   bool allocate(Step& step, Lock& lock, std::exception_ptr& failure);
   void finish_device(Lock& lock);
@@ -79,7 +79,9 @@ class Pipelined final : public Executor {
   void memory_released();
   void room_was_made();
   void bury(Lock& lock);
-  bool is_stuck() const { return unopened_ || (stuck_ && !ring_.front()->running_count); }
+  bool is_stuck() const {
+    return is_oldest_unopened_ || (is_oldest_stuck_ && !ring_.front()->running_count);
+  }
   std::string stuck_message() const;
 
   // What calls of the device's runtime hold: they may come when the executor has gone.
@@ -105,8 +107,12 @@ class Pipelined final : public Executor {
   std::vector<std::unique_ptr<Iteration>> graveyard_;
   int64_t next_number_ = 0;
   size_t largest_bytes_ = 0;
-  bool stop_ = false, tight_ = false, stuck_ = false, unopened_ = false, waited_ = false;
+  bool is_stopping_ = false;  // the threads are to end
+  bool is_tight_ = false;  // no iteration is opened behind the oldest until it was handed out
+  bool is_oldest_stuck_ = false;  // it found no room for a sample, though alone
+  bool is_oldest_unopened_ = false;  // no memory was found to open it
   bool user_waits_ = false;  // in wait(), for the oldest iteration
+  bool has_waited_ = false;  // wait() found the oldest iteration not ready
   std::string starved_for_;  // the last of Starved::why
   int64_t rooms_ = 0;  // how often memory was released
   int64_t polls_ = 0;  // how often Iteration::copies_ready was to be asked for

@@ -14,7 +14,7 @@ constexpr std::chrono::milliseconds kPatience(50);  // with a lost GPU, which ma
 
 void Pipelined::run_issuer() {
   Lock lock(mutex_);
-  while (!stop_) {
+  while (!is_stopping_) {
     if (Iteration* it = next_to_issue()) {
       if (it->copies_ready) try_begin_next_round(*it, lock);
       else issue_round(*it, lock);
@@ -46,6 +46,8 @@ Iteration* Pipelined::next_to_issue() {
   return nullptr;
 }
 
+// Only for a user who waited when the try began is the decoder's spare memory given up, and want of room an error. One who came
+// during the try gets another at once.
 void Pipelined::issue_round(Iteration& it, Lock& lock) {
   it.is_issuing = true;
   const auto is_awaited = [&] { return user_waits_ && &it == ring_.front().get(); };
@@ -76,7 +78,7 @@ void Pipelined::issue_round(Iteration& it, Lock& lock) {
   close_what_is_closing();
   if (front_ready()) done_.notify_all();
   bury(lock);
-  if (full && !fatal && rooms == rooms_ && was_awaited == is_awaited() && !stop_) rest(lock);
+  if (full && !fatal && rooms == rooms_ && was_awaited == is_awaited() && !is_stopping_) rest(lock);
 }
 
 // The device's part of the iteration's round, without the lock. Throws DeviceFull: then it can be called again.
@@ -135,7 +137,7 @@ void Pipelined::try_begin_next_round(Iteration& it, Lock& lock) {
 bool Pipelined::make_device_room() {
   const auto holds = [](auto& other) { return other->is_issued || !other->step.on_device.empty(); };
   if (std::none_of(ring_.begin() + 1, ring_.end(), holds)) return false;
-  tight_ = true;
+  is_tight_ = true;
   close_youngest();
   return true;
 }

@@ -28,7 +28,8 @@ int64_t Pipelined::next_number() const {
 }
 
 bool Pipelined::may_open() const {
-  if (stop_ || is_opening_ || static_cast<int>(ring_.size()) >= options_.depth || only_oldest())
+  if (is_stopping_ || is_opening_ || static_cast<int>(ring_.size()) >= options_.depth ||
+      opens_only_oldest())
     return false;
   return feeds_.has(first_fed_ + next_number()) &&
          (ring_.empty() || pool_.has_room(largest_bytes_));
@@ -42,8 +43,8 @@ bool Pipelined::open_next(Lock& lock, std::exception_ptr& failure) {
                                         feeds_.at(first_fed_ + number), options_.on_error);
   const bool has_memory = allocate(it->step, lock, failure);
   const bool finds_none = !has_memory && !failure && rooms == rooms_;
-  unopened_ = finds_none && ring_.empty() && !burying_;
-  if (!has_memory || number != next_number() || only_oldest()) {
+  is_oldest_unopened_ = finds_none && ring_.empty() && !burying_;
+  if (!has_memory || number != next_number() || opens_only_oldest()) {
     graveyard_.push_back(std::move(it));
     return !finds_none && !failure;
   }
@@ -80,7 +81,7 @@ void Pipelined::finish_device(Lock& lock) {
 // The oldest iteration found no room: close the youngest one, or try once more with one sample at a time, or give up until the
 // user makes room.
 void Pipelined::make_room(Iteration& front) {
-  tight_ = true;
+  is_tight_ = true;
   if (ring_.size() > 1) {
     close_youngest();
   } else if (burying_ || is_opening_ || !graveyard_.empty() || front.running_count) {
@@ -90,7 +91,7 @@ void Pipelined::make_room(Iteration& front) {
     front.is_starved = false;
     work_.notify_all();
   } else {
-    stuck_ = true;
+    is_oldest_stuck_ = true;
     done_.notify_all();
   }
 }
@@ -127,7 +128,7 @@ void Pipelined::forget(Iteration& it, int i) {
 void Pipelined::room_was_made() {
   ++rooms_;
   for (auto& it : ring_) it->is_starved = false;
-  stuck_ = false;
+  is_oldest_stuck_ = false;
   work_.notify_all();
   issue_.notify_all();
 }
@@ -146,7 +147,7 @@ void Pipelined::bury(Lock& lock) {
 }
 
 std::string Pipelined::stuck_message() const {
-  if (unopened_)
+  if (is_oldest_unopened_)
     return "no memory for a batch of up to " + std::to_string(plan_->batch_size()) + " samples. " +
            pool_.explain();
   return "no memory for the next sample of the oldest batch. " +
