@@ -43,7 +43,7 @@ void Plan::for_each_input(int i, const Use& use) const {
 
 // A value of the device's that node i looks at on the host: see Note [Rounds].
 bool Plan::reads_host_copy(int i, const Ref& from, bool is_value) const {
-  if (!is_on_gpu(from.node)) return false;
+  if (!ends_on_device(from.node)) return false;
   return is_value ? !checked_[from.node].has_cpu_form : node(i).device != DeviceKind::kGpu;
 }
 
@@ -59,7 +59,7 @@ void Plan::mark_used() {
   const auto use = [&](const Ref& r, bool on_device) {
     PlanNode& p = nodes_[r.node];
     p.is_used = true;
-    p.is_on_device |= on_device && node(r.node).device == DeviceKind::kGpu;
+    p.is_needed_on_device |= on_device && node(r.node).device == DeviceKind::kGpu;
   };
   for (const Ref& r : graph_.outputs) use(r, true);
   for (int i = size() - 1; i >= 0; --i) {
@@ -67,7 +67,7 @@ void Plan::mark_used() {
     if (!checked_[i].type->infers) mark_early(i);
     for_each_input(i, [&](const Ref& from, bool is_value) {
       const bool reads_copy = reads_host_copy(i, from, is_value);
-      use(from, reads_copy || (nodes_[i].is_on_device && !is_value));
+      use(from, reads_copy || (nodes_[i].is_needed_on_device && !is_value));
       if (is_value && !reads_copy) mark_early(from.node);
     });
   }
@@ -90,7 +90,7 @@ void Plan::number_used() {
   for (int i = 0; i < size(); ++i) {
     PlanNode& p = nodes_[i];
     if (!p.is_used) continue;
-    if (p.is_on_device) p.device_number = number(device_nodes_, i);
+    if (p.is_needed_on_device) p.device_number = number(device_nodes_, i);
     if (node(i).device == DeviceKind::kMixed) p.mixed_number = number(mixed_nodes_, i);
     if (checked_[i].type->kind == OperatorKind::kInput) p.input_number = number(inputs_, i);
     rounds = std::max(rounds, p.round + 1);
@@ -177,13 +177,13 @@ bool Plan::is_host_copy_read(const Ref& value) const {
 void Plan::find_slots() {
   for (int i = 0; i < size(); ++i) nodes_[i].output_slots.assign(checked_[i].outputs.size(), -1);
   for (const Ref& r : graph_.outputs)
-    if (!is_on_gpu(r.node)) add_slot(r);
+    if (!ends_on_device(r.node)) add_slot(r);
   for (int i = 0; i < size(); ++i) {
     const PlanNode& p = nodes_[i];
     if (!p.is_used) continue;
     for_each_input(i, [&](const Ref& from, bool is_value) {
-      const bool goes_up = p.is_on_device && !is_value && !is_on_gpu(from.node);
-      const bool is_seen_on_host = is_value || !is_on_gpu(i) || p.is_early;
+      const bool goes_up = p.is_needed_on_device && !is_value && !ends_on_device(from.node);
+      const bool is_seen_on_host = is_value || !ends_on_device(i) || p.is_early;
       // What the user fed is there in every round.
       const bool crosses = round_of(from) < p.round && nodes_[from.node].input_number < 0;
       if (goes_up || (crosses && is_seen_on_host && !is_host_copy_read(from))) add_slot(from);
@@ -206,7 +206,7 @@ void Plan::find_host_copies() {
   std::set<int> taken;
   for (const Output& o : graph_.outputs) {
     int& slot = slot_of_output_.emplace_back(-1);
-    if (!is_on_gpu(o.node)) slot = slot_of(o);
+    if (!ends_on_device(o.node)) slot = slot_of(o);
     else if (o.to_host)
       slot = host_copy(o) >= 0 && !taken.contains(host_copy(o)) ? host_copy(o) : add(o);
     if (slot >= 0) taken.insert(slot);
@@ -277,7 +277,7 @@ bool Plan::is_narrowed(int i) const {
 std::string Plan::early_words(int i) const {
   std::string words = "first, it decides shapes or arguments";
   if (node(i).device == DeviceKind::kGpu) words.insert(0, "on the CPU ");
-  if (nodes_[i].is_on_device) words += "; again on the GPU";
+  if (nodes_[i].is_needed_on_device) words += "; again on the GPU";
   return words;
 }
 
@@ -298,7 +298,7 @@ std::string Plan::str() const {
     else if (p.input_number >= 0) s += ": fed by the user";
     else if (p.fuses_into >= 0) s += ": in one pass with " + node(p.fuses_into).name;
     else if (p.is_early) s += ": " + early_words(i);
-    else if (p.is_on_device && checked_[i].type->kind == OperatorKind::kSample)
+    else if (p.is_needed_on_device && checked_[i].type->kind == OperatorKind::kSample)
       s += ": one launch for a batch";
     else if (is_narrowed(i)) s += ": only the window that later operators look at";
     for (int slot : p.output_slots)

@@ -28,7 +28,8 @@ struct PlanNode {
   int round = 0;
   bool is_used = false;  // something leads from here to an output
   bool is_early = false;  // its value is needed before shapes are known, on the CPU
-  bool is_on_device = false;  // its value is needed on the device; may be both
+  // Of a GPU node: its value is needed there. It may be early too.
+  bool is_needed_on_device = false;
   // The one consumer that continues this node's pass, -1: the result is materialised.
   int fuses_into = -1;
   std::unique_ptr<Source> source;  // of a reader
@@ -108,7 +109,7 @@ class Plan : public Provenance {
   }
   // Of the CPU's, and one device node looks at it.
   bool goes_up_once(const Ref& value) const {
-    return !is_on_gpu(value.node) && device_use(value).nodes == 1;
+    return !ends_on_device(value.node) && device_use(value).nodes == 1;
   }
   bool has_host_copy(const Ref& value) const { return host_copy(value) >= 0; }
   const std::vector<int>& device_nodes() const { return device_nodes_; }
@@ -121,7 +122,7 @@ class Plan : public Provenance {
   std::string str() const;  // in words, for people
 
  private:
-  bool is_on_gpu(int node) const { return graph_.nodes[node].device != DeviceKind::kCpu; }
+  bool ends_on_device(int node) const { return graph_.nodes[node].device != DeviceKind::kCpu; }
   const PlanNode::DeviceUse& device_use(const Ref& value) const {
     return nodes_[value.node].device_uses[value.output];
   }
