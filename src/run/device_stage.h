@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The operators on a device: what the chain made goes up, pictures are decoded, kernels run on a stream, the batch stays there. One
-// thread at a time, in the order of the steps. Only wait(), finish() and trim() wait for the device, and decode() where the decoder
-// makes memory for itself.
+// thread at a time; steps begin in order, their later rounds come in between. Only wait(), finish() and trim() wait for the device,
+// decode() where the decoder makes memory for itself, and enqueue() where host memory is pinned.
 #pragma once
 #include "base/error.h"
 #include "memory/held.h"

@@ -60,7 +60,8 @@ class Feeds;
 class Executor {
  public:
   virtual ~Executor() = default;
-  // Gets ahead as far as depth and budget allow. Returns at once.
+  // Gets ahead as far as depth and budget allow. Waits for no sample, but it may for another thread that opens a step, and
+  // while memory is pinned.
   virtual void schedule() = 0;
   // True when the next step is ready, false after so many milliseconds or at a marker of the feeds. Throws what ends a run (budget, device, bug).
   virtual bool wait(int milliseconds) = 0;

@@ -30,7 +30,7 @@ struct Iteration {
   bool is_collected = false;  // the pictures of this round are enqueued, its slots are batches
   // All of the round is enqueued; behind this, what the next one looks at is on the host.
   std::unique_ptr<Event> copies_ready;
-  int64_t polled_at = 0;  // Pipelined::polls_ when it was asked for last
+  int64_t polled_at = 0;  // Pipelined::polls_ when that was asked for last
   std::optional<Outputs> outputs;  // published
   bool is_issued = false;  // all of its work is enqueued
 
