@@ -69,6 +69,10 @@ def test_iterators(kind: str, pictures: Path) -> None:
             next(iterator, None)
     assert refused > 100
     iterator.load_state_dict(state)
+    for key in ("version", "pipelines", "iterator"):
+        with pytest.raises(StateError, match=key):
+            iterator.load_state_dict({**state, key: None})
+    assert iterator.state_dict() == state, "what was refused changed nothing"
     assert next(iterator)[0]["x"].tolist() == after
 
 

@@ -8,6 +8,7 @@ import json
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any, TypeVar, cast
 
 from stoker import Batch, Pipeline, _states
@@ -15,6 +16,7 @@ from stoker._names import user_level
 from stoker.errors import GraphError, StateError
 from stoker.frameworks import _ranks
 from stoker.frameworks._epochs import (
+    ITERATORS,
     Counted,
     Epochs,
     LastBatchPolicy,
@@ -178,18 +180,19 @@ class BaseIterator(ABC):
         Refuses and warns as ``Pipeline.restore`` does, and raises ``StateError`` on the state of
         another number of pipelines.
         """
-        version = _states.count(state, "version", "an iterator's")
-        states = _states.entry(state, "pipelines", list, "an iterator's")
+        version = _states.count(state, "version", ITERATORS)
+        states = _states.entry(state, "pipelines", list, ITERATORS)
         if version > _VERSION:
             raise StateError(f"the state is of version {version}, this Stoker reads {_VERSION}")
         if len(states) != len(self._pipelines):
             raise StateError(
                 f"the state is of {len(states)} pipelines, this iterator has {len(self._pipelines)}"
             )
+        own = self._own_in(state)  # refused before the pipelines are touched
         for pipe, one in zip(self._pipelines, states, strict=True):
             pipe.restore(one)
         self._given = []
-        self._restore_own(state)
+        self._epochs, self._is_exhausted, self._exhausted_times = own
 
     def checkpoints(self) -> list[str]:
         """A text per pipeline, for ``Pipeline(checkpoint=)``.
@@ -211,19 +214,21 @@ class BaseIterator(ABC):
             "exhausted_times": self._exhausted_times,
         }
 
-    def _restore_own(self, state: Mapping[str, Any]) -> None:
-        own = _states.entry(state, "iterator", dict, "an iterator's")
-        is_exhausted = _states.flag(own, "exhausted", "an iterator's")
-        exhausted_times = _states.count(own, "exhausted_times", "an iterator's")
-        epochs: Any = _states.entry(own, "epochs", object, "an iterator's")
+    def _own_in(self, state: Mapping[str, Any]) -> tuple[Epochs | None, bool, int]:
+        """``_own_state()`` of a state. Raises ``StateError`` where it fits no such iterator."""
+        own = _states.entry(state, "iterator", dict, ITERATORS)
+        is_exhausted = _states.flag(own, "exhausted", ITERATORS)
+        exhausted_times = _states.count(own, "exhausted_times", ITERATORS)
+        epochs: Any = _states.entry(own, "epochs", object, ITERATORS)
         if (epochs is None) != (self._epochs is None):
             raise StateError(
                 "the state is of an iterator of a known size, this one goes on until its pipeline "
                 "ends (give reader_name or size), or the other way round"
             )
-        if self._epochs is not None:
-            self._epochs.restore(epochs)
-        self._is_exhausted, self._exhausted_times = is_exhausted, exhausted_times
+        restored = copy(self._epochs)
+        if restored is not None:
+            restored.restore(epochs)
+        return restored, is_exhausted, exhausted_times
 
     def _restore_from_checkpoint(self) -> None:
         """What ``checkpoints()`` says of the iterator, where the pipelines still stand there."""
@@ -232,7 +237,8 @@ class BaseIterator(ABC):
         if checkpoint is None or "iterator" not in checkpoint:
             return
         if self._pipelines[0]._orders() == checkpoint.get("orders"):
-            self._restore_own(checkpoint)
+            own = self._own_in(checkpoint)
+            self._epochs, self._is_exhausted, self._exhausted_times = own
 
     # Inside.
 

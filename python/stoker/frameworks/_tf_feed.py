@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import atexit
-import contextlib
 import threading
 import time
 import weakref
@@ -33,42 +32,30 @@ class Feed:
         self._lock = threading.Lock()
         self._turn = 0
         self._is_closed = False
-        self._unfinished = 0
         _feeds.add(self)
 
     def __call__(self) -> Iterator[Any]:
         """The elements of one iterator."""
+        return _Drawing(self._elements())
+
+    def _elements(self) -> Iterator[Any]:
         with self._lock:
             self._turn += 1
             turn = self._turn
         epoch = 0
-        with self._counted():
-            while not self._is_closed and (self._epochs is None or epoch < self._epochs):
-                with self._lock:
-                    self._check(turn)
-                    iter(self._steps)  # the next epoch, if one has ended
-                while (element := self._next(turn)) is not None:
-                    yield element
-                epoch += 1
+        while not self._is_closed and (self._epochs is None or epoch < self._epochs):
+            with self._lock:
+                self._check(turn)
+                iter(self._steps)  # the next epoch, if one has ended
+            while (element := self._next(turn)) is not None:
+                yield element
+            epoch += 1
 
     def close(self) -> None:
         """Waits for the step that is being made, and ends all iterators without an error."""
         self._is_closed = True
         with self._lock:
             pass
-
-    @property
-    def has_unfinished(self) -> bool:
-        """Whether there are iterators that have begun and not ended."""
-        return self._unfinished > 0
-
-    @contextlib.contextmanager
-    def _counted(self) -> Iterator[None]:
-        self._unfinished += 1
-        try:
-            yield
-        finally:
-            self._unfinished -= 1
 
     def _next(self, turn: int) -> Any:
         with self._lock:
@@ -112,17 +99,43 @@ class Feed:
             self._steps.load_state_dict(state)
 
 
+class _Drawing:
+    """What one iterator draws. TensorFlow lets go of it when it has dealt with the end.
+
+    ``left``: when the last element, or the end, was given, in seconds of ``time.monotonic()``.
+    """
+
+    def __init__(self, elements: Iterator[Any]) -> None:
+        self._elements = elements
+        self.left = time.monotonic()
+        _drawings.add(self)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        try:
+            return next(self._elements)
+        finally:
+            self.left = time.monotonic()
+
+
 _feeds: weakref.WeakSet[Feed] = weakref.WeakSet()
+_drawings: weakref.WeakSet[_Drawing] = weakref.WeakSet()
+_PATIENCE_S = 1.0
 
 
 @atexit.register
 def _close_all() -> None:
     """Ends what TensorFlow's threads draw ahead: a thread that is in Python when the interpreter
-    ends, as one that waits for a batch is, takes the process down.
+    ends, or comes there, takes the process down or is waited for without end.
+
+    So they are waited for until they have heard of the end and TensorFlow has dealt with it. Those
+    that wait to give what they have drawn do not come back: these left Python a while ago.
     """
-    feeds = list(_feeds)
-    for feed in feeds:
+    for feed in list(_feeds):
         feed.close()
-    for _ in range(10):  # until the threads have seen it; one that waits to give does not come back
-        if any(feed.has_unfinished for feed in feeds):
-            time.sleep(0.005)
+    while any(time.monotonic() - one.left < _PATIENCE_S for one in list(_drawings)):
+        time.sleep(0.005)
+    if _feeds:
+        time.sleep(0.01)  # the last of them are on their way out
