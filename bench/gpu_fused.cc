@@ -15,9 +15,9 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/fused_batch.h"
-#include "kernels/fused_launch.h"
-#include "memory/device.h"
+#include "device/device.h"
+#include "kernels/fused_device/batch.h"
+#include "kernels/fused_device/launch.h"
 
 namespace {
 

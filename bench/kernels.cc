@@ -17,10 +17,10 @@
 #include <string>
 #include <vector>
 
-#include "kernels/fused.h"
-#include "kernels/rows.h"
-#include "kernels/taps.h"
-#include "kernels/targets_testing.h"
+#include "kernels/fused/fused.h"
+#include "kernels/resample/taps.h"
+#include "kernels/rows/rows.h"
+#include "kernels/rows/targets_testing.h"
 
 namespace {
 

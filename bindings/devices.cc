@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "codec/device_decoder.h"
-#include "memory/nvml.h"
-#include "memory/simulated.h"
+#include "device/nvml/nvml.h"
+#include "device/simulated/simulated.h"
 #include "parts.h"
 
 namespace stoker::python {

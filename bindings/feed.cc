@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 // Arrays of Python as batches that are fed: by the buffer protocol or DLPack, without a copy here.
-#include "run/feed.h"
+#include "run/feed/feed.h"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>

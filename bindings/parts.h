@@ -9,7 +9,7 @@
 
 #include "lock.h"
 #include "op/value.h"
-#include "run/chain.h"
+#include "run/chain/chain.h"
 #include "run/pipeline.h"
 
 namespace stoker::python {

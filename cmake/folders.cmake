@@ -24,29 +24,45 @@ function(stoker_library name)
   endif()
 endfunction()
 
-# The library of src/<name>. SEES: folders whose headers it may include. PRIVATE: libraries that nobody else may use.
+# Sets <result> to the files of src/<name> and of the named rooms below it that match the pattern.
+function(stoker_sources result name pattern)
+  set(places ${CMAKE_SOURCE_DIR}/src/${name}/${pattern})
+  foreach(room IN LISTS ARGN)
+    list(APPEND places ${CMAKE_SOURCE_DIR}/src/${name}/${room}/${pattern})
+  endforeach()
+  file(GLOB files CONFIGURE_DEPENDS ${places})
+  set(${result} ${files} PARENT_SCOPE)
+endfunction()
+
+# The library of src/<name>. ROOMS: its subfolders; each may include only the rooms before it and the
+# headers of src/<name> itself. SEES: folders whose headers it may include. PRIVATE: libraries that
+# nobody else may use.
 function(stoker_folder name)
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cc)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ROOMS;SEES;PRIVATE")
+  stoker_sources(sources ${name} "*.cc" ${arg_ROOMS})
   list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
-  file(GLOB device_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cu)
+  stoker_sources(device_sources ${name} "*.cu" ${arg_ROOMS})
   list(APPEND sources ${device_sources})
-  if(NOT STOKER_CUDA)  # then these are C++, and what needs CUDA's headers is left out
-    list(FILTER sources EXCLUDE REGEX "/cuda[^/]*$")
+  if(NOT STOKER_CUDA)  # Without nvcc .cu files are C++, and rooms that need CUDA's headers are left out.
+    list(FILTER sources EXCLUDE REGEX "/(cuda|nvjpeg)/")
     set_source_files_properties(${device_sources} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-xc++")
   endif()
-  stoker_library(${name} SOURCES ${sources} ${ARGN})
+  stoker_library(${name} SOURCES ${sources} SEES ${arg_SEES} PRIVATE ${arg_PRIVATE})
 endfunction()
 
 stoker_folder(base)
-stoker_folder(memory SEES base PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
-stoker_folder(batch SEES base memory)
+stoker_folder(memory SEES base PRIVATE Threads::Threads)
+stoker_folder(device ROOMS nvml cuda simulated SEES base memory PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+stoker_folder(batch SEES base memory device)
 stoker_folder(io SEES base memory PRIVATE Threads::Threads)
-stoker_folder(codec SEES base memory PRIVATE JPEG::JPEG ${CMAKE_DL_LIBS})
-stoker_folder(kernels SEES base memory PRIVATE PkgConfig::hwy)
-stoker_folder(op SEES base memory batch io codec kernels)
+stoker_folder(codec ROOMS jpeg nvjpeg SEES base memory device PRIVATE JPEG::JPEG ${CMAKE_DL_LIBS})
+stoker_folder(kernels ROOMS resample rows fused fused_device SEES base memory device PRIVATE PkgConfig::hwy)
+stoker_folder(op ROOMS loops window resize decode SEES base memory device batch io codec kernels)
 include(cmake/operators.cmake)
-stoker_folder(graph SEES base memory batch io kernels op PRIVATE nlohmann_json::nlohmann_json)
-stoker_folder(run SEES base memory batch io codec kernels op graph PRIVATE Threads::Threads nlohmann_json::nlohmann_json)
+stoker_folder(graph SEES base memory device batch io kernels op PRIVATE nlohmann_json::nlohmann_json)
+stoker_folder(run ROOMS plan feed chain step device executors
+              SEES base memory device batch io codec kernels op graph
+              PRIVATE Threads::Threads nlohmann_json::nlohmann_json)
 
 foreach(inner kernels)
   get_target_property(type stoker_${inner} TYPE)
@@ -55,11 +71,11 @@ foreach(inner kernels)
   endif()
 endforeach()
 if(STOKER_CUDA)
-  target_link_libraries(stoker_memory PUBLIC CUDA::cudart_static)
-  target_compile_definitions(stoker_memory PUBLIC STOKER_CUDA=1)
+  target_link_libraries(stoker_device PUBLIC CUDA::cudart_static)
+  target_compile_definitions(stoker_device PUBLIC STOKER_CUDA=1)
 endif()
 
 # What a C++ program links: the public header src/stoker.h and all that it needs.
 file(GLOB public_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/*.cc)
 list(FILTER public_sources EXCLUDE REGEX "_test\\.cc$")
-stoker_library(api SOURCES ${public_sources} SEES base memory batch io codec kernels op graph run)
+stoker_library(api SOURCES ${public_sources} SEES base memory device batch io codec kernels op graph run)

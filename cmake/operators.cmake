@@ -36,7 +36,7 @@ std::vector<OperatorType> operator_table() {
 }  // namespace stoker
 ")
 stoker_library(operators SOURCES ${operator_files} ${operator_table}
-               SEES base memory batch io codec kernels op)
+               SEES base memory device batch io codec kernels op)
 
 # The registry asks for the table and the table for the operators: this circle is the one exception to the arrows.
 target_link_libraries(stoker_op INTERFACE stoker_operators)

@@ -142,7 +142,7 @@ SOLARIZE = """
 //
 // Inverts the bright part of a picture.
 #include "op/op.h"
-#include "op/runs.h"
+#include "op/loops/runs.h"
 
 namespace stoker::ops::augment {
 
@@ -175,9 +175,9 @@ POSTERIZE = """
 // SPDX-License-Identifier: Apache-2.0
 //
 // Leaves few levels.
-#include "op/gpu_each.cuh"
+#include "op/loops/gpu_each.cuh"
 #include "op/op.h"
-#include "op/runs.h"
+#include "op/loops/runs.h"
 
 namespace stoker::ops::augment {
 
@@ -224,7 +224,7 @@ MINGLE = """
 // SPDX-License-Identifier: Apache-2.0
 //
 // Mixes a picture with a row of numbers.
-#include "op/gpu_each.cuh"
+#include "op/loops/gpu_each.cuh"
 #include "op/op.h"
 
 namespace stoker::ops::augment {

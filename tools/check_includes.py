@@ -3,84 +3,128 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fails on an include against the arrows of src/README.md, and on a folder that is missing there.
 
-What a folder may see stands once, in cmake/folders.cmake and cmake/operators.cmake.
+What a folder may see, and the order of its rooms, stand once: in cmake/folders.cmake and
+cmake/operators.cmake.
 """
 
 import re
 import sys
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
+SRC = ROOT / "src"
 SOURCES = (".h", ".cc", ".cu", ".cuh")
 
 # Libraries that only some folders may name, so that they can be exchanged there.
 FOREIGN = {
     r"jpeglib\.h|jerror\.h|turbojpeg\.h|nvjpeg\.h|libav.*|gdcm.*": {"codec"},
     r"hwy/.*": {"kernels"},
-    r"cuda.*\.h": {"memory", "kernels", "codec"},
-    r"nvml\.h": {"memory"},
+    r"cuda.*\.h": {"device", "kernels", "codec"},
+    r"nvml\.h": {"device"},
     r"nlohmann/.*": {"graph", "run", "bindings"},
     r"nanobind/.*|Python\.h": {"bindings"},
 }
 
 
-def allowed_folders() -> dict[str, set[str]]:
-    """Folder -> folders that it may include, itself with them."""
-    seen: dict[str, set[str]] = {}
+class Folder(NamedTuple):
+    sees: set[str]  # folders that it may include, itself with them
+    rooms: list[str]  # a room includes only those before it
+
+
+def read_folders() -> dict[str, Folder]:
+    folders: dict[str, Folder] = {}
     text = "".join((ROOT / f"cmake/{name}.cmake").read_text() for name in ("folders", "operators"))
     for call in re.findall(r"^stoker_(?:folder|library)\(([^)]*)\)", text, re.MULTILINE):
         name, _, rest = call.partition(" ")
-        sees = re.search(r"SEES ([a-z ]+)", rest)
-        seen[name] = {name, *(sees[1].split() if sees else ())}
-    seen["ops"] = seen.pop("operators") - {"operators"}
-    everything = seen.pop("api") - {"api"}
-    return seen | {"": everything, "bindings": everything | {"bindings"}}
+        lists = dict(re.findall(r"(ROOMS|SEES) ([a-z_ ]+)", rest))
+        folders[name] = Folder(
+            {name, *lists.get("SEES", "").split()}, lists.get("ROOMS", "").split()
+        )
+    operators, api = folders.pop("operators"), folders.pop("api")
+    everything = api.sees - {"api"}
+    folders["ops"] = Folder(operators.sees - {"operators"}, [])
+    folders[""] = Folder(everything, [])
+    folders["bindings"] = Folder(everything | {"bindings"}, [])
+    return folders
 
 
 def folder_of(path: str) -> str:
     return path.partition("/")[0] if "/" in path else ""
 
 
-def complaints_about(file: Path, folder: str, allowed: set[str]) -> list[str]:
+def room_of(path: str) -> str:
+    parts = PurePosixPath(path).parts
+    return parts[1] if len(parts) > 2 else ""
+
+
+def is_test(path: str) -> bool:
+    return re.search(r"(_test\.cc|testing\.h|_objects\.h)$", path) is not None
+
+
+def room_complaint(file: str, included: str, rooms: list[str]) -> str:
+    """What is wrong with an include within one folder; empty when nothing."""
+    here, there = room_of(file), room_of(included)
+    if there in ("", here) or not here or is_test(file):
+        return ""
+    if rooms.index(there) < rooms.index(here):
+        return ""
+    return f"room {here}/ comes before {there}/ in cmake/folders.cmake"
+
+
+def complaints_about(file: Path, name: str, folder: Folder) -> list[str]:
     found = []
+    inside = file.relative_to(SRC if file.is_relative_to(SRC) else ROOT).as_posix()
     for number, line in enumerate(file.read_text().splitlines(), 1):
         match = re.match(r'\s*#\s*include\s+(["<])([^">]+)[">]', line)
         if not match:
             continue
         quote, path = match.groups()
         here = f"{file.relative_to(ROOT)}:{number}: includes {path}: "
-        is_beside = folder == "bindings" and (file.parent / path).exists()
-        if quote == '"' and path != "stoker.h" and not is_beside and folder_of(path) not in allowed:
-            may = ", ".join(sorted(allowed))
-            found.append(f"{here}{folder or 'src'}/ sees only {may} (see src/README.md)")
+        is_beside = name == "bindings" and (file.parent / path).exists()
+        if quote == '"' and path != "stoker.h" and not is_beside:
+            if folder_of(path) not in folder.sees:
+                may = ", ".join(sorted(folder.sees))
+                found.append(f"{here}{name or 'src'}/ sees only {may} (see src/README.md)")
+            elif folder_of(path) == name and folder.rooms:
+                complaint = room_complaint(inside, path, folder.rooms)
+                found += [here + complaint] if complaint else []
         for pattern, owners in FOREIGN.items():
-            if re.fullmatch(pattern, path) and folder not in owners:
+            if re.fullmatch(pattern, path) and name not in owners:
                 found.append(f"{here}only {', '.join(sorted(owners))} may")
     return found
 
 
 def folders_missing_from_map() -> list[str]:
-    text = (ROOT / "src/README.md").read_text()
-    src = ROOT / "src"
-    candidates = [*src.glob("*/"), *src.glob("ops/*/")]
-    folders = [p for p in candidates if p.is_dir() and p.name != "ops" and any(p.iterdir())]
-    names = (f"{p.relative_to(src)}/" for p in sorted(folders))
+    text = (SRC / "README.md").read_text()
+    folders = [p for p in [*SRC.glob("*/"), *SRC.glob("*/*/")] if p.is_dir() and any(p.iterdir())]
+    names = (f"{p.relative_to(SRC)}/" for p in sorted(folders) if p.name != "ops")
     return [f"src/README.md: no sentence on {n}" for n in names if f"| `{n}` |" not in text]
 
 
+def unknown_rooms(folders: dict[str, Folder]) -> list[str]:
+    """Subfolders that the build does not know: their files would be left out silently."""
+    return [
+        f"src/{name}/{room.name}/: not among the ROOMS of {name} in cmake/folders.cmake"
+        for name, folder in folders.items()
+        if name not in ("", "ops", "bindings")
+        for room in sorted((SRC / name).glob("*/"))
+        if room.name not in folder.rooms
+    ]
+
+
 def main() -> None:
-    allowed = allowed_folders()
-    found = folders_missing_from_map()
-    for top in ("src", "bindings"):
-        for file in sorted((ROOT / top).rglob("*")):
+    folders = read_folders()
+    found = folders_missing_from_map() + unknown_rooms(folders)
+    for top in (SRC, ROOT / "bindings"):
+        for file in sorted(top.rglob("*")):
             if file.suffix not in SOURCES:
                 continue
-            inside = file.relative_to(ROOT / "src" if top == "src" else ROOT)
-            folder = folder_of(str(inside))
-            if folder not in allowed:
-                found.append(f"{inside}: cmake/folders.cmake does not know {folder}/")
+            name = folder_of(file.relative_to(SRC if top == SRC else ROOT).as_posix())
+            if name not in folders:
+                found.append(f"{file.relative_to(ROOT)}: cmake/folders.cmake does not know {name}/")
             else:
-                found += complaints_about(file, folder, allowed[folder])
+                found += complaints_about(file, name, folders[name])
     if found:
         sys.exit("\n".join(found))
 

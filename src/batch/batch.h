@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/view.h"
+#include "device/device.h"
 #include "memory/buffer.h"
-#include "memory/device.h"
 
 namespace stoker {
 

@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "base/error.h"
+#include "device/simulated/testing.h"
 #include "memory/poison.h"
-#include "memory/simulated_testing.h"
 
 namespace stoker {
 namespace {

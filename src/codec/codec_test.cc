@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "codec/jpeg_maker.h"
+#include "codec/jpeg/maker_testing.h"
 #include "codec/signature.h"
 
 namespace stoker {

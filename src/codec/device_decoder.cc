@@ -6,7 +6,7 @@
 #include <map>
 #include <mutex>
 #ifdef STOKER_CUDA
-#include "codec/cuda_nvjpeg.h"
+#include "codec/nvjpeg/nvjpeg.h"
 #endif
 
 namespace stoker {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "codec/codec.h"
-#include "memory/device_budget.h"
+#include "device/budget.h"
 #include "memory/pool.h"
 
 namespace stoker {

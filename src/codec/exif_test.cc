@@ -6,7 +6,7 @@
 
 #include <random>
 
-#include "codec/jpeg_maker.h"
+#include "codec/jpeg/maker_testing.h"
 
 namespace stoker {
 namespace {

@@ -65,7 +65,7 @@ class Graph {
 // Arguments and inputs that are values (Port::is_value) are needed on the CPU, before shapes are known. A node with device="gpu" may
 // give them all the same: its CPU half makes the value there, with what it is made of, so nothing waits for the device. Draws,
 // constants, copies and integer casts have the same bits on both sides; other arithmetic agrees as tests/conformance/test_gpu.py
-// says. Pictures that a device's decoder makes have no such form: they are copied to the host (run/plan.h, Note [Rounds]).
+// says. Pictures that a device's decoder makes have no such form: they are copied to the host (run/plan/plan.h, Note [Rounds]).
 
 // A node that became an operator, with the types of its edges. Immutable.
 struct CheckedNode {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "kernels/taps.h"
+#include "kernels/resample/taps.h"
 
 namespace stoker {
 namespace {

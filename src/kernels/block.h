@@ -10,7 +10,7 @@
 // registers. So fused equals separate byte for byte. Arithmetic is float32 (float64 when the input
 // or the result is float64 or a 32- or 64-bit integer), one operation after the other, never
 // contracted; float to integer rounds half to even and saturates, NaN becomes 0. Resample on uint8
-// with a uint8 result is integer arithmetic (kernels/taps.h), so it is the same on every CPU and
+// with a uint8 result is integer arithmetic (kernels/resample/taps.h), so it is the same on every CPU and
 // device.
 #pragma once
 #include <span>
@@ -43,7 +43,7 @@ struct Gather {
 enum class Filter : uint8_t { kNearest, kLinear, kCubic, kLanczos3, kTriangular, kGaussian };
 
 // Output positions [0, out) of `axis` cover the input interval [lo, hi) (hi < lo mirrors). `radius`
-// is half of the filter's width in input positions; exact definition: kernels/taps.h.
+// is half of the filter's width in input positions; exact definition: kernels/resample/taps.h.
 struct ResampleAxis {
   int axis = 0;
   int64_t out = 0;

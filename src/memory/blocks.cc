@@ -2,30 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "memory/blocks.h"
 
-#include <unistd.h>
-
-#include <algorithm>
 #include <cstdlib>
-#include <iterator>
-#include <new>
-#include <utility>
-
-#include "memory/poison.h"
 
 namespace stoker {
 namespace {
 
-constexpr size_t kPage = 4096, kPagedFrom = 64 << 10;
-
-size_t alignment(size_t bytes) { return bytes >= kPagedFrom ? kPage : 64; }
-
-size_t rounded_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
-
 class SystemBlocks final : public BlockSource {
  public:
   std::byte* take(size_t bytes) override {
-    const size_t align = alignment(bytes);
-    return static_cast<std::byte*>(std::aligned_alloc(align, rounded_up(bytes, align)));
+    const size_t align = block_alignment(bytes);
+    return static_cast<std::byte*>(std::aligned_alloc(align, round_up(bytes, align)));
   }
   void give_back(std::byte* block, size_t) noexcept override { std::free(block); }
 };
@@ -35,102 +21,6 @@ class SystemBlocks final : public BlockSource {
 std::shared_ptr<BlockSource> system_blocks() {
   static const auto* source = new std::shared_ptr<BlockSource>(std::make_shared<SystemBlocks>());
   return *source;
-}
-
-PinnedBlocks::PinnedBlocks(Device& device) : device_(device), owner_(getpid()) {}
-
-PinnedBlocks::~PinnedBlocks() {
-  if (getpid() == owner_) return;
-  // The device is the parent's, so nothing can be unlocked here.
-  (void)new (std::nothrow) decltype(slabs_)(std::move(slabs_));
-}
-
-std::byte* PinnedBlocks::take(size_t bytes) {
-  if (std::byte* block = take_from_any(bytes)) return block;
-  Slab slab = new_slab(bytes);
-  if (!slab.memory) return nullptr;
-  std::byte* block = take_from(slab, bytes);
-  std::lock_guard lock(mutex_);
-  slabs_[slab.memory->data()] = std::move(slab);
-  return block;
-}
-
-std::byte* PinnedBlocks::take_from_any(size_t bytes) {
-  std::lock_guard lock(mutex_);
-  for (auto& [address, slab] : slabs_)
-    if (std::byte* block = take_from(slab, bytes)) return block;
-  return nullptr;
-}
-
-// With room for so many bytes; without memory when there is none.
-PinnedBlocks::Slab PinnedBlocks::new_slab(size_t bytes) const {
-  const size_t size = std::max(kSlab, rounded_up(bytes, kPage));
-  std::shared_ptr<Buffer> memory = device_.try_pin(size);
-  if (!memory && size > bytes) memory = device_.try_pin(rounded_up(bytes, kPage));
-  if (!memory) return {};
-  poison(memory->data(), memory->size());
-  const size_t all = memory->size();
-  return {.memory = std::move(memory), .free = {{0, all}}};
-}
-
-std::byte* PinnedBlocks::take_from(Slab& slab, size_t bytes) {
-  const size_t align = alignment(bytes);
-  for (auto it = slab.free.begin(); it != slab.free.end(); ++it) {
-    const auto [begin, size] = *it;
-    const size_t at = rounded_up(begin, align), end = rounded_up(at + bytes, 64);
-    if (end > begin + size) continue;
-    slab.free.erase(it);
-    if (at > begin) slab.free[begin] = at - begin;
-    if (end < begin + size) slab.free[end] = begin + size - end;
-    std::byte* block = slab.memory->data() + at;
-    unpoison(block, bytes);
-    return block;
-  }
-  return nullptr;
-}
-
-void PinnedBlocks::give_back(std::byte* block, size_t bytes) noexcept {
-  if (getpid() != owner_) return;  // the mutex may be held by a thread of the parent's
-  std::lock_guard lock(mutex_);
-  auto& [address, slab] = *std::prev(slabs_.upper_bound(block));
-  poison(block, bytes);
-  auto begin = static_cast<size_t>(block - address);
-  size_t size = rounded_up(begin + bytes, 64) - begin;
-  auto after = slab.free.lower_bound(begin);
-  if (after != slab.free.end() && after->first == begin + size) {
-    size += after->second;
-    after = slab.free.erase(after);
-  }
-  if (after != slab.free.begin()) {
-    const auto before = std::prev(after);
-    if (before->first + before->second == begin) {
-      before->second += size;
-      return;
-    }
-  }
-  try {
-    slab.free[begin] = size;
-  } catch (const std::bad_alloc&) {
-    return;  // no memory to remember it: this part stays unused
-  }
-}
-
-void PinnedBlocks::trim() {
-  std::map<const std::byte*, Slab> gone;  // outlives the lock: unlocking waits for the device
-  std::lock_guard lock(mutex_);
-  for (auto it = slabs_.begin(); it != slabs_.end();) {
-    const Slab& slab = it->second;
-    const bool unused = slab.free.size() == 1 && slab.free.begin()->second == slab.memory->size();
-    if (unused) gone.insert(slabs_.extract(it++));
-    else ++it;
-  }
-}
-
-size_t PinnedBlocks::held() const {
-  std::lock_guard lock(mutex_);
-  size_t sum = 0;
-  for (const auto& [address, slab] : slabs_) sum += slab.memory->size();
-  return sum;
 }
 
 }  // namespace stoker

@@ -1,68 +1,33 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a pool of host memory takes its blocks from: the system, or memory that a device reads by itself.
+// Where a pool of host memory takes its blocks from: the system, or something that stands in its
+// place (device/pinned_blocks.h).
 #pragma once
 #include <cstddef>
-#include <map>
 #include <memory>
-#include <mutex>
-#include <vector>
-
-#include "memory/device.h"
 
 namespace stoker {
 
 // Thread-safe.
 class BlockSource {
  public:
-  virtual ~BlockSource() =
-      default;  // what it gave is back, or of a process that this one was forked from
-  // Aligned to 64 bytes, from 64 KiB on to a page. Null when there is none. Throws DeviceError when
-  // a device refuses.
+  // Every block was given back, unless this process was forked from the one that took them.
+  virtual ~BlockSource() = default;
+  // Memory aligned to block_alignment(bytes). Null when there is none. Throws DeviceError when a
+  // device refuses.
   virtual std::byte* take(size_t bytes) = 0;
   virtual void give_back(std::byte* block, size_t bytes) noexcept = 0;
-  // Gives what it keeps back to the system; may be slow.
+  // Returns cached memory to the system; may be slow.
   virtual void trim() {}
 };
 
-// The system's own allocator. Lives as long as the process.
+inline constexpr size_t kPageBytes = 4096;
+// 64 bytes; a page from 64 KiB on.
+constexpr size_t block_alignment(size_t bytes) { return bytes >= (64 << 10) ? kPageBytes : 64; }
+constexpr size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
+
+// The system's own allocator. It lives as long as the process.
 std::shared_ptr<BlockSource> system_blocks();
-
-// Note [Slabs]
-// Locking pages takes milliseconds and unlocking them waits for the device, so blocks are parts of
-// slabs of kSlab bytes or more, which are kept until trim(). The first free part that is large
-// enough is taken, neighbours that are free become one, so what a pool takes and gives back in
-// turn finds its place again. Both are done without the lock, which calls of a stream's take: the
-// device waits for them. So two threads that find no room at once take a slab each.
-class PinnedBlocks final : public BlockSource {
- public:
-  static constexpr size_t kSlab = 32 << 20;
-
-  // Requires: the device outlives this.
-  explicit PinnedBlocks(Device& device);
-  ~PinnedBlocks() override;
-  PinnedBlocks(const PinnedBlocks&) = delete;
-  PinnedBlocks& operator=(const PinnedBlocks&) = delete;
-
-  std::byte* take(size_t bytes) override;
-  void give_back(std::byte* block, size_t bytes) noexcept override;
-  void trim() override;
-  size_t held() const;  // bytes of all slabs
-
- private:
-  struct Slab {
-    std::shared_ptr<Buffer> memory;
-    std::map<size_t, size_t> free;  // size of each free part, by its place
-  };
-  static std::byte* take_from(Slab& slab, size_t bytes);
-  std::byte* take_from_any(size_t bytes);
-  Slab new_slab(size_t bytes) const;
-
-  Device& device_;
-  const int owner_;  // the process
-  mutable std::mutex mutex_;
-  std::map<const std::byte*, Slab> slabs_;  // by address; guarded by mutex_
-};
 
 }  // namespace stoker

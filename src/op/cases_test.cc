@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "kernels/convert.h"
-#include "kernels/fused.h"
+#include "kernels/fused/fused.h"
 #include "op/op.h"
 
 namespace stoker {

@@ -80,7 +80,7 @@ class Demand {
 };
 
 // The work on one sample. `outputs` cover just the demanded windows, `inputs` at least what demand() needed of them, often more;
-// both may be strided. op/runs.h has the loop.
+// both may be strided. op/loops/runs.h has the loop.
 class Run {
  public:
   std::span<const View> inputs;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an operator's GPU half is told: the work on a whole batch. op/gpu_each.cuh has the launch that most of them need.
+// What an operator's GPU half is told: the work on a whole batch. op/loops/gpu_each.cuh has the launch that most of them need.
 #pragma once
 #include <functional>
 #include <span>
@@ -10,8 +10,8 @@
 
 #include "base/philox.h"
 #include "base/view.h"
-#include "memory/device.h"
-#include "memory/held.h"
+#include "device/device.h"
+#include "device/held.h"
 #include "memory/pool.h"
 
 namespace stoker {

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "op/resample.h"
+#include "op/resize/filter.h"
 
 namespace stoker {
 namespace {

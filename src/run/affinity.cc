@@ -14,7 +14,7 @@
 #include <system_error>
 
 #include "base/error.h"
-#include "memory/nvml.h"
+#include "device/nvml/nvml.h"
 
 namespace stoker {
 

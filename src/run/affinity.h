@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "memory/device.h"
+#include "device/device.h"
 
 namespace stoker {
 

@@ -10,8 +10,8 @@
 #include <fstream>
 #include <thread>
 
-#include "memory/nvml_stand_in_testing.h"
-#include "memory/simulated.h"
+#include "device/nvml/stand_in_testing.h"
+#include "device/simulated/simulated.h"
 #include "run/testing.h"
 
 namespace stoker {

@@ -8,7 +8,7 @@
 #include "io/fetch.h"
 #include "memory/pool.h"
 #include "run/affinity.h"
-#include "run/chain.h"
+#include "run/chain/chain.h"
 
 namespace stoker {
 

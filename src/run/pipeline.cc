@@ -6,9 +6,10 @@
 
 #include <random>
 
+#include "device/pinned_blocks.h"
 #include "run/affinity.h"
 #include "run/state.h"
-#include "run/step.h"
+#include "run/step/step.h"
 
 namespace stoker {
 

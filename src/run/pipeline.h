@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "run/executor.h"
-#include "run/feed.h"
+#include "run/feed/feed.h"
 
 namespace stoker {
 

@@ -8,7 +8,7 @@
 // more or less, or one of another key. Refused always: contiguous shards on another number of shards.
 // A warning: another explicit seed (ranks have their own, and share a state); other operators; other arguments.
 #pragma once
-#include "run/plan.h"
+#include "run/plan/plan.h"
 
 namespace stoker {
 

@@ -3,7 +3,7 @@
 """Every operator that runs on a device, where that delays, refuses and fails: a simulated one.
 
 A batch is right to the byte, or reading or running it is an error that says what failed; nothing
-hangs, and nothing stays on the device. src/run/device_fault_test.cc does the same to a whole graph.
+hangs, and nothing stays on the device. src/run/device/fault_test.cc does the same to a whole graph.
 """
 
 from __future__ import annotations

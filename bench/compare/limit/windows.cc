@@ -4,7 +4,7 @@
 // The one file here that sees Stoker, and is compiled as Stoker is, so that it draws the same.
 #include "windows.h"
 
-#include "op/random_window.h"
+#include "op/window/random_window.h"
 
 namespace limit {
 

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Cuts a window of a given size out of an image, a volume or a sequence.
-#include "op/crop_window.h"
 #include "op/dtype_argument.h"
 #include "op/op.h"
-#include "op/out_of_bounds.h"
+#include "op/window/crop_window.h"
+#include "op/window/out_of_bounds.h"
 
 namespace stoker::ops::augment {
 

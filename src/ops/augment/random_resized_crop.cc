@@ -4,8 +4,8 @@
 // Cuts a random window out of an image and resizes it.
 #include "op/dtype_argument.h"
 #include "op/op.h"
-#include "op/random_window.h"
-#include "op/resample.h"
+#include "op/resize/filter.h"
+#include "op/window/random_window.h"
 
 namespace stoker::ops::augment {
 

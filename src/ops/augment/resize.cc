@@ -4,8 +4,8 @@
 // Resizes an image, a volume or a sequence.
 #include "op/dtype_argument.h"
 #include "op/op.h"
-#include "op/resample.h"
-#include "op/resize_size.h"
+#include "op/resize/filter.h"
+#include "op/resize/size.h"
 
 namespace stoker::ops::augment {
 

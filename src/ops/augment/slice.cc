@@ -6,7 +6,7 @@
 
 #include "op/dtype_argument.h"
 #include "op/op.h"
-#include "op/out_of_bounds.h"
+#include "op/window/out_of_bounds.h"
 
 namespace stoker::ops::augment {
 

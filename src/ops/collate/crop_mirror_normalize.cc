@@ -4,9 +4,9 @@
 // Crops, mirrors and normalises an image and stores it as the model wants it.
 #include <bit>
 
-#include "op/crop_window.h"
 #include "op/op.h"
-#include "op/out_of_bounds.h"
+#include "op/window/crop_window.h"
+#include "op/window/out_of_bounds.h"
 
 namespace stoker::ops::collate {
 

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Decodes an image.
-#include "op/encoded_picture.h"
+#include "op/decode/encoded_picture.h"
+#include "op/decode/tiny_jpeg.h"
 #include "op/op.h"
-#include "op/tiny_jpeg.h"
 
 namespace stoker::ops::decode {
 

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Decodes a window of a given size of an image.
-#include "op/crop_window.h"
-#include "op/encoded_picture.h"
+#include "op/decode/encoded_picture.h"
+#include "op/decode/tiny_jpeg.h"
 #include "op/op.h"
-#include "op/out_of_bounds.h"
-#include "op/tiny_jpeg.h"
+#include "op/window/crop_window.h"
+#include "op/window/out_of_bounds.h"
 
 namespace stoker::ops::decode {
 

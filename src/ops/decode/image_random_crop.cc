@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Decodes a random window of an image.
-#include "op/encoded_picture.h"
+#include "op/decode/encoded_picture.h"
+#include "op/decode/tiny_jpeg.h"
 #include "op/op.h"
-#include "op/random_window.h"
-#include "op/tiny_jpeg.h"
+#include "op/window/random_window.h"
 
 namespace stoker::ops::decode {
 

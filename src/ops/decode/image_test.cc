@@ -8,8 +8,8 @@
 #include <sstream>
 
 #include "base/test_data.h"
+#include "op/decode/tiny_jpeg.h"
 #include "op/op.h"
-#include "op/tiny_jpeg.h"
 
 namespace stoker {
 namespace {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Draws 1 with a given probability, else 0.
-#include "op/elements.h"
-#include "op/gpu_each.cuh"
+#include "op/loops/elements.h"
+#include "op/loops/gpu_each.cuh"
 #include "op/op.h"
 
 namespace stoker::ops::random {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Draws evenly from a range or from a list of values.
-#include "op/elements.h"
-#include "op/gpu_each.cuh"
+#include "op/loops/elements.h"
+#include "op/loops/gpu_each.cuh"
 #include "op/op.h"
 
 namespace stoker::ops::random {

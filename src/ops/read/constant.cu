@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Gives the same tensor for every sample.
-#include "op/elements.h"
-#include "op/gpu_each.cuh"
+#include "op/loops/elements.h"
+#include "op/loops/gpu_each.cuh"
 #include "op/op.h"
 
 namespace stoker::ops::read {

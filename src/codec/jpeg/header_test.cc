@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "codec/jpeg/header.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "base/error.h"
+#include "codec/jpeg/maker_testing.h"
+
+namespace stoker {
+namespace {
+
+using File = std::vector<uint8_t>;
+
+size_t find_marker(const File& f, uint8_t marker) {
+  const uint8_t m[] = {0xFF, marker};
+  return static_cast<size_t>(std::search(f.begin(), f.end(), m, m + 2) - f.begin());
+}
+
+std::string refusal(const File& f) {
+  try {
+    read_jpeg_header(f);
+  } catch (const SampleError& e) {
+    EXPECT_GE(e.offset, 0);
+    EXPECT_LE(e.offset, static_cast<int64_t>(f.size()));
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST(JpegHeader, TellsSizeComponentsAndOrientation) {
+  for (const bool little : {false, true}) {
+    const JpegHeader h = read_jpeg_header(
+        test::make_jpeg({.width = 300, .height = 20, .orientation = 7, .little_endian = little}));
+    EXPECT_EQ(h.width, 300);
+    EXPECT_EQ(h.height, 20);
+    EXPECT_EQ(h.components, 3);
+    EXPECT_EQ(h.orientation, 7);
+  }
+  EXPECT_EQ(read_jpeg_header(test::make_jpeg({.stored = JCS_GRAYSCALE})).components, 1);
+}
+
+TEST(JpegHeader, NeedsNothingBehindTheFrameHeader) {
+  File f = test::make_jpeg({.width = 31, .orientation = 3});
+  const size_t frame = find_marker(f, 0xC0);
+  for (size_t n = 3; n < f.size(); ++n) {
+    const File cut(f.begin(), f.begin() + static_cast<long>(n));
+    if (n >= frame + 19) {
+      EXPECT_EQ(read_jpeg_header(cut).width, 31);
+    } else {
+      EXPECT_EQ(refusal(cut), "JPEG data ends prematurely, within its header") << n;
+    }
+  }
+}
+
+TEST(JpegHeader, PassesOverBytesBetweenSegments) {
+  File f = test::make_jpeg({.width = 31});
+  const File junk = {1, 2, 0xFF, 0x00, 3, 0xFF, 0xFF};
+  f.insert(f.begin() + static_cast<long>(find_marker(f, 0xC0)), junk.begin(), junk.end());
+  EXPECT_EQ(read_jpeg_header(f).width, 31);
+}
+
+TEST(JpegHeader, NamesWhatIsNotSupported) {
+  const File f = test::make_jpeg({});
+  const size_t frame = find_marker(f, 0xC0);
+  auto with = [&](size_t at, int value) {
+    File g = f;
+    g[at] = static_cast<uint8_t>(value);
+    return refusal(g);
+  };
+  EXPECT_EQ(with(frame + 1, 0xC3), "lossless JPEG is not supported");
+  EXPECT_EQ(with(frame + 1, 0xC5), "hierarchical JPEG is not supported");
+  EXPECT_EQ(with(frame + 4, 12), "JPEG of 12 bits per sample is not supported, only of 8");
+  EXPECT_NE(with(frame + 9, 0).find("no error"), 0u);
+  EXPECT_NE(with(frame + 6, 0).find("33 x 0 pixels"), std::string::npos);
+  EXPECT_NE(with(frame + 1, 0xFE).find("no frame header"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace stoker

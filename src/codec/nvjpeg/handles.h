@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Objects of nvJPEG with an owner, its memory, and lists of objects that wait for their next use.
+#pragma once
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "codec/nvjpeg/library.h"
+#include "device/budget.h"
+#include "memory/pool.h"
+
+namespace stoker::nvjpeg {
+
+// The library does not do this picture, or not here.
+struct Refusal {
+  Status status;
+};
+
+// Throws Refusal; BudgetError where memory is wanting, as who decodes a picture must not depend on that.
+inline void check(Status status) {
+  if (status == kAllocatorFailure)
+    throw BudgetError("no memory for nvJPEG: of the GPU, or page-locked of the host");
+  if (status != kSuccess) throw Refusal{status};
+}
+// The same, of a call for an object: what nvJPEG failed on may be good for nothing any more.
+inline void check(Status status, bool& is_spoilt) {
+  is_spoilt |= status != kSuccess;
+  check(status);
+}
+
+// One object. Destroyed by one thread, with its GPU current.
+template <class Handle>
+class Owned {
+ public:
+  using Destroy = Status (*)(Handle);
+  Owned() = default;
+  // `create` is called with the place for the handle. Throws as check().
+  template <class Create>
+  Owned(Destroy destroy, Create create) : destroy_(destroy) {
+    check(create(&handle_));
+  }
+  Owned(Owned&& o) noexcept : destroy_(o.destroy_), handle_(std::exchange(o.handle_, nullptr)) {}
+  Owned& operator=(Owned&& o) noexcept {
+    std::swap(destroy_, o.destroy_);
+    std::swap(handle_, o.handle_);
+    return *this;
+  }
+  ~Owned() { reset(); }
+
+  void reset() {
+    if (handle_) (void)destroy_(std::exchange(handle_, nullptr));  // there is nothing left to do
+  }
+  Handle get() const { return handle_; }
+  explicit operator bool() const { return handle_ != nullptr; }
+
+ private:
+  Destroy destroy_ = nullptr;
+  Handle handle_ = nullptr;
+};
+
+// Objects between two uses. A T has `bool is_spoilt`; such ones are not used again. A stream may put objects here, so none ends under
+// the lock: that can wait for the device. Thread-safe.
+template <class T>
+class Idle {
+ public:
+  std::unique_ptr<T> take() {  // null: there is none
+    std::vector<std::unique_ptr<T>> spoilt;  // outlives the lock
+    std::lock_guard lock(mutex_);
+    while (!all_.empty()) {
+      std::unique_ptr<T> last = std::move(all_.back());
+      all_.pop_back();
+      if (!last->is_spoilt) return last;
+      spoilt.push_back(std::move(last));
+    }
+    return nullptr;
+  }
+  void put(std::unique_ptr<T> object) {
+    std::lock_guard lock(mutex_);
+    all_.push_back(std::move(object));
+  }
+  void clear() {
+    std::vector<std::unique_ptr<T>> gone;  // outlives the lock
+    std::lock_guard lock(mutex_);
+    gone.swap(all_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<T>> all_;
+};
+
+// Where nvJPEG gets memory: of the device, from a budget, and host memory that is page-locked for it. Thread-safe.
+class Memory {
+ public:
+  explicit Memory(std::shared_ptr<const DeviceBudget> budget);
+  Allocator* on_device() { return &device_; }
+  Allocator* pinned() { return &pinned_; }
+  // Gives back what was page-locked and is not used.
+  void trim() { blocks_.trim(); }
+
+  // The calling thread works for this stream: memory that it asks for is ordered there. Where it is used `at_once`, whatever the
+  // stream has to do before, the host waits for that.
+  class For {
+   public:
+    explicit For(Stream& stream, bool at_once = false);
+    ~For();
+    For(const For&) = delete;
+    For& operator=(const For&) = delete;
+
+   private:
+    friend class Memory;
+    static thread_local const For* of_thread;
+    const For* const before_;
+    Stream& stream_;
+    const bool at_once_;
+  };
+
+ private:
+  void* allocate(size_t bytes);
+  void* pin(size_t bytes);
+  void* keep(std::shared_ptr<Buffer> buffer);
+  void free(void* p);
+
+  const std::shared_ptr<const DeviceBudget> budget_;
+  HostPool blocks_;  // page-locked: to lock and unlock pages for each picture takes too long
+  std::mutex stream_mutex_;
+  std::unique_ptr<Stream> stream_;  // for who works for none; guarded by stream_mutex_
+  std::mutex mutex_;
+  std::unordered_map<void*, std::shared_ptr<Buffer>> taken_;  // guarded by mutex_
+  Allocator device_, pinned_;
+};
+
+}  // namespace stoker::nvjpeg

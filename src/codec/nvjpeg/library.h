@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Opens nvJPEG where there is one. Thread-safe.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "codec/nvjpeg/api.h"
+
+namespace stoker::nvjpeg {
+
+struct Version {
+  int major = 0, minor = 0, patch = 0;
+  auto operator<=>(const Version&) const = default;
+  std::string str() const {
+    return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
+  }
+};
+inline constexpr Version kOldest{12, 1, 0};  // the first that upsamples chroma smoothly
+// From here on windows with smooth upsampling are nvJPEG's own. Before 13.2 (of CUDA 13.3) they may differ from the whole picture at their
+// border; of 13.2 crashes are told (github.com/NVIDIA/nvImageCodec/issues/55), and it was not tried on a GPU.
+inline constexpr Version kExactWindows{13, 3, 0};
+
+struct Library {
+  Functions call;
+  Version version;
+  std::string place;  // a file, or a name that the system found
+};
+
+struct FoundLibrary {
+  std::shared_ptr<const Library> opened;
+  // What is not there, with places looked at, versions found and needed; "" if it is there.
+  std::string missing;
+};
+
+// Takes the functions of an open library: `symbol` gives an address or null.
+FoundLibrary take_library(const std::function<void*(const char*)>& symbol,
+                          const std::string& place);
+
+// Under which names systems have it, the best first.
+std::vector<std::string> system_names();
+
+// The one that the environment variable STOKER_NVJPEG names; without it one of `names`, as the system finds them, or as the Python
+// packages nvidia-nvjpeg and nvidia-nvjpeg-cu12 put it into one of `folders` of packages. It stays open.
+FoundLibrary open_library(const std::vector<std::string>& folders,
+                          const std::vector<std::string>& names = system_names());
+
+}  // namespace stoker::nvjpeg

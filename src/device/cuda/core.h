@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the streams, events and buffers of one GPU share. Thread-safe.
+//
+// Note [Guests of the process]
+// Others use the same GPUs, through runtimes of their own. So a GPU gets a context (hundreds of MB of it) only when something is made
+// on it here; whatever context a thread had comes back, none included; and calls are made in the relaxed mode of stream capture: in the
+// default one they would fail, and spoil the graph, while anyone in the process captures one. What cannot be asked because of a capture
+// counts as not reached yet.
+//
+// Note [After a fork]
+// A child has no use of the parent's GPU, and a lock may be held by a thread that is not there. So what a child lets go of is left as it
+// is.
+#pragma once
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+#include <unistd.h>
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "device/device.h"
+
+namespace stoker::cuda {
+
+// Of a call that a capture hinders.
+bool is_of_capture(cudaError_t error);
+
+// The calling thread works on this GPU; what it worked on before comes back: Note [Guests of the process].
+class Current {
+ public:
+  explicit Current(int index);
+  ~Current();
+  Current(const Current&) = delete;
+  Current& operator=(const Current&) = delete;
+
+  cudaError_t error() const { return error_; }  // why it is not current
+
+ private:
+  CUcontext before_ = nullptr;
+  cudaError_t error_;
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;  // within; outside, the one before
+};
+
+class Core {
+ public:
+  // Makes nothing on the GPU. Throws DeviceError.
+  explicit Core(int index);
+  ~Core();
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
+
+  const int index;
+  const std::string name;  // "cuda:0"
+  std::string pci_bus_id;  // set by the constructor
+
+  // Before anything is made there. Throws DeviceError where the GPU gives no context; it may at the next call.
+  void start();
+  // Whether this is a child of the process that it was made in.
+  bool is_foreign() const { return getpid() != owner_; }
+
+  // Throws DeviceError for anything but success: Note [Failures of a GPU].
+  void require(cudaError_t error, std::string_view doing) const;
+  // Behind each piece of work: with STOKER_SYNC=1 waits for it, so that its failure is told here.
+  void enqueued(cudaStream_t stream, std::string_view work, std::string_view stream_name) const;
+
+  // Null when the limit does not allow it, or the GPU has no memory left.
+  void* try_allocate(size_t bytes, cudaStream_t stream);
+  void free(void* p, cudaStream_t stream) noexcept;
+  // The same for memory that somebody may still use, nobody knows until when. It waits, and counts, until trim(): only there may the
+  // host wait for the whole GPU, which would spoil a capture under way.
+  void park(void* p) noexcept;
+  // Null when the system does not give it.
+  void* try_pin(size_t bytes);
+  void unpin(void* p, size_t bytes) noexcept;
+  DeviceUsage usage() const;
+  // Waits for the GPU if something is parked.
+  void trim();
+
+  // cudaErrorNotReady also while a capture hinders the question.
+  cudaError_t query(cudaEvent_t event) const;
+  // A host call of a stream failed: to be thrown by the next check().
+  void keep(const std::string& failure);
+  // Throws what failed until now, once; does not wait.
+  void check();
+
+ private:
+  struct Allocation {
+    size_t bytes;
+    bool is_parked = false;
+  };
+  bool is_started() const;
+  void make_pool();
+  template <class Free>
+  void free_with(Free free, void* p) noexcept;
+  std::vector<void*> parked() const;
+  cudaError_t free_parked();
+
+  cudaMemPool_t pool_ = nullptr;
+  cudaEvent_t probe_ = nullptr;  // never recorded: asking it tells whether the GPU still works
+  const bool waits_;
+  const pid_t owner_;
+  bool is_started_ = false;  // guarded by mutex_
+  std::mutex freeing_;  // of what is parked; taken before mutex_
+  mutable std::mutex mutex_;
+  DeviceUsage usage_;  // guarded by mutex_, as those below
+  std::unordered_map<void*, Allocation> allocations_;
+  std::string failure_;
+};
+
+}  // namespace stoker::cuda

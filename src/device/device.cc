@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "device/device.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+
+#include "base/error.h"
+#include "device/simulated/simulated.h"
+#ifdef STOKER_CUDA
+#include "device/cuda/cuda.h"
+#endif
+
+namespace stoker {
+namespace {
+
+constexpr const char* kVariable = "STOKER_SIMULATED_DEVICES";
+constexpr int kMostSimulated = 64;
+
+int count_asked_for() {
+  const char* text = std::getenv(kVariable);
+  if (!text || !*text) return 0;
+  const std::string_view s = text;
+  int count = -1;
+  const auto [end, error] = std::from_chars(s.data(), s.data() + s.size(), count);
+  if (error != std::errc() || end != s.data() + s.size() || count < 0 || count > kMostSimulated)
+    throw DeviceError(std::string(kVariable) + " takes a count from 0 to " +
+                      std::to_string(kMostSimulated) + ", got '" + text + "'");
+  return count;
+}
+
+struct Registry {
+  std::mutex mutex;
+  std::optional<std::vector<Device*>> current;  // none: nobody has asked yet
+  std::vector<std::unique_ptr<Device>> all;     // also those that were replaced
+  std::string missing;  // what a GPU lacks
+
+  // Requires: mutex is held.
+  void ask() {
+    if (current) return;
+    if (const int simulated = count_asked_for()) return replace(simulated, {});
+#ifdef STOKER_CUDA
+    CudaFound found = find_cuda_devices();
+    missing = found.missing;
+    current.emplace();
+    for (auto& d : found.devices) {
+      current->push_back(d.get());
+      all.push_back(std::move(d));
+    }
+#else
+    missing = "this build is without CUDA";
+    current.emplace();
+#endif
+  }
+
+  // Requires: mutex is held.
+  void replace(int count, const SimulatedOptions& options) {
+    std::vector<Device*> next;
+    for (int i = 0; i < count; ++i) {
+      all.push_back(std::make_unique<SimulatedDevice>(options, i));
+      next.push_back(all.back().get());
+    }
+    missing = "simulated devices were asked for";
+    current = std::move(next);
+  }
+};
+
+// Never destroyed: buffers and streams may be let go by other static objects.
+Registry& registry() {
+  static Registry& r = *new Registry;
+  return r;
+}
+
+}  // namespace
+
+std::vector<Device*> devices() {
+  Registry& r = registry();
+  std::lock_guard lock(r.mutex);
+  r.ask();
+  return *r.current;
+}
+
+std::string missing_gpu() {
+  Registry& r = registry();
+  std::lock_guard lock(r.mutex);
+  r.ask();
+  return r.missing;
+}
+
+Device& device(int index) {
+  const std::vector<Device*> all = devices();
+  if (index >= 0 && index < static_cast<int>(all.size())) return *all[index];
+  std::string have = "none: " + missing_gpu();
+  for (size_t i = 0; i < all.size(); ++i) have = (i ? have + ", " : "") + all[i]->name();
+  throw DeviceError(
+      "there is no device " + std::to_string(index) + ". Devices: " + have +
+      ". For tests without one, simulated devices are there with the environment variable " +
+      kVariable + "=<count>");
+}
+
+void use_simulated_devices(int count, const SimulatedOptions& options) {
+  if (count < 0 || count > kMostSimulated)
+    throw DeviceError("simulated devices: from 0 to " + std::to_string(kMostSimulated) + ", got " +
+                      std::to_string(count));
+  Registry& r = registry();
+  std::lock_guard lock(r.mutex);
+  r.replace(count, options);
+}
+
+}  // namespace stoker

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "device/held.h"
+
+#include <exception>
+#include <functional>
+
+namespace stoker {
+
+namespace {
+
+// Whether it does; an error was thrown before, and that one is told.
+bool succeeds(const std::function<void()>& f) {
+  try {
+    f();
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+void let_go_behind(Stream& stream, const std::shared_ptr<void>& held) noexcept {
+  if (succeeds([&] { stream.call([held] {}, 0, "release"); })) return;
+  // Where this fails as well the device is lost: it does no more work.
+  (void)succeeds([&] { stream.synchronize(); });
+}
+
+}  // namespace stoker

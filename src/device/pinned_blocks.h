@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Blocks for a pool of host memory that a device reads by itself.
+#pragma once
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "device/device.h"
+#include "memory/blocks.h"
+
+namespace stoker {
+
+// Note [Slabs]
+// Locking pages takes milliseconds and unlocking them waits for the device, so blocks are parts of
+// slabs of kSlab bytes or more, which are kept until trim(). The first free part that is large
+// enough is taken, neighbours that are free become one, so what a pool takes and gives back in
+// turn finds its place again. Both are done without the lock, which calls of a stream's take: the
+// device waits for them. So two threads that find no room at once take a slab each.
+class PinnedBlocks final : public BlockSource {
+ public:
+  static constexpr size_t kSlab = 32 << 20;
+
+  // Requires: the device outlives this.
+  explicit PinnedBlocks(Device& device);
+  ~PinnedBlocks() override;
+  PinnedBlocks(const PinnedBlocks&) = delete;
+  PinnedBlocks& operator=(const PinnedBlocks&) = delete;
+
+  std::byte* take(size_t bytes) override;
+  void give_back(std::byte* block, size_t bytes) noexcept override;
+  void trim() override;
+  size_t held() const;  // bytes of all slabs
+
+ private:
+  struct Slab {
+    std::shared_ptr<Buffer> memory;
+    std::map<size_t, size_t> free;  // size of each free part, by its place
+  };
+  static std::byte* take_from(Slab& slab, size_t bytes);
+  std::byte* take_from_any(size_t bytes);
+  Slab new_slab(size_t bytes) const;
+
+  Device& device_;
+  const int owner_;  // the process
+  mutable std::mutex mutex_;
+  std::map<const std::byte*, Slab> slabs_;  // by address; guarded by mutex_
+};
+
+}  // namespace stoker

@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the tests of the simulated device share.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "device/simulated/simulated.h"
+
+namespace stoker {
+
+struct AddOne {
+  static constexpr int kPhases = 1;
+  int* data;
+
+  STOKER_HD void run(int, int64_t block, int thread, int threads, std::byte*) const {
+    ++data[block * threads + thread];
+  }
+};
+
+template <class F>
+std::string device_error(F f) {
+  try {
+    f();
+  } catch (const DeviceError& e) {
+    return e.what();
+  }
+  return "no error";
+}
+inline bool has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace stoker

@@ -1,0 +1,246 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/fused/fused.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "base/error.h"
+#include "kernels/fused/fused_testing.h"
+#include "kernels/fused/naive_testing.h"
+#include "kernels/resample/resample.h"
+#include "kernels/rows/targets_testing.h"
+
+namespace stoker {
+namespace {
+
+using testing::Array;
+using testing::ChainMaker;
+
+// Everything at once, one block after the other, on whole arrays.
+Array one_by_one(std::span<const Block> blocks, Array a) {
+  Arena arena;
+  for (const Block& b : blocks) {
+    Array next(after(b, a.type));
+    run_blocks({&b, 1}, a.view(), next.view(), arena);
+    a = std::move(next);
+  }
+  return a;
+}
+
+Array fused(std::span<const Block> blocks, const Array& a) {
+  Arena arena;
+  Array out(after(blocks, a.type));
+  run_blocks(blocks, a.view(), out.view(), arena);
+  return out;
+}
+
+Array naive(std::span<const Block> blocks, Array a) {
+  for (const Block& b : blocks) a = testing::naive(b, a);
+  return a;
+}
+
+TEST(Fused, EachBlockIsWhatItsDefinitionSays) {
+  for (uint32_t seed = 0; seed < 3000; ++seed) {
+    ChainMaker make(seed);
+    const Array in = make.input();
+    const auto chain = make.chain(in.type, 1);
+    ASSERT_EQ(fused(chain, in), testing::naive(chain[0], in))
+        << testing::describe(in.type, chain) << " seed " << seed;
+  }
+}
+
+TEST(Fused, OnePassIsTheBlocksOneByOne) {
+  for (uint32_t seed = 0; seed < 6000; ++seed) {
+    ChainMaker make(seed);
+    const Array in = make.input();
+    const auto chain = make.chain(in.type, 1 + seed % 6);
+    ASSERT_EQ(fused(chain, in), one_by_one(chain, in))
+        << testing::describe(in.type, chain) << " seed " << seed;
+  }
+}
+
+TEST(Fused, AChainIsWhatItsDefinitionSays) {
+  for (uint32_t seed = 0; seed < 1500; ++seed) {
+    ChainMaker make(seed + 50000);
+    const Array in = make.input();
+    const auto chain = make.chain(in.type, 2 + seed % 4);
+    ASSERT_EQ(fused(chain, in), naive(chain, in))
+        << testing::describe(in.type, chain) << " seed " << seed;
+  }
+}
+
+// A window of the output needs no more than the demanded window of the input, in memory of any
+// strides.
+TEST(Fused, WindowsHoldTheSameBytes) {
+  for (uint32_t seed = 0; seed < 4000; ++seed) {
+    ChainMaker make(seed);
+    const Array in = make.input();
+    const auto chain = make.chain(in.type, 1 + seed % 5);
+    const Array whole = fused(chain, in);
+    const Window wanted = make.window(whole.type.shape);
+    const Window needed = demand(chain, in.type, wanted);
+    ASSERT_TRUE(Window::all(in.type.shape).contains(needed));
+    testing::Scattered some = make.scattered(in.type, needed);
+    some.take(in);
+    testing::Scattered out = make.scattered(whole.type, wanted);
+    Arena arena;
+    run_blocks(chain, some.view, out.view, arena);
+    ASSERT_TRUE(out.holds(whole)) << testing::describe(in.type, chain) << " seed " << seed;
+    ASSERT_TRUE(out.nothing_else_written());
+  }
+}
+
+TEST(Fused, NoBlocksCopy) {
+  ChainMaker make(1);
+  const Array in = make.input();
+  EXPECT_EQ(fused({}, in), in);
+}
+
+TEST(Fused, AnOutputOfAnotherTypeIsRefused) {
+  uint8_t in[4] = {}, out[4];
+  Arena arena;
+  const Block b{Convert{}, DType::kInt8};
+  EXPECT_THROW(run_blocks({&b, 1}, View::dense(in, DType::kUint8, {4}),
+                          View::dense(out, DType::kUint8, {4}), arena),
+               Error);
+  EXPECT_THROW(run_blocks({&b, 1}, View::dense(in, DType::kUint8, {4}),
+                          View::dense(out, DType::kInt8, {3}), arena),
+               Error);
+}
+
+TEST(Fused, FillsAndPaddingAreRoundedAndGoThroughLaterSteps) {
+  uint8_t in[] = {10, 20, 30, 40};
+  Block blocks[3];
+  Gather g = Gather::identity({1, 2, 2});
+  g.axis[1] = {-1, 1, 3};
+  g.fill = {1.5f, 300};
+  blocks[0] = {g, DType::kUint8};
+  blocks[1] = {Pointwise{{1}, {2}, {0, 100}}, DType::kFloat32};
+  Store s;
+  s.perm[0] = 2, s.perm[1] = 0, s.perm[2] = 1;
+  s.layout = "CHW";
+  s.pad_axis = 0, s.pad_to = 3;
+  s.fill = {-1, -2, -3};
+  blocks[2] = {s, DType::kFloat32};
+  float out[9];
+  Arena arena;
+  run_blocks(blocks, View::dense(in, DType::kUint8, {1, 2, 2}, "HWC"),
+             View::dense(out, DType::kFloat32, {3, 1, 3}), arena);
+  const float want[] = {2, 18, 58, 608, 138, 178, -3, -3, -3};
+  for (int i = 0; i < 9; ++i) EXPECT_EQ(out[i], want[i]) << i;
+}
+
+// Crops, flips and pointwise steps around a resize are one pass, so no more than its output is
+// made.
+TEST(Fused, UsesLittleScratch) {
+  Array in({DType::kUint8, "HWC", {600, 800, 3}});
+  Resample r{2,
+             {{0, 256, 0, 600, Filter::kTriangular, 600. / 256},
+              {1, 256, 0, 800, Filter::kTriangular, 800. / 256}}};
+  Gather g = Gather::identity({256, 256, 3});
+  g.axis[0] = {16, 1, 224};
+  g.axis[1] = {239, -1, 224};
+  Store s;
+  s.perm[0] = 2, s.perm[1] = 0, s.perm[2] = 1;
+  s.layout = "CHW";
+  const Block blocks[] = {{r, DType::kUint8},
+                          {g, DType::kUint8},
+                          {Pointwise{{1, 2, 3}, {2}, {}}, DType::kFloat32},
+                          {s, DType::kFloat16}};
+  Array out(after(blocks, in.type));
+  Arena arena;
+  run_blocks(blocks, in.view(), out.view(), arena);
+  EXPECT_LT(arena.used(), 100000u);
+}
+
+// Pictures that are wider than any vector, on every target: against the plain loops of resample(),
+// and fused against one block after the other.
+class FusedOnTarget : public ::testing::TestWithParam<testing::Instructions> {
+ protected:
+  // Resized, then mirrored, normalised and stored as planes.
+  std::vector<Block> chain(ChainMaker& make, const TensorType& in) {
+    Resample r{2, {axis(make, 0, in.shape[0]), axis(make, 1, in.shape[1])}};
+    const DType type = make.one_in(4) ? DType::kFloat32 : DType::kUint8;
+    const TensorType resized = after(Block{r, type}, in);
+    Gather g = Gather::identity(resized.shape);
+    const int64_t width = resized.shape[1];
+    if (make.one_in(2)) g.axis[1] = {width - 1, -1, width};
+    const DType result = make.one_in(2) ? DType::kFloat16 : DType::kFloat32;
+    std::vector<Block> blocks = {
+        {r, type}, {g, type}, {Pointwise{{124}, {-0.017f}, {0.5f}}, result}};
+    Store s;
+    s.layout = "CHW";
+    s.perm[0] = 2, s.perm[1] = 0, s.perm[2] = 1;
+    if (make.one_in(2)) blocks.push_back({s, result});
+    return blocks;
+  }
+  ResampleAxis axis(ChainMaker& make, int a, int64_t extent) {
+    ResampleAxis x{
+        a, make.pick(1, 150), 0, static_cast<double>(extent), static_cast<Filter>(make.pick(1, 5)),
+        1};
+    if (make.one_in(2)) {
+      x.lo = make.real(0, static_cast<double>(extent) / 2);
+      x.hi = make.real(x.lo + 0.5, static_cast<double>(extent));
+    }
+    if (x.out == extent) ++x.out;  // an axis that changes nothing would be left out
+    const double unit = x.filter == Filter::kLanczos3 ? 3 : x.filter == Filter::kCubic ? 2 : 1;
+    x.radius = unit * std::max(1.0, (x.hi - x.lo) / static_cast<double>(x.out));
+    return x;
+  }
+};
+
+TEST_P(FusedOnTarget, ResizesAsThePlainLoopsDo) {
+  const testing::Forced forced(GetParam());
+  for (uint32_t seed = 0; seed < 200; ++seed) {
+    ChainMaker make(seed + 90000);
+    Array in({make.one_in(6) ? DType::kInt16 : DType::kUint8,
+              "HWC",
+              {make.pick(1, 40), make.pick(1, make.one_in(4) ? 1200 : 300), make.pick(1, 4)}});
+    for (auto& b : in.bytes) b = std::byte(make.pick(0, 255));
+    const auto blocks = chain(make, in.type);
+    Array resized(after(blocks[0], in.type));
+    Arena arena;
+    const View want =
+        resample(std::get<Resample>(blocks[0].kind), Strided::of(in.view()), in.type.shape,
+                 resized.type.dtype, Window::all(resized.type.shape), arena);
+    std::memcpy(resized.bytes.data(), want.data, resized.bytes.size());
+    ASSERT_EQ(fused({blocks.data(), 1}, in), resized) << "seed " << seed;
+    ASSERT_EQ(fused(blocks, in), naive(std::span(blocks).subspan(1), resized)) << "seed " << seed;
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Fused, FusedOnTarget, ::testing::ValuesIn(testing::all_instructions()),
+                         [](const auto& p) { return p.param.name(); });
+
+TEST(Fused, LongRowsNeedNoScratchOfTheirLength) {
+  constexpr int64_t kLong = 1 << 20;
+  Array in({DType::kInt32, "", {kLong}});
+  const Block blocks[] = {{Pointwise{{1}, {2}, {3}}, DType::kFloat64}, {Convert{}, DType::kInt64}};
+  Array out(after(blocks, in.type));
+  Arena arena;
+  run_blocks(blocks, in.view(), out.view(), arena);
+  EXPECT_LT(arena.used(), 1000u);
+  EXPECT_EQ(out, naive(blocks, in));
+}
+
+TEST(Fused, APieceOfADensePictureIsOneCopy) {
+  ChainMaker make(1);
+  Array in({DType::kUint8, "HWC", {40, 30, 3}});
+  for (auto& b : in.bytes) b = std::byte(make.pick(0, 255));
+  Gather g = Gather::identity({20, 30, 3});
+  g.axis[0].start = 7;
+  const Block crop{g, DType::kUint8};
+  Array out(after(crop, in.type));
+  Arena arena;
+  run_blocks({&crop, 1}, in.view(), out.view(), arena);
+  EXPECT_EQ(arena.used(), 0u);
+  EXPECT_EQ(std::memcmp(out.bytes.data(), in.bytes.data() + 7 * 90, 20 * 90), 0);
+}
+
+}  // namespace
+}  // namespace stoker

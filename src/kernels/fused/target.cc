@@ -1,0 +1,185 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/fused/target.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace stoker {
+namespace {
+
+constexpr int64_t kFewChannels = 16;
+
+// The axis whose values a row keeps apart: the one that lists speak of, else a short axis of
+// channels.
+int channel_axis(const Pass& pass) {
+  if (pass.channel_axis >= 0) return pass.channel_axis;
+  const TensorType& t = pass.out;
+  const int c = t.layout.empty() && t.shape.rank >= 3 ? t.shape.rank - 1 : t.layout.find('C');
+  return c >= 0 && c < t.shape.rank && t.shape[c] <= (t.layout.empty() ? 4 : kFewChannels) ? c : -1;
+}
+
+// Entries that only positions without data would ask for may not exist.
+float entry(const Small<float>& list, const ChannelMap& m, int64_t channel, float fallback) {
+  if (list.empty()) return fallback;
+  const int64_t i = m.axis < 0 ? 0 : m.start + m.step * channel;
+  return list[static_cast<size_t>(
+      std::clamp<int64_t>(i, 0, static_cast<int64_t>(list.size()) - 1))];
+}
+
+ValueStep step_of(const PassStep& s, int64_t channel) {
+  ValueStep v{s.from, s.to, s.pointwise != nullptr, 0, 1, 0};
+  if (!s.pointwise) return v;
+  v.sub = entry(s.pointwise->sub, s.channel, channel, 0);
+  v.mul = entry(s.pointwise->mul, s.channel, channel, 1);
+  v.add = entry(s.pointwise->add, s.channel, channel, 0);
+  return v;
+}
+
+}  // namespace
+
+Target::Target(const Pass& pass, const View& out, Arena& arena)
+    : data_(static_cast<std::byte*>(out.data)),
+      from_(pass.steps ? pass.step[0].from : out.dtype),
+      rank_(out.shape.rank),
+      size_(size_of(out.dtype)),
+      steps_(pass.steps),
+      fills_(pass.fills) {
+  for (int a = 0; a < rank_; ++a) {
+    TargetAxis& t = axis_[a];
+    t = {a, out.shape[a], 0, out.shape[a], out.strides[a]};
+    for (int i = 0; i < fills_; ++i) {
+      t.lo = std::max(t.lo, pass.fill[i].lo[a] - out.origin[a]);
+      t.hi = std::min(t.hi, pass.fill[i].hi[a] - out.origin[a]);
+    }
+    has_data_ = has_data_ && t.lo < t.hi;
+  }
+  choose_axes(pass);
+  make_steps(pass, out, arena);
+  make_fills(pass, out, arena);
+  contiguous_ = x.stride == size_;
+  direct_ = steps_ == 0 && contiguous_;
+  pitch_ = (x.data() * std::max(size_, size_of(from_)) + 127) / 64 * 64;
+  if (has_data_ && steps_ && !contiguous_)
+    made_ = arena.array<std::byte>(static_cast<size_t>(pitch_ * c.data()));
+}
+
+void Target::keep_planes(Arena& arena) {
+  if (!direct_ && !left_) loaded_ = arena.array<std::byte>(static_cast<size_t>(pitch_ * c.data()));
+}
+
+void Target::choose_axes(const Pass& pass) {
+  const int channel = channel_axis(pass);
+  if (channel >= 0) c = axis_[channel];
+  for (int a = rank_ - 1; a >= 0; --a) {
+    if (a == channel) continue;
+    const bool closer = std::abs(axis_[a].stride) < std::abs(x.stride);
+    if (x.axis < 0 || (axis_[a].extent > 1 && (x.extent == 1 || closer))) x = axis_[a];
+  }
+}
+
+void Target::make_steps(const Pass& pass, const View& out, Arena& arena) {
+  if (!steps_) return;
+  const int64_t origin = c.axis < 0 ? 0 : out.origin[c.axis];
+  step_ = arena.array<ValueStep>(static_cast<size_t>(c.extent * steps_));
+  for (int64_t i = 0; i < c.extent; ++i)
+    for (int s = 0; s < steps_; ++s) step_[i * steps_ + s] = step_of(pass.step[s], origin + i);
+}
+
+void Target::make_fills(const Pass& pass, const View& out, Arena& arena) {
+  const int64_t origin = c.axis < 0 ? 0 : out.origin[c.axis];
+  for (int i = 0; i < fills_; ++i) {
+    const PassFill& f = pass.fill[i];
+    auto* values = arena.array<std::byte>(static_cast<size_t>(8 * c.extent));
+    fill_[i] = {f.lo, f.hi, values};
+    for (int a = 0; a < rank_; ++a) {
+      fill_[i].lo[a] = std::clamp<int64_t>(f.lo[a] - out.origin[a], 0, out.shape[a]);
+      fill_[i].hi[a] = std::clamp<int64_t>(f.hi[a] - out.origin[a], 0, out.shape[a]);
+    }
+    for (int64_t k = 0; k < c.extent; ++k) {
+      const float v = entry(*f.fill, f.channel, origin + k, 0);
+      std::byte rounded[8];
+      convert_row(&v, DType::kFloat32, rounded, f.dtype, 1);
+      const std::span rest = steps(k).subspan(static_cast<size_t>(f.first_step));
+      if (rest.empty()) std::memcpy(values + 8 * k, rounded, 8);
+      else rows::apply(rest, rounded, values + 8 * k, 1);
+    }
+  }
+}
+
+std::byte* Target::at(const Shape& row) const {
+  int64_t offset = 0;
+  for (int a = 0; a < rank_; ++a) offset += row[a] * axis_[a].stride;
+  return data_ + offset;
+}
+
+bool Target::next(Shape& row) const {
+  for (int a = rank_ - 1; a >= 0; --a) {
+    if (a == x.axis || a == c.axis) continue;
+    if (++row[a] < axis_[a].extent) return true;
+    row[a] = 0;
+  }
+  return false;
+}
+
+bool Target::is_data(const Shape& row) const {
+  if (!has_data_) return false;
+  for (int a = 0; a < rank_; ++a)
+    if (a != x.axis && a != c.axis && (row[a] < axis_[a].lo || row[a] >= axis_[a].hi)) return false;
+  return true;
+}
+
+void* Target::planes(const Shape& row) {
+  return direct_ ? at(row) + c.lo * c.stride + x.lo * x.stride : loaded_;
+}
+
+void Target::leave_steps() {
+  left_ = true;
+  direct_ = contiguous_;
+  loaded_ = made_;
+}
+
+void Target::finish(const Shape& row, const std::byte* planes, int64_t pitch) {
+  std::byte* out = at(row) + c.lo * c.stride + x.lo * x.stride;
+  const bool steps = steps_ && !left_;
+  for (int64_t k = 0; steps && k < c.data(); ++k)
+    rows::apply(this->steps(c.lo + k), planes + k * pitch,
+                contiguous_ ? out + k * c.stride : made_ + k * pitch_, x.data());
+  if (steps && contiguous_) return;
+  if (steps) planes = made_, pitch = pitch_;
+  if (c.stride == size_ && x.stride == size_ * c.data() && c.data() <= kFewChannels) {
+    rows::join(planes, pitch, size_, static_cast<int>(c.data()), out, x.data());
+    return;
+  }
+  for (int64_t k = 0; k < c.data(); ++k)
+    rows::copy(planes + k * pitch, size_, out + k * c.stride, x.stride, size_, x.data());
+}
+
+void Target::paint(const Shape& row) const {
+  for (int i = 0; i < fills_; ++i) paint_row(fill_[i], row);
+}
+
+void Target::paint_row(const TargetFill& f, const Shape& row) const {
+  bool inside = true;
+  for (int a = 0; a < rank_; ++a)
+    if (a != x.axis && a != c.axis) inside = inside && row[a] >= f.lo[a] && row[a] < f.hi[a];
+  const int64_t c_lo = c.axis < 0 ? 0 : f.lo[c.axis], c_hi = c.axis < 0 ? 1 : f.hi[c.axis];
+  const int64_t x_lo = x.axis < 0 ? 0 : f.lo[x.axis], x_hi = x.axis < 0 ? 1 : f.hi[x.axis];
+  std::byte* out = at(row);
+  for (int64_t k = 0; k < c.extent; ++k) {
+    if (!inside || k < c_lo || k >= c_hi || x_lo >= x_hi) {
+      put(out, f, k, 0, x.extent);
+    } else {
+      put(out, f, k, 0, x_lo);
+      put(out, f, k, x_hi, x.extent);
+    }
+  }
+}
+
+void Target::put(std::byte* row, const TargetFill& f, int64_t channel, int64_t begin,
+                 int64_t end) const {
+  rows::copy(f.values + 8 * channel, 0, row + channel * c.stride + begin * x.stride, x.stride,
+             size_, end - begin);
+}
+
+}  // namespace stoker

@@ -1,0 +1,395 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The phases of FusedProgram, as Note [Tiles] of program.h says: find rows, load, make,
+// store.
+#pragma once
+#include <new>
+
+#include "kernels/fused_device/row.h"
+#include "kernels/rows/rows.h"
+
+namespace stoker {
+namespace fused {
+
+constexpr int kGroup = FusedProgram::kGroup;
+
+// Deals threads over `n` places; `rest` of those groups of threads that remain are dealt further.
+struct Deal {
+  int first, step, rest, rests;
+  STOKER_HD Deal(int thread, int threads, int n)
+      : step(threads < n ? threads : n), rest(thread / step), rests(threads / step) {
+    first = thread - rest * step;
+  }
+  STOKER_HD bool idle() const { return rest >= rests; }
+};
+
+STOKER_HD inline DeviceValue rounded(int32_t s, DType) {
+  DeviceValue v;
+  v.type = DType::kUint8;
+  v.u = 0;
+  v.f = fixed_result(s);
+  return v;
+}
+STOKER_HD inline DeviceValue rounded(float s, DType t) { return value_of(s, t); }
+STOKER_HD inline DeviceValue rounded(double s, DType t) { return value_of(s, t); }
+
+STOKER_HD inline DeviceValue stepped(DeviceValue v, const ValueStep& s) {
+  if (!s.pointwise) return convert_value(v, s.to);
+  if (is_narrow(s.from) && is_narrow(s.to)) {
+    const float x = detail::add_once(number_of<float>(v), -s.sub);
+    return value_of(detail::add_once(detail::mul_once(x, s.mul), s.add), s.to);
+  }
+  const double x = detail::add_once(number_of<double>(v), -static_cast<double>(s.sub));
+  return value_of(
+      detail::add_once(detail::mul_once(x, static_cast<double>(s.mul)), static_cast<double>(s.add)),
+      s.to);
+}
+
+// Calls f with a value of the C++ type of `t`, one that is_narrow() allows.
+template <class F>
+STOKER_HD inline void on_narrow_type(DType t, F&& f) {
+  switch (t) {
+    case DType::kUint8: return f(uint8_t{});
+    case DType::kInt8: return f(int8_t{});
+    case DType::kUint16: return f(uint16_t{});
+    case DType::kInt16: return f(int16_t{});
+    case DType::kFloat16: return f(Half{});
+    default: return f(float{});
+  }
+}
+
+template <class T>
+STOKER_HD inline float narrow_value(T v) {
+  if constexpr (std::is_same_v<T, Half>) return to_float(v);
+  else return static_cast<float>(v);
+}
+STOKER_HD inline void round_narrow(float (&v)[kGroup], DType t) {
+  on_narrow_type(t, [&](auto zero) {
+    for (float& x : v) x = narrow_value(convert<decltype(zero)>(x));
+  });
+}
+
+STOKER_HD constexpr bool is_loaded_wide(DType t) {
+  return t == DType::kUint8 || t == DType::kFloat16 || t == DType::kFloat32;
+}
+
+// One block's thread at its tile.
+struct Work {
+  const FusedProgram& program;
+  int64_t block;
+  const FusedTask& task;
+  const FusedTile& tile;
+  FusedPlaces places;
+  int thread, threads;
+  std::byte *in, *out, *rows;  // the parts of shared memory
+  int64_t line_row, line_rows;  // which of the line's data positions x 0 is; how many there are
+  int channel_lo = 0, channel_hi;  // where the channels are data
+
+  STOKER_HD Work(const FusedProgram& p, int64_t block, int thread, int threads, std::byte* shared)
+      : program(p),
+        block(block),
+        task(at<FusedTask>(p.tables, p.tasks)[at<FusedTile>(p.tables, p.tiles)[block].task]),
+        tile(at<FusedTile>(p.tables, p.tiles)[block]),
+        places(task, tile),
+        thread(thread),
+        threads(threads),
+        in(shared),
+        out(in + tile.rows * places.in_row),
+        rows(out + tile.rows * places.out_row) {
+    const FusedAxis& line = task.axis[task.line_axis];
+    line_row = tile.begin - line.lo;
+    line_rows = line.hi - line.lo;
+    channel_hi = task.channels;
+    if (task.few_channels) {
+      channel_lo = static_cast<int>(task.axis[task.channel_axis].lo);
+      channel_hi = static_cast<int>(task.axis[task.channel_axis].hi);
+    }
+  }
+
+  STOKER_HD int values() const { return static_cast<int>(tile.end - tile.begin); }  // of a line
+  // Out of line: what is rare is to cost the rest no registers.
+  template <void (Work::*part)() const>
+  STOKER_HD void call() const {
+    called<part>(program, block, thread, threads, in);
+  }
+  template <void (Work::*part)() const>
+  [[gnu::noinline]] STOKER_HD static void called(FusedProgram program, int64_t block, int thread,
+                                                 int threads, std::byte* shared) {
+    (Work(program, block, thread, threads, in_shared(shared)).*part)();
+  }
+
+  STOKER_HD std::byte* place_of(int r) const { return rows + r * FusedPlaces::kRowPlace; }
+  STOKER_HD Row row(int r) const {
+    return Row(*reinterpret_cast<const RowPlace*>(place_of(r)), program, task);
+  }
+  STOKER_HD const FusedTaps& line_taps() const { return task.taps[task.tap_count - 1]; }
+  STOKER_HD int64_t channel_stride() const {
+    return task.few_channels ? task.axis[task.channel_axis].in_stride : 0;
+  }
+
+  STOKER_HD void find_rows() const {
+    static_assert(sizeof(RowPlace) <= FusedPlaces::kRowPlace);
+    for (int r = thread; r < tile.rows; r += threads)
+      new (place_of(r))
+          RowPlace(program, task, tile.first + static_cast<uint32_t>(r), places.in_value);
+  }
+
+  STOKER_HD void load() const {
+    if (tile.width == 0) return;
+    const std::byte* begin = address_of(program, task.in, task.in_begin);
+    const std::byte* end = address_of(program, task.in, task.in_end);
+    if (task.kind == FusedKind::kMove)
+      return load_runs<uint64_t>(EightBytes<uint64_t, uint64_t>{begin, end});
+    if (task.kind == FusedKind::kFixed && task.in_runs)
+      return load_runs<int16_t>(FixedBytes{begin, end});
+    if (task.kind == FusedKind::kFloat && task.in_runs && is_loaded_wide(task.in_type))
+      return call<&Work::load_float>();
+    call<&Work::load_each>();
+  }
+  STOKER_HD void load_float() const {
+    const std::byte* begin = address_of(program, task.in, task.in_begin);
+    const std::byte* end = address_of(program, task.in, task.in_end);
+    if (task.in_type == DType::kUint8)
+      return load_runs<float>(EightBytes<float, uint8_t>{begin, end});
+    if (task.in_type == DType::kFloat16)
+      return load_runs<float>(EightBytes<float, Half>{begin, end});
+    load_runs<float>(EightBytes<float, float>{begin, end});
+  }
+  // Whatever else there is, value by value.
+  STOKER_HD void load_each() const {
+    if (task.kind == FusedKind::kFixed) load_runs<int16_t>(OneValue<int16_t>{task.in_type});
+    else if (task.kind == FusedKind::kFloat) load_runs<float>(OneValue<float>{task.in_type});
+    else load_runs<double>(OneValue<double>{task.in_type});
+  }
+
+  template <class V, class Load>
+  STOKER_HD void load_runs(const Load& load) const {
+    constexpr int kCount = Load::kCount, kBytes = kCount * sizeof(V);
+    const bool moves = task.kind == FusedKind::kMove;
+    const int64_t stride = moves ? task.axis[task.line_axis].in_stride : line_taps().in_stride;
+    const int64_t first = stride * (tile.need + (moves && stride < 0 ? tile.width - 1 : 0));
+    const int64_t step = moves ? 8 : task.in_runs ? kCount * task.in_size : stride;
+    const Deal deal(thread, threads, (places.in_run + kBytes - 1) / kBytes);
+    if (deal.idle()) return;
+    const int64_t channel_stride = this->channel_stride();
+    for (int c = 0; c < (task.in_pixels ? 1 : task.data_channels); ++c)
+      for (int r = deal.rest; r < tile.rows; r += deal.rests) {
+        const Row row = this->row(r);
+        if (!row.data) continue;
+        const std::byte* from = row.in + c * channel_stride + first;
+        std::byte* to = in + r * places.in_row + c * places.in_channel;
+        for (int k = deal.first; k * kBytes < places.in_run; k += deal.step) {
+          V v[kCount];
+          if constexpr (std::is_same_v<V, uint64_t>) row.sum_axes<0>(from + k * step, load, v);
+          else if constexpr (kCount == 1) v[0] = row.one_across<V>(from + k * step);
+          else row.across(from + k * step, load, v);
+          store_row(to + k * kBytes, v);
+        }
+      }
+  }
+
+  STOKER_HD void make() const {
+    if (task.grouped && tile.width)
+      for_each_group([&](int x, int c, int r) {
+        if (is_data(x, c)) make_group(x, c, r);
+      });
+    else call<&Work::make_each>();
+    if (task.fills) call<&Work::fill>();
+  }
+
+  // Calls f(x, c, r) for kGroup rows from r on, at each place of theirs.
+  template <class F>
+  STOKER_HD void for_each_group(const F& f) const {
+    const Deal channels(thread, threads, task.channels);
+    if (channels.idle()) return;
+    const Deal line(channels.rest, channels.rests, values());
+    if (line.idle()) return;
+    for (int c = channels.first; c < task.channels; c += channels.step)
+      for (int x = line.first; x < values(); x += line.step)
+        for (int r = kGroup * line.rest; r < tile.rows; r += kGroup * line.rests) f(x, c, r);
+  }
+  // Calls f(row, r, x, c) for each value.
+  template <class F>
+  STOKER_HD void for_each_value(const F& f) const {
+    for_each_group([&](int x, int c, int r) {
+#ifdef __CUDA_ARCH__
+#pragma unroll 1
+#endif
+      for (int k = r; k < r + kGroup && k < tile.rows; ++k) f(row(k), k, x, c);
+    });
+  }
+
+  // As far as the line and the channel say.
+  STOKER_HD bool is_data(int x, int c) const {
+    const int64_t row = line_row + x;
+    return row >= 0 && row < line_rows && c >= channel_lo && c < channel_hi;
+  }
+  STOKER_HD std::byte* place(int x, int c, int r) const {
+    return out + r * places.out_row + c * places.out_channel + x * places.out_x;
+  }
+
+  // The data of the rows from r on at x, c.
+  STOKER_HD void make_group(int x, int c, int r) const {
+    if (task.kind == FusedKind::kMove && task.steps == 0) return copy(x, c, r);
+    float v[kGroup] = {};
+    if (task.kind == FusedKind::kMove) move(v, x, c, r);
+    else if (task.kind == FusedKind::kFixed) sum_fixed(v, x, c, r);
+    else sum_float(v, x, c, r);
+    finish(v, x, c, r);
+  }
+
+  // Where the value at x, c of row r is before it is moved.
+  STOKER_HD const std::byte* moved(int x, int c, int r) const {
+    const FusedAxis& line = task.axis[task.line_axis];
+    const int p = x + static_cast<int>(line_row - tile.need);
+    return in + r * places.in_row + (c - channel_lo) * places.in_channel +
+           (line.in_stride < 0 ? tile.width - 1 - p : p) * places.in_x;
+  }
+  STOKER_HD void copy(int x, int c, int r) const {
+    for (int k = r; k < r + kGroup && k < tile.rows; ++k)
+      copy_element(place(x, c, k), moved(x, c, k), task.out_size);
+  }
+  STOKER_HD void move(float (&v)[kGroup], int x, int c, int r) const {
+    on_narrow_type(task.in_type, [&](auto zero) {
+      for (int k = 0; k < kGroup && r + k < tile.rows; ++k)
+        v[k] = narrow_value(load_aligned<decltype(zero)>(moved(x, c, r + k)));
+    });
+  }
+
+  STOKER_HD void sum_fixed(float (&v)[kGroup], int x, int c, int r) const {
+    int32_t s[kGroup];
+    sum_line<int16_t>(s, x, c, r);
+    for (int k = 0; k < kGroup; ++k) v[k] = fixed_result(s[k]);
+  }
+  STOKER_HD void sum_float(float (&v)[kGroup], int x, int c, int r) const {
+    sum_line<float>(v, x, c, r);
+    round_narrow(v, task.resampled);
+  }
+  template <class V>
+  STOKER_HD Taps<V> taps_at(int x) const {
+    return Taps<V>(program.tables, line_taps(), line_row + x);
+  }
+  // The weighted sums at x of the rows from r on; behind the last one, that one's again.
+  template <class V, int n>
+  STOKER_HD void sum_line(Sum<V> (&s)[n], int x, int c, int r) const {
+    const Taps<V> t = taps_at<V>(x);
+    const int first = t.first - static_cast<int>(tile.need);
+    const std::byte* from[n];
+    for (int k = 0; k < n; ++k) {
+      from[k] = in + ((r + k < tile.rows ? r + k : tile.rows - 1) * places.in_row +
+                      (c - channel_lo) * places.in_channel + first * places.in_x);
+      s[k] = kNothing<V>;
+    }
+    const V* w = t.weights;
+#ifdef __CUDA_ARCH__
+#pragma unroll 1
+#endif
+    for (int left = t.count; left > 0; --left, ++w)
+      for (int k = 0; k < n; ++k) {
+        s[k] = sum(s[k], product(*w, load_aligned<V>(from[k])));
+        from[k] += places.in_x;
+      }
+  }
+
+  STOKER_HD void finish(float (&v)[kGroup], int x, int c, int r) const {
+    const int64_t channel = task.channel_axis == task.line_axis ? tile.begin + x : c;
+    const ValueStep* steps = at<ValueStep>(program.tables, task.step) + channel * task.steps;
+    for (int i = 0; i < task.steps; ++i) {
+      const ValueStep s = steps[i];
+      for (int k = 0; k < kGroup && s.pointwise; ++k)
+        v[k] = detail::add_once(detail::mul_once(detail::add_once(v[k], -s.sub), s.mul), s.add);
+      if (i + 1 < task.steps) round_narrow(v, s.to);  // behind the last one, what follows rounds
+    }
+    on_narrow_type(task.out_type, [&](auto zero) {
+      using T = decltype(zero);
+      for (int k = 0; k < kGroup && r + k < tile.rows; ++k)
+        store_aligned(place(x, c, r + k), convert<T>(v[k]));
+    });
+  }
+
+  // The same for all types, value by value, with or without shared memory.
+  STOKER_HD void make_each() const {
+    for_each_value([&](const Row& row, int r, int x, int c) {
+      if (row.data && is_data(x, c)) make_one(row, x, c, r);
+    });
+  }
+  STOKER_HD void make_one(const Row& row, int x, int c, int r) const {
+    DeviceValue v;
+    if (task.kind == FusedKind::kMove) {
+      const std::byte* from =
+          tile.width ? moved(x, c, r)
+                     : row.in + (c - channel_lo) * channel_stride() +
+                           in_offset(program.tables, task.axis[task.line_axis], tile.begin + x);
+      if (task.steps == 0) return copy_element(place(x, c, r), from, task.out_size);
+      v = load_value(from, task.in_type);
+    } else if (task.kind == FusedKind::kFixed) {
+      v = rounded(sum_one<int16_t>(row, x, c, r), task.resampled);
+    } else if (task.kind == FusedKind::kFloat) {
+      v = rounded(sum_one<float>(row, x, c, r), task.resampled);
+    } else {
+      v = rounded(sum_one<double>(row, x, c, r), task.resampled);
+    }
+    const ValueStep* steps =
+        at<ValueStep>(program.tables, task.step) + row.channel_at(tile.begin + x, c) * task.steps;
+    for (int i = 0; i < task.steps; ++i) v = stepped(v, steps[i]);
+    store_value(v, place(x, c, r));
+  }
+  template <class V>
+  STOKER_HD Sum<V> sum_one(const Row& row, int x, int c, int r) const {
+    Sum<V> s[1] = {kNothing<V>};
+    if (tile.width) {
+      sum_line<V>(s, x, c, r);
+    } else {
+      const Taps<V> t = taps_at<V>(x);
+      const std::byte* from = row.in + (c - channel_lo) * channel_stride();
+      for (int i = 0; i < t.count; ++i)
+        s[0] = sum(s[0], product(t.weights[i],
+                                 row.one_across<V>(from + (t.first + i) * line_taps().in_stride)));
+    }
+    return s[0];
+  }
+
+  // What is not data.
+  STOKER_HD void fill() const {
+    for_each_value([&](const Row& row, int r, int x, int c) {
+      if (!row.data || !is_data(x, c))
+        copy_element(place(x, c, r), row.fill_at(tile.begin + x, c), task.out_size);
+    });
+  }
+
+  STOKER_HD void store() const {
+    const Deal deal(thread, threads, task.out_runs ? chunks_of(places.out_run) : values());
+    if (deal.idle()) return;
+    for (int c = 0; c < (task.out_pixels ? 1 : task.channels); ++c)
+      for (int r = deal.rest; r < tile.rows; r += deal.rests) {
+        std::byte* to = row(r).out;
+        if (task.few_channels) to += c * task.axis[task.channel_axis].out_stride;
+        store_run(to, out + r * places.out_row + c * places.out_channel, deal);
+      }
+  }
+  STOKER_HD void store_run(std::byte* to, const std::byte* from, const Deal& deal) const {
+    const int64_t stride = task.axis[task.line_axis].out_stride;
+    to = in_global(to + tile.begin * stride);
+    if (task.out_runs) {
+      for (int k = deal.first; k < chunks_of(places.out_run); k += deal.step)
+        store_chunk(to, from, places.out_run, task.out_size, k);
+    } else {
+      for (int x = deal.first; x < values(); x += deal.step)
+        copy_element(to + x * stride, from + x * places.out_x, task.out_size);
+    }
+  }
+};
+
+}  // namespace fused
+
+STOKER_HD inline void FusedProgram::run(int phase, int64_t block, int thread, int threads,
+                                        std::byte* shared) const {
+  const fused::Work work(*this, block, thread, threads, shared);
+  if (phase == 0) work.find_rows();
+  else if (phase == 1) work.load();
+  else if (phase == 2) work.make();
+  else work.store();
+}
+
+}  // namespace stoker

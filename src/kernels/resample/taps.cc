@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/resample/taps.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/exact_math.h"
+#include "kernels/resample/tap_rows.h"
+
+namespace stoker {
+namespace {
+
+double centre(const ResampleAxis& a, int64_t o) {
+  return a.lo + (static_cast<double>(o) + 0.5) * (a.hi - a.lo) / static_cast<double>(a.out);
+}
+
+// floor(x) as a position in [low, high]; also for x far outside, and for NaN.
+int64_t position(double x, int64_t low, int64_t high) {
+  if (!(x > static_cast<double>(low))) return low;
+  if (x >= static_cast<double>(high)) return high;
+  return static_cast<int64_t>(std::floor(x));
+}
+
+double support(Filter f) {
+  return f == Filter::kLanczos3 ? 3 : f == Filter::kCubic || f == Filter::kGaussian ? 2 : 1;
+}
+
+double cubic(double x) {
+  if (x < 1) return (1.5 * x - 2.5) * x * x + 1;
+  return x < 2 ? ((-0.5 * x + 2.5) * x - 4) * x + 2 : 0;
+}
+
+// sin(pi x) sin(pi x / 3) / (pi^2 x^2 / 3). Its zeros are exact, so that an axis that keeps its
+// scale keeps its values.
+double lanczos3(double x) {
+  if (x == 0) return 1;
+  if (x >= 3 || x == std::floor(x)) return 0;
+  const double a = 0x1.921fb54442d18p+1 * x;
+  return 3 * exact::sin(a) * exact::sin(a / 3) / (a * a);
+}
+
+double weight(Filter f, double x) {
+  x = std::fabs(x);
+  switch (f) {
+    case Filter::kCubic: return cubic(x);
+    case Filter::kLanczos3: return lanczos3(x);
+    case Filter::kGaussian: return x < 2 ? exact::exp(-(x * x)) : 0;
+    default: return x < 1 ? 1 - x : 0;
+  }
+}
+
+TapRange nearest(const ResampleAxis& a, int64_t extent, int64_t o) {
+  const int64_t p = position(centre(a, o), 0, extent - 1);
+  return {p, p + 1};
+}
+
+TapRange two_taps(const ResampleAxis& a, int64_t extent, int64_t o, double* weights) {
+  const double x = centre(a, o) - 0.5, left = std::floor(x);
+  const TapRange r = tap_range(a, extent, o);
+  if (r.end - r.begin == 1) {
+    weights[0] = 1;
+    return r;
+  }
+  weights[0] = 1 - (x - left);
+  weights[1] = x - left;
+  return weights[1] == 0 ? TapRange{r.begin, r.begin + 1} : r;
+}
+
+template <class W>
+void set_weights(std::span<const double> from, W* to) {
+  if constexpr (std::is_same_v<W, int16_t>) quantise(from, to);
+  else std::transform(from.begin(), from.end(), to, [](double w) { return static_cast<W>(w); });
+}
+
+}  // namespace
+
+TapRange tap_range(const ResampleAxis& a, int64_t extent, int64_t o) {
+  if (a.filter == Filter::kNearest) return nearest(a, extent, o);
+  const double c = centre(a, o);
+  if (a.filter == Filter::kLinear) {
+    const double left = std::floor(c - 0.5);
+    return {position(left, 0, extent - 1), position(left + 1, 0, extent - 1) + 1};
+  }
+  TapRange r{position(c - a.radius + 0.5, 0, extent), position(c + a.radius + 0.5, 0, extent)};
+  if (r.begin >= r.end) return nearest(a, extent, o);
+  return r;
+}
+
+int64_t most_taps(const ResampleAxis& a, int64_t extent) {
+  if (a.filter == Filter::kNearest) return 1;
+  if (a.filter == Filter::kLinear) return std::min<int64_t>(extent, 2);
+  return std::max<int64_t>(1, position(2 * a.radius + 2, 1, extent));
+}
+
+TapRange taps_of(const ResampleAxis& a, int64_t extent, int64_t o, double* weights) {
+  if (a.filter == Filter::kLinear) return two_taps(a, extent, o, weights);
+  weights[0] = 1;
+  if (a.filter == Filter::kNearest) return nearest(a, extent, o);
+  TapRange r = tap_range(a, extent, o);
+  const double c = centre(a, o), scale = support(a.filter) / a.radius;
+  double sum = 0, size = 0;
+  for (int64_t i = r.begin; i < r.end; ++i) {
+    const double w = weight(a.filter, (static_cast<double>(i) - c + 0.5) * scale);
+    weights[i - r.begin] = w;
+    sum += w;
+    size += std::fabs(w);
+  }
+  // A sum close to zero would turn into weights that no fixed point holds. No usual filter comes
+  // near.
+  if (!(sum > 0 && size <= 2.9 * sum)) {
+    weights[0] = 1;
+    return nearest(a, extent, o);
+  }
+  int64_t skip = 0;
+  while (weights[skip] == 0) ++skip;
+  while (weights[r.end - r.begin - 1] == 0) --r.end;
+  for (int64_t i = skip; i < r.end - r.begin; ++i) weights[i - skip] = weights[i] / sum;
+  return {r.begin + skip, r.end};
+}
+
+bool is_identity(const ResampleAxis& a, int64_t extent) {
+  if (a.lo != 0 || a.hi != static_cast<double>(extent) || a.out != extent ||
+      a.filter == Filter::kGaussian)
+    return false;
+  return a.filter == Filter::kNearest || a.filter == Filter::kLinear ||
+         a.radius <= support(a.filter);
+}
+
+// Rounds the running sum, not each weight: what is lost at one tap is given to the next, so
+// hundreds of small weights neither drift nor leave a remainder.
+void quantise(std::span<const double> weights, int16_t* out) {
+  constexpr double kOne = 1 << kTapBits;
+  double sum = 0;
+  int32_t given = 0;
+  for (size_t i = 0; i < weights.size(); ++i) {
+    sum += weights[i];
+    const auto want = i + 1 == weights.size() ? 1 << kTapBits
+                                              : static_cast<int32_t>(std::floor(sum * kOne + 0.5));
+    out[i] = static_cast<int16_t>(want - given);
+    given = want;
+  }
+}
+
+template <class W>
+void fill_row(const ResampleAxis& a, int64_t extent, const TapRows<W>& rows, int64_t i,
+              double* exact) {
+  const TapRange r = taps_of(a, extent, rows.start + rows.step * i, exact);
+  const auto n = static_cast<int32_t>(r.end - r.begin);
+  W* row = rows.weights + i * rows.pitch;
+  set_weights<W>({exact, static_cast<size_t>(n)}, row);
+  std::fill(row + n, row + rows.pitch, W{0});
+  rows.first[i] = static_cast<int32_t>(r.begin);
+  rows.taps[i] = n;
+}
+
+template <class W>
+TapTable<W> tap_table(const ResampleAxis& a, int64_t extent, int64_t start, int64_t step,
+                      int64_t count, Arena& arena) {
+  const int64_t most = most_taps(a, extent), pitch = most + (most & 1);
+  const TapRows<W> rows{start,
+                        step,
+                        count,
+                        pitch,
+                        arena.array<int32_t>(static_cast<size_t>(count)),
+                        arena.array<int32_t>(static_cast<size_t>(count)),
+                        arena.array<W>(static_cast<size_t>(count * pitch)),
+                        arena.array<double>(static_cast<size_t>(tap_scratch(pitch)))};
+  if (a.filter != Filter::kNearest) fill_rows(a, extent, rows);
+  else
+    for (int64_t i = 0; i < count; ++i) fill_row(a, extent, rows, i, rows.scratch);
+  TapTable<W> t{count, pitch, rows.first, rows.taps, rows.weights, extent, 0};
+  for (int64_t i = 0; i < count; ++i) {
+    t.begin = std::min<int64_t>(t.begin, t.first[i]);
+    t.end = std::max<int64_t>(t.end, t.first[i] + t.taps[i]);
+  }
+  return t;
+}
+
+template void fill_row(const ResampleAxis&, int64_t, const TapRows<float>&, int64_t, double*);
+template void fill_row(const ResampleAxis&, int64_t, const TapRows<double>&, int64_t, double*);
+template void fill_row(const ResampleAxis&, int64_t, const TapRows<int16_t>&, int64_t, double*);
+template TapTable<float> tap_table(const ResampleAxis&, int64_t, int64_t, int64_t, int64_t, Arena&);
+template TapTable<double> tap_table(const ResampleAxis&, int64_t, int64_t, int64_t, int64_t,
+                                    Arena&);
+template TapTable<int16_t> tap_table(const ResampleAxis&, int64_t, int64_t, int64_t, int64_t,
+                                     Arena&);
+
+}  // namespace stoker

@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Steps on types that fit into float32, a vector at a time through all of them.
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "kernels/rows/rows.h"
+
+#include "kernels/simd.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/rows/rows_steps.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "kernels/rows/narrow_inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace stoker::rows {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+// Four vectors at once: what a step needs is fetched, and its type looked at, once for all of them.
+struct Four {
+  F a, b, c, e;
+};
+HWY_INLINE Four LoadFour(DType t, const uint8_t* p) {
+  const size_t n = hn::Lanes(df) * static_cast<size_t>(size_of(t));
+  const F zero = hn::Zero(df);
+  Four v = {zero, zero, zero, zero};  // not its own constructor, which GCC makes for no target
+  OnType(t, [&](auto type) HWY_ATTR __attribute__((always_inline)) {
+    v = {Load(type, p), Load(type, p + n), Load(type, p + 2 * n), Load(type, p + 3 * n)};
+  });
+  return v;
+}
+HWY_INLINE void RoundFour(DType t, Four& v) {
+  OnType(t, [&](auto type) HWY_ATTR __attribute__((always_inline)) {
+    v = {Round(type, v.a), Round(type, v.b), Round(type, v.c), Round(type, v.e)};
+  });
+}
+HWY_INLINE void StoreFour(DType t, const Four& v, uint8_t* p) {
+  const size_t n = hn::Lanes(df) * static_cast<size_t>(size_of(t));
+  OnType(t, [&](auto type) HWY_ATTR __attribute__((always_inline)) {
+    Store(type, v.a, p);
+    Store(type, v.b, p + n);
+    Store(type, v.c, p + 2 * n);
+    Store(type, v.e, p + 3 * n);
+  });
+}
+
+// Storing rounds to the last step's type, so the last step does not.
+HWY_INLINE void ApplyFour(const ValueStep* steps, size_t count, const uint8_t* in, uint8_t* out) {
+  Four v = LoadFour(steps[0].from, in);
+  for (size_t i = 0; i < count; ++i) {
+    const ValueStep& s = steps[i];
+    if (s.pointwise) {
+      const F sub = hn::Set(df, s.sub), mul = hn::Set(df, s.mul), add = hn::Set(df, s.add);
+      v.a = hn::Add(hn::Mul(hn::Sub(v.a, sub), mul), add);
+      v.b = hn::Add(hn::Mul(hn::Sub(v.b, sub), mul), add);
+      v.c = hn::Add(hn::Mul(hn::Sub(v.c, sub), mul), add);
+      v.e = hn::Add(hn::Mul(hn::Sub(v.e, sub), mul), add);
+    }
+    if (i + 1 < count) RoundFour(s.to, v);
+  }
+  StoreFour(steps[count - 1].to, v, out);
+}
+
+void Apply(const ValueStep* steps, size_t count, const void* in, void* out, int64_t n) {
+  const auto some = static_cast<int64_t>(4 * hn::Lanes(df));
+  const int64_t in_size = size_of(steps[0].from), out_size = size_of(steps[count - 1].to);
+  auto* from = static_cast<const uint8_t*>(in);
+  auto* to = static_cast<uint8_t*>(out);
+  int64_t i = 0;
+  for (; i + some <= n; i += some) ApplyFour(steps, count, from + i * in_size, to + i * out_size);
+  if (i == n) return;
+  if (n >= some)  // some of the values a second time
+    return ApplyFour(steps, count, from + (n - some) * in_size, to + (n - some) * out_size);
+  HWY_ALIGN uint8_t last_in[4 * HWY_MAX_BYTES] = {}, last_out[4 * HWY_MAX_BYTES];
+  std::memcpy(last_in, from + i * in_size, static_cast<size_t>((n - i) * in_size));
+  ApplyFour(steps, count, last_in, last_out);
+  std::memcpy(to + i * out_size, last_out, static_cast<size_t>((n - i) * out_size));
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace stoker::rows
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace stoker::rows {
+namespace {
+
+HWY_EXPORT(Apply);
+
+void one_step(const ValueStep& s, const void* in, void* out, int64_t n) {
+  if (s.pointwise) pointwise_row(in, s.from, out, s.to, n, s.sub, s.mul, s.add);
+  else convert_row(in, s.from, out, s.to, n);
+}
+
+// At most kSome values.
+constexpr int64_t kSome = 512;
+void apply_some(std::span<const ValueStep> steps, const void* in, void* out, int64_t n) {
+  alignas(64) std::byte buffers[2][8 * kSome];
+  std::byte *a = buffers[0], *b = buffers[1];
+  for (size_t i = 0; i < steps.size(); ++i) {
+    void* to = i + 1 == steps.size() ? out : a;
+    one_step(steps[i], in, to, n);
+    in = to;
+    std::swap(a, b);
+  }
+}
+void apply_wide(std::span<const ValueStep> steps, const void* in, void* out, int64_t n) {
+  const int64_t in_size = size_of(steps.front().from), out_size = size_of(steps.back().to);
+  auto* from = static_cast<const std::byte*>(in);
+  auto* to = static_cast<std::byte*>(out);
+  for (int64_t i = 0; i < n; i += kSome)
+    apply_some(steps, from + i * in_size, to + i * out_size, std::min(kSome, n - i));
+}
+
+}  // namespace
+
+void apply(std::span<const ValueStep> steps, const void* in, void* out, int64_t n) {
+  bool narrow = is_narrow(steps.front().from);
+  for (const ValueStep& s : steps) narrow = narrow && is_narrow(s.to);
+  if (narrow) HWY_DYNAMIC_DISPATCH(Apply)(steps.data(), steps.size(), in, out, n);
+  else apply_wide(steps, in, out, n);
+}
+
+}  // namespace stoker::rows
+#endif

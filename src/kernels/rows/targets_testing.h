@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// For tests and benchmarks only: the instructions that kernels can be forced to, one after the
+// other. One thread at a time.
+#pragma once
+// clang-format off: simd.h says which targets there are.
+#include "kernels/simd.h"
+#include <hwy/targets.h>
+// clang-format on
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernels/rows/line.h"
+
+namespace stoker::testing {
+
+struct Instructions {
+  int64_t target;
+  bool vnni;  // where the target and the CPU have them
+
+  std::string name() const {
+    return hwy::TargetName(target) + std::string(vnni ? "" : "_without_VNNI");
+  }
+};
+
+inline std::vector<Instructions> all_instructions() {
+  std::vector<Instructions> all;
+  for (int64_t t : hwy::SupportedAndGeneratedTargets()) {
+    all.push_back({t, true});
+    if (HWY_ARCH_X86 && t <= HWY_AVX3) all.push_back({t, false});
+  }
+  return all;
+}
+
+// Kernels use these until it is gone.
+class Forced {
+ public:
+  explicit Forced(const Instructions& i) : had_vnni_(rows::set_vnni_for_test(i.vnni)) {
+    hwy::SetSupportedTargetsForTest(i.target);
+    if (!had_vnni_) rows::set_vnni_for_test(false);
+  }
+  ~Forced() {
+    rows::set_vnni_for_test(had_vnni_);
+    hwy::SetSupportedTargetsForTest(0);
+  }
+  Forced(const Forced&) = delete;
+  Forced& operator=(const Forced&) = delete;
+
+ private:
+  bool had_vnni_;
+};
+
+}  // namespace stoker::testing

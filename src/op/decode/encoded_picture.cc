@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "op/decode/encoded_picture.h"
+
+#include <cmath>
+
+#include "kernels/fused/fused.h"
+
+namespace stoker {
+
+namespace {
+
+EncodedSpan bytes_of(const View& encoded) {
+  if (encoded.shape.rank != 1)
+    throw SampleError("an encoded image has one axis, got the shape " + encoded.shape.str());
+  return {encoded.as<const uint8_t>(), static_cast<size_t>(encoded.shape[0])};
+}
+
+DecodeOptions options_of(const PictureArguments& a) {
+  DecodeOptions o;
+  o.output_type = a.output_type;
+  o.adjust_orientation = a.adjust_orientation;
+  o.use_fast_idct = a.use_fast_idct;
+  o.tolerate_corrupt = a.tolerate_corrupt;
+  o.verify = a.verify;
+  o.smooth_upsampling = a.jpeg_fancy_upsampling;
+  o.hardware_share = a.hw_decoder_load;
+  o.most_host_huffman = a.hybrid_huffman_threshold;
+  return o;
+}
+
+bool can_be_output(DType t) { return size_of(t) <= 2 ? t != DType::kBool : t == DType::kFloat32; }
+
+}  // namespace
+
+TensorType checked_picture(const PictureArguments& a, const Checker& c) {
+  if (c.in().shape.rank != 1 && c.in().shape.rank >= 0)
+    throw GraphError("input 'encoded' has one axis, the bytes of a file; got " + c.in().str());
+  if (!can_be_output(a.dtype))
+    throw GraphError(std::string("argument 'dtype' is ") + name_of(a.dtype) +
+                     "; expected UINT8, INT8, UINT16, INT16, FLOAT or FLOAT16");
+  const int64_t channels = a.output_type == ImageType::kAny    ? -1
+                           : a.output_type == ImageType::kGray ? 1
+                                                               : 3;
+  return {a.dtype, "HWC", {-1, -1, channels}};
+}
+
+EncodedPicture::EncodedPicture(const PictureArguments& a, const View& encoded)
+    : bytes_(bytes_of(encoded)),
+      options_(options_of(a)),
+      codec_(codec_for(bytes_)),
+      decoded_(decoded_type(codec_.peek(bytes_, options_), a.output_type)),
+      type_(decoded_) {
+  type_.dtype = a.dtype;
+}
+
+void EncodedPicture::decode(const View& out, Run& r) const {
+  const int64_t channels = decoded_.shape[2];
+  Arena& scratch = r.scratch;
+  if (type_.dtype == decoded_.dtype && out.shape[2] == channels)
+    return codec_.decode(bytes_, options_, out, scratch, r.row_room);
+  // Codecs give all channels, also where fewer are looked at.
+  Window w = out.covers();
+  w.begin[2] = 0;
+  w.end[2] = channels;
+  const View pixels = View::window(
+      scratch.allocate(static_cast<size_t>(w.shape().volume() * size_of(decoded_.dtype))),
+      decoded_.dtype, w, decoded_.shape, decoded_.layout);
+  codec_.decode(bytes_, options_, pixels, scratch);
+  Block block{Convert{}, type_.dtype};
+  if (type_.dtype != decoded_.dtype) {
+    const double scale = full_intensity(type_.dtype) / full_intensity(decoded_.dtype);
+    block.kind = Pointwise{{}, {static_cast<float>(scale)}, {}};
+  }
+  run_blocks({&block, 1}, pixels, out, scratch);
+}
+
+void EncodedPicture::decode_part(const Window& w, Run& r) const {
+  View in_picture = r.outputs[0];
+  for (int a = 0; a < w.begin.rank; ++a) in_picture.origin[a] += w.begin[a];
+  in_picture.full = type_.shape;
+  decode(in_picture, r);
+}
+
+std::optional<DecodeRequest> EncodedPicture::request(const Window& w, const Window& wanted) const {
+  const bool all_channels = wanted.end[2] - wanted.begin[2] == decoded_.shape[2];
+  if (type_.dtype != decoded_.dtype || !all_channels) return std::nullopt;
+  Window in_picture = wanted;
+  for (int a = 0; a < w.begin.rank; ++a) {
+    in_picture.begin[a] += w.begin[a];
+    in_picture.end[a] += w.begin[a];
+  }
+  return DecodeRequest{bytes_, options_, decoded_, in_picture};
+}
+
+}  // namespace stoker

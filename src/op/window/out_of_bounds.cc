@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "op/window/out_of_bounds.h"
+
+namespace stoker {
+
+namespace {
+
+std::string axis_name(const TensorType& in, int axis) {
+  const std::string number = std::to_string(axis);
+  return in.layout.empty() ? number : number + " (" + in.layout.str()[axis] + ")";
+}
+
+bool reaches_outside(const Window& w, const Shape& full, int axis) {
+  return w.begin[axis] < 0 || w.end[axis] > full[axis];
+}
+
+}  // namespace
+
+bool reaches_outside(const Window& w, const Shape& full) {
+  for (int a = 0; a < full.rank; ++a)
+    if (reaches_outside(w, full, a)) return true;
+  return false;
+}
+
+Window settle(const Window& wanted, const TensorType& in, OutOfBounds policy) {
+  Window w = wanted;
+  for (int a = 0; a < in.shape.rank; ++a) {
+    if (!reaches_outside(w, in.shape, a)) continue;
+    if (policy == OutOfBounds::kError)
+      throw SampleError("the window [" + std::to_string(w.begin[a]) + ", " +
+                        std::to_string(w.end[a]) + ") of axis " + axis_name(in, a) +
+                        " reaches outside its extent of " + std::to_string(in.shape[a]));
+    if (policy == OutOfBounds::kPad) continue;
+    w.begin[a] = std::clamp<int64_t>(w.begin[a], 0, in.shape[a]);
+    w.end[a] = std::clamp<int64_t>(w.end[a], w.begin[a], in.shape[a]);
+  }
+  return w;
+}
+
+Shape settled_shape(Shape wanted, const Shape& in, OutOfBounds policy) {
+  if (policy == OutOfBounds::kTrim)
+    for (int a = 0; a < in.rank; ++a) wanted[a] = std::min(wanted[a], in[a]);
+  return wanted;
+}
+
+Gather cut(const Window& w, const TensorType& in, const Small<float>& fill_values) {
+  Gather g;
+  for (int a = 0; a < in.shape.rank; ++a) g.axis[a] = {w.begin[a], 1, w.end[a] - w.begin[a]};
+  g.fill = fill_values;
+  const int c = in.layout.find('C');
+  const int64_t channels = c < 0 ? 1 : g.axis[c].extent;
+  if (fill_values.size() != 1 && static_cast<int64_t>(fill_values.size()) != channels)
+    throw SampleError("argument 'fill_values' has " + std::to_string(fill_values.size()) +
+                      " values; expected 1 or one per channel, " + std::to_string(channels));
+  return g;
+}
+
+void add_cut(Lowering& l, const Window& w, const OutOfBoundsArguments& a, DType result) {
+  const TensorType in = l.type();
+  l.add(cut(settle(w, in, a.out_of_bounds_policy), in, a.fill_values), result);
+}
+
+}  // namespace stoker

@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "op/window/random_window.h"
+
+#include <cmath>
+
+namespace stoker {
+
+namespace {
+
+void check_range(const char* name, const Small<float>& range, bool above_zero) {
+  if (range.size() == 2 && range[0] <= range[1] && range[1] > 0 && (!above_zero || range[0] > 0))
+    return;
+  std::string got;
+  for (float x : range) got += (got.empty() ? "" : ", ") + to_string(Value(detail::shortest(x)));
+  throw GraphError(std::string("argument '") + name + "' takes (least, most)" +
+                   (above_zero ? ", both above 0" : "") + ", got [" + got + "]");
+}
+
+struct Size {
+  int64_t height, width;
+};
+
+struct Picture {
+  int64_t height, width;
+  double least_area, most_area;    // in pixels
+  double least_ratio, most_ratio;  // width / height
+
+  Picture(const RandomWindowArguments& a, int64_t h, int64_t w)
+      : height(h),
+        width(w),
+        least_area(a.random_area[0] * area(h, w)),
+        most_area(a.random_area[1] * area(h, w)),
+        least_ratio(a.random_aspect_ratio[0]),
+        most_ratio(a.random_aspect_ratio[1]) {}
+  static double area(int64_t h, int64_t w) {
+    return static_cast<double>(h) * static_cast<double>(w);
+  }
+
+  int64_t widest() const { return whole(static_cast<double>(height) * most_ratio); }
+  int64_t tallest() const { return whole(static_cast<double>(width) / least_ratio); }
+  bool fits(const Size& s) const {
+    const double ratio = static_cast<double>(s.width) / static_cast<double>(s.height);
+    return s.width <= width && s.height <= height && ratio >= least_ratio && ratio <= most_ratio;
+  }
+  // Whole pixels, at least one.
+  static int64_t whole(double x) {
+    return std::max<int64_t>(1, static_cast<int64_t>(std::min(x, 0x1p62)));
+  }
+};
+
+Size draw_size(const Picture& p, Chance& chance) {
+  const double area = p.least_area + (p.most_area - p.least_area) * chance.uniform();
+  const double low = exact::log(p.least_ratio), high = exact::log(p.most_ratio);
+  const double ratio = exact::exp(low + (high - low) * chance.uniform());
+  return {Picture::whole(std::sqrt(area / ratio) + 0.5),
+          Picture::whole(std::sqrt(area * ratio) + 0.5)};
+}
+
+Size largest_size(const Picture& p) {
+  Size s{p.height, p.width};
+  const double ratio = static_cast<double>(p.width) / static_cast<double>(p.height);
+  if (ratio > p.most_ratio) s.width = p.widest();
+  else if (ratio < p.least_ratio) s.height = p.tallest();
+  const double shrink = std::sqrt(std::min(1.0, p.most_area / Picture::area(s.height, s.width)));
+  return {Picture::whole(static_cast<double>(s.height) * shrink),
+          Picture::whole(static_cast<double>(s.width) * shrink)};
+}
+
+Size random_size(const Picture& p, int attempts, Chance& chance) {
+  // Very wide or tall pictures: no window of a legal ratio has the least area.
+  if (Picture::area(p.height, p.widest()) < p.least_area) return {p.height, p.widest()};
+  if (Picture::area(p.tallest(), p.width) < p.least_area) return {p.tallest(), p.width};
+  for (int i = 0; i < attempts; ++i)
+    if (const Size s = draw_size(p, chance); p.fits(s)) return s;
+  return largest_size(p);
+}
+
+}  // namespace
+
+void check_random_window(const RandomWindowArguments& a) {
+  check_range("random_area", a.random_area, false);
+  check_range("random_aspect_ratio", a.random_aspect_ratio, true);
+}
+
+PlaneWindow random_window(const RandomWindowArguments& a, int64_t height, int64_t width,
+                          Chance chance) {
+  const Size s = random_size(Picture(a, height, width), a.num_attempts, chance);
+  PlaneWindow w{0, 0, s.height, s.width};
+  w.y = chance.uniform_int(height - w.height + 1);
+  w.x = chance.uniform_int(width - w.width + 1);
+  return w;
+}
+
+}  // namespace stoker

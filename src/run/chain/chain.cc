@@ -1,0 +1,393 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "run/chain/chain.h"
+
+#include <chrono>
+#include <cstring>
+
+#include "kernels/fused/fused.h"
+
+namespace stoker {
+
+namespace {
+
+// Adds the time that it lives.
+class Timed {
+ public:
+  explicit Timed(std::atomic<int64_t>& sum) : sum_(sum), start_(now()) {}
+  ~Timed() { sum_.fetch_add(now() - start_, std::memory_order_relaxed); }
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+
+ private:
+  static int64_t now() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
+  std::atomic<int64_t>& sum_;
+  const int64_t start_;
+};
+
+Window frame_window(const Window& w) {
+  return {View::without_first(w.begin), View::without_first(w.end)};
+}
+
+Window sequence_window(const Window& w, int64_t begin, int64_t end) {
+  Window s{{begin}, {end}};
+  for (int a = 0; a < w.begin.rank; ++a) s.begin.push_back(w.begin[a]), s.end.push_back(w.end[a]);
+  return s;
+}
+
+void copy_whole(const View& from, const View& to, Arena& arena) {
+  if (from.data == to.data || to.bytes() == 0) return;
+  if (from.is_dense()) {
+    std::memcpy(to.data, from.data, to.bytes());
+    return;
+  }
+  const Block identity{Gather::identity(from.full), from.dtype};
+  run_blocks({&identity, 1}, from, to, arena);
+}
+
+}  // namespace
+
+Chain::Chain(const Plan& plan, const Rewrites& rewrites, uint64_t seed, Arena& arena)
+    : plan_(plan),
+      rewrites_(rewrites),
+      seed_(seed),
+      arena_(arena),
+      states_(plan.size()),
+      destinations_(plan.slot_count()),
+      node_ns_(new std::atomic<int64_t>[plan.size()]()) {
+  for (int i = 0; i < plan.size(); ++i) {
+    const size_t outputs = plan.checked(i).outputs.size();
+    State& s = states_[i];
+    s.types.resize(outputs);
+    s.views.resize(outputs);
+    s.wanted.resize(outputs);
+    s.has_wanted.resize(outputs);
+    s.unfold = plan.checked(i).unfold;
+  }
+}
+
+Chain::~Chain() { end_copies(); }
+
+void Chain::end_copies() {
+  for (Operator* o : copies_) o->~Operator();
+  copies_.clear();
+}
+
+void Chain::begin(const Identity& who, int round) {
+  end_copies();
+  arena_.reset();
+  who_ = who;
+  round_ = round;
+  for (State& s : states_) {
+    s.op = nullptr;
+    s.blocks.clear();
+    s.inputs.clear();
+    s.done = s.per_frame = false;
+    std::fill(s.views.begin(), s.views.end(), View{});
+    std::fill(s.has_wanted.begin(), s.has_wanted.end(), 0);
+  }
+  std::fill(destinations_.begin(), destinations_.end(), View{});
+}
+
+Chance Chain::chance(int node) const {
+  return Chance(seed_, plan_.checked(node).key, who_.epoch, who_.position, who_.child);
+}
+
+void Chain::give_bytes(int reader, int64_t index, std::span<const uint8_t> bytes) {
+  node_ = plan_.reader_node(reader);
+  const Timed timed(node_ns_[node_]);
+  State& s = states_[node_];
+  const Source& source = plan_.source(reader);
+  s.types.clear();
+  source.infer(index, bytes.size(), s.types);
+  for (size_t k = 0; k < s.types.size(); ++k) {
+    const TensorType& t = s.types[k];
+    void* data = static_cast<int>(k) == source.bytes_output()
+                     ? const_cast<uint8_t*>(bytes.data())
+                     : arena_.allocate(t.shape.volume() * size_of(t.dtype));
+    s.views[k] = View::dense(data, t.dtype, t.shape, t.layout);
+  }
+  source.write(index, bytes, s.views);
+  s.done = true;
+}
+
+void Chain::give(const Ref& value, const View& sample) {
+  give_type(value, {sample.dtype, sample.layout, sample.shape});
+  states_[value.node].views[value.output] = sample;
+}
+
+void Chain::give_type(const Ref& value, const TensorType& type) {
+  State& s = states_[value.node];
+  s.types.resize(s.views.size());
+  s.types[value.output] = type;
+  s.done = true;
+}
+
+// The operator for this sample: itself, or a copy that holds the computed arguments.
+const Operator* Chain::resolve(int node, int64_t frame) {
+  const CheckedNode& c = plan_.checked(node);
+  const auto& links = plan_.node(node).links;
+  if (links.empty()) return c.op.get();
+  Operator* copy = c.op->copy_to(arena_.allocate(c.op->copy_size()));
+  copies_.push_back(copy);
+  for (size_t i = 0; i < links.size(); ++i) {
+    const Ref from = links[i].from;
+    const View& value = states_[from.node].views[from.output];
+    const bool is_sequence = value.layout.str().starts_with('F') && states_[node].unfold;
+    if (is_sequence && c.type->arguments[c.link_arguments[i]].per_frame) {
+      states_[node].per_frame = true;
+      if (frame >= value.full[0])
+        throw SampleError("argument '" + links[i].argument + "' has values for " +
+                          std::to_string(value.full[0]) + " frames, the input has more");
+      copy->set(c.link_arguments[i], value.frame(frame));
+    } else {
+      copy->set(c.link_arguments[i], value);
+    }
+  }
+  return copy;
+}
+
+TensorType Chain::input_type(int node, size_t i) const {
+  const auto& in = plan_.node(node).inputs[i];
+  if (!in) return {};
+  TensorType t = states_[in->node].types[in->output];
+  if (i == 0 && states_[node].unfold) {
+    t = frame_type(t);
+  }
+  const Port& port = plan_.checked(node).type->inputs[i];
+  if (t.layout.empty() && *port.layouts) t.layout = default_layout(port, t.shape.rank);
+  return t;
+}
+
+void Chain::lower_node(int node, int64_t frame) {
+  State& s = states_[node];
+  const auto& inputs = plan_.node(node).inputs;
+  views_.assign(inputs.size(), View{});
+  for (size_t i = 1; i < inputs.size(); ++i)
+    if (inputs[i]) views_[i] = states_[inputs[i]->node].views[inputs[i]->output];
+  s.op = resolve(node, frame);
+  s.blocks.clear();
+  Lowering l(s.inputs[0], views_, chance(node), s.blocks);
+  s.op->lower(l);
+  s.types.assign(1, l.type());
+}
+
+// The blocks of a later frame, which must make the shape of the first.
+void Chain::lower_frame(int node, int64_t frame) {
+  State& s = states_[node];
+  const TensorType whole = s.types[0];
+  lower_node(node, frame);
+  if (!(sequence_type(s.types[0], whole.shape[0]) == whole))
+    throw SampleError("frame " + std::to_string(frame) + " becomes " + s.types[0].str() +
+                      ", frame 0 became " + frame_type(whole).str() + "; all frames must agree");
+  s.types[0] = whole;
+}
+
+void Chain::infer_node(int node) {
+  State& s = states_[node];
+  node_ = node;
+  const Timed timed(node_ns_[node]);
+  const auto& inputs = plan_.node(node).inputs;
+  s.inputs.clear();
+  for (size_t i = 0; i < inputs.size(); ++i) s.inputs.push_back(input_type(node, i));
+  if (plan_.checked(node).type->kind == OperatorKind::kLower) {
+    lower_node(node, 0);
+  } else {
+    views_.assign(inputs.size(), View{});
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (inputs[i]) views_[i] = states_[inputs[i]->node].views[inputs[i]->output];
+    s.op = resolve(node, 0);
+    if (!plan_.checked(node).type->infers) return;  // run_early() tells
+    s.types.clear();
+    Inference inference{s.inputs, views_, s.types, chance(node)};
+    s.op->infer(inference);
+  }
+  if (s.unfold) {
+    const Ref from = *inputs[0];
+    const int64_t frames = states_[from.node].types[from.output].shape[0];
+    for (TensorType& t : s.types) t = sequence_type(t, frames);
+  }
+  for (const TensorType& t : s.types)
+    if (!t.shape.is_possible())
+      throw SampleError("the output would be " + t.str() + ", more than 2^40 elements");
+}
+
+// A node whose value decides shapes or arguments, or whose shapes only its run tells.
+void Chain::run_early(int node) {
+  State& s = states_[node];
+  const bool infers = plan_.checked(node).type->infers;
+  for (size_t k = 0; k < s.types.size(); ++k) {
+    if (infers) s.wanted[k] = Window::all(s.types[k].shape);
+    s.has_wanted[k] = 1;
+  }
+  run_node(node);
+  if (infers) return;
+  for (size_t k = 0; k < s.types.size(); ++k) {
+    const View& v = s.views[k];
+    if (!v.data)
+      throw Error(plan_.node(node).op + ": run_cpu() made no output " + std::to_string(k));
+    s.types[k] = {v.dtype, v.layout, v.full};
+  }
+}
+
+void Chain::infer() {
+  for (int i = 0; i < plan_.size(); ++i) {
+    if (!is_of_round(i) || states_[i].done) continue;
+    infer_node(i);
+    if (plan_.planned(i).is_early) run_early(i);
+  }
+}
+
+TensorType Chain::slot_type(int slot) const {
+  const Ref from = plan_.slot(slot).from;
+  return states_[from.node].types[from.output];
+}
+
+bool Chain::is_wanted(int node) const {
+  const auto& w = states_[node].has_wanted;
+  return std::any_of(w.begin(), w.end(), [](char c) { return c; });
+}
+
+void Chain::want(const Ref& r, const Window& w) {
+  State& s = states_[r.node];
+  if (s.done) return;
+  if (!std::exchange(s.has_wanted[r.output], 1)) s.wanted[r.output] = w;
+  else s.wanted[r.output].include(w);
+}
+
+void Chain::demand_node(int node) {
+  State& s = states_[node];
+  if (s.done || !is_wanted(node)) return;
+  const auto& inputs = plan_.node(node).inputs;
+  for (size_t k = 0; k < s.types.size(); ++k)
+    if (!s.has_wanted[k]) s.wanted[k] = Window::all(s.types[k].shape);
+  std::vector<Window>& needed = needed_;
+  needed.clear();
+  for (const TensorType& t : s.inputs) needed.push_back(Window::all(t.shape));
+  const bool narrows = rewrites_.demand && !s.per_frame && !s.inputs.empty();
+  if (narrows && plan_.checked(node).type->kind == OperatorKind::kLower) {
+    needed[0] =
+        stoker::demand(s.blocks, s.inputs[0], s.unfold ? frame_window(s.wanted[0]) : s.wanted[0]);
+  } else if (narrows && !s.unfold) {
+    Demand d{s.inputs, s.wanted, needed};
+    s.op->demand(d);
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i]) continue;
+    const bool frames = i == 0 && s.unfold;
+    want(*inputs[i],
+         frames ? sequence_window(needed[i], s.wanted[0].begin[0], s.wanted[0].end[0]) : needed[i]);
+  }
+}
+
+// Where an output is written: its slot, or scratch that covers just what is wanted.
+View Chain::destination(int node, int output) {
+  const State& s = states_[node];
+  const TensorType& t = s.types[output];
+  const int slot = plan_.planned(node).output_slots[output];
+  if (slot >= 0 && destinations_[slot].data) return destinations_[slot];
+  const Window& w = s.has_wanted[output] ? s.wanted[output] : Window::all(t.shape);
+  View v = View::window(nullptr, t.dtype, w, t.shape, t.layout);
+  const int64_t room = v.shape.rank > 1 ? plan_.checked(node).type->row_room : 0;
+  if (room) v.strides[0] += room;  // what is behind one row is in front of the next
+  const int64_t bytes = room ? room + v.shape[0] * v.strides[0] : v.bytes();
+  v.data = static_cast<std::byte*>(arena_.allocate(static_cast<size_t>(bytes))) + room;
+  return v;
+}
+
+void Chain::run_sample(int node) {
+  State& s = states_[node];
+  const auto& inputs = plan_.node(node).inputs;
+  views_.assign(inputs.size(), View{});
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i]) continue;
+    views_[i] = states_[inputs[i]->node].views[inputs[i]->output];
+    if (views_[i].layout.empty()) views_[i].layout = s.inputs[i].layout;
+  }
+  if (plan_.node(node).device == DeviceKind::kMixed) return run_mixed(node);
+  if (plan_.checked(node).type->infers)
+    for (size_t k = 0; k < s.types.size(); ++k) s.views[k] = destination(node, static_cast<int>(k));
+  if (!s.unfold) {
+    const bool to_scratch = plan_.planned(node).output_slots[0] < 0;
+    Run r{views_, s.views, chance(node), arena_,
+          to_scratch ? plan_.checked(node).type->row_room : 0};
+    return s.op->run_cpu(r);
+  }
+  const View sequence = views_[0];
+  for (int64_t f = s.views[0].origin[0]; f < s.views[0].origin[0] + s.views[0].shape[0]; ++f) {
+    frame_views_.clear();
+    views_[0] = sequence.frame(f);
+    for (const View& v : s.views) frame_views_.push_back(v.frame(f));
+    if (s.per_frame) s.op = resolve(node, f);
+    Run r{views_, frame_views_, chance(node), arena_};
+    s.op->run_cpu(r);
+  }
+}
+
+void Chain::run_pass(int head, int tail) {
+  const Ref from = *plan_.node(head).inputs[0];
+  View in = states_[from.node].views[from.output];
+  if (in.layout.empty())
+    in.layout = states_[head].unfold
+                    ? Layout("F" + std::string(states_[head].inputs[0].layout.str()))
+                    : states_[head].inputs[0].layout;
+  const View out = states_[tail].views[0] = destination(tail, 0);
+  auto gather_blocks = [&] {
+    pass_.clear();
+    for (int i = head;; i = plan_.planned(i).fuses_into) {
+      pass_.insert(pass_.end(), states_[i].blocks.begin(), states_[i].blocks.end());
+      if (i == tail) break;
+    }
+  };
+  gather_blocks();
+  if (!states_[head].unfold) return run_blocks(pass_, in, out, arena_);
+  for (int64_t f = out.origin[0]; f < out.origin[0] + out.shape[0]; ++f) {
+    if (states_[head].per_frame && f > 0) {
+      lower_frame(head, f);
+      gather_blocks();
+    }
+    run_blocks(pass_, in.frame(f), out.frame(f), arena_);
+  }
+}
+
+void Chain::run_node(int node) {
+  State& s = states_[node];
+  node_ = node;
+  const Timed timed(node_ns_[node]);
+  if (plan_.checked(node).type->kind == OperatorKind::kLower) {
+    int tail = node;
+    while (plan_.planned(tail).fuses_into >= 0 && rewrites_.fuse)
+      tail = plan_.planned(tail).fuses_into;
+    run_pass(node, tail);
+    for (int i = node; i != tail; i = plan_.planned(i).fuses_into) states_[i].done = true;
+    states_[tail].done = true;
+  } else {
+    run_sample(node);
+    s.done = true;
+  }
+}
+
+// Slots whose value was made elsewhere (early values, bytes, an output that is named twice).
+void Chain::deliver() {
+  for (int k = 0; k < plan_.slot_count(); ++k) {
+    if (!destinations_[k].data) continue;
+    const Ref from = plan_.slot(k).from;
+    node_ = from.node;
+    copy_whole(states_[from.node].views[from.output], destinations_[k], arena_);
+  }
+}
+
+void Chain::run() {
+  for (int k = 0; k < plan_.slot_count(); ++k)
+    if (destinations_[k].data) want(plan_.slot(k).from, Window::all(destinations_[k].shape));
+  want_on_device();
+  for (int i = plan_.size() - 1; i >= 0; --i)
+    if (is_of_round(i)) demand_node(i);
+  for (int i = 0; i < plan_.size(); ++i)
+    if (is_of_round(i) && !states_[i].done && plan_.node(i).device != DeviceKind::kGpu &&
+        is_wanted(i))
+      run_node(i);
+  deliver();
+}
+
+}  // namespace stoker

@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The chain's part of operators that run on a device: what they are to do and look at is decided here, as for those of the CPU.
+#include "run/chain/chain.h"
+
+namespace stoker {
+
+// What the device stage looks at of values that this chain makes: all that it keeps, and through its passes.
+void Chain::want_on_device() {
+  auto all_of = [&](int node) {
+    for (size_t k = 0; k < states_[node].types.size(); ++k)
+      want(Ref{node, static_cast<int>(k)}, Window::all(states_[node].types[k].shape));
+  };
+  for (int n : plan_.device_nodes())
+    if (is_of_round(n) && plan_.planned(n).fuses_into < 0) all_of(n);
+  for (int n : plan_.mixed_nodes())
+    if (const Ref r{n, 0};
+        is_of_round(n) && (plan_.has_host_copy(r) || plan_.is_needed_after(round_, r)))
+      all_of(n);
+}
+
+DeviceWork Chain::device_work(int node) {
+  State& s = states_[node];
+  node_ = node;
+  DeviceWork work{s.inputs, s.types, {}, {}, chance(node)};
+  const bool lowers = plan_.checked(node).type->kind == OperatorKind::kLower;
+  const bool is_constant = plan_.node(node).links.empty();
+  const int64_t count = s.per_frame ? s.types[0].shape[0] : 1;
+  for (int64_t f = 0; f < count; ++f) {
+    if (lowers) {
+      if (s.per_frame) lower_frame(node, f);
+      work.blocks.push_back(s.blocks);
+    } else if (is_constant) {
+      work.ops.emplace_back(std::shared_ptr<const Operator>(), s.op);  // the plan's own
+    } else {
+      work.ops.emplace_back((s.per_frame ? resolve(node, f) : s.op)->clone());
+    }
+  }
+  return work;
+}
+
+// Requires: the inputs are in views_.
+void Chain::run_mixed(int node) {
+  State& s = states_[node];
+  const auto request = s.op->request({views_, s.wanted[0], chance(node)});
+  if (request && shelf_->prepare(node, s.types[0], s.wanted[0], *request)) return;
+  s.views[0] = shelf_->reserve(node, s.types[0], s.wanted[0]);
+  Run r{views_, s.views, chance(node), arena_};
+  s.op->run_cpu(r);
+}
+
+}  // namespace stoker

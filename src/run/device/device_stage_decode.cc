@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The device stage's part of pictures: pixels go up, what workers prepared is decoded there.
+#include "device/held.h"
+#include "run/device/device_stage.h"
+
+namespace stoker {
+
+DeviceValues DeviceStage::decode_node(Stream& stream, const Step& step, int node, Held& held,
+                                      std::vector<int>& refused) const {
+  const auto picture = [&](int i) -> const Picture& {
+    return step.pictures[i][plan_.planned(node).mixed_number];
+  };
+  DeviceValues v = reserve(stream, step, [&](int i) {
+    const Picture& p = picture(i);
+    return TensorType{p.type.dtype, p.type.layout, p.window.shape()};
+  });
+  std::vector<DecodeJob> jobs;
+  std::vector<int> job_samples;
+  for (int i : step.made_samples()) {
+    const Picture& p = picture(i);
+    held.push_back(p.owner);
+    View& to = v.views[i];
+    to = View::window(to.data, p.type.dtype, p.window, p.type.shape, p.type.layout);
+    if (p.prepared) {
+      jobs.push_back({p.prepared.get(), to});
+      job_samples.push_back(i);
+    } else {
+      stream.copy(to.data, p.pixels.data, static_cast<size_t>(to.bytes()), Copy::kToDevice,
+                  "upload");
+    }
+  }
+  if (!jobs.empty())
+    for (size_t k : decoder_->decode(stream, jobs)) refused.push_back(job_samples[k]);
+  return v;
+}
+
+std::vector<int> DeviceStage::decode(Step& step, int round) {
+  std::vector<int> nodes;
+  for (int n : plan_.mixed_nodes())
+    if (plan_.planned(n).round == round) nodes.push_back(n);
+  if (nodes.empty() || step.made_samples().empty()) return {};
+  std::vector<int> refused;
+  std::map<Ref, DeviceValues> decoded;
+  Stream& stream = stream_of(step);
+  enqueue_with(stream, [&](Held& held) {
+    for (int n : nodes)
+      at_node(n, [&] { decoded.emplace(Ref{n, 0}, decode_node(stream, step, n, held, refused)); });
+  });
+  std::sort(refused.begin(), refused.end());
+  refused.erase(std::unique(refused.begin(), refused.end()), refused.end());
+  for (int i : refused) {
+    step.forget(i, round);
+    step.is_made[i] = 0;
+    step.is_refused[i] = 1;
+  }
+  if (!refused.empty()) return refused;
+  step.on_device.merge(decoded);
+  for (auto& sample : step.pictures)
+    for (Picture& p : sample) {
+      p.owner.reset();
+      p.prepared.reset();
+    }
+  return refused;
+}
+
+}  // namespace stoker

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The device stage's part of operators with a GPU half: one call of it for a batch, however ragged.
+#include "run/device/device_stage.h"
+
+namespace stoker {
+
+// One item a sample, or one a frame; beside each the operator that holds its arguments.
+std::vector<GpuItem> DeviceStage::items_of(const Step& step, int node,
+                                           std::span<const DeviceValues* const> inputs,
+                                           std::span<const DeviceValues> outputs,
+                                           std::vector<const Operator*>& ops) const {
+  const bool unfold = plan_.checked(node).unfold;
+  std::vector<GpuItem> items;
+  for (int i : step.made_samples()) {
+    const DeviceWork& sample_work = step.device_work[i][plan_.planned(node).device_number];
+    const int64_t frames = unfold ? sample_work.types[0].shape[0] : 1;
+    for (int64_t f = 0; f < frames; ++f) {
+      GpuItem& item = items.emplace_back(GpuItem{{}, {}, sample_work.chance});
+      for (size_t k = 0; k < inputs.size(); ++k) {
+        View v = inputs[k] ? inputs[k]->views[i] : View{};
+        if (unfold && k == 0) v = v.frame(f);
+        if (inputs[k] && v.layout.empty()) v.layout = sample_work.inputs[k].layout;
+        item.inputs.push_back(v);
+      }
+      for (const DeviceValues& out : outputs)
+        item.outputs.push_back(unfold ? out.views[i].frame(f) : out.views[i]);
+      ops.push_back(DeviceWork::of_frame(sample_work.ops, f).get());
+    }
+  }
+  return items;
+}
+
+void DeviceStage::run_operator(RoundWork& work, int node) const {
+  const CheckedNode& checked = plan_.checked(node);
+  const Step& step = work.step;
+  std::vector<DeviceValues> outputs;
+  for (int k = 0; k < static_cast<int>(checked.outputs.size()); ++k)
+    outputs.push_back(
+        reserve(work.stream, step, [&](int i) { return step.type_on_device({node, k}, i); }));
+  std::vector<const DeviceValues*> inputs;
+  for (const auto& in : plan_.node(node).inputs)
+    inputs.push_back(in ? &values_of(work, *in) : nullptr);
+  std::vector<const Operator*> ops;
+  const std::vector<GpuItem> items = items_of(step, node, inputs, outputs, ops);
+  const GpuMemory memory{[&](size_t bytes) { return acquire(work.stream, bytes); }, staging_,
+                         work.held};
+  GpuRun run(work.stream, plan_.node(node).name, items, memory);
+  if (!items.empty()) checked.op->run_gpu(run, ops);
+  for (int k = 0; k < static_cast<int>(outputs.size()); ++k)
+    work.values.emplace(Ref{node, k}, std::move(outputs[k]));
+}
+
+}  // namespace stoker

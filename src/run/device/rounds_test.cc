@@ -1,0 +1,226 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Operators on the CPU behind those on a device: the bytes of a graph that is on the CPU alone, whatever fails or is scarce.
+#include "run/device/testing.h"
+
+namespace stoker {
+namespace {
+
+using Rounds = OnDevice;
+using RoundsOnSimulated = OnSimulatedDevice;
+
+// Back and forth twice. Files shorter than the window fail in the second round, missing ones in the first.
+Graph graph(const SampleFolder& folder, DeviceKind device) {
+  Graph g;
+  const auto cast = [&](DeviceKind where, const char* dtype, Ref in) {
+    return Ref{g.add({.op = "cast",
+                      .device = where,
+                      .arguments = {{"dtype", std::string(dtype)}},
+                      .inputs = {in}}),
+               0};
+  };
+  const int files = add_shuffled_files(g, folder);
+  const int start = g.add({.op = "random.uniform",
+                           .arguments = {{"values", std::vector<double>{0, 1, 2, 3}},
+                                         {"shape", std::vector<int64_t>{1}},
+                                         {"dtype", std::string("int32")}}});
+  const Ref wide = cast(device, "int16", {files, 0});
+  const Ref part{
+      g.add({.op = "slice",
+             .arguments = {{"axes", std::vector<int64_t>{0}}, {"shape", std::vector<int64_t>{6}}},
+             .inputs = {wide},
+             .links = {{"start", Ref{start, 0}}}}),
+      0};
+  const Ref half = cast(device, "float16", part);
+  const Ref back = cast(DeviceKind::kCpu, "int32", half);
+  const Ref again = cast(device, "float32", back);
+  const Ref draw{g.add({.op = "random.uniform", .device = device, .links = {{"values", half}}}), 0};
+  const Ref late{g.add({.op = "random.uniform", .inputs = {back}, .links = {{"values", half}}}), 0};
+  g.outputs = {{files, 1},   wide, part,  half, back, {wide, true},
+               {half, true}, wide, again, draw, late};
+  return g;
+}
+
+struct Given {
+  std::vector<std::string> samples;  // every byte, or what a failed step said
+  int64_t failures = 0;
+  bool operator==(const Given&) const = default;
+};
+
+Given run(Pipeline& p, int steps) {
+  Given r;
+  for (int s = 0; s < steps; ++s) {
+    try {
+      const Outputs out = *p.run();
+      for (size_t i = 0; i < out.batches[0].samples.size(); ++i) {
+        std::string& all = r.samples.emplace_back();
+        for (const Batch& b : out.batches) {
+          EXPECT_EQ(b.samples.size(), out.batches[0].samples.size());
+          all += b.samples[i].view.shape.str() + on_host(b, i);
+        }
+      }
+    } catch (const BatchError& e) {
+      r.samples.emplace_back(e.what());
+    }
+  }
+  r.failures = p.stats().failures;
+  return r;
+}
+
+Given run(const Graph& g, const PipelineOptions& o, int steps) {
+  Pipeline p(g, o);
+  return run(p, steps);
+}
+
+TEST_F(Rounds, GiveTheBytesOfTheCpuUnderEveryPolicy) {
+  const SampleFolder some_fail(23, [](int i) { return size_t(4 + 3 * i); }),
+      all_fit(12, [](int) { return size_t{40}; });
+  std::filesystem::remove(some_fail.path(5));
+  for (const SampleFolder* folder : {&some_fail, &all_fit})
+    for (const std::string on_error : {"raise", "skip", "replace"})
+      for (const int batch_size : {1, 4, 19}) {
+        if (batch_size != 4 && (folder == &all_fit || on_error == "raise")) continue;
+        PipelineOptions o = options("simple", on_error.c_str());
+        o.batch_size = batch_size;
+        const int steps = batch_size == 1 ? 30 : 6;
+        const Given want = run(graph(*folder, DeviceKind::kCpu), o, steps);
+        EXPECT_EQ(want.failures > 0, folder == &some_fail);
+        for (const char* executor : {"simple", "pipelined"}) {
+          o.executor = executor;
+          EXPECT_EQ(run(graph(*folder, DeviceKind::kGpu), o, steps), want)
+              << executor << " " << on_error << " " << batch_size;
+        }
+      }
+}
+
+TEST_F(Rounds, AStepThatLosesAllItsSamplesOnTheWayIsRaised) {
+  const SampleFolder short_ones(8, [](int) { return size_t{2}; });
+  for (const char* on_error : {"skip", "replace"})
+    for (const char* executor : {"simple", "pipelined"}) {
+      Pipeline p(graph(short_ones, DeviceKind::kGpu), options(executor, on_error));
+      for (int s = 0; s < 3; ++s) EXPECT_THROW((void)p.run(), BatchError);
+      EXPECT_EQ(p.stats().executor.samples, 0);
+      EXPECT_EQ(p.stats().failures, 3 * 4 * (on_error == std::string("skip") ? 1 : 17));
+    }
+}
+
+TEST_F(Rounds, EverySampleCountsOnce) {
+  const SampleFolder folder(12, [](int) { return size_t{40}; });
+  for (const char* executor : {"simple", "pipelined"}) {
+    Pipeline p(graph(folder, DeviceKind::kGpu), options(executor));
+    for (int s = 1; s <= 6; ++s) {
+      (void)p.run();
+      EXPECT_GE(p.stats().executor.samples, s * 4);
+      EXPECT_LE(p.stats().executor.samples, (s + 3) * 4);
+    }
+  }
+}
+
+TEST_F(Rounds, LittleMemoryChangesNothing) {
+  const SampleFolder folder(40, [](int i) { return size_t(9000 + 100 * i); });
+  const Given want = run(graph(folder, DeviceKind::kCpu), options("simple"), 20);
+  PipelineOptions o = options("pipelined");
+  o.prefetch_queue_depth = 5;
+  o.memory_limit = 1200 << 10;
+  o.device_memory_limit = 400 << 10;
+  Pipeline p(graph(folder, DeviceKind::kGpu), o);
+  EXPECT_EQ(run(p, 20), want);
+  EXPECT_LE(p.stats().batches.high_water, o.memory_limit / 2);
+  EXPECT_LE(p.stats().executor.device.high_water, o.device_memory_limit);
+  p.stop();
+  EXPECT_EQ(device().usage().in_use, 0u);
+  EXPECT_EQ(p.stats().batches.in_use, 0u);
+}
+
+TEST_F(Rounds, ADeviceTooSmallForOneStepSaysSo) {
+  const SampleFolder folder(8, [](int) { return size_t{5000}; });
+  for (const char* executor : {"simple", "pipelined"}) {
+    PipelineOptions o = options(executor);
+    o.device_memory_limit = 50 << 10;  // enough for the first round
+    Pipeline p(graph(folder, DeviceKind::kGpu), o);
+    for (int s = 0; s < 2; ++s) EXPECT_THROW((void)p.run(), BudgetError);
+  }
+}
+
+TEST_F(Rounds, ThePlanSaysThem) {
+  const SampleFolder folder(8);
+  const Pipeline p(graph(folder, DeviceKind::kGpu), options("simple"));
+  const std::string plan = p.plan_in_words();
+  for (const char* part : {"3 rounds of chain and GPU", "gpu   1 cast 'cast_0'", "chain 2 slice",
+                           "gpu   2 cast 'cast_1'", "chain 3 cast", "copied to the host, int16"})
+    EXPECT_NE(plan.find(part), std::string::npos) << part << " in\n" << plan;
+}
+
+TEST_F(RoundsOnSimulated, DelaysChangeNothing) {
+  const SampleFolder folder(23, [](int i) { return size_t(4 + 3 * i); });
+  for (const char* on_error : {"skip", "replace"}) {
+    const Given want = run(graph(folder, DeviceKind::kCpu), options("simple", on_error), 8);
+    for (const int64_t step : {2, 3, 5}) {
+      use_simulated_devices(1);
+      for (int64_t n = 1; n < 200; n += step)
+        for (const Work what : {Work::kCopy, Work::kLaunch})
+          device().delay(what, n, 1000, std::chrono::microseconds(200 * step));
+      EXPECT_EQ(run(graph(folder, DeviceKind::kGpu), options("pipelined", on_error), 8), want);
+    }
+  }
+}
+
+TEST_F(RoundsOnSimulated, WhatFailsIsRaisedAndNothingHangsOrLeaks) {
+  const SampleFolder folder(8, [](int) { return size_t{40}; });
+  const Given want = run(graph(folder, DeviceKind::kCpu), options("simple"), 4);
+  for (const char* executor : {"simple", "pipelined"})
+    for (const Work what : {Work::kAllocate, Work::kCopy, Work::kLaunch})
+      for (int64_t nth = 1; nth < 40; nth += 3) {
+        use_simulated_devices(1);
+        device().fail(what, nth);
+        Pipeline p(graph(folder, DeviceKind::kGpu), options(executor));
+        int64_t received = 0;
+        try {
+          for (; received < 4; ++received) {
+            const Outputs out = *p.run();
+            for (const Batch& b : out.batches) (void)on_host(b, 0);
+          }
+        } catch (const DeviceError& e) {
+          EXPECT_NE(std::string(e.what()).find("simulated:0"), std::string::npos) << e.what();
+        }
+        p.stop();
+        EXPECT_EQ(device().usage().in_use, 0u) << static_cast<int>(what) << " " << nth;
+        EXPECT_EQ(p.stats().batches.in_use, 0u);
+        use_simulated_devices(1);
+        EXPECT_EQ(run(graph(folder, DeviceKind::kGpu), options(executor), 4), want) << "after it";
+      }
+}
+
+TEST_F(RoundsOnSimulated, EndWhileSomethingIsOnItsWay) {
+  const SampleFolder folder(16, [](int) { return size_t{40}; });
+  for (int n = 1; n <= 12; ++n) {
+    use_simulated_devices(1);
+    device().delay(Work::kCopy, n, 0, std::chrono::milliseconds(20));
+    Pipeline p(graph(folder, DeviceKind::kGpu), options("pipelined"));
+    p.schedule();
+    if (n % 2) (void)p.run();
+  }
+  EXPECT_EQ(device().usage().in_use, 0u);
+}
+
+TEST_F(RoundsOnSimulated, StepsOverlapAndTheHostWaitsForCopiesOfOutputsOnly) {
+  constexpr int kSteps = 12;
+  const SampleFolder folder(16, [](int) { return size_t{100000}; });
+  Graph g = graph(folder, DeviceKind::kGpu);
+  std::erase_if(g.outputs, [](const Output& o) { return o.to_host; });
+  PipelineOptions o = options("pipelined");
+  o.prefetch_queue_depth = 6;
+  Pipeline p(g, o);
+  std::vector<Outputs> held;
+  for (int s = 0; s < kSteps; ++s) held.push_back(*p.run());
+  EXPECT_EQ(device().host_now(), 0);
+  EXPECT_EQ(device().pageable_copies(), 0);
+  p.stop();
+  int64_t work = 0;
+  for (const TimelineEntry& e : device().timeline()) work += e.end_ns - e.start_ns;
+  EXPECT_LT(device().virtual_now(), work / 2);
+}
+
+}  // namespace
+}  // namespace stoker

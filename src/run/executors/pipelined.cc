@@ -1,0 +1,267 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "run/executors/pipelined.h"
+
+#include "base/thread_name.h"
+
+namespace stoker {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+int64_t ns_since(Clock::time_point t) { return std::chrono::nanoseconds(Clock::now() - t).count(); }
+
+}  // namespace
+
+Pipelined::Pipelined(std::shared_ptr<const Plan> plan, const ExecutorOptions& options,
+                     HostPool& pool, std::vector<int64_t> cursors, Feeds& feeds)
+    : plan_(std::move(plan)),
+      options_(options),
+      pool_(pool),
+      feeds_(feeds),
+      first_fed_(feeds.received()),
+      cursors_(*plan_, std::move(cursors)) {
+  for (int r = 0; r < plan_->reader_count(); ++r) start_reading(r);
+  pool_.on_release([this] { memory_released(); });
+  if (plan_->has_device_stage())
+    device_ = std::make_unique<DeviceStage>(*plan_, options_.device_id, options_.depth + 1,
+                                            options_.device_memory_limit);
+  for (int i = 0; i < options_.num_threads; ++i)
+    workers_.push_back(std::make_unique<Worker>(*plan_, options_, fetchers_, pool_,
+                                                device_ ? device_->decoder() : nullptr));
+  for (size_t i = 0; i < workers_.size(); ++i)
+    workers_[i]->thread = std::thread([this, i] {
+      if (!options_.worker_cpus.empty()) run_on(options_.worker_cpus[i]);
+      name_this_thread("stoker-worker");
+      run_worker(*workers_[i]);
+    });
+  if (device_) {
+    bell_ = std::make_shared<Bell>();
+    bell_->executor = this;
+    issuer_ = std::thread([this] {
+      name_this_thread("stoker-issuer");
+      run_issuer();
+    });
+  }
+  feeds_.on_change([this] { fed(); });
+}
+
+Pipelined::~Pipelined() {
+  feeds_.on_change(nullptr);
+  pool_.on_release(nullptr);
+  if (bell_) {
+    std::lock_guard lock(bell_->mutex);
+    bell_->executor = nullptr;
+  }
+  {
+    std::lock_guard lock(mutex_);
+    is_stopping_ = true;
+  }
+  work_.notify_all();
+  issue_.notify_all();
+  for (auto& w : workers_) w->thread.join();
+  if (issuer_.joinable()) issuer_.join();
+}
+
+void Pipelined::schedule() {
+  std::unique_lock lock(mutex_);
+  open_iterations(lock);
+}
+
+bool Pipelined::wait(int milliseconds) {
+  const auto start = Clock::now(), end = start + std::chrono::milliseconds(milliseconds);
+  std::unique_lock lock(mutex_);
+  open_iterations(lock);
+  const bool was_ready = front_ready();
+  user_waits_ = !was_ready;
+  issue_.notify_all();  // who waits for room on the device tries again
+  const auto comes = [&] {
+    return done_.wait_until(lock, end,
+                            [&] { return front_ready() || is_stuck() || feeds_.is_at_marker(); });
+  };
+  bool ready = was_ready || comes();
+  if (device_ && !front_ready() && is_stuck()) {
+    user_waits_ = false;
+    finish_device(lock);
+    user_waits_ = true;
+    ready = comes();
+  }
+  user_waits_ = false;
+  has_waited_ = has_waited_ || !was_ready;
+  user_wait_ns_ += ns_since(start);
+  if (!front_ready() && is_stuck()) {
+    const std::string message = stuck_message();
+    // The user may make room and ask again.
+    if (!ring_.empty()) ring_.front()->is_starved = false;
+    is_oldest_stuck_ = false;
+    work_.notify_all();
+    throw BudgetError(message);
+  }
+  return ready && front_ready();
+}
+
+Outputs Pipelined::take() {
+  std::unique_ptr<Iteration> it;
+  {
+    std::lock_guard lock(mutex_);
+    it = std::move(ring_.front());
+    ring_.pop_front();
+    ++steps_;
+    steps_waited_ += std::exchange(has_waited_, false);
+    samples_ += it->made_count;
+    largest_bytes_ = std::max(largest_bytes_, it->step.bytes());
+    cursors_.forget_before(it->step.number + 1);
+    is_tight_ = false;
+    // What starved behind it, or was to make room, is the oldest now: its next try ends in a sample, in room made for it or
+    // in an error.
+    if (!ring_.empty()) ring_.front()->is_starved = ring_.front()->is_closing = false;
+    work_.notify_all();
+    issue_.notify_all();
+  }
+  const std::exception_ptr fatal = it->step.fatal;
+  Outputs out;
+  if (!fatal) out = device_ ? std::move(*it->outputs) : it->step.publish(plan_, pool_);
+  it.reset();
+  mark_held(out, pool_);
+  schedule();
+  if (fatal) std::rethrow_exception(fatal);
+  return out;
+}
+
+int64_t Pipelined::node_ns(int node) const {
+  int64_t sum = 0;
+  for (auto& w : workers_) sum += w->maker.chain().node_ns(node);
+  return sum;
+}
+
+void Pipelined::trim() {
+  if (device_) device_->trim();
+}
+
+ExecutorStats Pipelined::stats() const {
+  std::lock_guard lock(mutex_);
+  ExecutorStats s{.steps = steps_,
+                  .steps_waited = steps_waited_,
+                  .user_wait_ns = user_wait_ns_,
+                  .samples = samples_};
+  for (auto& it : ring_)
+    if (it->round + 1 == plan_->round_count()) s.samples += it->made_count;
+  for (auto& w : workers_) {
+    s.worker_idle_ns += w->idle_ns.load(std::memory_order_relaxed);
+    s.read_wait_ns += w->bytes.wait_ns.load(std::memory_order_relaxed);
+    s.bytes_read += w->bytes.bytes_read.load(std::memory_order_relaxed);
+    s.scratch += w->scratch.load(std::memory_order_relaxed);
+  }
+  for (auto& f : fetchers_) {
+    const io::Fetcher::Stats read = f->stats();
+    s.read_ahead += read.held;
+    s.read_ahead_high_water += read.high_water;
+  }
+  if (device_) s.device = device_->share();
+  return s;
+}
+
+void Pipelined::start_reading(int r) {
+  auto locate = [this, r](int64_t sequence) {
+    const int64_t batch = plan_->batch_size();
+    const io::Place p = plan_->place(r, cursors_.at(sequence / batch, r), sequence % batch);
+    return plan_->source(r).extent(p.index);
+  };
+  const size_t window = options_.read_ahead_limit / static_cast<size_t>(plan_->reader_count());
+  fetchers_.push_back(std::make_unique<io::Fetcher>(options_.io_threads, window, locate));
+  fetchers_.back()->schedule(INT64_MAX);  // the window alone bounds it
+}
+
+// Made, and where there is a device stage also enqueued there.
+bool Pipelined::is_ready(const Iteration& it) const {
+  return it.is_round_over() && (!device_ || it.is_issued || it.step.fatal);
+}
+
+// The next ticket, oldest iteration first. Null when there is none now.
+Iteration* Pipelined::next_ticket(int& i) {
+  for (auto& it : ring_) {
+    if (it->is_closing || it->is_starved || it->step.fatal) continue;
+    if (it->is_alone && it->running_count) continue;
+    for (int64_t k = it->first_pending; k < static_cast<int64_t>(it->tickets.size()); ++k) {
+      if (it->tickets[k] != Ticket::kPending) continue;
+      it->first_pending = k + 1;
+      it->tickets[k] = Ticket::kRunning;
+      ++it->running_count;
+      i = static_cast<int>(k);
+      return it.get();
+    }
+  }
+  return nullptr;
+}
+
+void Pipelined::run_worker(Worker& w) {
+  std::vector<SampleFailure> failures;
+  std::unique_lock lock(mutex_);
+  while (!is_stopping_) {
+    int i = 0;
+    Iteration* it = next_ticket(i);
+    if (!it) {
+      const auto start = Clock::now();
+      work_.wait(lock);
+      w.idle_ns.fetch_add(ns_since(start), std::memory_order_relaxed);
+      continue;
+    }
+    const int64_t rooms = rooms_;
+    lock.unlock();
+    failures.clear();
+    bool starved = false;
+    std::string why;
+    std::exception_ptr fatal;
+    try {
+      it->step.is_made[i] = w.maker.make(it->step, i, it->round, failures);
+    } catch (const Starved& s) {
+      forget(*it, i);
+      starved = true;
+      why = s.why;
+    } catch (...) {
+      fatal = std::current_exception();
+    }
+    w.scratch.store(w.maker.arena().held(), std::memory_order_relaxed);
+    lock.lock();
+    if (starved) starved_for_ = std::move(why);
+    finish_ticket(*it, i, starved, rooms, fatal, failures);
+    bury(lock);
+  }
+}
+
+void Pipelined::finish_ticket(Iteration& it, int i, bool starved, int64_t rooms,
+                              const std::exception_ptr& fatal,
+                              std::vector<SampleFailure>& failures) {
+  --it.running_count;
+  if (fatal && !it.step.fatal) it.step.fatal = fatal;
+  if (starved) {
+    it.give_back(i);
+    it.is_starved = rooms == rooms_;  // room that came meanwhile is worth another try
+  } else {
+    it.tickets[i] = Ticket::kDone;
+    ++it.done_count;
+    it.made_count += it.step.is_made[i];
+  }
+  it.step.failures.insert(it.step.failures.end(), failures.begin(), failures.end());
+  close_what_is_closing();
+  // There is one: this ticket's iteration is at most closing, and never the oldest then.
+  Iteration& front = *ring_.front();
+  if (device_ && it.is_round_over()) issue_.notify_all();
+  if (front.is_starved && !front.is_round_over()) make_room(front);
+  if (front_ready()) done_.notify_all();
+}
+
+// Something was fed, by whatever thread.
+void Pipelined::fed() {
+  std::unique_lock lock(mutex_);
+  open_iterations(lock);
+  done_.notify_all();
+}
+
+std::unique_ptr<Executor> make_pipelined(std::shared_ptr<const Plan> plan,
+                                         const ExecutorOptions& options, HostPool& pool,
+                                         std::vector<int64_t> cursors, Feeds& feeds) {
+  return std::make_unique<Pipelined>(std::move(plan), options, pool, std::move(cursors), feeds);
+}
+
+}  // namespace stoker

@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Many threads, several iterations open, reading ahead. Same bytes as simple.cc.
+//
+// Note [Memory]
+// Fixed slots are acquired when an iteration is opened, ragged samples when their shape is known. A sample that finds no room gives
+// its ticket back (Starved). That of a younger iteration waits until memory was released; for the oldest, the youngest iteration is
+// closed and made again later, and in the end wait() waits for what the device has under way. So waiting ends; if nothing is left to
+// close, the user holds the memory or the budget is too small, and wait() says so. The device's memory likewise (DeviceFull).
+//
+// Calls of a stream's let go of memory and take mutex_. So nothing that may wait for the device happens under it: no pinning,
+// and no end of what the runtime gave.
+#pragma once
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+
+#include "run/device/device_stage.h"
+#include "run/executors/iteration.h"
+#include "run/executors/worker.h"
+#include "run/plan/cursors.h"
+
+namespace stoker {
+
+class Pipelined final : public Executor {
+ public:
+  Pipelined(std::shared_ptr<const Plan> plan, const ExecutorOptions& options, HostPool& pool,
+            std::vector<int64_t> cursors, Feeds& feeds);
+  ~Pipelined() override;
+
+  void schedule() override;
+  bool wait(int milliseconds) override;
+  Outputs take() override;
+  int64_t node_ns(int node) const override;
+  void trim() override;
+  ExecutorStats stats() const override;
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+
+  // pipelined.cc: reading, workers and their tickets
+  void start_reading(int reader);
+  bool is_ready(const Iteration& it) const;
+  bool front_ready() const { return !ring_.empty() && is_ready(*ring_.front()); }
+  Iteration* next_ticket(int& i);
+  void run_worker(Worker& w);
+  void finish_ticket(Iteration& it, int i, bool starved, int64_t rooms,
+                     const std::exception_ptr& fatal, std::vector<SampleFailure>& failures);
+  void fed();
+
+  // pipelined_device.cc: the one thread that talks to the device
+  struct Enqueued {  // one of these, when it did not throw
+    std::vector<int> refused;  // samples that are to be made once more
+    std::unique_ptr<Event> copies_ready;  // behind the work of a round
+    bool is_last = false;  // there is no other round
+  };
+  void run_issuer();
+  void rest(Lock& lock);
+  Iteration* next_to_issue();
+  void issue_round(Iteration& it, Lock& lock);
+  Enqueued enqueue(Iteration& it);
+  void try_begin_next_round(Iteration& it, Lock& lock);
+  bool make_device_room();
+  void ring_bell();
+
+  // pipelined_memory.cc: opening and closing iterations
+  void open_iterations(Lock& lock);
+  bool may_open() const;
+  int64_t next_number() const;  // of the iteration behind those that are open
+  bool opens_only_oldest() const { return is_tight_ && !ring_.empty(); }
+  bool open_next(Lock& lock, std::exception_ptr& failure);
+  bool allocate(Step& step, Lock& lock, std::exception_ptr& failure);
+  void finish_device(Lock& lock);
+  void make_room(Iteration& front);
+  void forget(Iteration& it, int i);
+  void close_youngest();
+  void close_what_is_closing();
+  void memory_released();
+  void room_was_made();
+  void bury(Lock& lock);
+  bool is_stuck() const {
+    return is_oldest_unopened_ || (is_oldest_stuck_ && !ring_.front()->running_count);
+  }
+  std::string stuck_message() const;
+
+  // What calls of the device's runtime hold: they may come when the executor has gone.
+  struct Bell {
+    std::mutex mutex;
+    Pipelined* executor;
+  };
+
+  std::shared_ptr<const Plan> plan_;
+  ExecutorOptions options_;
+  HostPool& pool_;
+  Feeds& feeds_;
+  const int64_t first_fed_;  // the feeds' step that is iteration 0
+  Cursors cursors_;
+  std::vector<std::unique_ptr<io::Fetcher>> fetchers_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::unique_ptr<DeviceStage> device_;
+  std::shared_ptr<Bell> bell_;
+  std::thread issuer_;
+  mutable std::mutex mutex_;
+  std::condition_variable work_, done_, issue_, opened_;
+  std::deque<std::unique_ptr<Iteration>> ring_;  // oldest first
+  std::vector<std::unique_ptr<Iteration>> graveyard_;
+  int64_t next_number_ = 0;
+  size_t largest_bytes_ = 0;
+  bool is_stopping_ = false;  // the threads are to end
+  bool is_tight_ = false;  // no iteration is opened behind the oldest until it was handed out
+  bool is_oldest_stuck_ = false;  // it found no room for a sample, though alone
+  bool is_oldest_unopened_ = false;  // no memory was found to open it
+  bool user_waits_ = false;  // in wait(), for the oldest iteration
+  bool has_waited_ = false;  // wait() found the oldest iteration not ready
+  std::string starved_for_;  // the last of Starved::why
+  int64_t rooms_ = 0;  // how often memory was released
+  int64_t polls_ = 0;  // how often Iteration::copies_ready was to be asked for
+  bool is_opening_ = false;  // a thread has left the lock to find memory for the next iteration
+  int burying_ = 0;  // threads that are letting go of closed iterations
+  int64_t steps_ = 0, steps_waited_ = 0, samples_ = 0, user_wait_ns_ = 0;  // of what was handed out
+};
+
+}  // namespace stoker

@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The thread that talks to the device, rounds of a step and their order.
+#include "run/executors/pipelined.h"
+
+namespace stoker {
+
+namespace {
+
+constexpr std::chrono::milliseconds kPatience(50);  // with a lost GPU, which makes no host calls
+
+}  // namespace
+
+void Pipelined::run_issuer() {
+  Lock lock(mutex_);
+  while (!is_stopping_) {
+    if (Iteration* it = next_to_issue()) {
+      if (it->copies_ready) try_begin_next_round(*it, lock);
+      else issue_round(*it, lock);
+      continue;
+    }
+    rest(lock);
+  }
+}
+
+// Until something may have changed.
+void Pipelined::rest(Lock& lock) {
+  const auto awaits_copies = [](auto& it) { return it->copies_ready != nullptr; };
+  if (std::none_of(ring_.begin(), ring_.end(), awaits_copies)) issue_.wait(lock);
+  else if (issue_.wait_for(lock, kPatience) == std::cv_status::timeout) ++polls_;
+}
+
+// The oldest iteration that has work for the device. They begin there in order.
+Iteration* Pipelined::next_to_issue() {
+  for (auto& it : ring_) {
+    if (is_ready(*it) || it->is_closing) continue;
+    if (it->copies_ready) {
+      if (it->polled_at != polls_) return it.get();
+    } else if (it->is_round_over()) {
+      return it.get();
+    } else if (it->round == 0) {
+      return nullptr;
+    }
+  }
+  return nullptr;
+}
+
+// Only for a user who waited when the try began is the decoder's spare memory given up, and want of room an error. One who came
+// during the try gets another at once.
+void Pipelined::issue_round(Iteration& it, Lock& lock) {
+  it.is_issuing = true;
+  const auto is_awaited = [&] { return user_waits_ && &it == ring_.front().get(); };
+  const bool was_awaited = is_awaited();
+  const int64_t rooms = rooms_;
+  lock.unlock();
+  std::exception_ptr fatal, full;
+  Enqueued enqueued;
+  const bool is_to_rewind = it.step.is_to_rewind();
+  try {
+    if (is_to_rewind) it.step.rewind();
+    else enqueued = was_awaited ? device_->insist([&] { return enqueue(it); }) : enqueue(it);
+  } catch (const DeviceFull&) {
+    full = std::current_exception();
+  } catch (...) {
+    fatal = std::current_exception();
+  }
+  lock.lock();
+  it.is_issuing = false;
+  // What the user holds stays while the user waits, so the oldest iteration waits for nothing then.
+  if (full && &it == ring_.front().get() && !make_device_room() && was_awaited) fatal = full;
+  it.step.fatal = fatal;
+  it.is_issued = enqueued.is_last;
+  it.copies_ready = std::move(enqueued.copies_ready);
+  if (is_to_rewind) it.begin_round(0);
+  for (int i : enqueued.refused) it.give_back(i);
+  if (is_to_rewind || !enqueued.refused.empty()) work_.notify_all();
+  close_what_is_closing();
+  if (front_ready()) done_.notify_all();
+  bury(lock);
+  if (full && !fatal && rooms == rooms_ && was_awaited == is_awaited() && !is_stopping_) rest(lock);
+}
+
+// The device's part of the iteration's round, without the lock. Throws DeviceFull: then it can be called again.
+Pipelined::Enqueued Pipelined::enqueue(Iteration& it) {
+  const bool is_last = it.round + 1 == plan_->round_count() || it.step.made_samples().empty();
+  if (!it.is_collected) {
+    std::vector<int> refused = device_->decode(it.step, it.round);
+    if (!refused.empty()) return {.refused = std::move(refused)};
+    if (is_last) it.outputs = it.step.publish(plan_, pool_);
+    else it.step.collect(it.round);
+    it.is_collected = true;
+  }
+  if (is_last) {
+    if (!it.outputs->is_lost) device_->enqueue(it.step, it.round, &*it.outputs);
+    return {.is_last = true};
+  }
+  device_->enqueue(it.step, it.round);
+  return {.copies_ready = device_->notify(it.step, [bell = bell_] {
+    std::lock_guard lock(bell->mutex);
+    if (bell->executor) bell->executor->ring_bell();
+  })};
+}
+
+// Called by a thread of the runtime's, behind the work of a round.
+void Pipelined::ring_bell() {
+  std::lock_guard lock(mutex_);
+  ++polls_;
+  issue_.notify_all();
+}
+
+// If what the next round looks at is there, it begins.
+void Pipelined::try_begin_next_round(Iteration& it, Lock& lock) {
+  it.polled_at = polls_;
+  it.is_issuing = true;
+  lock.unlock();
+  std::exception_ptr fatal;
+  bool is_there = false;
+  try {
+    is_there = it.copies_ready->query();
+    if (is_there) it.copies_ready->check();
+  } catch (...) {
+    fatal = std::current_exception();
+  }
+  if (is_there) it.copies_ready.reset();
+  lock.lock();
+  it.is_issuing = false;
+  if (is_there) it.begin_round(it.round + 1);
+  it.step.fatal = fatal;
+  close_what_is_closing();
+  if (front_ready()) done_.notify_all();
+  work_.notify_all();
+  bury(lock);
+}
+
+// For the oldest iteration: while it was in an earlier round, younger ones may have taken the room. False if none has any.
+bool Pipelined::make_device_room() {
+  const auto holds = [](auto& other) { return other->is_issued || !other->step.on_device.empty(); };
+  if (std::none_of(ring_.begin() + 1, ring_.end(), holds)) return false;
+  is_tight_ = true;
+  close_youngest();
+  return true;
+}
+
+}  // namespace stoker

@@ -1,0 +1,157 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Opening and closing iterations, as memory allows: see Note [Memory].
+#include "run/executors/pipelined.h"
+
+namespace stoker {
+
+namespace {
+
+thread_local bool gives_back = false;  // this thread is in forget()
+
+}  // namespace
+
+// Opens what depth, budget and feeds allow, and lets go of what was closed. With memory tight only the oldest iteration goes on.
+void Pipelined::open_iterations(Lock& lock) {
+  opened_.wait(lock, [&] { return !is_opening_; });
+  std::exception_ptr failure;
+  for (bool goes_on = true; goes_on;) {
+    goes_on = may_open() && open_next(lock, failure);
+    bury(lock);
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+int64_t Pipelined::next_number() const {
+  return ring_.empty() ? next_number_ : ring_.back()->step.number + 1;
+}
+
+bool Pipelined::may_open() const {
+  if (is_stopping_ || is_opening_ || static_cast<int>(ring_.size()) >= options_.depth ||
+      opens_only_oldest())
+    return false;
+  return feeds_.has(first_fed_ + next_number()) &&
+         (ring_.empty() || pool_.has_room(largest_bytes_));
+}
+
+// False if there is no sense in another try. There is also where, while this one's memory was sought, others were closed, which
+// are to be made before it, or memory was released.
+bool Pipelined::open_next(Lock& lock, std::exception_ptr& failure) {
+  const int64_t number = next_number(), rooms = rooms_;
+  auto it = std::make_unique<Iteration>(*plan_, number, cursors_.at(number),
+                                        feeds_.at(first_fed_ + number), options_.on_error);
+  const bool has_memory = allocate(it->step, lock, failure);
+  const bool finds_none = !has_memory && !failure && rooms == rooms_;
+  is_oldest_unopened_ = finds_none && ring_.empty() && !burying_;
+  if (!has_memory || number != next_number() || opens_only_oldest()) {
+    graveyard_.push_back(std::move(it));
+    return !finds_none && !failure;
+  }
+  next_number_ = number + 1;
+  ring_.push_back(std::move(it));
+  work_.notify_all();
+  return true;
+}
+
+// Without the lock, which calls of a stream's take: memory may be pinned here, and the device waits for them.
+bool Pipelined::allocate(Step& step, Lock& lock, std::exception_ptr& failure) {
+  bool has_memory = false;
+  is_opening_ = true;
+  lock.unlock();
+  try {
+    has_memory = step.allocate(pool_);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  lock.lock();
+  is_opening_ = false;
+  opened_.notify_all();
+  return has_memory;
+}
+
+// Memory of steps that were handed out may be with the device yet: waits until it lets go.
+void Pipelined::finish_device(Lock& lock) {
+  lock.unlock();
+  device_->finish();
+  lock.lock();
+  open_iterations(lock);
+}
+
+// The oldest iteration found no room: close the youngest one, or try once more with one sample at a time, or give up until the
+// user makes room.
+void Pipelined::make_room(Iteration& front) {
+  is_tight_ = true;
+  if (ring_.size() > 1) {
+    close_youngest();
+  } else if (burying_ || is_opening_ || !graveyard_.empty() || front.running_count) {
+    return;  // memory is about to come
+  } else if (!front.is_alone) {
+    front.is_alone = true;
+    front.is_starved = false;
+    work_.notify_all();
+  } else {
+    is_oldest_stuck_ = true;
+    done_.notify_all();
+  }
+}
+
+void Pipelined::close_youngest() {
+  ring_.back()->is_closing = true;
+  close_what_is_closing();
+}
+
+void Pipelined::close_what_is_closing() {
+  while (ring_.size() > 1 && ring_.back()->is_closing && !ring_.back()->running_count &&
+         !ring_.back()->is_issuing) {
+    next_number_ = ring_.back()->step.number;
+    graveyard_.push_back(std::move(ring_.back()));
+    ring_.pop_back();
+  }
+}
+
+// Called by the pool, without its locks, from whatever thread let go of a buffer.
+void Pipelined::memory_released() {
+  if (gives_back) return;
+  std::lock_guard lock(mutex_);
+  room_was_made();
+}
+
+// What a sample took before it found no room. That is as much as there was before, so nobody is told: two samples that find no
+// room because of each other would try forever.
+void Pipelined::forget(Iteration& it, int i) {
+  gives_back = true;
+  it.step.forget(i, it.round);
+  gives_back = false;
+}
+
+void Pipelined::room_was_made() {
+  ++rooms_;
+  for (auto& it : ring_) it->is_starved = false;
+  is_oldest_stuck_ = false;
+  work_.notify_all();
+  issue_.notify_all();
+}
+
+// Lets go of closed iterations without the lock: their buffers call memory_released().
+void Pipelined::bury(Lock& lock) {
+  if (graveyard_.empty()) return;
+  std::vector<std::unique_ptr<Iteration>> dead;
+  dead.swap(graveyard_);
+  ++burying_;
+  lock.unlock();
+  dead.clear();
+  lock.lock();
+  --burying_;
+  room_was_made();
+}
+
+std::string Pipelined::stuck_message() const {
+  if (is_oldest_unopened_)
+    return "no memory for a batch of up to " + std::to_string(plan_->batch_size()) + " samples. " +
+           pool_.explain();
+  return "no memory for the next sample of the oldest batch. " +
+         (starved_for_.empty() ? pool_.explain() : starved_for_);
+}
+
+}  // namespace stoker

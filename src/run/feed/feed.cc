@@ -1,0 +1,341 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "run/feed/feed.h"
+
+#include <cstring>
+
+namespace stoker {
+
+namespace {
+
+constexpr int64_t kAlign = 64;
+
+int64_t aligned(int64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
+
+// Any strides become dense.
+void copy_axis(const View& v, int axis, const char* from, char*& to) {
+  const int64_t element = size_of(v.dtype);
+  if (axis == v.shape.rank) {
+    std::memcpy(to, from, element);
+    to += element;
+  } else if (axis == v.shape.rank - 1 && v.strides[axis] == element) {
+    std::memcpy(to, from, v.shape[axis] * element);
+    to += v.shape[axis] * element;
+  } else {
+    for (int64_t i = 0; i < v.shape[axis]; ++i)
+      copy_axis(v, axis + 1, from + i * v.strides[axis], to);
+  }
+}
+
+void copy_dense(const View& v, std::byte* to) {
+  if (v.bytes() == 0) return;
+  if (v.is_dense()) {
+    std::memcpy(to, v.data, v.bytes());
+    return;
+  }
+  char* at = reinterpret_cast<char*>(to);
+  copy_axis(v, 0, v.as<char>(), at);
+}
+
+int64_t aligned_bytes(const FedBatch& batch) {
+  int64_t bytes = 1;
+  for (const View& v : batch.samples) bytes += aligned(v.bytes());
+  return bytes;
+}
+
+// Requires: aligned_bytes() at `to`, which `owner` keeps.
+FedBatch copy_to(std::byte* to, std::shared_ptr<const void> owner, const FedBatch& batch) {
+  FedBatch copied{{}, std::move(owner)};
+  for (const View& v : batch.samples) {
+    copy_dense(v, to);
+    copied.samples.push_back(View::dense(to, v.dtype, v.shape, v.layout));
+    to += aligned(v.bytes());
+  }
+  return copied;
+}
+
+bool flag(const Node& n, const char* argument) {
+  const auto it = n.arguments.find(argument);
+  return it != n.arguments.end() && std::get<bool>(it->second);
+}
+
+}  // namespace
+
+std::optional<Shape> FedBatch::common_shape() const {
+  for (const View& v : samples)
+    if (!(v.shape == samples[0].shape)) return std::nullopt;
+  return samples[0].shape;
+}
+
+FedBatch FedBatch::copy() const {
+  const std::shared_ptr<std::byte[]> bytes(new std::byte[aligned_bytes(*this)]);
+  return copy_to(bytes.get(), bytes, *this);
+}
+
+Feeds::Feeds(std::shared_ptr<const Plan> plan, size_t limit)
+    : plan_(std::move(plan)), pool_(limit) {
+  for (int k = 0; k < plan_->input_count(); ++k) {
+    const int node = plan_->input_node(k);
+    inputs_.push_back({node,
+                       flag(plan_->node(node), "repeat_last"),
+                       flag(plan_->node(node), "blocking"),
+                       {},
+                       nullptr});
+  }
+  pool_.on_release([this] {
+    std::lock_guard lock(mutex_);
+    ++releases_;
+    change_.notify_all();
+  });
+}
+
+std::string Feeds::input_in_words(const Input& in) const {
+  return node_in_words(plan_->node(in.node));
+}
+
+int Feeds::input(const std::string& name) const {
+  std::vector<std::string> names;
+  for (int i = 0; i < plan_->size(); ++i) {
+    if (plan_->checked(i).type->kind != OperatorKind::kInput) continue;
+    if (plan_->node(i).name == name) return plan_->planned(i).input_number;
+    names.push_back(plan_->node(i).name);
+  }
+  if (names.empty()) throw GraphError("the pipeline has no input that can be fed");
+  throw GraphError("no input is named '" + name + "'." + did_you_mean(name, names));
+}
+
+void Feeds::set_awaited(int input, bool awaited) {
+  std::lock_guard lock(mutex_);
+  inputs_[input].is_awaited = awaited;
+}
+
+void Feeds::check(int input, const FedBatch& batch) const {
+  const Input& in = inputs_[input];
+  const auto size = static_cast<int64_t>(batch.samples.size());
+  if (size < 1 || size > plan_->batch_size())
+    throw GraphError(input_in_words(in) + ": a batch of " + std::to_string(size) +
+                     " samples was fed; batch_size is " + std::to_string(plan_->batch_size()));
+  if (plan_->reader_count() && size != plan_->batch_size())
+    throw GraphError(input_in_words(in) + ": a batch of " + std::to_string(size) +
+                     " samples was fed; beside a reader it must be batch_size, " +
+                     std::to_string(plan_->batch_size()));
+  const TensorType& want = plan_->checked(in.node).outputs[0];
+  for (size_t i = 0; i < batch.samples.size(); ++i) {
+    const View& v = batch.samples[i];
+    const bool is_other_layout = !v.layout.empty() && !(v.layout == want.layout);
+    if (v.dtype == want.dtype && v.shape.rank == want.shape.rank && !is_other_layout) continue;
+    throw GraphError(input_in_words(in) + ": sample " + std::to_string(i) + " that was fed is " +
+                     TensorType{v.dtype, v.layout, v.shape}.str() + ", expected " + want.str());
+  }
+}
+
+// All inputs of one step have as many samples.
+void Feeds::check_size(const Input& in, int64_t step, int64_t size) const {
+  for (const Input& other : inputs_) {
+    const Entry* e = entry(other, step);
+    if (&other == &in || !e || !e->batch) continue;
+    const auto others = static_cast<int64_t>(e->batch->samples.size());
+    if (others != size)
+      throw GraphError(input_in_words(in) + ": a batch of " + std::to_string(size) +
+                       " samples was fed for a step for which " + input_in_words(other) +
+                       " was fed " + std::to_string(others));
+  }
+}
+
+std::shared_ptr<Buffer> Feeds::room(size_t bytes, int wait_ms) {
+  std::unique_lock lock(mutex_);
+  const int64_t seen = releases_;
+  lock.unlock();
+  if (auto buffer = pool_.try_acquire(bytes, Use::kFed)) return buffer;
+  lock.lock();
+  // What waits to be received makes room when it was; nothing else will.
+  if (!wait_ms || !has_locked(received_))
+    throw BudgetError("no memory for a copy of a batch that was fed, " + in_words(bytes) +
+                      "; batches that wait to be received have an eighth of memory_limit. " +
+                      pool_.explain());
+  change_.wait_for(lock, std::chrono::milliseconds(wait_ms), [&] { return releases_ != seen; });
+  lock.unlock();
+  return pool_.try_acquire(bytes, Use::kFed);
+}
+
+// One buffer for all samples; nothing when there is no room yet.
+std::optional<FedBatch> Feeds::copy(const FedBatch& batch, int wait_ms) {
+  const auto buffer = room(static_cast<size_t>(aligned_bytes(batch)), wait_ms);
+  if (!buffer) return std::nullopt;
+  return copy_to(buffer->data(), buffer, batch);
+}
+
+bool Feeds::feed(int input, FedBatch batch, bool copy, int wait_ms) {
+  check(input, batch);
+  if (copy) {
+    std::optional<FedBatch> copied = this->copy(batch, wait_ms);
+    if (!copied) return false;
+    batch = std::move(*copied);
+  }
+  const TensorType& type = plan_->checked(inputs_[input].node).outputs[0];
+  for (View& v : batch.samples) v.layout = type.layout;
+  auto fed = std::make_shared<const FedBatch>(std::move(batch));
+  {
+    std::lock_guard lock(mutex_);
+    Input& in = inputs_[input];
+    check_size(in, received_ + static_cast<int64_t>(in.queue.size()),
+               static_cast<int64_t>(fed->samples.size()));
+    in.queue.push_back({fed, nullptr});
+    if (in.repeats) in.last.swap(fed);  // the one before goes without the lock
+  }
+  changed();
+  return true;
+}
+
+void Feeds::fail(const std::vector<int>& inputs, const std::exception_ptr& why) {
+  {
+    std::lock_guard lock(mutex_);
+    for (int input : inputs) inputs_[input].queue.push_back({nullptr, why});
+  }
+  changed();
+}
+
+void Feeds::end_epoch(int input) {
+  {
+    std::lock_guard lock(mutex_);
+    const int64_t step = received_ + static_cast<int64_t>(inputs_[input].queue.size());
+    ends_.insert(std::upper_bound(ends_.begin(), ends_.end(), step), step);
+  }
+  changed();
+}
+
+void Feeds::clear() {
+  std::vector<std::deque<Entry>> gone;  // outlives the lock: letting go may take long
+  std::lock_guard lock(mutex_);
+  for (Input& in : inputs_) {
+    gone.emplace_back().swap(in.queue);
+    if (in.last) gone.back().push_back({std::move(in.last), nullptr});
+  }
+  ends_.clear();
+}
+
+const Feeds::Entry* Feeds::entry(const Input& in, int64_t step) const {
+  const int64_t k = step - received_;
+  return k >= 0 && k < static_cast<int64_t>(in.queue.size()) ? &in.queue[k] : nullptr;
+}
+
+bool Feeds::has_locked(int64_t step) const {
+  return std::all_of(inputs_.begin(), inputs_.end(), [&](const Input& in) {
+    const Entry* e = entry(in, step);
+    return e && e->batch;
+  });
+}
+
+bool Feeds::has(int64_t step) const {
+  std::lock_guard lock(mutex_);
+  return has_locked(step);
+}
+
+std::shared_ptr<const FedStep> Feeds::at(int64_t step) const {
+  if (inputs_.empty()) return nullptr;
+  auto s = std::make_shared<FedStep>();
+  std::lock_guard lock(mutex_);
+  for (const Input& in : inputs_) s->batches.push_back(entry(in, step)->batch);
+  s->size = static_cast<int64_t>(s->batches[0]->samples.size());
+  return s;
+}
+
+bool Feeds::is_at_marker_locked() const {
+  if (!ends_.empty() && ends_.front() == received_) return true;
+  return std::any_of(inputs_.begin(), inputs_.end(),
+                     [](const Input& in) { return !in.queue.empty() && in.queue.front().failure; });
+}
+
+bool Feeds::is_at_marker() const {
+  std::lock_guard lock(mutex_);
+  return is_at_marker_locked();
+}
+
+// Requires: mutex_ is not held, for letting go may take long.
+void Feeds::pop_step() {
+  std::vector<Entry> gone;
+  std::lock_guard lock(mutex_);
+  for (Input& in : inputs_) {
+    if (in.queue.empty()) continue;
+    gone.push_back(std::move(in.queue.front()));
+    in.queue.pop_front();
+  }
+  ++received_;
+}
+
+bool Feeds::meet_marker() {
+  std::exception_ptr failure;
+  {
+    std::lock_guard lock(mutex_);
+    if (!ends_.empty() && ends_.front() == received_) {
+      ends_.pop_front();
+      return true;
+    }
+    for (const Input& in : inputs_)
+      if (!failure && !in.queue.empty()) failure = in.queue.front().failure;
+  }
+  if (!failure) return false;
+  pop_step();
+  changed();
+  std::rethrow_exception(failure);
+}
+
+void Feeds::repeat_last() {
+  bool any = false;
+  {
+    std::lock_guard lock(mutex_);
+    if (is_at_marker_locked()) return;
+    for (Input& in : inputs_) {
+      if (!in.queue.empty() || !in.last) continue;
+      check_size(in, received_, static_cast<int64_t>(in.last->samples.size()));
+      in.queue.push_back({in.last, nullptr});
+      any = true;
+    }
+  }
+  if (any) changed();
+}
+
+void Feeds::require() const {
+  std::lock_guard lock(mutex_);
+  if (is_at_marker_locked()) return;
+  for (const Input& in : inputs_) {
+    if (!in.queue.empty() || in.is_awaited) continue;
+    throw SourceError(input_in_words(in) + ": nothing was fed for this step; call feed_input('" +
+                      plan_->node(in.node).name +
+                      "', ...) before run(), give it a source=, or blocking=True to wait for "
+                      "another thread that feeds it");
+  }
+}
+
+bool Feeds::wait(int64_t step, int milliseconds) const {
+  std::unique_lock lock(mutex_);
+  change_.wait_for(lock, std::chrono::milliseconds(milliseconds),
+                   [&] { return has_locked(step) || is_at_marker_locked(); });
+  return has_locked(step) && !is_at_marker_locked();
+}
+
+void Feeds::receive() {
+  pop_step();
+  changed();
+}
+
+int64_t Feeds::received() const {
+  std::lock_guard lock(mutex_);
+  return received_;
+}
+
+void Feeds::on_change(std::function<void()> callback) {
+  std::lock_guard lock(callback_mutex_);
+  callback_ = std::move(callback);
+}
+
+void Feeds::changed() {
+  {
+    std::lock_guard lock(mutex_);
+    change_.notify_all();
+  }
+  std::lock_guard lock(callback_mutex_);
+  if (callback_) callback_();
+}
+
+}  // namespace stoker

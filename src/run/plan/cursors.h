@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where each order of a plan stands before a step.
+#pragma once
+#include <deque>
+#include <mutex>
+
+#include "run/plan/plan.h"
+
+namespace stoker {
+
+// Walks forward on demand and forgets what is behind. Thread-safe.
+class Cursors {
+ public:
+  // Requires: the plan outlives this.
+  Cursors(const Plan& plan, std::vector<int64_t> first) : plan_(plan) {
+    steps_.push_back(std::move(first));
+  }
+  std::vector<int64_t> at(int64_t step) {
+    std::lock_guard lock(mutex_);
+    return entry(step);
+  }
+  int64_t at(int64_t step, int reader) {
+    std::lock_guard lock(mutex_);
+    return entry(step)[reader];
+  }
+  void forget_before(int64_t step) {
+    std::lock_guard lock(mutex_);
+    for (; begin_ < step && steps_.size() > 1; ++begin_) steps_.pop_front();
+  }
+
+ private:
+  const std::vector<int64_t>& entry(int64_t step) {
+    while (begin_ + static_cast<int64_t>(steps_.size()) <= step) {
+      std::vector<int64_t> next = steps_.back();
+      for (size_t r = 0; r < next.size(); ++r)
+        next[r] = plan_.order(static_cast<int>(r)).next(next[r]);
+      steps_.push_back(std::move(next));
+    }
+    return steps_[step - begin_];
+  }
+
+  const Plan& plan_;
+  std::mutex mutex_;
+  std::deque<std::vector<int64_t>> steps_;
+  int64_t begin_ = 0;
+};
+
+}  // namespace stoker

@@ -1,0 +1,316 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "run/plan/plan.h"
+
+#include <set>
+
+namespace stoker {
+
+bool is_fixed(const TensorType& type) {
+  if (type.shape.rank < 0) return false;
+  return std::all_of(type.shape.extent, type.shape.extent + type.shape.rank,
+                     [](int64_t e) { return e >= 0; });
+}
+
+Plan::Plan(Graph graph, const PlanOptions& options)
+    : graph_(std::move(graph)),
+      options_(options),
+      checked_(check(graph_)),
+      nodes_(graph_.nodes.size()) {
+  if (options_.batch_size < 1)
+    throw GraphError("batch_size is " + std::to_string(options_.batch_size) +
+                     "; it must be at least 1");
+  if (graph_.outputs.empty())
+    throw GraphError(
+        "the pipeline has no outputs; return them from the function or call set_outputs");
+  find_rounds();
+  mark_used();
+  number_used();
+  open_readers();
+  find_passes();
+  find_slots();
+  find_host_copies();
+  find_device_uses();
+  find_carried();
+}
+
+template <class Use>
+void Plan::for_each_input(int i, const Use& use) const {
+  for (size_t k = 0; k < node(i).inputs.size(); ++k)
+    if (const auto& in = node(i).inputs[k]) use(*in, checked_[i].type->inputs[k].is_value);
+  for (const ArgumentLink& link : node(i).links) use(link.from, true);
+}
+
+// A value of the device's that node i looks at on the host: see Note [Rounds].
+bool Plan::reads_host_copy(int i, const Ref& from, bool is_value) const {
+  if (!ends_on_device(from.node)) return false;
+  return is_value ? !checked_[from.node].has_cpu_form : node(i).device != DeviceKind::kGpu;
+}
+
+void Plan::find_rounds() {
+  for (int i = 0; i < size(); ++i)
+    for_each_input(i, [&](const Ref& from, bool is_value) {
+      const int after = round_of(from) + reads_host_copy(i, from, is_value);
+      nodes_[i].round = std::max(nodes_[i].round, after);
+    });
+}
+
+void Plan::mark_used() {
+  const auto use = [&](const Ref& r, bool on_device) {
+    PlanNode& p = nodes_[r.node];
+    p.is_used = true;
+    p.is_needed_on_device |= on_device && node(r.node).device == DeviceKind::kGpu;
+  };
+  for (const Ref& r : graph_.outputs) use(r, true);
+  for (int i = size() - 1; i >= 0; --i) {
+    if (!nodes_[i].is_used) continue;
+    if (!checked_[i].type->infers) mark_early(i);
+    for_each_input(i, [&](const Ref& from, bool is_value) {
+      const bool reads_copy = reads_host_copy(i, from, is_value);
+      use(from, reads_copy || (nodes_[i].is_needed_on_device && !is_value));
+      if (is_value && !reads_copy) mark_early(from.node);
+    });
+  }
+}
+
+// A value that decides shapes or arguments, with all that it is made of in its round.
+void Plan::mark_early(int i) {
+  if (std::exchange(nodes_[i].is_early, true)) return;
+  for_each_input(i, [&](const Ref& from, bool is_value) {
+    if (!reads_host_copy(i, from, is_value)) mark_early(from.node);
+  });
+}
+
+void Plan::number_used() {
+  const auto number = [](std::vector<int>& list, int node) {
+    list.push_back(node);
+    return static_cast<int>(list.size()) - 1;
+  };
+  int rounds = 0;
+  for (int i = 0; i < size(); ++i) {
+    PlanNode& p = nodes_[i];
+    if (!p.is_used) continue;
+    if (p.is_needed_on_device) p.device_number = number(device_nodes_, i);
+    if (node(i).device == DeviceKind::kMixed) p.mixed_number = number(mixed_nodes_, i);
+    if (checked_[i].type->kind == OperatorKind::kInput) p.input_number = number(inputs_, i);
+    rounds = std::max(rounds, p.round + 1);
+  }
+  carried_.resize(rounds);
+}
+
+void Plan::open_readers() {
+  bool has_lead = false;
+  for (int i = 0; i < size(); ++i) {
+    if (!nodes_[i].is_used || checked_[i].type->kind != OperatorKind::kRead) continue;
+    try {
+      nodes_[i].source = checked_[i].op->open();
+      io::OrderSpec spec = checked_[i].op->order(nodes_[i].source->size());
+      spec.batch_size = options_.batch_size;
+      orders_.emplace_back(spec);
+    } catch (const GraphError& e) {
+      throw GraphError(node_in_words(node(i)) + ": " + e.what());
+    }
+    if (node(i).is_lead) {
+      if (has_lead) throw GraphError(node_in_words(node(i)) + ": only one reader can be the lead");
+      has_lead = true;
+      lead_ = reader_count();
+    }
+    readers_.push_back(i);
+  }
+  if (!readers_.empty()) return;
+  // Without a reader the pipeline counts its own samples, without end, dealt to the shards.
+  io::OrderSpec own;
+  own.size = io::Order::kMaxSize;
+  own.batch_size = options_.batch_size * options_.num_shards;
+  orders_.emplace_back(own);
+  own_offset_ = options_.shard_id * options_.batch_size;
+}
+
+void Plan::find_passes() {
+  std::vector<int> uses(size());
+  std::vector<int> consumer(size(), -1);
+  auto use = [&](const Ref& r, int by) { ++uses[r.node], consumer[r.node] = by; };
+  for (int i = 0; i < size(); ++i) {
+    if (!nodes_[i].is_used) continue;
+    for (size_t k = 0; k < node(i).inputs.size(); ++k)
+      if (node(i).inputs[k]) use(*node(i).inputs[k], k == 0 ? i : -1);
+    for (auto& link : node(i).links) use(link.from, -1);
+  }
+  for (const Ref& r : graph_.outputs) use(r, -1);
+  auto lowers = [&](int i) { return checked_[i].type->kind == OperatorKind::kLower; };
+  auto per_frame = [&](int i) {
+    return checked_[i].unfold &&
+           std::any_of(checked_[i].link_arguments.begin(), checked_[i].link_arguments.end(),
+                       [&](int a) { return checked_[i].type->arguments[a].per_frame; });
+  };
+  for (int i = 0; i < size(); ++i) {
+    const int next = consumer[i];
+    if (!nodes_[i].is_used || nodes_[i].is_early || uses[i] != 1 || next < 0) continue;
+    if (node(i).device != node(next).device || checked_[i].unfold != checked_[next].unfold ||
+        nodes_[i].round != nodes_[next].round)
+      continue;
+    if (node(i).device == DeviceKind::kCpu && !options_.rewrites.fuse) continue;
+    if (lowers(i) && lowers(next) && !nodes_[next].is_early && !per_frame(i) && !per_frame(next))
+      nodes_[i].fuses_into = next;
+  }
+}
+
+int Plan::add_slot(Ref from) {
+  int& slot = nodes_[from.node].output_slots[from.output];
+  if (slot < 0) {
+    slot = static_cast<int>(slots_.size());
+    slots_.push_back({from, checked_[from.node].outputs[from.output]});
+  }
+  return slot;
+}
+
+bool Plan::is_host_copy_read(const Ref& value) const {
+  bool is = false;
+  for (int i = 0; i < size(); ++i)
+    if (nodes_[i].is_used)
+      for_each_input(i, [&](const Ref& from, bool is_value) {
+        is |= from == value && reads_host_copy(i, from, is_value);
+      });
+  return is;
+}
+
+void Plan::find_slots() {
+  for (int i = 0; i < size(); ++i) nodes_[i].output_slots.assign(checked_[i].outputs.size(), -1);
+  for (const Ref& r : graph_.outputs)
+    if (!ends_on_device(r.node)) add_slot(r);
+  for (int i = 0; i < size(); ++i) {
+    const PlanNode& p = nodes_[i];
+    if (!p.is_used) continue;
+    for_each_input(i, [&](const Ref& from, bool is_value) {
+      const bool goes_up = p.is_needed_on_device && !is_value && !ends_on_device(from.node);
+      const bool is_seen_on_host = is_value || !ends_on_device(i) || p.is_early;
+      // What the user fed is there in every round.
+      const bool crosses = round_of(from) < p.round && nodes_[from.node].input_number < 0;
+      if (goes_up || (crosses && is_seen_on_host && !is_host_copy_read(from))) add_slot(from);
+    });
+  }
+  delivered_ = slot_count();
+}
+
+void Plan::find_host_copies() {
+  const auto add = [&](const Ref& value) {
+    slots_.push_back({value, checked_[value.node].outputs[value.output]});
+    return slot_count() - 1;
+  };
+  for (int i = 0; i < size(); ++i)
+    if (nodes_[i].is_used)
+      for_each_input(i, [&](const Ref& from, bool is_value) {
+        if (reads_host_copy(i, from, is_value) && host_copy(from) < 0) add(from);
+      });
+  // An output may be what such a node read: the chains are through with it then. Each output has bytes of its own.
+  std::set<int> taken;
+  for (const Output& o : graph_.outputs) {
+    int& slot = slot_of_output_.emplace_back(-1);
+    if (!ends_on_device(o.node)) slot = slot_of(o);
+    else if (o.to_host)
+      slot = host_copy(o) >= 0 && !taken.contains(host_copy(o)) ? host_copy(o) : add(o);
+    if (slot >= 0) taken.insert(slot);
+  }
+}
+
+int Plan::host_copy(const Ref& value) const {
+  for (int k = delivered_; k < slot_count(); ++k)
+    if (slots_[k].from == value) return k;
+  return -1;
+}
+
+void Plan::find_device_uses() {
+  for (int i = 0; i < size(); ++i) nodes_[i].device_uses.resize(checked_[i].outputs.size());
+  const auto use = [&](const Ref& r) -> PlanNode::DeviceUse& {
+    return nodes_[r.node].device_uses[r.output];
+  };
+  for (int i : device_nodes_)
+    for_each_input(i, [&](const Ref& from, bool is_value) {
+      if (is_value) return;
+      ++use(from).nodes;
+      use(from).last_round = std::max(use(from).last_round, nodes_[i].round);
+    });
+  for (size_t k = 0; k < graph_.outputs.size(); ++k)
+    if (slot_of_output_[k] < 0) use(graph_.outputs[k]).last_round = round_count();
+}
+
+void Plan::find_carried() {
+  for (int i = 0; i < size(); ++i)
+    if (nodes_[i].is_used)
+      for_each_input(i, [&](const Ref& from, bool) {
+        if (round_of(from) == nodes_[i].round || nodes_[from.node].input_number >= 0) return;
+        std::vector<Carried>& list = carried_[nodes_[i].round];
+        const auto is_it = [&](const Carried& c) { return c.from == from; };
+        if (std::none_of(list.begin(), list.end(), is_it))
+          list.push_back({from, is_host_copy_read(from) ? host_copy(from) : slot_of(from)});
+      });
+}
+
+bool Plan::has_copied_outputs() const {
+  return std::any_of(slot_of_output_.begin(), slot_of_output_.end(),
+                     [&](int slot) { return slot >= 0 && is_host_copy(slot); });
+}
+
+std::string Plan::name(int64_t index) const {
+  return readers_.empty() ? "" : source(lead_).name(index);
+}
+
+// Makes no more of its output than lowered operators look at.
+bool Plan::is_narrowed(int i) const {
+  if (!options_.rewrites.demand || checked_[i].type->kind != OperatorKind::kSample) return false;
+  if (nodes_[i].is_early) return false;
+  for (int slot : nodes_[i].output_slots)
+    if (slot >= 0) return false;
+  for (const Ref& r : graph_.outputs)
+    if (r.node == i) return false;
+  for (int k = i + 1; k < size(); ++k) {
+    const bool lowers = checked_[k].type->kind == OperatorKind::kLower;
+    const auto& inputs = node(k).inputs;
+    for (size_t n = 0; nodes_[k].is_used && n < inputs.size(); ++n)
+      if (inputs[n] && inputs[n]->node == i &&
+          (n > 0 || !lowers || nodes_[k].round != nodes_[i].round))
+        return false;
+  }
+  return true;
+}
+
+std::string Plan::early_words(int i) const {
+  std::string words = "first, it decides shapes or arguments";
+  if (node(i).device == DeviceKind::kGpu) words.insert(0, "on the CPU ");
+  if (nodes_[i].is_needed_on_device) words += "; again on the GPU";
+  return words;
+}
+
+std::string Plan::str() const {
+  std::string s;
+  if (round_count() > 1)
+    s = std::to_string(round_count()) +
+        " rounds of chain and GPU: each begins when what it looks at was copied to the host\n";
+  for (int i = 0; i < size(); ++i) {
+    const PlanNode& p = nodes_[i];
+    static constexpr const char* kStages[] = {"chain ", "gpu   ", "mixed "};
+    s += kStages[static_cast<int>(node(i).device)];
+    if (round_count() > 1 && p.is_used) s += std::to_string(p.round + 1) + " ";
+    s += node_in_words(node(i));
+    if (!p.is_used) s += ": left out, no output needs it";
+    else if (p.source)
+      s += ": " + std::to_string(p.source->size()) + " samples, read ahead in order";
+    else if (p.input_number >= 0) s += ": fed by the user";
+    else if (p.fuses_into >= 0) s += ": in one pass with " + node(p.fuses_into).name;
+    else if (p.is_early) s += ": " + early_words(i);
+    else if (p.is_needed_on_device && checked_[i].type->kind == OperatorKind::kSample)
+      s += ": one launch for a batch";
+    else if (is_narrowed(i)) s += ": only the window that later operators look at";
+    for (int slot : p.output_slots)
+      if (slot >= 0)
+        s += std::string("; written ") +
+             (slots_[slot].is_fixed() ? "into one contiguous batch " : "as separate samples ") +
+             slots_[slot].type.str();
+    for (int k = delivered_; k < slot_count(); ++k)
+      if (slots_[k].from.node == i) s += "; copied to the host, " + slots_[k].type.str();
+    s += "\n";
+  }
+  return s;
+}
+
+}  // namespace stoker

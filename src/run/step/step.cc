@@ -1,0 +1,222 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "run/step/step.h"
+
+#include <cstring>
+
+namespace stoker {
+
+namespace {
+
+std::shared_ptr<Buffer> acquire(HostPool& pool, int64_t bytes) {
+  return pool.try_acquire(static_cast<size_t>(std::max<int64_t>(bytes, 1)), Use::kOutput);
+}
+
+constexpr int kReplacements = 16;  // at most, for one sample
+
+int64_t bytes_of(const TensorType& t) { return t.shape.volume() * size_of(t.dtype); }
+
+}  // namespace
+
+Step::Step(const Plan& p, int64_t number, std::vector<int64_t> cursors,
+           std::shared_ptr<const FedStep> given, OnError on_error)
+    : plan(p),
+      number(number),
+      cursors(std::move(cursors)),
+      fed(std::move(given)),
+      is_made(fed ? fed->size : plan.batch_size()),
+      attempts(is_made.size()),
+      max_attempts(on_error == OnError::kReplace && plan.reader_count() ? 1 + kReplacements : 1),
+      index(is_made.size()),
+      device_work(is_made.size(), std::vector<DeviceWork>(plan.device_nodes().size())),
+      pictures(is_made.size()),
+      is_refused(is_made.size()),
+      on_error_(on_error),
+      memory_(plan.slot_count()),
+      slots_(plan.slot_count()) {
+  for (auto& sample : pictures) sample.resize(plan.mixed_nodes().size());
+  for (SlotMemory& s : memory_) {
+    s.own.resize(is_made.size());
+    s.views.resize(is_made.size());
+  }
+}
+
+// A slot's, with what is known of this step: samples fed in one shape make a dense batch.
+TensorType Step::type_of(int slot) const {
+  const Slot& s = plan.slot(slot);
+  const int input = plan.planned(s.from.node).input_number;
+  TensorType type = s.type;
+  if (input < 0) return type;
+  if (const auto shape = fed->batches[input]->common_shape()) type.shape = *shape;
+  return type;
+}
+
+bool Step::allocate(HostPool& pool) {
+  for (size_t k = 0; k < memory_.size(); ++k) {
+    const TensorType type = type_of(static_cast<int>(k));
+    if (!is_fixed(type)) continue;
+    int64_t bytes;
+    if (__builtin_mul_overflow(bytes_of(type), size(), &bytes))
+      throw BudgetError("a batch of " + std::to_string(size()) + " samples of " + type.str() +
+                        " is larger than any memory");
+    memory_[k].whole = acquire(pool, bytes);
+    if (!memory_[k].whole) return false;
+  }
+  return true;
+}
+
+View Step::reserve(int slot, int i, const TensorType& type, HostPool& pool) {
+  SlotMemory& s = memory_[slot];
+  std::byte* data = nullptr;
+  if (s.whole) {
+    data = s.whole->data() + i * bytes_of(type);
+  } else {
+    s.own[i] = acquire(pool, bytes_of(type));
+    if (!s.own[i]) throw Starved{};
+    data = s.own[i]->data();
+  }
+  return s.views[i] = View::dense(data, type.dtype, type.shape, type.layout);
+}
+
+void Step::forget(int i, int round) {
+  for (int k = 0; k < plan.slot_count(); ++k)
+    if (plan.round_of(plan.slot(k).from) == round) memory_[k].own[i].reset();
+  for (int n : plan.mixed_nodes())
+    if (plan.planned(n).round == round) pictures[i][plan.planned(n).mixed_number] = {};
+}
+
+std::vector<int> Step::made_samples() const {
+  std::vector<int> list;
+  for (int i = 0; i < size(); ++i)
+    if (is_made[i]) list.push_back(i);
+  return list;
+}
+
+const TensorType& Step::type_on_device(const Ref& value, int i) const {
+  const PlanNode& p = plan.planned(value.node);
+  if (p.mixed_number >= 0) return pictures[i][p.mixed_number].type;
+  return device_work[i][p.device_number].types[value.output];
+}
+
+bool Step::is_to_rewind() const {
+  for (int i = 0; i < size(); ++i)
+    if (!is_made[i] && attempts[i] < max_attempts) return true;
+  return false;
+}
+
+void Step::rewind() {
+  on_device.clear();
+  std::fill(slots_.begin(), slots_.end(), Batch{});
+  std::fill(is_made.begin(), is_made.end(), 0);
+  for (int i = 0; i < size(); ++i)
+    for (int round = 0; round < plan.round_count(); ++round) forget(i, round);
+}
+
+size_t Step::bytes() const {
+  size_t n = 0;
+  for (const SlotMemory& s : memory_) {
+    if (s.whole) n += s.whole->size();
+    for (auto& b : s.own)
+      if (b) n += b->size();
+  }
+  for (auto& sample : pictures)
+    for (const Picture& p : sample)
+      if (p.pixels.data) n += static_cast<size_t>(p.pixels.bytes());
+  return n;
+}
+
+Batch Step::collect_slot(SlotMemory& memory, const TensorType& type) {
+  Batch b;
+  b.dtype = type.dtype;
+  b.layout = type.layout;
+  size_t made = 0;
+  for (size_t i = 0; i < is_made.size(); ++i) {
+    if (!is_made[i]) continue;
+    View& v = memory.views[i];
+    if (memory.whole && made != i) {  // a sample before this one was skipped: close the gap
+      std::byte* to = memory.whole->data() + static_cast<int64_t>(made) * v.bytes();
+      std::memmove(to, v.data, v.bytes());
+      v.data = to;
+    }
+    b.layout = v.layout;
+    b.samples.push_back(
+        {v, memory.whole ? memory.whole : memory.own[i], index[i], static_cast<int64_t>(i)});
+    ++made;
+  }
+  b.whole = memory.whole;
+  return b;
+}
+
+// An output named twice: its bytes are never shared.
+Batch Step::copy(const Batch& batch, HostPool& pool) const {
+  Batch b = batch;
+  if (b.whole) {
+    b.whole = acquire(pool, static_cast<int64_t>(batch.whole->size()));
+    if (!b.whole)
+      throw BudgetError("no memory for an output that is named twice. " + pool.explain());
+  }
+  for (size_t i = 0, at = 0; i < b.samples.size(); ++i) {
+    Sample& s = b.samples[i];
+    const int64_t bytes = s.view.bytes();
+    if (b.whole) {
+      s.owner = b.whole;
+    } else {
+      s.owner = acquire(pool, bytes);
+      if (!s.owner)
+        throw BudgetError("no memory for an output that is named twice. " + pool.explain());
+    }
+    std::byte* to = s.owner->data() + (b.whole ? at : 0);
+    std::memcpy(to, s.view.data, bytes);
+    s.view.data = to;
+    at += bytes;
+  }
+  return b;
+}
+
+void Step::collect(int round) {
+  for (int k = 0; k < plan.slot_count(); ++k)
+    if (plan.round_of(plan.slot(k).from) <= round)
+      slots_[k] = collect_slot(memory_[k], plan.slot(k).type);
+}
+
+Outputs Step::publish(const std::shared_ptr<const Plan>& owner, HostPool& pool) {
+  Outputs out;
+  out.size = size();
+  for (size_t r = 0; r < cursors.size(); ++r)
+    out.next.push_back(plan.order(static_cast<int>(r)).next(cursors[r]));
+  out.ends_epoch = plan.order(plan.lead()).ends_epoch(cursors[plan.lead()]);
+  std::sort(failures.begin(), failures.end(),
+            [](auto& a, auto& b) { return a.in_batch < b.in_batch; });
+  out.failures = std::move(failures);
+  const auto made = std::count(is_made.begin(), is_made.end(), 1);
+  const bool all = made == static_cast<int64_t>(is_made.size());
+  out.is_lost = (on_error_ != OnError::kSkip && !all) || made == 0;
+  if (out.is_lost) return out;
+
+  collect(plan.round_count());
+  for (Batch& b : slots_) b.provenance = owner;
+  std::vector<char> taken(slots_.size());
+  for (size_t n = 0; n < plan.graph().outputs.size(); ++n) {
+    const int k = plan.slot_of_output(n);
+    if (k < 0) out.batches.emplace_back();
+    else out.batches.push_back(std::exchange(taken[k], 1) ? copy(slots_[k], pool) : slots_[k]);
+  }
+  return out;
+}
+
+std::string step_in_words(const Plan& plan, const std::vector<int64_t>& cursors) {
+  const io::Place first = plan.place(plan.lead(), cursors[plan.lead()], 0);
+  return "epoch " + std::to_string(first.epoch) + ", step from position " +
+         std::to_string(first.position) + " on";
+}
+
+void mark_held(const Outputs& outputs, HostPool& pool) {
+  for (const Batch& b : outputs.batches) {
+    if (b.on_device) continue;
+    if (b.whole) pool.set_use(*b.whole, Use::kHeld);
+    else
+      for (const Sample& s : b.samples) pool.set_use(*s.owner, Use::kHeld);
+  }
+}
+
+}  // namespace stoker

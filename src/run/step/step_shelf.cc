@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "run/step/step_shelf.h"
+
+namespace stoker {
+
+void StepShelf::begin(Step& step, int i) {
+  step_ = &step;
+  i_ = i;
+}
+
+bool StepShelf::prepare(int node, const TensorType& type, const Window& window,
+                        const DecodeRequest& request) {
+  if (step_->is_refused[i_]) return false;
+  Picture& p = picture(node);
+  p.prepared = decoder_->prepare(request, pool_);
+  if (!p.prepared) return false;
+  p.type = type;
+  p.window = window;
+  return true;
+}
+
+View StepShelf::reserve(int node, const TensorType& type, const Window& window) {
+  Picture& p = picture(node);
+  p.type = type;
+  p.window = window;
+  p.pixels = View::window(nullptr, type.dtype, window, type.shape, type.layout);
+  const auto bytes = static_cast<size_t>(std::max<int64_t>(p.pixels.bytes(), 1));
+  p.owner = pool_.try_acquire(bytes, Use::kOutput);
+  if (!p.owner) throw Starved{};
+  p.pixels.data = p.owner->data();
+  return p.pixels;
+}
+
+}  // namespace stoker
