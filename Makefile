@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# The words for people and CI. Everything is made inside the checkout: .venv (tools/install.sh) and build/<preset>.
+# The words for people and CI. Everything is made inside the checkout: .venv (tools/install.sh) and
+# build/<preset>.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
@@ -11,8 +12,8 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
 
-# $(call built,PRESET,TARGETS): configures once (later Ninja does so when a CMake file changes), then builds. Locked, because
-# two Ninjas at once damage their record of what is up to date.
+# $(call built,PRESET,TARGETS): configures once (later Ninja does so when a CMake file changes),
+# then builds. Locked, because two Ninjas at once damage their record of what is up to date.
 built = mkdir -p build; exec {lock}>build/$(1).lock; flock $$lock; [ -f build/$(1)/build.ninja ] || cmake --preset $(1); \
 	cmake --build --preset $(1) -j $(JOBS) --target $(2)
 

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fused pass on a device, against copying as many bytes there: a batch of uint8 pictures becomes
-// 224x224 float16 CHW (resize with antialias, flip, normalise). Prints one line of JSON. On a
-// simulated device it only shows that everything runs; its times mean nothing and are not printed.
+// The fused pass on a device, against copying as many bytes there: a batch of uint8 pictures
+// becomes 224x224 float16 CHW (resize with antialias, flip, normalise). Prints one line of JSON. On
+// a simulated device it only shows that everything runs; its times mean nothing and are not
+// printed.
 //
 //   bench_gpu_fused [batch] [rounds]
 #include <algorithm>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Times the kernels alone, in microseconds a picture: whole passes and the parts of a resize, for
-// each SIMD target of this CPU. Cases take turns, the smallest of many rounds counts. Figures belong
-// to the machine: compare them within one run only.
+// each SIMD target of this CPU. Cases take turns, the smallest of many rounds counts. Figures
+// belong to the machine: compare them within one run only.
 //
 //   bench_kernels [part of a name] [rounds] [target]
 #include <algorithm>

@@ -60,7 +60,8 @@ Pieces pieces_of(const Batch& b) {
   return pieces;
 }
 
-// All samples as one tensor with the batch as first axis: the bytes themselves when dense, else one copy.
+// All samples as one tensor with the batch as first axis: the bytes themselves when dense, else one
+// copy.
 PyTensor whole(const Batch& b) {
   if (b.samples.empty()) throw GraphError("an empty batch has no tensor");
   const Shape shape = b.samples[0].view.shape;

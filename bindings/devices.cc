@@ -66,10 +66,10 @@ nb::list timeline(int index) {
 }
 
 void fail(int index, const std::string& work, int64_t nth, bool at_once) {
-  static const std::map<std::string, Work> works = {{"allocate", Work::kAllocate},
-                                                    {"pin", Work::kPin},
-                                                    {"copy", Work::kCopy},
-                                                    {"launch", Work::kLaunch}};
+  static const std::map<std::string, DeviceCall> works = {{"allocate", DeviceCall::kAllocate},
+                                                          {"pin", DeviceCall::kPin},
+                                                          {"copy", DeviceCall::kCopy},
+                                                          {"launch", DeviceCall::kLaunch}};
   const auto found = works.find(work);
   if (found == works.end())
     throw DeviceError("a simulated device fails at allocate, pin, copy or launch, not at '" + work +

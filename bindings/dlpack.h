@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The DLPack exchange structures (specification 1.0, dmlc/dlpack): the binary interface, restated. Plain data.
+// The DLPack exchange structures (specification 1.0, dmlc/dlpack): the binary interface, restated.
+// Plain data.
 #pragma once
 #include <cstdint>
 

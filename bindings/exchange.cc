@@ -1,6 +1,5 @@
-// SPDX-FileCopyrightText: The Stoker authors
-// SPDX-License-Identifier: Apache-2.0
-// Tensors in the protocols by which Python's libraries pass them on: DLPack and the array interfaces.
+// SPDX-FileCopyrightText: The Stoker authors SPDX-License-Identifier: Apache-2.0 Tensors in the
+// protocols by which Python's libraries pass them on: DLPack and the array interfaces.
 #include <nanobind/stl/string.h>
 
 #include <cstring>
@@ -30,7 +29,8 @@ dlpack::Device dlpack_device_of(const std::shared_ptr<DeviceBatch>& on_device) {
   return {device.kind() == "cuda" ? dlpack::kCuda : dlpack::kExtension, device.index()};
 }
 
-// Keeps a tensor's memory for as long as a consumer holds the capsule. May end without Python's lock, in any thread.
+// Keeps a tensor's memory for as long as a consumer holds the capsule. May end without Python's
+// lock, in any thread.
 template <class M>
 struct Export {
   M managed;
@@ -114,8 +114,9 @@ PyTensor as_wanted(const PyTensor& t, const Request& request) {
   return to_host(t);
 }
 
-// Where the consumer works; none: it keeps the order itself. A simulated device has no default stream, and those who read its memory
-// are the host's threads: so the host waits for what is to be read.
+// Where the consumer works; none: it keeps the order itself. A simulated device has no default
+// stream, and those who read its memory are the host's threads: so the host waits for what is to be
+// read.
 std::optional<ForeignStream> consumer_of(const DeviceBatch& batch, const nb::object& stream) {
   if (stream.is_none()) {
     if (batch.device->kind() == "cuda") return ForeignStream::kDefault;
@@ -208,8 +209,9 @@ nb::dict array_interface(const PyTensor& t) {
   return interface_of(t);
 }
 
-// The interface has no end that a producer hears of: it is lent for as long as this tensor lives, which its consumers keep. The legacy
-// default stream comes before and behind all streams but those made not to.
+// The interface has no end that a producer hears of: it is lent for as long as this tensor lives,
+// which its consumers keep. The legacy default stream comes before and behind all streams but those
+// made not to.
 nb::dict cuda_array_interface(PyTensor& t) {
   if (!t.on_device || t.on_device->device->kind() != "cuda")
     throw nb::attribute_error(

@@ -18,8 +18,9 @@ inline bool is_shut_out() {
   return is_ending && gettid() != getpid();
 }
 
-// Other threads may use Python for as long as it lives. When the interpreter ends meanwhile, its thread sleeps until the process
-// is gone: Python before 3.14 would end the thread in the midst of C++, and C++ the process, with an error.
+// Other threads may use Python for as long as it lives. When the interpreter ends meanwhile, its
+// thread sleeps until the process is gone: Python before 3.14 would end the thread in the midst of
+// C++, and C++ the process, with an error.
 class Unlocked {
  public:
   Unlocked() : state_(PyEval_SaveThread()) {}

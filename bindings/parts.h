@@ -23,7 +23,8 @@ void bind_batch(nb::module_& m);
 void bind_feed(nb::module_& m);
 void bind_pipeline(nb::module_& m);
 
-// Python's None, bool, int, float, str and lists of them, NumPy's scalars and arrays included. Throws GraphError.
+// Python's None, bool, int, float, str and lists of them, NumPy's scalars and arrays included.
+// Throws GraphError.
 Value to_value(nb::handle h);
 nb::object to_python(const Value& v);
 
@@ -41,7 +42,8 @@ std::shared_ptr<T> released_with_lock(T* object, void (*release)(T*)) {
   });
 }
 
-// Of Python's: it ends without the interpreter's lock, which threads that it joins, and the device's work that it waits for, may take.
+// Of Python's: it ends without the interpreter's lock, which threads that it joins, and the
+// device's work that it waits for, may take.
 struct EndsUnlocked {
   std::optional<Unlocked> unlocked;
 };

@@ -40,7 +40,8 @@ std::string device_name(const std::shared_ptr<DeviceBatch>& on_device);  // "cpu
 // In host memory, once the device has made it; itself if it is there.
 PyTensor to_host(const PyTensor& t);
 
-// The exchange protocols. `options` as the Python array standard has them: stream, max_version, dl_device, copy.
+// The exchange protocols. `options` as the Python array standard has them: stream, max_version,
+// dl_device, copy.
 nb::object to_dlpack(const PyTensor& t, const nb::kwargs& options);
 nb::tuple dlpack_device(const std::shared_ptr<DeviceBatch>& on_device);
 // AttributeError where the tensor is on another kind of device, as if it were not there.

@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Toolchain: ARM64 on another machine. tools/arm64_root.sh brings the libraries, QEMU runs the tests.
+# Toolchain: ARM64 on another machine. tools/arm64_root.sh brings the libraries, QEMU runs the
+# tests.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(root ${CMAKE_CURRENT_LIST_DIR}/../build/arm64-root)

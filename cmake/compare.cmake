@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# The yardstick of bench/compare, made by `make compare` only. It alone is compiled for the machine that it runs on: it is what
-# could be reached there, not what is shipped. windows.cc draws as Stoker does, so it is compiled as Stoker is.
+# The yardstick of bench/compare, made by `make compare` only. It alone is compiled for the machine
+# that it runs on: it is what could be reached there, not what is shipped. windows.cc draws as
+# Stoker does, so it is compiled as Stoker is.
 file(GLOB limit_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/compare/limit/*.cc)
 add_executable(bench_limit EXCLUDE_FROM_ALL ${limit_sources})
 target_link_libraries(bench_limit PRIVATE stoker_api JPEG::JPEG)

@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# How everything is compiled. Results must not depend on the machine, so: no contraction, no -march=native, nothing fast-math.
+# How everything is compiled. Results must not depend on the machine, so: no contraction, no
+# -march=native, nothing fast-math.
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)

@@ -1,15 +1,17 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Each folder of src/ is a static library that links only what it may include, so an include against the arrows does not
-# link. tools/check_includes.py reads the stoker_folder() lines below and says why.
+# Each folder of src/ is a static library that links only what it may include, so an include against
+# the arrows does not link. tools/check_includes.py reads the stoker_folder() lines below and says
+# why.
 find_package(Threads REQUIRED)
 find_package(JPEG REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(hwy REQUIRED IMPORTED_TARGET libhwy)
 find_package(nlohmann_json REQUIRED)
 
-# Makes stoker_<name> from the given sources; a folder that holds only headers becomes an interface library.
+# Makes stoker_<name> from the given sources; a folder that holds only headers becomes an interface
+# library.
 function(stoker_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;SEES;PRIVATE")
   list(TRANSFORM arg_SEES PREPEND stoker_)
@@ -34,9 +36,9 @@ function(stoker_sources result name pattern)
   set(${result} ${files} PARENT_SCOPE)
 endfunction()
 
-# The library of src/<name>. ROOMS: its subfolders; each may include only the rooms before it and the
-# headers of src/<name> itself. SEES: folders whose headers it may include. PRIVATE: libraries that
-# nobody else may use.
+# The library of src/<name>. ROOMS: its subfolders; each may include only the rooms before it and
+# the headers of src/<name> itself. SEES: folders whose headers it may include. PRIVATE: libraries
+# that nobody else may use.
 function(stoker_folder name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ROOMS;SEES;PRIVATE")
   stoker_sources(sources ${name} "*.cc" ${arg_ROOMS})

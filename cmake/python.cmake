@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# The Python module, its stubs, and <build>/python: a folder for PYTHONPATH that shows the package as it is installed, as
-# links to python/stoker next to the built module. Each preset has its own, so a sanitized build imports beside the plain one.
+# The Python module, its stubs, and <build>/python: a folder for PYTHONPATH that shows the package
+# as it is installed, as links to python/stoker next to the built module. Each preset has its own,
+# so a sanitized build imports beside the plain one.
 file(GLOB bindings CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bindings/*.cc)
 find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
 execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir OUTPUT_STRIP_TRAILING_WHITESPACE

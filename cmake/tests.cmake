@@ -48,7 +48,8 @@ stoker_test(stoker_operators_test stoker_operators ${sources})
 file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/*_test.cc)
 stoker_test(stoker_api_test stoker_api ${sources})
 
-# The CUDA runtime's own code and that around nvJPEG, without a GPU: against stand-ins for both libraries.
+# The CUDA runtime's own code and that around nvJPEG, without a GPU: against stand-ins for both
+# libraries.
 if(NOT STOKER_CUDA)
   find_path(STOKER_CUDA_HEADERS crt/host_defines.h HINTS ${hints} PATHS /usr/local/cuda/include)
   mark_as_advanced(STOKER_CUDA_HEADERS)

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The ResNet-50 training pipeline from C++: `resnet50 <folder of JPEGs> [batches]` prints the shape of each batch, the mean of its
-// pixels and its first label.
+// The ResNet-50 training pipeline from C++: `resnet50 <folder of JPEGs> [batches]` prints the shape
+// of each batch, the mean of its pixels and its first label.
 #include "stoker.h"
 
 #include <cstdio>

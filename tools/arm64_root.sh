@@ -2,7 +2,8 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Unpacks Debian's ARM64 libraries that Stoker links into build/arm64-root, beside those of this machine. Does nothing when done.
+# Unpacks Debian's ARM64 libraries that Stoker links into build/arm64-root, beside those of this
+# machine. Does nothing when done.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD/build/arm64-root packages=(libc6 libgcc-s1 libstdc++6 libjpeg62-turbo{,-dev} libhwy1 libhwy-dev libgtest-dev)

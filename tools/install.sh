@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Installs what the named sets need: tools/install.sh [build|test|frameworks|mxnet|lint|fuzz]...
-# Debian packages come from requirements/<set>.debian (only those missing; needs root or sudo), Python packages from
-# requirements/<set>.txt into .venv; MXNet, which needs an old NumPy, has .venv-mxnet for itself. A set that is there already
-# costs one look.
+# Debian packages come from requirements/<set>.debian (only those missing; needs root or sudo),
+# Python packages from requirements/<set>.txt into .venv; MXNet, which needs an old NumPy, has
+# .venv-mxnet for itself. A set that is there already costs one look.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -46,7 +46,8 @@ make_venv() { # environment python
   local stage=$PWD/build/release/python site
   say "making $1 with $("$2" --version)"
   "$2" -m venv --clear "$1"
-  # The built package (cmake/python.cmake) is seen by this environment; PYTHONPATH puts another build before it.
+  # The built package (cmake/python.cmake) is seen by this environment; PYTHONPATH puts another
+  # build before it.
   site=$("$1/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
   echo "$stage" >"$site/stoker-build.pth"
   echo "$PWD" >"$1/place"

@@ -2,7 +2,8 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Every static check, cheap ones first; all of them run, and one failure fails the whole. Needs a built build/release.
+# Every static check, cheap ones first; all of them run, and one failure fails the whole. Needs a
+# built build/release.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export PATH=$PWD/.venv/bin:$PATH

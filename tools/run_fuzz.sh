@@ -2,7 +2,8 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Runs every built fuzz target: tools/run_fuzz.sh SECONDS_EACH. What it learns is kept in fuzz/corpus/<target>.
+# Runs every built fuzz target: tools/run_fuzz.sh SECONDS_EACH. What it learns is kept in
+# fuzz/corpus/<target>.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 seconds=${1:?usage: $0 SECONDS_EACH}

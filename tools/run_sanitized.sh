@@ -11,7 +11,8 @@ jobs=${JOBS:-$(nproc)}
 case ${1:-} in
   asan)
     ctest --test-dir build/asan --output-on-failure -j "$jobs"
-    # Python itself leaks by design; an exception thrown in the module needs libstdc++ to be loaded as early as libasan.
+    # Python itself leaks by design; an exception thrown in the module needs libstdc++ to be loaded
+    # as early as libasan.
     export ASAN_OPTIONS=detect_leaks=0 PYTHONPATH=$PWD/build/asan/python
     LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libstdc++.so)" \
       .venv/bin/python -m pytest -n "$jobs" tests/conformance

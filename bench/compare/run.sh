@@ -2,8 +2,9 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Makes an environment per peer below build/compare (once), then races them: bench/compare/race.py says how.
-# Arguments go to race.py (--help lists them): --parts starts,race,two,epochs, --peers dali,opencv, --rounds N, --data FOLDER.
+# Makes an environment per peer below build/compare (once), then races them: bench/compare/race.py
+# says how. Arguments go to race.py (--help lists them): --parts starts,race,two,epochs, --peers
+# dali,opencv, --rounds N, --data FOLDER.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 [ -x build/release/bench_limit ] || { echo "compare: 'make compare' builds what is needed first" >&2; exit 1; }

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The errors that end a call. Mirrored one to one in Python (stoker.errors). Messages name what was expected and what came.
+// The errors that end a call. Mirrored one to one in Python (stoker.errors). Messages name what was
+// expected and what came.
 #pragma once
 #include <cstdint>
 #include <stdexcept>
@@ -13,11 +14,13 @@ namespace stoker {
 struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
-// A wrong graph: an unknown operator or argument, a bad value, types that do not fit. Python: also a ValueError.
+// A wrong graph: an unknown operator or argument, a bad value, types that do not fit. Python: also
+// a ValueError.
 struct GraphError : Error {
   using Error::Error;
 };
-// A sample that cannot be delivered: damaged or missing bytes, a window outside the picture. Subject to `on_error`.
+// A sample that cannot be delivered: damaged or missing bytes, a window outside the picture.
+// Subject to `on_error`.
 struct SampleError : Error {
   explicit SampleError(const std::string& what, int64_t offset = -1)
       : Error(what), offset(offset) {}

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A short vector that lives inside its owner up to N elements and on the heap beyond. Not thread-safe.
+// A short vector that lives inside its owner up to N elements and on the heap beyond. Not
+// thread-safe.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -11,7 +12,8 @@
 
 namespace stoker {
 
-// Arguments such as mean, std or fill values: copied once a sample, so the usual few elements must cost no allocation.
+// Arguments such as mean, std or fill values: copied once a sample, so the usual few elements must
+// cost no allocation.
 template <class T, size_t N = 4>
 class Small {
   static_assert(std::is_trivially_copyable_v<T>);

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The words that everything else uses: element types, shapes, layouts, windows. Values; thread-safe as such.
+// The words that everything else uses: element types, shapes, layouts, windows. Values; thread-safe
+// as such.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -59,13 +60,15 @@ constexpr DType dtype_named(std::string_view name) {
   return DType::kNone;
 }
 
-// What full intensity is in pixels of a type: 1 for floats, else the largest value. Requires: not kNone.
+// What full intensity is in pixels of a type: 1 for floats, else the largest value. Requires: not
+// kNone.
 constexpr double full_intensity(DType t) {
   if (info(t).is_float || t == DType::kBool) return 1;
   return static_cast<double>(~uint64_t{0} >> (64 - 8 * size_of(t) + info(t).is_signed));
 }
 
-// Extents (or a position, or strides), outermost axis first. Trivially copyable, so that kernels take it by value.
+// Extents (or a position, or strides), outermost axis first. Trivially copyable, so that kernels
+// take it by value.
 struct Shape {
   int rank = 0;
   int64_t extent[kMaxRank] = {};
@@ -93,7 +96,8 @@ struct Shape {
       if (extent[i] != o.extent[i]) return false;
     return true;
   }
-  // No memory holds 2^40 elements; beyond, sizes in bytes would not fit into 64 bits. Unknown extents (-1) count as 1.
+  // No memory holds 2^40 elements; beyond, sizes in bytes would not fit into 64 bits. Unknown
+  // extents (-1) count as 1.
   bool is_possible() const {
     int64_t volume = 1;
     for (int i = 0; i < rank; ++i) {
@@ -106,7 +110,8 @@ struct Shape {
   std::string str() const;  // "(375, 500, 3)"; an extent of -1 prints as "?"
 };
 
-// The meaning of each axis: F frames, D H W space, C channels. At most kMaxRank letters; empty = unknown.
+// The meaning of each axis: F frames, D H W space, C channels. At most kMaxRank letters; empty =
+// unknown.
 struct Layout {
   char letters[kMaxRank + 2] = {};
 
@@ -152,7 +157,8 @@ struct Window {
   bool operator==(const Window& o) const { return begin == o.begin && end == o.end; }
 };
 
-// What is known of a sample (or of an edge, when the graph is checked: then an extent of -1 is not known yet).
+// What is known of a sample (or of an edge, when the graph is checked: then an extent of -1 is not
+// known yet).
 struct TensorType {
   DType dtype = DType::kUint8;
   Layout layout;
@@ -164,7 +170,8 @@ struct TensorType {
   std::string str() const;  // "uint8 HWC (375, 500, 3)"
 };
 
-// One frame of a sequence, and a sequence of such frames. Requires of the first: the layout begins with F.
+// One frame of a sequence, and a sequence of such frames. Requires of the first: the layout begins
+// with F.
 TensorType frame_type(TensorType sequence);
 TensorType sequence_type(const TensorType& frame, int64_t frames);
 

@@ -7,7 +7,8 @@
 
 namespace stoker {
 
-// The window that starts at `origin` of something of shape `full`. Strides are in bytes and may be negative.
+// The window that starts at `origin` of something of shape `full`. Strides are in bytes and may be
+// negative.
 struct View {
   void* data = nullptr;
   DType dtype = DType::kUint8;
@@ -37,7 +38,8 @@ struct View {
     return s;
   }
 
-  // Position `f` (in full coordinates) of the first axis, as a view of one axis less. Requires: it is covered.
+  // Position `f` (in full coordinates) of the first axis, as a view of one axis less. Requires: it
+  // is covered.
   View frame(int64_t f) const {
     View v = *this;
     v.data = static_cast<char*>(data) + (f - origin[0]) * strides[0];

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a pipeline hands out: the samples of one output. Immutable once published but for its bytes, which belong to the holder;
-// thread-safe as such.
+// What a pipeline hands out: the samples of one output. Immutable once published but for its bytes,
+// which belong to the holder; thread-safe as such.
 #pragma once
 #include <memory>
 #include <string>

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lending, on a simulated device: a test plays the consumer on a stream of its own, which is held up for as long as it likes.
+// Lending, on a simulated device: a test plays the consumer on a stream of its own, which is held
+// up for as long as it likes.
 #include "batch/export.h"
 
 #include <gtest/gtest.h>
@@ -64,7 +65,8 @@ TEST_F(Lending, WithoutALeaseTheConsumerReadsTooEarly) {
   EXPECT_TRUE(has(device_error([&] { read(*consumer_, got_); }), "no event orders this behind"));
 }
 
-// The device has not made the bytes yet when they are lent, and read() is enqueued: a wait of the host would never end.
+// The device has not made the bytes yet when they are lent, and read() is enqueued: a wait of the
+// host would never end.
 TEST_F(Lending, TheConsumersStreamWaitsForTheBatchAndTheHostForNothing) {
   std::promise<void> go;
   hold(*producer_, go);

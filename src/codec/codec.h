@@ -63,7 +63,8 @@ class ImageCodec {
   // any strides), with exactly those pixels that decoding all of the picture would give. Throws
   // SampleError with the byte offset (about) where the data is damaged; then `out` holds anything.
   // Only what the window needs is judged unless options.verify. Requires: out.full is the shape of
-  // decoded_type(), out.dtype its dtype; `row_room` bytes before and behind each row of `out` may be overwritten.
+  // decoded_type(), out.dtype its dtype; `row_room` bytes before and behind each row of `out` may
+  // be overwritten.
   virtual void decode(EncodedSpan bytes, const DecodeOptions& options, const View& out,
                       Arena& scratch, int64_t row_room = 0) const = 0;
 };

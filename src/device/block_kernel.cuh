@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Block programs as kernels. For .cu files: compiled by nvcc they run on a GPU too, else on simulated devices only.
+// Block programs as kernels. For .cu files: compiled by nvcc they run on a GPU too, else on
+// simulated devices only.
 #pragma once
 #include "device/device.h"
 
@@ -17,8 +18,8 @@ __global__ void __launch_bounds__(P::kMostThreads, P::kBlocks) block_kernel(cons
 }
 #endif
 
-// Stream::launch, on any device. Requires: at most P::kMostThreads threads a block. P::kBlocks of so
-// many are to have room in the registers of a multiprocessor.
+// Stream::launch, on any device. Requires: at most P::kMostThreads threads a block. P::kBlocks of
+// so many are to have room in the registers of a multiprocessor.
 template <class P>
 void launch_blocks(Stream& stream, const P& program, const Grid& grid, std::string_view name) {
   BlockProgram erased = erase(program);

@@ -7,12 +7,12 @@
 //
 // Note [Device errors]
 // What is wrong when it is asked for (a range outside an allocation, a grid that no device takes)
-// throws DeviceError there. What fails later, on the stream, is a DeviceError that names the work and
-// its stream. The next event recorded there knows of it, and so does what waits for that event:
+// throws DeviceError there. What fails later, on the stream, is a DeviceError that names the work
+// and its stream. The next event recorded there knows of it, and so does what waits for that event:
 // Event::synchronize throws it, however often and whoever else was told. Stream::synchronize and
-// Device::check throw what nobody was told yet. Copies and launches behind it, up to that event, are
-// not done; host calls are, and events still come, so nothing hangs. A GPU that fails mostly does so
-// for good: then everyone is told.
+// Device::check throw what nobody was told yet. Copies and launches behind it, up to that event,
+// are not done; host calls are, and events still come, so nothing hangs. A GPU that fails mostly
+// does so for good: then everyone is told.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -50,8 +50,8 @@ inline constexpr size_t kMaxShared = 227 << 10;
 // blocks too. Values that live from one phase to the next are in `shared` (aligned to 128 bytes,
 // undefined at first). It is not a private member: nvcc refuses those.
 //
-// erase() gives this. For a GPU `kernel` is needed too, which only nvcc can make: programs that are to
-// run there are launched with launch_blocks() of device/block_kernel.cuh, from .cu files.
+// erase() gives this. For a GPU `kernel` is needed too, which only nvcc can make: programs that are
+// to run there are launched with launch_blocks() of device/block_kernel.cuh, from .cu files.
 struct BlockProgram {
   const void* object;  // of the caller, during the call
   size_t bytes;
@@ -78,8 +78,8 @@ BlockProgram erase(const P& program) {
           }};
 }
 
-// A stream that others own, by the name that the runtime has for it: a cudaStream_t, or one of these;
-// for simulated devices what SimulatedDevice::foreign() says.
+// A stream that others own, by the name that the runtime has for it: a cudaStream_t, or one of
+// these; for simulated devices what SimulatedDevice::foreign() says.
 enum class ForeignStream : uintptr_t {
   kDefault = 1,  // the legacy default stream
   kPerThread = 2,  // the calling thread's default stream
@@ -203,7 +203,8 @@ struct DeviceBatch {
 // STOKER_SIMULATED_DEVICES=<count> or a call of use_simulated_devices() asks for them, and then no
 // others. Throws DeviceError when the variable is not a count.
 std::vector<Device*> devices();
-// Why there is no GPU among devices(), "" if there is one: what is missing, versions found and needed.
+// Why there is no GPU among devices(), "" if there is one: what is missing, versions found and
+// needed.
 std::string missing_gpu();
 // Throws DeviceError that says what is missing.
 Device& device(int index);

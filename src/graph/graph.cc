@@ -40,7 +40,8 @@ bool is_ignored(const OperatorType& type, const std::string& name) {
   return std::find(type.ignored.begin(), type.ignored.end(), name) != type.ignored.end();
 }
 
-// `seed=` of an operator that has no such argument of its own names its chance: equal seeds draw alike.
+// `seed=` of an operator that has no such argument of its own names its chance: equal seeds draw
+// alike.
 void take_seed(const OperatorType& type, Node& n) {
   auto it = n.arguments.find("seed");
   if (it == n.arguments.end() || type.argument("seed") >= 0) return;
@@ -81,7 +82,8 @@ void check_input_count(const OperatorType& type, const Node& n) {
   throw GraphError("takes " + expected + " input(s), got " + std::to_string(n.inputs.size()));
 }
 
-// An operator whose required arguments are computed per sample is made with any value in their place.
+// An operator whose required arguments are computed per sample is made with any value in their
+// place.
 Arguments constants_of(const OperatorType& type, const Node& n) {
   Arguments a = n.arguments;
   for (const ArgumentLink& link : n.links) {

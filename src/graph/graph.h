@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What to run: operator nodes and the edges between them. Every front builds this and the engine sees nothing else.
-// A Graph is a value; not thread-safe while it is being built.
+// What to run: operator nodes and the edges between them. Every front builds this and the engine
+// sees nothing else. A Graph is a value; not thread-safe while it is being built.
 #pragma once
 #include <memory>
 #include <optional>
@@ -54,18 +54,21 @@ class Graph {
   std::vector<Node> nodes;
   std::vector<Output> outputs;
 
-  // Checks names, completes defaults, name and key, appends. Throws GraphError. Inputs must exist already, so the nodes are
-  // always in topological order. `seed` or an explicit name makes the key.
+  // Checks names, completes defaults, name and key, appends. Throws GraphError. Inputs must exist
+  // already, so the nodes are always in topological order. `seed` or an explicit name makes the
+  // key.
   int add(Node node);
   // How many outputs a node has.
   int output_count(int node) const;
 };
 
 // Note [Values for the CPU]
-// Arguments and inputs that are values (Port::is_value) are needed on the CPU, before shapes are known. A node with device="gpu" may
-// give them all the same: its CPU half makes the value there, with what it is made of, so nothing waits for the device. Draws,
-// constants, copies and integer casts have the same bits on both sides; other arithmetic agrees as tests/conformance/test_gpu.py
-// says. Pictures that a device's decoder makes have no such form: they are copied to the host (run/plan/plan.h, Note [Rounds]).
+// Arguments and inputs that are values (Port::is_value) are needed on the CPU, before shapes are
+// known. A node with device="gpu" may give them all the same: its CPU half makes the value there,
+// with what it is made of, so nothing waits for the device. Draws, constants, copies and integer
+// casts have the same bits on both sides; other arithmetic agrees as tests/conformance/test_gpu.py
+// says. Pictures that a device's decoder makes have no such form: they are copied to the host
+// (run/plan/plan.h, Note [Rounds]).
 
 // A node that became an operator, with the types of its edges. Immutable.
 struct CheckedNode {
@@ -85,8 +88,9 @@ std::vector<CheckedNode> check(const Graph& graph);
 // "crop 'crop_0' (train.py:12)"
 std::string node_in_words(const Node& node);
 
-// The saved form: versioned JSON with every argument. load_graph runs no code, takes every version ever written, and throws
-// GraphError on anything else. `options` is the pipeline's own part, JSON text kept as it is.
+// The saved form: versioned JSON with every argument. load_graph runs no code, takes every version
+// ever written, and throws GraphError on anything else. `options` is the pipeline's own part, JSON
+// text kept as it is.
 std::string save_graph(const Graph& graph, const std::string& options);
 Graph load_graph(const std::string& text, std::string& options);
 

@@ -7,7 +7,8 @@
 namespace stoker {
 namespace {
 
-// constant image -> crop with a drawn position -> normalise, the second output from the first's middle.
+// constant image -> crop with a drawn position -> normalise, the second output from the first's
+// middle.
 Graph example() {
   Graph g;
   const int image = g.add({.op = "constant",

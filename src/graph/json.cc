@@ -1,7 +1,6 @@
-// SPDX-FileCopyrightText: The Stoker authors
-// SPDX-License-Identifier: Apache-2.0
-// The saved form of a graph. Note [Saved graphs]: format 1; every argument and operator version is written, so a file says what
-// it does without this library's defaults; loading checks everything and runs no code.
+// SPDX-FileCopyrightText: The Stoker authors SPDX-License-Identifier: Apache-2.0 The saved form of
+// a graph. Note [Saved graphs]: format 1; every argument and operator version is written, so a file
+// says what it does without this library's defaults; loading checks everything and runs no code.
 #include <cmath>
 #include <nlohmann/json.hpp>
 

@@ -55,10 +55,12 @@ class ByteBuffer {
 // Buffers to be used again. Thread-safe.
 class BytePool {
  public:
-  // Keeps at most `keep` bytes of unused buffers: the oldest go first, so that sizes follow what is read.
+  // Keeps at most `keep` bytes of unused buffers: the oldest go first, so that sizes follow what is
+  // read.
   explicit BytePool(size_t keep) : keep_(keep) {}
-  // An empty buffer: one with room for `bytes` where there is one that is not much larger. A much larger one would stay so for
-  // good, and what is read ahead is bounded by the bytes in buffers, not by their room.
+  // An empty buffer: one with room for `bytes` where there is one that is not much larger. A much
+  // larger one would stay so for good, and what is read ahead is bounded by the bytes in buffers,
+  // not by their room.
   ByteBuffer get(size_t bytes);
   void put(ByteBuffer buffer);
   size_t unused() const;  // bytes of unused buffers

@@ -39,17 +39,17 @@ void Fetcher::stop() {
   for (std::thread& t : threads_) t.join();
 }
 
-Fetcher::Source Fetcher::open(Extent extent) const {
-  Source s{std::move(extent.file), extent.offset, extent.length};
+Fetcher::OpenExtent Fetcher::open(Extent extent) const {
+  OpenExtent s{std::move(extent.file), extent.offset, extent.length};
   if (!s.file) s.file = std::make_shared<const File>(std::move(extent.path));
   s.size = static_cast<size_t>(s.length >= 0 ? s.length
                                              : std::max<int64_t>(s.file->size() - s.offset, 0));
   return s;
 }
 
-Bytes Fetcher::read(const Source& source) const {
-  Bytes bytes(pool_->get(source.size), pool_);
-  source.file->read(bytes.buffer(), source.offset, source.length);
+Bytes Fetcher::read(const OpenExtent& extent) const {
+  Bytes bytes(pool_->get(extent.size), pool_);
+  extent.file->read(bytes.buffer(), extent.offset, extent.length);
   return bytes;
 }
 
@@ -59,30 +59,30 @@ void Fetcher::schedule(int64_t end) {
   room_.notify_one();
 }
 
-std::optional<Bytes> Fetcher::take(int64_t seq) {
+std::optional<Bytes> Fetcher::take(int64_t turn) {
   Lock lock(mutex_);
   bool waited = false;
-  auto at = entries_.find(seq);
+  auto at = entries_.find(turn);
   while (at != entries_.end() && at->second.state == State::kReading) {
     stats_.waits += !std::exchange(waited, true);
     done_.wait(lock);
-    at = entries_.find(seq);
+    at = entries_.find(turn);
   }
   if (at == entries_.end()) {
-    if (seq < next_) return std::nullopt;
-    mark_gone(seq);
+    if (turn < next_) return std::nullopt;
+    mark_gone(turn);
     ++stats_.on_the_spot;
     lock.unlock();
-    return read(open(locate_(seq)));
+    return read(open(locate_(turn)));
   }
   if (at->second.state == State::kGone) return std::nullopt;
   Entry entry = std::move(at->second);
-  erase(seq);
+  erase(turn);
   const bool on_the_spot = entry.state == State::kParked;
   stats_.on_the_spot += on_the_spot;
   lock.unlock();
   if (entry.error) std::rethrow_exception(std::move(entry.error));
-  return on_the_spot ? read(entry.source) : std::move(entry.bytes);
+  return on_the_spot ? read(entry.extent) : std::move(entry.bytes);
 }
 
 Fetcher::Stats Fetcher::stats() const {
@@ -106,15 +106,15 @@ void Fetcher::release(size_t bytes) {
   room_.notify_one();
 }
 
-void Fetcher::erase(int64_t seq) {
-  const auto at = entries_.find(seq);
+void Fetcher::erase(int64_t turn) {
+  const auto at = entries_.find(turn);
   release(at->second.cost);
-  parked_.erase(seq);
+  parked_.erase(turn);
   entries_.erase(at);
 }
 
-void Fetcher::mark_gone(int64_t seq) {
-  entries_[seq].state = State::kGone;
+void Fetcher::mark_gone(int64_t turn) {
+  entries_[turn].state = State::kGone;
   pass_gone();
 }
 
@@ -144,23 +144,23 @@ void Fetcher::work() try {
 bool Fetcher::work_waits() const {
   if (is_full_) return false;
   if (parked_.empty()) return next_ < end_ && stats_.held + kEntryCost <= window_;
-  return stats_.held + entries_.at(*parked_.begin()).source.size <= window_;
+  return stats_.held + entries_.at(*parked_.begin()).extent.size <= window_;
 }
 
 // The first of those that wait for room, else the next of the order.
 bool Fetcher::pick(Job& job) {
   if (!work_waits()) return false;
   if (!parked_.empty()) {
-    job.seq = *parked_.begin();
+    job.turn = *parked_.begin();
     parked_.erase(parked_.begin());
-    Entry& entry = entries_.at(job.seq);
+    Entry& entry = entries_.at(job.turn);
     entry.state = State::kReading;
     job.cost = entry.cost;
-    job.source = std::move(entry.source);
+    job.extent = std::move(entry.extent);
     return true;
   }
   entries_.emplace(next_, Entry{});
-  job.seq = next_++;
+  job.turn = next_++;
   pass_gone();
   job.cost = kEntryCost;
   hold(job.cost);
@@ -172,38 +172,38 @@ void Fetcher::run(Job& job, Lock& lock) {
   std::exception_ptr error;
   lock.unlock();
   try {
-    if (!job.source.file) job.source = open(locate_(job.seq));
+    if (!job.extent.file) job.extent = open(locate_(job.turn));
     lock.lock();
     if (!take_room(job)) return;
     lock.unlock();
-    bytes = read(job.source);
+    bytes = read(job.extent);
   } catch (...) {
     error = std::current_exception();
   }
   if (lock.owns_lock()) lock.unlock();
-  job.source = {};  // closes the file outside of the lock
+  job.extent = {};  // closes the file outside of the lock
   lock.lock();
   finish(job, std::move(bytes), std::move(error));
 }
 
 // Takes room for a job's bytes, or parks it. Whether to go on.
 bool Fetcher::take_room(Job& job) {
-  if (stats_.held + job.source.size <= window_) {
-    hold(job.source.size);
-    job.cost += job.source.size;
+  if (stats_.held + job.extent.size <= window_) {
+    hold(job.extent.size);
+    job.cost += job.extent.size;
     return true;
   }
-  parked_.insert(job.seq);
-  Entry& entry = entries_.at(job.seq);
+  parked_.insert(job.turn);
+  Entry& entry = entries_.at(job.turn);
   entry.state = State::kParked;
   entry.cost = job.cost;
-  entry.source = std::move(job.source);
+  entry.extent = std::move(job.extent);
   done_.notify_all();
   return false;
 }
 
 void Fetcher::finish(const Job& job, Bytes bytes, std::exception_ptr error) {
-  Entry& entry = entries_.at(job.seq);
+  Entry& entry = entries_.at(job.turn);
   release(job.cost);
   entry.cost = kEntryCost + bytes.size();
   hold(entry.cost);

@@ -26,17 +26,17 @@ namespace stoker::io {
 // lock is held while reading. Thread-safe.
 //
 // Note [The window]
-// A sample counts with its bytes and kEntryCost from the moment its size is known until it is taken,
-// so the sum never exceeds the window (but for a file that grows while it is read). A
-// thread parks a sample that does not fit, its file open, and begins no other before it: once there
-// is room it is read, or take() reads it, as it must one larger than the window. Threads that found
+// A sample counts with its bytes and kEntryCost from the moment its size is known until it is
+// taken, so the sum never exceeds the window (but for a file that grows while it is read). A thread
+// parks a sample that does not fit, its file open, and begins no other before it: once there is
+// room it is read, or take() reads it, as it must one larger than the window. Threads that found
 // the window full sleep until a quarter of it is free: waking one for every sample that is taken
 // would cost more than many a read.
 class Fetcher {
  public:
-  // Where sample `seq` is; called without locks from any thread, so thread-safe. What it throws
+  // Where sample `turn` is; called without locks from any thread, so thread-safe. What it throws
   // take() throws.
-  using Locate = std::function<Extent(int64_t seq)>;
+  using Locate = std::function<Extent(int64_t turn)>;
   // What a sample costs besides its bytes; keeps empty or unreadable files from being read ahead
   // without end.
   static constexpr size_t kEntryCost = 4096;
@@ -60,14 +60,14 @@ class Fetcher {
   // Numbers below `end` may be read ahead from now on; each must be taken some time.
   // Never goes back.
   void schedule(int64_t end);
-  // The bytes of sample `seq`, with kReadPadding zeros behind them; scheduled or not, in any order.
-  // Nothing when it was taken before. Throws what reading threw (SampleError, BudgetError).
-  std::optional<Bytes> take(int64_t seq);
+  // The bytes of sample `turn`, with kReadPadding zeros behind them; scheduled or not, in any
+  // order. Nothing when it was taken before. Throws what reading threw (SampleError, BudgetError).
+  std::optional<Bytes> take(int64_t turn);
   Stats stats() const;
 
  private:
   // An open file and the part of it that is wanted.
-  struct Source {
+  struct OpenExtent {
     std::shared_ptr<const File> file;
     int64_t offset = 0, length = -1;
     size_t size = 0;
@@ -82,20 +82,20 @@ class Fetcher {
   struct Entry {
     State state = State::kReading;
     size_t cost = 0;
-    Source source;
+    OpenExtent extent;
     Bytes bytes;
     std::exception_ptr error;
   };
   // What a thread is at. `cost` is in held_ already.
   struct Job {
-    int64_t seq;
+    int64_t turn;
     size_t cost = 0;
-    Source source;
+    OpenExtent extent;
   };
   using Lock = std::unique_lock<std::mutex>;
 
-  Source open(Extent extent) const;
-  Bytes read(const Source& source) const;
+  OpenExtent open(Extent extent) const;
+  Bytes read(const OpenExtent& extent) const;
 
   void work();
   bool pick(Job& job);
@@ -105,8 +105,8 @@ class Fetcher {
   void finish(const Job& job, Bytes bytes, std::exception_ptr error);
   void hold(size_t bytes);
   void release(size_t bytes);
-  void erase(int64_t seq);
-  void mark_gone(int64_t seq);
+  void erase(int64_t turn);
+  void mark_gone(int64_t turn);
   void pass_gone();
   void stop();
 

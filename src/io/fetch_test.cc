@@ -72,17 +72,18 @@ class FetchTest : public testing::Test {
   }
   // The files again and again.
   Fetcher::Locate locate() const {
-    return [this](int64_t seq) { return Extent{path(seq % kFiles), 0, -1, nullptr}; };
+    return [this](int64_t turn) { return Extent{path(turn % kFiles), 0, -1, nullptr}; };
   }
-  static void expect_content(const Bytes& b, int64_t seq) {
-    ASSERT_EQ(b.size(), size_of(seq % kFiles));
-    EXPECT_EQ(std::string(reinterpret_cast<const char*>(b.data()), b.size()), content(seq % kFiles))
-        << seq;
+  static void expect_content(const Bytes& b, int64_t turn) {
+    ASSERT_EQ(b.size(), size_of(turn % kFiles));
+    EXPECT_EQ(std::string(reinterpret_cast<const char*>(b.data()), b.size()),
+              content(turn % kFiles))
+        << turn;
     for (size_t i = 0; i < kReadPadding; ++i) ASSERT_EQ(b.data()[b.size() + i], std::byte{0});
   }
-  static std::string error_of(Fetcher& f, int64_t seq) {
+  static std::string error_of(Fetcher& f, int64_t turn) {
     try {
-      (void)f.take(seq);
+      (void)f.take(turn);
     } catch (const Error& e) {
       return e.what();
     }
@@ -103,7 +104,7 @@ TEST_F(FetchTest, GivesEverySampleItsBytes) {
     for (size_t window : {size_t{0}, size_t{9000}, size_t{40000}, size_t{10000000}}) {
       Fetcher f(threads, window, locate());
       f.schedule(200);
-      for (int64_t seq = 0; seq < 220; ++seq) expect_content(*f.take(seq), seq);
+      for (int64_t turn = 0; turn < 220; ++turn) expect_content(*f.take(turn), turn);
       EXPECT_LE(f.stats().high_water, window);
       EXPECT_EQ(f.stats().held, 0u);
       EXPECT_EQ(f.stats().ahead + f.stats().on_the_spot, 220);
@@ -117,7 +118,7 @@ TEST_F(FetchTest, ReadsAheadAsFarAsTheWindowHolds) {
   const auto full = [&] { return f.stats().held > kWindow - kLargest - Fetcher::kEntryCost; };
   wait_until(full);
   const int64_t before = f.stats().ahead;
-  for (int64_t seq = 0; seq < 4; ++seq) expect_content(*f.take(seq), seq);
+  for (int64_t turn = 0; turn < 4; ++turn) expect_content(*f.take(turn), turn);
   wait_until([&] { return f.stats().ahead > before; });
   wait_until(full);
   EXPECT_LE(f.stats().high_water, kWindow);
@@ -130,7 +131,7 @@ TEST_F(FetchTest, ReadsNothingThatIsNotScheduled) {
   expect_content(*f.take(3), 3);
   f.schedule(5);
   wait_until([&] { return f.stats().ahead == 4; });
-  for (int64_t seq : {0, 1, 2, 4}) expect_content(*f.take(seq), seq);
+  for (int64_t turn : {0, 1, 2, 4}) expect_content(*f.take(turn), turn);
   EXPECT_EQ(f.stats().on_the_spot, 1);
 }
 
@@ -166,7 +167,7 @@ TEST_F(FetchTest, TakingWhatIsBeingReadWaitsForIt) {
   f.schedule(6);
   slow.gate.wait_for_arrivals(1);
   auto taken = std::async(std::launch::async, [&] { return f.take(2); });
-  for (int64_t seq : {0, 1, 3, 4, 5}) expect_content(*f.take(seq), seq);
+  for (int64_t turn : {0, 1, 3, 4, 5}) expect_content(*f.take(turn), turn);
   wait_until([&] { return f.stats().waits >= 1; });
   slow.gate.open();
   expect_content(*taken.get(), 2);
@@ -176,9 +177,9 @@ TEST_F(FetchTest, FilesLargerThanTheWindowAreTaken) {
   std::ofstream(path(2), std::ios::binary) << std::string(100000, 'x');
   Fetcher f(2, 30000, locate());
   f.schedule(20);
-  for (int64_t seq = 0; seq < 20; ++seq) {
-    const Bytes b = *f.take(seq);
-    EXPECT_EQ(b.size(), seq == 2 ? 100000u : size_of(seq));
+  for (int64_t turn = 0; turn < 20; ++turn) {
+    const Bytes b = *f.take(turn);
+    EXPECT_EQ(b.size(), turn == 2 ? 100000u : size_of(turn));
   }
   EXPECT_LE(f.stats().high_water, 30000u);
   EXPECT_GE(f.stats().on_the_spot, 1);
@@ -190,18 +191,18 @@ TEST_F(FetchTest, ErrorsWaitForTheirSample) {
   Fetcher f(2, 1 << 20, locate());
   f.schedule(10);
   wait_until([&] { return f.stats().ahead == 10; });
-  for (int64_t seq = 0; seq < 15; ++seq) {
-    if (seq == 3 || seq == 12)
-      EXPECT_EQ(error_of(f, seq), "cannot open '" + path(seq) + "': No such file or directory");
-    else expect_content(*f.take(seq), seq);
+  for (int64_t turn = 0; turn < 15; ++turn) {
+    if (turn == 3 || turn == 12)
+      EXPECT_EQ(error_of(f, turn), "cannot open '" + path(turn) + "': No such file or directory");
+    else expect_content(*f.take(turn), turn);
   }
   EXPECT_EQ(f.stats().held, 0u);
 }
 
 TEST_F(FetchTest, WhatLocateThrowsIsThrown) {
-  Fetcher f(1, 1 << 20, [&](int64_t seq) -> Extent {
-    if (seq % 2) throw SampleError("no place for " + std::to_string(seq));
-    return {path(seq), 0, -1, nullptr};
+  Fetcher f(1, 1 << 20, [&](int64_t turn) -> Extent {
+    if (turn % 2) throw SampleError("no place for " + std::to_string(turn));
+    return {path(turn), 0, -1, nullptr};
   });
   f.schedule(2);
   wait_until([&] { return f.stats().ahead == 2; });
@@ -217,18 +218,18 @@ TEST_F(FetchTest, EmptyFilesAreNotReadAheadWithoutEnd) {
   f.schedule(INT64_MAX);
   wait_until([&] { return f.stats().ahead == 10; });
   EXPECT_EQ(f.stats().held, 10 * Fetcher::kEntryCost);
-  for (int64_t seq = 0; seq < 3; ++seq) EXPECT_EQ(f.take(seq)->size(), 0u);
+  for (int64_t turn = 0; turn < 3; ++turn) EXPECT_EQ(f.take(turn)->size(), 0u);
   wait_until([&] { return f.stats().ahead == 13; });  // a quarter was free
 }
 
 TEST_F(FetchTest, PartsOfOpenFiles) {
   const auto file = std::make_shared<const File>(path(7));
-  Fetcher f(2, 1 << 20, [&](int64_t seq) { return Extent{"", seq * 10, 10, file}; });
+  Fetcher f(2, 1 << 20, [&](int64_t turn) { return Extent{"", turn * 10, 10, file}; });
   f.schedule(20);
-  for (int64_t seq = 0; seq < 30; ++seq) {
-    const Bytes b = *f.take(seq);
+  for (int64_t turn = 0; turn < 30; ++turn) {
+    const Bytes b = *f.take(turn);
     EXPECT_EQ(std::string(reinterpret_cast<const char*>(b.data()), b.size()),
-              content(7).substr(static_cast<size_t>(seq) * 10, 10));
+              content(7).substr(static_cast<size_t>(turn) * 10, 10));
   }
   EXPECT_NE(error_of(f, 1000).find("it ends after 0 of 10 bytes"), std::string::npos);
 }
@@ -237,11 +238,11 @@ TEST_F(FetchTest, EachSampleOnce) {
   Fetcher f(1, 1 << 20, locate());
   f.schedule(4);
   wait_until([&] { return f.stats().ahead == 4; });
-  for (int64_t seq : {1, 6}) {
-    EXPECT_TRUE(f.take(seq));
-    EXPECT_FALSE(f.take(seq));
+  for (int64_t turn : {1, 6}) {
+    EXPECT_TRUE(f.take(turn));
+    EXPECT_FALSE(f.take(turn));
   }
-  for (int64_t seq : {0, 2, 3, 4, 5, 7, 8, 9}) expect_content(*f.take(seq), seq);
+  for (int64_t turn : {0, 2, 3, 4, 5, 7, 8, 9}) expect_content(*f.take(turn), turn);
   EXPECT_EQ(f.stats().held, 0u);
 }
 
@@ -274,7 +275,7 @@ TEST_F(FetchTest, BytesOutliveTheFetcher) {
 TEST_F(FetchTest, BuffersGoRound) {
   Fetcher f(1, 1 << 20, locate());
   std::set<const std::byte*> where;
-  for (int64_t seq = 0; seq < 300; ++seq) where.insert(f.take(seq)->data());
+  for (int64_t turn = 0; turn < 300; ++turn) where.insert(f.take(turn)->data());
   EXPECT_LT(where.size(), 20u);
   EXPECT_GT(f.stats().unused, 0u);
 }
@@ -301,12 +302,12 @@ TEST_F(FetchTest, ManyThreadsUnderFaults) {
   const auto taker = [&] {
     for (int64_t n = next++; n < kSamples; n = next++) {
       f.schedule(n + 30);
-      const int64_t seq = n ^ 3;  // not quite in order
+      const int64_t turn = n ^ 3;  // not quite in order
       try {
-        const Bytes b = *f.take(seq);
+        const Bytes b = *f.take(turn);
         bytes += static_cast<int64_t>(b.size());
-        if (b.data()[b.size() - 1] != static_cast<std::byte>(content(seq % kFiles).back()))
-          ADD_FAILURE() << seq;
+        if (b.data()[b.size() - 1] != static_cast<std::byte>(content(turn % kFiles).back()))
+          ADD_FAILURE() << turn;
       } catch (const SampleError&) {
         ++failed;
       }
@@ -316,8 +317,8 @@ TEST_F(FetchTest, ManyThreadsUnderFaults) {
   for (int i = 0; i < 4; ++i) takers.emplace_back(taker);
   for (std::thread& t : takers) t.join();
   int64_t want_bytes = 0, want_failed = 0;
-  for (int64_t seq = 0; seq < kSamples; ++seq) {
-    const int64_t file = seq % kFiles;
+  for (int64_t turn = 0; turn < kSamples; ++turn) {
+    const int64_t file = turn % kFiles;
     if (file == 13 || file == 17) ++want_failed;
     else want_bytes += static_cast<int64_t>(size_of(file));
   }

@@ -197,7 +197,8 @@ void FileList::Builder::parse(std::string_view text, const std::string& shown) {
   require_files(shown);
 }
 
-// Parses the whole lines of a text, at its end also what stands behind the last of them. How many bytes that were.
+// Parses the whole lines of a text, at its end also what stands behind the last of them. How many
+// bytes that were.
 size_t FileList::Builder::parse_lines(std::string_view text, bool is_end,
                                       const std::string& shown) {
   size_t at = 0;

@@ -47,7 +47,8 @@ class FileList {
   std::string path(int64_t i) const;
   const std::string& root() const { return root_; }
   size_t bytes() const;  // memory held
-  // A hash of all names and labels. Of a file's folders those below the root count, so that the set may move.
+  // A hash of all names and labels. Of a file's folders those below the root count, so that the set
+  // may move.
   uint64_t fingerprint() const;
 
  private:

@@ -90,7 +90,7 @@ int64_t Order::start(int64_t cursor) const {
   return spec_.end == End::kDrop && s.left() < stride() ? cursor + s.left() : cursor;
 }
 
-Place Order::resolve(int64_t epoch, int64_t offset) const {
+SampleRef Order::resolve(int64_t epoch, int64_t offset) const {
   const Segment s = segment_of(epoch);
   const bool repeat = offset >= s.size;
   if (repeat) offset = s.size - 1;
@@ -102,7 +102,7 @@ Place Order::resolve(int64_t epoch, int64_t offset) const {
   return {epoch, s.begin + offset, s.begin + index, repeat};
 }
 
-Place Order::at(int64_t cursor, int64_t i) const {
+SampleRef Order::at(int64_t cursor, int64_t i) const {
   const int64_t ahead = (contiguous() ? 0 : spec_.shard_id * spec_.batch_size) + i;
   if (spec_.end == End::kContinue) {
     const Spot s = spot(cursor + ahead);

@@ -42,11 +42,11 @@ struct OrderSpec {
 
 // One sample's turn. Chance is keyed by (epoch, position), which is unique over all shards; a
 // repeat (padding) carries the position of the sample that it repeats.
-struct Place {
+struct SampleRef {
   int64_t epoch, position, index;
   bool repeat;
 
-  bool operator==(const Place&) const = default;
+  bool operator==(const SampleRef&) const = default;
 };
 
 // Immutable; thread-safe. A cursor is 0 at the start, or anything that next() gave to an Order of
@@ -61,7 +61,7 @@ class Order {
 
   // The i-th sample of this shard's batch in the step at `cursor`. Requires: 0 <= i <
   // batch_size.
-  Place at(int64_t cursor, int64_t i) const;
+  SampleRef at(int64_t cursor, int64_t i) const;
   // The cursor of the step after.
   int64_t next(int64_t cursor) const;
   // The epoch in which the step at `cursor` starts.
@@ -91,7 +91,7 @@ class Order {
   Spot spot(int64_t cursor) const;
   Spot cyclic_spot(int64_t cursor) const;
   int64_t start(int64_t cursor) const;
-  Place resolve(int64_t epoch, int64_t offset) const;
+  SampleRef resolve(int64_t epoch, int64_t offset) const;
 
   OrderSpec spec_;
 };

@@ -34,8 +34,8 @@ Order shard_of(OrderSpec s, int shard) {
   s.shard_id = shard;
   return Order(s);
 }
-std::vector<Place> step(const Order& o, int64_t cursor) {
-  std::vector<Place> places;
+std::vector<SampleRef> step(const Order& o, int64_t cursor) {
+  std::vector<SampleRef> places;
   for (int64_t i = 0; i < o.spec().batch_size; ++i) places.push_back(o.at(cursor, i));
   return places;
 }
@@ -46,18 +46,18 @@ std::vector<Indices> batches(const OrderSpec& s, int shard, int steps) {
   int64_t cursor = 0;
   for (int n = 0; n < steps; ++n, cursor = o.next(cursor)) {
     all.emplace_back();
-    for (const Place& p : step(o, cursor)) all.back().push_back(p.index + 1);
+    for (const SampleRef& p : step(o, cursor)) all.back().push_back(p.index + 1);
   }
   return all;
 }
 // Every step of every shard while the epoch of shard 0 is below `epochs`: what the whole job reads,
 // in order.
-std::vector<Place> job(const OrderSpec& s, int64_t& cursor, int64_t epochs) {
-  std::vector<Place> all;
+std::vector<SampleRef> job(const OrderSpec& s, int64_t& cursor, int64_t epochs) {
+  std::vector<SampleRef> all;
   const Order first = shard_of(s, 0);
   while (first.epoch_of(cursor) < epochs) {
     for (int shard = 0; shard < s.num_shards; ++shard)
-      for (const Place& p : step(shard_of(s, shard), cursor)) all.push_back(p);
+      for (const SampleRef& p : step(shard_of(s, shard), cursor)) all.push_back(p);
     cursor = first.next(cursor);
   }
   return all;
@@ -79,7 +79,7 @@ struct Ledger {
   std::map<std::pair<int64_t, int64_t>, int64_t> index_at;
   std::map<int64_t, std::multiset<int64_t>> read;  // epoch -> indices
 
-  void add(const Place& p) {
+  void add(const SampleRef& p) {
     if (p.repeat) return;
     EXPECT_TRUE(index_at.emplace(std::pair(p.epoch, p.position), p.index).second)
         << "epoch " << p.epoch << " position " << p.position << " came twice";
@@ -96,7 +96,7 @@ TEST(Order, DealingContinueReadsEverySampleOnceAnEpoch) {
   for_small_cases([](int64_t n, int shards, int64_t batch) {
     Ledger ledger;
     int64_t cursor = 0;
-    for (const Place& p : job(spec(n, batch, shards), cursor, 4)) {
+    for (const SampleRef& p : job(spec(n, batch, shards), cursor, 4)) {
       EXPECT_FALSE(p.repeat);
       ledger.add(p);
     }
@@ -108,13 +108,13 @@ TEST(Order, DealingPadReadsEverySampleOnceAndRepeatsTheLast) {
   for_small_cases([](int64_t n, int shards, int64_t batch) {
     Ledger ledger;
     int64_t cursor = 0;
-    const std::vector<Place> places = job(spec(n, batch, shards, End::kPad), cursor, 3);
+    const std::vector<SampleRef> places = job(spec(n, batch, shards, End::kPad), cursor, 3);
     const int64_t stride = batch * shards, steps = (n + stride - 1) / stride;
     EXPECT_EQ(cursor, 3 * n);
     EXPECT_EQ(places.size(), static_cast<size_t>(3 * steps * stride));
-    for (const Place& p : places) ledger.add(p);
+    for (const SampleRef& p : places) ledger.add(p);
     for (int64_t e = 0; e < 3; ++e) ledger.expect_whole(e, n);
-    for (const Place& p : places)
+    for (const SampleRef& p : places)
       if (p.repeat) {
         EXPECT_EQ(p.position, n - 1);
         EXPECT_EQ(p.index, (ledger.index_at[{p.epoch, n - 1}]));
@@ -132,7 +132,7 @@ TEST(Order, DealingDropReadsWholeStepsOnly) {
     }
     Ledger ledger;
     int64_t cursor = 0;
-    for (const Place& p : job(s, cursor, 3)) {
+    for (const SampleRef& p : job(s, cursor, 3)) {
       EXPECT_FALSE(p.repeat);
       ledger.add(p);
     }
@@ -156,10 +156,10 @@ TEST(Order, DealingIsElastic) {
         for (int64_t cursor = 0; cursor < 2 * n; cursor = first.next(cursor)) {
           Ledger ledger = started;
           int64_t resumed = cursor;
-          for (const Place& p : job(after, resumed, 4)) ledger.add(p);
+          for (const SampleRef& p : job(after, resumed, 4)) ledger.add(p);
           for (int64_t e = 0; end != End::kDrop && e < 4; ++e) ledger.expect_whole(e, n);
           for (int shard = 0; shard < 2; ++shard)
-            for (const Place& p : step(shard_of(before, shard), cursor)) started.add(p);
+            for (const SampleRef& p : step(shard_of(before, shard), cursor)) started.add(p);
         }
       });
 }
@@ -284,7 +284,7 @@ TEST(Order, ContiguousShardsReadEverySampleOnceAnEpoch) {
             const Order o = shard_of(s, shard);
             EXPECT_EQ(o.contiguous(), shards > 1);
             for (int64_t cursor = 0; o.epoch_of(cursor) < 4; cursor = o.next(cursor))
-              for (const Place& p : step(o, cursor)) {
+              for (const SampleRef& p : step(o, cursor)) {
                 ledger.add(p);
                 if (!shuffle) {
                   EXPECT_EQ(p.position, p.index);
@@ -310,7 +310,7 @@ TEST(Order, ContiguousShardsStayInStep) {
             EXPECT_EQ(o.epoch_of(cursor), s / steps);
             EXPECT_EQ(o.steps_left(cursor), steps - s % steps);
             const int64_t owner = stick ? shard : (shard + s / steps) % shards;
-            for (const Place& p : step(o, cursor)) {
+            for (const SampleRef& p : step(o, cursor)) {
               EXPECT_GE(p.position, owner * n / shards);
               EXPECT_LT(p.position, (owner + 1) * n / shards);
               if (p.repeat) {
@@ -334,13 +334,13 @@ TEST(Order, ContiguousShardsAreElasticInBatchSize) {
           for (int64_t cursor = 0; twos.epoch_of(cursor) < 3; cursor = twos.next(cursor)) {
             Ledger ledger = started;
             for (int64_t c = cursor; threes.epoch_of(c) < 4; c = threes.next(c))
-              for (const Place& p : step(threes, c)) ledger.add(p);
+              for (const SampleRef& p : step(threes, c)) ledger.add(p);
             for (int64_t e = 0; e < 4; ++e) {
               const int64_t owner = stick ? shard : (shard + e) % 2;
               EXPECT_EQ(ledger.read[e].size(),
                         static_cast<size_t>((owner + 1) * n / 2 - owner * n / 2));
             }
-            for (const Place& p : step(twos, cursor)) started.add(p);
+            for (const SampleRef& p : step(twos, cursor)) started.add(p);
           }
         }
 }
@@ -350,7 +350,7 @@ TEST(Order, ShuffleIsKeyedByKeyAndEpoch) {
     OrderSpec s = spec(50, 50, 1);
     s.key = key;
     Indices all;
-    for (const Place& p : step(Order(s), 50 * e)) all.push_back(p.index);
+    for (const SampleRef& p : step(Order(s), 50 * e)) all.push_back(p.index);
     return all;
   };
   EXPECT_EQ(epoch(1, 0), epoch(1, 0));
@@ -362,7 +362,7 @@ TEST(Order, StickingShardsShuffleDifferentlyInEveryEpochAndShard) {
   const auto offsets = [](int shard, int64_t e) {
     const Order o = shard_of(spec(80, 40, 2, End::kContinue, true, true), shard);
     Indices all;
-    for (const Place& p : step(o, 40 * e)) all.push_back(p.index - 40 * shard);
+    for (const SampleRef& p : step(o, 40 * e)) all.push_back(p.index - 40 * shard);
     return all;
   };
   EXPECT_NE(offsets(0, 0), offsets(1, 0));
@@ -380,7 +380,7 @@ TEST(Order, GoldenOrder) {
 TEST(Order, HugeSetsWork) {
   const Order o = shard_of(spec(Order::kMaxSize, 1000, 1 << 20, End::kPad), 12345);
   const int64_t cursor = (int64_t{3} << 40) + 77;
-  const Place p = o.at(cursor, 999);
+  const SampleRef p = o.at(cursor, 999);
   EXPECT_EQ(p.epoch, 3);
   EXPECT_EQ(p.position, 77 + 12345 * 1000 + 999);
   EXPECT_TRUE(p.index >= 0 && p.index < Order::kMaxSize);

@@ -10,8 +10,8 @@
 // registers. So fused equals separate byte for byte. Arithmetic is float32 (float64 when the input
 // or the result is float64 or a 32- or 64-bit integer), one operation after the other, never
 // contracted; float to integer rounds half to even and saturates, NaN becomes 0. Resample on uint8
-// with a uint8 result is integer arithmetic (kernels/resample/taps.h), so it is the same on every CPU and
-// device.
+// with a uint8 result is integer arithmetic (kernels/resample/taps.h), so it is the same on every
+// CPU and device.
 #pragma once
 #include <span>
 #include <variant>

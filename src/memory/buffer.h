@@ -8,8 +8,8 @@
 
 namespace stoker {
 
-// A block of a pool (HostPool, or a device's). When the last holder lets go it returns to the pool,
-// which lives at least that long.
+// An allocation of a pool (HostPool, or a device's). When the last holder lets go it returns to the
+// pool, which lives at least that long.
 class Buffer {
  public:
   Buffer(const Buffer&) = delete;

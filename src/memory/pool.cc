@@ -28,14 +28,14 @@ namespace stoker {
 namespace {
 
 constexpr size_t kSmallestClass = 256;
-constexpr size_t kBehind = 64;  // readable bytes behind every block
+constexpr size_t kBehind = 64;  // readable bytes behind every allocation
 
 struct GiveBack {
-  BlockSource* source = nullptr;
+  HostAllocator* allocator = nullptr;
   size_t bytes = 0;
-  void operator()(std::byte* p) const { source->give_back(p, bytes); }
+  void operator()(std::byte* p) const { allocator->give_back(p, bytes); }
 };
-using Block = std::unique_ptr<std::byte, GiveBack>;
+using Allocation = std::unique_ptr<std::byte, GiveBack>;
 
 constexpr int at(Use use) { return static_cast<int>(use); }
 
@@ -64,15 +64,15 @@ struct HostPool::State {
     int running = 0;
   };
   struct Cached {
-    Block block;
+    Allocation allocation;
     uint64_t since;
   };
 
-  State(size_t limit, std::shared_ptr<BlockSource> source) : source(std::move(source)) {
+  State(size_t limit, std::shared_ptr<HostAllocator> allocator) : allocator(std::move(allocator)) {
     now.limit = limit;
   }
 
-  const std::shared_ptr<BlockSource> source;  // outlives the blocks below
+  const std::shared_ptr<HostAllocator> allocator;  // outlives the allocations below
   // In a forked child the mutex may be held by a thread that is not there.
   const pid_t owner = getpid();
   mutable std::mutex mutex;
@@ -99,47 +99,47 @@ struct HostPool::State {
     now.in_use -= bytes;
   }
   void note_held() { now.high_water_held = std::max(now.high_water_held, now.in_use + now.cached); }
-  Block take_cached(size_t size) {
+  Allocation take_cached(size_t size) {
     const auto found = cache.find(size);
     if (found == cache.end()) return nullptr;
     // The one most likely still in a CPU cache.
-    Block block = std::move(found->second.back().block);
+    Allocation allocation = std::move(found->second.back().allocation);
     found->second.pop_back();
     if (found->second.empty()) cache.erase(found);
     now.cached -= size;
-    return block;
+    return allocation;
   }
-  Block take_oldest() {
+  Allocation take_oldest() {
     auto oldest = cache.begin();
     for (auto it = cache.begin(); it != cache.end(); ++it)
       if (it->second.front().since < oldest->second.front().since) oldest = it;
-    Block block = std::move(oldest->second.front().block);
+    Allocation allocation = std::move(oldest->second.front().allocation);
     now.cached -= oldest->first;
     oldest->second.pop_front();
     if (oldest->second.empty()) cache.erase(oldest);
-    return block;
+    return allocation;
   }
   // What has to go so that the cache obeys Note [Size classes]; freed by the caller without the
   // lock.
-  std::vector<Block> surplus() {
+  std::vector<Allocation> surplus() {
     const size_t slack = recent_peak / 4;
     const size_t most =
         recent_peak < now.limit - std::min(now.limit, slack) ? recent_peak + slack : now.limit;
-    std::vector<Block> gone;
+    std::vector<Allocation> gone;
     while (now.cached > 0 && now.cached > most - now.in_use) gone.push_back(take_oldest());
     return gone;
   }
-  void keep(Block block, size_t size, std::vector<Block>& gone) {
+  void keep(Allocation allocation, size_t size, std::vector<Allocation>& gone) {
     try {
-      cache[size].push_back({std::move(block), ++releases});
+      cache[size].push_back({std::move(allocation), ++releases});
     } catch (const std::bad_alloc&) {
-      return;  // no memory to remember the block: it went back to the system
+      return;  // no memory to remember the allocation: it went back to the system
     }
     now.cached += size;
     gone = surplus();
   }
-  std::vector<Block> everything() {
-    std::vector<Block> gone;
+  std::vector<Allocation> everything() {
+    std::vector<Allocation> gone;
     while (now.cached > 0) gone.push_back(take_oldest());
     return gone;
   }
@@ -151,8 +151,8 @@ struct HostPool::State {
 
   bool is_foreign() const { return getpid() != owner; }
   // Null when there is none.
-  Block new_block(size_t size) const {
-    return Block(source->take(size + kBehind), {source.get(), size + kBehind});
+  Allocation new_allocation(size_t size) const {
+    return Allocation(allocator->take(size + kBehind), {allocator.get(), size + kBehind});
   }
   // From here on: Requires: mutex is not held.
   void finish_call(const std::shared_ptr<Listener>& l) {
@@ -166,16 +166,16 @@ struct HostPool::State {
     const std::shared_ptr<Listener> before = std::exchange(listener, std::move(next));
     if (before) quiet.wait(lock, [&] { return before->running == 0; });
   }
-  // `block` is null where the bytes were only counted.
-  void put_back(Block block, size_t size, Use use) noexcept {
-    if (is_foreign()) return;  // the block goes back to its source, which knows what to do
-    if (block) poison(block.get(), size + kBehind);
-    std::vector<Block> gone;
+  // `allocation` is null where the bytes were only counted.
+  void put_back(Allocation allocation, size_t size, Use use) noexcept {
+    if (is_foreign()) return;  // the allocation goes back to its allocator, which knows what to do
+    if (allocation) poison(allocation.get(), size + kBehind);
+    std::vector<Allocation> gone;
     std::shared_ptr<Listener> l;
     {
       std::lock_guard lock(mutex);
       subtract_buffer(size, use);
-      if (block && !is_closed) keep(std::move(block), size, gone);
+      if (allocation && !is_closed) keep(std::move(allocation), size, gone);
       l = begin_call();
     }
     gone.clear();
@@ -187,16 +187,16 @@ namespace {
 
 class HostBuffer final : public Buffer {
  public:
-  HostBuffer(Block block, size_t size, size_t block_size, Use use,
+  HostBuffer(Allocation allocation, size_t size, size_t allocation_size, Use use,
              std::shared_ptr<HostPool::State> state)
-      : Buffer(block.get(), size),
-        block_(std::move(block)),
-        block_size_(block_size),
+      : Buffer(allocation.get(), size),
+        allocation_(std::move(allocation)),
+        block_size_(allocation_size),
         use_(use),
         state_(std::move(state)) {
     unpoison(data(), size + kBehind);
   }
-  ~HostBuffer() override { state_->put_back(std::move(block_), block_size_, use_); }
+  ~HostBuffer() override { state_->put_back(std::move(allocation_), block_size_, use_); }
 
   bool is_of(const std::shared_ptr<HostPool::State>& state) const { return state_ == state; }
   // Requires: the pool's mutex is held.
@@ -207,7 +207,7 @@ class HostBuffer final : public Buffer {
   }
 
  private:
-  Block block_;
+  Allocation allocation_;
   const size_t block_size_;
   Use use_;
   const std::shared_ptr<HostPool::State> state_;
@@ -227,8 +227,8 @@ struct Charge {
 
 }  // namespace
 
-HostPool::HostPool(size_t limit, std::shared_ptr<BlockSource> source)
-    : state_(std::make_shared<State>(limit, std::move(source))) {}
+HostPool::HostPool(size_t limit, std::shared_ptr<HostAllocator> allocator)
+    : state_(std::make_shared<State>(limit, std::move(allocator))) {}
 
 HostPool::~HostPool() {
   if (state_->is_foreign()) {
@@ -237,7 +237,7 @@ HostPool::~HostPool() {
     return;
   }
   state_->set_listener(nullptr);
-  std::vector<Block> gone;  // outlives the lock: giving memory back is slow
+  std::vector<Allocation> gone;  // outlives the lock: giving memory back is slow
   std::lock_guard lock(state_->mutex);
   state_->is_closed = true;
   gone = state_->everything();
@@ -245,27 +245,27 @@ HostPool::~HostPool() {
 
 std::shared_ptr<Buffer> HostPool::try_acquire(size_t bytes, Use use) {
   const size_t size = size_class(bytes);
-  Block block;
-  std::vector<Block> gone;
+  Allocation allocation;
+  std::vector<Allocation> gone;
   {
     std::lock_guard lock(state_->mutex);
     if (!state_->fits(size)) return nullptr;
-    block = state_->take_cached(size);
+    allocation = state_->take_cached(size);
     state_->add_buffer(size, use);
     gone = state_->surplus();
     state_->note_held();
   }
   gone.clear();
   try {
-    if (!block) block = state_->new_block(size);
-    if (!block) {
+    if (!allocation) allocation = state_->new_allocation(size);
+    if (!allocation) {
       trim();
-      block = state_->new_block(size);
+      allocation = state_->new_allocation(size);
     }
-    if (!block)
+    if (!allocation)
       throw BudgetError("the system has no memory for " + in_words(bytes) +
                         ", though the budget allows it. " + explain());
-    return std::make_shared<HostBuffer>(std::move(block), bytes, size, use, state_);
+    return std::make_shared<HostBuffer>(std::move(allocation), bytes, size, use, state_);
   } catch (...) {
     std::lock_guard lock(state_->mutex);
     state_->subtract_buffer(size, use);
@@ -274,7 +274,7 @@ std::shared_ptr<Buffer> HostPool::try_acquire(size_t bytes, Use use) {
 }
 
 std::shared_ptr<void> HostPool::try_charge(size_t bytes, Use use) {
-  std::vector<Block> gone;  // outlives the lock
+  std::vector<Allocation> gone;  // outlives the lock
   {
     std::lock_guard lock(state_->mutex);
     if (!state_->fits(bytes)) return nullptr;
@@ -305,12 +305,12 @@ void HostPool::on_release(std::function<void()> callback) {
 
 void HostPool::trim() {
   {
-    std::vector<Block> gone;  // outlives the lock
+    std::vector<Allocation> gone;  // outlives the lock
     std::lock_guard lock(state_->mutex);
     gone = state_->everything();
     state_->recent_peak = state_->now.in_use;
   }
-  state_->source->trim();
+  state_->allocator->trim();
 #ifdef __GLIBC__
   malloc_trim(0);
 #endif

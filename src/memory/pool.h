@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-#include "memory/blocks.h"
+#include "memory/allocator.h"
 #include "memory/buffer.h"
 
 namespace stoker {
@@ -33,7 +33,7 @@ struct Usage {
   std::array<size_t, kUses> bytes{};     // granted, by use
   std::array<int64_t, kUses> buffers{};  // of these, how many buffers
   size_t in_use = 0;                     // the sum of bytes
-  size_t cached = 0;                     // free blocks that are kept for the next buffers
+  size_t cached = 0;                     // free allocations that are kept for the next buffers
   size_t high_water = 0;                 // the most that was in use at once
   size_t high_water_held = 0;  // the most that was taken from the system: in use and cached
 
@@ -41,15 +41,15 @@ struct Usage {
 };
 
 // Note [Size classes]
-// A buffer takes a block of 256 bytes or of the next of four sizes per power of two, at most a
-// quarter too large, so that ragged outputs find the blocks of earlier ones. Budget and usage count
-// blocks, less 64 bytes behind each that may be read. Blocks are given back to the system, longest
-// unused first, before those in use and those cached exceed the limit or 5/4 of the most that was
-// in use since trim(): so nothing grows over epochs, whatever the sizes.
+// A buffer takes an allocation of 256 bytes or of the next of four sizes per power of two, at most
+// a quarter too large, so that ragged outputs find the allocations of earlier ones. Budget and
+// usage count allocations, less 64 bytes behind each that may be read. Allocations are given back
+// to the system, longest unused first, before those in use and those cached exceed the limit or 5/4
+// of the most that was in use since trim(): so nothing grows over epochs, whatever the sizes.
 class HostPool {
  public:
   explicit HostPool(size_t limit = SIZE_MAX,  // bytes
-                    std::shared_ptr<BlockSource> source = system_blocks());
+                    std::shared_ptr<HostAllocator> allocator = system_allocator());
   ~HostPool();  // buffers may live on; the callback ends as with on_release(nullptr)
   HostPool(const HostPool&) = delete;
   HostPool& operator=(const HostPool&) = delete;
@@ -58,8 +58,8 @@ class HostPool {
   // limit does not allow it now; never waits. Throws BudgetError when the limit allows it but the
   // system has no memory.
   std::shared_ptr<Buffer> try_acquire(size_t bytes, Use use);
-  // Counts bytes of memory that the caller takes elsewhere as if they were granted here, until the last holder lets go. Null when the
-  // limit does not allow it now.
+  // Counts bytes of memory that the caller takes elsewhere as if they were granted here, until the
+  // last holder lets go. Null when the limit does not allow it now.
   std::shared_ptr<void> try_charge(size_t bytes, Use use);
   // Whether try_acquire would grant this now.
   bool has_room(size_t bytes) const;
@@ -72,7 +72,7 @@ class HostPool {
   // takes; the callback does not throw.
   void on_release(std::function<void()> callback);
 
-  // Gives all cached blocks back to the system.
+  // Gives all cached allocations back to the system.
   void trim();
   size_t limit() const;
   Usage usage() const;
@@ -85,7 +85,7 @@ class HostPool {
   std::shared_ptr<State> state_;
 };
 
-// The block that a buffer of so many bytes takes: Note [Size classes].
+// The allocation that a buffer of so many bytes takes: Note [Size classes].
 size_t size_class(size_t bytes);
 // "1.5 MiB"
 std::string in_words(size_t bytes);

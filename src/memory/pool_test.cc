@@ -258,7 +258,8 @@ TEST(HostPool, DetachingWaitsForTheCallback) {
   EXPECT_GE(calls, 200);
 }
 
-// Forks in the middle of another thread's calls: the child inherits a pool that may be locked for ever.
+// Forks in the middle of another thread's calls: the child inherits a pool that may be locked for
+// ever.
 TEST(HostPool, AForkedChildLetsGoWithoutTheLock) {
   auto pool = std::make_unique<HostPool>();
   auto buffer = pool->try_acquire(kMiB, Use::kHeld);

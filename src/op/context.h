@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an operator is told and asked, one class per question. They live on the caller's stack for one call.
+// What an operator is told and asked, one class per question. They live on the caller's stack for
+// one call.
 #pragma once
 #include "base/philox.h"
 #include "base/view.h"
@@ -11,7 +12,8 @@
 
 namespace stoker {
 
-// Which sample this is. Nothing but this, the graph, the seed and the bytes decides what becomes of it.
+// Which sample this is. Nothing but this, the graph, the seed and the bytes decides what becomes of
+// it.
 struct Identity {
   int64_t epoch = 0;
   int64_t position = 0;  // in the epoch: what chance is keyed by
@@ -36,7 +38,8 @@ class Checker {
   void out(TensorType t) { outputs.push_back(t); }
 };
 
-// An operator that lowers: the blocks that make its output of its first input. Further inputs are values.
+// An operator that lowers: the blocks that make its output of its first input. Further inputs are
+// values.
 class Lowering {
  public:
   Lowering(const TensorType& in, std::span<const View> values, Chance chance,
@@ -71,7 +74,8 @@ class Inference {
   void out(const TensorType& t) { outputs.push_back(t); }
 };
 
-// Which windows of the inputs suffice for the windows wanted of the outputs. Starts with everything.
+// Which windows of the inputs suffice for the windows wanted of the outputs. Starts with
+// everything.
 class Demand {
  public:
   std::span<const TensorType> inputs;
@@ -79,8 +83,8 @@ class Demand {
   std::span<Window> needed;  // by input
 };
 
-// The work on one sample. `outputs` cover just the demanded windows, `inputs` at least what demand() needed of them, often more;
-// both may be strided. op/loops/runs.h has the loop.
+// The work on one sample. `outputs` cover just the demanded windows, `inputs` at least what
+// demand() needed of them, often more; both may be strided. op/loops/runs.h has the loop.
 class Run {
  public:
   std::span<const View> inputs;
@@ -91,14 +95,16 @@ class Run {
   int64_t row_room = 0;
 
   bool has(size_t i) const { return i < inputs.size() && inputs[i].data; }
-  // Where output k goes, for an operator without `infer`: it calls this once it knows the type, for every output.
+  // Where output k goes, for an operator without `infer`: it calls this once it knows the type, for
+  // every output.
   const View& make(size_t k, const TensorType& t) {
     void* data = scratch.allocate(t.shape.volume() * size_of(t.dtype));
     return outputs[k] = View::dense(data, t.dtype, t.shape, t.layout);
   }
 };
 
-// The work on one sample, for a device's decoder: which part of which picture makes this window of the output.
+// The work on one sample, for a device's decoder: which part of which picture makes this window of
+// the output.
 class Asking {
  public:
   std::span<const View> inputs;
@@ -107,9 +113,9 @@ class Asking {
 };
 
 // What a reader reads from. Immutable once opened; thread-safe.
-class Source {
+class SampleStore {
  public:
-  virtual ~Source() = default;
+  virtual ~SampleStore() = default;
   virtual int64_t size() const = 0;
   virtual io::Extent extent(int64_t index) const = 0;
   // The name for messages and metadata: path, archive entry.

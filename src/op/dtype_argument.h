@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The argument `dtype` of operators whose output has the input's unless told otherwise. A value; thread-safe as such.
+// The argument `dtype` of operators whose output has the input's unless told otherwise. A value;
+// thread-safe as such.
 #pragma once
 #include <optional>
 

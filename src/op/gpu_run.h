@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an operator's GPU half is told: the work on a whole batch. op/loops/gpu_each.cuh has the launch that most of them need.
+// What an operator's GPU half is told: the work on a whole batch. op/loops/gpu_each.cuh has the
+// launch that most of them need.
 #pragma once
 #include <functional>
 #include <span>
@@ -16,8 +17,9 @@
 
 namespace stoker {
 
-// The part of a sample, or of a frame where the engine takes sequences apart. Views are of device memory; an input that is not
-// there has no data, one that is covers at least what demand() needed, as in Run; outputs are whole and dense.
+// The part of a sample, or of a frame where the engine takes sequences apart. Views are of device
+// memory; an input that is not there has no data, one that is covers at least what demand() needed,
+// as in Run; outputs are whole and dense.
 struct GpuItem {
   std::vector<View> inputs, outputs;
   Chance chance;
@@ -30,8 +32,9 @@ struct GpuMemory {
   Held& held;  // let go behind the work
 };
 
-// Lives on the stack of the thread that talks to the device, for one call. The half only enqueues: it never waits and never looks at
-// the bytes, and what may be wrong with a sample was said by infer(). One thread.
+// Lives on the stack of the thread that talks to the device, for one call. The half only enqueues:
+// it never waits and never looks at the bytes, and what may be wrong with a sample was said by
+// infer(). One thread.
 class GpuRun {
  public:
   // Requires: all four outlive this.

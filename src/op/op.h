@@ -24,8 +24,9 @@ struct ArgumentInfo {
 
 enum class OperatorKind : uint8_t { kLower, kSample, kRead, kInput };
 
-// An operator with its constant arguments set. Immutable: many threads use it at once. For a sample whose arguments other nodes
-// computed, the engine makes a copy in the worker's arena and sets them there.
+// An operator with its constant arguments set. Immutable: many threads use it at once. For a sample
+// whose arguments other nodes computed, the engine makes a copy in the worker's arena and sets them
+// there.
 class Operator {
  public:
   virtual ~Operator() = default;
@@ -34,12 +35,13 @@ class Operator {
   virtual void infer(Inference& i) const = 0;      // kSample
   virtual void demand(Demand& d) const = 0;        // kSample
   virtual void run_cpu(Run& r) const = 0;          // kSample
-  // Of a mixed operator: what a device would decode instead of run_cpu; none: only run_cpu can. Throws SampleError.
+  // Of a mixed operator: what a device would decode instead of run_cpu; none: only run_cpu can.
+  // Throws SampleError.
   virtual std::optional<DecodeRequest> request(const Asking& a) const = 0;
-  // Of an operator with a GPU half: enqueues the work on a batch. `items`: for each of r.items the operator that holds its
-  // arguments, of this type. Throws BudgetError, DeviceError.
+  // Of an operator with a GPU half: enqueues the work on a batch. `items`: for each of r.items the
+  // operator that holds its arguments, of this type. Throws BudgetError, DeviceError.
   virtual void run_gpu(GpuRun& r, std::span<const Operator* const> items) const = 0;
-  virtual std::unique_ptr<Source> open() const = 0;  // kRead
+  virtual std::unique_ptr<SampleStore> open() const = 0;  // kRead
   virtual io::OrderSpec order(int64_t size) const = 0;  // kRead; without batch_size
 
   virtual std::unique_ptr<Operator> clone() const = 0;
@@ -55,7 +57,8 @@ struct OperatorType {
   int version;
   OperatorKind kind;
   bool is_random;
-  // False: only the run tells the shapes of its outputs, so it comes before those of others are asked.
+  // False: only the run tells the shapes of its outputs, so it comes before those of others are
+  // asked.
   bool infers;
   bool is_mixed = false;  // takes device="mixed": a device's decoder may do its work
   bool has_gpu = false;  // takes device="gpu": it lowers, or has a GPU half
@@ -166,7 +169,7 @@ class Model final : public Operator {
       Op::run_gpu(r, std::span<const Op* const>(ops));
     }
   }
-  std::unique_ptr<Source> open() const override {
+  std::unique_ptr<SampleStore> open() const override {
     if constexpr (requires { op_.open(); }) return op_.open();
     return nullptr;
   }
@@ -211,7 +214,8 @@ ArgumentInfo info_of(const Op& defaults, const Argument<Owner, T>& a) {
   return i;
 }
 
-// An argument varies by frame only where the engine takes sequences apart, and a port for any layout gets them whole.
+// An argument varies by frame only where the engine takes sequences apart, and a port for any
+// layout gets them whole.
 template <size_t In, size_t Out, class... Args>
 constexpr bool frames_unfold(const Schema<In, Out, Args...>& schema) {
   const bool by_frame = std::apply(
@@ -250,12 +254,13 @@ OperatorKind kind_of() {
 
 }  // namespace detail
 
-// An operator is a struct with: `schema` (describe), `check`, and one of `lower`, `infer` + `run_cpu` (+ `demand`), `run_cpu` alone
-// (shapes that only the run tells: Run::make), `open` + `order`, `kInput` (the user feeds its output);
-// with `infer` + `run_cpu` optionally `request` (a device's decoder may do it: device="mixed") or `run_gpu` (static; the same work on
-// a batch in device memory, from a .cu file: device="gpu");
-// optionally `kVersion` (raised when its results change), `kRandom`, `kIgnored`, `kOfDevices` (arguments that only a
-// device's decoder heeds), `kRowRoom` (Run::row_room), `kSkip`; and `cases()`.
+// An operator is a struct with: `schema` (describe), `check`, and one of `lower`, `infer` +
+// `run_cpu` (+ `demand`), `run_cpu` alone (shapes that only the run tells: Run::make), `open` +
+// `order`, `kInput` (the user feeds its output); with `infer` + `run_cpu` optionally `request` (a
+// device's decoder may do it: device="mixed") or `run_gpu` (static; the same work on a batch in
+// device memory, from a .cu file: device="gpu"); optionally `kVersion` (raised when its results
+// change), `kRandom`, `kIgnored`, `kOfDevices` (arguments that only a device's decoder heeds),
+// `kRowRoom` (Run::row_room), `kSkip`; and `cases()`.
 template <class Op>
 OperatorType type_of() {
   static_assert(detail::frames_unfold(Op::schema),
@@ -303,6 +308,7 @@ OperatorType type_of() {
 
 }  // namespace stoker
 
-// The build gives every operator file a symbol made of its place, and the generated table calls them all.
+// The build gives every operator file a symbol made of its place, and the generated table calls
+// them all.
 #define STOKER_OPERATOR(Op) \
   stoker::OperatorType STOKER_OPERATOR_SYMBOL() { return stoker::type_of<Op>(); }

@@ -54,7 +54,8 @@ inline constexpr auto kReaderArguments = std::tuple{
         "out."),
 };
 
-// Accepted so that established scripts run: reading is always ahead, within the pipeline's memory limit.
+// Accepted so that established scripts run: reading is always ahead, within the pipeline's memory
+// limit.
 inline constexpr std::array kIgnoredReaderArguments = {
     "initial_fill", "prefetch_queue_depth", "read_ahead",       "dont_use_mmap",
     "lazy_init",    "skip_cached_images",   "tensor_init_bytes"};

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an operator says of itself. Everything that a user sees is generated from this and from the operator's struct.
+// What an operator says of itself. Everything that a user sees is generated from this and from the
+// operator's struct.
 #pragma once
 #include <array>
 #include <tuple>
@@ -17,8 +18,9 @@ struct Range {
 constexpr Range at_least(double low) { return {.low = low}; }
 constexpr Range between(double low, double high) { return {low, high}; }
 
-// How an argument varies. kPerSample: another node may compute it, one value a sample. kPerFrame: also one a frame (a
-// tensor whose layout begins with F). kRequired has no default; kRequiredPerSample may be computed.
+// How an argument varies. kPerSample: another node may compute it, one value a sample. kPerFrame:
+// also one a frame (a tensor whose layout begins with F). kRequired has no default;
+// kRequiredPerSample may be computed.
 enum class Per : uint8_t { kGraph, kSample, kFrame, kRequired, kRequiredSample };
 inline constexpr Per kPerGraph = Per::kGraph, kPerSample = Per::kSample, kPerFrame = Per::kFrame,
                      kRequired = Per::kRequired, kRequiredPerSample = Per::kRequiredSample;
@@ -41,8 +43,8 @@ constexpr Argument<Op, T> arg(T Op::* member, const char* name, const char* help
   return {name, member, help, {}, per};
 }
 
-// An input or output. `layouts`: accepted ones, "HWC, CHW" (without a leading F that the engine unfolds); "" = any.
-// `dtypes`: "uint8, float32"; "" = any.
+// An input or output. `layouts`: accepted ones, "HWC, CHW" (without a leading F that the engine
+// unfolds); "" = any. `dtypes`: "uint8, float32"; "" = any.
 struct Port {
   const char* name = "";
   const char* help = "";
@@ -52,8 +54,9 @@ struct Port {
   bool is_value = false;  // read before shapes are known: encoded bytes, anchors
 };
 
-// A tiny example: shown in the documentation and run as a test on every device. `inputs` as nested lists, one per input,
-// with dtype and layout ("uint8 HWC [[[1]]]"); `outputs` the same way (without layout).
+// A tiny example: shown in the documentation and run as a test on every device. `inputs` as nested
+// lists, one per input, with dtype and layout ("uint8 HWC [[[1]]]"); `outputs` the same way
+// (without layout).
 struct Case {
   const char* call;  // arguments as Python writes them
   std::vector<const char*> inputs;
@@ -87,8 +90,8 @@ constexpr std::array<const char*, A + B> joined(const std::array<const char*, A>
   return all;
 }
 
-// describe(name, summary, ports(in...), ports(out...), arg(...)...). A tuple of args (shared by several operators) may stand
-// for one arg.
+// describe(name, summary, ports(in...), ports(out...), arg(...)...). A tuple of args (shared by
+// several operators) may stand for one arg.
 template <class T>
 constexpr std::tuple<T> as_tuple(T a) {
   return {a};

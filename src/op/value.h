@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A constant argument as the graph keeps it, and how it becomes an operator's member. Values; thread-safe as such.
+// A constant argument as the graph keeps it, and how it becomes an operator's member. Values;
+// thread-safe as such.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -19,7 +20,8 @@
 
 namespace stoker {
 
-// Enumerations and dtypes are texts ("RGB", "float32"). monostate: not given (an optional argument left out).
+// Enumerations and dtypes are texts ("RGB", "float32"). monostate: not given (an optional argument
+// left out).
 using Value = std::variant<std::monostate, bool, int64_t, double, std::string, std::vector<int64_t>,
                            std::vector<double>, std::vector<std::string>>;
 using Arguments = std::map<std::string, Value>;
@@ -28,7 +30,8 @@ std::string to_string(const Value& v);  // as Python writes it
 // " Did you mean 'x'?" or "". Upper and lower case count as the same.
 std::string did_you_mean(std::string_view wrong, std::span<const std::string> names);
 
-// The texts of an enumeration, in the order of its values. Specialise: `static constexpr const char* kNames[]`.
+// The texts of an enumeration, in the order of its values. Specialise: `static constexpr const
+// char* kNames[]`.
 template <class E>
 struct EnumNames;
 

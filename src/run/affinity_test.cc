@@ -121,8 +121,8 @@ class AffinityOfAPipeline : public AffinityTest {
     AffinityTest::TearDown();
   }
 
-  // How many threads of this process may run on near_ alone while a pipeline of three workers stands, where all others may run on
-  // more: none where near_ is all there is.
+  // How many threads of this process may run on near_ alone while a pipeline of three workers
+  // stands, where all others may run on more: none where near_ is all there is.
   int64_t bound_threads(bool set_affinity, const char* executor = "pipelined") {
     const SampleFolder folder(4);
     await_workers(0);  // those of a pipeline before, joined, are seen a moment longer

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a plan is run. Two forms that must agree: simple (one thread, one operator at a time, no rewrites: the judge) and
-// pipelined. One caller at a time.
+// How a plan is run. Two forms that must agree: simple (one thread, one operator at a time, no
+// rewrites: the judge) and pipelined. One caller at a time.
 #pragma once
 #include "batch/batch.h"
 #include "io/fetch.h"
@@ -60,10 +60,11 @@ class Feeds;
 class Executor {
  public:
   virtual ~Executor() = default;
-  // Gets ahead as far as depth and budget allow. Waits for no sample, but it may for another thread that opens a step, and
-  // while memory is pinned.
+  // Gets ahead as far as depth and budget allow. Waits for no sample, but it may for another thread
+  // that opens a step, and while memory is pinned.
   virtual void schedule() = 0;
-  // True when the next step is ready, false after so many milliseconds or at a marker of the feeds. Throws what ends a run (budget, device, bug).
+  // True when the next step is ready, false after so many milliseconds or at a marker of the feeds.
+  // Throws what ends a run (budget, device, bug).
   virtual bool wait(int milliseconds) = 0;
   // Requires: wait() returned true.
   virtual Outputs take() = 0;

@@ -6,7 +6,7 @@
 
 #include <random>
 
-#include "device/pinned_blocks.h"
+#include "device/pinned_allocator.h"
 #include "run/affinity.h"
 #include "run/state.h"
 #include "run/step/step.h"
@@ -47,8 +47,9 @@ ExecutorOptions executor_options(const PipelineOptions& o) {
                      std::to_string(o.num_shards) + ")");
   if (o.executor != "pipelined" && o.executor != "simple")
     throw GraphError("executor expects 'pipelined' or 'simple', got '" + o.executor + "'");
-  // Note [Shares of the budget]: a half for batches, three eighths for the workers' scratch, the rest for reading ahead
-  // and copies of what is fed (half of it each where a pipeline does both). Fixed shares, so no part can starve another.
+  // Note [Shares of the budget]: a half for batches, three eighths for the workers' scratch, the
+  // rest for reading ahead and copies of what is fed (half of it each where a pipeline does both).
+  // Fixed shares, so no part can starve another.
   ExecutorOptions e;
   e.num_threads = o.num_threads;
   e.depth = o.prefetch_queue_depth;
@@ -139,8 +140,8 @@ Pipeline::Pipeline(Graph graph, const PipelineOptions& options)
   pool_ = std::make_unique<HostPool>(
       executor_options_.output_limit,
       plan_->has_device_stage()
-          ? std::make_shared<PinnedBlocks>(device(executor_options_.device_id))
-          : system_blocks());
+          ? std::make_shared<PinnedAllocator>(device(executor_options_.device_id))
+          : system_allocator());
   size_t fed_limit = options_.memory_limit / 8;
   if (plan_->reader_count() && plan_->input_count()) {
     fed_limit /= 2;

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A pipeline: a graph that is being run. One caller at a time; a second thread gets StateError, and so does a forked child.
+// A pipeline: a graph that is being run. One caller at a time; a second thread gets StateError, and
+// so does a forked child.
 #pragma once
 #include <atomic>
 #include <map>
@@ -31,7 +32,8 @@ struct PipelineOptions {
   Rewrites rewrites = {};
 };
 
-// Samples that could not be made; raised once, at the hand-out of their batch. The pipeline goes on.
+// Samples that could not be made; raised once, at the hand-out of their batch. The pipeline goes
+// on.
 struct BatchError : SampleError {
   BatchError(std::vector<SampleFailure> samples, int64_t batch_size);
   std::vector<SampleFailure> samples;
@@ -52,16 +54,18 @@ class Pipeline {
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
 
-  // The next step; with `is_end` set there is none: a source of what is fed ended its epoch. Throws BatchError (on_error=raise, or
-  // nothing left of a batch), BudgetError, DeviceError, SourceError (nothing was fed), and what was given to Feeds::fail().
-  // `interrupted` is asked every 50 ms while waiting; when it answers true, run() returns nothing and no step is lost.
+  // The next step; with `is_end` set there is none: a source of what is fed ended its epoch. Throws
+  // BatchError (on_error=raise, or nothing left of a batch), BudgetError, DeviceError, SourceError
+  // (nothing was fed), and what was given to Feeds::fail(). `interrupted` is asked every 50 ms
+  // while waiting; when it answers true, run() returns nothing and no step is lost.
   std::optional<Outputs> run(const std::function<bool()>& interrupted = [] { return false; });
   void schedule();
-  // Before any further run(): as if it had just been built, from where it stands; frees what was ahead.
+  // Before any further run(): as if it had just been built, from where it stands; frees what was
+  // ahead.
   void stop();
 
-  // What the user received so far, as JSON. restore() goes on after it, in O(1), and returns warnings or throws StateError: Note
-  // [What a state goes on with].
+  // What the user received so far, as JSON. restore() goes on after it, in O(1), and returns
+  // warnings or throws StateError: Note [What a state goes on with].
   std::string state() const;
   std::vector<std::string> restore(const std::string& state, bool force);
 
@@ -93,7 +97,8 @@ class Pipeline {
     std::string decoder;  // DecoderKind::name, "" where nothing is decoded for a device
   };
   Stats stats() const;
-  // Gives back what nothing uses, of the host and of the device; waits for what the device is doing.
+  // Gives back what nothing uses, of the host and of the device; waits for what the device is
+  // doing.
   void trim();
 
  private:
@@ -111,7 +116,8 @@ class Pipeline {
   std::unique_ptr<HostPool> pool_;
   std::unique_ptr<Feeds> feeds_;
   std::vector<int64_t> cursors_;  // after what the user received
-  // By index of the sample (0 without a reader) and operator: so no run, however long, fills the memory.
+  // By index of the sample (0 without a reader) and operator: so no run, however long, fills the
+  // memory.
   std::map<std::pair<int64_t, std::string>, Quarantined> quarantine_;
   int64_t failures_ = 0;
   int64_t pid_;

@@ -131,7 +131,7 @@ void restore_order(const Json& saved, const Plan& plan, int r, bool force, Resto
   if (then.contains("num_shards") != now.contains("num_shards"))
     refuse(force, out.warnings, "reader '" + name + "' dealt its samples in another way");
   // States of older versions have no fingerprint.
-  if (saved.contains("files") && saved["files"] != hex(plan.source(r).fingerprint()))
+  if (saved.contains("files") && saved["files"] != hex(plan.store(r).fingerprint()))
     refuse(force, out.warnings, "reader '" + name + "' reads other files: names or labels differ");
   const int64_t cursor = saved.at("cursor").get<int64_t>();
   if (cursor < 0)
@@ -152,7 +152,7 @@ std::string save_state(const Plan& plan, uint64_t seed, const std::vector<int64_
                                         {"epoch", plan.order(r).epoch_of(cursors[r])},
                                         {"order", order_json(plan, r)}};
     if (plan.reader_count())
-      j["orders"][order_name(plan, r)]["files"] = hex(plan.source(r).fingerprint());
+      j["orders"][order_name(plan, r)]["files"] = hex(plan.store(r).fingerprint());
   }
   j["chance"] = chance_json(plan);
   j["graph"] = graph_json(plan);

@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The state of a pipeline: what the user received, and what the samples to come depend on. Pure functions.
+// The state of a pipeline: what the user received, and what the samples to come depend on. Pure
+// functions.
 //
 // Note [What a state goes on with]
-// Refused (unless forced): another order, that is other files, labels, key, shuffling or end of the epoch; a random operator
-// more or less, or one of another key. Refused always: contiguous shards on another number of shards.
-// A warning: another explicit seed (ranks have their own, and share a state); other operators; other arguments.
+// Refused (unless forced): another order, that is other files, labels, key, shuffling or end of the
+// epoch; a random operator more or less, or one of another key. Refused always: contiguous shards
+// on another number of shards. A warning: another explicit seed (ranks have their own, and share a
+// state); other operators; other arguments.
 #pragma once
 #include "run/plan/plan.h"
 

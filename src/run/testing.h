@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of this folder share: folders of small files, pipelines over them, a gate that holds reads back.
+// What the tests of this folder share: folders of small files, pipelines over them, a gate that
+// holds reads back.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -51,7 +52,8 @@ inline int add_shuffled_files(Graph& g, const SampleFolder& folder) {
            {"files", folder.names()}, {"file_root", folder.root()}, {"random_shuffle", true}}});
 }
 
-// readers.file over the folder -> (bytes, label = index); the bytes also as `cast` to int32 when asked for, and a coin.
+// readers.file over the folder -> (bytes, label = index); the bytes also as `cast` to int32 when
+// asked for, and a coin.
 inline Graph file_graph(const SampleFolder& folder, Arguments reader = {}) {
   Graph g;
   reader["files"] = folder.names();

@@ -2,9 +2,10 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# tools/gpu_check/make.sh OUT [PYTHON]: fills the new folder OUT with what checks Stoker on a machine that has a GPU and neither
-# compiler nor network, and packs it as OUT.tar.xz. PYTHON: one of the version that the other machine has, where that is not the
-# one of .venv. Needs a built build/cuda; `make gpu-check OUT=...` sees to that.
+# tools/gpu_check/make.sh OUT [PYTHON]: fills the new folder OUT with what checks Stoker on a
+# machine that has a GPU and neither compiler nor network, and packs it as OUT.tar.xz. PYTHON: one
+# of the version that the other machine has, where that is not the one of .venv. Needs a built
+# build/cuda; `make gpu-check OUT=...` sees to that.
 set -euo pipefail
 out=$(realpath -m "${1:?usage: make.sh OUT [PYTHON]}")
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -22,7 +23,8 @@ pip=("$python" -m pip --disable-pip-version-check -q)
 mkdir -p "$out"/{bin,lib/gcc,pictures,tests,wheels}
 
 cp build/cuda/stoker_run_test build/cuda/bench_gpu_fused "$out/bin"
-# The wheel as users build it, but with CUDA, in a build folder of its own; ccache knows most of it from build/cuda.
+# The wheel as users build it, but with CUDA, in a build folder of its own; ccache knows most of it
+# from build/cuda.
 "${pip[@]}" wheel --no-deps --no-build-isolation --wheel-dir "$out/wheels" . \
   --config-settings build-dir="$build" --config-settings cmake.define.STOKER_CUDA=ON \
   --config-settings cmake.define.STOKER_WERROR=ON

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// libjpeg-turbo, asked for no more than a window. For one thread; trusts its input: what it cannot decode ends the program.
+// libjpeg-turbo, asked for no more than a window. For one thread; trusts its input: what it cannot
+// decode ends the program.
 #pragma once
 #include <cstddef>
 #include <cstdio>

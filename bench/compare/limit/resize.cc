@@ -147,7 +147,8 @@ void Resizer::vertical(const Region& in, int output, int bytes) {
 
 namespace {
 
-// Where channel c of 32 pixels comes from: first out of vectors 0 and 1, then out of that and vector 2.
+// Where channel c of 32 pixels comes from: first out of vectors 0 and 1, then out of that and
+// vector 2.
 struct Picks {
   alignas(64) int16_t first[3][32], second[3][32];
   constexpr Picks() : first{}, second{} {

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Antialiased triangle filter to 224 x 224, mirror, normalise and layout in one pass over memory, in 16-bit fixed point:
-// AVX-512 with VNNI where the compiler may use it, else plain loops. For one thread.
+// Antialiased triangle filter to 224 x 224, mirror, normalise and layout in one pass over memory,
+// in 16-bit fixed point: AVX-512 with VNNI where the compiler may use it, else plain loops. For one
+// thread.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -17,8 +18,8 @@ inline constexpr int kSize = 224;
 // "AVX-512" or "plain C++".
 const char* resize_form();
 
-// Where the outputs along one axis take from: weights are 1/16384, an even number for each output. At its edges a window takes
-// from its neighbours in the picture, as Stoker's does.
+// Where the outputs along one axis take from: weights are 1/16384, an even number for each output.
+// At its edges a window takes from its neighbours in the picture, as Stoker's does.
 struct Axis {
   int begin = 0, end = 0;  // of all that is taken
   std::array<int, kSize> first, count;  // from `begin`

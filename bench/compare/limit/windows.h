@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What Stoker drew: the windows and mirrors of the pipeline in peers/with_stoker.py. Pure; thread-safe.
+// What Stoker drew: the windows and mirrors of the pipeline in peers/with_stoker.py. Pure;
+// thread-safe.
 #pragma once
 #include <cstdint>
 

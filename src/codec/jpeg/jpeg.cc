@@ -130,7 +130,8 @@ void scatter_any(const uint8_t* lines, int64_t pitch, const View& out, int64_t y
   }
 }
 
-// libjpeg can write its rows right into `out`, a view in stored coordinates, with what they have on either side.
+// libjpeg can write its rows right into `out`, a view in stored coordinates, with what they have on
+// either side.
 bool takes_rows(const View& out, const JpegReader& reader, ConvertRow convert, int64_t row_room) {
   const int64_t before = out.origin[1] - reader.first_column();
   const int64_t behind = reader.columns() - before - out.shape[1];

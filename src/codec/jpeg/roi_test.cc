@@ -21,7 +21,8 @@ using test::Sampling;
 constexpr uint8_t kCanary = 0xA5;
 constexpr size_t kGuard = 64;
 
-// Decodes a window into memory with guards around it; rows are `room` bytes apart, which may be overwritten.
+// Decodes a window into memory with guards around it; rows are `room` bytes apart, which may be
+// overwritten.
 std::vector<uint8_t> decode(const std::vector<uint8_t>& jpeg, const DecodeOptions& options,
                             const Window& w, const Shape& full, int64_t room = 0) {
   const ImageCodec& codec = codec_for(jpeg);

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of nvJPEG's binary interface that is used, declared here, so that no build needs its header. The values are those of
-// nvJPEG 12.1 and later; cuda_nvjpeg_header_test.cc compares them with the real header where there is one.
+// The part of nvJPEG's binary interface that is used, declared here, so that no build needs its
+// header. The values are those of nvJPEG 12.1 and later; cuda_nvjpeg_header_test.cc compares them
+// with the real header where there is one.
 #pragma once
 #include <cuda_runtime_api.h>
 

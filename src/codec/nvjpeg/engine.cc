@@ -8,7 +8,8 @@ namespace stoker::nvjpeg {
 
 namespace {
 
-// A page-locked buffer grows with the largest picture that it held. One this large is not kept for the next.
+// A page-locked buffer grows with the largest picture that it held. One this large is not kept for
+// the next.
 constexpr size_t kMostKept = 32 << 20;
 
 }  // namespace

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// nvJPEG on one GPU with one way of upsampling chroma: its handles, and what pictures take from it and give back.
+// nvJPEG on one GPU with one way of upsampling chroma: its handles, and what pictures take from it
+// and give back.
 #pragma once
 #include <array>
 #include <map>
@@ -21,10 +22,12 @@ struct PictureObjects {
 };
 
 // Note [Early writes]
-// The hardware engine writes when it is called, not when the stream is there (H100, nvJPEG 12.3 to 13.2; only a wait on the host holds
-// it back: github.com/meta-pytorch/torchcodec/pull/1634). Memory that a stream gave may be in use until the stream is there. So the engine
-// writes into memory that nothing uses: it belongs to the objects of the call and comes back like that when the stream has passed it, and
-// the pictures are copied from it to their places in the stream's order. Only where such memory is made does the host wait for the stream.
+// The hardware engine writes when it is called, not when the stream is there (H100, nvJPEG 12.3 to
+// 13.2; only a wait on the host holds it back: github.com/meta-pytorch/torchcodec/pull/1634).
+// Memory that a stream gave may be in use until the stream is there. So the engine writes into
+// memory that nothing uses: it belongs to the objects of the call and comes back like that when the
+// stream has passed it, and the pictures are copied from it to their places in the stream's order.
+// Only where such memory is made does the host wait for the stream.
 
 // What one call for the hardware engine needs until the device is done with it.
 struct BatchObjects {
@@ -61,11 +64,13 @@ class Engine {
   void put(std::unique_ptr<PictureObjects> objects);
   void put(std::unique_ptr<BatchObjects> objects) { batch_objects_.put(std::move(objects)); }
 
-  // What pictures on this stream share, one after the other, until trim(). Requires: the stream is the same as long as this lives.
+  // What pictures on this stream share, one after the other, until trim(). Requires: the stream is
+  // the same as long as this lives.
   DeviceHandle device_buffer(const Stream& stream);
   // Gives back the objects that no picture uses.
   void drop_idle();
-  // These and the buffers of streams. Requires: no other thread enqueues pictures now; those that are enqueued may be under way.
+  // These and the buffers of streams. Requires: no other thread enqueues pictures now; those that
+  // are enqueued may be under way.
   void trim();
 
  private:

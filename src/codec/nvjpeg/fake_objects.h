@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The objects of the stand-in for nvJPEG. One thread at a time uses an object, but for an instance of nvJPEG.
+// The objects of the stand-in for nvJPEG. One thread at a time uses an object, but for an instance
+// of nvJPEG.
 #pragma once
 #include <atomic>
 

@@ -365,7 +365,8 @@ struct Call {
       if (test::refusal(file, options_for(p->format)).what != "no error") return kBadJpeg;
     }
     for (int i = 0; i < batch; ++i) {
-      // Bytes are read and pixels are written at any time from the call until the stream has passed it.
+      // Bytes are read and pixels are written at any time from the call until the stream has passed
+      // it.
       const auto decode = [from = data[i], size = sizes[i], to = images[i], picture = pictures[i]] {
         const test::File file(from, from + size);
         const DecodeOptions o = options_for(picture.format);

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A stand-in for nvJPEG over the stand-in for CUDA (device/cuda/fake_testing.h): it decodes with the CPU's codec, in the phases and
-// with the objects of the real one, and notes every use of them that the real one would not forgive. It tells nothing about GPUs nor
-// about nvJPEG's pixels. Its functions may be called by any thread; the record is for one thread at a time.
+// A stand-in for nvJPEG over the stand-in for CUDA (device/cuda/fake_testing.h): it decodes with
+// the CPU's codec, in the phases and with the objects of the real one, and notes every use of them
+// that the real one would not forgive. It tells nothing about GPUs nor about nvJPEG's pixels. Its
+// functions may be called by any thread; the record is for one thread at a time.
 #pragma once
 #include <map>
 #include <set>

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What goes wrong around nvJPEG: a library that is not there or too old, and errors of each of its calls.
+// What goes wrong around nvJPEG: a library that is not there or too old, and errors of each of its
+// calls.
 #include <cstdlib>
 
 #include "codec/nvjpeg/testing.h"
@@ -203,7 +204,8 @@ TEST_F(NvJpegFaults, ForWantOfPageLockedMemoryWhatIsIdleIsGivenBack) {
   EXPECT_EQ(fake::nvjpeg().calls["nvjpegBufferPinnedDestroy"], before + 3);
 }
 
-// What was enqueued before the memory ran out is under way: its objects come back behind the stream, and none stay with the decoder.
+// What was enqueued before the memory ran out is under way: its objects come back behind the
+// stream, and none stay with the decoder.
 TEST_F(NvJpegFaults, WhatFailsHalfWayStrandsNothing) {
   const Asked larger{make_jpeg({.width = 90, .height = 80}), with_share(0), {}};
   Batch b = prepare_all({hybrid(), hardware(), larger});

@@ -21,7 +21,8 @@ struct Refusal {
   Status status;
 };
 
-// Throws Refusal; BudgetError where memory is wanting, as who decodes a picture must not depend on that.
+// Throws Refusal; BudgetError where memory is wanting, as who decodes a picture must not depend on
+// that.
 inline void check(Status status) {
   if (status == kAllocatorFailure)
     throw BudgetError("no memory for nvJPEG: of the GPU, or page-locked of the host");
@@ -63,8 +64,8 @@ class Owned {
   Handle handle_ = nullptr;
 };
 
-// Objects between two uses. A T has `bool is_spoilt`; such ones are not used again. A stream may put objects here, so none ends under
-// the lock: that can wait for the device. Thread-safe.
+// Objects between two uses. A T has `bool is_spoilt`; such ones are not used again. A stream may
+// put objects here, so none ends under the lock: that can wait for the device. Thread-safe.
 template <class T>
 class Idle {
  public:
@@ -94,7 +95,8 @@ class Idle {
   std::vector<std::unique_ptr<T>> all_;
 };
 
-// Where nvJPEG gets memory: of the device, from a budget, and host memory that is page-locked for it. Thread-safe.
+// Where nvJPEG gets memory: of the device, from a budget, and host memory that is page-locked for
+// it. Thread-safe.
 class Memory {
  public:
   explicit Memory(std::shared_ptr<const DeviceBudget> budget);
@@ -103,8 +105,8 @@ class Memory {
   // Gives back what was page-locked and is not used.
   void trim() { blocks_.trim(); }
 
-  // The calling thread works for this stream: memory that it asks for is ordered there. Where it is used `at_once`, whatever the
-  // stream has to do before, the host waits for that.
+  // The calling thread works for this stream: memory that it asks for is ordered there. Where it is
+  // used `at_once`, whatever the stream has to do before, the host waits for that.
   class For {
    public:
     explicit For(Stream& stream, bool at_once = false);

@@ -20,8 +20,9 @@ struct Version {
   }
 };
 inline constexpr Version kOldest{12, 1, 0};  // the first that upsamples chroma smoothly
-// From here on windows with smooth upsampling are nvJPEG's own. Before 13.2 (of CUDA 13.3) they may differ from the whole picture at their
-// border; of 13.2 crashes are told (github.com/NVIDIA/nvImageCodec/issues/55), and it was not tried on a GPU.
+// From here on windows with smooth upsampling are nvJPEG's own. Before 13.2 (of CUDA 13.3) they may
+// differ from the whole picture at their border; of 13.2 crashes are told
+// (github.com/NVIDIA/nvImageCodec/issues/55), and it was not tried on a GPU.
 inline constexpr Version kExactWindows{13, 3, 0};
 
 struct Library {
@@ -43,8 +44,9 @@ FoundLibrary take_library(const std::function<void*(const char*)>& symbol,
 // Under which names systems have it, the best first.
 std::vector<std::string> system_names();
 
-// The one that the environment variable STOKER_NVJPEG names; without it one of `names`, as the system finds them, or as the Python
-// packages nvidia-nvjpeg and nvidia-nvjpeg-cu12 put it into one of `folders` of packages. It stays open.
+// The one that the environment variable STOKER_NVJPEG names; without it one of `names`, as the
+// system finds them, or as the Python packages nvidia-nvjpeg and nvidia-nvjpeg-cu12 put it into one
+// of `folders` of packages. It stays open.
 FoundLibrary open_library(const std::vector<std::string>& folders,
                           const std::vector<std::string>& names = system_names());
 

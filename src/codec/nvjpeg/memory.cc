@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 #include "codec/nvjpeg/handles.h"
-#include "device/pinned_blocks.h"
+#include "device/pinned_allocator.h"
 
 namespace stoker::nvjpeg {
 
@@ -32,7 +32,7 @@ Memory::For::~For() { of_thread = before_; }
 
 Memory::Memory(std::shared_ptr<const DeviceBudget> budget)
     : budget_(std::move(budget)),
-      blocks_(SIZE_MAX, std::make_shared<PinnedBlocks>(budget_->device())),
+      blocks_(SIZE_MAX, std::make_shared<PinnedAllocator>(budget_->device())),
       stream_(budget_->device().make_stream("nvJPEG")) {
   device_.allocate = [](void* self, void** p, size_t bytes, cudaStream_t) {
     return taken(p, [&] { return static_cast<Memory*>(self)->allocate(bytes); });
@@ -63,7 +63,8 @@ void* Memory::allocate(size_t bytes) {
   std::lock_guard one_at_a_time(stream_mutex_);
   std::shared_ptr<Buffer> buffer = budget_->try_acquire(*stream_, bytes);
   if (!buffer) return nullptr;
-  // It may be used on any stream then: only when an object is made, never while pictures are enqueued.
+  // It may be used on any stream then: only when an object is made, never while pictures are
+  // enqueued.
   stream_->synchronize();
   return keep(std::move(buffer));
 }

@@ -104,8 +104,8 @@ class NvJpeg final : public DeviceDecoder {
                             : call.set_roi(params, w.x, w.y, w.columns, w.rows));
   }
 
-  // Sets what is decoded, the window of the wish or the whole, as Note [Windows of nvJPEG] says; supports() tells of what is set.
-  // False: not the whole.
+  // Sets what is decoded, the window of the wish or the whole, as Note [Windows of nvJPEG] says;
+  // supports() tells of what is set. False: not the whole.
   template <class Supports>
   static bool choose_window(Prepared& p, Supports supports) {
     set_window(p, true);
@@ -158,7 +158,8 @@ class NvJpeg final : public DeviceDecoder {
     auto p = begin(engine, engine->take_objects(), wish, is_large ? kGpuHybrid : kHybrid);
     Lease& lease = *p->lease;
     PictureObjects& objects = *lease.objects;
-    // Coefficients of two bytes, those of chroma at half the resolution or less, as in most pictures.
+    // Coefficients of two bytes, those of chroma at half the resolution or less, as in most
+    // pictures.
     const auto coefficients = static_cast<size_t>(wish.pixels() * (wish.has_chroma ? 3 : 2));
     lease.keep(r.bytes, is_large ? r.bytes.size() : coefficients, pool);
     const Functions& call = engine->call();

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The code around nvJPEG against the stand-ins for it and for CUDA: nothing here says anything about a GPU or about nvJPEG's pixels.
+// The code around nvJPEG against the stand-ins for it and for CUDA: nothing here says anything
+// about a GPU or about nvJPEG's pixels.
 #include "codec/nvjpeg/nvjpeg.h"
 
 #include <thread>
@@ -202,8 +203,8 @@ TEST_F(NvJpeg, TwoDecodesOfOnePicture) {
   }
 }
 
-// Objects come back only when the stream has passed them, however early their pictures go, and no call waits for the device once the
-// hardware engine has memory for as many steps as are under way.
+// Objects come back only when the stream has passed them, however early their pictures go, and no
+// call waits for the device once the hardware engine has memory for as many steps as are under way.
 TEST_F(NvJpeg, ObjectsComeBackBehindTheStream) {
   for (float share : {0.0f, 1.0f, 0.5f}) {
     const std::vector<Asked> all = with(with_share(share));

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What pictures on their way through nvJPEG hold: Note [What pictures hold] of cuda_nvjpeg.h. One thread at a time, with the GPU current;
-// they may end on any thread, also on a stream's.
+// What pictures on their way through nvJPEG hold: Note [What pictures hold] of cuda_nvjpeg.h. One
+// thread at a time, with the GPU current; they may end on any thread, also on a stream's.
 #pragma once
 #include "codec/nvjpeg/engine.h"
 #include "codec/nvjpeg/wish.h"

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of nvJPEG's code share: a decoder over the stand-ins, pictures through it, and that all was given back. One thread
-// at a time.
+// What the tests of nvJPEG's code share: a decoder over the stand-ins, pictures through it, and
+// that all was given back. One thread at a time.
 #pragma once
 #include <gtest/gtest.h>
 

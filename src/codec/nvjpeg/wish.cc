@@ -14,7 +14,8 @@ namespace stoker::nvjpeg {
 
 namespace {
 
-// An end marker, and nothing behind it but zeros that writers pad with: else the data may be cut off.
+// An end marker, and nothing behind it but zeros that writers pad with: else the data may be cut
+// off.
 bool has_end(EncodedSpan bytes) {
   while (!bytes.empty() && bytes.back() == 0) bytes = bytes.first(bytes.size() - 1);
   return bytes.size() >= 2 && bytes[bytes.size() - 2] == 0xFF && bytes.back() == 0xD9;

@@ -4,14 +4,15 @@
 // What the streams, events and buffers of one GPU share. Thread-safe.
 //
 // Note [Guests of the process]
-// Others use the same GPUs, through runtimes of their own. So a GPU gets a context (hundreds of MB of it) only when something is made
-// on it here; whatever context a thread had comes back, none included; and calls are made in the relaxed mode of stream capture: in the
-// default one they would fail, and spoil the graph, while anyone in the process captures one. What cannot be asked because of a capture
-// counts as not reached yet.
+// Others use the same GPUs, through runtimes of their own. So a GPU gets a context (hundreds of MB
+// of it) only when something is made on it here; whatever context a thread had comes back, none
+// included; and calls are made in the relaxed mode of stream capture: in the default one they would
+// fail, and spoil the graph, while anyone in the process captures one. What cannot be asked because
+// of a capture counts as not reached yet.
 //
 // Note [After a fork]
-// A child has no use of the parent's GPU, and a lock may be held by a thread that is not there. So what a child lets go of is left as it
-// is.
+// A child has no use of the parent's GPU, and a lock may be held by a thread that is not there. So
+// what a child lets go of is left as it is.
 #pragma once
 #include <cuda.h>
 #include <cuda_runtime_api.h>
@@ -30,7 +31,8 @@ namespace stoker::cuda {
 // Of a call that a capture hinders.
 bool is_of_capture(cudaError_t error);
 
-// The calling thread works on this GPU; what it worked on before comes back: Note [Guests of the process].
+// The calling thread works on this GPU; what it worked on before comes back: Note [Guests of the
+// process].
 class Current {
  public:
   explicit Current(int index);
@@ -58,7 +60,8 @@ class Core {
   const std::string name;  // "cuda:0"
   std::string pci_bus_id;  // set by the constructor
 
-  // Before anything is made there. Throws DeviceError where the GPU gives no context; it may at the next call.
+  // Before anything is made there. Throws DeviceError where the GPU gives no context; it may at the
+  // next call.
   void start();
   // Whether this is a child of the process that it was made in.
   bool is_foreign() const { return getpid() != owner_; }
@@ -71,8 +74,9 @@ class Core {
   // Null when the limit does not allow it, or the GPU has no memory left.
   void* try_allocate(size_t bytes, cudaStream_t stream);
   void free(void* p, cudaStream_t stream) noexcept;
-  // The same for memory that somebody may still use, nobody knows until when. It waits, and counts, until trim(): only there may the
-  // host wait for the whole GPU, which would spoil a capture under way.
+  // The same for memory that somebody may still use, nobody knows until when. It waits, and counts,
+  // until trim(): only there may the host wait for the whole GPU, which would spoil a capture under
+  // way.
   void park(void* p) noexcept;
   // Null when the system does not give it.
   void* try_pin(size_t bytes);

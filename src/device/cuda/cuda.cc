@@ -128,7 +128,8 @@ class CudaBuffer final : public DeviceBuffer {
   }
 
  private:
-  // False where the stream is captured: its graph reads the memory when it is launched, and what came before cannot be waited for.
+  // False where the stream is captured: its graph reads the memory when it is launched, and what
+  // came before cannot be waited for.
   bool order_behind(cudaStream_t stream) const {
     const Core& core = *stream_->core;
     const Current current(core.index);

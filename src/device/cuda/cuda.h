@@ -23,8 +23,8 @@ struct CudaFound {
       missing;  // what is not there, with versions found and needed; "" when there are devices
 };
 
-// Asks the driver. Does not throw for what is missing. A GPU that gives this process no context says so when something is to be made on
-// it.
+// Asks the driver. Does not throw for what is missing. A GPU that gives this process no context
+// says so when something is to be made on it.
 CudaFound find_cuda_devices();
 
 }  // namespace stoker

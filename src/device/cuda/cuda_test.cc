@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The CUDA runtime's own code against the stand-in of fake_testing.h: nothing here says anything about a GPU.
+// The CUDA runtime's own code against the stand-in of fake_testing.h: nothing here says anything
+// about a GPU.
 #include "device/cuda/cuda.h"
 
 #include <cstdlib>

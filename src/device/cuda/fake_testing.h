@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A stand-in for the CUDA library: host memory, work that is done when it is enqueued, and a record of the calls. It tells nothing
-// about GPUs; it tells whether the runtime's own code calls what it should, in order, with the right GPU, and gives all back.
-// Its functions may be called by any thread; the record is for one thread at a time.
+// A stand-in for the CUDA library: host memory, work that is done when it is enqueued, and a record
+// of the calls. It tells nothing about GPUs; it tells whether the runtime's own code calls what it
+// should, in order, with the right GPU, and gives all back. Its functions may be called by any
+// thread; the record is for one thread at a time.
 #pragma once
 #include <cuda.h>
 #include <cuda_runtime_api.h>
@@ -33,7 +34,8 @@ struct Cuda {
   inline static thread_local cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
   std::set<int> contexts;  // the devices that have one
   std::set<int> busy;  // those that give none
-  // Someone captures a graph: what others may then do in the relaxed mode only fails, and spoils it.
+  // Someone captures a graph: what others may then do in the relaxed mode only fails, and spoils
+  // it.
   bool is_capturing = false, is_spoilt = false;
   std::set<uintptr_t> captured;  // streams
   std::function<void(const std::string& function)> on_call;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The CUDA runtime's own code beside others in the process, against the stand-in of fake_testing.h: Notes [Guests of the process],
-// [After a fork].
+// The CUDA runtime's own code beside others in the process, against the stand-in of fake_testing.h:
+// Notes [Guests of the process], [After a fork].
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -139,8 +139,8 @@ TEST_F(CudaNeighbours, WhatCannotBeOrderedIsNotGivenOutAgain) {
   EXPECT_EQ(let_go(consumer.name()), 8u) << "this one goes when the device does";
 }
 
-// Forks while this thread holds the runtime's lock, as another thread may: Whether a child that lets go of all ends, having called
-// nothing.
+// Forks while this thread holds the runtime's lock, as another thread may: Whether a child that
+// lets go of all ends, having called nothing.
 TEST_F(CudaNeighbours, AChildLeavesTheParentsThingsAsTheyAre) {
   auto stream = device(0).make_stream("s");
   auto event = device(0).make_event();

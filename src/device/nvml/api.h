@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of NVML's binary interface that is used, declared here, so that no build needs its header. header_test.cc compares it
-// with the real header where there is one.
+// The part of NVML's binary interface that is used, declared here, so that no build needs its
+// header. header_test.cc compares it with the real header where there is one.
 #pragma once
 
 namespace stoker::nvml {

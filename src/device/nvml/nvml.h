@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the driver of NVIDIA's GPUs tells through its management library (NVML), which is opened at run time. Nothing needs it: what it
-// does not tell is empty, and words say why.
+// What the driver of NVIDIA's GPUs tells through its management library (NVML), which is opened at
+// run time. Nothing needs it: what it does not tell is empty, and words say why.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -30,7 +30,8 @@ class Nvml {
   // Takes the functions of an open library: `symbol` gives an address or null.
   using Symbol = std::function<void*(const char*)>;
 
-  // Starts the library that the environment variable STOKER_NVML names, without it the system's libnvidia-ml.so.1. It stays open.
+  // Starts the library that the environment variable STOKER_NVML names, without it the system's
+  // libnvidia-ml.so.1. It stays open.
   Nvml();
   Nvml(const Symbol& symbol, const std::string& place);
   ~Nvml();
@@ -48,7 +49,8 @@ class Nvml {
   std::optional<int> cuda() const;
   // GPUs that it sees, whether or not this process may use them.
   std::optional<int> gpus() const;
-  // Of the GPU at this place ("0000:65:00.0"). One in MIG mode is not taken: a CUDA device is a part of it then.
+  // Of the GPU at this place ("0000:65:00.0"). One in MIG mode is not taken: a CUDA device is a
+  // part of it then.
   GpuFacts gpu(const std::string& pci_bus_id) const;
 
  private:

@@ -52,21 +52,21 @@ void SimulatedDevice::Core::push(Lane& lane, Op op) {
   changed.notify_all();
 }
 
-std::shared_ptr<simulated::Ticket> SimulatedDevice::Core::mark(Lane& lane) {
+std::shared_ptr<simulated::Signal> SimulatedDevice::Core::mark(Lane& lane) {
   step(lane);
-  auto ticket = std::make_shared<Ticket>();
-  ticket->at_ns = std::max(lane.end_ns, host_ns);
-  ticket->past = lane.past;
-  ticket->lane = lane.shared_from_this();
-  push(lane, {.what = "record", .reach = ticket});
-  return ticket;
+  auto signal = std::make_shared<Signal>();
+  signal->at_ns = std::max(lane.end_ns, host_ns);
+  signal->past = lane.past;
+  signal->lane = lane.shared_from_this();
+  push(lane, {.what = "record", .reach = signal});
+  return signal;
 }
 
-void SimulatedDevice::Core::wait_behind(Lane& lane, std::shared_ptr<Ticket> ticket) {
-  lane.past.merge(ticket->past);
-  lane.end_ns = std::max(lane.end_ns, ticket->at_ns);
-  if (!lane.is_over) return push(lane, {.what = "wait", .wait_for = std::move(ticket)});
-  lane.awaited.push_back(std::move(ticket));
+void SimulatedDevice::Core::wait_behind(Lane& lane, std::shared_ptr<Signal> signal) {
+  lane.past.merge(signal->past);
+  lane.end_ns = std::max(lane.end_ns, signal->at_ns);
+  if (!lane.is_over) return push(lane, {.what = "wait", .wait_for = std::move(signal)});
+  lane.awaited.push_back(std::move(signal));
 }
 
 std::shared_ptr<simulated::Lane> SimulatedDevice::Core::foreign(ForeignStream stream) const {
@@ -88,12 +88,12 @@ std::shared_ptr<simulated::Lane> SimulatedDevice::Core::make_lane(std::string na
   return lane;
 }
 
-void SimulatedDevice::Core::host_saw(const Ticket& ticket) {
-  host_ns = std::max(host_ns, ticket.at_ns);
-  host_past.merge(ticket.past);
+void SimulatedDevice::Core::host_saw(const Signal& signal) {
+  host_ns = std::max(host_ns, signal.at_ns);
+  host_past.merge(signal.past);
 }
 
-simulated::Fault SimulatedDevice::Core::take_fault(Work work) {
+simulated::Fault SimulatedDevice::Core::take_fault(DeviceCall work) {
   Fault sum{work, ++counts[static_cast<int>(work)]};
   std::erase_if(faults, [&](const Fault& f) {
     if (f.work != work || f.at != sum.at) return false;
@@ -106,7 +106,7 @@ simulated::Fault SimulatedDevice::Core::take_fault(Work work) {
   return sum;
 }
 
-simulated::Fault SimulatedDevice::Core::take_fault(Work work, const std::string& what) {
+simulated::Fault SimulatedDevice::Core::take_fault(DeviceCall work, const std::string& what) {
   const Fault fault = take_fault(work);
   if (fault.is_refused) throw DeviceError(what + " was refused: injected fault");
   return fault;
@@ -177,22 +177,22 @@ void SimulatedDevice::Core::work(Lane& lane) {
   lane.is_over = true;
 }
 
-void SimulatedDevice::Core::wait_for(const std::shared_ptr<Ticket>& ticket) {
-  if (!ticket) return;
+void SimulatedDevice::Core::wait_for(const std::shared_ptr<Signal>& signal) {
+  if (!signal) return;
   std::unique_lock lock(mutex);
-  changed.wait(lock, [&] { return ticket->is_reached; });
-  host_saw(*ticket);
-  throw_failure(ticket->failure);
+  changed.wait(lock, [&] { return signal->is_reached; });
+  host_saw(*signal);
+  throw_failure(signal->failure);
 }
 
 void SimulatedDevice::Core::synchronize(Lane& lane) {
   tell(on_synchronize);
-  std::shared_ptr<Ticket> ticket;
+  std::shared_ptr<Signal> signal;
   {
     std::lock_guard lock(mutex);
-    ticket = mark(lane);
+    signal = mark(lane);
   }
-  wait_for(ticket);
+  wait_for(signal);
   std::lock_guard lock(mutex);
   if (lane.recorded && !lane.recorded->is_told) throw_failure(lane.recorded);
 }
@@ -218,10 +218,10 @@ void SimulatedDevice::Core::free_on(Lane& lane, void* p) {
   const size_t bytes = memory.free(p, a);
   const Op op{.what = a.what, .run = [this, p, bytes] { scribble(p, bytes); }};
   if (!lane.is_over) return push(lane, op);
-  std::erase_if(lane.awaited, [](const auto& ticket) { return ticket->is_reached; });
+  std::erase_if(lane.awaited, [](const auto& signal) { return signal->is_reached; });
   if (!lane.awaited.empty()) {  // no thread is left here: one of those awaited does it
     Lane& other = *lane.awaited.back()->lane;
-    for (const auto& ticket : lane.awaited) push(other, {.what = "wait", .wait_for = ticket});
+    for (const auto& signal : lane.awaited) push(other, {.what = "wait", .wait_for = signal});
     return push(other, op);
   }
   lock.unlock();

@@ -30,7 +30,7 @@ struct Failure {
 };
 
 // What an event stands for. Guarded by SimulatedDevice::Core::mutex.
-struct Ticket {
+struct Signal {
   bool is_reached = false;
   int64_t at_ns = 0;
   Past past;
@@ -42,7 +42,7 @@ struct Ticket {
 struct Op {
   std::string what = {};
   std::function<void()> run = {};
-  std::shared_ptr<Ticket> wait_for = {}, reach = {};
+  std::shared_ptr<Signal> wait_for = {}, reach = {};
   std::chrono::microseconds sleep = {};
   bool is_on_device = false;  // a copy or launch: not done behind a failure
 };
@@ -58,11 +58,11 @@ struct Lane : std::enable_shared_from_this<Lane> {
   std::shared_ptr<Failure> failure, recorded;
   bool is_stopping = false;
   bool is_over = false;  // the thread takes nothing any more
-  std::vector<std::shared_ptr<Ticket>> awaited;  // since it is over: what its frees are behind
+  std::vector<std::shared_ptr<Signal>> awaited;  // since it is over: what its frees are behind
 };
 
 struct Fault {
-  Work work;
+  DeviceCall work;
   int64_t at;
   bool fails = false, is_refused = false;
   int64_t virtual_ns = 0;
@@ -72,7 +72,7 @@ struct Fault {
 }  // namespace simulated
 
 struct SimulatedDevice::Core {
-  using Ticket = simulated::Ticket;
+  using Signal = simulated::Signal;
   using Op = simulated::Op;
   using Lane = simulated::Lane;
   using Failure = simulated::Failure;
@@ -86,15 +86,15 @@ struct SimulatedDevice::Core {
   const SimulatedOptions options;
   const int index;
   const std::string name;
-  mutable std::mutex mutex;  // guards all below, and lanes, events and tickets
-  std::condition_variable changed;  // a queue, a ticket, a lane that stops
+  mutable std::mutex mutex;  // guards all below, and lanes, events and signals
+  std::condition_variable changed;  // a queue, a signal, a lane that stops
   SimulatedMemory memory;
   std::vector<std::weak_ptr<Lane>> lanes;  // by id
   int64_t host_ns = 0, latest_ns = 0;
   Past host_past;
   std::deque<TimelineEntry> entries;
   std::vector<std::shared_ptr<Failure>> failures;  // that nobody was told, and others
-  int64_t counts[kWorks] = {};  // by Work
+  int64_t counts[kDeviceCalls] = {};  // by DeviceCall
   int64_t pageable_copies = 0;
   std::vector<Fault> faults;
   uint64_t delays = 0;  // where their draws are
@@ -108,16 +108,16 @@ struct SimulatedDevice::Core {
   void take_time(Lane& lane, std::string_view what, int64_t ns);
   void note(std::string_view what, const std::string& where, int64_t start, int64_t end);
   void push(Lane& lane, Op op);
-  std::shared_ptr<Ticket> mark(Lane& lane);
-  // What is enqueued on the lane from now on, frees too, comes after the ticket.
-  void wait_behind(Lane& lane, std::shared_ptr<Ticket> ticket);
+  std::shared_ptr<Signal> mark(Lane& lane);
+  // What is enqueued on the lane from now on, frees too, comes after the signal.
+  void wait_behind(Lane& lane, std::shared_ptr<Signal> signal);
   // The lane of a stream that stands; throws DeviceError when there is none.
   std::shared_ptr<Lane> foreign(ForeignStream stream) const;
-  void host_saw(const Ticket& ticket);
+  void host_saw(const Signal& signal);
   // What is to go wrong with the work that is being enqueued.
-  Fault take_fault(Work work);
+  Fault take_fault(DeviceCall work);
   // That of a copy or launch; throws DeviceError where it is refused.
-  Fault take_fault(Work work, const std::string& what);
+  Fault take_fault(DeviceCall work, const std::string& what);
   void keep_failure(Lane& lane, std::string text);
   // The same of no stream's work: only who asks for what is untold hears of it.
   std::shared_ptr<Failure> keep_failure(std::string text);
@@ -131,7 +131,7 @@ struct SimulatedDevice::Core {
   void work(Lane& lane);
   std::string run(const Op& op);  // what failed, if anything
   // The host waits, then hears what failed. Null does nothing.
-  void wait_for(const std::shared_ptr<Ticket>& ticket);
+  void wait_for(const std::shared_ptr<Signal>& signal);
   void synchronize(Lane& lane);
   void free_on(Lane& lane, void* p);
   void scribble(void* p, size_t bytes);

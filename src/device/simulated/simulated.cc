@@ -22,7 +22,7 @@ namespace {
 using Core = SimulatedDevice::Core;
 using simulated::Fault;
 using simulated::Lane;
-using simulated::Ticket;
+using simulated::Signal;
 
 class SimulatedEvent final : public Event {
  public:
@@ -30,34 +30,34 @@ class SimulatedEvent final : public Event {
 
   bool query() const override {
     std::lock_guard lock(core_->mutex);
-    if (!ticket_) return true;
+    if (!signal_) return true;
     // The order is known from now on, but polling must not move the virtual clock: it follows real
     // time.
-    if (ticket_->is_reached) core_->host_past.merge(ticket_->past);
-    return ticket_->is_reached;
+    if (signal_->is_reached) core_->host_past.merge(signal_->past);
+    return signal_->is_reached;
   }
-  void synchronize() override { core_->wait_for(ticket()); }
+  void synchronize() override { core_->wait_for(signal()); }
   void check() const override {
     std::lock_guard lock(core_->mutex);
-    if (ticket_ && ticket_->is_reached) Core::throw_failure(ticket_->failure);
+    if (signal_ && signal_->is_reached) Core::throw_failure(signal_->failure);
   }
   void hold_back(ForeignStream stream) const override {
     std::lock_guard lock(core_->mutex);
     const std::shared_ptr<Lane> lane = core_->foreign(stream);
-    if (ticket_) core_->wait_behind(*lane, ticket_);
+    if (signal_) core_->wait_behind(*lane, signal_);
   }
 
   bool is_of(const std::shared_ptr<Core>& core) const { return core_ == core; }
-  std::shared_ptr<Ticket> ticket() const {
+  std::shared_ptr<Signal> signal() const {
     std::lock_guard lock(core_->mutex);
-    return ticket_;
+    return signal_;
   }
   // Requires: Core::mutex is held.
-  void set(std::shared_ptr<Ticket> ticket) { ticket_ = std::move(ticket); }
+  void set(std::shared_ptr<Signal> signal) { signal_ = std::move(signal); }
 
  private:
   const std::shared_ptr<Core> core_;
-  std::shared_ptr<Ticket> ticket_;
+  std::shared_ptr<Signal> signal_;
 };
 
 class SimulatedBuffer final : public DeviceBuffer {
@@ -156,7 +156,7 @@ class SimulatedStream final : public Stream {
     const Actor a =
         core_->actor(*lane_, "copy '" + std::string(name) + "' of " + std::to_string(bytes) +
                                  " bytes " + kDirections[static_cast<int>(direction)]);
-    const Fault fault = core_->take_fault(Work::kCopy, a.what);
+    const Fault fault = core_->take_fault(DeviceCall::kCopy, a.what);
     check_side(from, bytes, direction != Copy::kToDevice, false, a);
     check_side(to, bytes, direction != Copy::kToHost, true, a);
     const double speed = direction == Copy::kOnDevice ? core_->options.memory_bytes_per_ns
@@ -177,10 +177,10 @@ class SimulatedStream final : public Stream {
     e.set(core_->mark(*lane_));
   }
   void wait(const Event& event) override {
-    auto ticket = ours(const_cast<Event&>(event)).ticket();
-    if (!ticket) return;
+    auto signal = ours(const_cast<Event&>(event)).signal();
+    if (!signal) return;
     std::lock_guard lock(core_->mutex);
-    core_->wait_behind(*lane_, std::move(ticket));
+    core_->wait_behind(*lane_, std::move(signal));
   }
   void synchronize() override { core_->synchronize(*lane_); }
 
@@ -198,9 +198,9 @@ class SimulatedStream final : public Stream {
                         std::to_string(grid.shared_bytes) + " bytes of shared memory; at most " +
                         std::to_string(INT32_MAX) + ", " + std::to_string(kMaxThreads) + " and " +
                         std::to_string(kMaxShared));
-    const uint64_t seed =
-        core_->options.seed * 0x9E3779B97F4A7C15u + core_->counts[static_cast<int>(Work::kLaunch)];
-    enqueue(core_->take_fault(Work::kLaunch, a.what), name, a.what, grid.cost_ns,
+    const uint64_t seed = core_->options.seed * 0x9E3779B97F4A7C15u +
+                          core_->counts[static_cast<int>(DeviceCall::kLaunch)];
+    enqueue(core_->take_fault(DeviceCall::kLaunch, a.what), name, a.what, grid.cost_ns,
             SimulatedLaunch(program, grid, seed));
   }
 
@@ -210,7 +210,7 @@ class SimulatedStream final : public Stream {
     std::lock_guard lock(core_->mutex);
     const Actor a = core_->actor(*lane_, "allocation of " + std::to_string(bytes) + " bytes");
     if (!core_->memory.has_room(bytes)) return nullptr;
-    const Fault fault = core_->take_fault(Work::kAllocate);
+    const Fault fault = core_->take_fault(DeviceCall::kAllocate);
     if (fault.is_refused) return nullptr;
     if (fault.fails) throw DeviceError(a.what + " failed: injected fault");
     if (fault.virtual_ns > 0) core_->take_time(*lane_, "allocate", fault.virtual_ns);
@@ -268,7 +268,7 @@ std::unique_ptr<Event> SimulatedDevice::make_event() {
 std::shared_ptr<Buffer> SimulatedDevice::try_pin(size_t bytes) {
   core_->tell(core_->on_pinning);
   std::lock_guard lock(core_->mutex);
-  const Fault fault = core_->take_fault(Work::kPin);
+  const Fault fault = core_->take_fault(DeviceCall::kPin);
   if (fault.is_refused) return nullptr;
   if (fault.fails)
     throw DeviceError(core_->name + ": locking " + std::to_string(bytes) +
@@ -300,19 +300,19 @@ void SimulatedDevice::check() {
   core_->throw_untold();
 }
 
-void SimulatedDevice::fail(Work what, int64_t nth) {
+void SimulatedDevice::fail(DeviceCall what, int64_t nth) {
   std::lock_guard lock(core_->mutex);
   core_->faults.push_back(
       {.work = what, .at = core_->counts[static_cast<int>(what)] + nth, .fails = true});
 }
 
-void SimulatedDevice::refuse(Work what, int64_t nth) {
+void SimulatedDevice::refuse(DeviceCall what, int64_t nth) {
   std::lock_guard lock(core_->mutex);
   core_->faults.push_back(
       {.work = what, .at = core_->counts[static_cast<int>(what)] + nth, .is_refused = true});
 }
 
-void SimulatedDevice::delay(Work what, int64_t nth, int64_t virtual_ns,
+void SimulatedDevice::delay(DeviceCall what, int64_t nth, int64_t virtual_ns,
                             std::chrono::microseconds real) {
   std::lock_guard lock(core_->mutex);
   core_->faults.push_back({.work = what,

@@ -42,8 +42,8 @@ struct SimulatedOptions {
 };
 
 // What faults are counted by. kAllocate: of the device's memory; kPin: of the host's.
-enum class Work : uint8_t { kAllocate, kPin, kCopy, kLaunch };
-inline constexpr int kWorks = 4;
+enum class DeviceCall : uint8_t { kAllocate, kPin, kCopy, kLaunch };
+inline constexpr int kDeviceCalls = 4;
 
 struct TimelineEntry {
   std::string name, stream;  // stream "host" for add_host_work()
@@ -67,27 +67,27 @@ class SimulatedDevice final : public Device {
   void check() override;
   void trim() override { ++trims_; }  // keeps nothing
 
-  // How others name this stream of a simulated device, for as long as it stands: tests play the consumer
-  // on it. Throws DeviceError when it is of another kind.
+  // How others name this stream of a simulated device, for as long as it stands: tests play the
+  // consumer on it. Throws DeviceError when it is of another kind.
   static ForeignStream foreign(const Stream& stream);
 
   // The nth (from 1) such work enqueued from now on fails: memory at once with DeviceError, the
   // others on their stream.
-  void fail(Work what, int64_t nth);
+  void fail(DeviceCall what, int64_t nth);
   // The nth such work from now on is refused when it is asked for: there is no room for memory, the
   // others throw DeviceError.
-  void refuse(Work what, int64_t nth);
+  void refuse(DeviceCall what, int64_t nth);
   // The nth such work from now on takes longer: on the virtual clock, and for real where that is
   // asked for.
-  void delay(Work what, int64_t nth, int64_t virtual_ns, std::chrono::microseconds real = {});
+  void delay(DeviceCall what, int64_t nth, int64_t virtual_ns, std::chrono::microseconds real = {});
   // From now on each stream stands still for up to so long before whatever it does, as the seed
   // says: streams overtake one another and the host. For real, and not on the virtual clock.
   void delay_all(uint64_t seed, std::chrono::microseconds most);
-  // Forgets the faults and delays that are still to come, and failures that nobody was told. How many faults
-  // there were.
+  // Forgets the faults and delays that are still to come, and failures that nobody was told. How
+  // many faults there were.
   int forget_faults();
-  // From now on who is about to lock host memory, or to unlock it, calls this first: a GPU's driver may
-  // wait there for what was enqueued. Empty: nothing is called.
+  // From now on who is about to lock host memory, or to unlock it, calls this first: a GPU's driver
+  // may wait there for what was enqueued. Empty: nothing is called.
   void on_pinning(std::function<void()> callback);
   // The same for who is about to wait for a stream.
   void on_synchronize(std::function<void()> callback);

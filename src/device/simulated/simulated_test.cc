@@ -126,7 +126,7 @@ TEST(SimulatedDevice, SharedMemoryIsFreshInEachBlock) {
 TEST(SimulatedDevice, AnEmptyGridIsNothingAndAnImpossibleOneAnError) {
   SimulatedDevice device;
   auto stream = device.make_stream("s");
-  device.fail(Work::kLaunch, 1);
+  device.fail(DeviceCall::kLaunch, 1);
   stream->launch(AddOne{nullptr}, {0, 128}, "empty");
   stream->launch(AddOne{nullptr}, {128, 0}, "empty");
   stream->synchronize();

@@ -130,7 +130,7 @@ TEST(SimulatedDevice, NothingIsDoneWithWhatAFailureLeft) {
   auto a = device.make_stream("a"), b = device.make_stream("b");
   auto event = device.make_event();
   int from_a = 0, from_b = 0, called = 0;
-  device.fail(Work::kLaunch, 1);
+  device.fail(DeviceCall::kLaunch, 1);
   a->launch(AddOne{&from_a}, {1, 1}, "fails");
   a->launch(AddOne{&from_a}, {1, 1}, "reads what that was to write");
   a->call([&] { ++called; }, 0, "release");
@@ -191,9 +191,9 @@ TEST(SimulatedDevice, CheckThrowsWithoutWaiting) {
 TEST(SimulatedDevice, InjectedFaultsHitTheNthWork) {
   SimulatedDevice device;
   auto stream = device.make_stream("s");
-  device.fail(Work::kAllocate, 2);
-  device.fail(Work::kCopy, 2);
-  device.fail(Work::kLaunch, 1);
+  device.fail(DeviceCall::kAllocate, 2);
+  device.fail(DeviceCall::kCopy, 2);
+  device.fail(DeviceCall::kLaunch, 1);
   auto p = stream->try_acquire(4);
   EXPECT_TRUE(has(device_error([&] { stream->try_acquire(4); }),
                   "allocation of 4 bytes on stream 's' failed"));
@@ -215,7 +215,8 @@ TEST(SimulatedDevice, InjectedFaultsHitTheNthWork) {
 TEST(SimulatedDevice, RefusalsAreAtOnce) {
   SimulatedDevice device;
   auto stream = device.make_stream("s");
-  for (Work what : {Work::kAllocate, Work::kPin, Work::kCopy, Work::kLaunch})
+  for (DeviceCall what :
+       {DeviceCall::kAllocate, DeviceCall::kPin, DeviceCall::kCopy, DeviceCall::kLaunch})
     device.refuse(what, 2);
   auto p = stream->try_acquire(4);
   EXPECT_FALSE(stream->try_acquire(4));
@@ -237,9 +238,9 @@ TEST(SimulatedDevice, RefusalsAreAtOnce) {
   stream->copy(&out, p->data(), 4, Copy::kToHost, "down");
   stream->synchronize();
   EXPECT_EQ(out, 3);
-  device.fail(Work::kPin, 1);
+  device.fail(DeviceCall::kPin, 1);
   EXPECT_TRUE(has(device_error([&] { (void)device.try_pin(7); }), "locking 7 bytes"));
-  device.fail(Work::kCopy, 1);
+  device.fail(DeviceCall::kCopy, 1);
   EXPECT_EQ(device.forget_faults(), 1);
   copy_up();
   stream->synchronize();
@@ -309,11 +310,11 @@ TEST(SimulatedDevice, VirtualClockShowsOverlap) {
 TEST(SimulatedDevice, DelaysMoveTheVirtualClock) {
   SimulatedDevice device;
   auto stream = device.make_stream("s");
-  device.delay(Work::kLaunch, 2, 1000, std::chrono::microseconds(50));
+  device.delay(DeviceCall::kLaunch, 2, 1000, std::chrono::microseconds(50));
   int x = 0;
   for (int i = 0; i < 3; ++i) stream->launch(AddOne{&x}, {1, 1, 0, 10}, "add");
   EXPECT_EQ(device.virtual_now(), 1030);
-  device.delay(Work::kAllocate, 1, 70, std::chrono::microseconds(50));
+  device.delay(DeviceCall::kAllocate, 1, 70, std::chrono::microseconds(50));
   auto p = stream->try_acquire(1);
   stream->synchronize();
   EXPECT_EQ(device.host_now(), 1100);
@@ -372,8 +373,8 @@ TEST(SimulatedDevice, ManyIterationsWithFaultsEnd) {
     Slot& s = slots[i % kDepth];
     hand_out(s);
     s.iteration = i;
-    if (is_faulty(i)) device.fail(i % 40 == 7 ? Work::kCopy : Work::kLaunch, 1);
-    if (i % 5 == 0) device.delay(Work::kLaunch, 1, 10, std::chrono::microseconds(100));
+    if (is_faulty(i)) device.fail(i % 40 == 7 ? DeviceCall::kCopy : DeviceCall::kLaunch, 1);
+    if (i % 5 == 0) device.delay(DeviceCall::kLaunch, 1, 10, std::chrono::microseconds(100));
     std::fill(s.in.begin(), s.in.end(), i);
     auto p = s.stream->try_acquire(kInts * 4);
     s.stream->copy(p->data(), s.in.data(), kInts * 4, Copy::kToDevice, "in");

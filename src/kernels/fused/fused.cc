@@ -23,7 +23,7 @@ class Loader {
          Arena& arena)
       : data_(in.data), size_(size_of(in.dtype)), offset_(in.offset), target_(target) {
     for (int a = 0; a < target.rank(); ++a) {
-      const AxisSource& map = pass.map[a];
+      const AxisInput& map = pass.map[a];
       const TargetAxis& t = target.axis(a);
       const int64_t stride = in.stride[map.axis];
       if (nearest) table_[a] = pass.nearest(a, out.origin[a] + t.lo, t.data(), arena);
@@ -114,7 +114,7 @@ class Loader {
 Window resampled_window(const Pass& pass, const View& out, const Target& target) {
   Window w{Shape::filled(target.rank(), 0), Shape::filled(target.rank(), 0)};
   for (int a = 0; a < target.rank(); ++a) {
-    const AxisSource& map = pass.map[a];
+    const AxisInput& map = pass.map[a];
     const TargetAxis& t = target.axis(a);
     const int64_t first = map.start + map.step * (out.origin[a] + t.lo);
     const int64_t last = map.start + map.step * (out.origin[a] + t.hi - 1);
@@ -124,16 +124,16 @@ Window resampled_window(const Pass& pass, const View& out, const Target& target)
   return w;
 }
 
-template <class Source>
-void run_rows(Target& target, const Source& source) {
+template <class Input>
+void run_rows(Target& target, const Input& input) {
   Shape row = target.first();
   do {
-    if (target.is_data(row)) source.run(target, row);
+    if (target.is_data(row)) input.run(target, row);
     target.paint(row);
   } while (target.next(row));
 }
 
-struct NoSource {
+struct NoInput {
   void run(Target&, const Shape&) const {}
 };
 
@@ -143,7 +143,7 @@ bool copy_whole(const Pass& pass, const Strided& from, const View& out) {
   Shape first;
   first.rank = out.shape.rank;
   for (int a = 0; a < out.shape.rank; ++a) {
-    const AxisSource& map = pass.map[a];
+    const AxisInput& map = pass.map[a];
     first[map.axis] = map.start + map.step * out.origin[a];
     if (out.shape[a] > 1 && from.stride[map.axis] * map.step != out.strides[a]) return false;
   }
@@ -154,7 +154,7 @@ bool copy_whole(const Pass& pass, const Strided& from, const View& out) {
 void run_pass(const Pass& pass, const View& in, const View& out, Arena& arena) {
   if (copy_whole(pass, pass.viewed_in(in), out)) return;
   Target target(pass, out, arena);
-  if (!target.has_data()) return run_rows(target, NoSource{});
+  if (!target.has_data()) return run_rows(target, NoInput{});
   Strided from = pass.viewed_in(in);
   const bool nearest = is_selection(pass.resample);
   if (pass.resample.count && !nearest && Picture::suits(pass, from, target))

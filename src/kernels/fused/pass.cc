@@ -24,7 +24,7 @@ std::pair<int64_t, int64_t> positions_in(const AxisMap& m, int64_t lo, int64_t h
   return {first, std::clamp(ceil_div(to), first, m.extent)};
 }
 
-void compose(AxisSource& s, const AxisMap& m) {
+void compose(AxisInput& s, const AxisMap& m) {
   s.start += s.step * m.start;
   s.step *= m.step;
 }
@@ -37,7 +37,7 @@ void permute(ChannelMap& c, const int* new_axis) {
   if (c.axis >= 0) c.axis = new_axis[c.axis];
 }
 
-void set_identity(AxisSource* axes) {
+void set_identity(AxisInput* axes) {
   for (int a = 0; a < kMaxRank; ++a) axes[a] = {a, 0, 1};
 }
 
@@ -172,7 +172,7 @@ Strided Pass::viewed_in(const View& of) const {
   const Strided memory = Strided::of(of);
   Strided s{memory.data, memory.dtype, memory.offset, Shape::filled(of.shape.rank, 0)};
   for (int a = 0; a < of.shape.rank; ++a) {
-    const AxisSource& from = view[a];
+    const AxisInput& from = view[a];
     s.offset += from.start * memory.stride[from.axis];
     s.stride[a] = from.step * memory.stride[from.axis];
   }

@@ -13,7 +13,7 @@ namespace stoker {
 
 // Output position p of an axis comes from position start + step * p of axis `axis` of what is
 // mapped.
-struct AxisSource {
+struct AxisInput {
   int axis = 0;
   int64_t start = 0, step = 1;
 };
@@ -46,11 +46,11 @@ struct Pass {
   static constexpr int kMaxSteps = 16, kMaxFills = 8;
 
   TensorType in, out;  // full shapes
-  AxisSource view[kMaxRank];  // axes of what is resampled, from axes of `in`
+  AxisInput view[kMaxRank];  // axes of what is resampled, from axes of `in`
   TensorType viewed;  // what is resampled
   Resample resample;  // of `viewed`, without identities; count 0: none
   TensorType resampled;
-  AxisSource map[kMaxRank];  // axes of `out`, from axes of `resampled`
+  AxisInput map[kMaxRank];  // axes of `out`, from axes of `resampled`
   PassStep step[kMaxSteps];
   PassFill fill[kMaxFills];
   int steps = 0, fills = 0;

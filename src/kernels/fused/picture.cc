@@ -18,7 +18,7 @@ struct Channels {
 };
 Channels channels_of(const Pass& pass, const Strided& in, const View* out, const Target& target) {
   if (target.c.axis < 0) return {};
-  const AxisSource& map = pass.map[target.c.axis];
+  const AxisInput& map = pass.map[target.c.axis];
   const int64_t origin = out ? out->origin[target.c.axis] : 0;
   Channels c{map.start + map.step * (origin + target.c.lo), map.step, 0, 0, in.stride[map.axis]};
   const int64_t last = c.first + c.step * (target.c.data() - 1);
@@ -68,7 +68,7 @@ Picture::Picture(const Pass& pass, const Strided& in, const View& out, Target& t
     offset_ += c.first * c.stride;
   }
   for (int a = 0; a < target.rank(); ++a) {
-    const AxisSource& map = pass.map[a];
+    const AxisInput& map = pass.map[a];
     if (a == target.x.axis || a == target.c.axis) continue;
     if (pass.resample.count == 2 && map.axis == pass.resample.axis[0].axis) {
       y_ = a;
@@ -97,7 +97,7 @@ template <class W>
 TapTable<W> Picture::make_taps(const Pass& pass, const View& out, const Target& target,
                                TapTable<W>& rows, Arena& arena) {
   const auto table = [&](const TargetAxis& t, const ResampleAxis& r) {
-    const AxisSource& map = pass.map[t.axis];
+    const AxisInput& map = pass.map[t.axis];
     return tap_table<W>(r, pass.viewed.shape[r.axis],
                         map.start + map.step * (out.origin[t.axis] + t.lo), map.step, t.data(),
                         arena);

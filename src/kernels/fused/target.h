@@ -52,8 +52,8 @@ class Target {
   bool next(Shape& row) const;
   bool is_data(const Shape& row) const;
 
-  // Where a source that asked for it (keep_planes) should put the data of channels [c.lo, c.hi) at x in [x.lo, x.hi): planes
-  // `pitch` bytes apart.
+  // Where a source that asked for it (keep_planes) should put the data of channels [c.lo, c.hi) at
+  // x in [x.lo, x.hi): planes `pitch` bytes apart.
   void keep_planes(Arena& arena);
   void* planes(const Shape& row);
   int64_t pitch() const { return direct_ ? c.stride : pitch_; }

@@ -32,8 +32,8 @@ int target_axis(const Pass& pass, int rank, int a) {
   return t;
 }
 
-// A row has all channels where they are few. Else rows are numbered with the channels fastest: those
-// of one pixel read the same memory.
+// A row has all channels where they are few. Else rows are numbered with the channels fastest:
+// those of one pixel read the same memory.
 void set_order(FusedTask& t) {
   const int c = t.channel_axis;
   for (int a = 0; a < t.rank; ++a)
@@ -164,7 +164,7 @@ void FusedBatch::set_axes(FusedTask& t, const Pass& pass, const Strided& in, con
                           const Target& target) {
   for (int a = 0; a < t.rank; ++a) {
     const TargetAxis& x = target.axis(a);
-    const AxisSource& map = pass.map[a];
+    const AxisInput& map = pass.map[a];
     const int64_t stride = in.stride[map.axis];
     t.axis[a] = {x.extent, x.lo, x.hi, x.stride, 0, 0};
     if (!target.has_data()) continue;
@@ -190,7 +190,7 @@ void FusedBatch::set_taps(FusedTask& t, const Pass& pass, const Strided& in, con
     const ResampleAxis& r = pass.resample.axis[i];
     const int a = target_axis(pass, t.rank, r.axis);
     const TargetAxis& x = target.axis(a);
-    const AxisSource& map = pass.map[a];
+    const AxisInput& map = pass.map[a];
     const auto table =
         tap_table<W>(r, pass.viewed.shape[r.axis], map.start + map.step * (out.origin[a] + x.lo),
                      map.step, x.data(), arena_);
@@ -264,7 +264,7 @@ void FusedBatch::add_rows(size_t stage, const FusedTask& t, int64_t rows, FusedT
 }
 
 void FusedBatch::finish() {
-  for (Work& w : work_) {
+  for (StageTables& w : work_) {
     w.tasks_at = put(w.tasks.data(), w.tasks.size() * sizeof(FusedTask));
     w.tiles_at = put(w.tiles.data(), w.tiles.size() * sizeof(FusedTile));
     Stage s;

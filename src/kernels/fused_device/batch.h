@@ -37,7 +37,7 @@ class FusedBatch {
   FusedProgram program(size_t stage, const std::byte* tables, std::byte* scratch) const;
 
  private:
-  struct Work {
+  struct StageTables {
     std::vector<FusedTask> tasks;
     std::vector<FusedTile> tiles;
     int64_t tasks_at = 0, tiles_at = 0;
@@ -58,7 +58,7 @@ class FusedBatch {
 
   Arena arena_;
   std::vector<std::byte> tables_;
-  std::vector<Work> work_;
+  std::vector<StageTables> work_;
   std::vector<Stage> stages_;
   size_t scratch_ = 0;
 };

@@ -75,7 +75,7 @@ STOKER_HD constexpr bool is_loaded_wide(DType t) {
 }
 
 // One block's thread at its tile.
-struct Work {
+struct TileThread {
   const FusedProgram& program;
   int64_t block;
   const FusedTask& task;
@@ -86,7 +86,8 @@ struct Work {
   int64_t line_row, line_rows;  // which of the line's data positions x 0 is; how many there are
   int channel_lo = 0, channel_hi;  // where the channels are data
 
-  STOKER_HD Work(const FusedProgram& p, int64_t block, int thread, int threads, std::byte* shared)
+  STOKER_HD TileThread(const FusedProgram& p, int64_t block, int thread, int threads,
+                       std::byte* shared)
       : program(p),
         block(block),
         task(at<FusedTask>(p.tables, p.tasks)[at<FusedTile>(p.tables, p.tiles)[block].task]),
@@ -109,14 +110,14 @@ struct Work {
 
   STOKER_HD int values() const { return static_cast<int>(tile.end - tile.begin); }  // of a line
   // Out of line: what is rare is to cost the rest no registers.
-  template <void (Work::*part)() const>
+  template <void (TileThread::*part)() const>
   STOKER_HD void call() const {
     called<part>(program, block, thread, threads, in);
   }
-  template <void (Work::*part)() const>
+  template <void (TileThread::*part)() const>
   [[gnu::noinline]] STOKER_HD static void called(FusedProgram program, int64_t block, int thread,
                                                  int threads, std::byte* shared) {
-    (Work(program, block, thread, threads, in_shared(shared)).*part)();
+    (TileThread(program, block, thread, threads, in_shared(shared)).*part)();
   }
 
   STOKER_HD std::byte* place_of(int r) const { return rows + r * FusedPlaces::kRowPlace; }
@@ -144,8 +145,8 @@ struct Work {
     if (task.kind == FusedKind::kFixed && task.in_runs)
       return load_runs<int16_t>(FixedBytes{begin, end});
     if (task.kind == FusedKind::kFloat && task.in_runs && is_loaded_wide(task.in_type))
-      return call<&Work::load_float>();
-    call<&Work::load_each>();
+      return call<&TileThread::load_float>();
+    call<&TileThread::load_each>();
   }
   STOKER_HD void load_float() const {
     const std::byte* begin = address_of(program, task.in, task.in_begin);
@@ -194,8 +195,8 @@ struct Work {
       for_each_group([&](int x, int c, int r) {
         if (is_data(x, c)) make_group(x, c, r);
       });
-    else call<&Work::make_each>();
-    if (task.fills) call<&Work::fill>();
+    else call<&TileThread::make_each>();
+    if (task.fills) call<&TileThread::fill>();
   }
 
   // Calls f(x, c, r) for kGroup rows from r on, at each place of theirs.
@@ -385,7 +386,7 @@ struct Work {
 
 STOKER_HD inline void FusedProgram::run(int phase, int64_t block, int thread, int threads,
                                         std::byte* shared) const {
-  const fused::Work work(*this, block, thread, threads, shared);
+  const fused::TileThread work(*this, block, thread, threads, shared);
   if (phase == 0) work.find_rows();
   else if (phase == 1) work.load();
   else if (phase == 2) work.make();

@@ -134,8 +134,8 @@ STOKER_HD inline void store_row(std::byte* to, const T (&v)[n]) {
   }
 }
 
-// The 8 bytes from p on, the first one lowest. Requires: the one or two aligned words that hold them
-// can be read.
+// The 8 bytes from p on, the first one lowest. Requires: the one or two aligned words that hold
+// them can be read.
 STOKER_HD inline uint64_t load_eight(const std::byte* p) {
   const int skip = misalignment(p, 8);
   const uint64_t low = load_aligned<uint64_t>(p - skip) >> 8 * skip;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Wide loads and stores of FusedProgram: every alignment of source and destination, on memory of the
-// exact size, so that sanitizers see what is touched beside it.
+// Wide loads and stores of FusedProgram: every alignment of source and destination, on memory of
+// the exact size, so that sanitizers see what is touched beside it.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -42,7 +42,8 @@ class Memory {
   std::byte* data_;
 };
 
-// A dense view with `gap` bytes behind each line of the innermost axis but one, or, of pixels, but two.
+// A dense view with `gap` bytes behind each line of the innermost axis but one, or, of pixels, but
+// two.
 View with_gaps(std::byte* data, const TensorType& t, int64_t gap, int row_axis) {
   View v = View::dense(data, t.dtype, t.shape, t.layout);
   for (int a = row_axis; a >= 0; --a)

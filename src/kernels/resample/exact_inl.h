@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// exp and sin of base/exact_math.h in every lane, operation by operation, so with the same bits; per
-// target, as Highway's -inl files are. Pure; thread-safe.
+// exp and sin of base/exact_math.h in every lane, operation by operation, so with the same bits;
+// per target, as Highway's -inl files are. Pure; thread-safe.
 #if defined(STOKER_EXACT_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef STOKER_EXACT_INL_H
 #undef STOKER_EXACT_INL_H

@@ -53,8 +53,8 @@ HWY_INLINE V Weight(V x) {
   return hn::IfThenElseZero(hn::Lt(x, Set(1)), hn::Sub(Set(1), x));
 }
 
-// Outputs of a vector: positions [begin, begin + n), their weights in the scratch, a vector for each
-// tap. Lanes that are not usual are for taps_of.
+// Outputs of a vector: positions [begin, begin + n), their weights in the scratch, a vector for
+// each tap. Lanes that are not usual are for taps_of.
 struct Some {
   V begin, n;
   hn::Mask<D> usual;

@@ -44,7 +44,8 @@ HWY_INLINE V16 PairOfWeights(const int16_t* weights) {
   return hn::BitCast(D16(), hn::Set(D32(), pair));
 }
 
-// As many columns as a vector has bytes. kPairs: how many pairs of rows there are, 0 for any number.
+// As many columns as a vector has bytes. kPairs: how many pairs of rows there are, 0 for any
+// number.
 template <int kPairs>
 HWY_INLINE void SumColumns(const uint8_t* first, int64_t stride, const int16_t* weights, int taps,
                            int16_t* out) {

@@ -252,9 +252,9 @@ void SumLines(const Lines& l, const LineTaps& t, bool with_vnni) {
   else plain::SumLines(l, t);
 }
 
-// Three vectors of pixels with three channels. In all of them (in all their blocks, if kOrder says so)
-// a channel has every third place, and no two have the same one: mixing them keeps the channel, and a
-// permutation brings it in order.
+// Three vectors of pixels with three channels. In all of them (in all their blocks, if kOrder says
+// so) a channel has every third place, and no two have the same one: mixing them keeps the channel,
+// and a permutation brings it in order.
 #if HWY_TARGET <= HWY_AVX3
 HWY_INLINE void SplitThree(const int16_t* pixels, int16_t* planes, int64_t pitch) {
   const __m512i a = _mm512_loadu_si512(pixels), b = _mm512_loadu_si512(pixels + 32),

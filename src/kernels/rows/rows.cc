@@ -18,9 +18,9 @@ namespace stoker::rows {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Calls f(i) for each vector of values i on; the last one starts where it ends with the row, so some
-// values are worked on twice. Returns how many values that were: none if a row is shorter than a
-// vector.
+// Calls f(i) for each vector of values i on; the last one starts where it ends with the row, so
+// some values are worked on twice. Returns how many values that were: none if a row is shorter than
+// a vector.
 template <class Fn>
 HWY_INLINE int64_t EachVector(int64_t n, int64_t lanes, Fn&& f) {
   if (n < lanes) return 0;
@@ -54,8 +54,8 @@ int64_t SplitPixels(const T* pixels, int channels, uint8_t* planes, int64_t pitc
 }
 
 #if HWY_TARGET <= HWY_AVX3
-// Three vectors of pixels hold value g / 3 of channel g % 3 at place g. A channel has other places in
-// each vector, so one permutation brings it to all of them.
+// Three vectors of pixels hold value g / 3 of channel g % 3 at place g. A channel has other places
+// in each vector, so one permutation brings it to all of them.
 template <int kLanes, class T>
 struct Places {
   alignas(64) T order[3][kLanes] = {};

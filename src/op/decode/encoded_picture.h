@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// An encoded image and how a user wants it decoded: what the image decoders share. Pure; thread-safe.
+// An encoded image and how a user wants it decoded: what the image decoders share. Pure;
+// thread-safe.
 #pragma once
 #include <array>
 
@@ -94,9 +95,11 @@ class EncodedPicture {
   const TensorType& type() const { return type_; }
   // Decodes the window that r.outputs[0] is of the whole picture. Throws SampleError.
   void decode(Run& r) const { decode(r.outputs[0], r); }
-  // The same where the output is a window of the part `w` of the picture, as the decoders that crop deliver it.
+  // The same where the output is a window of the part `w` of the picture, as the decoders that crop
+  // deliver it.
   void decode_part(const Window& w, Run& r) const;
-  // Window `wanted` of the part `w` of the picture, for a device; none where values are rescaled or channels left out.
+  // Window `wanted` of the part `w` of the picture, for a device; none where values are rescaled or
+  // channels left out.
   std::optional<DecodeRequest> request(const Window& w, const Window& wanted) const;
 
  private:

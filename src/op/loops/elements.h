@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes a tensor value by value, each known by its number: what random operators and constants do. Pure; thread-safe.
+// Writes a tensor value by value, each known by its number: what random operators and constants do.
+// Pure; thread-safe.
 #pragma once
 #include <optional>
 
@@ -11,7 +12,8 @@
 
 namespace stoker {
 
-// Sets every element of the window `out` to value(k), a double, k being the element's number in the order of the full shape.
+// Sets every element of the window `out` to value(k), a double, k being the element's number in the
+// order of the full shape.
 template <class Value>
 void set_elements(const View& out, Value value) {
   const int64_t count = out.shape.volume();
@@ -30,8 +32,8 @@ void set_elements(const View& out, Value value) {
   }
 }
 
-// The shape that an operator without data takes: the argument, else that of the first input, else a scalar.
-// Throws SampleError when an extent is negative or there are too many axes.
+// The shape that an operator without data takes: the argument, else that of the first input, else a
+// scalar. Throws SampleError when an extent is negative or there are too many axes.
 Shape shape_asked(const std::optional<Small<int64_t>>& argument, const Inference& i);
 // The same when the graph is built, -1 where it is not known. Throws GraphError.
 Shape shape_asked(const std::optional<Small<int64_t>>& argument, const Checker& c);

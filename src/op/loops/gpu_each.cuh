@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One launch for a ragged batch, and the two loops that operators mostly need in it: value by value, and element by element. For the
-// .cu files of operators. Thread-safe as the GpuRun is.
+// One launch for a ragged batch, and the two loops that operators mostly need in it: value by
+// value, and element by element. For the .cu files of operators. Thread-safe as the GpuRun is.
 #pragma once
 #include "device/block_kernel.cuh"
 #include "kernels/convert.h"
@@ -34,8 +34,9 @@ struct EachProgram {
   }
 };
 
-// Calls run(0) ... run(pieces - 1) of every item, in any order or at once. An Item is trivially copyable, not
-// private, and has `int64_t pieces` and `STOKER_HD void run(int64_t k) const`; all that it points to is on the device.
+// Calls run(0) ... run(pieces - 1) of every item, in any order or at once. An Item is trivially
+// copyable, not private, and has `int64_t pieces` and `STOKER_HD void run(int64_t k) const`; all
+// that it points to is on the device.
 template <class Item>
 void run_each(GpuRun& r, std::span<const Item> items) {
   using Program = EachProgram<Item>;
@@ -87,8 +88,8 @@ struct SetElements {
   }
 };
 
-// set_elements() of op/loops/elements.h for output 0 of a batch: value(i) gives what sets that of item i, a struct with
-// `STOKER_HD double operator()(int64_t element)`.
+// set_elements() of op/loops/elements.h for output 0 of a batch: value(i) gives what sets that of
+// item i, a struct with `STOKER_HD double operator()(int64_t element)`.
 template <class MakeValue>
 void set_elements(GpuRun& r, MakeValue value) {
   using Set = SetElements<decltype(value(size_t{0}))>;
@@ -141,8 +142,9 @@ struct MapElement {
   }
 };
 
-// for_each_run() of op/loops/runs.h from input 0 to output 0 of a batch, with counts of 1: function(i) gives the functor of item i, a struct
-// with `STOKER_HD void operator()(const From*, To*, int64_t count) const`.
+// for_each_run() of op/loops/runs.h from input 0 to output 0 of a batch, with counts of 1:
+// function(i) gives the functor of item i, a struct with `STOKER_HD void operator()(const From*,
+// To*, int64_t count) const`.
 template <class From, class To = From, class MakeFunction>
 void for_each_run(GpuRun& r, MakeFunction function) {
   using Map = MapElement<From, To, decltype(function(size_t{0}))>;

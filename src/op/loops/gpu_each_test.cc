@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The loops of GPU halves, on a simulated device: ragged batches, empty samples, windows, and what fails.
+// The loops of GPU halves, on a simulated device: ragged batches, empty samples, windows, and what
+// fails.
 #include "op/gpu_run.h"
 
 #include <gtest/gtest.h>

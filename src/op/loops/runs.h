@@ -1,15 +1,17 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The loop of an operator that works element by element, wherever the elements lie. Pure; thread-safe.
+// The loop of an operator that works element by element, wherever the elements lie. Pure;
+// thread-safe.
 #pragma once
 #include "kernels/strided.h"
 
 namespace stoker {
 
-// Calls f(const From* in, To* out, int64_t count) for runs of elements that follow each other in both views, as long as
-// possible, until every element of `out` had its turn with the one of `in` at the same full position.
-// Requires: equal ranks; `in` covers what `out` covers; From and To are the types of their elements.
+// Calls f(const From* in, To* out, int64_t count) for runs of elements that follow each other in
+// both views, as long as possible, until every element of `out` had its turn with the one of `in`
+// at the same full position. Requires: equal ranks; `in` covers what `out` covers; From and To are
+// the types of their elements.
 template <class From, class To = From, class F>
 void for_each_run(const View& in, const View& out, F f) {
   if (out.shape.volume() == 0) return;

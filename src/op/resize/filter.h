@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which filter resamples an axis: what resize and random_resized_crop share. Pure functions; thread-safe.
+// Which filter resamples an axis: what resize and random_resized_crop share. Pure functions;
+// thread-safe.
 #pragma once
 #include <optional>
 
@@ -35,7 +36,8 @@ inline constexpr auto kFilterArguments = std::tuple{
         "ones. Nearest neighbour cannot."),
 };
 
-// The axis whose output positions [0, out) cover the input interval [lo, hi) (hi < lo mirrors). Requires: out > 0.
+// The axis whose output positions [0, out) cover the input interval [lo, hi) (hi < lo mirrors).
+// Requires: out > 0.
 ResampleAxis resample_axis(const FilterArguments& a, int axis, int64_t out, double lo, double hi);
 
 }  // namespace stoker

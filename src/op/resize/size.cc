@@ -24,8 +24,8 @@ struct Scales {
   double product = 1, least = HUGE_VAL, most = 0;
 };
 
-// The common scale of the axes that have no size of their own: the geometric mean of the others. At most two are given when
-// one is absent, so a square root is all it takes.
+// The common scale of the axes that have no size of their own: the geometric mean of the others. At
+// most two are given when one is absent, so a square root is all it takes.
 double mean_of(const Scales& s) { return s.count == 2 ? std::sqrt(s.product) : s.product; }
 
 class Sizes {

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// From what a user asks for to output extents and the input interval that they show. Pure functions; thread-safe.
+// From what a user asks for to output extents and the input interval that they show. Pure
+// functions; thread-safe.
 #pragma once
 #include "op/value.h"
 

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The window that the crop arguments choose: crop, crop_mirror_normalize, decoders.image_crop. Pure functions; thread-safe.
+// The window that the crop arguments choose: crop, crop_mirror_normalize, decoders.image_crop. Pure
+// functions; thread-safe.
 #pragma once
 #include <optional>
 
@@ -51,13 +52,15 @@ inline constexpr auto kCropDepthArguments = std::tuple{
         "Place of the window, from 0 at the front to 1 at the back.", between(0, 1), kPerSample),
 };
 
-// Throws GraphError when arguments exclude each other, or name an axis that the layout does not have.
+// Throws GraphError when arguments exclude each other, or name an axis that the layout does not
+// have.
 void check_crop(const CropArguments& a, const Checker& c, const Layout& layout);
 
 // The extents of the window, -1 where they are not known before the run.
 Shape cropped_shape(const CropArguments& a, const Checker& c, const TensorType& in);
 
-// In full coordinates; it reaches outside when it is larger than the input. Axes that are not cropped are whole.
+// In full coordinates; it reaches outside when it is larger than the input. Axes that are not
+// cropped are whole.
 Window crop_window(const CropArguments& a, const TensorType& in);
 
 }  // namespace stoker

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Windows that may reach outside: what crop, slice and crop_mirror_normalize do with them. Pure functions; thread-safe.
+// Windows that may reach outside: what crop, slice and crop_mirror_normalize do with them. Pure
+// functions; thread-safe.
 #pragma once
 #include "op/context.h"
 #include "op/schema.h"
@@ -34,7 +35,8 @@ Window settle(const Window& w, const TensorType& in, OutOfBounds policy);
 // The extents that `wanted` ones become before places are known; -1 stays -1.
 Shape settled_shape(Shape wanted, const Shape& in, OutOfBounds policy);
 
-// Cuts an already settled window out of `in`. Throws SampleError when there is neither one fill value nor one per channel.
+// Cuts an already settled window out of `in`. Throws SampleError when there is neither one fill
+// value nor one per channel.
 Gather cut(const Window& w, const TensorType& in, const Small<float>& fill_values);
 
 // Both, appended; the result has dtype `result`.

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A window of random area, aspect ratio and place: random_resized_crop and decoders.image_random_crop. Pure functions;
-// thread-safe.
+// A window of random area, aspect ratio and place: random_resized_crop and
+// decoders.image_random_crop. Pure functions; thread-safe.
 #pragma once
 #include "op/context.h"
 #include "op/schema.h"
@@ -33,8 +33,9 @@ struct PlaneWindow {
 // Throws GraphError when a range is not two growing numbers.
 void check_random_window(const RandomWindowArguments& a);
 
-// Areas are drawn evenly, ratios evenly in their logarithm, places evenly over all that fit. A rounded window whose ratio
-// left the range is drawn again. Takes four draws an attempt and four for the place. Requires: height, width > 0.
+// Areas are drawn evenly, ratios evenly in their logarithm, places evenly over all that fit. A
+// rounded window whose ratio left the range is drawn again. Takes four draws an attempt and four
+// for the place. Requires: height, width > 0.
 PlaneWindow random_window(const RandomWindowArguments& a, int64_t height, int64_t width,
                           Chance chance);
 

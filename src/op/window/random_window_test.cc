@@ -68,7 +68,8 @@ TEST(RandomWindow, PicturesOfNoLegalRatio) {
 TEST(RandomWindow, FallsBackToTheLargest) {
   const RandomWindowArguments whole{.random_area = {1, 1}};
   EXPECT_EQ(draw(whole, 100, 130, 3), (PlaneWindow{0, 0, 100, 130}));
-  // The area is limited also here: 1 % of 100 x 130, but of the ratio 2.6 that no small attempt meets exactly.
+  // The area is limited also here: 1 % of 100 x 130, but of the ratio 2.6 that no small attempt
+  // meets exactly.
   const RandomWindowArguments small{.random_area = {0.01f, 0.01f},
                                     .random_aspect_ratio = {1.2999f, 1.3001f}};
   const PlaneWindow p = draw(small, 100, 130, 3);

@@ -172,7 +172,8 @@ struct Resize : FilterArguments, DtypeArgument {
     return r;
   }
 
-  // Under these modes an axis with a constant size of its own does not depend on the others nor on the input.
+  // Under these modes an axis with a constant size of its own does not depend on the others nor on
+  // the input.
   Shape checked_shape(const Checker& c, const TensorType& in) const {
     static constexpr const char* kDeciding[] = {"size",      "resize_x",       "resize_y",
                                                 "resize_z",  "resize_shorter", "resize_longer",

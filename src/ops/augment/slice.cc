@@ -160,7 +160,8 @@ struct Slice : OutOfBoundsArguments, DtypeArgument {
                         " values, expected one per sliced axis, " + std::to_string(expected));
   }
 
-  // Start and size are added before they are scaled: 0.1 + 0.9 of an extent then ends where it should.
+  // Start and size are added before they are scaled: 0.1 + 0.9 of an extent then ends where it
+  // should.
   Span positional(const Lowering& l, size_t i, size_t count, int64_t extent) const {
     require_length("input 'anchor'", static_cast<size_t>(l.value(1).shape.volume()), count);
     require_length("input 'shape_input'", static_cast<size_t>(l.value(2).shape.volume()), count);

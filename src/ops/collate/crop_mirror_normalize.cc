@@ -66,7 +66,8 @@ struct CropMirrorNormalize : CropArguments, OutOfBoundsArguments {
     const Window w = settle(crop_window(*this, in), in, out_of_bounds_policy);
     check_std<SampleError>();
     const Pointwise normalise = normalisation<SampleError>(in);
-    // Fill values are not normalised: where the window needs them, it is cut out of the normalised image.
+    // Fill values are not normalised: where the window needs them, it is cut out of the normalised
+    // image.
     const bool fills = reaches_outside(w, in.shape);
     if (fills) l.add(normalise, dtype);
     l.add(window(w, in), fills ? dtype : in.dtype);

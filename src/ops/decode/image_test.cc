@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The image decoders deliver windows that equal the whole picture's, whichever way the window is asked for.
+// The image decoders deliver windows that equal the whole picture's, whichever way the window is
+// asked for.
 #include <gtest/gtest.h>
 
 #include <fstream>

@@ -12,9 +12,9 @@ namespace stoker::ops::read {
 
 namespace {
 
-class FileSource final : public Source {
+class FileStore final : public SampleStore {
  public:
-  explicit FileSource(const io::FileListSpec& spec)
+  explicit FileStore(const io::FileListSpec& spec)
       : list_(spec), fingerprint_(list_.fingerprint()) {}
 
   int64_t size() const override { return list_.size(); }
@@ -89,7 +89,7 @@ struct File : ReaderArguments {
     c.out({DType::kInt32, {}, {1}});
   }
 
-  std::unique_ptr<Source> open() const {
+  std::unique_ptr<SampleStore> open() const {
     io::FileListSpec s;
     s.file_root = file_root.value_or("");
     s.file_list = file_list.value_or("");
@@ -98,7 +98,7 @@ struct File : ReaderArguments {
     s.file_filters = file_filters;
     s.dir_filters = dir_filters.value_or(std::vector<std::string>{});
     s.case_sensitive_filter = case_sensitive_filter;
-    return std::make_unique<FileSource>(s);
+    return std::make_unique<FileStore>(s);
   }
   io::OrderSpec order(int64_t size) const { return order_of(*this, size); }
 };

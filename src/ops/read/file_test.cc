@@ -51,7 +51,7 @@ void check(const Arguments& a) {
   EXPECT_EQ(c.outputs[1], (TensorType{DType::kInt32, {}, {1}}));
 }
 
-int32_t label(const Source& s, int64_t index) {
+int32_t label(const SampleStore& s, int64_t index) {
   std::vector<TensorType> types;
   s.infer(index, 3, types);
   EXPECT_EQ(types.at(0).shape, Shape{3});
@@ -67,14 +67,14 @@ int32_t label(const Source& s, int64_t index) {
 
 TEST(ReadersFile, SearchesFolders) {
   const Folder folder;
-  const auto source = reader({{"file_root", folder.path()}})->open();
-  ASSERT_EQ(source->size(), 3);
-  EXPECT_EQ(source->name(0), folder.path("a/zero.png"));
-  EXPECT_EQ(source->extent(1).path, folder.path("b/one.jpg"));
-  EXPECT_EQ(source->extent(1).length, -1);
-  EXPECT_EQ(label(*source, 0), 0);
-  EXPECT_EQ(label(*source, 2), 1);
-  EXPECT_EQ(source->bytes_output(), 0);
+  const auto store = reader({{"file_root", folder.path()}})->open();
+  ASSERT_EQ(store->size(), 3);
+  EXPECT_EQ(store->name(0), folder.path("a/zero.png"));
+  EXPECT_EQ(store->extent(1).path, folder.path("b/one.jpg"));
+  EXPECT_EQ(store->extent(1).length, -1);
+  EXPECT_EQ(label(*store, 0), 0);
+  EXPECT_EQ(label(*store, 2), 1);
+  EXPECT_EQ(store->bytes_output(), 0);
   EXPECT_EQ(reader({{"file_root", folder.path()}, {"case_sensitive_filter", true}})->open()->size(),
             2);
   EXPECT_EQ(reader({{"file_root", folder.path()}, {"file_filters", std::string("*.txt")}})
@@ -88,17 +88,17 @@ TEST(ReadersFile, SearchesFolders) {
 
 TEST(ReadersFile, TakesLists) {
   const Folder folder;
-  auto source = reader({{"file_list", folder.path("list.txt")}})->open();
-  ASSERT_EQ(source->size(), 2);
-  EXPECT_EQ(source->name(0), folder.path("b/two.JPG"));
-  EXPECT_EQ(label(*source, 0), 7);
-  EXPECT_EQ(label(*source, 1), -1);
+  auto store = reader({{"file_list", folder.path("list.txt")}})->open();
+  ASSERT_EQ(store->size(), 2);
+  EXPECT_EQ(store->name(0), folder.path("b/two.JPG"));
+  EXPECT_EQ(label(*store, 0), 7);
+  EXPECT_EQ(label(*store, 1), -1);
   const std::vector<std::string> files{"x.jpg", "y.jpg"};
-  source = reader({{"files", files}, {"file_root", std::string("/r")}})->open();
-  EXPECT_EQ(source->name(1), "/r/y.jpg");
-  EXPECT_EQ(label(*source, 1), 1);
-  source = reader({{"files", files}, {"labels", std::vector<int64_t>{5, 6}}})->open();
-  EXPECT_EQ(label(*source, 1), 6);
+  store = reader({{"files", files}, {"file_root", std::string("/r")}})->open();
+  EXPECT_EQ(store->name(1), "/r/y.jpg");
+  EXPECT_EQ(label(*store, 1), 1);
+  store = reader({{"files", files}, {"labels", std::vector<int64_t>{5, 6}}})->open();
+  EXPECT_EQ(label(*store, 1), 6);
 }
 
 TEST(ReadersFile, SaysWhatIsWrong) {

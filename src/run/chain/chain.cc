@@ -97,17 +97,17 @@ void Chain::give_bytes(int reader, int64_t index, std::span<const uint8_t> bytes
   node_ = plan_.reader_node(reader);
   const Timed timed(node_ns_[node_]);
   State& s = states_[node_];
-  const Source& source = plan_.source(reader);
+  const SampleStore& store = plan_.store(reader);
   s.types.clear();
-  source.infer(index, bytes.size(), s.types);
+  store.infer(index, bytes.size(), s.types);
   for (size_t k = 0; k < s.types.size(); ++k) {
     const TensorType& t = s.types[k];
-    void* data = static_cast<int>(k) == source.bytes_output()
+    void* data = static_cast<int>(k) == store.bytes_output()
                      ? const_cast<uint8_t*>(bytes.data())
                      : arena_.allocate(t.shape.volume() * size_of(t.dtype));
     s.views[k] = View::dense(data, t.dtype, t.shape, t.layout);
   }
-  source.write(index, bytes, s.views);
+  store.write(index, bytes, s.views);
   s.done = true;
 }
 

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One sample's way through the chain: arguments, shapes, demand, passes. Both executors use it, the simple one without
-// rewrites. One per worker; one thread at a time.
+// One sample's way through the chain: arguments, shapes, demand, passes. Both executors use it, the
+// simple one without rewrites. One per worker; one thread at a time.
 #pragma once
 #include <atomic>
 
-#include "run/chain/device_work.h"
+#include "run/chain/device_task.h"
 #include "run/chain/picture.h"
 #include "run/plan/plan.h"
 
@@ -18,7 +18,7 @@ struct SampleFailure {
   int64_t offset = -1;
   std::string source;
   Identity who;
-  int64_t index = 0;  // in the lead source
+  int64_t index = 0;  // in the lead reader's store
   int in_batch = 0;
 };
 
@@ -34,11 +34,13 @@ class Chain {
   void at_reader(int reader) { node_ = plan_.reader_node(reader); }
   // The bytes that a reader's sample is made of; they must stay until the next begin().
   void give_bytes(int reader, int64_t index, std::span<const uint8_t> bytes);
-  // What the round takes from elsewhere: fed by the user, or made in rounds before. It must stay until the next begin().
+  // What the round takes from elsewhere: fed by the user, or made in rounds before. It must stay
+  // until the next begin().
   void give(const Ref& value, const View& sample);
   // The same of what stays on the device.
   void give_type(const Ref& value, const TensorType& type);
-  // Shapes of everything; runs what decides them. Throws what operators throw: node() then tells which.
+  // Shapes of everything; runs what decides them. Throws what operators throw: node() then tells
+  // which.
   void infer();
   // Of a slot that this round fills.
   TensorType slot_type(int slot) const;
@@ -46,16 +48,17 @@ class Chain {
   void set_destination(int slot, const View& v) { destinations_[slot] = v; }
   // Where pictures for the device go, of samples from now on.
   void set_shelf(PictureShelf& shelf) { shelf_ = &shelf; }
-  // Demand, then all the work. Every slot's destination is filled, every picture for the device is on the shelf.
-  // Requires: a shelf, where the plan has mixed nodes.
+  // Demand, then all the work. Every slot's destination is filled, every picture for the device is
+  // on the shelf. Requires: a shelf, where the plan has mixed nodes.
   void run();
 
-  // The device stage's part for this sample. Requires: infer() was called, run() was not; a device node.
-  // Throws what operators throw.
-  DeviceWork device_work(int node);
+  // The device stage's part for this sample. Requires: infer() was called, run() was not; a device
+  // node. Throws what operators throw.
+  DeviceTask device_task(int node);
 
   int node() const { return node_; }  // at work, for messages
-  // Time spent in a node, its shapes included (a pass counts for its first), in ns. Any thread may ask.
+  // Time spent in a node, its shapes included (a pass counts for its first), in ns. Any thread may
+  // ask.
   int64_t node_ns(int node) const { return node_ns_[node].load(std::memory_order_relaxed); }
 
  private:

@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The chain's part of operators that run on a device: what they are to do and look at is decided here, as for those of the CPU.
+// The chain's part of operators that run on a device: what they are to do and look at is decided
+// here, as for those of the CPU.
 #include "run/chain/chain.h"
 
 namespace stoker {
 
-// What the device stage looks at of values that this chain makes: all that it keeps, and through its passes.
+// What the device stage looks at of values that this chain makes: all that it keeps, and through
+// its passes.
 void Chain::want_on_device() {
   auto all_of = [&](int node) {
     for (size_t k = 0; k < states_[node].types.size(); ++k)
@@ -20,10 +22,10 @@ void Chain::want_on_device() {
       all_of(n);
 }
 
-DeviceWork Chain::device_work(int node) {
+DeviceTask Chain::device_task(int node) {
   State& s = states_[node];
   node_ = node;
-  DeviceWork work{s.inputs, s.types, {}, {}, chance(node)};
+  DeviceTask work{s.inputs, s.types, {}, {}, chance(node)};
   const bool lowers = plan_.checked(node).type->kind == OperatorKind::kLower;
   const bool is_constant = plan_.node(node).links.empty();
   const int64_t count = s.per_frame ? s.types[0].shape[0] : 1;

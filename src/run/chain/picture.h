@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Pictures on their way to the device stage: prepared by its decoder, or pixels that the CPU decoded and that are only copied.
+// Pictures on their way to the device stage: prepared by its decoder, or pixels that the CPU
+// decoded and that are only copied.
 #pragma once
 #include "codec/device_decoder.h"
 
@@ -19,7 +20,8 @@ struct Picture {
 class PictureShelf {
  public:
   virtual ~PictureShelf() = default;
-  // True when the device's decoder took what makes the window of this node's output. Throws what reserve() throws.
+  // True when the device's decoder took what makes the window of this node's output. Throws what
+  // reserve() throws.
   virtual bool prepare(int node, const TensorType& type, const Window& window,
                        const DecodeRequest& request) = 0;
   // Where the CPU is to put the window instead. Throws Starved when the pool has no room.

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <set>
 
-#include "device/pinned_blocks.h"
+#include "device/pinned_allocator.h"
 #include "kernels/fused_device/batch.h"
 #include "kernels/fused_device/launch.h"
 
@@ -25,7 +25,7 @@ DeviceStage::DeviceStage(const Plan& plan, int device_id, int streams, size_t me
     : plan_(plan),
       device_(device(device_id)),
       memory_(std::make_shared<DeviceBudget>(device_, memory_limit)),
-      staging_(SIZE_MAX, std::make_shared<PinnedBlocks>(device_)) {
+      staging_(SIZE_MAX, std::make_shared<PinnedAllocator>(device_)) {
   for (int i = 0; i < streams; ++i)
     streams_.push_back(device_.make_stream("pipeline " + std::to_string(i)));
   if (!plan.mixed_nodes().empty()) decoder_ = make_device_decoder(memory_);
@@ -51,7 +51,8 @@ bool DeviceStage::make_room() {
   return memory_->in_use() < before;
 }
 
-// One allocation for all samples: back to back when they are of one shape, else each aligned for vector access.
+// One allocation for all samples: back to back when they are of one shape, else each aligned for
+// vector access.
 DeviceValues DeviceStage::reserve(Stream& stream, const Step& step,
                                   const std::function<TensorType(int sample)>& type_of) const {
   constexpr int64_t kAlign = 256;
@@ -102,7 +103,8 @@ void DeviceStage::at_node(int node, const std::function<void()>& enqueue) const 
 }
 
 // One launch a stage: usually one for the whole batch, however ragged.
-void DeviceStage::launch(RoundWork& work, const FusedBatch& batch, const std::string& name) const {
+void DeviceStage::launch(EnqueuedRound& work, const FusedBatch& batch,
+                         const std::string& name) const {
   Stream& stream = work.stream;
   const size_t size = batch.tables().size();
   const std::shared_ptr<Buffer> staged = staging_.try_acquire(size, Use::kOutput);
@@ -118,7 +120,7 @@ void DeviceStage::launch(RoundWork& work, const FusedBatch& batch, const std::st
   }
 }
 
-DeviceValues DeviceStage::upload(RoundWork& work, const Batch& batch) const {
+DeviceValues DeviceStage::upload(EnqueuedRound& work, const Batch& batch) const {
   std::vector<View> from(static_cast<size_t>(work.step.size()));
   for (const Sample& s : batch.samples) from[s.in_batch] = s.view;
   DeviceValues v = reserve(work.stream, work.step, [&](int i) {
@@ -137,11 +139,11 @@ DeviceValues DeviceStage::upload(RoundWork& work, const Batch& batch) const {
   return v;
 }
 
-DeviceValues DeviceStage::run_pass(RoundWork& work, int head, int tail,
+DeviceValues DeviceStage::run_pass(EnqueuedRound& work, int head, int tail,
                                    const DeviceValues& in) const {
   const Step& step = work.step;
-  const auto of_sample = [&](int i, int node) -> const DeviceWork& {
-    return step.device_work[i][plan_.planned(node).device_number];
+  const auto of_sample = [&](int i, int node) -> const DeviceTask& {
+    return step.device_task[i][plan_.planned(node).device_number];
   };
   DeviceValues out = reserve(work.stream, step, [&](int i) { return of_sample(i, tail).types[0]; });
   FusedBatch batch;
@@ -150,7 +152,7 @@ DeviceValues DeviceStage::run_pass(RoundWork& work, int head, int tail,
     const auto gather = [&](int64_t frame) -> const std::vector<Block>& {
       blocks.clear();
       for (int n = head;; n = plan_.planned(n).fuses_into) {
-        const auto& more = DeviceWork::of_frame(of_sample(i, n).blocks, frame);
+        const auto& more = DeviceTask::of_frame(of_sample(i, n).blocks, frame);
         blocks.insert(blocks.end(), more.begin(), more.end());
         if (n == tail) return blocks;
       }
@@ -165,7 +167,8 @@ DeviceValues DeviceStage::run_pass(RoundWork& work, int head, int tail,
   return out;
 }
 
-// Of the samples that are made: an output named twice, whose bytes are never shared, or one that lost samples.
+// Of the samples that are made: an output named twice, whose bytes are never shared, or one that
+// lost samples.
 DeviceValues DeviceStage::copy(Stream& stream, const Step& step, const DeviceValues& value) const {
   DeviceValues c = reserve(stream, step, [&](int i) {
     const View& v = value.views[i];
@@ -182,7 +185,7 @@ DeviceValues DeviceStage::copy(Stream& stream, const Step& step, const DeviceVal
 }
 
 // Into memory that the samples were given when they were made.
-void DeviceStage::download(RoundWork& work, const DeviceValues& value, const Batch& to) const {
+void DeviceStage::download(EnqueuedRound& work, const DeviceValues& value, const Batch& to) const {
   hold(work.held, to);
   if (value.is_dense && to.is_dense() && value.count == to.samples.size()) {
     const size_t bytes = static_cast<size_t>(to.samples[0].view.bytes()) * to.samples.size();
@@ -204,7 +207,7 @@ Batch DeviceStage::batch_of(const DeviceValues& value, const Step& step) const {
   return b;
 }
 
-const DeviceValues& DeviceStage::values_of(RoundWork& work, const Ref& from) const {
+const DeviceValues& DeviceStage::values_of(EnqueuedRound& work, const Ref& from) const {
   if (const auto it = work.values.find(from); it != work.values.end()) return it->second;
   if (const auto it = work.step.on_device.find(from); it != work.step.on_device.end())
     return it->second;
@@ -217,14 +220,14 @@ bool DeviceStage::is_upload(const Step& step, int node) const {
   if (plan_.checked(node).unfold || !plan_.goes_up_once(*plan_.node(node).inputs[0])) return false;
   const std::vector<int> made = step.made_samples();
   return std::all_of(made.begin(), made.end(), [&](int i) {
-    const DeviceWork& sample_work = step.device_work[i][plan_.planned(node).device_number];
+    const DeviceTask& sample_work = step.device_task[i][plan_.planned(node).device_number];
     return sample_work.blocks[0].size() == 1 &&
            is_identity(sample_work.blocks[0][0], sample_work.inputs[0]);
   });
 }
 
 // Requires: the node begins a pass, or runs by itself.
-void DeviceStage::run_node(RoundWork& work, int node) const {
+void DeviceStage::run_node(EnqueuedRound& work, int node) const {
   if (plan_.checked(node).type->kind != OperatorKind::kLower) return run_operator(work, node);
   int tail = node;
   while (plan_.planned(tail).fuses_into >= 0) tail = plan_.planned(tail).fuses_into;
@@ -235,7 +238,7 @@ void DeviceStage::run_node(RoundWork& work, int node) const {
 }
 
 // By number; those that stay on the device.
-std::map<size_t, Batch> DeviceStage::outputs_of(RoundWork& work) const {
+std::map<size_t, Batch> DeviceStage::outputs_of(EnqueuedRound& work) const {
   auto on_device = std::make_shared<DeviceBatch>();
   on_device->device = &device_;
   on_device->step = step_in_words(plan_, work.step.cursors);
@@ -265,18 +268,19 @@ void DeviceStage::settle(Step& step, std::map<Ref, DeviceValues>& values, int ro
   std::erase_if(kept, [&](const auto& v) { return !plan_.is_needed_after(round, v.first); });
 }
 
-// What it makes is the step's, or the outputs', only when all is enqueued: what fails half-way keeps no memory.
+// What it makes is the step's, or the outputs', only when all is enqueued: what fails half-way
+// keeps no memory.
 void DeviceStage::enqueue(Step& step, int round, Outputs* outputs) {
   Stream& stream = stream_of(step);
   std::map<Ref, DeviceValues> values;
   enqueue_with(stream, [&](Held& held) {
-    RoundWork work{step, stream, held, values};
+    EnqueuedRound work{step, stream, held, values};
     enqueue_round(work, round, outputs);
   });
   settle(step, values, round);
 }
 
-void DeviceStage::enqueue_round(RoundWork& work, int round, Outputs* outputs) const {
+void DeviceStage::enqueue_round(EnqueuedRound& work, int round, Outputs* outputs) const {
   std::vector<char> is_inside(plan_.size());  // of a pass that began before
   for (int n : plan_.device_nodes()) {
     if (const int next = plan_.planned(n).fuses_into; next >= 0) is_inside[next] = 1;

@@ -14,7 +14,7 @@ std::vector<GpuItem> DeviceStage::items_of(const Step& step, int node,
   const bool unfold = plan_.checked(node).unfold;
   std::vector<GpuItem> items;
   for (int i : step.made_samples()) {
-    const DeviceWork& sample_work = step.device_work[i][plan_.planned(node).device_number];
+    const DeviceTask& sample_work = step.device_task[i][plan_.planned(node).device_number];
     const int64_t frames = unfold ? sample_work.types[0].shape[0] : 1;
     for (int64_t f = 0; f < frames; ++f) {
       GpuItem& item = items.emplace_back(GpuItem{{}, {}, sample_work.chance});
@@ -26,13 +26,13 @@ std::vector<GpuItem> DeviceStage::items_of(const Step& step, int node,
       }
       for (const DeviceValues& out : outputs)
         item.outputs.push_back(unfold ? out.views[i].frame(f) : out.views[i]);
-      ops.push_back(DeviceWork::of_frame(sample_work.ops, f).get());
+      ops.push_back(DeviceTask::of_frame(sample_work.ops, f).get());
     }
   }
   return items;
 }
 
-void DeviceStage::run_operator(RoundWork& work, int node) const {
+void DeviceStage::run_operator(EnqueuedRound& work, int node) const {
   const CheckedNode& checked = plan_.checked(node);
   const Step& step = work.step;
   std::vector<DeviceValues> outputs;

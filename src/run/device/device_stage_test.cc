@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The device stage on a simulated device: the same bytes as on the CPU, and work that overlaps on the virtual clock.
+// The device stage on a simulated device: the same bytes as on the CPU, and work that overlaps on
+// the virtual clock.
 #include <map>
 #include <set>
 
@@ -82,7 +83,7 @@ TEST_F(StageOnSimulated, OnlyAHandOutWithSuchACopyWaits) {
   (void)*without.run();
   EXPECT_EQ(device().host_now(), 0);
   without.stop();
-  device().delay(Work::kCopy, 1, 5000000);
+  device().delay(DeviceCall::kCopy, 1, 5000000);
   Pipeline with(copying_graph(folder, DeviceKind::kGpu), options("pipelined"));
   (void)*with.run();
   EXPECT_GE(device().host_now(), 5000000);
@@ -118,7 +119,8 @@ TEST_F(DeviceStage, HostCopiesCountInTheBudgetAndWaitForIt) {
   }
 }
 
-// A call of the host's holds up the stream, so nothing that a kernel or a copy waits for is behind one.
+// A call of the host's holds up the stream, so nothing that a kernel or a copy waits for is behind
+// one.
 TEST_F(StageOnSimulated, WhatARoundUsesIsLetGoOnceBehindAllOfIt) {
   SampleFolder folder(8);
   for (const char* executor : {"simple", "pipelined"}) {
@@ -147,7 +149,7 @@ TEST_F(StageOnSimulated, AFailedCopyToTheHostIsRaisedAtItsHandOut) {
   Graph g = copying_graph(folder, DeviceKind::kGpu);
   g.outputs = {g.outputs[0], g.outputs[1]};
   Pipeline gpu(g, options("simple"));
-  device().fail(Work::kCopy, 6);  // behind four uploads and the tables of one pass
+  device().fail(DeviceCall::kCopy, 6);  // behind four uploads and the tables of one pass
   try {
     (void)gpu.run();
     FAIL() << "no error";
@@ -168,7 +170,7 @@ TEST_F(DeviceStage, ThePlanSaysWhatIsCopied) {
 TEST_F(StageOnSimulated, AFailedLaunchIsRaisedAndNothingHangs) {
   SampleFolder folder(8);
   Pipeline gpu(device_graph(folder, DeviceKind::kGpu), options("pipelined"));
-  device().fail(Work::kLaunch, 1);
+  device().fail(DeviceCall::kLaunch, 1);
   EXPECT_THROW(
       {
         for (int s = 0; s < 8; ++s) {
@@ -191,7 +193,8 @@ TEST_F(StageOnSimulated, StepsOverlapOnTheVirtualClock) {
   EXPECT_LT(device().virtual_now(), work * 3 / 4);  // streams run side by side
 }
 
-// Draws of shapes that other draws decide, some of them empty; a constant; what is drawn for the shape of another.
+// Draws of shapes that other draws decide, some of them empty; a constant; what is drawn for the
+// shape of another.
 Graph drawing_graph(DeviceKind device) {
   Graph g;
   const auto ints = [](std::initializer_list<int64_t> v) { return std::vector<int64_t>(v); };
@@ -291,8 +294,8 @@ TEST_F(StageOnSimulated, DrawsUnderDelaysOnSeveralStreams) {
   Pipeline cpu(drawing_graph(DeviceKind::kCpu), options("simple")),
       gpu(drawing_graph(DeviceKind::kGpu), options("pipelined"));
   for (int64_t n : {2, 3, 7, 11}) {
-    device.delay(Work::kCopy, n, 1000, std::chrono::milliseconds(3));
-    device.delay(Work::kLaunch, n, 1000, std::chrono::milliseconds(5));
+    device.delay(DeviceCall::kCopy, n, 1000, std::chrono::milliseconds(3));
+    device.delay(DeviceCall::kLaunch, n, 1000, std::chrono::milliseconds(5));
   }
   std::vector<Outputs> held;
   for (int s = 0; s < 8; ++s) held.push_back(*gpu.run());
@@ -301,7 +304,7 @@ TEST_F(StageOnSimulated, DrawsUnderDelaysOnSeveralStreams) {
 
 TEST_F(StageOnSimulated, AnAllocationOrCopyThatFailsIsRaisedAndNothingHangs) {
   auto& device = dynamic_cast<SimulatedDevice&>(stoker::device(0));
-  for (Work what : {Work::kAllocate, Work::kCopy, Work::kLaunch})
+  for (DeviceCall what : {DeviceCall::kAllocate, DeviceCall::kCopy, DeviceCall::kLaunch})
     for (int64_t nth : {1, 2, 5, 9}) {
       Pipeline gpu(drawing_graph(DeviceKind::kGpu), options("pipelined"));
       device.fail(what, nth);

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A consumer with a stream of its own behind a running pipeline, on a simulated device: Note [Lending] of batch/export.h.
+// A consumer with a stream of its own behind a running pipeline, on a simulated device: Note
+// [Lending] of batch/export.h.
 #include <deque>
 #include <future>
 #include <thread>
@@ -24,7 +25,8 @@ Graph graph_on(const SampleFolder& folder, DeviceKind device) {
   return g;
 }
 
-// Reads every sample of the batches it is given, on its stream, and lets go of them before that is done.
+// Reads every sample of the batches it is given, on its stream, and lets go of them before that is
+// done.
 class Training {
  public:
   Training() : stream_(stoker::device(0).make_stream("training")) {}
@@ -68,7 +70,8 @@ class DeviceExport : public OnSimulatedDevice {
   const SampleFolder folder_{11, [](int i) { return size_t(1 + 300 * i); }};
 };
 
-// The training has not begun when all steps were made, handed out and let go: a wait of the host would never end.
+// The training has not begun when all steps were made, handed out and let go: a wait of the host
+// would never end.
 TEST_F(DeviceExport, TheHostWaitsForNoStep) {
   for (const char* executor : {"simple", "pipelined"}) {
     SetUp();
@@ -84,7 +87,8 @@ TEST_F(DeviceExport, TheHostWaitsForNoStep) {
   }
 }
 
-// Only where the host's memory is with steps that the device has yet to begin, as here behind the training, is it waited for.
+// Only where the host's memory is with steps that the device has yet to begin, as here behind the
+// training, is it waited for.
 TEST_F(DeviceExport, MemoryOfStepsUnderWayComesBack) {
   Training training;
   std::promise<void> go;
@@ -111,7 +115,7 @@ TEST_F(DeviceExport, TheTrainingReadsTheRightBytesAtAnyPace) {
     if (s % 3 == 0)
       training.stream().call([] { std::this_thread::sleep_for(std::chrono::microseconds(300)); }, 0,
                              "slow");
-    if (s % 5 == 0) device().delay(Work::kCopy, 1, 0, std::chrono::microseconds(300));
+    if (s % 5 == 0) device().delay(DeviceCall::kCopy, 1, 0, std::chrono::microseconds(300));
     Outputs out = *gpu.run();
     std::thread([&] { training.take(std::move(out)); }).join();
   }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A training's graph on a simulated device that delays, refuses and fails every piece of work in turn: the right bytes or an error
-// that says what failed, never a hang, and nothing stays behind.
+// A training's graph on a simulated device that delays, refuses and fails every piece of work in
+// turn: the right bytes or an error that says what failed, never a hang, and nothing stays behind.
 #include <deque>
 
 #include "run/device/mixed_testing.h"
@@ -12,8 +12,9 @@ namespace {
 
 constexpr int kSteps = 2;
 
-// Pictures that are decoded for the device, cut, turned and normalised there as draws say, and some turned once more on the CPU in
-// between; draws of ragged shapes made there. On the device and copied to the host.
+// Pictures that are decoded for the device, cut, turned and normalised there as draws say, and some
+// turned once more on the CPU in between; draws of ragged shapes made there. On the device and
+// copied to the host.
 Graph training(const Pictures& folder) {
   Graph g;
   const auto gpu = [&](const char* op, Arguments a, std::vector<std::optional<Ref>> inputs,
@@ -94,8 +95,8 @@ class DeviceFaults : public OnMixed {
     want_ = steps_of(graph_, settings("simple"), kSteps);
   }
 
-  // One of them fails: every step is right when it comes, and comes again until it does; what was handed out and cannot be read is
-  // an error as well. The number of errors.
+  // One of them fails: every step is right when it comes, and comes again until it does; what was
+  // handed out and cannot be read is an error as well. The number of errors.
   int run_all(const char* executor) {
     int errors = 0;
     {
@@ -168,7 +169,7 @@ TEST_F(DeviceFaults, DelaysChangeNoByte) {
 
 // What fails, and how; who runs the graph, and whether a decoder of the device takes its pictures.
 struct Kind {
-  Work what;
+  DeviceCall what;
   bool at_once;  // refused when it is asked for, not on the stream
   const char* executor;
   bool is_decoder_there;
@@ -176,7 +177,8 @@ struct Kind {
 
 std::vector<Kind> kinds() {
   std::vector<Kind> all;
-  for (const Work what : {Work::kAllocate, Work::kPin, Work::kCopy, Work::kLaunch})
+  for (const DeviceCall what :
+       {DeviceCall::kAllocate, DeviceCall::kPin, DeviceCall::kCopy, DeviceCall::kLaunch})
     for (const bool at_once : {false, true}) {
       all.push_back({what, at_once, "simple", false});
       all.push_back({what, at_once, "pipelined", false});
@@ -205,8 +207,9 @@ TEST_P(EachFault, IsTheRightBytesOrAClearError) {
     kind.at_once ? device().refuse(kind.what, nth) : device().fail(kind.what, nth);
     errors += run_all(kind.executor);
   } while (!device().forget_faults() && !HasFailure());
-  EXPECT_GT(nth, kind.what == Work::kPin ? 2 : kSteps * 3);
-  EXPECT_EQ(errors > 0, !(kind.what == Work::kPin && kind.at_once)) << "a smaller slab will do";
+  EXPECT_GT(nth, kind.what == DeviceCall::kPin ? 2 : kSteps * 3);
+  EXPECT_EQ(errors > 0, !(kind.what == DeviceCall::kPin && kind.at_once))
+      << "a smaller slab will do";
   EXPECT_EQ(fake().alive, 0);
 }
 

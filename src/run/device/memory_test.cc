@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the device stage holds on the device and of the host's pinned memory, and that nothing waits for the device.
+// What the device stage holds on the device and of the host's pinned memory, and that nothing waits
+// for the device.
 #include <cstring>
 #include <thread>
 
@@ -15,9 +16,10 @@ using MemoryOnSimulated = OnSimulatedDevice;
 
 size_t some_size(int i) { return size_t(500 + (i * 7919) % 9000); }
 
-// How many steps are under way at once depends on time, so the mark is held against the most that there can be: two outputs of
-// float16 for each of four samples, of depth steps, one that is being enqueued and one that the user has; and what is let go behind
-// the work of the one that is being enqueued.
+// How many steps are under way at once depends on time, so the mark is held against the most that
+// there can be: two outputs of float16 for each of four samples, of depth steps, one that is being
+// enqueued and one that the user has; and what is let go behind the work of the one that is being
+// enqueued.
 TEST_F(DeviceMemory, StaysFlatWhateverTheSizes) {
   constexpr size_t kLargest = 4 * 9500, kStep = 2 * 2 * kLargest, kPassing = kLargest + (16 << 10);
   const SampleFolder folder(97, some_size);

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// device="mixed" on a simulated device: the pictures of device="cpu", whoever decodes them, with every policy and fault.
+// device="mixed" on a simulated device: the pictures of device="cpu", whoever decodes them, with
+// every policy and fault.
 #include <deque>
 
 #include "run/device/mixed_testing.h"
@@ -9,7 +10,8 @@
 namespace stoker {
 namespace {
 
-// (label, pictures, half of a random window, a crop of the middle): decoded on `decoding`, finished on `after`.
+// (label, pictures, half of a random window, a crop of the middle): decoded on `decoding`, finished
+// on `after`.
 Graph graph(const Pictures& folder, DeviceKind decoding, DeviceKind after) {
   Graph g;
   const int files = add_shuffled_files(g, folder);
@@ -53,7 +55,8 @@ std::vector<std::string> all_of(const Graph& g, const PipelineOptions& o, int st
 
 using Mixed = OnMixed;
 
-// The same with the stand-in and with a decoder that takes all, some, or gives some up on the device.
+// The same with the stand-in and with a decoder that takes all, some, or gives some up on the
+// device.
 void expect_the_cpus(const Pictures& folder, const char* on_error) {
   auto on = [&](DeviceKind decoding, DeviceKind after, const char* executor) {
     return all_of(graph(folder, decoding, after), options(executor, on_error), 6);
@@ -142,7 +145,8 @@ TEST_F(Mixed, ATightBudgetChangesNothing) {
   EXPECT_EQ(all_of(g, o, 6), want);
 }
 
-// Pictures of one size, decoded and no more: a step has 4 of these bytes, the fake decoder 1 for each stream.
+// Pictures of one size, decoded and no more: a step has 4 of these bytes, the fake decoder 1 for
+// each stream.
 constexpr size_t kPicture = size_t{48} * 48 * 3;
 
 Graph decoded(const Pictures& folder) {
@@ -208,7 +212,7 @@ TEST_F(Mixed, TrimGivesBackWhatTheDecoderKeeps) {
 TEST_F(Mixed, AFailureOfTheDeviceIsRaisedAndThePipelineGoesOn) {
   const Pictures folder(8);
   const Graph g = graph(folder, DeviceKind::kMixed, DeviceKind::kGpu);
-  for (Work what : {Work::kAllocate, Work::kCopy, Work::kLaunch}) {
+  for (DeviceCall what : {DeviceCall::kAllocate, DeviceCall::kCopy, DeviceCall::kLaunch}) {
     Pipeline p(g, options("pipelined"));
     device().fail(what, 3);
     EXPECT_THROW(

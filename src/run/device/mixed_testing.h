@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tests of device="mixed" share: files, and a decoder for simulated devices that takes pictures. It decodes with the CPU's codec in
-// prepare(), copies in decode() by way of memory that it keeps for each stream until trim(), and can refuse at either. What it is told
-// stands in FakeDecoder::State.
+// What tests of device="mixed" share: files, and a decoder for simulated devices that takes
+// pictures. It decodes with the CPU's codec in prepare(), copies in decode() by way of memory that
+// it keeps for each stream until trim(), and can refuse at either. What it is told stands in
+// FakeDecoder::State.
 #pragma once
 #include <atomic>
 #include <mutex>

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operators on the CPU behind those on a device: the bytes of a graph that is on the CPU alone, whatever fails or is scarce.
+// Operators on the CPU behind those on a device: the bytes of a graph that is on the CPU alone,
+// whatever fails or is scarce.
 #include "run/device/testing.h"
 
 namespace stoker {
@@ -10,7 +11,8 @@ namespace {
 using Rounds = OnDevice;
 using RoundsOnSimulated = OnSimulatedDevice;
 
-// Back and forth twice. Files shorter than the window fail in the second round, missing ones in the first.
+// Back and forth twice. Files shorter than the window fail in the second round, missing ones in the
+// first.
 Graph graph(const SampleFolder& folder, DeviceKind device) {
   Graph g;
   const auto cast = [&](DeviceKind where, const char* dtype, Ref in) {
@@ -159,7 +161,7 @@ TEST_F(RoundsOnSimulated, DelaysChangeNothing) {
     for (const int64_t step : {2, 3, 5}) {
       use_simulated_devices(1);
       for (int64_t n = 1; n < 200; n += step)
-        for (const Work what : {Work::kCopy, Work::kLaunch})
+        for (const DeviceCall what : {DeviceCall::kCopy, DeviceCall::kLaunch})
           device().delay(what, n, 1000, std::chrono::microseconds(200 * step));
       EXPECT_EQ(run(graph(folder, DeviceKind::kGpu), options("pipelined", on_error), 8), want);
     }
@@ -170,7 +172,7 @@ TEST_F(RoundsOnSimulated, WhatFailsIsRaisedAndNothingHangsOrLeaks) {
   const SampleFolder folder(8, [](int) { return size_t{40}; });
   const Given want = run(graph(folder, DeviceKind::kCpu), options("simple"), 4);
   for (const char* executor : {"simple", "pipelined"})
-    for (const Work what : {Work::kAllocate, Work::kCopy, Work::kLaunch})
+    for (const DeviceCall what : {DeviceCall::kAllocate, DeviceCall::kCopy, DeviceCall::kLaunch})
       for (int64_t nth = 1; nth < 40; nth += 3) {
         use_simulated_devices(1);
         device().fail(what, nth);
@@ -196,7 +198,7 @@ TEST_F(RoundsOnSimulated, EndWhileSomethingIsOnItsWay) {
   const SampleFolder folder(16, [](int) { return size_t{40}; });
   for (int n = 1; n <= 12; ++n) {
     use_simulated_devices(1);
-    device().delay(Work::kCopy, n, 0, std::chrono::milliseconds(20));
+    device().delay(DeviceCall::kCopy, n, 0, std::chrono::milliseconds(20));
     Pipeline p(graph(folder, DeviceKind::kGpu), options("pipelined"));
     p.schedule();
     if (n % 2) (void)p.run();

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A pipeline for each of several devices in one process: each keeps to its own, and what happens to one is nothing to another.
+// A pipeline for each of several devices in one process: each keeps to its own, and what happens to
+// one is nothing to another.
 #include <thread>
 
 #include "run/device/testing.h"
@@ -74,7 +75,7 @@ TEST_F(SeveralDevices, OneThreadMayTurnThemInTurn) {
 }
 
 TEST_F(SeveralDevices, AFailureOrAFullDeviceIsNothingToTheOthers) {
-  at(1).fail(Work::kLaunch, 1);
+  at(1).fail(DeviceCall::kLaunch, 1);
   Pipeline first(graph(0), on(0)), second(graph(1), on(1)), third(graph(2), on(2));
   EXPECT_THROW(
       {

@@ -43,7 +43,8 @@ struct Iteration {
   bool is_round_over() const {
     return done_count == static_cast<int64_t>(tickets.size()) || (step.fatal && !running_count);
   }
-  // For the samples that are made so far; in the first round for all. Requires: copies_ready is null.
+  // For the samples that are made so far; in the first round for all. Requires: copies_ready is
+  // null.
   void begin_round(int number) {
     round = number;
     first_pending = done_count = made_count = 0;

@@ -112,8 +112,8 @@ Outputs Pipelined::take() {
     largest_bytes_ = std::max(largest_bytes_, it->step.bytes());
     cursors_.forget_before(it->step.number + 1);
     is_tight_ = false;
-    // What starved behind it, or was to make room, is the oldest now: its next try ends in a sample, in room made for it or
-    // in an error.
+    // What starved behind it, or was to make room, is the oldest now: its next try ends in a
+    // sample, in room made for it or in an error.
     if (!ring_.empty()) ring_.front()->is_starved = ring_.front()->is_closing = false;
     work_.notify_all();
     issue_.notify_all();
@@ -162,10 +162,10 @@ ExecutorStats Pipelined::stats() const {
 }
 
 void Pipelined::start_reading(int r) {
-  auto locate = [this, r](int64_t sequence) {
+  auto locate = [this, r](int64_t turn) {
     const int64_t batch = plan_->batch_size();
-    const io::Place p = plan_->place(r, cursors_.at(sequence / batch, r), sequence % batch);
-    return plan_->source(r).extent(p.index);
+    const io::SampleRef p = plan_->sample_at(r, cursors_.at(turn / batch, r), turn % batch);
+    return plan_->store(r).extent(p.index);
   };
   const size_t window = options_.read_ahead_limit / static_cast<size_t>(plan_->reader_count());
   fetchers_.push_back(std::make_unique<io::Fetcher>(options_.io_threads, window, locate));

@@ -4,13 +4,15 @@
 // Many threads, several iterations open, reading ahead. Same bytes as simple.cc.
 //
 // Note [Memory]
-// Fixed slots are acquired when an iteration is opened, ragged samples when their shape is known. A sample that finds no room gives
-// its ticket back (Starved). That of a younger iteration waits until memory was released; for the oldest, the youngest iteration is
-// closed and made again later, and in the end wait() waits for what the device has under way. So waiting ends; if nothing is left to
-// close, the user holds the memory or the budget is too small, and wait() says so. The device's memory likewise (DeviceFull).
+// Fixed slots are acquired when an iteration is opened, ragged samples when their shape is known. A
+// sample that finds no room gives its ticket back (Starved). That of a younger iteration waits
+// until memory was released; for the oldest, the youngest iteration is closed and made again later,
+// and in the end wait() waits for what the device has under way. So waiting ends; if nothing is
+// left to close, the user holds the memory or the budget is too small, and wait() says so. The
+// device's memory likewise (DeviceFull).
 //
-// Calls of a stream's let go of memory and take mutex_. So nothing that may wait for the device happens under it: no pinning,
-// and no end of what the runtime gave.
+// Calls of a stream's let go of memory and take mutex_. So nothing that may wait for the device
+// happens under it: no pinning, and no end of what the runtime gave.
 #pragma once
 #include <condition_variable>
 #include <deque>

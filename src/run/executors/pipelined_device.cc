@@ -46,8 +46,8 @@ Iteration* Pipelined::next_to_issue() {
   return nullptr;
 }
 
-// Only for a user who waited when the try began is the decoder's spare memory given up, and want of room an error. One who came
-// during the try gets another at once.
+// Only for a user who waited when the try began is the decoder's spare memory given up, and want of
+// room an error. One who came during the try gets another at once.
 void Pipelined::issue_round(Iteration& it, Lock& lock) {
   it.is_issuing = true;
   const auto is_awaited = [&] { return user_waits_ && &it == ring_.front().get(); };
@@ -81,7 +81,8 @@ void Pipelined::issue_round(Iteration& it, Lock& lock) {
   if (full && !fatal && rooms == rooms_ && was_awaited == is_awaited() && !is_stopping_) rest(lock);
 }
 
-// The device's part of the iteration's round, without the lock. Throws DeviceFull: then it can be called again.
+// The device's part of the iteration's round, without the lock. Throws DeviceFull: then it can be
+// called again.
 Pipelined::Enqueued Pipelined::enqueue(Iteration& it) {
   const bool is_last = it.round + 1 == plan_->round_count() || it.step.made_samples().empty();
   if (!it.is_collected) {
@@ -133,7 +134,8 @@ void Pipelined::try_begin_next_round(Iteration& it, Lock& lock) {
   bury(lock);
 }
 
-// For the oldest iteration: while it was in an earlier round, younger ones may have taken the room. False if none has any.
+// For the oldest iteration: while it was in an earlier round, younger ones may have taken the room.
+// False if none has any.
 bool Pipelined::make_device_room() {
   const auto holds = [](auto& other) { return other->is_issued || !other->step.on_device.empty(); };
   if (std::none_of(ring_.begin() + 1, ring_.end(), holds)) return false;

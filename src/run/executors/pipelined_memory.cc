@@ -12,7 +12,8 @@ thread_local bool gives_back = false;  // this thread is in forget()
 
 }  // namespace
 
-// Opens what depth, budget and feeds allow, and lets go of what was closed. With memory tight only the oldest iteration goes on.
+// Opens what depth, budget and feeds allow, and lets go of what was closed. With memory tight only
+// the oldest iteration goes on.
 void Pipelined::open_iterations(Lock& lock) {
   opened_.wait(lock, [&] { return !is_opening_; });
   std::exception_ptr failure;
@@ -35,8 +36,8 @@ bool Pipelined::may_open() const {
          (ring_.empty() || pool_.has_room(largest_bytes_));
 }
 
-// False if there is no sense in another try. There is also where, while this one's memory was sought, others were closed, which
-// are to be made before it, or memory was released.
+// False if there is no sense in another try. There is also where, while this one's memory was
+// sought, others were closed, which are to be made before it, or memory was released.
 bool Pipelined::open_next(Lock& lock, std::exception_ptr& failure) {
   const int64_t number = next_number(), rooms = rooms_;
   auto it = std::make_unique<Iteration>(*plan_, number, cursors_.at(number),
@@ -54,7 +55,8 @@ bool Pipelined::open_next(Lock& lock, std::exception_ptr& failure) {
   return true;
 }
 
-// Without the lock, which calls of a stream's take: memory may be pinned here, and the device waits for them.
+// Without the lock, which calls of a stream's take: memory may be pinned here, and the device waits
+// for them.
 bool Pipelined::allocate(Step& step, Lock& lock, std::exception_ptr& failure) {
   bool has_memory = false;
   is_opening_ = true;
@@ -78,8 +80,8 @@ void Pipelined::finish_device(Lock& lock) {
   open_iterations(lock);
 }
 
-// The oldest iteration found no room: close the youngest one, or try once more with one sample at a time, or give up until the
-// user makes room.
+// The oldest iteration found no room: close the youngest one, or try once more with one sample at a
+// time, or give up until the user makes room.
 void Pipelined::make_room(Iteration& front) {
   is_tight_ = true;
   if (ring_.size() > 1) {
@@ -117,8 +119,8 @@ void Pipelined::memory_released() {
   room_was_made();
 }
 
-// What a sample took before it found no room. That is as much as there was before, so nobody is told: two samples that find no
-// room because of each other would try forever.
+// What a sample took before it found no room. That is as much as there was before, so nobody is
+// told: two samples that find no room because of each other would try forever.
 void Pipelined::forget(Iteration& it, int i) {
   gives_back = true;
   it.step.forget(i, it.round);

@@ -10,18 +10,19 @@
 
 namespace stoker {
 
-// The fetchers' bytes as one worker sees them. One thread at a time; the counters may be read by any.
-class FetchedBytes final : public ByteSource {
+// The fetchers' bytes as one worker sees them. One thread at a time; the counters may be read by
+// any.
+class FetchedBytes final : public ReaderBytes {
  public:
   FetchedBytes(const Plan& plan, std::vector<std::unique_ptr<io::Fetcher>>& fetchers)
       : fetchers_(fetchers), taken_(fetchers.size()), direct_(plan) {}
-  std::span<const uint8_t> take(int reader, int64_t sequence, int64_t index) override {
+  std::span<const uint8_t> take(int reader, int64_t turn, int64_t index) override {
     const auto start = std::chrono::steady_clock::now();
     std::span<const uint8_t> bytes;
-    if (sequence >= 0) {
-      bytes = fetched(reader, sequence, index);
+    if (turn >= 0) {
+      bytes = fetched(reader, turn, index);
     } else {
-      bytes = direct_.take(reader, sequence, index);
+      bytes = direct_.take(reader, turn, index);
     }
     wait_ns.fetch_add(std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count(),
                       std::memory_order_relaxed);
@@ -31,10 +32,10 @@ class FetchedBytes final : public ByteSource {
   std::atomic<int64_t> wait_ns{0}, bytes_read{0};
 
  private:
-  std::span<const uint8_t> fetched(int reader, int64_t sequence, int64_t index) {
-    std::optional<io::Bytes> bytes = fetchers_[reader]->take(sequence);
+  std::span<const uint8_t> fetched(int reader, int64_t turn, int64_t index) {
+    std::optional<io::Bytes> bytes = fetchers_[reader]->take(turn);
     // Taken before: this is a ticket that went back for want of memory.
-    if (!bytes) return direct_.take(reader, sequence, index);
+    if (!bytes) return direct_.take(reader, turn, index);
     taken_[reader] = std::move(*bytes);
     return {reinterpret_cast<const uint8_t*>(taken_[reader].data()), taken_[reader].size()};
   }

@@ -1,13 +1,15 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is fed to the input nodes of a pipeline, by step. A batch is kept until its step was received, so an executor that
-// begins anew finds it again. Thread-safe; feeding and running go on at once.
+// What is fed to the input nodes of a pipeline, by step. A batch is kept until its step was
+// received, so an executor that begins anew finds it again. Thread-safe; feeding and running go on
+// at once.
 //
 // Note [Steps of a feed]
-// Each input has a queue of its own; its first entry belongs to the step that the user receives next. A step can be made when
-// every input has a batch for it. An entry may be a failure in place of a batch: it takes the step. The end of an epoch stands
-// between two steps and takes none, so executors know nothing of it. Markers are met by who hands out, in order.
+// Each input has a queue of its own; its first entry belongs to the step that the user receives
+// next. A step can be made when every input has a batch for it. An entry may be a failure in place
+// of a batch: it takes the step. The end of an epoch stands between two steps and takes none, so
+// executors know nothing of it. Markers are met by who hands out, in order.
 #pragma once
 #include <condition_variable>
 #include <deque>
@@ -40,16 +42,19 @@ class Feeds {
   // `limit`: bytes of copies that wait.
   Feeds(std::shared_ptr<const Plan> plan, size_t limit);
 
-  // The number of the input node of this name; -1 when no output needs it. Throws GraphError when there is none.
+  // The number of the input node of this name; -1 when no output needs it. Throws GraphError when
+  // there is none.
   int input(const std::string& name) const;
   // Somebody will feed this input: waiting for it is no mistake.
   void set_awaited(int input, bool awaited);
 
-  // The input's batch for its next step: a copy, or as it is (Requires then: dense samples that nobody writes to). False when
-  // there was no room for a copy for so many milliseconds while earlier steps wait to be received. Throws GraphError when the
-  // batch does not fit the input, BudgetError when no waiting helps.
+  // The input's batch for its next step: a copy, or as it is (Requires then: dense samples that
+  // nobody writes to). False when there was no room for a copy for so many milliseconds while
+  // earlier steps wait to be received. Throws GraphError when the batch does not fit the input,
+  // BudgetError when no waiting helps.
   bool feed(int input, FedBatch batch, bool copy, int wait_ms);
-  // In place of the next batch of each of these inputs, of all at once: whoever hands out takes the whole step.
+  // In place of the next batch of each of these inputs, of all at once: whoever hands out takes the
+  // whole step.
   void fail(const std::vector<int>& inputs, const std::exception_ptr& why);
   // Before the input's next batch.
   void end_epoch(int input);
@@ -61,7 +66,8 @@ class Feeds {
   std::shared_ptr<const FedStep> at(int64_t step) const;
   // What the hand-out meets before any batch: a failure, or the end of an epoch.
   bool is_at_marker() const;
-  // Takes the marker: true for the end of an epoch, throws the failure (then its step counts as received).
+  // Takes the marker: true for the end of an epoch, throws the failure (then its step counts as
+  // received).
   bool meet_marker();
   // Inputs that repeat their last batch get it for the step to be received, if they have none.
   void repeat_last();
@@ -72,8 +78,8 @@ class Feeds {
   void receive();  // the step that is next
   int64_t received() const;
 
-  // `callback` is called after every change, in the thread that made it; null means none, and on return the one before is not
-  // running. Requires: it feeds nothing and is not replaced by itself.
+  // `callback` is called after every change, in the thread that made it; null means none, and on
+  // return the one before is not running. Requires: it feeds nothing and is not replaced by itself.
   void on_change(std::function<void()> callback);
   Usage usage() const { return pool_.usage(); }
 

@@ -103,8 +103,8 @@ void Plan::open_readers() {
   for (int i = 0; i < size(); ++i) {
     if (!nodes_[i].is_used || checked_[i].type->kind != OperatorKind::kRead) continue;
     try {
-      nodes_[i].source = checked_[i].op->open();
-      io::OrderSpec spec = checked_[i].op->order(nodes_[i].source->size());
+      nodes_[i].store = checked_[i].op->open();
+      io::OrderSpec spec = checked_[i].op->order(nodes_[i].store->size());
       spec.batch_size = options_.batch_size;
       orders_.emplace_back(spec);
     } catch (const GraphError& e) {
@@ -202,7 +202,8 @@ void Plan::find_host_copies() {
       for_each_input(i, [&](const Ref& from, bool is_value) {
         if (reads_host_copy(i, from, is_value) && host_copy(from) < 0) add(from);
       });
-  // An output may be what such a node read: the chains are through with it then. Each output has bytes of its own.
+  // An output may be what such a node read: the chains are through with it then. Each output has
+  // bytes of its own.
   std::set<int> taken;
   for (const Output& o : graph_.outputs) {
     int& slot = slot_of_output_.emplace_back(-1);
@@ -252,7 +253,7 @@ bool Plan::has_copied_outputs() const {
 }
 
 std::string Plan::name(int64_t index) const {
-  return readers_.empty() ? "" : source(lead_).name(index);
+  return readers_.empty() ? "" : store(lead_).name(index);
 }
 
 // Makes no more of its output than lowered operators look at.
@@ -293,8 +294,7 @@ std::string Plan::str() const {
     if (round_count() > 1 && p.is_used) s += std::to_string(p.round + 1) + " ";
     s += node_in_words(node(i));
     if (!p.is_used) s += ": left out, no output needs it";
-    else if (p.source)
-      s += ": " + std::to_string(p.source->size()) + " samples, read ahead in order";
+    else if (p.store) s += ": " + std::to_string(p.store->size()) + " samples, read ahead in order";
     else if (p.input_number >= 0) s += ": fed by the user";
     else if (p.fuses_into >= 0) s += ": in one pass with " + node(p.fuses_into).name;
     else if (p.is_early) s += ": " + early_words(i);

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What will be done, decided once: which nodes run when, which form one pass, who reads what. Immutable once made; thread-safe.
+// What will be done, decided once: which nodes run when, which form one pass, who reads what.
+// Immutable once made; thread-safe.
 #pragma once
 #include "batch/batch.h"
 #include "graph/graph.h"
@@ -16,9 +17,10 @@ struct Rewrites {
 };
 
 // Note [Rounds]
-// Work goes back and forth between workers and device. A round is the chain's part for every sample, then the device's part for the batch.
-// What a node on the CPU looks at of the device's is copied to the host, and the node belongs to a later round: the
-// chain begins anew with what it takes from the rounds before. Most graphs have one round.
+// Work goes back and forth between workers and device. A round is the chain's part for every
+// sample, then the device's part for the batch. What a node on the CPU looks at of the device's is
+// copied to the host, and the node belongs to a later round: the chain begins anew with what it
+// takes from the rounds before. Most graphs have one round.
 struct PlanNode {
   // Who looks at an output on the device.
   struct DeviceUse {
@@ -32,7 +34,7 @@ struct PlanNode {
   bool is_needed_on_device = false;
   // The one consumer that continues this node's pass, -1: the result is materialised.
   int fuses_into = -1;
-  std::unique_ptr<Source> source;  // of a reader
+  std::unique_ptr<SampleStore> store;  // of a reader
   // Its number among the nodes of that kind that are used, -1: it is none of them.
   int mixed_number = -1, device_number = -1, input_number = -1;
   std::vector<int> output_slots;  // by output: which slot of the chain it fills, -1 none
@@ -42,7 +44,8 @@ struct PlanNode {
 // Every extent is known.
 bool is_fixed(const TensorType& type);
 
-// A value that leaves the per-sample chain: an output of the graph, for the device stage, or for a later round.
+// A value that leaves the per-sample chain: an output of the graph, for the device stage, or for a
+// later round.
 struct Slot {
   Ref from;
   TensorType type;  // extents of -1: ragged
@@ -76,14 +79,15 @@ class Plan : public Provenance {
   int input_count() const { return static_cast<int>(inputs_.size()); }
   int input_node(int k) const { return inputs_[k]; }
 
-  // Readers by number; the lead one decides positions. Without a reader there is one endless order of the pipeline's own.
+  // Readers by number; the lead one decides positions. Without a reader there is one endless order
+  // of the pipeline's own.
   int reader_count() const { return static_cast<int>(readers_.size()); }
   int reader_node(int r) const { return readers_[r]; }
-  const Source& source(int r) const { return *nodes_[readers_[r]].source; }
+  const SampleStore& store(int r) const { return *nodes_[readers_[r]].store; }
   int order_count() const { return static_cast<int>(orders_.size()); }
   const io::Order& order(int r) const { return orders_[r]; }
   // The i-th sample of this shard's batch in the step at `cursor`.
-  io::Place place(int r, int64_t cursor, int64_t i) const {
+  io::SampleRef sample_at(int r, int64_t cursor, int64_t i) const {
     return orders_[r].at(cursor, i + own_offset_);
   }
   int lead() const { return lead_; }
@@ -94,7 +98,8 @@ class Plan : public Provenance {
   int round_of(const Ref& value) const { return nodes_[value.node].round; }
   const std::vector<Carried>& carried(int round) const { return carried_[round]; }
 
-  // What is in host memory, per sample: first what the chains deliver, then what the device stage copies there.
+  // What is in host memory, per sample: first what the chains deliver, then what the device stage
+  // copies there.
   int slot_count() const { return static_cast<int>(slots_.size()); }
   const Slot& slot(int k) const { return slots_[k]; }
   bool is_host_copy(int slot) const { return slot >= delivered_; }

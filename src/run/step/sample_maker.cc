@@ -7,7 +7,7 @@
 namespace stoker {
 
 SampleMaker::SampleMaker(const Plan& plan, const Rewrites& rewrites, const ExecutorOptions& options,
-                         ByteSource& bytes, HostPool& pool, DeviceDecoder* decoder)
+                         ReaderBytes& bytes, HostPool& pool, DeviceDecoder* decoder)
     : plan_(plan),
       bytes_(bytes),
       pool_(pool),
@@ -17,8 +17,9 @@ SampleMaker::SampleMaker(const Plan& plan, const Rewrites& rewrites, const Execu
   chain_.set_shelf(shelf_);
 }
 
-// A replacement is a function of the order's key and the position, so it is the same under any topology.
-int64_t SampleMaker::index_of(int reader, const io::Place& place, int attempt) const {
+// A replacement is a function of the order's key and the position, so it is the same under any
+// topology.
+int64_t SampleMaker::index_of(int reader, const io::SampleRef& place, int attempt) const {
   if (attempt == 0) return place.index;
   const io::OrderSpec& spec = plan_.order(reader).spec();
   const uint64_t h = mix(spec.key, static_cast<uint64_t>(place.epoch),
@@ -27,7 +28,7 @@ int64_t SampleMaker::index_of(int reader, const io::Place& place, int attempt) c
 }
 
 void SampleMaker::attempt(Step& step, int i, int round) {
-  const io::Place lead = plan_.place(plan_.lead(), step.cursors[plan_.lead()], i);
+  const io::SampleRef lead = plan_.sample_at(plan_.lead(), step.cursors[plan_.lead()], i);
   who_ = {lead.epoch, lead.position, 0};
   step.index[i] = lead_index_ = index_of(plan_.lead(), lead, step.attempts[i]);
   chain_.begin(who_, round);
@@ -39,7 +40,7 @@ void SampleMaker::attempt(Step& step, int i, int round) {
   chain_.infer();
   for (int n : plan_.device_nodes())
     if (plan_.planned(n).round == round)
-      step.device_work[i][plan_.planned(n).device_number] = chain_.device_work(n);
+      step.device_task[i][plan_.planned(n).device_number] = chain_.device_task(n);
   reserve(step, i, round);
   chain_.run();
 }
@@ -47,11 +48,11 @@ void SampleMaker::attempt(Step& step, int i, int round) {
 void SampleMaker::read(Step& step, int i) {
   const int attempt = step.attempts[i];
   for (int r = 0; r < plan_.reader_count(); ++r) {
-    const io::Place p = plan_.place(r, step.cursors[r], i);
+    const io::SampleRef p = plan_.sample_at(r, step.cursors[r], i);
     const int64_t index = index_of(r, p, attempt);
-    const int64_t sequence = attempt ? -1 : step.number * plan_.batch_size() + i;
+    const int64_t turn = attempt ? -1 : step.number * plan_.batch_size() + i;
     chain_.at_reader(r);
-    chain_.give_bytes(r, index, bytes_.take(r, sequence, index));
+    chain_.give_bytes(r, index, bytes_.take(r, turn, index));
   }
 }
 
@@ -103,7 +104,7 @@ bool SampleMaker::make(Step& step, int i, int round, std::vector<SampleFailure>&
 
 std::span<const uint8_t> DirectBytes::take(int reader, int64_t, int64_t index) {
   io::ByteBuffer& buffer = buffers_[reader];
-  const io::Extent e = plan_.source(reader).extent(index);
+  const io::Extent e = plan_.store(reader).extent(index);
   if (e.file) e.file->read(buffer, e.offset, e.length);
   else io::File(e.path).read(buffer, e.offset, e.length);
   return {reinterpret_cast<const uint8_t*>(buffer.data()), buffer.size()};

@@ -28,7 +28,7 @@ Step::Step(const Plan& p, int64_t number, std::vector<int64_t> cursors,
       attempts(is_made.size()),
       max_attempts(on_error == OnError::kReplace && plan.reader_count() ? 1 + kReplacements : 1),
       index(is_made.size()),
-      device_work(is_made.size(), std::vector<DeviceWork>(plan.device_nodes().size())),
+      device_task(is_made.size(), std::vector<DeviceTask>(plan.device_nodes().size())),
       pictures(is_made.size()),
       is_refused(is_made.size()),
       on_error_(on_error),
@@ -95,7 +95,7 @@ std::vector<int> Step::made_samples() const {
 const TensorType& Step::type_on_device(const Ref& value, int i) const {
   const PlanNode& p = plan.planned(value.node);
   if (p.mixed_number >= 0) return pictures[i][p.mixed_number].type;
-  return device_work[i][p.device_number].types[value.output];
+  return device_task[i][p.device_number].types[value.output];
 }
 
 bool Step::is_to_rewind() const {
@@ -205,7 +205,7 @@ Outputs Step::publish(const std::shared_ptr<const Plan>& owner, HostPool& pool) 
 }
 
 std::string step_in_words(const Plan& plan, const std::vector<int64_t>& cursors) {
-  const io::Place first = plan.place(plan.lead(), cursors[plan.lead()], 0);
+  const io::SampleRef first = plan.sample_at(plan.lead(), cursors[plan.lead()], 0);
   return "epoch " + std::to_string(first.epoch) + ", step from position " +
          std::to_string(first.position) + " on";
 }

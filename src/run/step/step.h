@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One batch while it is being made: where its samples go, what failed. The executor that owns it guards it; reserve() of different
-// samples may run at once.
+// One batch while it is being made: where its samples go, what failed. The executor that owns it
+// guards it; reserve() of different samples may run at once.
 #pragma once
 #include <map>
 
-#include "run/chain/device_work.h"
+#include "run/chain/device_task.h"
 #include "run/executor.h"
 #include "run/feed/feed.h"
 
@@ -22,12 +22,13 @@ struct DeviceValues {
 
 class Step {
  public:
-  // `number` counts steps since the executor began; `cursors` is where each order stands before this one;
-  // `fed` is what it is made of, null without inputs.
+  // `number` counts steps since the executor began; `cursors` is where each order stands before
+  // this one; `fed` is what it is made of, null without inputs.
   Step(const Plan& plan, int64_t number, std::vector<int64_t> cursors,
        std::shared_ptr<const FedStep> fed, OnError on_error);
 
-  // Takes the contiguous buffers of the fixed slots. False when the pool has no room: the step is of no use then.
+  // Takes the contiguous buffers of the fixed slots. False when the pool has no room: the step is
+  // of no use then.
   bool allocate(HostPool& pool);
   // Where sample i's value of a slot goes. Throws Starved when the pool has no room.
   View reserve(int slot, int i, const TensorType& type, HostPool& pool);
@@ -36,14 +37,15 @@ class Step {
   const View& view(int slot, int i) const { return memory_[slot].views[i]; }
   // Of sample i's value on the device.
   const TensorType& type_on_device(const Ref& value, int i) const;
-  // The slots of rounds up to this one become batches of the samples that are made. Again, when later rounds lost some.
-  // Requires: nothing reads or writes these slots meanwhile.
+  // The slots of rounds up to this one become batches of the samples that are made. Again, when
+  // later rounds lost some. Requires: nothing reads or writes these slots meanwhile.
   void collect(int round);
   // The same for all slots, and the outputs of the graph. What stays on the device stays empty.
   Outputs publish(const std::shared_ptr<const Plan>& plan, HostPool& pool);
 
-  // A sample failed in a round after the first and is to be replaced: then everything is made again, in the first round from the
-  // replacement on. What comes out is the same as without the detour.
+  // A sample failed in a round after the first and is to be replaced: then everything is made
+  // again, in the first round from the replacement on. What comes out is the same as without the
+  // detour.
   bool is_to_rewind() const;
   void rewind();
 
@@ -56,11 +58,12 @@ class Step {
   std::vector<int> made_samples() const;  // their numbers
   std::vector<int> attempts;  // by sample: how many failed
   const int max_attempts;
-  std::vector<int64_t> index;  // by sample: which sample of the lead source it became
-  std::vector<std::vector<DeviceWork>> device_work;  // by sample, by PlanNode::device_number
+  std::vector<int64_t> index;  // by sample: which sample of the lead reader's store it became
+  std::vector<std::vector<DeviceTask>> device_task;  // by sample, by PlanNode::device_number
   std::vector<std::vector<Picture>> pictures;  // by sample, by PlanNode::mixed_number
   std::vector<char> is_refused;  // by sample: the device could not decode it, the CPU is to
-  // What of this step is on the device: made there or brought there, until no round needs it. The device stage's.
+  // What of this step is on the device: made there or brought there, until no round needs it. The
+  // device stage's.
   std::map<Ref, DeviceValues> on_device;
   std::vector<SampleFailure> failures;  // guarded by the executor
   std::exception_ptr fatal;  // likewise

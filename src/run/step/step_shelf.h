@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A worker's way to leave the pictures of a sample in its step. One per worker; one thread at a time.
+// A worker's way to leave the pictures of a sample in its step. One per worker; one thread at a
+// time.
 #pragma once
 #include "run/step/step.h"
 

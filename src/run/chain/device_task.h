@@ -7,10 +7,11 @@
 
 namespace stoker {
 
-struct DeviceWork {
+struct DeviceTask {
   std::vector<TensorType> inputs;  // without frames where they are taken apart
   std::vector<TensorType> types;  // of the outputs
-  // Of one that lowers its blocks, of one with a GPU half itself with its arguments: for all, or one for each frame.
+  // Of one that lowers its blocks, of one with a GPU half itself with its arguments: for all, or
+  // one for each frame.
   std::vector<std::vector<Block>> blocks;
   std::vector<std::shared_ptr<const Operator>> ops;
   Chance chance{0, 0, 0, 0};

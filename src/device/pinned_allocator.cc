@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "device/pinned_blocks.h"
+#include "device/pinned_allocator.h"
 
 #include <unistd.h>
 
@@ -13,33 +13,33 @@
 
 namespace stoker {
 
-PinnedBlocks::PinnedBlocks(Device& device) : device_(device), owner_(getpid()) {}
+PinnedAllocator::PinnedAllocator(Device& device) : device_(device), owner_(getpid()) {}
 
-PinnedBlocks::~PinnedBlocks() {
+PinnedAllocator::~PinnedAllocator() {
   if (getpid() == owner_) return;
   // The device is the parent's, so nothing can be unlocked here.
   (void)new (std::nothrow) decltype(slabs_)(std::move(slabs_));
 }
 
-std::byte* PinnedBlocks::take(size_t bytes) {
-  if (std::byte* block = take_from_any(bytes)) return block;
+std::byte* PinnedAllocator::take(size_t bytes) {
+  if (std::byte* allocation = take_from_any(bytes)) return allocation;
   Slab slab = new_slab(bytes);
   if (!slab.memory) return nullptr;
-  std::byte* block = take_from(slab, bytes);
+  std::byte* allocation = take_from(slab, bytes);
   std::lock_guard lock(mutex_);
   slabs_[slab.memory->data()] = std::move(slab);
-  return block;
+  return allocation;
 }
 
-std::byte* PinnedBlocks::take_from_any(size_t bytes) {
+std::byte* PinnedAllocator::take_from_any(size_t bytes) {
   std::lock_guard lock(mutex_);
   for (auto& [address, slab] : slabs_)
-    if (std::byte* block = take_from(slab, bytes)) return block;
+    if (std::byte* allocation = take_from(slab, bytes)) return allocation;
   return nullptr;
 }
 
 // With room for so many bytes; without memory when there is none.
-PinnedBlocks::Slab PinnedBlocks::new_slab(size_t bytes) const {
+PinnedAllocator::Slab PinnedAllocator::new_slab(size_t bytes) const {
   const size_t size = std::max(kSlab, round_up(bytes, kPageBytes));
   std::shared_ptr<Buffer> memory = device_.try_pin(size);
   if (!memory && size > bytes) memory = device_.try_pin(round_up(bytes, kPageBytes));
@@ -49,8 +49,8 @@ PinnedBlocks::Slab PinnedBlocks::new_slab(size_t bytes) const {
   return {.memory = std::move(memory), .free = {{0, all}}};
 }
 
-std::byte* PinnedBlocks::take_from(Slab& slab, size_t bytes) {
-  const size_t align = block_alignment(bytes);
+std::byte* PinnedAllocator::take_from(Slab& slab, size_t bytes) {
+  const size_t align = allocation_alignment(bytes);
   for (auto it = slab.free.begin(); it != slab.free.end(); ++it) {
     const auto [begin, size] = *it;
     const size_t at = round_up(begin, align), end = round_up(at + bytes, 64);
@@ -58,19 +58,19 @@ std::byte* PinnedBlocks::take_from(Slab& slab, size_t bytes) {
     slab.free.erase(it);
     if (at > begin) slab.free[begin] = at - begin;
     if (end < begin + size) slab.free[end] = begin + size - end;
-    std::byte* block = slab.memory->data() + at;
-    unpoison(block, bytes);
-    return block;
+    std::byte* allocation = slab.memory->data() + at;
+    unpoison(allocation, bytes);
+    return allocation;
   }
   return nullptr;
 }
 
-void PinnedBlocks::give_back(std::byte* block, size_t bytes) noexcept {
+void PinnedAllocator::give_back(std::byte* allocation, size_t bytes) noexcept {
   if (getpid() != owner_) return;  // the mutex may be held by a thread of the parent's
   std::lock_guard lock(mutex_);
-  auto& [address, slab] = *std::prev(slabs_.upper_bound(block));
-  poison(block, bytes);
-  auto begin = static_cast<size_t>(block - address);
+  auto& [address, slab] = *std::prev(slabs_.upper_bound(allocation));
+  poison(allocation, bytes);
+  auto begin = static_cast<size_t>(allocation - address);
   size_t size = round_up(begin + bytes, 64) - begin;
   auto after = slab.free.lower_bound(begin);
   if (after != slab.free.end() && after->first == begin + size) {
@@ -91,7 +91,7 @@ void PinnedBlocks::give_back(std::byte* block, size_t bytes) noexcept {
   }
 }
 
-void PinnedBlocks::trim() {
+void PinnedAllocator::trim() {
   std::map<const std::byte*, Slab> gone;  // outlives the lock: unlocking waits for the device
   std::lock_guard lock(mutex_);
   for (auto it = slabs_.begin(); it != slabs_.end();) {
@@ -102,7 +102,7 @@ void PinnedBlocks::trim() {
   }
 }
 
-size_t PinnedBlocks::held() const {
+size_t PinnedAllocator::held() const {
   std::lock_guard lock(mutex_);
   size_t sum = 0;
   for (const auto& [address, slab] : slabs_) sum += slab.memory->size();

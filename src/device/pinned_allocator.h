@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Blocks for a pool of host memory that a device reads by itself.
+// Allocations for a pool of host memory that a device reads by itself.
 #pragma once
 #include <cstddef>
 #include <map>
@@ -10,28 +10,28 @@
 #include <vector>
 
 #include "device/device.h"
-#include "memory/blocks.h"
+#include "memory/allocator.h"
 
 namespace stoker {
 
 // Note [Slabs]
-// Locking pages takes milliseconds and unlocking them waits for the device, so blocks are parts of
-// slabs of kSlab bytes or more, which are kept until trim(). The first free part that is large
-// enough is taken, neighbours that are free become one, so what a pool takes and gives back in
-// turn finds its place again. Both are done without the lock, which calls of a stream's take: the
-// device waits for them. So two threads that find no room at once take a slab each.
-class PinnedBlocks final : public BlockSource {
+// Locking pages takes milliseconds and unlocking them waits for the device, so allocations are
+// parts of slabs of kSlab bytes or more, which are kept until trim(). The first free part that is
+// large enough is taken, neighbours that are free become one, so what a pool takes and gives back
+// in turn finds its place again. Both are done without the lock, which calls of a stream's take:
+// the device waits for them. So two threads that find no room at once take a slab each.
+class PinnedAllocator final : public HostAllocator {
  public:
   static constexpr size_t kSlab = 32 << 20;
 
   // Requires: the device outlives this.
-  explicit PinnedBlocks(Device& device);
-  ~PinnedBlocks() override;
-  PinnedBlocks(const PinnedBlocks&) = delete;
-  PinnedBlocks& operator=(const PinnedBlocks&) = delete;
+  explicit PinnedAllocator(Device& device);
+  ~PinnedAllocator() override;
+  PinnedAllocator(const PinnedAllocator&) = delete;
+  PinnedAllocator& operator=(const PinnedAllocator&) = delete;
 
   std::byte* take(size_t bytes) override;
-  void give_back(std::byte* block, size_t bytes) noexcept override;
+  void give_back(std::byte* allocation, size_t bytes) noexcept override;
   void trim() override;
   size_t held() const;  // bytes of all slabs
 
