@@ -88,13 +88,13 @@ def old_names() -> str:
 def absent_operators() -> str:
     today = [n for n in names()["operators"] if n not in _legacy.FUNCTIONS]
     absent = [n for n in today if not exists(fn, n)]
-    return textwrap.fill(code(f"fn.{n}" for n in absent) + ".", 128, break_on_hyphens=False)
+    return textwrap.fill(code(f"fn.{n}" for n in absent) + ".", 100, break_on_hyphens=False)
 
 
 def absent_names() -> str:
     pipeline = [f"Pipeline.{n}" for n in names()["pipeline"] if not has(n)]
     constants = [f"types.{n}" for n in names()["names"]["types"] if not hasattr(types, n)]
-    return textwrap.fill(code([*pipeline, *constants]) + ".", 128, break_on_hyphens=False)
+    return textwrap.fill(code([*pipeline, *constants]) + ".", 100, break_on_hyphens=False)
 
 
 def has(attribute: str) -> bool:
