@@ -1,4 +1,7 @@
-// SPDX-FileCopyrightText: The Stoker authors SPDX-License-Identifier: Apache-2.0 Tensors in the
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tensors in the
 // protocols by which Python's libraries pass them on: DLPack and the array interfaces.
 #include <nanobind/stl/string.h>
 

@@ -1,4 +1,7 @@
-// SPDX-FileCopyrightText: The Stoker authors SPDX-License-Identifier: Apache-2.0 The saved form of
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The saved form of
 // a graph. Note [Saved graphs]: format 1; every argument and operator version is written, so a file
 // says what it does without this library's defaults; loading checks everything and runs no code.
 #include <cmath>

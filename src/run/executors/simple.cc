@@ -1,4 +1,7 @@
-// SPDX-FileCopyrightText: The Stoker authors SPDX-License-Identifier: Apache-2.0 The judge: one
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The judge: one
 // thread, one sample after the other, one operator at a time, everything materialised.
 #include "run/device/device_stage.h"
 #include "run/step/sample_maker.h"
