@@ -25,7 +25,8 @@ void reshape(const Store& s, const TensorType& in, TensorType& out) {
 void reshape(const Pointwise&, const TensorType&, TensorType&) {}
 void reshape(const Convert&, const TensorType&, TensorType&) {}
 
-// The part of [first, last] that lies in the input, or the input's position next to it.
+// Makes `need` along `axis` the part of [first, last] that lies in the input or, where none does,
+// the nearest position of the input.
 void need_between(int64_t first, int64_t last, int64_t extent, Window& need, int axis) {
   if (first > last) std::swap(first, last);
   need.begin[axis] = std::clamp<int64_t>(first, 0, extent - 1);

@@ -47,7 +47,7 @@ TEST(After, StorePadsAnAxisOfItsOutputAndKnowsItsLetters) {
   s.pad_to = 4;
   EXPECT_EQ(after(Block{s, DType::kUint8}, kImage),
             (TensorType{DType::kUint8, "CHW", {4, 100, 200}}));
-  s.pad_to = 2;  // never less than there is
+  s.pad_to = 2;  // padding never shrinks an axis
   EXPECT_EQ(after(Block{s, DType::kUint8}, kImage).shape, (Shape{3, 100, 200}));
 }
 
@@ -72,7 +72,7 @@ TEST(Demand, StaysInsideAndIsNeverEmpty) {
 }
 
 TEST(Demand, ResampleTakesAllTapsOfTheWindow) {
-  const Block b{resize(50, 200), DType::kUint8};  // rows: halved, radius 2; columns: kept
+  const Block b{resize(50, 200), DType::kUint8};  // rows are halved with radius 2, columns are kept
   EXPECT_EQ(demand({&b, 1}, kImage, {{10, 0, 0}, {11, 1, 3}}), (Window{{19, 0, 0}, {23, 2, 3}}));
   EXPECT_EQ(demand({&b, 1}, kImage, Window::all({50, 200, 3})), Window::all(kImage.shape));
 }

@@ -9,7 +9,7 @@
 namespace stoker {
 namespace {
 
-// Rows may lie at any address: a view's strides need not be multiples of its element.
+// Values may lie at any address: a view's strides need not be multiples of its element size.
 template <class T>
 T load(const std::byte* p) {
   T v;
@@ -25,7 +25,7 @@ template <class To, class From, class F>
 void each(const void* in, int64_t in_stride, void* out, int64_t out_stride, int64_t n, F&& f) {
   auto* from = static_cast<const std::byte*>(in);
   auto* to = static_cast<std::byte*>(out);
-  if (in_stride == sizeof(From) && out_stride == sizeof(To)) {  // constant strides vectorise
+  if (in_stride == sizeof(From) && out_stride == sizeof(To)) {  // this case vectorises
     for (int64_t i = 0; i < n; ++i)
       store<To>(to + i * sizeof(To), f(load<From>(from + i * sizeof(From))));
     return;

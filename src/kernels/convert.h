@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Values between types, and the arithmetic of Pointwise, exactly as Note [Rounding] of block.h
-// says. Pure; thread-safe.
+// Conversion of values between types, and the arithmetic of Pointwise, exactly as Note [Rounding]
+// in kernels/block.h says. Pure functions; thread-safe.
 #pragma once
 #include <cmath>
 #include <cstddef>
@@ -15,14 +15,14 @@
 
 namespace stoker {
 
-// A byte that is true when it is not 0; written as 0 or 1.
+// A boolean in one byte. Any byte but 0 is true; true is written as 1.
 struct Bool {
   uint8_t byte = 0;
 };
 
-// Calls f with a value of the C++ type of `t`, which is not kNone.
+// Calls f with a value of the C++ type of `t`. Requires: t is not kNone.
 #ifdef __CUDACC__
-#pragma nv_exec_check_disable  // f may be of the host only; then this is called there
+#pragma nv_exec_check_disable  // f may be a host function; then this is called on the host only
 #endif
 template <class F>
 STOKER_HD inline void with_type(DType t, F&& f) {
@@ -42,7 +42,7 @@ STOKER_HD inline void with_type(DType t, F&& f) {
   }
 }
 
-// Every value of the type is a float32.
+// True when float32 holds every value of the type.
 STOKER_HD constexpr bool is_narrow(DType t) {
   switch (t) {
     case DType::kUint32:
@@ -61,11 +61,11 @@ inline constexpr T kLowest = std::numeric_limits<T>::min();
 template <class T>
 inline constexpr T kHighest = std::numeric_limits<T>::max();
 
-// To nearest, ties to even, saturating; NaN is 0.
+// Rounds to nearest, ties to even, and saturates; NaN becomes 0.
 template <class I, class F>
 STOKER_HD inline I round_to(F v) {
   constexpr F kLow = static_cast<F>(kLowest<I>);
-  constexpr F kHigh = static_cast<F>(kHighest<I>);  // rounds up where it is not exact
+  constexpr F kHigh = static_cast<F>(kHighest<I>);  // rounded up where F cannot hold it exactly
   if (v != v) return 0;
   if (v >= kHigh) return kHighest<I>;
   if (v <= kLow) return kLowest<I>;
@@ -95,8 +95,8 @@ STOKER_HD inline Half half_of(From v) {
 
 }  // namespace detail
 
-// The value in another type: exact where it fits, else rounded half to even and saturated; NaN as
-// an integer is 0.
+// The value in another type: exact where it fits, else rounded half to even and saturated. NaN
+// becomes 0 in an integer.
 template <class To, class From>
 STOKER_HD inline To convert(From v) {
   using namespace detail;
@@ -124,12 +124,12 @@ inline constexpr bool kIsWide =
     std::is_same_v<T, double> || (std::is_integral_v<T> && sizeof(T) >= 4);
 STOKER_HD constexpr bool is_wide(DType t) { return !is_narrow(t); }
 
-// What arithmetic from one type to another is done in.
+// The type that arithmetic from one type to another is done in.
 template <class To, class From>
 using Arithmetic = std::conditional_t<kIsWide<To> || kIsWide<From>, double, float>;
 
 namespace detail {
-// One rounding each, also where the compiler would like to fuse them.
+// Each of these rounds once, also where the compiler would like to contract two of them.
 #ifdef __CUDA_ARCH__
 STOKER_HD inline float add_once(float a, float b) { return __fadd_rn(a, b); }
 STOKER_HD inline float mul_once(float a, float b) { return __fmul_rn(a, b); }
@@ -152,8 +152,8 @@ STOKER_HD inline To pointwise(From v, float sub, float mul, float add) {
       detail::add_once(detail::mul_once(x, static_cast<A>(mul)), static_cast<A>(add)));
 }
 
-// Rows of n values; strides are in bytes. Requires: in and out are the same memory or do not
-// overlap; when the same, the types have one size.
+// Convert, or apply Pointwise to, a row of n values. Strides are in bytes. Requires: `in` and `out`
+// are the same memory or do not overlap; where they are the same, both types have the same size.
 void convert_row(const void* in, DType from, int64_t in_stride, void* out, DType to,
                  int64_t out_stride, int64_t n);
 inline void convert_row(const void* in, DType from, void* out, DType to, int64_t n) {

@@ -35,8 +35,8 @@ TEST(Half, KnownValues) {
   EXPECT_EQ(to_float(Half{0x7c00}), kInf);
 }
 
-// Every pair of neighbours: what is below, at and above the middle goes to the lower, the even and
-// the upper one.
+// Between each pair of neighbours, what lies below the middle rounds to the lower one, what lies
+// above it to the upper one, and the middle itself to the even one.
 TEST(Half, RoundsToNearestTiesToEven) {
   for (uint32_t h = 0; h < 0x7c00; ++h) {
     const double low = to_float(Half{static_cast<uint16_t>(h)});
@@ -99,7 +99,7 @@ TEST(Convert, IntegersAreExactOrSaturate) {
             std::numeric_limits<int64_t>::max());
   EXPECT_EQ(convert<uint64_t>(std::numeric_limits<int64_t>::min()), 0u);
   EXPECT_EQ(convert<int64_t>(uint64_t{(1ull << 62) + 1}),
-            (1ll << 62) + 1);  // no way through a float
+            (1ll << 62) + 1);  // not by way of a float
   EXPECT_EQ(convert<float>(int32_t{16777217}), 16777216.0f);
   EXPECT_EQ(convert<double>(int32_t{-16777217}), -16777217.0);
 }
@@ -119,11 +119,11 @@ TEST(Convert, Float16AndBool) {
 
 TEST(Pointwise, OneOperationAfterTheOther) {
   EXPECT_EQ((pointwise<float>(uint8_t{255}, 124.f, 0.017f, 1.f)), (255.f - 124.f) * 0.017f + 1.f);
-  EXPECT_EQ((pointwise<int32_t>(int32_t{16777217}, 0, 1, 0)), 16777217);  // in double
+  EXPECT_EQ((pointwise<int32_t>(int32_t{16777217}, 0, 1, 0)), 16777217);  // computed in double
   EXPECT_EQ((pointwise<uint8_t>(uint8_t{100}, 0, 3, 0)), 255);
 }
 
-// All pairs of types over rows with gaps agree with the conversion of one value.
+// Rows with gaps are converted as single values are, for all pairs of types.
 TEST(ConvertRow, AllPairsOfTypesWithStrides) {
   const double values[] = {0, 1, -1, 0.5, 2.5, 100.75, -129, 254.5, 300, -70000, 5e9, -1e19, 1e300};
   for (int from = 0; from < static_cast<int>(DType::kNone); ++from)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the positions of something lie in memory. A value; thread-safe as the memory it points to.
+// Memory addressed by positions. A value; as thread-safe as the memory that it points to.
 #pragma once
 #include <cstddef>
 
@@ -9,7 +9,7 @@
 
 namespace stoker {
 
-// Memory addressed by full positions: position p lies at data + offset + sum of p[a] * stride[a].
+// Position p, in full coordinates, lies at data + offset + the sum of p[a] * stride[a].
 struct Strided {
   const std::byte* data = nullptr;
   DType dtype = DType::kUint8;

@@ -15,10 +15,10 @@
 namespace stoker {
 namespace {
 
-// Loads rows whose values are values of the input.
+// Loads rows by moving values of the input, without arithmetic.
 class Loader {
  public:
-  // `in`: what the pass's maps speak of, or with `nearest` what its resampling picks from.
+  // `in` holds the pass's `resampled` or, with `nearest`, its `viewed`.
   Loader(const Pass& pass, const Strided& in, const View& out, Target& target, bool nearest,
          Arena& arena)
       : data_(in.data), size_(size_of(in.dtype)), offset_(in.offset), target_(target) {
@@ -61,7 +61,7 @@ class Loader {
   int64_t stride_of(const TargetAxis& t) const { return t.axis < 0 ? 0 : stride_[t.axis]; }
   bool has_table(const TargetAxis& t) const { return t.axis >= 0 && table_[t.axis]; }
 
-  // Rows that are the same bytes on both sides are copied at once.
+  // Rows whose bytes are the same in input and output are copied in one go.
   void pick_whole() {
     const TargetAxis &x = target_.x, &c = target_.c;
     if (!target_.plain() || has_table(x) || has_table(c)) return;
@@ -105,12 +105,12 @@ class Loader {
   int64_t stride_[kMaxRank] = {};
   const int64_t* table_[kMaxRank] = {};
   int64_t whole_ = 0;
-  bool are_planes_ = false;  // the source's rows go into the steps as they are
-  std::byte* forward_ = nullptr;  // planes of a row that is mirrored
+  bool are_planes_ = false;  // the input's rows go into the steps as they are
+  std::byte* forward_ = nullptr;  // the planes of a row before it is mirrored
   int64_t pitch_ = 0;
 };
 
-// The window of what is resampled that the data of the target asks for.
+// The window of `resampled` that the target's data needs.
 Window resampled_window(const Pass& pass, const View& out, const Target& target) {
   Window w{Shape::filled(target.rank(), 0), Shape::filled(target.rank(), 0)};
   for (int a = 0; a < target.rank(); ++a) {
@@ -137,7 +137,7 @@ struct NoInput {
   void run(Target&, const Shape&) const {}
 };
 
-// Both sides are the same bytes in one piece.
+// Copies, where input and output are the same bytes in one piece. Returns whether they are.
 bool copy_whole(const Pass& pass, const Strided& from, const View& out) {
   if (pass.steps || pass.fills || pass.resample.count || !out.is_dense()) return false;
   Shape first;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs any list of blocks over memory in as few passes as compose: usually one. Thread-safe; the
-// arena is the caller's.
+// Runs any list of blocks over memory, in as few passes as the blocks compose to: usually one.
+// Thread-safe; the arena is the caller's.
 #pragma once
 #include <span>
 
@@ -12,11 +12,11 @@
 
 namespace stoker {
 
-// Writes just the window that `out` is of the blocks' result; the bytes are those of running the
-// blocks one by one on whole arrays. Anything strided goes in and out, and no memory is allocated
-// but from the arena.
-// Requires: `in` and `out` do not overlap, `in` covers demand() of out.covers(); no extent is 0.
-// Throws Error when `out` has another type or full shape than the blocks make.
+// Writes the window of the blocks' result that `out` covers. The bytes are those that the blocks
+// give one by one on whole arrays. Both views may have any strides. Memory comes from the arena
+// only.
+// Requires: `in` and `out` do not overlap; `in` covers demand() of out.covers(); no extent is 0.
+// Throws Error when the type or the full shape of `out` is not what the blocks make.
 void run_blocks(std::span<const Block> blocks, const View& in, const View& out, Arena& scratch);
 
 }  // namespace stoker

@@ -22,7 +22,7 @@ namespace {
 using testing::Array;
 using testing::ChainMaker;
 
-// Everything at once, one block after the other, on whole arrays.
+// Runs one block after the other on whole arrays.
 Array one_by_one(std::span<const Block> blocks, Array a) {
   Arena arena;
   for (const Block& b : blocks) {
@@ -75,7 +75,7 @@ TEST(Fused, AChainIsWhatItsDefinitionSays) {
   }
 }
 
-// A window of the output needs no more than the demanded window of the input, in memory of any
+// A window of the output needs only the demanded window of the input. Both lie in memory with any
 // strides.
 TEST(Fused, WindowsHoldTheSameBytes) {
   for (uint32_t seed = 0; seed < 4000; ++seed) {
@@ -136,8 +136,8 @@ TEST(Fused, FillsAndPaddingAreRoundedAndGoThroughLaterSteps) {
   for (int i = 0; i < 9; ++i) EXPECT_EQ(out[i], want[i]) << i;
 }
 
-// Crops, flips and pointwise steps around a resize are one pass, so no more than its output is
-// made.
+// Crops, flips and pointwise steps around a resize are one pass, so nothing but the output is
+// stored whole.
 TEST(Fused, UsesLittleScratch) {
   Array in({DType::kUint8, "HWC", {600, 800, 3}});
   Resample r{2,
@@ -159,11 +159,11 @@ TEST(Fused, UsesLittleScratch) {
   EXPECT_LT(arena.used(), 100000u);
 }
 
-// Pictures that are wider than any vector, on every target: against the plain loops of resample(),
-// and fused against one block after the other.
+// Pictures that are wider than any vector, on every target. They are compared with the plain loops
+// of resample(), and fused blocks with blocks one by one.
 class FusedOnTarget : public ::testing::TestWithParam<testing::Instructions> {
  protected:
-  // Resized, then mirrored, normalised and stored as planes.
+  // Resizes, then mirrors, normalises and stores as planes.
   std::vector<Block> chain(ChainMaker& make, const TensorType& in) {
     Resample r{2, {axis(make, 0, in.shape[0]), axis(make, 1, in.shape[1])}};
     const DType type = make.one_in(4) ? DType::kFloat32 : DType::kUint8;

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests only: arrays in memory of any kind, and random chains of blocks. One
-// thread at a time.
+// For tests only: arrays in any memory layout, and random lists of blocks. One thread at a time.
 #pragma once
 #include <algorithm>
 #include <cmath>

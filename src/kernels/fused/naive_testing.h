@@ -66,7 +66,7 @@ inline void naive_kind(const Pointwise& w, const Array& in, Array& out) {
   });
 }
 
-// One value of one axis: T is the arithmetic, values are those of the axes before.
+// Resamples one axis. T is the type of the arithmetic; `in` holds what the axes before made.
 template <class T>
 std::vector<T> naive_axis(const ResampleAxis& x, std::vector<T> in, Shape& shape) {
   Shape made = shape;
@@ -105,7 +105,7 @@ void naive_resample(const Resample& r, const Array& in, Array& out) {
   convert_row(v.data(), type, out.bytes.data(), out.type.dtype, shape.volume());
 }
 
-// Sums of 64 bits and divisions: nothing of the fast form but the weights.
+// Sums in 64 bits and divides, and so shares nothing with the fast form but the weights.
 inline void naive_fixed(const Resample& r, const Array& in, Array& out) {
   Shape shape = in.type.shape;
   std::vector<int64_t> v;

@@ -12,7 +12,7 @@
 namespace stoker {
 namespace {
 
-// Positions p of [0, extent) with lo <= start + step * p < hi, as [first, second).
+// The positions p of [0, extent) with lo <= start + step * p < hi, as [first, second).
 std::pair<int64_t, int64_t> positions_in(const AxisMap& m, int64_t lo, int64_t hi) {
   const int64_t step = m.step > 0 ? m.step : -m.step;
   const int64_t from = m.step > 0 ? lo - m.start : m.start - hi + 1;  // from <= step * p < to
@@ -72,7 +72,7 @@ size_t Pass::add(std::span<const Block> blocks) {
   return n;
 }
 
-// Lists of one value need no channel. All others of a pass must mean the same axis.
+// A list of one value needs no channel axis. All other lists of a pass must be for the same axis.
 bool Pass::channels_of(const Small<float>& list, const TensorType& type, ChannelMap& channel) {
   if (list.size() <= 1) return true;
   channel.axis = type.layout.find('C');

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A run of blocks as one pass over memory: view, resample, gather, steps, store. Blocks are added
-// as long as they compose. Values that point into the blocks they were made of; thread-safe as
-// such. Full coordinates throughout.
+// A run of blocks as one pass over memory: view, resample, gather, steps, store. A pass takes
+// blocks as long as they compose. It points into the blocks that it was made of. A plain value:
+// concurrent reads are safe. All positions are in full coordinates.
 #pragma once
 #include "kernels/block.h"
 #include "kernels/strided.h"
@@ -11,29 +11,29 @@
 
 namespace stoker {
 
-// Output position p of an axis comes from position start + step * p of axis `axis` of what is
-// mapped.
+// Output position p of an axis comes from position start + step * p of axis `axis` of the input.
 struct AxisInput {
   int axis = 0;
   int64_t start = 0, step = 1;
 };
 
-// Where a list of values per channel stands: output channel p (of axis `axis`) has entry start +
-// step * p. No axis: entry 0.
+// The entry of a list that has one value per channel: position p of the output's axis `axis` has
+// entry start + step * p. Without an axis it is entry 0.
 struct ChannelMap {
   int axis = -1;
   int64_t start = 0, step = 1;
 };
 
-// Pointwise, or (null) only another type.
+// Pointwise, or only a change of type where `pointwise` is null.
 struct PassStep {
   const Pointwise* pointwise = nullptr;
   DType from, to;
   ChannelMap channel;
 };
 
-// Outside of the box [lo, hi) of output positions the value is `fill`, rounded to `dtype`, then
-// steps from `first_step` on. Later ones cover earlier ones. Inside of all boxes is data.
+// Outside the box [lo, hi) of output positions, the value is `fill`, rounded to `dtype` and put
+// through the steps from `first_step` on. Later fills cover earlier ones. What is inside all boxes
+// is data.
 struct PassFill {
   const Small<float>* fill;
   DType dtype;
@@ -46,28 +46,27 @@ struct Pass {
   static constexpr int kMaxSteps = 16, kMaxFills = 8;
 
   TensorType in, out;  // full shapes
-  AxisInput view[kMaxRank];  // axes of what is resampled, from axes of `in`
-  TensorType viewed;  // what is resampled
-  Resample resample;  // of `viewed`, without identities; count 0: none
+  AxisInput view[kMaxRank];  // the axes of `viewed`, in terms of `in`
+  TensorType viewed;  // the input of the resampling
+  Resample resample;  // of `viewed`, without axes that change nothing; count 0: none
   TensorType resampled;
-  AxisInput map[kMaxRank];  // axes of `out`, from axes of `resampled`
+  AxisInput map[kMaxRank];  // the axes of `out`, in terms of `resampled`
   PassStep step[kMaxSteps];
   PassFill fill[kMaxFills];
   int steps = 0, fills = 0;
-  int channel_axis = -1;  // of `out`, that all lists mean; -1: no list has more than one entry
+  int channel_axis = -1;  // axis of `out` that lists are for; -1: no list has several entries
 
   explicit Pass(const TensorType& in);
-  // False when the block does not compose; the pass is then unchanged. An empty pass takes every
-  // block.
+  // Returns false and leaves the pass unchanged when the block does not compose. An empty pass
+  // takes every block.
   bool add(const Block& block);
-  // Takes as many blocks as compose, at least one. Returns how many.
+  // Takes as many of the blocks as compose, at least one. Returns how many it took.
   size_t add(std::span<const Block> blocks);
 
-  // What is resampled (or, without a resampling, what `map` speaks of) as memory in its own
-  // positions. Requires: a view of `in`.
+  // The memory of `viewed`, addressed by its positions. Requires: `view` is a view of `in`.
   Strided viewed_in(const View& view) const;
-  // The input positions that an axis of kNearest picks for `count` positions of output axis a from
-  // `begin` on; null when a is no such axis.
+  // The input positions that the resampling picks for `count` positions of output axis a, from
+  // `begin` on. Null when it does not resample this axis by kNearest.
   const int64_t* nearest(int a, int64_t begin, int64_t count, Arena& arena) const;
 
  private:

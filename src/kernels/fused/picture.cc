@@ -11,8 +11,8 @@ namespace {
 
 const ResampleAxis& along_row(const Resample& r) { return r.axis[r.count - 1]; }
 
-// The source's channels between those of the target's first and last channel with data, and what is
-// between two.
+// The source's channels that become the target's channels with data: `first`, then one every
+// `step`. They lie in [begin, begin + used), `stride` bytes apart.
 struct Channels {
   int64_t first = 0, step = 0, begin = 0, used = 1, stride = 0;
 };
@@ -32,7 +32,7 @@ bool shares_pixels(const Channels& c, int64_t x_stride, int64_t size) {
   return whole && (c.used == 1 || (c.stride == size && c.used <= x_stride / size));
 }
 
-// One tap of weight one, for an axis that is not there.
+// One tap of weight one, for a resampling that has no axis before the rows.
 const int16_t kFixedOne[2] = {1 << kTapBits, 0};
 const float kFloatOne[2] = {1, 0};
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Resampling of pictures row by row, with only a row between the axes. Lives for one pass; one
-// thread at a time.
+// Resampling of pictures row by row: between the axes there is never more than one row in memory.
+// Lives for one pass; one thread at a time.
 #pragma once
 #include "base/view.h"
 #include "kernels/fused/pass.h"
@@ -14,14 +14,14 @@
 
 namespace stoker {
 
-// A resampling whose last axis lies along the target's rows, with at most one axis before it, of
-// pixels of up to 4 values that lie next to each other or of planes, in types that fit into
-// float32. The result is the one of resample().
+// A resampling whose last axis lies along the target's rows, with at most one axis before it. The
+// source has pixels of up to 4 neighbouring values, or planes, of a type that fits into float32.
+// The result is that of resample().
 class Picture {
  public:
   static bool suits(const Pass& pass, const Strided& in, const Target& target);
 
-  // Requires: suits, the target has data.
+  // Requires: suits() holds and the target has data.
   Picture(const Pass& pass, const Strided& in, const View& out, Target& target, Arena& arena);
   void run(Target& out, const Shape& row) const;
 
@@ -31,7 +31,7 @@ class Picture {
                         Arena& arena);
   void prepare_fixed(const TapTable<int16_t>& columns, Arena& arena);
   void prepare_float(const TapTable<float>& columns, Arena& arena);
-  // Channels `first` on of the target's data.
+  // Loads `channels` channels of the target's data, from channel `first` on.
   void load_fixed(const std::byte* from, int64_t y, const Target& out, int64_t first,
                   int64_t channels, std::byte* to) const;
   void load_float(const std::byte* from, int64_t y, std::byte* to, int64_t pitch,
@@ -42,15 +42,14 @@ class Picture {
   const std::byte* data_;
   int64_t offset_;  // of the first value that any tap needs
   int64_t outer_[kMaxRank] = {};  // bytes per position of the target's axes that are not resampled
-  int y_ = -1;  // axis of the target that is resampled before the rows, -1: none
+  int y_ = -1;  // axis of the target that is resampled before the rows; -1: none
   int64_t y_lo_ = 0;
   int64_t row_stride_ = 0, x_stride_;
-  int64_t plane_stride_ = 0;  // between the target's channels; 0 when they are of one pixel
+  int64_t plane_stride_ = 0;  // between the target's channels; 0 when a pixel holds all of them
   int pixel_ = 1;  // values from one pixel to the next
-  int channel_ = 0,
-      channel_step_ =
-          0;  // place in the pixel of the target's first channel with data, and to the next
-  int64_t values_ = 1;  // of a row of the source: first those that its last pixel has
+  // The place in a pixel of the target's first channel with data, and the step to the next channel.
+  int channel_ = 0, channel_step_ = 0;
+  int64_t values_ = 1;  // number of values read of a row of the source
   TapTable<int16_t> fixed_rows_;
   TapTable<float> float_rows_;
   rows::LineTaps line_;  // of fixed-point rows

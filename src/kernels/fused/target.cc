@@ -10,8 +10,8 @@ namespace {
 
 constexpr int64_t kFewChannels = 16;
 
-// The axis whose values a row keeps apart: the one that lists speak of, else a short axis of
-// channels.
+// The axis whose values become the planes of a row: the one that lists are for, else a short axis
+// of channels.
 int channel_axis(const Pass& pass) {
   if (pass.channel_axis >= 0) return pass.channel_axis;
   const TensorType& t = pass.out;
@@ -19,7 +19,7 @@ int channel_axis(const Pass& pass) {
   return c >= 0 && c < t.shape.rank && t.shape[c] <= (t.layout.empty() ? 4 : kFewChannels) ? c : -1;
 }
 
-// Entries that only positions without data would ask for may not exist.
+// The clamping serves positions without data, for which the list may have no entry.
 float entry(const Small<float>& list, const ChannelMap& m, int64_t channel, float fallback) {
   if (list.empty()) return fallback;
   const int64_t i = m.axis < 0 ? 0 : m.start + m.step * channel;

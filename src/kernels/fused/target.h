@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The output side of a pass: its window's rows, what is data and what is fill, and the steps of
-// each channel.
+// The output side of a pass: the rows of its window, which parts of them are data and which are
+// fill, and the steps of each channel.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -14,22 +14,22 @@
 
 namespace stoker {
 
-// One axis of the output's window. Positions are those of the window; [lo, hi) is data, the rest is
-// fill.
+// One axis of the output's window. Positions count from the window's begin. [lo, hi) is data, the
+// rest is fill.
 struct TargetAxis {
-  int axis = -1;  // of the output; -1: there is none, the extent is 1
+  int axis = -1;  // of the output; -1: there is no such axis, and the extent is 1
   int64_t extent = 1, lo = 0, hi = 1, stride = 0;
 
   int64_t data() const { return hi - lo; }
 };
 
-// A fill of the pass in positions of the window, with its final bytes: 8 for each channel.
+// A fill of the pass, in positions of the window. `values` has its final bytes, 8 for each channel.
 struct TargetFill {
   Shape lo, hi;
   const std::byte* values;
 };
 
-// Splits the window into rows along axis x, with the channels (axis c) of a row worked on together,
+// Splits the window into rows along axis x. The channels of a row (axis c) are processed together,
 // plane by plane. Lives for one pass; one thread at a time.
 class Target {
  public:
@@ -44,26 +44,26 @@ class Target {
     return {step_ + channel * steps_, static_cast<size_t>(steps_)};
   }
   std::span<const TargetFill> fills() const { return {fill_, static_cast<size_t>(fills_)}; }
-  std::byte* at(const Shape& row) const;  // position 0 of x and c
+  std::byte* at(const Shape& row) const;  // address of position 0 of x and c
 
-  // Goes over all rows: `row` holds positions of the window, 0 for x and c. Start with first();
-  // false behind the last one.
+  // first() and next() visit all rows. `row` holds positions of the window, with 0 for x and c.
+  // next() returns false after the last row.
   Shape first() const { return Shape::filled(rank_, 0); }
   bool next(Shape& row) const;
   bool is_data(const Shape& row) const;
 
-  // Where a source that asked for it (keep_planes) should put the data of channels [c.lo, c.hi) at
-  // x in [x.lo, x.hi): planes `pitch` bytes apart.
+  // A source that called keep_planes() puts the data of channels [c.lo, c.hi) at x in [x.lo, x.hi)
+  // into planes(row): one plane per channel, pitch() bytes apart.
   void keep_planes(Arena& arena);
   void* planes(const Shape& row);
   int64_t pitch() const { return direct_ ? c.stride : pitch_; }
-  // The source puts values through the steps itself: planes() is then for what comes out of them.
+  // Tells the target that the source does the steps itself and puts their results into planes().
   void leave_steps();
-  // Takes what lies in planes(row) through the steps into the output.
+  // Puts the values in planes(row) through the steps and into the output.
   void finish(const Shape& row) {
     if (!direct_) finish(row, loaded_, pitch_);
   }
-  // The same of planes elsewhere, `pitch` bytes apart.
+  // The same for planes that lie elsewhere, `pitch` bytes apart.
   void finish(const Shape& row, const std::byte* planes, int64_t pitch);
   // Writes the row's fills.
   void paint(const Shape& row) const;
@@ -80,7 +80,7 @@ class Target {
   int rank_, size_, steps_, fills_;
   TargetAxis axis_[kMaxRank];
   TargetFill fill_[Pass::kMaxFills];
-  ValueStep* step_ = nullptr;  // of each channel of the window, all steps
+  ValueStep* step_ = nullptr;  // all steps, for each channel of the window
   bool has_data_ = true, direct_ = false, contiguous_ = false, left_ = false;
   int64_t pitch_ = 0;
   std::byte *loaded_ = nullptr, *made_ = nullptr;

@@ -25,15 +25,15 @@ FusedKind kind_of(const Pass& pass) {
   return is_wide(from) || is_wide(to) ? FusedKind::kDouble : FusedKind::kFloat;
 }
 
-// Which axis of the target comes from axis `a` of what was resampled.
+// The axis of the target that comes from axis `a` of the resampling's result.
 int target_axis(const Pass& pass, int rank, int a) {
   int t = 0;
   while (t + 1 < rank && pass.map[t].axis != a) ++t;
   return t;
 }
 
-// A row has all channels where they are few. Else rows are numbered with the channels fastest:
-// those of one pixel read the same memory.
+// A row has all channels where they are few. Else the channel is the fastest of the axes that
+// number rows, as the channels of a pixel read the same memory.
 void set_order(FusedTask& t) {
   const int c = t.channel_axis;
   for (int a = 0; a < t.rank; ++a)
@@ -51,8 +51,7 @@ void set_order(FusedTask& t) {
   t.data_channels = static_cast<int>(t.axis[c].hi - t.axis[c].lo);
 }
 
-// Whether the values of a row are next to each other in memory: pixel by pixel, or channel by
-// channel.
+// Finds whether the values of a row are neighbours in memory, pixel by pixel or channel by channel.
 void set_runs(FusedTask& t) {
   const FusedAxis &x = t.axis[t.line_axis], none{},
                   &c = t.few_channels ? t.axis[t.channel_axis] : none;
@@ -65,7 +64,7 @@ void set_runs(FusedTask& t) {
 
 bool held_as_float(DType t) { return is_narrow(t) && t != DType::kBool; }
 
-// Rows that are made at once have the same steps.
+// Whether a group of rows can be made at once. They must have the same steps.
 bool is_grouped(const FusedTask& t, std::span<const ValueStep> steps) {
   if (steps.empty() && t.kind == FusedKind::kMove) return true;
   const bool same = t.channel_axis < 0 || t.channel_axis == t.line_axis || t.few_channels;
@@ -74,7 +73,7 @@ bool is_grouped(const FusedTask& t, std::span<const ValueStep> steps) {
          std::all_of(steps.begin(), steps.end(), [](auto& s) { return held_as_float(s.to); });
 }
 
-// The lowest and the highest address of a view.
+// Sets the range of addresses that a view covers.
 void set_span(FusedTask& t, const View& in) {
   t.in_begin = t.in_end = static_cast<int64_t>(reinterpret_cast<intptr_t>(in.data));
   for (int a = 0; a < in.shape.rank; ++a) {
@@ -99,7 +98,7 @@ TapRange input_range(const FusedTask& t, const std::byte* tables, int64_t begin,
 }  // namespace
 
 int64_t FusedBatch::put(const void* bytes, size_t size) {
-  const size_t at = tables_.empty() ? 16 : (tables_.size() + 15) / 16 * 16;  // place 0 means none
+  const size_t at = tables_.empty() ? 16 : (tables_.size() + 15) / 16 * 16;  // offset 0 means none
   tables_.resize(at + size);
   if (size) std::memcpy(tables_.data() + at, bytes, size);
   return static_cast<int64_t>(at);
@@ -177,7 +176,7 @@ void FusedBatch::set_axes(FusedTask& t, const Pass& pass, const Strided& in, con
                             static_cast<size_t>(x.data()) * sizeof(int64_t));
     else t.in.address += stride * (map.start + map.step * (out.origin[a] + x.lo));
   }
-  if (t.rank == 0) {  // a single value is a line of one
+  if (t.rank == 0) {  // a single value is a line of one value
     t.rank = 1;
     t.axis[0] = {1, 0, 1, 0, 0, 0};
   }
@@ -219,7 +218,7 @@ void FusedBatch::set_values(FusedTask& t, const Target& target) {
   }
 }
 
-// One row of it. `width` is cut to what has no room in any case.
+// A tile of one row. `width` is cut at kSharedBudget, as more has no room in any case.
 FusedTile FusedBatch::tile_of(const FusedTask& t, int64_t begin, int64_t end) const {
   const FusedAxis& x = t.axis[t.line_axis];
   TapRange r{0, 0};
@@ -230,8 +229,8 @@ FusedTile FusedBatch::tile_of(const FusedTask& t, int64_t begin, int64_t end) co
   return {0, r.begin, begin, end, 0, 1, static_cast<int>(width)};
 }
 
-// Cuts the line until a group of rows has room in a tile. A single value that has none by itself
-// does without shared memory.
+// Cuts the line until a group of rows has room in a tile. A single value that has no room by itself
+// goes without shared memory.
 void FusedBatch::add_tiles(size_t stage, const FusedTask& t) {
   const int64_t extent = t.axis[t.line_axis].extent;
   int64_t rows = 1;

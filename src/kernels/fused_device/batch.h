@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes the block programs that run the samples of a batch, each with blocks of its own. One thread
-// at a time.
+// Makes the block programs that run a batch's samples, each of which has blocks of its own. One
+// thread at a time.
 #pragma once
 #include <span>
 #include <vector>
@@ -15,9 +15,10 @@ namespace stoker {
 
 class Target;
 
-// Use: add() every sample, finish(), copy tables() to the device, allocate scratch_bytes() there,
-// then launch stage 0, 1, ... in this order: a stage is one pass of all samples, usually there is
-// just one. Views' data are device pointers: nothing here reads or writes through them.
+// Use: add() every sample, call finish(), copy tables() to the device and allocate scratch_bytes()
+// there. Then launch stage 0, 1, ... in this order. A stage is one pass of all samples, and usually
+// there is just one. The data of views are device pointers, which are not read or written through
+// here.
 class FusedBatch {
  public:
   struct Stage {
@@ -26,7 +27,7 @@ class FusedBatch {
     size_t shared_bytes = 0;
   };
 
-  // Requires: as run_blocks. Throws Error as it does.
+  // Requires and throws the same as run_blocks.
   void add(std::span<const Block> blocks, const View& in, const View& out);
   void finish();
 

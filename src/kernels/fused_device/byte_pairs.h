@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Weighted sums of bytes of two rows at a time: dot products of two, exact. Pure; thread-safe.
+// Exact weighted sums of bytes, two rows at a time, by dot products of two. Pure functions;
+// thread-safe.
 #pragma once
 #include <cstdint>
 
@@ -10,8 +11,8 @@
 namespace stoker {
 
 namespace detail {
-// sum + w0 * b0 + w1 * b1, modulo 2^32: the two int16 of `weights`, bytes 2 * half and 2 * half + 1
-// of `bytes`, the lowest first.
+// sum + w0 * b0 + w1 * b1, modulo 2^32. w0 and w1 are the two int16 of `weights`, b0 and b1 are
+// bytes 2 * half and 2 * half + 1 of `bytes`; the lowest ones come first.
 template <int half>
 STOKER_HD inline int32_t add_dot(int32_t sum, uint32_t weights, uint32_t bytes) {
 #ifdef __CUDA_ARCH__
@@ -29,7 +30,7 @@ STOKER_HD inline int32_t add_dot(int32_t sum, uint32_t weights, uint32_t bytes) 
 #endif
 }
 
-// Bytes 2 * half and 2 * half + 1 of both, in the order a, b, a, b.
+// Bytes 2 * half and 2 * half + 1 of a and of b, in the order a, b, a, b.
 template <int half>
 STOKER_HD inline uint32_t interleaved(uint32_t a, uint32_t b) {
 #ifdef __CUDA_ARCH__
@@ -42,8 +43,8 @@ STOKER_HD inline uint32_t interleaved(uint32_t a, uint32_t b) {
 }
 }  // namespace detail
 
-// Adds the products of eight bytes of the rows a and b with the weights of each, two int16, to the
-// sum of each column, modulo 2^32.
+// Adds eight bytes of the rows a and b, each times the weight of its row, to the sums of their
+// columns, modulo 2^32. `weights` holds two int16, the one of row a first.
 STOKER_HD inline void add_two_rows(int32_t (&sum)[8], uint32_t weights, uint64_t a, uint64_t b) {
   for (int k = 0; k < 8; k += 4, a >>= 32, b >>= 32) {
     const auto upper = static_cast<uint32_t>(a), lower = static_cast<uint32_t>(b);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Starts the passes of a FusedBatch on any device.
+// Launches the passes of a FusedBatch on any device.
 #pragma once
 #include <string_view>
 

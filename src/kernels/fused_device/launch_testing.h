@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests only: runs a FusedBatch here and now. One thread at a time.
+// For tests only: runs a FusedBatch on the host, at once. One thread at a time.
 #pragma once
 #include <algorithm>
 #include <numeric>
@@ -13,8 +13,8 @@
 
 namespace stoker::testing {
 
-// As a device does: blocks and threads in any order, phases apart, shared memory of each block
-// undefined at first.
+// Runs as a device does: blocks and threads in any order, phases apart from each other, with shared
+// memory that is undefined when a block begins.
 inline void launch(const FusedProgram& program, const FusedBatch::Stage& stage, std::mt19937& rng) {
   std::vector<int64_t> blocks(static_cast<size_t>(stage.blocks));
   std::iota(blocks.begin(), blocks.end(), 0);

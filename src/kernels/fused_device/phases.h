@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The phases of FusedProgram, as Note [Tiles] of program.h says: find rows, load, make,
-// store.
+// The phases of FusedProgram: find rows, load, make, store. Note [Tiles] of program.h describes
+// them.
 #pragma once
 #include <new>
 
@@ -14,7 +14,9 @@ namespace fused {
 
 constexpr int kGroup = FusedProgram::kGroup;
 
-// Deals threads over `n` places; `rest` of those groups of threads that remain are dealt further.
+// Deals threads over `n` places. A group of `step` threads takes all places, and this thread takes
+// every step-th one from `first` on. There are `rests` groups; this thread belongs to group `rest`.
+// Callers deal further work over the groups.
 struct Deal {
   int first, step, rest, rests;
   STOKER_HD Deal(int thread, int threads, int n)
@@ -46,7 +48,7 @@ STOKER_HD inline DeviceValue stepped(DeviceValue v, const ValueStep& s) {
       s.to);
 }
 
-// Calls f with a value of the C++ type of `t`, one that is_narrow() allows.
+// Calls f with a value of the C++ type of `t`. Requires: is_narrow(t), and t is not kBool.
 template <class F>
 STOKER_HD inline void on_narrow_type(DType t, F&& f) {
   switch (t) {
@@ -74,7 +76,7 @@ STOKER_HD constexpr bool is_loaded_wide(DType t) {
   return t == DType::kUint8 || t == DType::kFloat16 || t == DType::kFloat32;
 }
 
-// One block's thread at its tile.
+// One thread of a block, at the block's tile.
 struct TileThread {
   const FusedProgram& program;
   int64_t block;
@@ -83,8 +85,8 @@ struct TileThread {
   FusedPlaces places;
   int thread, threads;
   std::byte *in, *out, *rows;  // the parts of shared memory
-  int64_t line_row, line_rows;  // which of the line's data positions x 0 is; how many there are
-  int channel_lo = 0, channel_hi;  // where the channels are data
+  int64_t line_row, line_rows;  // the line's data position at x 0, and how many there are
+  int channel_lo = 0, channel_hi;  // the range of channels with data
 
   STOKER_HD TileThread(const FusedProgram& p, int64_t block, int thread, int threads,
                        std::byte* shared)
@@ -108,8 +110,8 @@ struct TileThread {
     }
   }
 
-  STOKER_HD int values() const { return static_cast<int>(tile.end - tile.begin); }  // of a line
-  // Out of line: what is rare is to cost the rest no registers.
+  STOKER_HD int values() const { return static_cast<int>(tile.end - tile.begin); }  // of one line
+  // Not inlined, so that rare code costs the rest no registers.
   template <void (TileThread::*part)() const>
   STOKER_HD void call() const {
     called<part>(program, block, thread, threads, in);
@@ -157,7 +159,7 @@ struct TileThread {
       return load_runs<float>(EightBytes<float, Half>{begin, end});
     load_runs<float>(EightBytes<float, float>{begin, end});
   }
-  // Whatever else there is, value by value.
+  // Loads all other types and layouts, value by value.
   STOKER_HD void load_each() const {
     if (task.kind == FusedKind::kFixed) load_runs<int16_t>(OneValue<int16_t>{task.in_type});
     else if (task.kind == FusedKind::kFloat) load_runs<float>(OneValue<float>{task.in_type});
@@ -199,7 +201,8 @@ struct TileThread {
     if (task.fills) call<&TileThread::fill>();
   }
 
-  // Calls f(x, c, r) for kGroup rows from r on, at each place of theirs.
+  // Calls f(x, c, r) for each place x, c of a row and each group of kGroup rows; r is the group's
+  // first row.
   template <class F>
   STOKER_HD void for_each_group(const F& f) const {
     const Deal channels(thread, threads, task.channels);
@@ -221,7 +224,7 @@ struct TileThread {
     });
   }
 
-  // As far as the line and the channel say.
+  // Whether x, c is data, as far as the line and the channel decide.
   STOKER_HD bool is_data(int x, int c) const {
     const int64_t row = line_row + x;
     return row >= 0 && row < line_rows && c >= channel_lo && c < channel_hi;
@@ -230,7 +233,7 @@ struct TileThread {
     return out + r * places.out_row + c * places.out_channel + x * places.out_x;
   }
 
-  // The data of the rows from r on at x, c.
+  // Makes the data at x, c of the group of rows that begins with r.
   STOKER_HD void make_group(int x, int c, int r) const {
     if (task.kind == FusedKind::kMove && task.steps == 0) return copy(x, c, r);
     float v[kGroup] = {};
@@ -240,7 +243,7 @@ struct TileThread {
     finish(v, x, c, r);
   }
 
-  // Where the value at x, c of row r is before it is moved.
+  // Where the value for x, c of row r was loaded to.
   STOKER_HD const std::byte* moved(int x, int c, int r) const {
     const FusedAxis& line = task.axis[task.line_axis];
     const int p = x + static_cast<int>(line_row - tile.need);
@@ -271,7 +274,8 @@ struct TileThread {
   STOKER_HD Taps<V> taps_at(int x) const {
     return Taps<V>(program.tables, line_taps(), line_row + x);
   }
-  // The weighted sums at x of the rows from r on; behind the last one, that one's again.
+  // The weighted sums at x, c of n rows from r on. A row behind the last one gets the last one's
+  // sum.
   template <class V, int n>
   STOKER_HD void sum_line(Sum<V> (&s)[n], int x, int c, int r) const {
     const Taps<V> t = taps_at<V>(x);
@@ -300,7 +304,7 @@ struct TileThread {
       const ValueStep s = steps[i];
       for (int k = 0; k < kGroup && s.pointwise; ++k)
         v[k] = detail::add_once(detail::mul_once(detail::add_once(v[k], -s.sub), s.mul), s.add);
-      if (i + 1 < task.steps) round_narrow(v, s.to);  // behind the last one, what follows rounds
+      if (i + 1 < task.steps) round_narrow(v, s.to);  // the store below rounds last
     }
     on_narrow_type(task.out_type, [&](auto zero) {
       using T = decltype(zero);
@@ -309,7 +313,7 @@ struct TileThread {
     });
   }
 
-  // The same for all types, value by value, with or without shared memory.
+  // Makes what make_group makes, but for all types, value by value, with or without shared memory.
   STOKER_HD void make_each() const {
     for_each_value([&](const Row& row, int r, int x, int c) {
       if (row.data && is_data(x, c)) make_one(row, x, c, r);
@@ -351,7 +355,7 @@ struct TileThread {
     return s[0];
   }
 
-  // What is not data.
+  // Writes all values that are not data.
   STOKER_HD void fill() const {
     for_each_value([&](const Row& row, int r, int x, int c) {
       if (!row.data || !is_data(x, c))

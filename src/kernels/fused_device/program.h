@@ -1,16 +1,17 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A pass over a batch of samples as a block program (Note [Block programs] of device/device.h),
-// with the bytes of run_blocks. This is what it reads: descriptors in one buffer, which
-// batch.h makes on the host. phases.h is what it does.
+// A pass over a batch of samples as a block program (Note [Block programs] in device/device.h),
+// which gives the bytes of run_blocks. This file has what the program reads: descriptors in one
+// buffer, which batch.h makes on the host. phases.h has what it does.
 //
 // Note [Tiles]
-// A block makes a tile: some rows of a sample (all positions but those along a line and, where they
-// are few, the channels), at [begin, end) of the line. Where its rows are is worked out first, into
-// shared memory. What its lines need of the source comes there next, each row resampled along all
-// axes but the line's; then every value is made from there and put beside it, in the order of the
-// output; then these bytes go out.
+// A block makes a tile: some rows of a sample, at positions [begin, end) of the line. The line is
+// one axis of the output. A row has all positions of the line and, where they are few, all
+// channels; the other axes number the rows. First, the block works out where its rows are, and
+// keeps this in shared memory. Second, it loads what its rows need of the source into shared
+// memory, where each row is resampled along all axes but the line. Third, it makes every value from
+// there and puts it beside, in the order of the output. Fourth, it writes these bytes out.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -20,21 +21,22 @@
 
 namespace stoker {
 
-// Bytes of the sample's own memory, or (scratch) of what the batch's passes hand to each other.
+// An address in the sample's own memory or, with `scratch`, an offset in the memory between the
+// batch's passes.
 struct FusedMemory {
   int64_t address = 0;
   bool scratch = false;
 };
 
-// One axis of a sample's output window; positions in [lo, hi) are data.
+// One axis of a sample's output window. Positions in [lo, hi) are data.
 struct FusedAxis {
   int64_t extent, lo, hi, out_stride;
   int64_t in_stride;  // 0 for a resampled axis
-  int64_t table;  // 0, or where the input position of each data position stands
+  int64_t table;  // 0, or the offset of a table with the input position of each data position
 };
 
-// The taps of a resampled axis, one row for each of its data positions. All places are offsets in
-// the descriptor buffer.
+// The taps of a resampled axis, with one row for each of its data positions. `first`, `taps` and
+// `weights` are offsets in the descriptor buffer.
 struct FusedTaps {
   int axis;
   int64_t in_stride, first, taps, weights, pitch;
@@ -42,45 +44,46 @@ struct FusedTaps {
 
 struct FusedFill {
   int64_t lo[kMaxRank], hi[kMaxRank];
-  int64_t values;  // 8 bytes a channel
+  int64_t values;  // offset of 8 bytes for each channel
 };
 
 enum class FusedKind : uint8_t { kMove, kFixed, kFloat, kDouble };
 
 struct FusedTask {
   FusedMemory in, out;
-  int64_t in_begin, in_end;  // addresses; all between them can be read
+  int64_t in_begin, in_end;  // addresses; all bytes between them can be read
   FusedKind kind;
   DType in_type, resampled, out_type;
   int in_size, out_size, rank, line_axis, channel_axis, tap_count, steps, fills;
-  int row_axes, order[kMaxRank];  // what numbers the rows, outermost first
+  int row_axes, order[kMaxRank];  // the axes that number the rows, outermost first
   int channels, data_channels;  // of a row
-  bool few_channels;  // they are all of channel_axis, which then is not in order
-  bool in_pixels, out_pixels;  // a row is one run of pixels in memory, else a run for each channel
-  bool in_runs, out_runs;  // there are such runs, without gaps
-  bool grouped;  // values are copied, or all held as float: made for a group of rows at once
+  bool few_channels;  // a row has all channels, and channel_axis is not in `order`
+  bool in_pixels, out_pixels;  // a row is one run of pixels in memory, else one run per channel
+  bool in_runs, out_runs;  // these runs have no gaps
+  bool grouped;  // values are copied or all held as float, so a group of rows is made at once
   FusedAxis axis[kMaxRank];
-  FusedTaps taps[3];  // outermost first, the last one along line_axis
+  FusedTaps taps[3];  // outermost first; the last one is for line_axis
   FusedFill fill[Pass::kMaxFills];
-  int64_t step;  // ValueStep [channel][steps]
+  int64_t step;  // offset of ValueStep[channel][steps]
 };
 
-// Lines [begin, end) of rows [first, first + rows). Before the line is resampled, or moved, it is
-// the positions [need, need + width); 0: they are too many, or no runs, and are read one by one.
+// Positions [begin, end) of the line, for rows [first, first + rows). They are made from the line's
+// positions [need, need + width) of the source. A width of 0 means that these are too many or no
+// runs, so that values are read one by one.
 struct FusedTile {
   int64_t task, need, begin, end;
   uint32_t first;
   int rows, width;
 };
 
-// Where a tile's values are in shared memory, in bytes from one to the next. Note [Banks]: runs are
-// an odd number of vectors apart, so that threads that work on several channels at one position
-// meet different banks.
+// Where a tile's values are in shared memory: distances in bytes from one value to the next, along
+// x, channels and rows. Note [Banks]: runs lie an odd number of vectors apart, so that threads at
+// the same position of several channels meet different banks.
 struct FusedPlaces {
-  int in_value;  // 2, 4 or 8
+  int in_value;  // size of a value
   int in_run, in_x, in_channel, in_row;
   int out_run, out_x, out_channel, out_row;
-  static constexpr int kRowPlace = 64;  // where a row is in memory
+  static constexpr int kRowPlace = 64;  // size of a row's RowPlace
 
   STOKER_HD FusedPlaces(const FusedTask& t, const FusedTile& tile) {
     in_value = t.kind == FusedKind::kMove    ? t.in_size
@@ -104,9 +107,9 @@ struct FusedPlaces {
 
 struct FusedProgram {
   static constexpr int kPhases = 4, kMostThreads = 128, kBlocks = 4;
-  static constexpr int kGroup = 4;  // rows that a thread works on at once: the same taps and steps
+  static constexpr int kGroup = 4;  // rows that a thread makes at once: same taps, same steps
   const std::byte* tables;  // the descriptor buffer
-  int64_t tasks, tiles;  // where they stand in it
+  int64_t tasks, tiles;  // offsets in it
   std::byte* scratch;
 
   STOKER_HD void run(int phase, int64_t block, int thread, int threads, std::byte* shared) const;

@@ -21,7 +21,7 @@ using testing::ChainMaker;
 using testing::launch_all;
 using testing::Scattered;
 
-// Batches of samples with blocks, windows and memory of their own give the bytes of run_blocks.
+// Batches of samples, each with its own blocks, windows and memory, give the bytes of run_blocks.
 TEST(FusedProgram, IsRunBlocks) {
   std::mt19937 rng(5);
   for (uint32_t seed = 0; seed < 1500; ++seed) {
@@ -55,8 +55,8 @@ TEST(FusedProgram, IsRunBlocks) {
   }
 }
 
-// A line whose taps do not fit into shared memory is cut, and one value that needs too many does
-// without.
+// A line whose taps do not fit into shared memory is cut. A single value that needs too many taps
+// goes without shared memory.
 TEST(FusedProgram, LongLinesAreCut) {
   std::mt19937 rng(6);
   for (int64_t out_extent : {1, 2, 300}) {

@@ -23,7 +23,7 @@ struct SumOf<int16_t> {
 template <class V>
 using Sum = typename SumOf<V>::Type;
 
-// Adding to it changes no value, nor the sign of a zero.
+// The start of a sum. Adding to it changes no value and not even the sign of a zero.
 template <class V>
 inline constexpr Sum<V> kNothing = static_cast<Sum<V>>(-0.0);
 
@@ -43,13 +43,13 @@ STOKER_HD inline V source_value(T x) {
   else return convert<V>(x);
 }
 
-// Out of line, as what is rare: so the rest has room in registers.
+// Not inlined, so that rare code leaves registers to the rest.
 template <class V>
 [[gnu::noinline]] STOKER_HD V load_number(const std::byte* p, DType type) {
   return number_of<V>(load_value(p, type));
 }
 
-// How values come from the source: kCount next to each other at once.
+// Ways to load from the source. Each loads kCount neighbouring values at once.
 template <class V>
 struct OneValue {
   static constexpr int kCount = 1;
@@ -78,7 +78,7 @@ struct EightBytes {
 };
 using FixedBytes = EightBytes<int16_t, uint8_t>;
 
-// Calls f(axis, position) for each axis that numbers rows.
+// Calls f(axis, position) for each axis that numbers rows, with the position of row `number`.
 template <class F>
 STOKER_HD inline void for_each_position(const FusedTask& t, uint32_t number, F&& f) {
 #ifdef __CUDA_ARCH__
@@ -113,22 +113,22 @@ struct Taps {
         count(at<int32_t>(tables, t.taps)[position]) {}
 };
 
-// The same, of weights of any type, with `first` in the address of the row.
+// The taps of an axis for one row, with weights of any type. The first tap is in the row's address.
 struct RowTaps {
-  int64_t weights;  // where they stand in the descriptor buffer
+  int64_t weights;  // offset in the descriptor buffer
   int count;
 };
 
-// Where a row is; in shared memory, so that a block works it out once.
+// Where a row is. It is kept in shared memory, so that a block works it out once.
 struct RowPlace {
-  const std::byte* in;  // at the first tap of all resampled axes but the line, the first channel
+  const std::byte* in;  // at the first channel and the first tap of each axis but the line
   std::byte* out;
   int64_t channel = 0;
   RowTaps taps[2] = {};  // of all axes but the line
   uint32_t number;
-  bool data = true;  // as far as its axes say
+  bool data = true;  // as far as the axes that number rows decide
 
-  // `weight`: the bytes of one.
+  // `weight` is the size of a weight in bytes.
   STOKER_HD RowPlace(const FusedProgram& p, const FusedTask& t, uint32_t number, int weight)
       : in(address_of(p, t.in, t.in.address)),
         out(address_of(p, t.out, t.out.address)),
@@ -163,9 +163,10 @@ struct Row : RowPlace {
     out = in_global(out);
   }
 
-  // `to`: eight values after the first resampled axis, `from` being at its first tap. Two rows at a
-  // time; bytes(p) loads eight. The weights' magnitudes are about 2.9 * 2^14 together at most
-  // (taps_of), so no sum comes near 2^25: fraction bits of the source would change nothing.
+  // Writes eight values, resampled along the first resampled axis, to `to`. `from` is at the first
+  // tap. bytes(p) loads eight values; two rows are summed at a time. The magnitudes of the weights
+  // sum to about 2.9 * 2^14 at most (taps_of), so no sum comes near 2^25. Even with the 6 fraction
+  // bits of other sources none would overflow, so leaving these out changes nothing.
   template <class Bytes>
   STOKER_HD void sum_bytes(const std::byte* from, const Bytes& bytes, int16_t (&to)[8]) const {
     const int64_t stride = task.taps[0].in_stride;
@@ -186,7 +187,8 @@ struct Row : RowPlace {
     sum_bytes(from, [&](const std::byte* p) { return load_eight(p, load.begin, load.end); }, to);
   }
 
-  // `to`: the values after the first `axes` resampled axes, `from` being at their first taps.
+  // Writes values, resampled along the first `axes` resampled axes, to `to`. `from` is at the first
+  // taps.
   template <int axes, class V, class Load>
   STOKER_HD void sum_axes(const std::byte* from, const Load& load, V (&to)[Load::kCount]) const {
     if constexpr (axes == 0) {
@@ -209,7 +211,7 @@ struct Row : RowPlace {
       for (int k = 0; k < Load::kCount; ++k) to[k] = between(s[k]);
     }
   }
-  // After all axes but the line.
+  // The same for all resampled axes but the line.
   template <class V, class Load>
   STOKER_HD void across(const std::byte* from, const Load& load, V (&to)[Load::kCount]) const {
     switch (task.tap_count) {
@@ -226,7 +228,7 @@ struct Row : RowPlace {
     return v[0];
   }
 
-  // What lies outside of the boxes of fills at x, c; null for data.
+  // The value at x, c where it lies outside of the box of a fill; null for data.
   STOKER_HD const std::byte* fill_at(int64_t x, int64_t c) const {
     for (int f = task.fills - 1; f >= 0; --f) {
       const FusedFill& fill = task.fill[f];

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loads and stores that are as wide as the address allows. Whatever is wider than a byte goes
-// through load_aligned and store_aligned, which sanitizers check. Pure; thread-safe as the memory.
+// Loads and stores that are as wide as the address allows. All that are wider than a byte go
+// through load_aligned and store_aligned, which sanitizers check. Pure functions; as thread-safe as
+// the memory.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +12,7 @@
 
 namespace stoker {
 
-// What one thread loads or stores at once at most.
+// The most that a thread loads or stores at once.
 struct __attribute__((may_alias, aligned(16))) Vector {
   uint64_t low, high;
 };
@@ -42,12 +43,12 @@ struct Word<16> {
 };
 }  // namespace detail
 
-// The address modulo `alignment`, a power of two.
+// The address modulo `alignment`, which is a power of two.
 STOKER_HD inline int misalignment(const void* p, int alignment) {
   return static_cast<int>(reinterpret_cast<uintptr_t>(p) & static_cast<uintptr_t>(alignment - 1));
 }
 
-// Tells nvcc that these bytes are in no shared or local memory, so that it uses the shorter way.
+// Tells nvcc that p points to global memory, which allows shorter accesses.
 template <class T>
 STOKER_HD inline T* in_global(T* p) {
 #ifdef __CUDA_ARCH__
@@ -65,7 +66,7 @@ STOKER_HD inline T* in_shared(T* p) {
   return p;
 }
 
-// Requires: a multiple of sizeof(T), at most 16 bytes.
+// Requires: p is a multiple of sizeof(T), which is at most 16 bytes.
 template <class T>
 STOKER_HD inline T load_aligned(const std::byte* p) {
   using Word = typename detail::Word<sizeof(T)>::Type;
@@ -95,7 +96,7 @@ STOKER_HD inline void store_bytes(std::byte* p, uint64_t v, int n) {
 }
 }  // namespace detail
 
-// One element of 1, 2, 4 or 8 bytes, wherever it lies.
+// One element of 1, 2, 4 or 8 bytes at any address.
 template <class T>
 STOKER_HD inline T load_as(const std::byte* p) {
   if (misalignment(p, sizeof(T)) == 0) return load_aligned<T>(p);
@@ -109,7 +110,7 @@ STOKER_HD inline void store_as(std::byte* p, T v) {
   detail::store_bytes(p, __builtin_bit_cast(Word, v), sizeof(T));
 }
 
-// Requires: a size of 1, 2, 4 or 8 bytes.
+// Requires: `size` is 1, 2, 4 or 8.
 STOKER_HD inline void copy_element(std::byte* to, const std::byte* from, int size) {
   switch (size) {
     case 1: return store_as(to, load_as<uint8_t>(from));
@@ -119,8 +120,8 @@ STOKER_HD inline void copy_element(std::byte* to, const std::byte* from, int siz
   }
 }
 
-// `n` elements that are next to each other in registers, to memory that is aligned to all of them
-// or, where they are more than 16 bytes, to 16.
+// Stores n elements that are neighbours in registers. `to` is aligned to the size of all of them
+// or, where that is more than 16 bytes, to 16.
 template <class T, int n>
 STOKER_HD inline void store_row(std::byte* to, const T (&v)[n]) {
   constexpr int kPart = n * int{sizeof(T)} < kVectorBytes ? n : kVectorBytes / int{sizeof(T)};
@@ -134,15 +135,15 @@ STOKER_HD inline void store_row(std::byte* to, const T (&v)[n]) {
   }
 }
 
-// The 8 bytes from p on, the first one lowest. Requires: the one or two aligned words that hold
-// them can be read.
+// The 8 bytes from p on, the first one lowest. Requires: the aligned words that hold them (one or
+// two) can be read.
 STOKER_HD inline uint64_t load_eight(const std::byte* p) {
   const int skip = misalignment(p, 8);
   const uint64_t low = load_aligned<uint64_t>(p - skip) >> 8 * skip;
   return skip ? low | load_aligned<uint64_t>(p - skip + 8) << 8 * (8 - skip) : low;
 }
 
-// The same without branches. Requires: the aligned word that holds p and the next one can be read.
+// The same without branches. Requires: the aligned word that holds p and the next word can be read.
 STOKER_HD inline uint64_t load_eight_of_two(const std::byte* p) {
   const int skip = misalignment(p, 8);
   const auto low = load_aligned<uint64_t>(p - skip), high = load_aligned<uint64_t>(p - skip + 8);
@@ -152,7 +153,7 @@ STOKER_HD inline uint64_t load_eight_of_two(const std::byte* p) {
   return static_cast<uint32_t>(first >> shift) | second >> shift << 32;
 }
 
-// The same of memory that can be read in [begin, end) only; bytes outside are 0.
+// The same where only [begin, end) can be read. Bytes outside of it are 0.
 STOKER_HD inline uint64_t load_eight(const std::byte* p, const std::byte* begin,
                                      const std::byte* end) {
   const int skip = misalignment(p, 8);
@@ -162,12 +163,12 @@ STOKER_HD inline uint64_t load_eight(const std::byte* p, const std::byte* begin,
   return before < behind ? detail::load_bytes(p + before, behind - before) << 8 * before : 0;
 }
 
-// How many chunks of store_chunk() there are at most.
+// The highest number of chunks that store_chunk() can have.
 STOKER_HD constexpr int chunks_of(int bytes) { return bytes / kVectorBytes + 2; }
 
-// Copies chunk k of `bytes` bytes, elements of `size`: one vector store, or what is before the
-// first and behind the last address that allows one. `from` is aligned to 8, and memory up to the
-// next multiple of 8 behind it can be read.
+// Copies chunk k of a run of `bytes` bytes with elements of `size` bytes. A chunk is one vector
+// store, or what lies before the first or behind the last address that allows one. `from` is
+// aligned to 8, and memory can be read up to the next multiple of 8 behind the run.
 STOKER_HD inline void store_chunk(std::byte* to, const std::byte* from, int bytes, int size,
                                   int k) {
   const int skip = misalignment(to, kVectorBytes);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Wide loads and stores of FusedProgram: every alignment of source and destination, on memory of
-// the exact size, so that sanitizers see what is touched beside it.
+// Wide loads and stores of FusedProgram, with every alignment of source and destination. Memory has
+// the exact size, so that sanitizers see any access outside of it.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -22,7 +22,7 @@ struct Freer {
   void operator()(std::byte* p) const { std::free(p); }
 };
 
-// Bytes that begin so far behind an address that is a multiple of 64.
+// Memory that begins `misaligned` bytes behind a multiple of 64.
 class Memory {
  public:
   Memory(size_t bytes, int misaligned) : bytes_(bytes) {
@@ -42,8 +42,7 @@ class Memory {
   std::byte* data_;
 };
 
-// A dense view with `gap` bytes behind each line of the innermost axis but one, or, of pixels, but
-// two.
+// A view that is dense but for `gap` bytes behind each position of axis `row_axis`.
 View with_gaps(std::byte* data, const TensorType& t, int64_t gap, int row_axis) {
   View v = View::dense(data, t.dtype, t.shape, t.layout);
   for (int a = row_axis; a >= 0; --a)
@@ -95,7 +94,7 @@ std::vector<Block> blocks_of(const Kind& k, const TensorType& in, int64_t width)
   return blocks;
 }
 
-// Both alignments, a line's width, and rows that are or are not far from each other.
+// Compares a FusedBatch with run_blocks. The alignments also choose the gaps between rows.
 void check(const Kind& k, int in_at, int out_at, int64_t width, std::mt19937& rng) {
   const int64_t in_width = k.resized ? width + width / 3 : width, height = 5;
   TensorType in{k.in, k.planar_in ? "CHW" : "HWC", {height, in_width, 3}};
@@ -131,7 +130,7 @@ std::vector<Kind> kinds_of(DType in, DType out) {
   return kinds;
 }
 
-// All pairs of alignments; the widths go round, so that every one comes by many of them.
+// All pairs of alignments. The widths take turns, so that each meets many alignments.
 TEST(FusedVectors, EveryAlignment) {
   std::mt19937 rng(1);
   int64_t n = 0;
@@ -149,7 +148,7 @@ TEST(FusedVectors, EveryAlignment) {
         }
 }
 
-// All widths; the alignments go round.
+// All widths. The alignments take turns.
 TEST(FusedVectors, EveryWidth) {
   std::mt19937 rng(2);
   int n = 0;
@@ -203,7 +202,7 @@ TEST(VectorAccess, ChunksCoverARunOnce) {
 }
 
 #ifdef __SANITIZE_ADDRESS__
-// What keeps a misaligned access from going unseen: UndefinedBehaviorSanitizer stops at it.
+// The tests above rely on this: UndefinedBehaviorSanitizer stops at a misaligned access.
 TEST(VectorAccessDeathTest, MisalignedIsSeen) {
   const Memory memory(32, 0);
   EXPECT_DEATH(load_aligned<uint32_t>(memory.data() + 1), "misaligned");

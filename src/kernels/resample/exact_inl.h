@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// exp and sin of base/exact_math.h in every lane, operation by operation, so with the same bits;
-// per target, as Highway's -inl files are. Pure; thread-safe.
+// exp and sin of base/exact_math.h for every lane of a vector. The operations and their order are
+// the same, so the bits are. Compiled for each target, as Highway's -inl files are. Pure functions;
+// thread-safe.
 #if defined(STOKER_EXACT_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef STOKER_EXACT_INL_H
 #undef STOKER_EXACT_INL_H
@@ -30,10 +31,10 @@ HWY_INLINE V Polynomial(V z, const double (&c)[N]) {
 }
 HWY_INLINE V RoundAway(V x, V sign) { return hn::Trunc(hn::Add(x, hn::CopySign(Set(0.5), sign))); }
 
-// Requires: whole numbers between -1022 and 1023.
+// Requires: every e is a whole number between -1022 and 1023.
 HWY_INLINE V PowerOfTwo(V e) {
   const hn::RebindToUnsigned<D> du;
-  const V low_bits = hn::Add(e, Set(1023 + 0x1p52));  // the number in the last bits
+  const V low_bits = hn::Add(e, Set(1023 + 0x1p52));  // e + 1023 in the lowest bits
   return hn::BitCast(D(), hn::ShiftLeft<52>(hn::BitCast(du, low_bits)));
 }
 

@@ -11,7 +11,7 @@
 namespace stoker {
 namespace {
 
-// How one kind of arithmetic sums and rounds; see Note [Fixed point] and Note [Rounding].
+// How sums are computed and rounded: in integers (Note [Fixed point]) or floats (Note [Rounding]).
 struct Fixed {
   using Value = int16_t;
   using Sum = int32_t;
@@ -24,7 +24,7 @@ struct Floating {
   static Value between(Sum s) { return s; }
 };
 
-// A dense array that holds only `window` of the positions.
+// A dense array of just the positions in `window`.
 template <class V>
 struct Part {
   V* data;
@@ -42,8 +42,8 @@ void load_row(const std::byte* from, DType type, int64_t stride, V* to, int64_t 
   }
 }
 
-// Steps `at` to the next position of the window over all axes but the last; false behind the last
-// one.
+// Steps `at` to the window's next position over all axes but the last. Returns false after the last
+// position.
 bool next_row(Shape& at, const Window& w) {
   for (int a = at.rank - 2; a >= 0; --a) {
     if (++at[a] < w.end[a]) return true;
@@ -66,7 +66,8 @@ Part<V> load(const Strided& in, const Window& w, Arena& arena) {
   return p;
 }
 
-// out[i] of `inner` values each is the weighted sum of in[first] .. of one outer position.
+// Writes one row of `inner` values for each output of `taps`: the weighted sum of the input rows
+// that its taps name.
 template <class Kind, class Finish, class Out>
 void sum_axis(const typename Kind::Value* in, int64_t in_begin,
               const TapTable<typename Kind::Value>& taps, int64_t inner, typename Kind::Sum* sum,

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Resample along any axes of any types, one axis at a time with everything in between in memory:
-// obviously right, and what the row loops of kernels/rows are measured against. They take the usual
-// pictures; this takes the rest. Thread-safe.
+// Resamples any axes of any types, one axis after the other, with every intermediate result in
+// memory. The code is plain enough to be seen correct, and the row loops of kernels/rows are tested
+// against it. They serve the usual pictures; this serves the rest. Thread-safe.
 #pragma once
 #include "base/view.h"
 #include "kernels/block.h"
@@ -12,11 +12,12 @@
 
 namespace stoker {
 
-// Every axis picks the nearest position: values are moved, never computed.
+// True when every axis picks the nearest position, so that values are moved and not computed.
 bool is_selection(const Resample& r);
 
-// The window `wanted` of what `r` makes of `in` (of shape `full`), as `result`; dense in the arena.
-// Requires: `in` is valid over demand of `wanted`; r has an axis.
+// Resamples `in`, whose full shape is `full`. Returns the window `wanted` of the result as type
+// `result`, dense in the arena. Requires: `in` covers demand() of `wanted`; r has at least one
+// axis.
 View resample(const Resample& r, const Strided& in, const Shape& full, DType result,
               const Window& wanted, Arena& arena);
 

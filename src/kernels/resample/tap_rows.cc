@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A lane per output: what taps_of and quantise do, operation by operation. Outputs where they do
-// something unusual (no position in reach, weights of zero at the ends, weights that nearly cancel)
-// are left to them.
+// Does what taps_of and quantise do, with one output per lane and the same operations in the same
+// order. Where these take an unusual path (no position in reach, weights of zero at the ends,
+// weights that nearly cancel), the output is left to fill_row.
 #include "kernels/resample/tap_rows.h"
 
 #include <algorithm>
@@ -53,8 +53,8 @@ HWY_INLINE V Weight(V x) {
   return hn::IfThenElseZero(hn::Lt(x, Set(1)), hn::Sub(Set(1), x));
 }
 
-// Outputs of a vector: positions [begin, begin + n), their weights in the scratch, a vector for
-// each tap. Lanes that are not usual are for taps_of.
+// The outputs of one vector. Each takes positions [begin, begin + n). Their weights are in the
+// scratch, one vector per tap. Lanes that are not usual are left to fill_row.
 struct Some {
   V begin, n;
   hn::Mask<D> usual;
@@ -96,7 +96,7 @@ HWY_INLINE Some FilterTaps(V c, double radius, double extent, int64_t most, doub
   return {begin, n, hn::And(hn::Gt(n, Set(0)), hn::And(ends, sound))};
 }
 
-// In place; what is behind the last tap becomes 0.
+// Works in place. Weights behind the last tap become 0.
 HWY_INLINE void Quantise(V n, int64_t most, double* weights) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(D()));
   const V one = Set(1 << kTapBits), last = hn::Sub(n, Set(1));

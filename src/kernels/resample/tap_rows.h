@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rows of a TapTable, many outputs at a time. Pure; thread-safe.
+// Fills the rows of a TapTable, many outputs at a time. Pure functions; thread-safe.
 #pragma once
 #include "kernels/resample/taps.h"
 
 namespace stoker {
 
-// What tap_table fills: `pitch` weights per output. `scratch`: tap_scratch(pitch) doubles, aligned.
+// The arrays that tap_table fills, with `pitch` weights per output. `scratch` has
+// tap_scratch(pitch) aligned doubles.
 template <class W>
 struct TapRows {
   int64_t start, step, count, pitch;
@@ -17,12 +18,13 @@ struct TapRows {
 };
 inline int64_t tap_scratch(int64_t pitch) { return 8 * pitch; }
 
-// The taps of taps_of, with the same bits on all targets. Requires: another filter than kNearest.
+// Fills all rows with what taps_of gives, with the same bits on all targets. Requires: the filter
+// is not kNearest.
 void fill_rows(const ResampleAxis& axis, int64_t extent, const TapRows<int16_t>& rows);
 void fill_rows(const ResampleAxis& axis, int64_t extent, const TapRows<float>& rows);
 void fill_rows(const ResampleAxis& axis, int64_t extent, const TapRows<double>& rows);
 
-// One output of them by taps_of. `exact`: pitch doubles.
+// Fills row i by taps_of. `exact` has room for `pitch` doubles.
 template <class W>
 void fill_row(const ResampleAxis& axis, int64_t extent, const TapRows<W>& rows, int64_t i,
               double* exact);

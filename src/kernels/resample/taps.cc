@@ -15,7 +15,7 @@ double centre(const ResampleAxis& a, int64_t o) {
   return a.lo + (static_cast<double>(o) + 0.5) * (a.hi - a.lo) / static_cast<double>(a.out);
 }
 
-// floor(x) as a position in [low, high]; also for x far outside, and for NaN.
+// floor(x) as a position, clamped to [low, high]. x may lie far outside; NaN gives low.
 int64_t position(double x, int64_t low, int64_t high) {
   if (!(x > static_cast<double>(low))) return low;
   if (x >= static_cast<double>(high)) return high;
@@ -106,8 +106,8 @@ TapRange taps_of(const ResampleAxis& a, int64_t extent, int64_t o, double* weigh
     sum += w;
     size += std::fabs(w);
   }
-  // A sum close to zero would turn into weights that no fixed point holds. No usual filter comes
-  // near.
+  // A sum close to zero would give weights that no fixed-point number holds. No usual filter comes
+  // near it.
   if (!(sum > 0 && size <= 2.9 * sum)) {
     weights[0] = 1;
     return nearest(a, extent, o);
@@ -127,8 +127,8 @@ bool is_identity(const ResampleAxis& a, int64_t extent) {
          a.radius <= support(a.filter);
 }
 
-// Rounds the running sum, not each weight: what is lost at one tap is given to the next, so
-// hundreds of small weights neither drift nor leave a remainder.
+// Rounds the running sum and not each weight. What one tap loses goes to the next, so hundreds of
+// small weights neither drift nor leave a remainder.
 void quantise(std::span<const double> weights, int16_t* out) {
   constexpr double kOne = 1 << kTapBits;
   double sum = 0;

@@ -1,24 +1,27 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which input values make an output value of a ResampleAxis, and with which weights. Pure;
-// thread-safe.
+// Which input values make an output value of a ResampleAxis, and with which weights. Pure
+// functions; thread-safe.
 //
 // Note [Taps]
 // Output position o has its centre at c = lo + (o + 0.5) * (hi - lo) / out. `extent` is the input's
-// full extent, never that of a window, so working on a window changes no weight.
-// - kNearest: the input position floor(c), clamped into the input.
+// full extent and never that of a window, so working on a window changes no weight. The filter
+// chooses the input positions:
+// - kNearest: the position floor(c), clamped into the input.
 // - kLinear: the two positions around c - 0.5, each clamped.
-// - the others: all positions whose centre is less than `radius` from c, weighted by f((position +
-//   0.5 - c) * support / radius) and divided by their sum. f is the triangle (support 1), the cubic
-//   with a = -0.5 (2), lanczos (3) or exp(-x^2) (2).
-// Outside of the input, or where the weights nearly cancel, it is the nearest position. Weights are
-// made in double with + - * / and exact_math.h only, so their bits are equal everywhere.
+// - the others: all positions whose centre is less than `radius` from c. The weight is f((position
+//   + 0.5 - c) * support / radius), divided by the sum of these weights. f is the triangle (support
+//   1), the cubic with a = -0.5 (support 2), Lanczos (support 3) or exp(-x^2) (support 2).
+//
+// The nearest position is taken instead where none is in reach or the weights nearly cancel.
+// Weights are computed in double with + - * / and exact_math.h only, so their bits are the same
+// everywhere.
 //
 // Note [Fixed point]
-// uint8 to uint8 runs on weights of 14 bits that sum to exactly 2^14. Between the axes values keep
-// 6 fraction bits in an int16: after an axis (sum + 2^13) >> 14, after the last one (sum + 2^19) >>
-// 20, both saturated.
+// Resampling from uint8 to uint8 uses weights of 14 bits that sum to exactly 2^14. Between the
+// axes, values are int16 with 6 fraction bits. An axis rounds by (sum + 2^13) >> 14, the last one
+// by (sum + 2^19) >> 20; both saturate.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -40,32 +43,32 @@ struct TapRange {
   int64_t begin, end;
 };
 
-// Where the taps of `o` lie. Both ends never decrease from one o to the next if hi >= lo, never
-// increase if hi < lo.
+// The range in which the taps of output o lie. From one o to the next, both ends never decrease if
+// hi >= lo and never increase if hi < lo.
 TapRange tap_range(const ResampleAxis& axis, int64_t extent, int64_t o);
 
-// No output has more taps than this.
+// An upper bound for the number of taps of one output.
 int64_t most_taps(const ResampleAxis& axis, int64_t extent);
 
-// The taps of `o`, a part of tap_range without zeros at its ends. `weights` has room for most_taps;
-// they sum to 1.
+// Computes the taps of output o: a part of tap_range without zero weights at its ends. `weights`
+// has room for most_taps; the weights sum to 1.
 TapRange taps_of(const ResampleAxis& axis, int64_t extent, int64_t o, double* weights);
 
-// Output positions are input positions: the axis could as well be left out.
+// True when output positions are input positions, so that the axis could be left out.
 bool is_identity(const ResampleAxis& axis, int64_t extent);
 
-// Weights as int16 that sum to exactly 2^kTapBits.
+// Turns weights into int16 that sum to exactly 2^kTapBits.
 void quantise(std::span<const double> weights, int16_t* out);
 
-// The taps of the output positions start + step * i, i < count, with a weight type of float, double
-// or int16_t. Row i of `weights` has `pitch` entries (even), zero behind the taps.
+// The taps of `count` outputs; output i is at position start + step * i. W is float, double or
+// int16_t. Row i of `weights` has `pitch` entries (an even number), which are zero behind the taps.
 template <class W>
 struct TapTable {
   int64_t count = 0, pitch = 0;
-  const int32_t* first = nullptr;  // input position of the first tap
-  const int32_t* taps = nullptr;  // how many, at least 1
+  const int32_t* first = nullptr;  // input position of the first tap, by output
+  const int32_t* taps = nullptr;  // number of taps, at least 1, by output
   const W* weights = nullptr;
-  int64_t begin = 0, end = 0;  // all taps lie in here
+  int64_t begin = 0, end = 0;  // all taps lie in [begin, end)
 
   const W* row(int64_t i) const { return weights + i * pitch; }
 };

@@ -54,7 +54,7 @@ TEST(Taps, TriangleOfTwiceTheWidthHalves) {
   EXPECT_EQ(t.range.begin, 3);
   EXPECT_EQ(t.weights, (std::vector<double>{0.125, 0.375, 0.375, 0.125}));
   const Taps edge =
-      taps(axis(Filter::kTriangular, 5, 0, 10, 2), 10, 0);  // what lies outside is left out
+      taps(axis(Filter::kTriangular, 5, 0, 10, 2), 10, 0);  // without what lies outside
   EXPECT_EQ(edge.range.begin, 0);
   EXPECT_EQ(edge.weights.size(), 3u);
   EXPECT_DOUBLE_EQ(edge.weights[0], 0.375 / 0.875);
@@ -170,7 +170,7 @@ TEST(Taps, WeightsThatNearlyCancelBecomeTheNearestPosition) {
   EXPECT_EQ(t.range.begin, 0);
 }
 
-// Tables are made many outputs at a time.
+// Tables compute many outputs at a time, and each must be what taps_of computes.
 class TapTables : public ::testing::TestWithParam<testing::Instructions> {
  protected:
   const testing::Forced forced_{GetParam()};
@@ -235,7 +235,7 @@ TEST(Taps, TablesHoldTheTapsOfAnySelection) {
   EXPECT_EQ(table.end, end);
 }
 
-// One number for thousands of weights: any other arithmetic would change it.
+// A hash of thousands of weights: any change of the arithmetic changes it.
 TEST(Taps, HaveTheSameBitsEverywhere) {
   uint64_t sum = 0;
   for (int f = 0; f <= 5; ++f)

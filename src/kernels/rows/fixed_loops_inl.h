@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The loops of fixed-point resampling, over AddProducts: line.cc includes them once for each
-// way that the target has of adding products, into a namespace of its own. No include guard.
+// The loops of fixed-point resampling, in terms of AddProducts. line.cc includes them once for each
+// way in which the target can add products, each time into another namespace. So there is no
+// include guard.
 
 // Sums of the products of two rows for each column of a vector of bytes.
 struct Columns {
-  // Of each block of 16 columns: columns 0, 2, 4, 6; then 1, 3, 5, 7; then the same of the other
-  // eight. `other`: see AddProducts.
+  // For each block of 16 columns, `sum` holds the sums of columns 0, 2, 4, 6; then 1, 3, 5, 7; then
+  // the same of the other eight. AddProducts says what `other` is for.
   static constexpr int32_t kHalf = 1 << 7;
   V32 sum[4], other[4];
 
@@ -23,7 +24,7 @@ struct Columns {
     AddHalf(hn::InterleaveLower(D16(), a, b), weights, 0);
     AddHalf(hn::InterleaveUpper(D16(), a, b), weights, 2);
   }
-  // Two bytes of the upper row next to two of the lower one.
+  // `bytes` alternates between two bytes of the upper row and two of the lower row.
   HWY_INLINE void AddHalf(V16 bytes, V16 weights, int i) {
     const hn::RebindToUnsigned<D16> du;
     const V16 odd = hn::BitCast(D16(), hn::ShiftRight<8>(hn::BitCast(du, bytes)));
@@ -33,7 +34,7 @@ struct Columns {
   HWY_INLINE V16 Half(int i) const {
     const V32 even = hn::ShiftRight<8>(End(sum[i], other[i], kHalf));
     const V32 odd = hn::ShiftRight<8>(End(sum[i + 1], other[i + 1], kHalf));
-    return hn::ReorderDemote2To(D16(), even, odd);  // in each block, first those of `even`
+    return hn::ReorderDemote2To(D16(), even, odd);  // the values of `even` come first in each block
   }
   HWY_INLINE void Store(int16_t* out) const { StoreColumns(Half(0), Half(2), out); }
 };
@@ -44,7 +45,7 @@ HWY_INLINE V16 PairOfWeights(const int16_t* weights) {
   return hn::BitCast(D16(), hn::Set(D32(), pair));
 }
 
-// As many columns as a vector has bytes. kPairs: how many pairs of rows there are, 0 for any
+// Sums as many columns as a vector has bytes. kPairs is the number of pairs of rows, or 0 for any
 // number.
 template <int kPairs>
 HWY_INLINE void SumColumns(const uint8_t* first, int64_t stride, const int16_t* weights, int taps,
@@ -65,11 +66,11 @@ void SumRowsInPairs(const uint8_t* first, int64_t stride, const int16_t* weights
   const auto lanes = static_cast<int64_t>(hn::Lanes(D8()));
   int64_t i = 0;
   for (; i + lanes <= n; i += lanes) SumColumns<kPairs>(first + i, stride, weights, taps, out + i);
-  i = n - lanes;  // some a second time
+  i = n - lanes;  // computes some columns twice
   SumColumns<kPairs>(first + i, stride, weights, taps, out + i);
 }
 
-// Requires: n is at least the bytes of a vector.
+// Requires: n is at least the number of bytes in a vector.
 void SumRows(const uint8_t* first, int64_t stride, const int16_t* weights, int taps, int64_t n,
              int16_t* out) {
   switch ((taps + 1) / 2) {
@@ -80,7 +81,8 @@ void SumRows(const uint8_t* first, int64_t stride, const int16_t* weights, int t
   }
 }
 
-// The pairs of taps of one vector of results. kTight: one load serves all of them.
+// Sums the products of the pairs of taps for one vector of results. kTight: one load serves all
+// pairs.
 template <class Values, bool kTight, int kPairs>
 HWY_INLINE V32 SumPicked(const int16_t* line, const int32_t* first, V32 index,
                          const int16_t* weights, int pairs) {
@@ -101,7 +103,7 @@ template <class Values, bool kTight, int kPairs, class Out>
 HWY_INLINE void SumByPicking(const int16_t* line, const LineTaps& taps, const Out& put,
                              typename Out::Value* to) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(D32()));
-  const LineTaps t = taps;  // in registers, whatever is written
+  const LineTaps t = taps;  // a copy stays in registers, whatever is written
   const Out out = put;
   const int64_t bases = lanes / kPerBase, step = 2 * lanes * (kPairs ? kPairs : t.pairs);
   const int32_t *first = t.first, *index = t.index;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fixed-point resampling: weighted sums of rows, then along a line; see Note [Lines].
+// Fixed-point resampling: weighted sums of rows, then weighted sums along a line. See Note [Lines].
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
@@ -69,8 +69,8 @@ using D8 = hn::Repartition<uint8_t, D16>;
 using V16 = hn::Vec<D16>;
 using V32 = hn::Vec<D32>;
 
-// What AddProducts adds to: `half` rounds the result. Where the CPU adds products of other lanes
-// together, they are brought in order at the end, and `half` has to wait until then.
+// AddProducts adds to what Start gives, and End makes the sum of it. `half` rounds the result. Some
+// CPUs spread a sum over two vectors, whose lanes End puts in order; only then can `half` be added.
 #if HWY_ARCH_X86
 HWY_INLINE V32 Start(int32_t half) { return hn::Set(D32(), half); }
 HWY_INLINE V32 End(V32 sum, V32, int32_t) { return sum; }
@@ -81,8 +81,8 @@ HWY_INLINE V32 End(V32 sum, V32 other, int32_t half) {
 }
 #endif
 
-// What becomes of a vector of results: bytes, or one step and then floats or halves. All types have
-// the float vector's lanes.
+// What a vector of results becomes: bytes, or floats or halves after one step. A vector of any of
+// these types has as many lanes as one of floats.
 struct Bytes {
   using Value = uint8_t;
   HWY_INLINE void Put(V32 v, Value* to) const {
@@ -111,7 +111,7 @@ HWY_INLINE void PutSome(const Out& out, V32 v, typename Out::Value* to, int64_t 
   std::memcpy(to, all, static_cast<size_t>(n) * sizeof all[0]);
 }
 
-// The picked pairs of values of a vector of results.
+// Loads values of a line. Pick takes from them the pair of values for each result of a vector.
 #if HWY_TARGET <= HWY_AVX3
 struct Near {
   __m512i even, odd;
@@ -150,8 +150,7 @@ using Far = Near;
 constexpr int kIndexStep = 0x04040404;
 #endif
 
-// Eight neighbours of each of four results (in each block): block b of vector j belongs to result
-// 4 b + j.
+// Loads eight neighbouring values into each block: into block b those from first[4 b] on.
 HWY_INLINE V16 LoadEights(const int16_t* line, const int32_t* first) {
   const hn::Full128<int16_t> block;
   const auto a = hn::LoadU(block, line + first[0]);
@@ -170,7 +169,7 @@ HWY_INLINE V16 LoadEights(const int16_t* line, const int32_t* first) {
 HWY_INLINE V32 AddHalves(V32 a, V32 b) {
   return hn::Add(hn::InterleaveLower(D32(), a, b), hn::InterleaveUpper(D32(), a, b));
 }
-// Lane j of each block: the sum of that block of v[j].
+// Lane j of each block is the sum of that block in v[j].
 HWY_INLINE V32 SumsOfBlocks(const V32* v) {
   const hn::RepartitionToWide<D32> d64;
   const auto a = hn::BitCast(d64, AddHalves(v[0], v[1])),
@@ -179,8 +178,8 @@ HWY_INLINE V32 SumsOfBlocks(const V32* v) {
                  hn::BitCast(D32(), hn::InterleaveUpper(d64, a, b)));
 }
 
-// The order in which Columns has them, in blocks of 16: 0 2 4 6 1 3 5 7 are in `low`, the others in
-// `high`.
+// Stores columns in their order. Of each 16 columns, `low` holds 0 2 4 6 1 3 5 7 and `high` the
+// others in the same manner, as Columns has them.
 HWY_INLINE void StoreColumns(V16 low, V16 high, int16_t* out) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(D16()));
 #if HWY_TARGET <= HWY_AVX3
@@ -208,7 +207,7 @@ HWY_INLINE void StoreColumns(V16 low, V16 high, int16_t* out) {
 }
 
 namespace plain {
-// To lane i of `sum`, the products 2 i and 2 i + 1; between Start and End.
+// Adds the products 2 i and 2 i + 1 to lane i of the sum, which is complete after End.
 HWY_INLINE void AddProducts(V16 a, V16 b, V32& sum, V32& other) {
   sum = hn::ReorderWidenMulAccumulate(D32(), a, b, sum, other);
 }
@@ -219,7 +218,8 @@ HWY_INLINE void AddProducts(V16 a, V16 b, V32& sum, V32& other) {
 }  // namespace HWY_NAMESPACE
 }  // namespace stoker::rows
 HWY_AFTER_NAMESPACE();
-// Highway's own target with VNNI also asks for instructions that CPUs with it may lack.
+// Highway has a target with VNNI, but that needs further instructions, which CPUs with VNNI may
+// lack.
 HWY_PUSH_ATTRIBUTES(HWY_TARGET_STR ",avx512vnni")
 namespace stoker::rows {
 namespace HWY_NAMESPACE {
@@ -252,9 +252,9 @@ void SumLines(const Lines& l, const LineTaps& t, bool with_vnni) {
   else plain::SumLines(l, t);
 }
 
-// Three vectors of pixels with three channels. In all of them (in all their blocks, if kOrder says
-// so) a channel has every third place, and no two have the same one: mixing them keeps the channel,
-// and a permutation brings it in order.
+// Splits three vectors of pixels with three channels. In each vector a channel has every third
+// place (in each block, where kOrder is for blocks), and its places differ between the vectors. So
+// blending the vectors collects the values of a channel, and a permutation puts them in order.
 #if HWY_TARGET <= HWY_AVX3
 HWY_INLINE void SplitThree(const int16_t* pixels, int16_t* planes, int64_t pitch) {
   const __m512i a = _mm512_loadu_si512(pixels), b = _mm512_loadu_si512(pixels + 32),

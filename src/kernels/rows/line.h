@@ -1,20 +1,22 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The last axis of a fixed-point resampling: weighted sums along a line of int16 values, for the
-// CPU that is there. All targets give the same bytes. Pure; thread-safe.
+// The last axis of a fixed-point resampling: weighted sums along a line of int16 values, by the
+// best instructions of the CPU. All targets give the same bytes. Pure functions; thread-safe.
 //
 // Note [Lines]
-// A vector holds neighbouring results, each a 32-bit lane, and takes two taps of every one of them
-// at once: the two values of each lane are picked out of what was loaded, then multiplied with two
-// weights and added. What can be picked from one load decides how far neighbours may lie apart:
-// - kTight: one load holds the values of all taps; the picking moves on by two values for the next
-//   two taps.
-// - kNear: one load for two taps of all results.
-// - kFar: the same with two vectors to pick from (AVX-512 only).
-// - kEights: results lie too far apart for picking. Each loads eight neighbours at a time, and sums
-//   over lanes at the end.
-// How many values there are in a load, and how picking is told, differs between targets; so do
+// A vector holds neighbouring results, one in each 32-bit lane, and takes two taps of all of them
+// at once: each lane picks two values out of what was loaded, multiplies them by two weights and
+// adds the products. How far apart neighbours may lie depends on what can be picked from one load:
+// - kTight: one load holds the values of all taps. For the next two taps, picking moves on by two
+//   values.
+// - kNear: one load holds the values of two taps of all results.
+// - kFar: the same, with two vectors to pick from (AVX-512 only).
+// - kEights: results lie too far apart for picking. Each result loads eight neighbouring values at
+//   a time, and its lanes are summed at the end.
+//
+// The number of values in a load and the form of the indices differ between targets. So a LineTaps
+// is valid only for the target that made it.
 // LineTaps, and they are for the target that made them.
 #pragma once
 #include <cstdint>
@@ -27,37 +29,38 @@ namespace stoker::rows {
 
 struct LineTaps {
   enum Reach : uint8_t { kTight, kNear, kFar, kEights };
-  int64_t count = 0;  // of results
-  int pairs = 0;  // of taps, up to a multiple of 4 for kEights
+  int64_t count = 0;  // number of results
+  int pairs = 0;  // pairs of taps; a multiple of 4 for kEights
   Reach reach = kTight;
-  const int32_t* first = nullptr;  // where the first values lie, from the first that any tap needs
-  const int32_t* index = nullptr;  // what to pick
+  const int32_t* first = nullptr;  // begin of each load, from the first value that a tap needs
+  const int32_t* index = nullptr;  // what to pick from a load
   const int16_t* weights = nullptr;
 };
 LineTaps line_taps(const TapTable<int16_t>& table, Arena& arena);
 
-// Whether instructions of AVX-512 VNNI, where the CPU has them, are used; returns what was.
+// Uses the instructions of AVX-512 VNNI or not, where the CPU has them. Returns the former setting.
 bool set_vnni_for_test(bool use);
 
-// Pixels of 2 to 4 values as one line per channel, `pitch` values apart. Whole vectors are written:
-// both sides have kVectorSlack pixels more.
+// Splits pixels of 2 to 4 values into one line per channel, `pitch` values apart. Whole vectors are
+// loaded and stored, so both sides have room for kVectorSlack pixels more.
 inline constexpr int64_t kVectorSlack = 32;
 void split_words(const int16_t* pixels, int channels, int16_t* planes, int64_t pitch, int64_t n);
 
-// Lines that start at the table's first value, and where their results go: bytes, or what a step
-// makes of the bytes.
+// Lines that start at the table's first value, and where their results go. Results are bytes, or
+// what a step makes of the bytes.
 struct Lines {
   const int16_t* values;
-  int64_t count = 1, pitch = 0;  // in values
-  const ValueStep* steps = nullptr;  // of each line. Requires: sums_into(all of them), to one type
-  bool within = false;  // no weight of any axis was negative: results need no saturating
+  int64_t count = 1, pitch = 0;  // pitch in values
+  const ValueStep* steps = nullptr;  // one per line, or null. Requires: sums_into(each), one type
+  bool within = false;  // no axis has negative weights, so results need no saturating
   void* out = nullptr;
-  int64_t out_pitch = 0;  // in bytes
+  int64_t out_pitch = 0;  // bytes
 };
+// True when sum_lines can do this step.
 bool sums_into(const ValueStep& step);
 void sum_lines(const Lines& lines, const LineTaps& taps);
 
-// How many values must be readable behind a line.
+// How many values behind a line must be readable.
 inline int64_t line_slack(const LineTaps& taps) { return 2 * taps.pairs + 64; }
 
 }  // namespace stoker::rows

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes LineTaps, per target, as Highway's -inl files are: see Note [Lines]. Pure; thread-safe.
+// Makes LineTaps: see Note [Lines]. Compiled for each target, as Highway's -inl files are. Pure
+// functions; thread-safe.
 #include <algorithm>
 #include <cstring>
 
@@ -21,7 +22,8 @@ namespace stoker::rows {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Results that are picked from the same load, and how far their first values may lie apart.
+// kPerBase results pick from one load, with first values at most kReach apart, or kFarReach for
+// kFar. -1 means never.
 #if HWY_TARGET == HWY_SCALAR
 constexpr int64_t kLanes = 1, kPerBase = 1, kReach = -1, kFarReach = -1;
 #elif HWY_TARGET <= HWY_AVX3
@@ -30,11 +32,11 @@ constexpr int64_t kLanes = 16, kPerBase = 16, kReach = 31, kFarReach = 62;
 constexpr int64_t kLanes = HWY_LANES(int32_t), kPerBase = 4, kReach = 6, kFarReach = -1;
 #endif
 
-// For a load that begins `from` values before the pair.
+// The index of a pair of values, for a load that begins `from` values before the pair.
 HWY_INLINE int32_t IndexOf(int32_t from, LineTaps::Reach reach) {
 #if HWY_TARGET <= HWY_AVX3
-  // kFar picks two words. Otherwise one of 32 double words: the even ones, then those that begin
-  // one word later.
+  // kFar picks two words. The others pick one of 32 double words: the first 16 begin at even words,
+  // the others one word later.
   return reach == LineTaps::kFar ? from | (from + 1) << 16 : from >> 1 | (from & 1) << 4;
 #else
   (void)reach;
@@ -43,7 +45,7 @@ HWY_INLINE int32_t IndexOf(int32_t from, LineTaps::Reach reach) {
 }
 
 struct LineSpan {
-  int64_t most = 0;  // between the first values of results with the same base
+  int64_t most = 0;  // largest distance between first values that share a base
   int pairs = 1;
 };
 HWY_INLINE LineSpan SpanOf(const TapTable<int16_t>& t) {
@@ -96,7 +98,7 @@ HWY_INLINE void PlanEights(const TapTable<int16_t>& t, int64_t padded, LineTaps&
   for (int64_t o = 0; o < padded; ++o) {
     const int64_t from = std::min(o, t.count - 1), place = o % kLanes;
     first[o] = static_cast<int32_t>(t.first[from] - t.begin);
-    // Vector j of the group has result 4 b + j in its block b.
+    // Block b of the group's vector j holds result 4 b + j.
     int16_t* to = weights + (o - place) * taps + (place % 4 * blocks + place / 4) * 8;
     for (int64_t i = 0; i < taps; i += 8, to += kLanes * 8)
       for (int64_t k = 0; k < 8; ++k) to[k] = i + k < t.pitch ? t.row(from)[i + k] : int16_t{0};

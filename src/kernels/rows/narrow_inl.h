@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Vectors of values that fit into float32, from and to every such type; per target, as Highway's
-// -inl files are. All targets round as convert.h does. Pure; thread-safe.
+// Vectors of floats, loaded from and stored to any type whose values all fit into float32. Compiled
+// for each target, as Highway's -inl files are. All targets round as kernels/convert.h does. Pure
+// functions; thread-safe.
 #include <type_traits>
 
 #include "base/types.h"
@@ -54,7 +55,7 @@ HWY_INLINE I FloatToHalf(F v) {
 
 HWY_INLINE void StoreHalf(F v, void* p) {
 #if HWY_TARGET <= HWY_AVX2
-  // The CPU rounds as FloatToHalf does, but keeps what else a NaN says.
+  // The CPU rounds as FloatToHalf does, but keeps the payload of a NaN.
   const F sign = hn::And(v, hn::BitCast(df, hn::Set(di, INT32_MIN)));
   const F nan = hn::Or(sign, hn::BitCast(df, hn::Set(di, 0x7fc00000)));
   const Narrow<hwy::float16_t> dh;
@@ -70,7 +71,7 @@ HWY_INLINE I ToInteger(F v, float low, float high) {
   const F number = hn::IfThenElseZero(hn::Eq(v, v), v);
   return hn::NearestInt(hn::Min(hn::Max(number, hn::Set(df, low)), hn::Set(df, high)));
 }
-// The value that a value of type `t` has once it was stored.
+// The value that is read back after v was stored as type `t`.
 HWY_INLINE F Round(DType t, F v) {
   switch (t) {
     case DType::kUint8: return hn::ConvertTo(df, ToInteger(v, 0, 255));
@@ -83,7 +84,7 @@ HWY_INLINE F Round(DType t, F v) {
   }
 }
 
-// Calls f with the type as a constant, for which the functions here become straight code.
+// Calls f with the type as a constant, for which the functions here compile without branches.
 template <class Fn>
 HWY_INLINE void OnType(DType t, Fn&& f) {
   switch (t) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows between one layout and another.
+// Loops that move rows between layouts.
 #include "kernels/rows/rows.h"
 
 #include <cstddef>
@@ -18,9 +18,9 @@ namespace stoker::rows {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Calls f(i) for each vector of values i on; the last one starts where it ends with the row, so
-// some values are worked on twice. Returns how many values that were: none if a row is shorter than
-// a vector.
+// Calls f(i) for each vector, where i is its first value. The last vector ends where the row ends,
+// so some values are processed twice. Returns the number of values processed, which is 0 if the row
+// is shorter than a vector.
 template <class Fn>
 HWY_INLINE int64_t EachVector(int64_t n, int64_t lanes, Fn&& f) {
   if (n < lanes) return 0;
@@ -54,12 +54,12 @@ int64_t SplitPixels(const T* pixels, int channels, uint8_t* planes, int64_t pitc
 }
 
 #if HWY_TARGET <= HWY_AVX3
-// Three vectors of pixels hold value g / 3 of channel g % 3 at place g. A channel has other places
-// in each vector, so one permutation brings it to all of them.
+// In three vectors of pixels, place g holds value g / 3 of channel g % 3. The places of a channel
+// differ between the vectors, so one permutation of the channel serves all three.
 template <int kLanes, class T>
 struct Places {
   alignas(64) T order[3][kLanes] = {};
-  uint32_t mask[3][3] = {};  // of vector, channel
+  uint32_t mask[3][3] = {};  // by vector and channel
   constexpr Places() {
     for (int g = 0; g < 3 * kLanes; ++g) {
       order[g % 3][g % kLanes] = static_cast<T>(g / 3);
@@ -182,7 +182,8 @@ void copy_sized(const std::byte* from, int64_t from_stride, std::byte* to, int64
   for (int64_t i = 0; i < n; ++i) std::memcpy(to + i * to_stride, from + i * from_stride, kSize);
 }
 
-// Vector loads of 16- and 32-bit values need not be aligned, but their pointers must be.
+// Vector loads of 16- and 32-bit values may begin at any value, but pointers to values must be
+// aligned.
 bool suits_vectors(const void* a, const void* b, int64_t pitch, int size, int channels) {
   const auto bits = reinterpret_cast<uintptr_t>(a) | reinterpret_cast<uintptr_t>(b) |
                     static_cast<uintptr_t>(pitch);

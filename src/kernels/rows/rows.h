@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Loops over one row, for the CPU that is there. All targets give the same bytes. Pure;
-// thread-safe.
+// Loops over one row, by the best instructions of the CPU. All targets give the same bytes. Pure
+// functions; thread-safe.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -14,7 +14,7 @@
 
 namespace stoker {
 
-// Pointwise or a mere change of type, of one channel.
+// A step on the values of one channel: Pointwise, or only a change of type.
 struct ValueStep {
   DType from, to;
   bool pointwise;
@@ -23,46 +23,46 @@ struct ValueStep {
 
 namespace rows {
 
-// to[i] = from[i]: values of `size` bytes, strides in bytes.
+// to[i] = from[i] for values of `size` bytes. Strides are in bytes.
 void copy(const void* from, int64_t from_stride, void* to, int64_t to_stride, int size, int64_t n);
 
-// Pixels of `channels` values next to each other, as one row per channel, `pitch` bytes apart; and
-// back.
+// split makes one row per channel, `pitch` bytes apart, of pixels that have `channels` neighbouring
+// values. join makes pixels of such rows.
 void split(const void* pixels, int size, int channels, void* planes, int64_t pitch, int64_t n);
 void join(const void* planes, int64_t pitch, int size, int channels, void* pixels, int64_t n);
 
-// to[i] = from[n - 1 - i]. Requires: they do not overlap.
+// to[i] = from[n - 1 - i]. Requires: the rows do not overlap.
 void reverse(const void* from, void* to, int size, int64_t n);
 
-// n values through all steps. Requires: at least one step; in and out do not overlap.
+// Puts n values through all steps. Requires: at least one step; in and out do not overlap.
 void apply(std::span<const ValueStep> steps, const void* in, void* out, int64_t n);
 
-// Resampling, first across rows, then along one: see Note [Fixed point] and Note [Taps] of taps.h.
+// Resampling works across rows first and then along one: see Note [Fixed point] and Note [Taps].
 
-// out[i]: the weighted sum over rows that are `stride` bytes apart. Fixed: `weights` has a zero
-// behind an odd number of taps.
+// out[i] is the weighted sum of values i of `taps` rows that lie `stride` bytes apart. Fixed-point
+// `weights` have a zero behind an odd number of taps.
 void sum_rows(const uint8_t* first, int64_t stride, const int16_t* weights, int taps, int64_t n,
               int16_t* out);
 void sum_rows(const void* first, DType type, int64_t stride, const float* weights, int taps,
               int64_t n, float* out);
 
-// Taps along a row of pixels of at most 4 channels, laid out for the CPU that is there.
+// The taps of a row of pixels with at most 4 channels, laid out for the CPU's vectors.
 struct PixelTaps {
   int64_t count = 0;
-  int channels = 1, most = 1;  // taps
-  const int32_t* first = nullptr;  // where each output's first tap begins, in values from the first
-  // pixel of the row
-  const float* taps = nullptr;  // how many, four times for each output
-  const float* weights = nullptr;  // of some outputs at once, each weight four times
+  int channels = 1, most = 1;  // most: the largest number of taps
+  const int32_t* first = nullptr;  // begin of each output's first tap, in values of the row
+  const float* taps = nullptr;  // number of taps, four times for each output
+  const float* weights = nullptr;  // by vectors of outputs, each weight four times
 };
 PixelTaps pixel_taps(const TapTable<float>& table, int channels, Arena& arena);
 
-// What must be readable behind a row of pixels, and writable behind the result's quads, in values.
+// How many values must be readable behind a row of pixels, and writable behind the result's quads.
 inline int64_t row_slack(const PixelTaps& taps) { return (taps.most + 8) * taps.channels; }
 inline constexpr int64_t kQuadSlack = 16;
 
-// Pixel i of the result as four values (those behind the last channel have no meaning). The row
-// starts at the table's first pixel; both sides have their slack. Fixed-point rows: line.h.
+// Writes pixel i of the result as four values; those behind the last channel have no meaning. `row`
+// starts at the table's first pixel. Both sides have their slack. line.h has the fixed-point
+// counterpart.
 void sum_pixels(const float* row, const PixelTaps& taps, float* quads);
 
 }  // namespace rows

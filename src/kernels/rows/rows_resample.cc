@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Weighted sums of rows and of pixels in float arithmetic.
+// Weighted sums of rows and of pixels in floating point.
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -38,7 +38,7 @@ void SumPixelsFloat(const float* row, const PixelTaps& taps, float* quads) {
 
 #else
 
-// A pixel of four values for each block.
+// Loads a pixel of four values into each block.
 HWY_INLINE F LoadPixels(const float* row, const int32_t* first) {
   const hn::Full128<float> block;
   const auto a = hn::LoadU(block, row + first[0]);
@@ -54,7 +54,7 @@ HWY_INLINE F LoadPixels(const float* row, const int32_t* first) {
 #endif
 }
 
-// Taps that a result does not have add -0, which changes no number.
+// Where a result has fewer taps than others, -0 is added instead, which changes no number.
 void SumPixelsFloat(const float* row, const PixelTaps& taps, float* quads) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(df));
   const float* weights = taps.weights;
@@ -105,7 +105,7 @@ void SumRowsFloat(const void* first, DType t, int64_t stride, const float* weigh
     const int64_t size = size_of(type);
     for (int64_t i = 0; i + lanes <= n; i += lanes)
       SumColumnsFloat(type, from + i * size, stride, weights, taps, out + i);
-    const int64_t last = n - lanes;  // some a second time
+    const int64_t last = n - lanes;  // computes some values twice
     SumColumnsFloat(type, from + last * size, stride, weights, taps, out + last);
   });
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Steps on types that fit into float32, a vector at a time through all of them.
+// Steps on types that fit into float32. A few vectors at a time go through all steps.
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -22,14 +22,14 @@ HWY_BEFORE_NAMESPACE();
 namespace stoker::rows {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
-// Four vectors at once: what a step needs is fetched, and its type looked at, once for all of them.
+// Four vectors at a time share the loading of a step's arguments and the branches on its type.
 struct Four {
   F a, b, c, e;
 };
 HWY_INLINE Four LoadFour(DType t, const uint8_t* p) {
   const size_t n = hn::Lanes(df) * static_cast<size_t>(size_of(t));
   const F zero = hn::Zero(df);
-  Four v = {zero, zero, zero, zero};  // not its own constructor, which GCC makes for no target
+  Four v = {zero, zero, zero, zero};  // GCC would compile a constructor of Four for no target
   OnType(t, [&](auto type) HWY_ATTR __attribute__((always_inline)) {
     v = {Load(type, p), Load(type, p + n), Load(type, p + 2 * n), Load(type, p + 3 * n)};
   });
@@ -50,7 +50,7 @@ HWY_INLINE void StoreFour(DType t, const Four& v, uint8_t* p) {
   });
 }
 
-// Storing rounds to the last step's type, so the last step does not.
+// Storing rounds to the last step's type, so the last step itself does not round.
 HWY_INLINE void ApplyFour(const ValueStep* steps, size_t count, const uint8_t* in, uint8_t* out) {
   Four v = LoadFour(steps[0].from, in);
   for (size_t i = 0; i < count; ++i) {
@@ -75,7 +75,7 @@ void Apply(const ValueStep* steps, size_t count, const void* in, void* out, int6
   int64_t i = 0;
   for (; i + some <= n; i += some) ApplyFour(steps, count, from + i * in_size, to + i * out_size);
   if (i == n) return;
-  if (n >= some)  // some of the values a second time
+  if (n >= some)  // processes some values twice
     return ApplyFour(steps, count, from + (n - some) * in_size, to + (n - some) * out_size);
   HWY_ALIGN uint8_t last_in[4 * HWY_MAX_BYTES] = {}, last_out[4 * HWY_MAX_BYTES];
   std::memcpy(last_in, from + i * in_size, static_cast<size_t>((n - i) * in_size));
@@ -98,7 +98,7 @@ void one_step(const ValueStep& s, const void* in, void* out, int64_t n) {
   else convert_row(in, s.from, out, s.to, n);
 }
 
-// At most kSome values.
+// Requires: n is at most kSome.
 constexpr int64_t kSome = 512;
 void apply_some(std::span<const ValueStep> steps, const void* in, void* out, int64_t n) {
   alignas(64) std::byte buffers[2][8 * kSome];

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every SIMD target against plain loops over the same arithmetic.
+// Compares every SIMD target with plain loops over the same arithmetic.
 #include "kernels/rows/rows.h"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ class EveryTarget : public ::testing::TestWithParam<Instructions> {
   const testing::Forced forced_{GetParam()};
 };
 
-// Values around every rounding, and what is not a number.
+// Values around every rounding, infinities and NaN.
 std::vector<float> hard_values() {
   std::vector<float> v = {0,
                           -0.0f,
@@ -151,7 +151,7 @@ TEST_P(EveryTarget, ReversesRows) {
     }
 }
 
-// Weights of both signs whose sum is one, as filters have them.
+// Weights of both signs that sum to one, as filters have them.
 std::vector<int16_t> fixed_weights(std::vector<double> w) {
   double sum = 0;
   for (double x : w) sum += x;
@@ -236,7 +236,7 @@ TEST_P(EveryTarget, SplitsWords) {
     }
 }
 
-// All ways of Note [Lines], with what the sums are made into.
+// All ways of Note [Lines], with every type that results can become.
 TEST_P(EveryTarget, SumsLines) {
   std::set<int> reaches;
   for (Filter filter : {Filter::kLinear, Filter::kTriangular, Filter::kLanczos3})

@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests and benchmarks only: the instructions that kernels can be forced to, one after the
-// other. One thread at a time.
+// For tests and benchmarks only: makes kernels use certain instructions. One thread at a time.
 #pragma once
-// clang-format off: simd.h says which targets there are.
+// clang-format off: simd.h chooses the targets, so it comes first.
 #include "kernels/simd.h"
 #include <hwy/targets.h>
 // clang-format on
@@ -19,7 +18,7 @@ namespace stoker::testing {
 
 struct Instructions {
   int64_t target;
-  bool vnni;  // where the target and the CPU have them
+  bool vnni;  // where the target and the CPU have VNNI, it is used
 
   std::string name() const {
     return hwy::TargetName(target) + std::string(vnni ? "" : "_without_VNNI");
@@ -35,7 +34,7 @@ inline std::vector<Instructions> all_instructions() {
   return all;
 }
 
-// Kernels use these until it is gone.
+// Kernels use these instructions while the object lives.
 class Forced {
  public:
   explicit Forced(const Instructions& i) : had_vnni_(rows::set_vnni_for_test(i.vnni)) {
