@@ -14,12 +14,15 @@ FUZZ_SECONDS ?= 60
 
 # $(call built,PRESET,TARGETS): configures once (later Ninja does so when a CMake file changes),
 # then builds. Locked, because two Ninjas at once damage their record of what is up to date.
-built = mkdir -p build; exec {lock}>build/$(1).lock; flock $$lock; [ -f build/$(1)/build.ninja ] || cmake --preset $(1); \
+built = mkdir -p build; exec {lock}>build/$(1).lock; flock $$lock; \
+	[ -f build/$(1)/build.ninja ] || cmake --preset $(1); \
 	cmake --build --preset $(1) -j $(JOBS) --target $(2)
 
-.PHONY: help build test demo bench compare lint format asan tsan cuda cuda-release gpu-check arm64 fuzz docs clean
+.PHONY: help build test demo bench compare lint format asan tsan cuda cuda-release gpu-check arm64
+.PHONY: fuzz docs clean
 help: ## this list
-	@sed -nE 's/^([a-z0-9-]+):[^#]*## (.*)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{printf "%-21s%s\n", $$1, $$2}'
+	@sed -nE 's/^([a-z0-9-]+):[^#]*## (.*)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
+	  awk -F'|' '{printf "%-21s%s\n", $$1, $$2}'
 
 build: ## the library and the Python package, importable by .venv/bin/python
 	@tools/install.sh build
@@ -27,7 +30,8 @@ build: ## the library and the Python package, importable by .venv/bin/python
 
 test: ## the C++ tests, then the Python tests (PYTEST_ARGS=)
 	@tools/install.sh build test frameworks mxnet
-	@grep -qs 'STOKER_TESTS:BOOL=ON' build/release/CMakeCache.txt || cmake --preset release -DSTOKER_TESTS=ON
+	@grep -qs 'STOKER_TESTS:BOOL=ON' build/release/CMakeCache.txt || \
+	  cmake --preset release -DSTOKER_TESTS=ON
 	@$(call built,release,all)
 	@ctest --test-dir build/release --output-on-failure -j $(JOBS)
 	@$(PY) -m pytest -n $(JOBS) --dist loadgroup $(PYTEST_ARGS)
@@ -50,7 +54,8 @@ lint: ## formats, static checks, types, spelling, include directions
 
 format: ## brings C++ and Python into the house's format
 	@tools/install.sh build lint
-	@git ls-files -z --cached --others --exclude-standard '*.h' '*.cc' '*.cu' '*.cuh' | xargs -0r clang-format -i
+	@git ls-files -z --cached --others --exclude-standard '*.h' '*.cc' '*.cu' '*.cuh' | \
+	  xargs -0r clang-format -i
 	@ruff check -q --fix-only . && ruff format -q .
 
 asan: ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
@@ -68,21 +73,22 @@ cuda: ## a build with the CUDA halves and its C++ tests (needs nvcc)
 	@$(call built,cuda,all)
 	@ctest --test-dir build/cuda --output-on-failure -j $(JOBS)
 
-cuda-release: ## the Python package for GPUs of several kinds, in build/cuda-release/python (needs nvcc)
+cuda-release: ## the Python package for GPUs of several kinds, in build/cuda-release (needs nvcc)
 	@tools/install.sh build
 	@$(call built,cuda-release,stoker_stage)
 
-gpu-check: ## the folder OUT= that checks Stoker on another machine's GPU, without compiler or network there (PYTHON=)
+gpu-check: ## the folder OUT= that checks Stoker on a machine with a GPU, but no compiler (PYTHON=)
 	@tools/install.sh build test
 	@grep -qs 'STOKER_BENCH:BOOL=ON' build/cuda/CMakeCache.txt || cmake --preset cuda -DSTOKER_BENCH=ON
 	@$(call built,cuda,stoker_run_test bench_gpu_fused)
 	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) tools/gpu_check/make.sh $(OUT) $(PYTHON)
 
+# QEMU cannot start itself, so death tests are left out.
 arm64: ## a build for ARM64 and its C++ tests in QEMU
 	@tools/install.sh build test arm64
 	@tools/arm64_root.sh
 	@$(call built,arm64,all)
-	@ctest --test-dir build/arm64 --output-on-failure -j $(JOBS) -E DeathTest  # QEMU cannot start itself
+	@ctest --test-dir build/arm64 --output-on-failure -j $(JOBS) -E DeathTest
 
 fuzz: ## every fuzz target for FUZZ_SECONDS each
 	@tools/install.sh build fuzz

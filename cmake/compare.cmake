@@ -9,4 +9,6 @@ add_executable(bench_limit EXCLUDE_FROM_ALL ${limit_sources})
 target_link_libraries(bench_limit PRIVATE stoker_api JPEG::JPEG)
 # GCC takes the undefined vectors of its own AVX-512 header for a mistake of ours.
 list(FILTER limit_sources EXCLUDE REGEX "windows\\.cc$")
-set_source_files_properties(${limit_sources} PROPERTIES COMPILE_OPTIONS "-march=native;-O3;-ffp-contract=fast;-Wno-uninitialized")
+set_source_files_properties(
+  ${limit_sources} PROPERTIES
+  COMPILE_OPTIONS "-march=native;-O3;-ffp-contract=fast;-Wno-uninitialized")

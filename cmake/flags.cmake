@@ -25,7 +25,8 @@ if(STOKER_WERROR)
 endif()
 if(STOKER_SANITIZE)
   # Frame pointers and a little debug information, so that a report can be read.
-  list(APPEND stoker_host_flags -fsanitize=${STOKER_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
+  list(APPEND stoker_host_flags -fsanitize=${STOKER_SANITIZE} -fno-sanitize-recover=all
+       -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=${STOKER_SANITIZE})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # GCC sees uninitialised variants in the code that the sanitizers add.
@@ -34,7 +35,8 @@ if(STOKER_SANITIZE)
 endif()
 if(STOKER_FUZZ)
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-    message(FATAL_ERROR "STOKER_FUZZ needs Clang (cmake --preset fuzz), not ${CMAKE_CXX_COMPILER_ID}")
+    message(FATAL_ERROR
+            "STOKER_FUZZ needs Clang (cmake --preset fuzz), not ${CMAKE_CXX_COMPILER_ID}")
   endif()
   list(APPEND stoker_host_flags -fsanitize=fuzzer-no-link)
 endif()
@@ -44,13 +46,15 @@ add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:${stoker_host_flags}>")
 find_program(stoker_ccache ccache)
 mark_as_advanced(stoker_ccache)
 if(stoker_ccache AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${stoker_ccache})
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${stoker_ccache})
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${CMAKE_CXX_COMPILER_LAUNCHER})
 endif()
 
 if(STOKER_CUDA)
   if(CMAKE_VERSION VERSION_LESS 3.26)
-    message(FATAL_ERROR "CMake ${CMAKE_VERSION} does not pass -std=c++20 to nvcc; use the one of requirements/build.txt")
+    message(FATAL_ERROR "CMake ${CMAKE_VERSION} does not pass -std=c++20 to nvcc; "
+                        "use the one of requirements/build.txt")
   endif()
   if(NOT CMAKE_CUDA_ARCHITECTURES)
     set(CMAKE_CUDA_ARCHITECTURES 80-real 90)

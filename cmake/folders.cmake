@@ -45,7 +45,8 @@ function(stoker_folder name)
   list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
   stoker_sources(device_sources ${name} "*.cu" ${arg_ROOMS})
   list(APPEND sources ${device_sources})
-  if(NOT STOKER_CUDA)  # Without nvcc .cu files are C++, and rooms that need CUDA's headers are left out.
+  # Without nvcc .cu files are C++, and rooms that need CUDA's headers are left out.
+  if(NOT STOKER_CUDA)
     list(FILTER sources EXCLUDE REGEX "/(cuda|nvjpeg)/")
     set_source_files_properties(${device_sources} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-xc++")
   endif()
@@ -54,14 +55,23 @@ endfunction()
 
 stoker_folder(base)
 stoker_folder(memory SEES base PRIVATE Threads::Threads)
-stoker_folder(device ROOMS nvml cuda simulated SEES base memory PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+stoker_folder(device ROOMS nvml cuda simulated
+              SEES base memory
+              PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
 stoker_folder(batch SEES base memory device)
 stoker_folder(io SEES base memory PRIVATE Threads::Threads)
-stoker_folder(codec ROOMS jpeg nvjpeg SEES base memory device PRIVATE JPEG::JPEG ${CMAKE_DL_LIBS})
-stoker_folder(kernels ROOMS resample rows fused fused_device SEES base memory device PRIVATE PkgConfig::hwy)
-stoker_folder(op ROOMS loops window resize decode SEES base memory device batch io codec kernels)
+stoker_folder(codec ROOMS jpeg nvjpeg
+              SEES base memory device
+              PRIVATE JPEG::JPEG ${CMAKE_DL_LIBS})
+stoker_folder(kernels ROOMS resample rows fused fused_device
+              SEES base memory device
+              PRIVATE PkgConfig::hwy)
+stoker_folder(op ROOMS loops window resize decode
+              SEES base memory device batch io codec kernels)
 include(cmake/operators.cmake)
-stoker_folder(graph SEES base memory device batch io kernels op PRIVATE nlohmann_json::nlohmann_json)
+stoker_folder(graph
+              SEES base memory device batch io kernels op
+              PRIVATE nlohmann_json::nlohmann_json)
 stoker_folder(run ROOMS plan feed chain step device executors
               SEES base memory device batch io codec kernels op graph
               PRIVATE Threads::Threads nlohmann_json::nlohmann_json)
@@ -69,7 +79,8 @@ stoker_folder(run ROOMS plan feed chain step device executors
 foreach(inner kernels)
   get_target_property(type stoker_${inner} TYPE)
   if(type STREQUAL "STATIC_LIBRARY")
-    target_compile_options(stoker_${inner} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O3>)
+    target_compile_options(
+      stoker_${inner} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O3>)
   endif()
 endforeach()
 if(STOKER_CUDA)
@@ -80,4 +91,5 @@ endif()
 # What a C++ program links: the public header src/stoker.h and all that it needs.
 file(GLOB public_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/*.cc)
 list(FILTER public_sources EXCLUDE REGEX "_test\\.cc$")
-stoker_library(api SOURCES ${public_sources} SEES base memory device batch io codec kernels op graph run)
+stoker_library(api SOURCES ${public_sources}
+               SEES base memory device batch io codec kernels op graph run)

@@ -3,7 +3,8 @@
 #
 # Finds every operator file, gives it a symbol made of its place, and writes the table that names
 # them all. (A static initialiser would register nothing from a static library.)
-file(GLOB operator_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/ops/*/*.cc ${CMAKE_SOURCE_DIR}/src/ops/*/*.cu)
+file(GLOB operator_files CONFIGURE_DEPENDS
+     ${CMAKE_SOURCE_DIR}/src/ops/*/*.cc ${CMAKE_SOURCE_DIR}/src/ops/*/*.cu)
 list(FILTER operator_files EXCLUDE REGEX "_test\\.cc$")
 set(declarations "")
 set(entries "")
@@ -11,7 +12,8 @@ foreach(file IN LISTS operator_files)
   file(RELATIVE_PATH place ${CMAKE_SOURCE_DIR}/src/ops ${file})
   string(REGEX REPLACE "\\.(cc|cu)$" "" symbol ${place})
   string(MAKE_C_IDENTIFIER "stoker_operator_${symbol}" symbol)
-  set_source_files_properties(${file} PROPERTIES COMPILE_DEFINITIONS STOKER_OPERATOR_SYMBOL=${symbol})
+  set_source_files_properties(
+    ${file} PROPERTIES COMPILE_DEFINITIONS STOKER_OPERATOR_SYMBOL=${symbol})
   if(file MATCHES "\\.cu$" AND NOT STOKER_CUDA)
     set_source_files_properties(${file} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-xc++")
   endif()

@@ -6,8 +6,10 @@
 # so a sanitized build imports beside the plain one.
 file(GLOB bindings CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bindings/*.cc)
 find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
-execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir OUTPUT_STRIP_TRAILING_WHITESPACE
-                OUTPUT_VARIABLE nanobind_ROOT COMMAND_ERROR_IS_FATAL ANY)
+execute_process(
+  COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir
+  OUTPUT_STRIP_TRAILING_WHITESPACE OUTPUT_VARIABLE nanobind_ROOT
+  COMMAND_ERROR_IS_FATAL ANY)
 find_package(nanobind CONFIG REQUIRED)
 
 set(module_options NB_STATIC FREE_THREADED)
@@ -34,7 +36,8 @@ if(NOT STOKER_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
        ${CMAKE_SOURCE_DIR}/python/stoker/*/*.py ${make_stubs})
   set(generate "")
   if(EXISTS ${make_stubs})
-    set(generate COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${stage} ${Python_EXECUTABLE} ${make_stubs} ${stubs}/stoker)
+    set(generate COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${stage}
+                 ${Python_EXECUTABLE} ${make_stubs} ${stubs}/stoker)
   endif()
   add_custom_command(
     OUTPUT ${stub_stamp}
@@ -44,7 +47,11 @@ if(NOT STOKER_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
     DEPENDS _core ${python_sources} ${CMAKE_SOURCE_DIR}/tools/stage.py
     COMMENT "Writing Python stubs" VERBATIM)
 endif()
-add_custom_target(stoker_stage ALL COMMAND ${stage_package} DEPENDS _core ${stub_stamp} VERBATIM COMMENT "Linking ${stage}")
+add_custom_target(
+  stoker_stage ALL
+  COMMAND ${stage_package}
+  DEPENDS _core ${stub_stamp}
+  COMMENT "Linking ${stage}" VERBATIM)
 
 install(TARGETS _core LIBRARY DESTINATION stoker)
 install(DIRECTORY ${stubs}/stoker/ DESTINATION stoker FILES_MATCHING PATTERN "*.pyi")

@@ -127,7 +127,8 @@ def test_the_process_group_of_torch_comes_first(monkeypatch: pytest.MonkeyPatch)
         make(fn.random.coin_flip, device_id="auto")
     set_all(monkeypatch, SLURM_LOCALID=2)
     assert launcher.find().local_rank == 2
-    monkeypatch.setitem(sys.modules, "torch", a_process_group(2, 3, False))  # type: ignore[arg-type]
+    uninitialised = a_process_group(2, 3, False)
+    monkeypatch.setitem(sys.modules, "torch", uninitialised)  # type: ignore[arg-type]
     assert launcher.find().rank == 5
 
 

@@ -6,7 +6,8 @@
 # machine. Does nothing when done.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-root=$PWD/build/arm64-root packages=(libc6 libgcc-s1 libstdc++6 libjpeg62-turbo{,-dev} libhwy1 libhwy-dev libgtest-dev)
+root=$PWD/build/arm64-root
+packages=(libc6 libgcc-s1 libstdc++6 libjpeg62-turbo{,-dev} libhwy1 libhwy-dev libgtest-dev)
 [ "$(cat "$root/packages" 2>/dev/null)" != "${packages[*]}" ] || exit 0
 
 rm -rf "$root"

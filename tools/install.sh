@@ -14,7 +14,8 @@ say() { echo "install: $*" >&2; }
 missing_packages() { # package...
   local package
   for package in "$@"; do
-    [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || echo "$package"
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] ||
+      echo "$package"
   done
 }
 
@@ -32,7 +33,8 @@ install_packages() { # package...
   fi
   say "Debian packages ${missing[*]}"
   "${run[@]}" apt-get update -qq
-  "${run[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+  "${run[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
 # Debian splits its Python into packages; any other Python brings venv and headers along.
@@ -64,17 +66,18 @@ prepare_mxnet() {
     say "no MXNet: it needs Python 3.11 at most, and .venv has $(.venv/bin/python --version)"
     return 1
   fi
-  is_usable .venv-mxnet || make_venv .venv-mxnet "$(.venv/bin/python -c 'import sys; print(sys._base_executable)')"
+  is_usable .venv-mxnet ||
+    make_venv .venv-mxnet "$(.venv/bin/python -c 'import sys; print(sys._base_executable)')"
 }
 
 install_python_set() { # set environment
-  local stamp=$2/installed-$1 key
+  local stamp=$2/installed-$1 pip=("$2/bin/python" -m pip -q --disable-pip-version-check) key
   key=$(cat "requirements/$1"*.txt tools/install.sh tools/make_empty_cuda.py | sha256sum)
   [ "$(cat "$stamp" 2>/dev/null)" != "$key" ] || return 0
   say "Python packages of requirements/$1.txt"
-  "$2/bin/python" -m pip install -q --disable-pip-version-check -r "requirements/$1.txt"
+  "${pip[@]}" install -r "requirements/$1.txt"
   if [ -f "requirements/$1-no-deps.txt" ]; then
-    "$2/bin/python" -m pip install -q --disable-pip-version-check --no-deps -r "requirements/$1-no-deps.txt"
+    "${pip[@]}" install --no-deps -r "requirements/$1-no-deps.txt"
   fi
   [ "$1" != test ] || .venv/bin/python tools/make_empty_cuda.py
   echo "$key" >"$stamp"
@@ -83,13 +86,15 @@ install_python_set() { # set environment
 packages=()
 for set in "$@"; do
   [ -n "$(compgen -G "requirements/$set.*")" ] || { say "no set named '$set'"; exit 2; }
-  [ ! -f "requirements/$set.debian" ] || mapfile -t -O ${#packages[@]} packages <"requirements/$set.debian"
+  [ ! -f "requirements/$set.debian" ] ||
+    mapfile -t -O ${#packages[@]} packages <"requirements/$set.debian"
 done
 install_packages "${packages[@]}"
 if ! is_usable .venv; then
   install_python
   python=${PYTHON:-python3}
-  "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { say "$python is older than 3.10"; exit 1; }
+  "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
+    { say "$python is older than 3.10"; exit 1; }
   make_venv .venv "$python"
 fi
 for set in "$@"; do

@@ -11,6 +11,6 @@ for source in fuzz/*.cc; do
   name=$(basename "$source" .cc)
   mkdir -p "fuzz/corpus/$name"
   echo "fuzz: $name for $seconds s"
-  "build/fuzz/$name" -max_total_time="$seconds" -rss_limit_mb=4096 -timeout=20 -verbosity=0 -print_final_stats=1 \
-    "fuzz/corpus/$name"
+  "build/fuzz/$name" -max_total_time="$seconds" -rss_limit_mb=4096 -timeout=20 -verbosity=0 \
+    -print_final_stats=1 "fuzz/corpus/$name"
 done

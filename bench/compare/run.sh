@@ -7,17 +7,21 @@
 # dali,opencv, --rounds N, --data FOLDER.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-[ -x build/release/bench_limit ] || { echo "compare: 'make compare' builds what is needed first" >&2; exit 1; }
+if [ ! -x build/release/bench_limit ]; then
+  echo "compare: 'make compare' builds what is needed first" >&2
+  exit 1
+fi
 
 environment() { # peer
-  local venv=build/compare/$1 key
-  key=$(cat bench/compare/peers/"$1"*.txt | sha256sum)
+  local venv=build/compare/$1 peer=bench/compare/peers/$1 key pip
+  key=$(cat "$peer"*.txt | sha256sum)
   [ "$(cat "$venv/installed" 2>/dev/null)" = "$key" ] && return
   echo "compare: making the environment of $1" >&2
   "${PYTHON:-python3}" -m venv --clear "$venv"
-  "$venv/bin/python" -m pip install -q --disable-pip-version-check -r "bench/compare/peers/$1.txt"
-  if [ -f "bench/compare/peers/$1-no-deps.txt" ]; then
-    "$venv/bin/python" -m pip install -q --disable-pip-version-check --no-deps -r "bench/compare/peers/$1-no-deps.txt"
+  pip=("$venv/bin/python" -m pip -q --disable-pip-version-check)
+  "${pip[@]}" install -r "$peer.txt"
+  if [ -f "$peer-no-deps.txt" ]; then
+    "${pip[@]}" install --no-deps -r "$peer-no-deps.txt"
     "$venv/bin/python" tools/make_empty_cuda.py
   fi
   echo "$key" >"$venv/installed"

@@ -13,6 +13,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -351,10 +352,8 @@ def test_what_a_device_decodes_may_be_an_argument(executor: str) -> None:
         flips = fn.random.coin_flip(probability=chance, shape=[100], device="cpu")
         return flips, chance
 
-    pipes = [
-        make(lambda d=d: define(d), device_id=0, executor=executor, batch_size=3)  # type: ignore[misc]
-        for d in ("cpu", "mixed")
-    ]
+    settings: dict[str, Any] = {"device_id": 0, "executor": executor, "batch_size": 3}
+    pipes = [make(partial(define, d), **settings) for d in ("cpu", "mixed")]
     assert "2 rounds of chain and GPU" in pipes[1].plan()
     for _ in range(4):
         (want, _), (got, chance) = (p.run() for p in pipes)

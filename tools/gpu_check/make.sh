@@ -9,7 +9,10 @@
 set -euo pipefail
 out=$(realpath -m "${1:?usage: make.sh OUT [PYTHON]}")
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-[ ! -e "$out" ] || { echo "gpu-check: $out is there already; give a folder that is not" >&2; exit 1; }
+if [ -e "$out" ]; then
+  echo "gpu-check: $out is there already; give a folder that is not" >&2
+  exit 1
+fi
 packages=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 python=$PWD/.venv/bin/python
 if [ -n "${2:-}" ]; then
@@ -38,7 +41,7 @@ mv "$out"/lib/{libgcc_s,libstdc++}.so.* "$out/lib/gcc"
 cp "$packages"/nvidia/cu13/lib/libnvjpeg.so.* "$out/lib"
 strip --strip-unneeded "$out"/bin/*
 
-cp -r tests/{conftest.py,helpers.py,jpegs.py,capsules.py,oracles,conformance,gpu,golden} "$out/tests"
+cp -r tests/{conftest,helpers,jpegs,capsules}.py tests/{oracles,conformance,gpu,golden} "$out/tests"
 .venv/bin/python tests/gpu/nvjpeg_files.py "$out/tests/gpu/nvjpeg_files"
 cp -r examples "$out"
 cp bench/gpu_pipeline.py tools/gpu_check/{check.py,run.sh} "$out"
@@ -47,4 +50,5 @@ echo "$version" >"$out/python_version"
 git describe --always --dirty >"$out/commit"
 find "$out" -name __pycache__ -prune -exec rm -rf {} +
 XZ_OPT='-9 -T0' tar -C "$(dirname "$out")" -cJf "$out.tar.xz" "$(basename "$out")"
-echo "gpu-check: $out ($(du -sh "$out" | cut -f1)), packed $(du -h "$out.tar.xz" | cut -f1). There, with Python $version: ./run.sh"
+echo "gpu-check: $out ($(du -sh "$out" | cut -f1)), packed $(du -h "$out.tar.xz" | cut -f1)." \
+  "There, with Python $version: ./run.sh"

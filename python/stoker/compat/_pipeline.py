@@ -42,7 +42,9 @@ class Pipeline(_pipeline.Pipeline):
             self.define_graph = define_graph  # type: ignore[method-assign]
         return super().serialize(filename).encode()
 
-    def checkpoint(self, filename: str | os.PathLike[str] | None = None) -> bytes:  # type: ignore[override]
+    def checkpoint(  # type: ignore[override]
+        self, filename: str | os.PathLike[str] | None = None
+    ) -> bytes:
         """Where the pipeline stands, for ``Pipeline(checkpoint=)``; also written to a file."""
         return super().checkpoint(filename).encode()
 
