@@ -15,18 +15,20 @@ check() { # name command...
   echo "lint: $name"
   "$@" || failed+=("$name")
 }
-cpp_files() { git ls-files -z --cached --others --exclude-standard -- '*.h' '*.cc' '*.cu' '*.cuh'; }
+files() { git ls-files -z --cached --others --exclude-standard -- "$@"; } # pattern...
+cpp_format() { files '*.h' '*.cc' '*.cu' '*.cuh' | xargs -0r clang-format --dry-run -Werror; }
 spdx_lines() {
   local bare
-  bare=$(git ls-files -z --cached --others --exclude-standard -- '*.h' '*.cc' '*.cu' '*.cuh' '*.py' '*.sh' '*.cmake' |
+  bare=$(files '*.h' '*.cc' '*.cu' '*.cuh' '*.py' '*.sh' '*.cmake' |
     xargs -0r grep -L 'SPDX-License-Identifier: Apache-2.0')
   [ -z "$bare" ] || { printf 'no SPDX lines: %s\n' $bare; return 1; }
 }
 
 check includes tools/check_includes.py
 check licences spdx_lines
+check columns tools/check_columns.py
 check spelling codespell
-check 'C++ format' bash -c "$(declare -f cpp_files); cpp_files | xargs -0r clang-format --dry-run -Werror"
+check 'C++ format' cpp_format
 check ruff ruff check -q .
 check 'Python format' ruff format -q --check .
 check types env MYPYPATH="$PWD/build/release/python" mypy -p stoker
