@@ -18,8 +18,8 @@ built = mkdir -p build; exec {lock}>build/$(1).lock; flock $$lock; \
 	[ -f build/$(1)/build.ninja ] || cmake --preset $(1); \
 	cmake --build --preset $(1) -j $(JOBS) --target $(2)
 
-.PHONY: help build test demo bench compare lint format asan tsan cuda cuda-release gpu-check arm64
-.PHONY: fuzz docs clean
+.PHONY: help build test demo bench compare lint lint-quick lint-slow format asan tsan cuda
+.PHONY: cuda-release gpu-check arm64 fuzz docs clean
 help: ## this list
 	@sed -nE 's/^([a-z0-9-]+):[^#]*## (.*)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
 	  awk -F'|' '{printf "%-21s%s\n", $$1, $$2}'
@@ -47,10 +47,16 @@ compare: build ## the same pipelines in other libraries, as ratios (ARGS=)
 	@$(call built,release,bench_limit)
 	@bench/compare/run.sh $(ARGS)
 
-lint: ## formats, static checks, types, spelling, include directions
+lint: lint-quick lint-slow ## formats, static checks, types, spelling, include directions
+
+lint-quick: ## the part of `lint` that needs no build and takes seconds
+	@tools/install.sh build lint
+	@tools/lint.sh quick
+
+lint-slow: ## the other part: types and clang-tidy
 	@tools/install.sh build lint
 	@$(call built,release,stoker_stage)
-	@tools/lint.sh
+	@tools/lint.sh slow
 
 format: ## brings C++ and Python into the house's format
 	@tools/install.sh build lint

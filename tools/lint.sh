@@ -2,8 +2,9 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Every static check, cheap ones first; all of them run, and one failure fails the whole. Needs a
-# built build/release.
+# The static checks: tools/lint.sh [quick|slow]. `quick` are those that need no build and take
+# seconds, `slow` are the others, which need a built build/release. All of them run, and one failure
+# fails the whole.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export PATH=$PWD/.venv/bin:$PATH
@@ -24,14 +25,25 @@ spdx_lines() {
   [ -z "$bare" ] || { printf 'no SPDX lines: %s\n' $bare; return 1; }
 }
 
-check includes tools/check_includes.py
-check licences spdx_lines
-check columns tools/check_columns.py
-check spelling codespell
-check 'C++ format' cpp_format
-check ruff ruff check -q .
-check 'Python format' ruff format -q --check .
-check types env MYPYPATH="$PWD/build/release/python" mypy -p stoker
-check clang-tidy tools/tidy.py build/release "${JOBS:-$(nproc)}"
+quick() {
+  check includes tools/check_includes.py
+  check licences spdx_lines
+  check columns tools/check_columns.py
+  check ruff ruff check -q .
+  check 'Python format' ruff format -q --check .
+  check 'C++ format' cpp_format
+  check spelling codespell
+}
+
+slow() {
+  check types env MYPYPATH="$PWD/build/release/python" mypy -p stoker
+  check clang-tidy tools/tidy.py build/release "${JOBS:-$(nproc)}"
+}
+
+case ${1:-} in
+  '') quick; slow ;;
+  quick | slow) "$1" ;;
+  *) echo "usage: $0 [quick|slow]" >&2; exit 2 ;;
+esac
 [ ${#failed[@]} -eq 0 ] || { printf 'lint: failed: %s\n' "${failed[@]}"; exit 1; }
 echo 'lint: nothing found'
