@@ -6,9 +6,9 @@
 //
 // Note [Same bits everywhere]
 // Only + - * / on double (each correctly rounded by IEEE 754) and integer operations on bits are
-// used, in a fixed order. The compiler must not fuse a product into a sum: on devices the
-// intrinsics of Num forbid it, on hosts -ffp-contract=off. The golden bit patterns of
-// exact_math_test.cc notice when it does. Square roots: std::sqrt is exact by IEEE 754.
+// used, in a fixed order. The compiler must not fuse a product into a sum: the intrinsics of Num
+// prevent it on devices, -ffp-contract=off prevents it on hosts, and the golden bit patterns of
+// exact_math_test.cc show when it happens. Square roots use std::sqrt, which is exact by IEEE 754.
 #pragma once
 #include <cstdint>
 
@@ -21,7 +21,7 @@
 namespace stoker::exact {
 namespace detail {
 
-// A double whose operators round once each.
+// A double whose operators each round once.
 struct Num {
   double v;
   STOKER_HD constexpr Num(double v) : v(v) {}
@@ -52,21 +52,21 @@ STOKER_HD inline Num polynomial(Num z, const double (&c)[N]) {
   return sum;
 }
 STOKER_HD inline double infinity() { return from_bits(0x7ff0000000000000); }
-// A positive quiet NaN; what arithmetic makes differs between machines.
+// A positive quiet NaN. The NaN that arithmetic makes differs between machines.
 STOKER_HD inline double not_a_number() { return from_bits(0x7ff8000000000000); }
 
-// ln 2 as a part of 32 bits, whose products with exponents are exact, and the rest.
+// ln 2 as the sum of a part of 32 bits, whose products with exponents are exact, and a rest.
 inline constexpr double kLn2High = 0x1.62e42feep-1;
 inline constexpr double kLn2Low = 0x1.a39ef35793c76p-33;
 
-// An angle as (a multiple of pi/2) + high + low, |high| <= pi/4 and a little.
+// An angle as (a multiple of pi/2) + high + low, where |high| is hardly more than pi/4.
 struct Reduced {
   int quadrant;  // 0..3
   Num high, low;
 };
 
-// pi/2 in three parts of 27 bits, whose products with k (26 bits) are exact, and a rest. The
-// differences keep what they round off, so angles next to a multiple of pi/2 lose nothing.
+// Splits pi/2 into three parts of 27 bits, whose products with k (26 bits) are exact, and a rest.
+// What the differences round off is kept, so angles next to a multiple of pi/2 lose nothing.
 // Requires: |x| <= kMaxAngle.
 STOKER_HD inline Reduced reduce_angle(double x) {
   const Num turns = Num(x) * Num(0x1.45f306dc9c883p-1);
@@ -84,7 +84,7 @@ STOKER_HD inline Reduced reduce_angle(double x) {
   return {static_cast<int>(k & 3), high, rest - (high - c)};
 }
 
-// Taylor series; the first term left out is below 2^-56 of the result for |r| <= pi/4.
+// Taylor series. The first term that is left out is below 2^-56 of the result for |r| <= pi/4.
 STOKER_HD inline Num sin_near_zero(Num r, Num low) {
   constexpr double c[] = {
       -1. / 6,        1. / 120,        -1. / 5040,          1. / 362880,
@@ -103,10 +103,10 @@ STOKER_HD inline double wave(double x, int quarter_turns);
 
 }  // namespace detail
 
-// The largest angle, in radians, of which sin and cos are known.
+// The largest angle, in radians, for which sin and cos are numbers.
 inline constexpr double kMaxAngle = 1e8;
 
-// e to the x, within 1 ulp where the result is normal, 2 of the smallest doubles below.
+// e to the x: within 1 ulp where the result is normal, else within 2 of the smallest doubles.
 STOKER_HD inline double exp(double x) {
   using namespace detail;
   if (x != x) return not_a_number();
@@ -120,11 +120,11 @@ STOKER_HD inline double exp(double x) {
   const Num high = Num(x) - n * Num(kLn2High), low = n * Num(kLn2Low);
   const Num r = high - low, lost = (high - r) - low;
   const Num e = Num(1) + (r + (r * r * polynomial(r, c) + (lost + lost * r)));
-  const int half = k / 2;  // in two steps: 2^k itself may be out of range
+  const int half = k / 2;  // in two steps, as 2^k may be out of range
   return (e * power_of_two(half) * power_of_two(k - half)).v;
 }
 
-// The natural logarithm, within 1 ulp. log(0) is -infinity, of a negative number NaN.
+// The natural logarithm, within 1 ulp. log(0) is -infinity; of a negative number it is NaN.
 STOKER_HD inline double log(double x) {
   using namespace detail;
   if (x != x || x < 0) return not_a_number();

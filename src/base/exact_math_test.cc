@@ -13,7 +13,7 @@ namespace {
 using exact::detail::bits_of;
 using exact::detail::from_bits;
 
-// Differences in the last place: doubles of one sign lie in the order of their bits.
+// The distance in the last place. Doubles of one sign lie in the order of their bits.
 int64_t ulps(double a, double b) {
   const auto order = [](double x) {
     const auto b = static_cast<int64_t>(bits_of(x));
@@ -78,7 +78,7 @@ TEST(ExactMath, EdgesAreDefined) {
     EXPECT_EQ(bits_of(x), 0x7ff8000000000000u);
 }
 
-// Committed bits: every compiler, CPU and device has to give these.
+// Every compiler, CPU and device must give these bits.
 TEST(ExactMath, GoldenBits) {
   const struct {
     double x;
@@ -102,7 +102,7 @@ TEST(ExactMath, GoldenBits) {
   }
 }
 
-// One number that stands for a hundred thousand results: a single fused product would change it.
+// A digest of a hundred thousand results: a single fused product would change it.
 TEST(ExactMath, GoldenDigest) {
   uint64_t digest = 0;
   const auto add = [&](double y) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// IEEE binary16 in plain integer and float arithmetic: the same bits with and without hardware
-// support. Pure; thread-safe.
+// IEEE binary16 in plain integer and float arithmetic, with the same bits with and without hardware
+// support. Pure functions; thread-safe.
 #pragma once
 #include <cstdint>
 
@@ -14,7 +14,7 @@ struct Half {
   uint16_t bits = 0;
 };
 
-// Exact. A GPU converts by itself what is a number; a NaN would lose its bits there.
+// Exact. A GPU's own conversion serves for numbers only, as it would lose the bits of a NaN.
 STOKER_HD inline float to_float(Half h) {
 #ifdef __CUDA_ARCH__
   if ((h.bits & 0x7fff) <= 0x7c00) {
@@ -24,7 +24,7 @@ STOKER_HD inline float to_float(Half h) {
   }
 #endif
   const uint32_t sign = static_cast<uint32_t>(h.bits & 0x8000) << 16, rest = h.bits & 0x7fff;
-  if (rest < 0x0400) {  // zero or subnormal: so many steps of 2^-24
+  if (rest < 0x0400) {  // zero or subnormal: a multiple of 2^-24
     const float small = static_cast<float>(static_cast<int32_t>(rest)) * 0x1p-24f;
     return __builtin_bit_cast(float, __builtin_bit_cast(uint32_t, small) | sign);
   }
@@ -32,7 +32,8 @@ STOKER_HD inline float to_float(Half h) {
   return __builtin_bit_cast(float, sign | ((rest << 13) + bias));
 }
 
-// To nearest, ties to even; too large becomes infinity, every NaN the quiet one of its sign.
+// Rounds to nearest, ties to even. A value that is too large becomes infinity, and every NaN
+// becomes the quiet one of its sign.
 STOKER_HD inline Half to_half(float f) {
   const uint32_t bits = __builtin_bit_cast(uint32_t, f), x = bits & 0x7fffffff;
   const uint16_t sign = static_cast<uint16_t>(bits >> 16 & 0x8000);
@@ -42,8 +43,8 @@ STOKER_HD inline Half to_half(float f) {
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(f));
   return {h};
 #else
-  if (x <
-      0x38800000) {  // below 2^-14: next to 0.5 a float has steps of 2^-24, so the addition rounds
+  if (x < 0x38800000) {  // below 2^-14
+    // A float next to 0.5 has steps of 2^-24, so the addition rounds.
     const float aligned = __builtin_bit_cast(float, x) + 0.5f;
     return {static_cast<uint16_t>(sign | (__builtin_bit_cast(uint32_t, aligned) - 0x3f000000))};
   }
@@ -53,8 +54,8 @@ STOKER_HD inline Half to_half(float f) {
 #endif
 }
 
-// Rounds once: the float in between is rounded to odd, which keeps what the second rounding needs
-// to know.
+// Rounds once: the float in between is rounded to odd, which keeps what the second rounding has to
+// know.
 STOKER_HD inline Half to_half(double d) {
   const float f = static_cast<float>(d);
   const double back = static_cast<double>(f);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A small 64-bit hash for keys of orders, draws and caches. Its values are saved in graphs and
-// states: it never changes. Not against an adversary. Pure functions; thread-safe.
+// A small 64-bit hash for the keys of orders, draws and caches. Its values are saved in graphs and
+// states, so it never changes. It does not withstand an adversary. Pure functions; thread-safe.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,21 +12,21 @@
 
 namespace stoker {
 
-// Every bit of x moves every bit of the result; a bijection (the finaliser of splitmix64).
+// Every bit of x affects every bit of the result. A bijection: the finaliser of splitmix64.
 STOKER_HD constexpr uint64_t mix_bits(uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
   x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
   return x ^ (x >> 31);
 }
 
-// One value out of several; their order matters.
+// Makes one value of several, whose order matters.
 STOKER_HD constexpr uint64_t mix(uint64_t a) { return mix_bits(a + 0x9e3779b97f4a7c15); }
 template <class... More>
 STOKER_HD constexpr uint64_t mix(uint64_t a, uint64_t b, More... more) {
   return mix(mix(a) ^ b, static_cast<uint64_t>(more)...);
 }
 
-// Of bytes, read as little-endian words on every machine.
+// The hash of bytes. They are read as little-endian words on every machine.
 constexpr uint64_t hash64(std::string_view bytes) {
   uint64_t h = mix(bytes.size());
   for (size_t at = 0; at < bytes.size(); at += 8) {

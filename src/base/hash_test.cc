@@ -17,7 +17,7 @@ TEST(Hash, FollowsSplitmix) {
   EXPECT_EQ(mix(0x9e3779b97f4a7c15), 0x6e789e6aa1b965f4u);
 }
 
-// Saved in graphs and states: a change here breaks what users have stored.
+// These values are saved in graphs and states: a change here breaks what users have stored.
 TEST(Hash, GoldenValues) {
   EXPECT_EQ(mix(1, 2), 0xbcd9dbb49673066bu);
   EXPECT_EQ(mix(1, 2, 3), 0xd0734750fde362b3u);

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where chance comes from: a counter-based generator, so that every draw is a function of what it
-// is for and of nothing else: not of threads, batches, shards or what was drawn before. Values; a
-// Chance serves one thread at a time.
+// Random numbers from a counter-based generator. Every draw depends on what it is for and on
+// nothing else: not on threads, batches, shards or earlier draws. Plain values; a Chance serves one
+// thread at a time.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace stoker {
 
-// Saved with graphs and states. Another number means other draws.
+// Saved with graphs and states. Another version means other draws.
 inline constexpr int kRngVersion = 1;
 
 struct Words {
@@ -35,8 +35,8 @@ STOKER_HD constexpr Words philox(Words counter, uint64_t key) {
   return counter;
 }
 
-// The random numbers of one operator on one sample: an unlimited list of 32-bit draws, read in
-// order or from anywhere. How many draws each function takes is part of its contract.
+// The random numbers of one operator on one sample: an endless list of 32-bit draws, read in order
+// or from anywhere. How many draws a function takes is part of its contract.
 class Chance {
  public:
   // Requires: 0 <= position < 2^48. Draws up to number 2^50 are distinct.
@@ -46,21 +46,22 @@ class Chance {
         position_(static_cast<uint64_t>(position)),
         child_(child) {}
 
-  // Draw number `draw`, without moving the cursor.
+  // Draw number `draw`. Leaves the cursor where it is.
   STOKER_HD uint32_t bits(uint64_t draw) const { return block(draw / 4).w[draw % 4]; }
-  // Draws 4 n .. 4 n + 3: the cheapest way to many.
+  // Draws 4 n to 4 n + 3: the cheapest way to get many.
   STOKER_HD Words block(uint64_t n) const {
-    // Positions leave 16 bits of the last word free: they take what does not fit into the first.
+    // A position leaves 16 bits of the last word free; they take the bits of n that the first word
+    // cannot.
     return philox({{static_cast<uint32_t>(n), child_, static_cast<uint32_t>(position_),
                     static_cast<uint32_t>(position_ >> 32) | static_cast<uint32_t>(n >> 32) << 16}},
                   key_);
   }
-  // The cursor: the number of the draw that next() gives. Element e of a tensor seeks e times its
-  // draws per element.
+  // The cursor is the number of the draw that next() gives. Element e of a tensor seeks to e times
+  // the number of draws per element.
   STOKER_HD void seek(uint64_t draw) { cursor_ = draw; }
   STOKER_HD uint64_t tell() const { return cursor_; }
 
-  // One draw: 32 bits.
+  // One draw of 32 bits.
   STOKER_HD uint32_t next() {
     if (cursor_ / 4 != cached_) {
       cached_ = cursor_ / 4;
@@ -68,30 +69,30 @@ class Chance {
     }
     return words_.w[cursor_++ % 4];
   }
-  // Two draws, the first one is the higher half.
+  // Two draws; the first one is the higher half.
   STOKER_HD uint64_t next64() {
     const uint64_t high = next();
     return high << 32 | next();
   }
-  // Two draws: a multiple of 2^-53 in [0, 1).
+  // Two draws. A multiple of 2^-53 in [0, 1).
   STOKER_HD double uniform() { return static_cast<double>(next64() >> 11) * 0x1p-53; }
-  // One draw: lo + (hi - lo) k / 2^32 rounded to float, k one of 2^32 numbers; never hi, unless lo
-  // is hi. Requires: lo <= hi, finite.
+  // One draw. lo + (hi - lo) k / 2^32, rounded to float, where k is one of 2^32 numbers. Never hi,
+  // unless lo is hi. Requires: lo <= hi, and both are finite.
   STOKER_HD float uniform(float lo, float hi) {
     using exact::detail::Num;
     const Num share = next() * 0x1p-32;
     const float x = static_cast<float>((Num(lo) + (Num(hi) - Num(lo)) * share).v);
     return x < hi || lo == hi ? x : below(hi);
   }
-  // Two draws: floor(n k / 2^64), k one of 2^64 numbers, so no value is likelier than another by
-  // more than n / 2^64. In [0, n). Requires: n > 0.
+  // Two draws. floor(n k / 2^64), which is in [0, n), where k is one of 2^64 numbers. So the
+  // chances of two values differ by no more than n / 2^64 of each. Requires: n > 0.
   STOKER_HD int64_t uniform_int(int64_t n) {
     return static_cast<int64_t>(high_product(next64(), static_cast<uint64_t>(n)));
   }
-  // One draw: true in ceil(p 2^32) of 2^32 cases; never for p = 0, always for p = 1.
+  // One draw. True in ceil(p 2^32) of 2^32 cases: never for p = 0, always for p = 1.
   STOKER_HD bool flip(double p) { return next() * 0x1p-32 < p; }
-  // Four draws: mean 0, standard deviation 1 (Box and Muller; the cosine branch), at most 8.6 away
-  // from 0.
+  // Four draws. The normal distribution with mean 0 and standard deviation 1, by the cosine branch
+  // of Box and Muller. At most 8.6 away from 0.
   STOKER_HD double normal() {
     using exact::detail::Num;
     const double radius = std::sqrt((Num(-2) * Num(exact::log((Num(1) - Num(uniform())).v))).v);

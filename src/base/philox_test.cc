@@ -32,7 +32,7 @@ TEST(Chance, KeyAndCounterAreTheDocumentedOnes) {
   EXPECT_EQ(c.bits(11), c.block(2).w[3]);
 }
 
-// Draws that users' runs depend on: kRngVersion has to change with them.
+// Users' runs depend on these draws: where they change, kRngVersion must change.
 TEST(Chance, GoldenDraws) {
   Chance c(42, hash64("random.uniform"), 3, 1000, 1);
   EXPECT_EQ(kRngVersion, 1);
@@ -87,7 +87,7 @@ TEST(Chance, UniformIsUniform) {
   EXPECT_NEAR(squares / kDraws, 1. / 3, 0.004);
   double chi = 0;
   for (int n : bins) chi += (n - kDraws / 20.) * (n - kDraws / 20.) / (kDraws / 20.);
-  EXPECT_LT(chi, 43.8);  // 19 degrees of freedom, one in a thousand
+  EXPECT_LT(chi, 43.8);  // 19 degrees of freedom: a chance of one in a thousand
   EXPECT_GT(chi, 5.4);
 }
 

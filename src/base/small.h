@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A short vector that lives inside its owner up to N elements and on the heap beyond. Not
+// A short vector that holds up to N elements in itself and more of them on the heap. Not
 // thread-safe.
 #pragma once
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace stoker {
 
-// Arguments such as mean, std or fill values: copied once a sample, so the usual few elements must
-// cost no allocation.
+// For arguments such as mean, std or fill values. They are copied for every sample, so the usual
+// few elements must not cost an allocation.
 template <class T, size_t N = 4>
 class Small {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -49,7 +49,7 @@ class Small {
   const T* end() const { return data() + size_; }
   const T& operator[](size_t i) const { return data()[i]; }
   T& operator[](size_t i) { return data()[i]; }
-  // Per-channel arguments: one value serves all.
+  // For arguments with a value per channel: a single value serves all channels.
   const T& at_or_only(size_t i) const { return data()[size_ == 1 ? 0 : i]; }
   bool operator==(const Small& o) const { return std::equal(begin(), end(), o.begin(), o.end()); }
 

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests: where real files are. A pure function; thread-safe.
+// For tests: the folder with real files. A pure function; thread-safe.
 #pragma once
 #include <cstdlib>
 #include <filesystem>
 
 namespace stoker::test {
 
-// STOKER_TEST_DATA, or a folder beside the checkout. It need not exist.
+// STOKER_TEST_DATA, else a folder beside the checkout. It need not exist.
 inline std::filesystem::path test_data() {
   const char* given = std::getenv("STOKER_TEST_DATA");
   return given ? given : "../shared/data";

@@ -5,7 +5,7 @@
 
 namespace stoker {
 
-// How the calling thread is called in `top -H`, `perf` and debuggers. Linux takes 15 bytes at most.
+// Names the calling thread for `top -H`, `perf` and debuggers. Linux takes 15 bytes at most.
 inline void name_this_thread(const char* name) { (void)pthread_setname_np(pthread_self(), name); }
 
 }  // namespace stoker

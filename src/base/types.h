@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The words that everything else uses: element types, shapes, layouts, windows. Values; thread-safe
-// as such.
+// The words that everything else uses: element types, shapes, layouts, windows. Plain values:
+// concurrent reads are safe.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -34,7 +34,7 @@ enum class DType : uint8_t {
   kFloat32,
   kFloat64,
   kBool,
-  kNone,  // no type: nothing has it; for an optional argument its name means "not given"
+  kNone,  // nothing has this type; for an optional argument it means "not given"
 };
 
 struct DTypeInfo {
@@ -53,14 +53,14 @@ inline constexpr DTypeInfo kDTypes[] = {
 constexpr const DTypeInfo& info(DType t) { return kDTypes[static_cast<int>(t)]; }
 constexpr int size_of(DType t) { return info(t).size; }
 constexpr const char* name_of(DType t) { return info(t).name; }
-// kNone when there is no such type.
+// kNone when no type has this name.
 constexpr DType dtype_named(std::string_view name) {
   for (int i = 0; i < static_cast<int>(DType::kNone); ++i)
     if (name == kDTypes[i].name) return static_cast<DType>(i);
   return DType::kNone;
 }
 
-// What full intensity is in pixels of a type: 1 for floats, else the largest value. Requires: not
+// Full intensity in pixels of type t: 1 for floats, else the largest value. Requires: t is not
 // kNone.
 constexpr double full_intensity(DType t) {
   if (info(t).is_float || t == DType::kBool) return 1;
@@ -96,8 +96,8 @@ struct Shape {
       if (extent[i] != o.extent[i]) return false;
     return true;
   }
-  // No memory holds 2^40 elements; beyond, sizes in bytes would not fit into 64 bits. Unknown
-  // extents (-1) count as 1.
+  // True unless there are more than 2^40 elements, which no memory holds and whose size in bytes
+  // might not fit into 64 bits. Unknown extents (-1) count as 1.
   bool is_possible() const {
     int64_t volume = 1;
     for (int i = 0; i < rank; ++i) {
@@ -110,13 +110,13 @@ struct Shape {
   std::string str() const;  // "(375, 500, 3)"; an extent of -1 prints as "?"
 };
 
-// The meaning of each axis: F frames, D H W space, C channels. At most kMaxRank letters; empty =
-// unknown.
+// The meaning of each axis: F for frames, D, H and W for space, C for channels. At most kMaxRank
+// letters; empty means unknown.
 struct Layout {
   char letters[kMaxRank + 2] = {};
 
   constexpr Layout() = default;
-  constexpr Layout(std::string_view s) {  // longer texts are cut: check() refuses them before
+  constexpr Layout(std::string_view s) {  // cuts longer texts, which check() refuses earlier
     for (size_t i = 0; i < s.size() && i < kMaxRank; ++i) letters[i] = s[i];
   }
   constexpr Layout(const char* s) : Layout(std::string_view(s)) {}
@@ -132,7 +132,7 @@ struct Layout {
   constexpr bool operator==(const Layout& o) const { return str() == o.str(); }
 };
 
-// A part of a larger thing: positions [begin, end) per axis, in the larger thing's coordinates.
+// A part of something larger: positions [begin, end) of each axis, in coordinates of the whole.
 struct Window {
   Shape begin, end;
 
@@ -147,7 +147,7 @@ struct Window {
       if (o.begin[a] < begin[a] || o.end[a] > end[a]) return false;
     return true;
   }
-  // The bounding box of both.
+  // Grows to the bounding box of both.
   void include(const Window& o) {
     for (int a = 0; a < end.rank; ++a) {
       begin[a] = std::min(begin[a], o.begin[a]);
@@ -157,8 +157,8 @@ struct Window {
   bool operator==(const Window& o) const { return begin == o.begin && end == o.end; }
 };
 
-// What is known of a sample (or of an edge, when the graph is checked: then an extent of -1 is not
-// known yet).
+// What is known of a sample. While the graph is checked it stands for an edge, and an extent of -1
+// is not known yet.
 struct TensorType {
   DType dtype = DType::kUint8;
   Layout layout;
@@ -170,8 +170,8 @@ struct TensorType {
   std::string str() const;  // "uint8 HWC (375, 500, 3)"
 };
 
-// One frame of a sequence, and a sequence of such frames. Requires of the first: the layout begins
-// with F.
+// The type of one frame of a sequence, and the type of a sequence of such frames. frame_type()
+// requires a layout that begins with F.
 TensorType frame_type(TensorType sequence);
 TensorType sequence_type(const TensorType& frame, int64_t frames);
 

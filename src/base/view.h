@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A piece of a sample that someone else owns. A value; thread-safe as the memory it points to.
+// A piece of a sample in memory that someone else owns. A value; as thread-safe as that memory.
 #pragma once
 #include "base/types.h"
 
 namespace stoker {
 
-// The window that starts at `origin` of something of shape `full`. Strides are in bytes and may be
+// The window that begins at `origin` in a tensor of shape `full`. Strides are in bytes and may be
 // negative.
 struct View {
   void* data = nullptr;
@@ -15,11 +15,11 @@ struct View {
   Layout layout;
   Shape shape, strides, origin, full;
 
-  // A whole thing, dense.
+  // A dense view of a whole tensor.
   static View dense(void* data, DType dtype, const Shape& shape, Layout layout = {}) {
     return window(data, dtype, Window::all(shape), shape, layout);
   }
-  // Dense memory that holds only `w` of something of shape `full`.
+  // A view of dense memory that holds only the window `w` of a tensor of shape `full`.
   static View window(void* data, DType dtype, const Window& w, const Shape& full,
                      Layout layout = {}) {
     View v;
@@ -38,8 +38,8 @@ struct View {
     return s;
   }
 
-  // Position `f` (in full coordinates) of the first axis, as a view of one axis less. Requires: it
-  // is covered.
+  // Position `f` of the first axis (in full coordinates), as a view with one axis less. Requires:
+  // the view covers f.
   View frame(int64_t f) const {
     View v = *this;
     v.data = static_cast<char*>(data) + (f - origin[0]) * strides[0];
