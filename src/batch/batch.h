@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a pipeline hands out: the samples of one output. Immutable once published but for its bytes,
-// which belong to the holder; thread-safe as such.
+// What a pipeline hands out: the samples of one output. A published batch never changes, but for
+// its bytes, which belong to the holder. Thread-safe as such.
 #pragma once
 #include <memory>
 #include <string>
@@ -14,7 +14,7 @@
 
 namespace stoker {
 
-// Who can say where a sample came from; outlives every batch that names it.
+// Tells where a sample came from. It outlives every batch that names it.
 class Provenance {
  public:
   virtual ~Provenance() = default;
@@ -23,9 +23,9 @@ class Provenance {
 
 struct Sample {
   View view;  // dense
-  std::shared_ptr<Buffer> owner;  // keeps the bytes
-  int64_t index = 0;  // in the lead source
-  int64_t in_batch = 0;  // its place in the whole batch, of which samples may have been skipped
+  std::shared_ptr<Buffer> owner;  // keeps the bytes alive
+  int64_t index = 0;  // in the store of the lead reader
+  int64_t in_batch = 0;  // place in the whole batch, of which some samples may be skipped
 };
 
 struct Batch {
@@ -35,7 +35,8 @@ struct Batch {
   std::shared_ptr<Buffer> whole;  // set when the samples lie one behind the other, all of one shape
   std::shared_ptr<const Provenance> provenance;
 
-  // On a device: whose memory this is, and the event after which it may be read. Null on the CPU.
+  // For a batch on a device: which device has the memory, and the event after which it may be read.
+  // Null on the CPU.
   std::shared_ptr<DeviceBatch> on_device;
 
   bool is_dense() const { return whole != nullptr || samples.empty(); }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Lending, on a simulated device: a test plays the consumer on a stream of its own, which is held
-// up for as long as it likes.
+// Lending on a simulated device. A test plays the consumer, on a stream of its own that is held up
+// for as long as the test likes.
 #include "batch/export.h"
 
 #include <gtest/gtest.h>
@@ -65,8 +65,8 @@ TEST_F(Lending, WithoutALeaseTheConsumerReadsTooEarly) {
   EXPECT_TRUE(has(device_error([&] { read(*consumer_, got_); }), "no event orders this behind"));
 }
 
-// The device has not made the bytes yet when they are lent, and read() is enqueued: a wait of the
-// host would never end.
+// The bytes are lent, and read() is enqueued, before the device has made them. If the host waited,
+// it would wait forever.
 TEST_F(Lending, TheConsumersStreamWaitsForTheBatchAndTheHostForNothing) {
   std::promise<void> go;
   hold(*producer_, go);
@@ -81,7 +81,7 @@ TEST_F(Lending, TheConsumersStreamWaitsForTheBatchAndTheHostForNothing) {
   EXPECT_EQ(entry("read").start_ns, 9000) << "behind the second batch";
 }
 
-// All holders let go while the consumer's work is enqueued and has not begun.
+// All holders let go after the consumer's work was enqueued and before it begins.
 TEST_F(Lending, TheMemoryComesBackBehindTheConsumersWork) {
   std::promise<void> go;
   auto lease = lend(*consumer_);
