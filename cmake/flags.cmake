@@ -23,6 +23,9 @@ endif()
 if(STOKER_WERROR)
   list(APPEND stoker_host_flags -Werror)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  list(APPEND stoker_host_flags -Werror=thread-safety)  # base/mutex.h
+endif()
 if(STOKER_SANITIZE)
   # Frame pointers and a little debug information, so that a report can be read.
   list(APPEND stoker_host_flags -fsanitize=${STOKER_SANITIZE} -fno-sanitize-recover=all
