@@ -46,7 +46,7 @@ void ByteBuffer::resize(size_t bytes) {
 
 ByteBuffer BytePool::get(size_t bytes) {
   const size_t most = bytes + bytes / 2 + 4096;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   // The one given back last is the likeliest to be in the cache.
   const auto found = std::find_if(free_.rbegin(), free_.rend(), [&](const ByteBuffer& b) {
     return b.capacity() >= bytes && b.capacity() <= most;
@@ -58,7 +58,7 @@ void BytePool::put(ByteBuffer buffer) {
   std::vector<ByteBuffer> gone;  // outlives the lock
   if (!buffer.data() || buffer.capacity() > keep_) return;
   buffer.clear();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   while (unused_ + buffer.capacity() > keep_) gone.push_back(remove(free_.begin()));
   unused_ += buffer.capacity();
   free_.push_back(std::move(buffer));
@@ -72,7 +72,7 @@ ByteBuffer BytePool::remove(std::vector<ByteBuffer>::iterator at) {
 }
 
 size_t BytePool::unused() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return unused_;
 }
 

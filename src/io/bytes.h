@@ -6,10 +6,11 @@
 #pragma once
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <utility>
 #include <vector>
+
+#include "base/mutex.h"
 
 namespace stoker::io {
 
@@ -66,12 +67,12 @@ class BytePool {
   size_t unused() const;  // bytes of unused buffers
 
  private:
-  ByteBuffer remove(std::vector<ByteBuffer>::iterator at);
+  ByteBuffer remove(std::vector<ByteBuffer>::iterator at) STOKER_REQUIRES(mutex_);
 
-  mutable std::mutex mutex_;
-  std::vector<ByteBuffer> free_;  // guarded by mutex_, as unused_
-  size_t unused_ = 0;
   const size_t keep_;
+  mutable Mutex mutex_;  // no buffer is freed under it
+  std::vector<ByteBuffer> free_ STOKER_GUARDED_BY(mutex_);
+  size_t unused_ STOKER_GUARDED_BY(mutex_) = 0;
 };
 
 // What was read of one file: gives its buffer back to the pool when it goes. Movable; one thread at

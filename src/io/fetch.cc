@@ -32,7 +32,7 @@ Fetcher::~Fetcher() { stop(); }
 
 void Fetcher::stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopping_ = true;
   }
   room_.notify_all();
@@ -54,18 +54,18 @@ Bytes Fetcher::read(const OpenExtent& extent) const {
 }
 
 void Fetcher::schedule(int64_t end) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   end_ = std::max(end_, end);
   room_.notify_one();
 }
 
 std::optional<Bytes> Fetcher::take(int64_t turn) {
-  Lock lock(mutex_);
+  MutexLock lock(mutex_);
   bool waited = false;
   auto at = entries_.find(turn);
   while (at != entries_.end() && at->second.state == State::kReading) {
     stats_.waits += !std::exchange(waited, true);
-    done_.wait(lock);
+    done_.wait(mutex_);
     at = entries_.find(turn);
   }
   if (at == entries_.end()) {
@@ -86,13 +86,11 @@ std::optional<Bytes> Fetcher::take(int64_t turn) {
 }
 
 Fetcher::Stats Fetcher::stats() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Stats s = stats_;
   s.unused = pool_->unused();
   return s;
 }
-
-// What follows is called with the lock held, but for what says otherwise.
 
 void Fetcher::hold(size_t bytes) {
   stats_.held += bytes;
@@ -125,16 +123,16 @@ void Fetcher::pass_gone() {
 }
 
 void Fetcher::work() try {
-  Lock lock(mutex_);
+  MutexLock lock(mutex_);
   while (!stopping_) {
     Job job;
     if (!pick(job)) {
       is_full_ = !parked_.empty() || next_ < end_;
-      room_.wait(lock);
+      room_.wait(mutex_);
       continue;
     }
     if (work_waits()) room_.notify_one();
-    run(job, lock);
+    run(job);
   }
 } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): take() does the work and reports
   // No memory to note what is begun, so nothing was: this thread begins no more, and take() reads
@@ -167,22 +165,22 @@ bool Fetcher::pick(Job& job) {
   return true;
 }
 
-void Fetcher::run(Job& job, Lock& lock) {
+void Fetcher::run(Job& job) {
   Bytes bytes;
   std::exception_ptr error;
-  lock.unlock();
-  try {
-    if (!job.extent.file) job.extent = open(locate_(job.turn));
-    lock.lock();
-    if (!take_room(job)) return;
-    lock.unlock();
-    bytes = read(job.extent);
-  } catch (...) {
-    error = std::current_exception();
+  {
+    const MutexUnlock unlock(mutex_);
+    try {
+      if (!job.extent.file) job.extent = open(locate_(job.turn));
+      MutexLock lock(mutex_);
+      if (!take_room(job)) return;
+      lock.unlock();
+      bytes = read(job.extent);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    job.extent = {};  // closes the file
   }
-  if (lock.owns_lock()) lock.unlock();
-  job.extent = {};  // closes the file outside of the lock
-  lock.lock();
   finish(job, std::move(bytes), std::move(error));
 }
 

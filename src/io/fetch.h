@@ -3,18 +3,17 @@
 //
 // Reading ahead over a known order: the bytes of coming samples wait in a window of bounded size.
 #pragma once
-#include <condition_variable>
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <thread>
 #include <unordered_map>
 #include <vector>
 
+#include "base/mutex.h"
 #include "io/bytes.h"
 #include "io/file.h"
 
@@ -22,8 +21,8 @@ namespace stoker::io {
 
 // Samples have sequence numbers: the order in which they will be wanted. Threads of its own read
 // them in that order as far as the window has room. Whoever takes one that nobody has begun reads
-// it on the spot, so taking waits for a read under way at most and never for a thread to start. No
-// lock is held while reading. Thread-safe.
+// it on the spot, so taking waits for a read under way at most and never for a thread to start.
+// Thread-safe.
 //
 // Note [The window]
 // A sample counts with its bytes and kEntryCost from the moment its size is known until it is
@@ -92,36 +91,36 @@ class Fetcher {
     size_t cost = 0;
     OpenExtent extent;
   };
-  using Lock = std::unique_lock<std::mutex>;
 
   OpenExtent open(Extent extent) const;
   Bytes read(const OpenExtent& extent) const;
 
   void work();
-  bool pick(Job& job);
-  bool work_waits() const;
-  void run(Job& job, Lock& lock);
-  bool take_room(Job& job);
-  void finish(const Job& job, Bytes bytes, std::exception_ptr error);
-  void hold(size_t bytes);
-  void release(size_t bytes);
-  void erase(int64_t turn);
-  void mark_gone(int64_t turn);
-  void pass_gone();
+  bool pick(Job& job) STOKER_REQUIRES(mutex_);
+  bool work_waits() const STOKER_REQUIRES(mutex_);
+  void run(Job& job) STOKER_REQUIRES(mutex_);
+  bool take_room(Job& job) STOKER_REQUIRES(mutex_);
+  void finish(const Job& job, Bytes bytes, std::exception_ptr error) STOKER_REQUIRES(mutex_);
+  void hold(size_t bytes) STOKER_REQUIRES(mutex_);
+  void release(size_t bytes) STOKER_REQUIRES(mutex_);
+  void erase(int64_t turn) STOKER_REQUIRES(mutex_);
+  void mark_gone(int64_t turn) STOKER_REQUIRES(mutex_);
+  void pass_gone() STOKER_REQUIRES(mutex_);
   void stop();
 
   const size_t window_;
   const Locate locate_;
   const std::shared_ptr<BytePool> pool_;
 
-  mutable std::mutex mutex_;  // guards all below
-  std::condition_variable room_, done_;
-  std::unordered_map<int64_t, Entry> entries_;
-  std::set<int64_t> parked_;
-  int64_t next_ = 0, end_ = 0;  // what threads begin next, and where they stop
-  bool is_full_ = false;  // threads sleep until a quarter is free
-  Stats stats_;
-  bool stopping_ = false;
+  mutable Mutex mutex_;  // no file is opened, read or closed under it, and locate_ is not called
+  ConditionVariable room_, done_;
+  std::unordered_map<int64_t, Entry> entries_ STOKER_GUARDED_BY(mutex_);
+  std::set<int64_t> parked_ STOKER_GUARDED_BY(mutex_);
+  int64_t next_ STOKER_GUARDED_BY(mutex_) = 0;  // what threads begin next
+  int64_t end_ STOKER_GUARDED_BY(mutex_) = 0;  // where they stop
+  bool is_full_ STOKER_GUARDED_BY(mutex_) = false;  // threads sleep until a quarter is free
+  Stats stats_ STOKER_GUARDED_BY(mutex_);
+  bool stopping_ STOKER_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };
 

@@ -31,26 +31,26 @@ constexpr int64_t kFiles = 50;
 class Gate {
  public:
   void pass() {
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     ++arrived_;
     changed_.notify_all();
-    changed_.wait(lock, [&] { return open_; });
+    changed_.wait(mutex_, [&]() STOKER_REQUIRES(mutex_) { return open_; });
   }
   void open() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     open_ = true;
     changed_.notify_all();
   }
   void wait_for_arrivals(int n) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return arrived_ >= n; });
+    MutexLock lock(mutex_);
+    changed_.wait(mutex_, [&]() STOKER_REQUIRES(mutex_) { return arrived_ >= n; });
   }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool open_ = false;
-  int arrived_ = 0;
+  Mutex mutex_;
+  ConditionVariable changed_;
+  bool open_ STOKER_GUARDED_BY(mutex_) = false;
+  int arrived_ STOKER_GUARDED_BY(mutex_) = 0;
 };
 
 class FetchTest : public testing::Test {
