@@ -12,11 +12,12 @@ namespace stoker::io {
 namespace {
 
 constexpr std::align_val_t kAlignment{64};
-// Systems that promise memory freely would only notice when it is touched.
+// A larger request must fail here: a system that overcommits memory would fail only when it is
+// touched.
 constexpr size_t kLargestBuffer = size_t{1} << 38;
 
-// Four sizes for each power of two: buffers of files of about one size fit each other, at most a
-// fifth is idle.
+// Rounds up to one of four sizes for each power of two. So a buffer fits files of about the same
+// size, and at most a fifth of it is idle.
 size_t rounded(size_t bytes) {
   if (bytes > kLargestBuffer) throw std::bad_alloc();
   const size_t step = std::bit_floor(std::max<size_t>(bytes, 4096)) / 4;
@@ -30,7 +31,7 @@ void ByteBuffer::Free::operator()(std::byte* p) const { ::operator delete(p, kAl
 void ByteBuffer::reserve(size_t bytes) {
   if (data_ && bytes <= capacity_) return;
   const size_t capacity = rounded(bytes);
-  // A buffer to be filled anew is let go first: never both at once.
+  // An empty buffer frees its old memory first, so that it never holds both.
   if (size_ == 0) data_.reset(), capacity_ = 0;
   std::unique_ptr<std::byte, Free> data(
       static_cast<std::byte*>(::operator new(capacity + kReadPadding, kAlignment)));
@@ -47,7 +48,7 @@ void ByteBuffer::resize(size_t bytes) {
 ByteBuffer BytePool::get(size_t bytes) {
   const size_t most = bytes + bytes / 2 + 4096;
   const MutexLock lock(mutex_);
-  // The one given back last is the likeliest to be in the cache.
+  // The buffer that was given back last is the likeliest to be in the CPU's cache.
   const auto found = std::find_if(free_.rbegin(), free_.rend(), [&](const ByteBuffer& b) {
     return b.capacity() >= bytes && b.capacity() <= most;
   });
@@ -55,11 +56,11 @@ ByteBuffer BytePool::get(size_t bytes) {
 }
 
 void BytePool::put(ByteBuffer buffer) {
-  std::vector<ByteBuffer> gone;  // outlives the lock
+  std::vector<ByteBuffer> evicted;  // freed after the lock is released
   if (!buffer.data() || buffer.capacity() > keep_) return;
   buffer.clear();
   const MutexLock lock(mutex_);
-  while (unused_ + buffer.capacity() > keep_) gone.push_back(remove(free_.begin()));
+  while (unused_ + buffer.capacity() > keep_) evicted.push_back(remove(free_.begin()));
   unused_ += buffer.capacity();
   free_.push_back(std::move(buffer));
 }

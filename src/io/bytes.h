@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who owns the bytes of a file between reading and decoding: growable buffers that go round through
-// a pool.
+// The owners of a file's bytes between reading and decoding: growable buffers that are reused
+// through a pool.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -14,10 +14,10 @@
 
 namespace stoker::io {
 
-// Zero bytes behind the data, so that decoders may read ahead without looking where they are.
+// The number of zero bytes behind the data, so that decoders may read a little beyond its end.
 inline constexpr size_t kReadPadding = 64;
 
-// Uninitialised bytes that grow; aligned to 64. Movable; one thread at a time.
+// Uninitialised bytes that can grow, aligned to 64. Movable; one thread at a time.
 class ByteBuffer {
  public:
   ByteBuffer() = default;
@@ -37,12 +37,12 @@ class ByteBuffer {
   size_t size() const { return size_; }
   size_t capacity() const { return capacity_; }
   std::span<const std::byte> span() const { return {data(), size_}; }
-  // Forgets the bytes, keeps the room.
+  // Drops the bytes and keeps the room.
   void clear() { size_ = 0; }
-  // Room for `bytes`; keeps the first size() ones. Throws std::bad_alloc.
+  // Makes room for `bytes` and keeps the first size() ones. Throws std::bad_alloc.
   void reserve(size_t bytes);
-  // Sets the size and writes the zeros behind it. Requires: bytes <= capacity(), and a reserve()
-  // before.
+  // Sets the size and writes the zeros behind it. Requires: reserve() was called, and bytes <=
+  // capacity().
   void resize(size_t bytes);
 
  private:
@@ -53,18 +53,18 @@ class ByteBuffer {
   size_t size_ = 0, capacity_ = 0;
 };
 
-// Buffers to be used again. Thread-safe.
+// A pool of buffers for reuse. Thread-safe.
 class BytePool {
  public:
-  // Keeps at most `keep` bytes of unused buffers: the oldest go first, so that sizes follow what is
-  // read.
+  // Keeps at most `keep` bytes of unused buffers. The oldest ones are freed first, so that the
+  // sizes follow what is read.
   explicit BytePool(size_t keep) : keep_(keep) {}
-  // An empty buffer: one with room for `bytes` where there is one that is not much larger. A much
-  // larger one would stay so for good, and what is read ahead is bounded by the bytes in buffers,
-  // not by their room.
+  // An empty buffer. It has room for `bytes` already where the pool holds one that is not much
+  // larger than that. A much larger one would stay with small files for good, and read-ahead is
+  // bounded by the bytes in buffers and not by their room.
   ByteBuffer get(size_t bytes);
   void put(ByteBuffer buffer);
-  size_t unused() const;  // bytes of unused buffers
+  size_t unused() const;  // room of all unused buffers, in bytes
 
  private:
   ByteBuffer remove(std::vector<ByteBuffer>::iterator at) STOKER_REQUIRES(mutex_);
@@ -75,8 +75,8 @@ class BytePool {
   size_t unused_ STOKER_GUARDED_BY(mutex_) = 0;
 };
 
-// What was read of one file: gives its buffer back to the pool when it goes. Movable; one thread at
-// a time; may outlive whoever made it.
+// The bytes read of one file. They give their buffer back to the pool when they are destroyed.
+// Movable; one thread at a time. They may outlive whoever read them.
 class Bytes {
  public:
   Bytes() = default;

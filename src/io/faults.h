@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The seam where tests make reading slow, short, wrong or impossible. Without an injector it costs
-// one relaxed load a call.
+// The seam through which tests make reading slow, short, wrong or impossible. Without an injector a
+// call costs one relaxed load.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -11,17 +11,17 @@
 
 namespace stoker::io {
 
-// Sees every open, listing and read of io/file.h, from the thread that does it: thread-safe in
-// itself. A hook may block, which is how a test makes a store slow without a clock.
+// Sees every open, listing and read of io/file.h, on the thread that does it, so it has to be
+// thread-safe. A hook may block: so a test makes a store slow without a clock.
 class FaultInjector {
  public:
   virtual ~FaultInjector() = default;
-  // Before a file or folder is opened. Not 0: the errno to fail with.
+  // Called before a file or folder is opened. Returns 0, or the errno to fail with.
   virtual int on_open(const std::string&) { return 0; }
-  // Before bytes are read. Not 0: the errno to fail with (EINTR is tried again). A smaller `count`
-  // is a short read, 0 the end.
+  // Called before bytes are read. Returns 0, or the errno to fail with (EINTR is tried again). A
+  // smaller `count` makes a short read, and 0 makes an end of file.
   virtual int on_read(const std::string&, int64_t /*offset*/, size_t& /*count*/) { return 0; }
-  // The bytes that came, to be changed at will.
+  // Called with the bytes that were read, which it may change.
   virtual void on_bytes(const std::string&, int64_t /*offset*/, std::byte*, size_t /*count*/) {}
 };
 
@@ -30,12 +30,12 @@ inline std::atomic<FaultInjector*> fault_injector{nullptr};
 }
 inline FaultInjector* faults() {
   FaultInjector* f = detail::fault_injector.load(std::memory_order_relaxed);
-  // Null is all that the steady path sees; what the injector points to needs the order.
+  // The usual path sees only null. To use the injector, its memory must be seen as well.
   return f ? detail::fault_injector.load(std::memory_order_acquire) : nullptr;
 }
 
-// Installs an injector for the whole process while it lives; for tests only. Requires: no read is
-// under way when it goes.
+// Installs an injector for the whole process while this object lives. For tests only. Requires: no
+// read is under way when it is destroyed.
 class WithFaults {
  public:
   explicit WithFaults(FaultInjector& injector)

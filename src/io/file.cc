@@ -27,7 +27,7 @@ namespace {
 }
 std::string reason(int error) { return std::error_code(error, std::generic_category()).message(); }
 
-// Calls f until it is not interrupted; gives 0, or the errno it failed with.
+// Calls f until it is not interrupted. Returns 0, or the errno that it failed with.
 template <class F>
 int retried(F f) {
   int error;
@@ -46,8 +46,8 @@ int open_fd(const std::string& path) {
         errno = injected;
         return false;
       }
-    // Without O_NONBLOCK a pipe among the files would stop the reader for good; regular files
-    // ignore it.
+    // Without O_NONBLOCK a pipe among the files would block the reader for good. Regular files
+    // ignore the flag.
     fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     return fd >= 0;
   });
@@ -55,7 +55,7 @@ int open_fd(const std::string& path) {
   return fd;
 }
 
-// Memory that is not there is not the sample's fault, but the message should name it.
+// A lack of memory is not the sample's fault, but the message should name the sample.
 void reserve(ByteBuffer& buffer, size_t bytes, const std::string& path) {
   try {
     buffer.reserve(bytes);
@@ -81,7 +81,7 @@ File::File(std::string path) : path_(std::move(path)), fd_(open_fd(path_)) {
 
 File::~File() { ::close(fd_); }
 
-// Like pread: 0 at the end. Throws on failure.
+// Like pread: returns 0 at the end. Throws on failure.
 size_t File::read_some(std::byte* into, int64_t offset, size_t count) const {
   count = std::min<size_t>(count, 1 << 30);
   ssize_t got = 0;
@@ -107,7 +107,7 @@ void File::read(ByteBuffer& into, int64_t offset, int64_t length) const {
 }
 
 void File::read_exactly(ByteBuffer& into, int64_t offset, size_t length) const {
-  // A length that lies must not cost its memory: what lies behind the end is not made room for.
+  // A false length must not cost its memory: it is refused before memory is reserved.
   const int64_t there = std::max<int64_t>(size_ - offset, 0);
   const auto refuse = [&](size_t got) {
     fail("read", path_,
@@ -116,7 +116,7 @@ void File::read_exactly(ByteBuffer& into, int64_t offset, size_t length) const {
          offset + static_cast<int64_t>(got));
   };
   if (length > static_cast<size_t>(there)) {
-    struct stat info;  // it may have grown since it was opened
+    struct stat info;  // the file may have grown since it was opened
     if (::fstat(fd_, &info) != 0) fail("read", path_, reason(errno));
     const int64_t now = std::max<int64_t>(info.st_size - offset, 0);
     if (length > static_cast<size_t>(now)) refuse(static_cast<size_t>(now));
@@ -133,8 +133,8 @@ void File::read_exactly(ByteBuffer& into, int64_t offset, size_t length) const {
 
 void File::read_to_end(ByteBuffer& into, int64_t offset) const {
   const auto expected = static_cast<size_t>(std::max<int64_t>(size_ - offset, 0));
-  // One byte more than there should be: a read that does not fill it has seen the end, without
-  // another call.
+  // Asks for one byte more than expected. A read that does not fill the room has then seen the end
+  // without another call.
   reserve(into, expected + 1, path_);
   size_t got = 0;
   for (;;) {

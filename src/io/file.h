@@ -22,11 +22,12 @@ class File {
   File& operator=(const File&) = delete;
 
   const std::string& path() const { return path_; }
-  int64_t size() const { return size_; }  // when it was opened
+  int64_t size() const { return size_; }  // when the file was opened
 
-  // Fills `into` with `length` bytes from `offset` on; fewer are an error that says how many there
-  // are. A length of -1 is all up to the end: also what was appended since it was opened, while a
-  // file that became shorter is an error. Throws BudgetError if there is no memory.
+  // Fills `into` with `length` bytes from `offset` on. Throws when there are fewer, and says how
+  // many there are. A length of -1 means all bytes up to the end, with those appended since the
+  // file was opened; a file that became shorter is an error. Throws BudgetError if there is no
+  // memory.
   void read(ByteBuffer& into, int64_t offset = 0, int64_t length = -1) const;
 
  private:
@@ -39,8 +40,8 @@ class File {
   int64_t size_;
 };
 
-// Where the bytes of something are: a whole file or a part of one. `file`, where given, is open
-// already and `path` is unused.
+// Where bytes are stored: a whole file or a part of one. Where `file` is given, it is open already
+// and `path` is unused.
 struct Extent {
   std::string path;
   int64_t offset = 0, length = -1;
@@ -49,12 +50,12 @@ struct Extent {
 
 struct FolderEntry {
   std::string name;
-  bool is_folder;  // also through a symbolic link; a link to nothing is not one
+  bool is_folder;  // true for a symbolic link to a folder, false for one to nothing
 };
-// Calls `found` for everything in a folder but . and .., in no particular order.
+// Calls `found` for every entry of a folder but . and .., in no particular order.
 void list_folder(const std::string& path, const std::function<void(FolderEntry)>& found);
 
-// "a/b" of "a" and "b"; `name` itself when it starts at the root or there is no folder.
+// "a/b" for "a" and "b". Only `name`, where it is absolute or there is no folder.
 std::string join_path(const std::string& folder, const std::string& name);
 
 }  // namespace stoker::io

@@ -18,7 +18,7 @@ namespace {
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
 
-// A piece of a foreign line as it may stand in a message: short, without control characters.
+// A piece of a foreign line in a form for messages: short, without control characters.
 std::string shown_piece(std::string_view s) {
   constexpr size_t kMost = 80;
   std::string piece(s.substr(0, kMost));
@@ -45,7 +45,7 @@ std::vector<Glob> globs(const std::vector<std::string>& patterns, bool case_sens
   return all;
 }
 
-// A folder's entries; that it cannot be read ends the build of the graph.
+// Lists a folder. A folder that cannot be read fails the build of the graph.
 void list(const std::string& path, const std::function<void(FolderEntry)>& found) {
   try {
     list_folder(path, found);
@@ -56,7 +56,7 @@ void list(const std::string& path, const std::function<void(FolderEntry)>& found
 
 }  // namespace
 
-// Fills a list; only this knows how folders are found again.
+// Fills a list. It remembers folders to find them again.
 class FileList::Builder {
  public:
   explicit Builder(FileList& list) : l_(list) {}
@@ -76,9 +76,9 @@ class FileList::Builder {
   uint32_t folder(std::string_view prefix);
 
   FileList& l_;
-  int64_t line_ = 0;  // of the text, that was parsed last
+  int64_t line_ = 0;  // number of the text's last line that was parsed
   std::unordered_map<std::string, uint32_t> known_;
-  std::string last_;  // lists are mostly sorted: the folder is mostly the one before
+  std::string last_;  // the last folder: lists are mostly sorted, so it mostly comes again
   uint32_t last_number_ = 0;
 };
 
@@ -86,7 +86,7 @@ uint32_t FileList::Builder::folder(std::string_view prefix) {
   if (!l_.folders_.empty() && prefix == last_) return last_number_;
   last_ = prefix;
   const auto [at, fresh] = known_.emplace(last_, static_cast<uint32_t>(l_.folders_.size()));
-  // With a name behind it, so that a root without a slash gets one.
+  // A name is joined to the folder and taken off, so that a root without a slash gets one.
   if (fresh) {
     std::string joined = join_path(l_.root_, last_ + "x");
     joined.pop_back();
@@ -105,7 +105,7 @@ void FileList::Builder::add(std::string_view name, int32_t label) {
   l_.labels_.push_back(label);
 }
 
-// Room for so many times of what there is, so that a long list does not grow step by step.
+// Reserves room for `times` the present size, so that a long list does not grow step by step.
 void FileList::Builder::reserve(double times) {
   const auto room = [&](auto& c) {
     c.reserve(static_cast<size_t>(times * static_cast<double>(c.size())));
@@ -170,7 +170,7 @@ void FileList::Builder::load(const FileListSpec& spec) {
       if (at == 0 && used)
         reserve(1.02 * static_cast<double>(file.size()) / static_cast<double>(used));
       at += used;
-      if (used == 0) piece *= 2;  // a line longer than this
+      if (used == 0) piece *= 2;  // the line is longer than the piece
     }
   } catch (const SampleError& e) {
     throw GraphError(std::string("file list: ") + e.what());
@@ -197,8 +197,8 @@ void FileList::Builder::parse(std::string_view text, const std::string& shown) {
   require_files(shown);
 }
 
-// Parses the whole lines of a text, at its end also what stands behind the last of them. How many
-// bytes that were.
+// Parses the whole lines of a text and, at its end, also what follows the last line break. Returns
+// the number of bytes parsed.
 size_t FileList::Builder::parse_lines(std::string_view text, bool is_end,
                                       const std::string& shown) {
   size_t at = 0;
@@ -207,7 +207,7 @@ size_t FileList::Builder::parse_lines(std::string_view text, bool is_end,
     if (end == std::string_view::npos && !is_end) break;
     std::string_view line = text.substr(at, end - at);
     if (line_++ == 0 && line.starts_with("\xef\xbb\xbf"))
-      line.remove_prefix(3);  // some editors' byte order mark
+      line.remove_prefix(3);  // the byte order mark that some editors write
     parse_line(line, shown);
     at = end == std::string_view::npos ? text.size() : end + 1;
   }
@@ -227,7 +227,7 @@ void FileList::Builder::parse_line(std::string_view whole, const std::string& sh
     throw GraphError("file list: " + shown + ":" + std::to_string(line_) + ": " + why + ", got " +
                      shown_piece(line));
   };
-  size_t begin = line.size();  // of the label
+  size_t begin = line.size();  // where the label begins
   while (begin > 0 && !is_blank(line[begin - 1])) --begin;
   if (begin == 0) refuse("expected a name and a label");
   const std::string_view token = line.substr(begin);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The files of a data set and their labels: from a folder of folders, a text file or an explicit
-// list. Immutable; thread-safe.
+// The files of a data set and their labels, taken from a folder of folders, a text file or an
+// explicit list. Immutable; thread-safe.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -11,17 +11,17 @@
 
 namespace stoker::io {
 
-// What is given decides: `files`, else `file_list`, else all that `file_root` holds.
+// `files` is used if it is given, else `file_list`, else everything in `file_root`.
 struct FileListSpec {
-  // The folder of folders; the other two take relative names from it.
+  // The folder of folders. Relative names of the other two start from it.
   std::string file_root;
-  // A text file, a line per file: name, blanks, label. Without a file_root, names are relative to
-  // its own folder.
+  // A text file with one file per line: name, blanks, label. Without a file_root, names start from
+  // the folder of the text file.
   std::string file_list;
   std::vector<std::string> files;
-  // Of `files`; empty: their positions.
+  // The labels of `files`. When empty, a file's place in `files` is its label.
   std::vector<int32_t> labels;
-  // Of a scan. Sub-folders: empty means all.
+  // What a scan takes. Empty dir_filters take all sub-folders.
   std::vector<std::string> file_filters = {"*.jpg",  "*.jpeg", "*.png",  "*.bmp", "*.tif",
                                            "*.tiff", "*.pnm",  "*.ppm",  "*.pgm", "*.pbm",
                                            "*.jp2",  "*.webp", "*.flac", "*.ogg", "*.wav"};
@@ -29,16 +29,16 @@ struct FileListSpec {
   bool case_sensitive_filter = false;
 };
 
-// Names are held once, in one run of characters, and folders once each: 16 bytes a file, and its
-// name without the folder.
+// Names are stored one behind the other, and every folder is stored once. So a file takes 16 bytes
+// and its name without the folder.
 class FileList {
  public:
-  // Throws GraphError: a folder or list that cannot be read, a line that is wrong (file:line), no
-  // files at all, arguments that contradict each other.
+  // Throws GraphError for a folder or list that cannot be read, a wrong line (named by file:line),
+  // an empty list, or arguments that contradict each other.
   explicit FileList(const FileListSpec& spec);
 
-  // The list in `text`; `shown` is its name in errors, names are relative to `root`. A line is a
-  // name, blanks and a whole number; names may hold blanks inside; empty lines count for nothing.
+  // Parses a list. `shown` is its name in errors, and names start from `root`. A line is a name,
+  // blanks and a whole number. Names may hold blanks inside. Empty lines do not count.
   static FileList parse(std::string_view text, const std::string& shown, const std::string& root);
 
   int64_t size() const { return static_cast<int64_t>(labels_.size()); }
@@ -47,8 +47,8 @@ class FileList {
   std::string path(int64_t i) const;
   const std::string& root() const { return root_; }
   size_t bytes() const;  // memory held
-  // A hash of all names and labels. Of a file's folders those below the root count, so that the set
-  // may move.
+  // A hash of all names and labels. Of a file's folder only the part below the root counts, so that
+  // the set may move.
   uint64_t fingerprint() const;
 
  private:
@@ -56,10 +56,10 @@ class FileList {
   FileList() = default;
 
   std::string root_;
-  std::vector<std::string> folders_;  // joined to the root, with the slash at their end
-  std::string names_;  // all of them, without the folders
-  std::vector<uint64_t> ends_;  // of each file's name in names_
-  std::vector<uint32_t> folder_;  // of each file, in folders_
+  std::vector<std::string> folders_;  // each with the root before it and a slash at its end
+  std::string names_;  // all names, without folders
+  std::vector<uint64_t> ends_;  // by file: end of its name in names_
+  std::vector<uint32_t> folder_;  // by file: its number in folders_
   std::vector<int32_t> labels_;
 };
 

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "path label" of each.
+// "path label" for each file.
 std::vector<std::string> lines(const FileList& list) {
   std::vector<std::string> all;
   for (int64_t i = 0; i < list.size(); ++i)
@@ -137,7 +137,7 @@ TEST_F(FileListFolder, SubFoldersAreTheLabels) {
     touch(n);
   fs::create_directory(root_ + "/empty");
   EXPECT_EQ(scan(spec()), (Lines{"Zebra/z.jpeg 0", "cat/a.png 1", "dog/10.JPG 2", "dog/2.jpg 2"}));
-  fs::create_directory(root_ + "/bear");  // an empty class is a class
+  fs::create_directory(root_ + "/bear");  // an empty folder is a class as well
   EXPECT_EQ(scan(spec()), (Lines{"Zebra/z.jpeg 0", "cat/a.png 2", "dog/10.JPG 3", "dog/2.jpg 3"}));
 }
 
@@ -260,7 +260,7 @@ TEST(FileList, RealDataSets) {
   for (int64_t i = 0; i < coco.size(); ++i) EXPECT_TRUE(fs::exists(coco.path(i))) << coco.path(i);
 }
 
-// A long text is read in pieces; where they end must not matter, nor a line longer than a piece.
+// A long text is read in pieces. Neither their ends nor a line longer than a piece may matter.
 TEST_F(FileListFolder, ALongTextIsTheSameInPieces) {
   std::string text =
       "\xef\xbb\xbf"

@@ -118,14 +118,14 @@ TEST_F(FileTest, ErrorsNamePathAndReason) {
 TEST_F(FileTest, FilesWithoutPermissionAreNamed) {
   const std::string path = write("secret", "x");
   ASSERT_EQ(::chmod(path.c_str(), 0), 0);
-  struct Deny : FaultInjector {  // root may read everything, so the tests' user does not decide
+  struct Deny : FaultInjector {  // as root may read everything, permissions alone cannot deny
     int on_open(const std::string&) override { return EACCES; }
   } deny;
   const WithFaults with(deny);
   EXPECT_EQ(read_error(path), "cannot open '" + path + "': Permission denied");
 }
 
-// A record's length that lies is refused before any memory is taken for it.
+// A false length of a record is refused before memory is reserved for it.
 TEST_F(FileTest, LyingLengthsCostNoMemory) {
   const std::string path = write("f", "0123456789");
   ByteBuffer b;
@@ -266,17 +266,17 @@ TEST(BytePool, KeepsWhatItMay) {
   const std::byte* const where = third.data();
   pool.put(std::move(large));
   pool.put(std::move(small));
-  pool.put(std::move(third));  // too much: the oldest goes
+  pool.put(std::move(third));  // too much, so the oldest one is freed
   EXPECT_EQ(pool.unused(), rest);
-  pool.put(std::move(huge));  // alone too much
+  pool.put(std::move(huge));  // too much by itself
   EXPECT_EQ(pool.unused(), rest);
-  ByteBuffer again = pool.get(45000);  // the one that is large enough
+  ByteBuffer again = pool.get(45000);  // the buffer that is large enough
   EXPECT_EQ(again.data(), where);
   EXPECT_EQ(again.size(), 0u);
   EXPECT_EQ(pool.get(45000).capacity(), 0u);
 }
 
-// Small files must not end up in the buffers of large ones: over the epochs all would be large.
+// Small files must not come into the buffers of large ones, or all buffers would become large.
 TEST(BytePool, RoomFollowsWhatIsRead) {
   BytePool pool(1 << 20);
   ByteBuffer large;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Name patterns, without a locale: * any run, ? any byte, [a-z] one of, [!a-z] one of the others,
-// the rest itself. Immutable; thread-safe.
+// Name patterns, independent of the locale. * matches any run of bytes, ? any byte, [a-z] one of a
+// set, [!a-z] one that is not in the set, and all else matches itself. Immutable; thread-safe.
 #pragma once
 #include <string>
 #include <string_view>
@@ -12,7 +12,7 @@ namespace stoker::io {
 
 class Glob {
  public:
-  // Case is that of ASCII letters. A [ without its ] means itself.
+  // Only ASCII letters have a case. A [ without its ] matches itself.
   Glob(std::string pattern, bool case_sensitive);
   bool matches(std::string_view name) const;
   const std::string& pattern() const { return pattern_; }
@@ -24,7 +24,7 @@ class Glob {
 
   std::string pattern_;
   bool case_sensitive_;
-  bool only_suffix_;  // *.jpg and the like, the usual ones
+  bool only_suffix_;  // the pattern is like *.jpg, as most are
 };
 
 bool any_matches(const std::vector<Glob>& globs, std::string_view name);

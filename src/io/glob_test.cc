@@ -52,7 +52,7 @@ TEST(Glob, Case) {
   EXPECT_FALSE(match("*.jpg", "A.JPG", true));
   EXPECT_TRUE(match("[a-c]?X", "BqX", false));
   EXPECT_TRUE(match("ABC", "abc", false));
-  EXPECT_FALSE(match("[", "{", false));  // not letters
+  EXPECT_FALSE(match("[", "{", false));  // no letters, so they have no case
 }
 
 TEST(Glob, ManyStarsAreFast) {

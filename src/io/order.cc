@@ -49,7 +49,7 @@ bool Order::contiguous() const {
   return spec_.num_shards > 1 && (!spec_.shuffle || spec_.stick_to_shard);
 }
 
-// By how much a step moves the cursor.
+// By how much one step moves the cursor.
 int64_t Order::stride() const {
   return contiguous() ? spec_.batch_size : spec_.batch_size * spec_.num_shards;
 }
@@ -59,7 +59,7 @@ Order::Segment Order::segment(int64_t shard) const {
   return {begin, (shard + 1) * spec_.size / spec_.num_shards - begin};
 }
 
-// What this shard goes through in an epoch.
+// The samples that this shard reads in an epoch.
 Order::Segment Order::segment_of(int64_t epoch) const {
   if (!contiguous()) return {0, spec_.size};
   return segment(rotates() ? (spec_.shard_id + epoch) % spec_.num_shards : spec_.shard_id);
@@ -73,18 +73,19 @@ Order::Spot Order::spot(int64_t cursor) const {
   return {cursor / length, cursor % length, length};
 }
 
-// Segments of different sizes, read on and on from the shard's own.
+// Where a cursor is when segments may differ in size: the shard reads on through all segments,
+// beginning with its own.
 Order::Spot Order::cyclic_spot(int64_t cursor) const {
   const int64_t laps = (segment(spec_.shard_id).begin + cursor) / spec_.size;
   const int64_t place = (segment(spec_.shard_id).begin + cursor) % spec_.size;
-  // The shard that owns a place: the largest s with floor(s N / S) <= place.
+  // The segment that holds `place` is the one with the largest s for which floor(s N / S) <= place.
   const int64_t owner = ((place + 1) * spec_.num_shards - 1) / spec_.size;
   const Segment s = segment(owner);
   return {laps * spec_.num_shards + owner - spec_.shard_id, place - s.begin, s.size};
 }
 
-// Where the step at `cursor` really starts: with kDrop never in what is too short for it, where a
-// state that was saved under another batch size may stand.
+// Where the step at `cursor` really starts. With kDrop it moves on from a rest of an epoch that is
+// too short for a step. A cursor can be there if its state was saved under another batch size.
 int64_t Order::start(int64_t cursor) const {
   const Spot s = spot(cursor);
   return spec_.end == End::kDrop && s.left() < stride() ? cursor + s.left() : cursor;

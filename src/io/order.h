@@ -1,36 +1,40 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which sample comes when: one infinite stream of epochs, each in order or a keyed permutation,
-// dealt to shards in batches. Computed from a single number, the cursor; nothing is stored.
+// Which sample comes when: an endless stream of epochs, each in order or in a keyed permutation,
+// which is dealt to shards in batches. It is computed from one number, the cursor, and never
+// stored.
 //
 // Note [Two ways to deal]
 // *Dealing* (shuffled, or one shard): a step takes batch_size * num_shards consecutive positions of
-// the stream, shard s the s-th batch of them. The cursor counts positions of the stream, so
-// whatever was used is a prefix of it, and another batch size or shard count may go on from there.
-// *Contiguous shards* (several shards not shuffled, or stick_to_shard): shard s owns [s N / S, (s +
-// 1) N / S) of the samples. The cursor counts what every shard has consumed: another batch size may
-// go on from there, another shard count may not.
+// the stream, and shard s gets the s-th batch of them. The cursor counts positions of the stream,
+// so what was used is always a prefix of it, and another batch size or shard count may go on from
+// there.
 //
-// Epochs of contiguous shards: a shard's n-th segment is its epoch n. It is the segment of shard s
-// + n (of s with stick_to_shard), so in every epoch each segment belongs to one shard and (epoch,
-// position) is unique over all shards. With kPad and kDrop epochs are equally long on all shards:
-// the longest segment padded, or the shortest one cut, to whole batches. With kContinue a shard's
-// epoch is as long as its segment, which may differ by one between shards.
+// *Contiguous shards* (several shards that are not shuffled, or stick_to_shard): shard s owns the
+// samples [s N / S, (s + 1) N / S). The cursor counts what each shard has consumed. Another batch
+// size may go on from there, but another shard count may not.
+//
+// Epochs of contiguous shards: epoch n of shard s is the segment of shard s + n, or with
+// stick_to_shard the segment of shard s. So in every epoch each segment belongs to one shard, and
+// (epoch, position) is unique over all shards. With kPad and kDrop, epochs are equally long on all
+// shards: the longest segment padded to whole batches, or the shortest one cut to whole batches.
+// With kContinue, an epoch is as long as its segment, which may differ by one between shards.
 #pragma once
 #include <cstdint>
 
 namespace stoker::io {
 
-// The order's key where the user gives none: the same on every rank, whatever the pipeline's seed.
+// The order's key where the user gives none. It is the same on every rank, whatever the pipeline's
+// seed.
 inline constexpr uint64_t kDefaultOrderKey = 0x53746f6b6572;
 
 struct OrderSpec {
-  // How the end of an epoch meets the batches: the next epoch's first samples fill up; the last
-  // sample is repeated up to a whole step; what does not fill a whole step is left out.
+  // What happens to the last step of an epoch. kContinue fills it with the next epoch's first
+  // samples, kPad repeats the last sample, and kDrop leaves out samples that do not fill a step.
   enum class EpochEnd : uint8_t { kContinue, kPad, kDrop };
 
-  int64_t size = 0;  // samples in the set
+  int64_t size = 0;  // number of samples in the store
   uint64_t key = kDefaultOrderKey;
   bool shuffle = false, stick_to_shard = false;
   EpochEnd end = EpochEnd::kContinue;
@@ -40,8 +44,8 @@ struct OrderSpec {
   bool operator==(const OrderSpec&) const = default;
 };
 
-// One sample's turn. Chance is keyed by (epoch, position), which is unique over all shards; a
-// repeat (padding) carries the position of the sample that it repeats.
+// What the order says of one sample. Chance is keyed by (epoch, position), which is unique over all
+// shards. A repeat (padding) has the position of the sample that it repeats.
 struct SampleRef {
   int64_t epoch, position, index;
   bool repeat;
@@ -49,34 +53,36 @@ struct SampleRef {
   bool operator==(const SampleRef&) const = default;
 };
 
-// Immutable; thread-safe. A cursor is 0 at the start, or anything that next() gave to an Order of
-// the same kind. A *step* is one batch on each shard.
+// A cursor is 0 at the start, or any value that next() of an Order of the same kind returned. A
+// *step* is one batch on each shard. Immutable; thread-safe.
 class Order {
  public:
   static constexpr int64_t kMaxSize = int64_t{1} << 40;
 
-  // Throws GraphError where no step could ever be made: an empty set, a shard without samples, less
-  // than one batch to keep.
+  // Throws GraphError where no step can be made: for an empty store, for a shard without samples,
+  // or when kDrop would leave out everything.
   explicit Order(const OrderSpec& spec);
 
   // The i-th sample of this shard's batch in the step at `cursor`. Requires: 0 <= i <
   // batch_size.
   SampleRef at(int64_t cursor, int64_t i) const;
-  // The cursor of the step after.
+  // The cursor of the next step.
   int64_t next(int64_t cursor) const;
   // The epoch in which the step at `cursor` starts.
   int64_t epoch_of(int64_t cursor) const;
-  // Whether the step at `cursor` is the last one that starts in its epoch: it reaches or crosses
-  // its end.
+  // Whether the step at `cursor` is the last one to start in its epoch, so that it reaches or
+  // crosses the epoch's end.
   bool ends_epoch(int64_t cursor) const;
-  // Steps from the one at `cursor` to the one that ends its epoch, both counted: at least 1.
+  // The number of steps from the one at `cursor` to the one that ends its epoch, with both: at
+  // least 1.
   int64_t steps_left(int64_t cursor) const;
-  // Contiguous shards: a state must not go to another number of shards.
+  // Whether shards are contiguous, so that a state may not move to another number of shards.
   bool contiguous() const;
   const OrderSpec& spec() const { return spec_; }
 
  private:
-  // Where a cursor stands: positions before and after it in its epoch.
+  // Where a cursor is: its epoch, the number of positions before it in this epoch, and the epoch's
+  // length.
   struct Spot {
     int64_t epoch, offset, length;
     int64_t left() const { return length - offset; }

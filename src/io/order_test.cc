@@ -39,7 +39,7 @@ std::vector<SampleRef> step(const Order& o, int64_t cursor) {
   for (int64_t i = 0; i < o.spec().batch_size; ++i) places.push_back(o.at(cursor, i));
   return places;
 }
-// The samples (counted from 1) of one shard's first steps.
+// The samples of one shard's first steps, counted from 1.
 std::vector<Indices> batches(const OrderSpec& s, int shard, int steps) {
   const Order o = shard_of(s, shard);
   std::vector<Indices> all;
@@ -50,8 +50,8 @@ std::vector<Indices> batches(const OrderSpec& s, int shard, int steps) {
   }
   return all;
 }
-// Every step of every shard while the epoch of shard 0 is below `epochs`: what the whole job reads,
-// in order.
+// Everything that a whole job reads, in order: all steps of all shards while shard 0 is in an epoch
+// below `epochs`.
 std::vector<SampleRef> job(const OrderSpec& s, int64_t& cursor, int64_t epochs) {
   std::vector<SampleRef> all;
   const Order first = shard_of(s, 0);
@@ -74,7 +74,7 @@ void for_small_cases(F f) {
       }
 }
 
-// Collects what was read; no (epoch, position) twice, one index per position.
+// Collects what was read. No (epoch, position) may come twice, and each has one index.
 struct Ledger {
   std::map<std::pair<int64_t, int64_t>, int64_t> index_at;
   std::map<int64_t, std::multiset<int64_t>> read;  // epoch -> indices
@@ -143,8 +143,8 @@ TEST(Order, DealingDropReadsWholeStepsOnly) {
   });
 }
 
-// A job stops at any step and goes on with another batch size and shard count: still every sample
-// once an epoch.
+// A job that stops at any step and goes on with another batch size and shard count still reads
+// every sample once an epoch.
 TEST(Order, DealingIsElastic) {
   for (int64_t n : {1, 2, 7, 12})
     for (End end : {End::kContinue, End::kPad, End::kDrop})
@@ -175,8 +175,8 @@ TEST(Order, DealingGivesTheSameStreamAtEveryCursor) {
   }
 }
 
-// A state saved with small batches may stand where a larger step does not fit any more: the next
-// epoch begins.
+// A state that was saved with small batches may be where a larger step does not fit any more. Then
+// the next epoch begins.
 TEST(Order, DropSkipsARestTooShortForAStep) {
   const Order o(spec(10, 4, 1, End::kDrop));
   EXPECT_EQ(o.steps_left(0), 2);
@@ -215,7 +215,7 @@ TEST(Order, EpochEndsAreSeen) {
         });
 }
 
-// The table of the established library: samples 1..7, batches of 2, one shard.
+// The established library's results for samples 1 to 7 in batches of 2 on one shard.
 TEST(Order, SevenSamplesInTwos) {
   EXPECT_EQ(batches(spec(7, 2, 1, End::kContinue, false), 0, 5),
             (std::vector<Indices>{{1, 2}, {3, 4}, {5, 6}, {7, 1}, {2, 3}}));
@@ -226,7 +226,7 @@ TEST(Order, SevenSamplesInTwos) {
   const Order partial(spec(7, 2, 1, End::kContinue, false)),
       padded(spec(7, 2, 1, End::kPad, false));
   EXPECT_EQ(partial.at(6, 0).epoch, 0);
-  EXPECT_EQ(partial.at(6, 1).epoch, 1);  // a partial batch is the places of the step's own epoch
+  EXPECT_EQ(partial.at(6, 1).epoch, 1);  // a partial batch has only the step's own epoch
   EXPECT_FALSE(padded.at(6, 0).repeat);
   EXPECT_TRUE(padded.at(6, 1).repeat);
 }
@@ -272,7 +272,7 @@ TEST(Order, ContiguousShardsReadEverySampleOnceAnEpoch) {
   for (End end : {End::kContinue, End::kPad})
     for (bool shuffle : {false, true})
       for (bool stick : {false, true}) {
-        if (shuffle && !stick) continue;  // that is dealing
+        if (shuffle && !stick) continue;  // this case is dealing
         for_small_cases([&](int64_t n, int shards, int64_t batch) {
           const OrderSpec s = spec(n, batch, shards, end, shuffle, stick);
           if (n < shards) {
@@ -322,7 +322,7 @@ TEST(Order, ContiguousShardsStayInStep) {
       });
 }
 
-// Another batch size goes on where the old one stopped.
+// A job with another batch size goes on where the old one stopped.
 TEST(Order, ContiguousShardsAreElasticInBatchSize) {
   for (End end : {End::kContinue, End::kPad})
     for (bool stick : {false, true})
@@ -369,7 +369,7 @@ TEST(Order, StickingShardsShuffleDifferentlyInEveryEpochAndShard) {
   EXPECT_NE(offsets(0, 0), offsets(0, 1));
 }
 
-// Saved states mean these samples.
+// Saved states rely on this order.
 TEST(Order, GoldenOrder) {
   EXPECT_EQ(batches(spec(10, 5, 1), 0, 3),
             (std::vector<Indices>{{3, 8, 2, 5, 7}, {1, 4, 9, 10, 6}, {8, 10, 6, 9, 5}}));

@@ -49,7 +49,7 @@ TEST(Permute, HugeSetsStayInRangeWithoutCollisions) {
   }
 }
 
-// Saved states rely on these.
+// Saved states rely on these values.
 TEST(Permute, GoldenValues) {
   EXPECT_EQ(order_of(10, 1), (std::vector<int64_t>{6, 8, 4, 5, 2, 0, 9, 7, 3, 1}));
   EXPECT_EQ(permute(0, 1281167, 0), 454254);
@@ -71,7 +71,7 @@ void expect_all_orders_alike(int64_t size, double chi_limit) {
 }
 
 TEST(Permute, AllOrdersOfAFewThingsAreAlike) {
-  expect_all_orders_alike(2, 10.8);  // limits: one in a thousand
+  expect_all_orders_alike(2, 10.8);  // limits that chance exceeds once in a thousand
   expect_all_orders_alike(3, 20.5);
   expect_all_orders_alike(4, 49.7);  // 24 000 epochs
   expect_all_orders_alike(5, 173.6);
@@ -126,7 +126,7 @@ TEST(Permute, FixedPointsAndAdjacentPairsAreAsRareAsChance) {
     for (size_t i = 0; i < o.size(); ++i) fixed += o[i] == static_cast<int64_t>(i);
     for (size_t i = 0; i + 1 < o.size(); ++i) adjacent += o[i + 1] == o[i] + 1;
   }
-  EXPECT_NEAR(fixed, 500, 100);  // each one an epoch on average, four and a half deviations
+  EXPECT_NEAR(fixed, 500, 100);  // one per epoch on average, within four and a half deviations
   EXPECT_NEAR(adjacent, 500, 100);
 }
 
