@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A saved list of 1.28 million files: the time to load it against a plain loop over its lines, and
-// the memory it takes.
+// A saved list of 1.28 million files. Compares the time to load it with a plain loop over its
+// lines, and shows how much memory it takes.
 #include <unistd.h>
 
 #include <algorithm>

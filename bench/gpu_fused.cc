@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fused pass on a device, against copying as many bytes there: a batch of uint8 pictures
-// becomes 224x224 float16 CHW (resize with antialias, flip, normalise). Prints one line of JSON. On
-// a simulated device it only shows that everything runs; its times mean nothing and are not
-// printed.
+// Times the fused pass on a device against a copy of as many bytes there. A batch of uint8 pictures
+// becomes 224x224 float16 CHW (resize with antialias, flip, normalise). Prints one line of JSON. A
+// simulated device only shows that everything runs: its times mean nothing and are not printed.
 //
 //   bench_gpu_fused [batch] [rounds]
 #include <algorithm>
@@ -32,7 +31,7 @@ ResampleAxis axis(int a, int64_t extent) {
   return {a, kSize, 0, static_cast<double>(extent), filter, scale};
 }
 
-// Of a picture of that height and width.
+// The blocks for a picture of this height and width.
 std::vector<Block> blocks(int64_t height, int64_t width, bool mirrored) {
   Resample resize{2, {axis(0, height), axis(1, width)}};
   Gather flip = Gather::identity({kSize, kSize, 3});
@@ -46,7 +45,7 @@ std::vector<Block> blocks(int64_t height, int64_t width, bool mirrored) {
           {chw, DType::kFloat16}};
 }
 
-// Seconds of the fastest of `rounds` calls of `work` with everything that it enqueues.
+// The fewest seconds, in `rounds` calls of `work`, until everything that it enqueued is done.
 template <class F>
 double fastest(Stream& stream, int rounds, F work) {
   using Clock = std::chrono::steady_clock;

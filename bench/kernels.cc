@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Times the kernels alone, in microseconds a picture: whole passes and the parts of a resize, for
-// each SIMD target of this CPU. Cases take turns, the smallest of many rounds counts. Figures
-// belong to the machine: compare them within one run only.
+// Times the kernels alone, in microseconds per picture, for each SIMD target of this CPU: whole
+// passes and the parts of a resize. The cases take turns for many rounds, and the fastest run of
+// each counts. Only figures of one run on one machine can be compared.
 //
 //   bench_kernels [part of a name] [rounds] [target]
 #include <algorithm>
@@ -31,7 +31,7 @@ struct Case {
   std::function<void()> run;
 };
 
-// An array at an aligned address, as the pools hand them out.
+// An array at an aligned address, as pools give them.
 struct Array {
   Arena arena;
   TensorType type;
@@ -46,7 +46,7 @@ struct Array {
   View view() { return View::dense(data, type.dtype, type.shape, type.layout); }
 };
 
-// The filter at this scale, as resize with antialias takes it.
+// The filter that resize with antialias uses at this scale.
 ResampleAxis axis(int a, int64_t out, double lo, double hi, Filter f) {
   const double scale = std::max(1.0, (hi - lo) / static_cast<double>(out));
   const double unit = f == Filter::kLanczos3 ? 3 : f == Filter::kCubic ? 2 : 1;
@@ -58,7 +58,7 @@ struct Shape2 {
   double height, width;
 };
 
-// What a training input is made of, behind the decoder.
+// The sizes and types of a training input from the decoder on.
 struct Chain {
   Shape2 window = {283, 285};
   int channels = 3;
@@ -193,7 +193,7 @@ int main(int argc, char** argv) {
       const testing::Forced forced(targets[t]);
       for (size_t i = 0; i < cases.size(); ++i) {
         double& least = best[i * targets.size() + t];
-        cases[i].run();  // what it touches is in the cache, as behind a decoder
+        cases[i].run();  // brings the data into the cache, where a decoder leaves it
         least = std::min(least, microseconds(cases[i].run));
       }
     }

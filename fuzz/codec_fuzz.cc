@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Any bytes as an encoded image: a picture or a SampleError, and a window of it is that part of the
-// whole. The first 8 bytes choose the options and the window, the rest is the file.
+// Decodes any bytes as an encoded image. They must give a picture or a SampleError, and a window
+// must be that part of the whole. The first 8 bytes choose the options and the window; the rest is
+// the file.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -39,7 +40,7 @@ struct Choices {
   }
 };
 
-// An error must say something, and point into the file if anywhere.
+// An error must have a message. Its offset must lie in the file if there is one.
 void check(const SampleError& e, EncodedSpan file) {
   if (e.offset > static_cast<int64_t>(file.size()) || !*e.what()) std::abort();
 }
@@ -56,7 +57,7 @@ bool decode(const ImageCodec& codec, EncodedSpan file, const DecodeOptions& opti
   }
 }
 
-// A window may succeed where the whole fails, as it needs less; where both succeed they agree.
+// A window may succeed where the whole fails, as it needs less. Where both succeed they must agree.
 void compare(const ImageCodec& codec, EncodedSpan file, const Choices& choices) {
   const ImageInfo info = codec.peek(file, choices.options);
   const Shape full = decoded_type(info, choices.options.output_type).shape;
@@ -83,7 +84,7 @@ void compare(const ImageCodec& codec, EncodedSpan file, const Choices& choices) 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < stoker::kChoices) return 0;
   const stoker::Choices choices(data);
-  // A copy of its own, so that the address sanitizer sees any read behind it.
+  // A copy, so that the address sanitizer sees any read behind its end.
   const std::vector<uint8_t> file(data + stoker::kChoices, data + size);
   try {
     stoker::compare(stoker::codec_for(file), file, choices);

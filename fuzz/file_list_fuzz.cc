@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// File lists from anywhere: parsed or refused with a GraphError, and what was parsed parses again
-// to the same.
+// Parses file lists from anywhere. They must be parsed or refused with a GraphError, and what was
+// parsed must parse again to the same.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

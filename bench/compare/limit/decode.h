@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// libjpeg-turbo, asked for no more than a window. For one thread; trusts its input: what it cannot
-// decode ends the program.
+// libjpeg-turbo, asked for no more than a window. For one thread. It trusts its input: a file that
+// it cannot decode ends the program.
 #pragma once
 #include <cstddef>
 #include <cstdio>
-// After <cstdio>: it does not include what it needs.
+// Included after <cstdio>, because it lacks an include of its own.
 #include <jpeglib.h>
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace limit {
 
-// RGB pixels: rows of `stride` bytes, 64 readable bytes behind the last one.
+// RGB pixels in rows of `stride` bytes. 64 bytes behind the last row can be read.
 struct Region {
   const uint8_t* pixels;
   size_t stride;
@@ -35,12 +35,13 @@ class Decoder {
   Decoder& operator=(const Decoder&) = delete;
 
   Size size(std::span<const uint8_t> bytes);
-  // The window's pixels; good until the next call. Requires: it lies inside the picture.
+  // The window's pixels, which are valid until the next call. Requires: the window lies inside the
+  // picture.
   Region window(std::span<const uint8_t> bytes, const Window& w);
 
  private:
   void begin(std::span<const uint8_t> bytes);
-  // Leaves out columns; returns the first one that comes.
+  // Makes the decoder leave out columns. Returns the first column that it gives.
   int crop_columns(const Window& w);
 
   jpeg_decompress_struct jpeg_;

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The limit: bytes in memory -> the windows that Stoker drew -> batches of 64, with nothing around
-// it: no files, no queues, no threads. limit LIST (a text file, one picture a line); then one line
-// of stdin a command, one line of JSON an answer:
-//   round RUN_IN STEPS FIRST   makes steps FIRST .. FIRST + STEPS - 1 (RUN_IN is for those who work
-//   ahead)
-//   check FILE STEP            how far the float32 batch in FILE is from ours, in levels of 0 ..
-//   255
+// The limit: from bytes in memory by the windows that Stoker drew to batches of 64, with nothing
+// around it: no files, no queues, no threads. Usage: limit LIST, a text file with one picture per
+// line. Each line of stdin is a command, which is answered by one line of JSON:
+//   round RUN_IN STEPS FIRST   makes steps FIRST .. FIRST + STEPS - 1 (RUN_IN is for peers that
+//                              work ahead)
+//   check FILE STEP            tells how far the float32 batch in FILE is from its own, in levels
+//                              of 0 .. 255
 #include <chrono>
 #include <cinttypes>
 #include <cmath>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What Stoker drew: the windows and mirrors of the pipeline in peers/with_stoker.py. Pure;
-// thread-safe.
+// What Stoker drew: the windows and mirrors of the pipeline in peers/with_stoker.py. Pure
+// functions; thread-safe.
 #pragma once
 #include <cstdint>
 
@@ -13,7 +13,7 @@ struct Window {
   bool mirrored;
 };
 
-// Requires: a picture of height x width pixels, 0 <= position in the epoch.
+// Requires: the picture has height x width pixels, and `position` in the epoch is not negative.
 Window window_drawn(int64_t epoch, int64_t position, int height, int width);
 
 }  // namespace limit
