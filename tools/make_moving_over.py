@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the tables of docs/guide/moving-over.md from the registry, the old spellings and the
-established library's names: make_moving_over.py [PAGE].
+"""Writes the tables of docs/guide/moving-over.md: make_moving_over.py [PAGE].
 
-What stands between the page's marks is replaced; the rest is left alone.
+They come from the registry, the old spellings and the names of NVIDIA DALI. Only the text between
+the marks of the page is replaced.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def missing_arguments(name: str) -> list[str]:
-    """Arguments of the established operator that Stoker's refuses."""
+    """The arguments of the DALI operator that Stoker refuses."""
     op = operators()[name]
     known = {a["name"] for a in op["arguments"]} | set(op["ignored"])
     known |= {"seed", *_legacy.ARGUMENTS.get(name, {})}
@@ -42,7 +42,7 @@ def missing_arguments(name: str) -> list[str]:
 
 
 def exists(module: object, dotted: str) -> bool:
-    """Whether the module has that operator, under a name of today."""
+    """Whether the module has the operator under its current name."""
     for part in dotted.split("."):
         if not hasattr(module, part):
             return False
@@ -63,7 +63,9 @@ def there() -> str:
         else:
             row += ["", ""]
         rows.append(row)
-    return table(["function", "class", "arguments that are not there", "without effect"], rows)
+    return table(
+        ["function", "class", "arguments that Stoker lacks", "arguments without effect"], rows
+    )
 
 
 def old_names() -> str:
@@ -80,9 +82,9 @@ def old_names() -> str:
     ]
     for op, arguments in _legacy.ARGUMENTS.items():
         for old, today in arguments.items():
-            spelled = f"`{today.today}`" if today.today else "nothing: it has no effect"
+            spelled = f"`{today.today}`" if today.today else "none: it has no effect"
             rows.append([f"`{old}` of `{op}`", spelled])
-    return table(["old spelling", "today"], rows)
+    return table(["old spelling", "current spelling"], rows)
 
 
 def absent_operators() -> str:
@@ -110,7 +112,7 @@ PARTS: dict[str, Callable[[], str]] = {
 
 
 def filled(page: str) -> str:
-    """The page with its tables as they are now."""
+    """The page with up-to-date tables."""
     for mark, make in PARTS.items():
         pattern = re.compile(rf"(<!-- {mark} -->\n).*?(<!-- end -->)", re.S)
         part = make()
