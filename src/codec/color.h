@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Conversions of single 8-bit pixels, in integers, so equal on every machine. Pure functions;
-// thread-safe.
+// Conversions of single 8-bit pixels. They compute in integers, so results are the same on every
+// machine. Pure functions; thread-safe.
 #pragma once
 #include <algorithm>
 #include <cstdint>
 
 namespace stoker {
 
-// BT.601 luma, rounded: what libjpeg and Pillow give.
+// BT.601 luma, rounded as libjpeg and Pillow round it.
 constexpr uint8_t luma(int r, int g, int b) {
   return static_cast<uint8_t>((19595 * r + 38470 * g + 7471 * b + 32768) >> 16);
 }
@@ -19,8 +19,8 @@ struct Pixel3 {
   bool operator==(const Pixel3&) const = default;
 };
 
-// ITU-R BT.601 with head and foot room: Y 16..235, Cb and Cr 16..240. The exact real value, rounded
-// half up.
+// ITU-R BT.601 with head and foot room: Y is in 16..235, Cb and Cr are in 16..240. The exact value
+// is rounded half up.
 constexpr Pixel3 ycbcr_of_rgb(int r, int g, int b) {
   constexpr int kOne = 255000, kHalf = kOne / 2;
   auto rounded = [](int offset, int v) {
@@ -31,7 +31,7 @@ constexpr Pixel3 ycbcr_of_rgb(int r, int g, int b) {
           rounded(128, 112000 * r - 93786 * g - 18214 * b)};
 }
 
-// From ink as Adobe stores it (255 = no ink), with the rounding of Pillow's CMYK to RGB.
+// Converts ink as Adobe stores it (255 = no ink), with the rounding of Pillow's CMYK to RGB.
 constexpr Pixel3 rgb_of_inverted_cmyk(int c, int m, int y, int k) {
   auto part = [k](int inverted) {
     const int t = (255 - inverted) * k + 128;

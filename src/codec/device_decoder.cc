@@ -78,7 +78,7 @@ DecoderKind decoder_kind(Device& device) {
     return make_device_decoder(std::make_shared<DeviceBudget>(device, SIZE_MAX))->kind();
   };
   if (other_maker || device.kind() != "cuda") return kind();
-  // It takes a while to start, and stays what it is.
+  // Finding out takes a while, and the result never changes.
   static std::mutex mutex;
   static std::map<const Device*, DecoderKind> kinds;
   std::lock_guard lock(mutex);

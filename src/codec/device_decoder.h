@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Encoded images become pixels in a device's memory. Two halves: workers prepare pictures (the part
-// of the host), the one thread that talks to the device enqueues the rest for a whole batch.
+// Encoded images become pixels in a device's memory, in two parts. Workers prepare pictures on the
+// host. The one thread that talks to the device enqueues the rest for a whole batch.
 #pragma once
 #include <memory>
 #include <optional>
@@ -15,17 +15,17 @@
 
 namespace stoker {
 
-// What is wanted of one picture: the window of it, in displayed coordinates, as decode() of a codec
-// would fill it.
+// What is wanted of one picture: a window in displayed coordinates, with the pixels that decode()
+// of a codec would give.
 struct DecodeRequest {
   EncodedSpan bytes;
   DecodeOptions options;
   TensorType type;  // of the whole picture: decoded_type()
-  Window window;  // lies in it
+  Window window;  // lies inside the picture
 };
 
-// What a decoder's host part left for its device part. It may be destroyed at any time by any
-// thread, also while the device still works on what decode() enqueued: the decoder keeps what that
+// What a decoder's host part leaves for its device part. Any thread may destroy it at any time,
+// even while the device still works on what decode() enqueued: the decoder keeps what that work
 // needs.
 class PreparedPicture {
  public:
@@ -34,44 +34,45 @@ class PreparedPicture {
 
 struct DecodeJob {
   const PreparedPicture* prepared;
-  View out;  // in device memory: dense, of the window that was asked for
+  View out;  // in device memory, dense; has the shape of the window
 };
 
-// Who decodes.
+// Which decoder a device uses.
 struct DecoderKind {
   std::string name;  // "nvJPEG", "stand-in", "cpu"
-  std::string words;  // who decodes, and why no other, for people
+  std::string words;  // for people: which decoder is used, and why no other is
 };
 
 class DeviceDecoder {
  public:
-  virtual ~DeviceDecoder() = default;  // the streams that it was given are done by then
+  virtual ~DeviceDecoder() = default;  // Requires: the streams that it was given are done
   virtual DecoderKind kind() const = 0;
 
-  // Begins a picture; null when this decoder does not do such ones, or the host's part already
-  // failed: then the CPU decodes it and only pixels are copied. What is kept beyond the call comes
-  // from `pool` as Use::kOutput. Throws Starved. Thread-safe.
+  // Begins a picture. Returns null when this decoder does not take such pictures, or when its host
+  // part failed: then the CPU decodes the picture and only pixels are copied. What is kept beyond
+  // the call comes from `pool` as Use::kOutput. Throws Starved. Thread-safe.
   virtual std::unique_ptr<PreparedPicture> prepare(const DecodeRequest& request,
                                                    HostPool& pool) = 0;
-  // Enqueues the rest for these pictures; waits for the device at most where memory for itself is
-  // to be made. Returns the jobs, by index, that cannot be done: these the CPU decodes. One job may
-  // be asked for again. Throws DeviceError when the device fails, and BudgetError when there is no
-  // memory now; then all of it may be asked for again. One thread at a time.
+  // Enqueues the rest for these pictures. It waits for the device at most to get memory for itself.
+  // Returns the indices of jobs that it cannot do; the CPU decodes these. A job may be enqueued
+  // more than once. Throws DeviceError when the device fails. Throws BudgetError when there is no
+  // memory now; the call may be repeated then. One thread at a time.
   virtual std::vector<size_t> decode(Stream& stream, std::span<const DecodeJob> jobs) = 0;
-  // Gives memory back that it keeps for pictures to come. Any thread.
+  // Gives back memory that is kept for coming pictures. Any thread may call it.
   virtual void trim() {}
 };
 
-// The decoder for the device of a budget, from which it takes that device's memory. Thread-safe.
+// Makes the decoder for the device of a budget. It takes that device's memory from the budget.
+// Thread-safe.
 std::unique_ptr<DeviceDecoder> make_device_decoder(std::shared_ptr<const DeviceBudget> memory);
-// Its kind. Thread-safe.
+// The kind of decoder that make_device_decoder() makes. Thread-safe.
 DecoderKind decoder_kind(Device& device);
 
-// Folders of Python packages, where a decoder's library may lie as one of them. It is looked for
-// once, when the first decoder of a GPU is made. Thread-safe.
+// Folders of Python packages in which a decoder's library may be installed. They are searched once,
+// when the first decoder of a GPU is made. Thread-safe.
 void look_for_decoders_in(std::vector<std::string> folders);
 
-// Decoders of another make from now on, for tests; null: those of before. Thread-safe.
+// For tests: decoders come from `maker` from now on; null restores the usual ones. Thread-safe.
 using DeviceDecoderMaker =
     std::unique_ptr<DeviceDecoder> (*)(std::shared_ptr<const DeviceBudget> memory);
 void use_device_decoders(DeviceDecoderMaker maker);

@@ -7,7 +7,7 @@
 namespace stoker {
 namespace {
 
-// The axis runs the other way; the first element of the view is now what was its last.
+// Reverses an axis: its last element becomes the view's first one.
 void reverse(View& v, int axis) {
   if (v.shape[axis] > 0) v.data = v.as<char>() + v.strides[axis] * (v.shape[axis] - 1);
   v.strides[axis] = -v.strides[axis];

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Turns a window of the displayed picture into the window of the stored one. Pure functions;
-// thread-safe.
+// Turns a window of the displayed picture into the same window of the stored picture. Pure
+// functions; thread-safe.
 #pragma once
 #include "base/view.h"
 
@@ -11,9 +11,9 @@ namespace stoker {
 // True when the displayed picture is as wide as the stored one is high.
 constexpr bool swaps_axes(int orientation) { return orientation >= 5; }
 
-// The same memory as `displayed` (rank 3, HWC) seen in stored coordinates: what a decoder writes at
-// a stored position lands where EXIF `orientation` (1..8) displays it. Strides become negative or
-// swapped. Requires: displayed.full is set.
+// The memory of `displayed` (rank 3, HWC) in stored coordinates: what a decoder writes to a stored
+// position lands where EXIF `orientation` (1..8) displays it. Strides may be negative or swapped.
+// Requires: displayed.full is set.
 View as_stored(const View& displayed, int orientation);
 
 }  // namespace stoker

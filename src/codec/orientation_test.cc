@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kHeight = 3, kWidth = 5;  // stored
 
-// Where EXIF displays the stored pixel (y, x): written down from the standard, place by place.
+// Where EXIF displays the stored pixel (y, x), written down from the standard case by case.
 std::array<int64_t, 2> displayed(int orientation, int64_t y, int64_t x) {
   const int64_t below = kHeight - 1 - y, right = kWidth - 1 - x;
   switch (orientation) {

@@ -16,7 +16,8 @@ struct Signature {
   const char* name;
 };
 
-// More telling ones first: several formats share a container.
+// The first match counts. More specific signatures come first, as several formats share a
+// container.
 constexpr Signature kSignatures[] = {
     {0, "\xFF\xD8\xFF"sv, "a JPEG image"},
     {0, "\x89PNG\r\n\x1A\n"sv, "a PNG image"},
@@ -64,8 +65,8 @@ bool is_pnm(std::string_view s) {
          std::string_view(" \t\r\n#").find(s[2]) != s.npos;
 }
 
-// ASCII and what UTF-8 may hold; control characters and the bytes that UTF-8 never uses speak
-// against it.
+// Accepts ASCII and the bytes that UTF-8 uses. Control characters and bytes that UTF-8 never uses
+// rule out text.
 bool looks_like_text(std::string_view s) {
   return std::all_of(s.begin(), s.end(), [](char c) {
     const auto u = static_cast<unsigned char>(c);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Says in words what some bytes are, for the error of a file that no codec knows. Without state;
+// Says in words what some bytes are, for the error about a file that no codec knows. Without state;
 // thread-safe.
 #pragma once
 #include <cstdint>

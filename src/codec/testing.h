@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests: decoding in one line, and what an error said. Without state; thread-safe.
+// For tests: decodes in one line, and catches what an error said. Without state; thread-safe.
 #pragma once
 #include <random>
 #include <string>
@@ -31,7 +31,7 @@ inline File decode(const File& f, const DecodeOptions& o = {}) {
   return decode(f, o, Window::all(shape_of(f, o)));
 }
 
-// The part of `whole`, of shape `full`, that lies in the window.
+// The part of `whole`, which has shape `full`, in the window.
 inline File crop(const File& whole, const Shape& full, const Window& w) {
   File part;
   for (int64_t y = w.begin[0]; y < w.end[0]; ++y) {
@@ -41,7 +41,7 @@ inline File crop(const File& whole, const Shape& full, const Window& w) {
   return part;
 }
 
-// 0 .. n - 1
+// A number of [0, n).
 inline int64_t pick(std::mt19937& random, int64_t n) { return static_cast<int64_t>(random() % n); }
 
 struct Refusal {

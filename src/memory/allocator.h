@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a pool of host memory takes its allocations from: the system, or something that stands in
-// its place (device/pinned_allocator.h).
+// Where a pool of host memory gets its allocations: from the system, or from something in its place
+// (device/pinned_allocator.h).
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -12,18 +12,19 @@ namespace stoker {
 // Thread-safe.
 class HostAllocator {
  public:
-  // Every allocation was given back, unless this process was forked from the one that took them.
+  // Requires: every allocation was given back, or this process was forked from the one that took
+  // them.
   virtual ~HostAllocator() = default;
-  // Memory aligned to allocation_alignment(bytes). Null when there is none. Throws DeviceError when
-  // a device refuses.
+  // Takes memory that is aligned to allocation_alignment(bytes). Null when there is none. Throws
+  // DeviceError when a device refuses.
   virtual std::byte* take(size_t bytes) = 0;
   virtual void give_back(std::byte* allocation, size_t bytes) noexcept = 0;
-  // Returns cached memory to the system; may be slow.
+  // Returns cached memory to the system. May be slow.
   virtual void trim() {}
 };
 
 inline constexpr size_t kPageBytes = 4096;
-// 64 bytes; a page from 64 KiB on.
+// 64 bytes, or a page for 64 KiB and more.
 constexpr size_t allocation_alignment(size_t bytes) {
   return bytes >= (64 << 10) ? kPageBytes : 64;
 }

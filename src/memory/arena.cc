@@ -55,7 +55,7 @@ void Arena::trim() {
   held_ = used_ = merged_ = 0;
 }
 
-// Takes a generous chunk when the limit allows, else just what is needed.
+// Takes a generous chunk where the limit allows it, else just what is needed.
 void Arena::grow(size_t bytes) {
   const size_t left = limit_ - std::min(limit_, held_);
   if (bytes > left)

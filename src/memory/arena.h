@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A worker's scratch for one sample: allocation is a pointer bump, everything goes at once. One
-// thread at a time.
+// A worker's scratch memory for one sample: allocation moves a pointer, and everything is freed at
+// once. One thread at a time.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,28 +11,28 @@
 
 namespace stoker {
 
-// Grows by whole chunks and keeps them, so the steady path never allocates. Pointers stay valid
-// until reset().
+// Grows by whole chunks and keeps them, so that it stops allocating after the first samples.
+// Pointers are valid until reset().
 class Arena {
  public:
-  // `limit`: bytes of chunks that the arena may hold; going over it throws BudgetError that names
-  // need and limit.
+  // `limit` is the number of bytes that the chunks may hold. To exceed it throws BudgetError with
+  // the need and the limit.
   explicit Arena(size_t limit = SIZE_MAX) : limit_(limit) {}
 
-  // Uninitialised, never null, aligned to 64 bytes, with 64 readable bytes behind it (SIMD may
-  // over-read, never over-write).
+  // Returns uninitialised memory, never null, aligned to 64 bytes. 64 bytes behind it can be read,
+  // so that SIMD code may read too far; it must not write there.
   void* allocate(size_t bytes);
   template <class T>
   T* array(size_t n) {
     return static_cast<T*>(allocate(n <= SIZE_MAX / sizeof(T) ? n * sizeof(T) : SIZE_MAX));
   }
-  // Forgets everything since construction; the next sample of this size finds one chunk.
-  // AddressSanitizer then reports any touch of what was handed out before.
+  // Frees everything that was allocated. The next sample of this size finds it all in one chunk.
+  // Under AddressSanitizer, an access to memory from before is reported.
   void reset();
-  // Gives the chunks back.
+  // Gives the chunks back to the system.
   void trim();
-  size_t held() const { return held_; }  // bytes of chunks
-  size_t used() const { return used_; }  // bytes handed out since reset(), rounded to 64 each
+  size_t held() const { return held_; }  // size of all chunks, in bytes
+  size_t used() const { return used_; }  // bytes allocated since reset(), each rounded to 64
 
  private:
   struct Free {
@@ -46,7 +46,7 @@ class Arena {
 
   std::vector<Chunk> chunks_;
   size_t limit_, held_ = 0, used_ = 0;
-  size_t merged_ = 0;  // size of the chunk that replaces those that reset() dropped
+  size_t merged_ = 0;  // size of the one chunk that replaces those that reset() freed
 };
 
 }  // namespace stoker

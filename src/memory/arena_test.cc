@@ -35,7 +35,7 @@ TEST(Arena, EmptyBlocksAreDistinct) {
   EXPECT_NE(arena.allocate(0), arena.allocate(0));
 }
 
-// Under AddressSanitizer this also shows that the bytes behind belong to the block.
+// Under AddressSanitizer this also shows that the bytes behind belong to the allocation.
 TEST(Arena, SixtyFourBytesBehindAreReadable) {
   Arena arena;
   for (size_t n : {1u, 63u, 64u, 65u, 65536u - 64u, 65536u, 1000000u}) {
@@ -81,7 +81,7 @@ TEST(Arena, TrimGivesEverythingBack) {
 TEST(Arena, RefusesToGoOverItsLimit) {
   Arena arena(1 << 20);
   arena.allocate(600 << 10);
-  arena.allocate(300 << 10);  // fits only when the chunk is not generous
+  arena.allocate(300 << 10);  // fits only if the chunk is not generous
   EXPECT_LE(arena.held(), size_t{1} << 20);
   try {
     arena.allocate(200 << 10);

@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes with an owner, held by std::shared_ptr<Buffer>. What is said here never changes and is
-// thread-safe; the bytes are as thread-safe as those who share them make them.
+// Bytes with an owner, held by std::shared_ptr<Buffer>. A buffer's address and size never change
+// and are thread-safe. Its bytes are as thread-safe as those who share them make them.
 #pragma once
 #include <cstddef>
 
 namespace stoker {
 
-// An allocation of a pool (HostPool, or a device's). When the last holder lets go it returns to the
-// pool, which lives at least that long.
+// An allocation of a pool (HostPool, or a device's pool). It returns to the pool when the last
+// holder lets go. The pool lives at least until then.
 class Buffer {
  public:
   Buffer(const Buffer&) = delete;
@@ -17,7 +17,7 @@ class Buffer {
   virtual ~Buffer() = default;
 
   std::byte* data() const { return data_; }  // never null; uninitialised at first
-  size_t size() const { return size_; }      // as asked for
+  size_t size() const { return size_; }  // the size that was asked for
 
  protected:
   Buffer(std::byte* data, size_t size) : data_(data), size_(size) {}

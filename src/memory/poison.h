@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Tells AddressSanitizer which bytes of an allocation that we own may be touched. Free functions
-// without state; thread-safe as the memory they name. Without the sanitizer they do nothing.
+// Tells AddressSanitizer which bytes of our own allocations may be accessed. Without the sanitizer
+// these functions do nothing. Stateless; as thread-safe as the memory.
 #pragma once
 #include <cstddef>
 

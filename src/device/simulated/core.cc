@@ -42,7 +42,7 @@ void SimulatedDevice::Core::take_time(Lane& lane, std::string_view what, int64_t
 }
 
 void SimulatedDevice::Core::push(Lane& lane, Op op) {
-  if (most_delay.count() > 0) {  // half of them, by one step of splitmix64
+  if (most_delay.count() > 0) {  // every second one on average; one step of splitmix64
     uint64_t z = delays += 0x9E3779B97F4A7C15u;
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
@@ -163,7 +163,7 @@ void SimulatedDevice::Core::work(Lane& lane) {
     if (op.is_on_device && lane.failure) op.run = nullptr;
     lock.unlock();
     const std::string failure = run(op);
-    op.run = nullptr;  // what it captured goes before anyone hears that it is done
+    op.run = nullptr;  // what it captured is destroyed before anyone hears that it is done
     lock.lock();
     if (!failure.empty()) keep_failure(lane, failure);
     if (op.wait_for && !lane.failure) lane.failure = op.wait_for->failure;
@@ -219,7 +219,7 @@ void SimulatedDevice::Core::free_on(Lane& lane, void* p) {
   const Op op{.what = a.what, .run = [this, p, bytes] { scribble(p, bytes); }};
   if (!lane.is_over) return push(lane, op);
   std::erase_if(lane.awaited, [](const auto& signal) { return signal->is_reached; });
-  if (!lane.awaited.empty()) {  // no thread is left here: one of those awaited does it
+  if (!lane.awaited.empty()) {  // the lane's thread has ended, so an awaited lane frees the memory
     Lane& other = *lane.awaited.back()->lane;
     for (const auto& signal : lane.awaited) push(other, {.what = "wait", .wait_for = signal});
     return push(other, op);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the streams, events and buffers of one simulated device share. Thread-safe where no mutex is
-// asked for.
+// required.
 #pragma once
 #include <chrono>
 #include <condition_variable>
@@ -22,43 +22,44 @@ namespace simulated {
 
 struct Lane;
 
-// What failed. Guarded by SimulatedDevice::Core::mutex.
+// Work that failed. Guarded by SimulatedDevice::Core::mutex.
 struct Failure {
   std::string text;
-  int more = 0;  // after it on the same stream, or on those that waited for it
+  int more = 0;  // later failures on the same stream, or on those that waited for it
   bool is_told = false;
 };
 
-// What an event stands for. Guarded by SimulatedDevice::Core::mutex.
+// What an event records. Guarded by SimulatedDevice::Core::mutex.
 struct Signal {
   bool is_reached = false;
   int64_t at_ns = 0;
   Past past;
-  std::shared_ptr<Failure> failure;  // of what it is behind; set when it is reached
-  std::shared_ptr<Lane> lane;  // that reaches it; null once it is reached
+  std::shared_ptr<Failure> failure;  // of the work before it; set when it is reached
+  std::shared_ptr<Lane> lane;  // the lane that reaches it; null once it is reached
 };
 
-// What a stream's thread does, in this order: wait, sleep, run, reach.
+// One thing that a stream's thread does. The order is: wait, sleep, run, reach.
 struct Op {
   std::string what = {};
   std::function<void()> run = {};
   std::shared_ptr<Signal> wait_for = {}, reach = {};
   std::chrono::microseconds sleep = {};
-  bool is_on_device = false;  // a copy or launch: not done behind a failure
+  bool is_on_device = false;  // a copy or launch, which is left out after a failure
 };
 
-// A stream without its thread; buffers keep it. Guarded by SimulatedDevice::Core::mutex.
+// A stream without its thread. Buffers keep it alive. Guarded by SimulatedDevice::Core::mutex.
 struct Lane : std::enable_shared_from_this<Lane> {
   std::string name;
   int id = 0;
   int64_t steps = 0, end_ns = 0;
   Past past;
   std::deque<Op> queue;
-  // The first one here, or of what was waited for, that no event knows of; the last that one does.
+  // `failure` is the first failure, here or in what this lane waited for, that no event carries
+  // yet. `recorded` is the last one that an event carries.
   std::shared_ptr<Failure> failure, recorded;
   bool is_stopping = false;
-  bool is_over = false;  // the thread takes nothing any more
-  std::vector<std::shared_ptr<Signal>> awaited;  // since it is over: what its frees are behind
+  bool is_over = false;  // the thread has ended
+  std::vector<std::shared_ptr<Signal>> awaited;  // after is_over: frees here come after these
 };
 
 struct Fault {
@@ -78,7 +79,7 @@ struct SimulatedDevice::Core {
   using Failure = simulated::Failure;
   using Fault = simulated::Fault;
 
-  // Behind the numbers that mean something to CUDA.
+  // CUDA gives a meaning to the numbers below this.
   static constexpr uintptr_t kFirstForeign = 16;
 
   Core(const SimulatedOptions& options, int index);
@@ -87,50 +88,51 @@ struct SimulatedDevice::Core {
   const int index;
   const std::string name;
   mutable std::mutex mutex;  // guards all below, and lanes, events and signals
-  std::condition_variable changed;  // a queue, a signal, a lane that stops
+  std::condition_variable changed;  // a queue, a signal, or a lane that stops
   SimulatedMemory memory;
   std::vector<std::weak_ptr<Lane>> lanes;  // by id
   int64_t host_ns = 0, latest_ns = 0;
   Past host_past;
   std::deque<TimelineEntry> entries;
-  std::vector<std::shared_ptr<Failure>> failures;  // that nobody was told, and others
+  std::vector<std::shared_ptr<Failure>> failures;  // those that were not reported yet, and others
   int64_t counts[kDeviceCalls] = {};  // by DeviceCall
   int64_t pageable_copies = 0;
   std::vector<Fault> faults;
-  uint64_t delays = 0;  // where their draws are
+  uint64_t delays = 0;  // state of their random numbers
   std::chrono::microseconds most_delay{};
   std::function<void()> on_pinning, on_synchronize;
 
-  // Requires, for these: mutex is held.
-  // The next piece of work of a lane, as errors and orders know it. Valid until the next one.
+  // The following require that the mutex is held.
+  // Begins the lane's next piece of work, in the form that errors and checks of the order use.
+  // Valid until the next one begins.
   Actor actor(Lane& lane, const std::string& doing);
-  // Takes so long from the lane's virtual time.
+  // Takes `ns` of the lane's virtual time.
   void take_time(Lane& lane, std::string_view what, int64_t ns);
   void note(std::string_view what, const std::string& where, int64_t start, int64_t end);
   void push(Lane& lane, Op op);
   std::shared_ptr<Signal> mark(Lane& lane);
-  // What is enqueued on the lane from now on, frees too, comes after the signal.
+  // Everything that is enqueued on the lane from now on, frees as well, comes after the signal.
   void wait_behind(Lane& lane, std::shared_ptr<Signal> signal);
-  // The lane of a stream that stands; throws DeviceError when there is none.
+  // The lane of a stream that exists. Throws DeviceError when there is none.
   std::shared_ptr<Lane> foreign(ForeignStream stream) const;
   void host_saw(const Signal& signal);
-  // What is to go wrong with the work that is being enqueued.
+  // The faults that are to hit the work that is being enqueued.
   Fault take_fault(DeviceCall work);
-  // That of a copy or launch; throws DeviceError where it is refused.
+  // The same for a copy or launch. Throws DeviceError where it is refused.
   Fault take_fault(DeviceCall work, const std::string& what);
   void keep_failure(Lane& lane, std::string text);
-  // The same of no stream's work: only who asks for what is untold hears of it.
+  // The same for work of no stream. It is reported only by throw_untold().
   std::shared_ptr<Failure> keep_failure(std::string text);
-  // Nothing when it is null.
+  // Does nothing for null.
   static void throw_failure(const std::shared_ptr<Failure>& failure);
   void throw_untold();
 
-  // Requires, for these: mutex is not held.
+  // The following require that the mutex is not held.
   std::shared_ptr<Lane> make_lane(std::string name);
-  // The thread of a lane: returns when it is stopping and its queue is empty.
+  // Runs the thread of a lane. Returns when the lane is stopping and its queue is empty.
   void work(Lane& lane);
-  std::string run(const Op& op);  // what failed, if anything
-  // The host waits, then hears what failed. Null does nothing.
+  std::string run(const Op& op);  // returns what failed, or ""
+  // Waits on the host, then throws what failed. Does nothing for null.
   void wait_for(const std::shared_ptr<Signal>& signal);
   void synchronize(Lane& lane);
   void free_on(Lane& lane, void* p);

@@ -15,12 +15,13 @@
 namespace stoker {
 namespace {
 
-constexpr int kOrders = 8;  // of threads, to choose from for each phase
+constexpr int kOrders = 8;  // orders of the threads, one of which is chosen for each phase
 
 struct Freer {
   void operator()(std::byte* p) const { std::free(p); }
 };
-// Of the exact size, so that AddressSanitizer knows where it ends; null when nothing is asked for.
+// Memory of the exact size, so that AddressSanitizer knows where it ends. Null when no bytes are
+// asked for.
 std::unique_ptr<std::byte, Freer> shared_memory(size_t bytes) {
   void* p = nullptr;
   if (bytes > 0 && posix_memalign(&p, 128, bytes) != 0) throw std::bad_alloc();
@@ -34,7 +35,7 @@ std::vector<int> shuffled(int n, std::mt19937_64& random) {
   return order;
 }
 
-// A step that comes by all of n, so that blocks need no table.
+// A step that visits all of n numbers, so that the order of blocks needs no table.
 int64_t step_through(int64_t n, std::mt19937_64& random) {
   int64_t step = 1 + static_cast<int64_t>(random() % n);
   while (std::gcd(step, n) != 1) ++step;
@@ -46,7 +47,7 @@ int64_t step_through(int64_t n, std::mt19937_64& random) {
 SimulatedLaunch::SimulatedLaunch(const BlockProgram& program, const Grid& grid, uint64_t seed)
     : object_(program.bytes), program_(program), grid_(grid), seed_(seed) {
   std::memcpy(object_.data(), program.object, program.bytes);
-  program_.object = nullptr;  // the caller's is gone when this runs
+  program_.object = nullptr;  // the caller's object may be gone when this runs
 }
 
 void SimulatedLaunch::operator()() const {

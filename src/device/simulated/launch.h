@@ -11,8 +11,8 @@
 
 namespace stoker {
 
-// Keeps its own copy of the program. Calling it runs all blocks; blocks, and threads within each
-// phase, go in an order that the seed shuffles; each block begins with shared memory full of
+// Keeps its own copy of the program. Calling it runs all blocks. The seed shuffles the order of
+// blocks and of the threads within each phase. Each block begins with shared memory full of
 // SimulatedDevice::kFresh.
 class SimulatedLaunch {
  public:

@@ -15,7 +15,7 @@ namespace stoker {
 namespace {
 
 constexpr size_t kAlign = 256;
-constexpr size_t kMostUses = 64;           // remembered for each allocation
+constexpr size_t kMostUses = 64;  // kept for each allocation
 constexpr size_t kMostRetired = 16 << 20;  // bytes
 
 uintptr_t address(const void* p) { return reinterpret_cast<uintptr_t>(p); }
@@ -68,7 +68,7 @@ bool SimulatedMemory::is_pinned(const void* p, size_t bytes) const {
 
 void* SimulatedMemory::allocate(size_t bytes, const Actor& actor) {
   void* p = nullptr;
-  // The exact size, so that AddressSanitizer knows where it ends.
+  // Has the exact size, so that AddressSanitizer knows where it ends.
   if (posix_memalign(&p, kAlign, std::max<size_t>(bytes, 1)) != 0)
     throw BudgetError(actor.what + ": the system has no " + bytes_in_words(bytes) +
                       " left for a simulated device");
@@ -83,7 +83,7 @@ void* SimulatedMemory::allocate(size_t bytes, const Actor& actor) {
   return p;
 }
 
-// The allocation that holds the byte at p, end() when none.
+// The allocation that holds the byte at p, or end() when none does.
 SimulatedMemory::Allocations::iterator SimulatedMemory::find(const void* p) {
   auto it = allocations_.upper_bound(address(p));
   if (it == allocations_.begin()) return allocations_.end();

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The memory of one simulated device: who may touch what, and when. One thread at a time, but for
-// scribble().
+// The memory of one simulated device: who may access what, and when. One thread at a time, except
+// for scribble().
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -15,13 +15,13 @@
 
 namespace stoker {
 
-// The step-th piece of work of a stream.
+// Piece of work number `step` of a stream.
 struct Moment {
   int stream = 0;
   int64_t step = 0;
 };
 
-// What has happened before a point: how far each stream was. (A vector clock.)
+// What has happened before a point: how far each stream had come (a vector clock).
 class Past {
  public:
   bool has(const Moment& m) const {
@@ -34,14 +34,14 @@ class Past {
   std::vector<int64_t> steps_;  // by stream
 };
 
-// A piece of work that touches memory: `past` includes `at`; `what` names it in errors.
+// A piece of work that accesses memory. `past` includes `at`; `what` is its name in errors.
 struct Actor {
   Moment at;
   const Past& past;
   std::string what;
 };
 
-// All refusals are DeviceError.
+// Every refusal throws DeviceError.
 class SimulatedMemory {
  public:
   explicit SimulatedMemory(size_t limit) { usage_.limit = limit; }
@@ -52,21 +52,23 @@ class SimulatedMemory {
   bool has_room(size_t bytes) const { return bytes <= usage_.limit - usage_.in_use; }
   // Requires: has_room(bytes). Throws BudgetError when the system has no memory.
   void* allocate(size_t bytes, const Actor& actor);
-  // That [p, p + bytes) is device memory that the actor may read or write now; notes the use.
+  // Checks that [p, p + bytes) is device memory that the actor may read or write now. Notes the
+  // use.
   void use(const void* p, size_t bytes, bool writes, const Actor& actor);
-  // That no byte of it is device memory.
+  // Checks that none of these bytes is device memory.
   void expect_host(const void* p, size_t bytes, const Actor& actor) const;
-  // Whether all of this host memory is pinned.
+  // Whether all of these bytes are pinned host memory.
   bool is_pinned(const void* p, size_t bytes) const;
-  // Null when `limit` does not allow it, or the system has none.
+  // Pins host memory. Null when `limit` does not allow it or the system has none.
   void* try_pin(size_t bytes, size_t limit);
-  void unpin(void* p);  // Requires: of try_pin()
-  // Nobody may use it from now on. Returns its size, for scribble().
+  void unpin(void* p);  // Requires: p came from try_pin()
+  // Nobody may use the memory from now on. Returns its size, for scribble().
   size_t free(void* p, const Actor& actor);
 
-  // Fills and poisons freed memory. Any thread, once the stream that frees has come to it.
+  // Fills and poisons freed memory. Any thread may call it once the stream that frees has come to
+  // it.
   static void scribble(void* p, size_t bytes);
-  // Behind scribble(): may go back to the system.
+  // Called after scribble(): the memory may go back to the system.
   void retire(void* p);
 
   const DeviceUsage& usage() const { return usage_; }
@@ -74,7 +76,7 @@ class SimulatedMemory {
  private:
   struct Use {
     Moment at;
-    size_t begin, end;  // in the allocation
+    size_t begin, end;  // offsets in the allocation
     bool writes;
     std::string what;
   };
@@ -82,7 +84,7 @@ class SimulatedMemory {
     size_t bytes = 0;
     Moment made;
     std::string maker;
-    std::deque<Use> uses;  // the latest
+    std::deque<Use> uses;  // the latest ones
     bool is_freed = false;
     std::string freer;
   };
@@ -94,8 +96,8 @@ class SimulatedMemory {
 
   Allocations allocations_;
   std::map<uintptr_t, size_t> pinned_;  // bytes, by address
-  std::deque<uintptr_t>
-      retired_;  // kept for a while, so that stale pointers find what was scribbled
+  // Freed memory, kept for a while so that stale pointers find what scribble() wrote.
+  std::deque<uintptr_t> retired_;
   size_t retired_bytes_ = 0;
   DeviceUsage usage_;
 };

@@ -31,7 +31,7 @@ class SimulatedEvent final : public Event {
   bool query() const override {
     std::lock_guard lock(core_->mutex);
     if (!signal_) return true;
-    // The order is known from now on, but polling must not move the virtual clock: it follows real
+    // The order is known from now on. The virtual clock must not move, as polling follows real
     // time.
     if (signal_->is_reached) core_->host_past.merge(signal_->past);
     return signal_->is_reached;
@@ -217,7 +217,7 @@ class SimulatedStream final : public Stream {
     if (fault.real.count() > 0) core_->push(*lane_, {.what = a.what, .sleep = fault.real});
     return core_->memory.allocate(bytes, a);
   }
-  // Requires, for these: Core::mutex is held.
+  // The following require that Core::mutex is held.
   void check_side(const void* p, size_t bytes, bool is_device, bool writes, const Actor& a) {
     if (is_device) {
       core_->memory.use(p, bytes, writes, a);

@@ -1,24 +1,24 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A device made of host threads, for tests: it runs the kernels' own source, finds misuse, and
-// keeps a virtual clock. Thread-safe.
+// A device made of host threads, for tests. It runs the kernels' own source, finds misuse and keeps
+// a virtual clock. Thread-safe.
 //
 // Note [Virtual clock]
-// Every piece of work has a virtual duration: a copy its bytes by the bandwidth, a launch or call
-// its cost. It starts at the latest of: the end of the work before it on its stream, the events
-// that its stream waited for, and the host's clock when it was enqueued. The host's clock moves by
-// add_host_work() and by waiting. All of it is computed when work is enqueued, so it says how
-// stages overlap, is the same in every run, and has nothing to do with real time.
+// Every piece of work has a virtual duration: a copy takes its bytes divided by the bandwidth, a
+// launch or call takes its cost. It starts at the latest of these: the end of the work before it on
+// its stream, the events that its stream waited for, and the host's clock when it was enqueued.
+// add_host_work() and waiting move the host's clock. All this is computed when work is enqueued, so
+// it shows how stages overlap, is the same in every run, and does not depend on real time.
 //
 // Note [What the simulated device finds]
-// Copies that reach outside an allocation, name freed memory or have their direction wrong; copies
-// and frees that no event (and no wait of the host) orders behind the allocation, or behind another
-// stream's copy of the same bytes; double frees. Memory is filled with kFresh when allocated and
-// with kFreed when freed, and then poisoned, so AddressSanitizer sees what block programs touch.
-// Streams are threads, so ThreadSanitizer sees unordered work that does run at once; injected
-// delays bring it about. Threads, blocks and phases of a launch run in an order that the seed
-// shuffles.
+// Copies that reach outside an allocation, use freed memory or have the wrong direction. Copies and
+// frees that no event or wait of the host orders after the allocation, or after another stream's
+// copy of the same bytes. Double frees. Memory is filled with kFresh when it is allocated; when it
+// is freed it is filled with kFreed and poisoned, so AddressSanitizer sees what block programs
+// access. Streams are threads, so ThreadSanitizer sees unordered work that runs at the same time;
+// injected delays provoke that. The seed shuffles the order of threads, blocks and phases of a
+// launch.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -33,15 +33,15 @@ namespace stoker {
 
 struct SimulatedOptions {
   size_t memory_limit = size_t{1} << 30;  // bytes
-  size_t pinned_limit = SIZE_MAX;  // bytes of host memory that can be locked at once
-  double link_bytes_per_ns = 25;  // between host and device, each way
+  size_t pinned_limit = SIZE_MAX;  // bytes of host memory that can be pinned at once
+  double link_bytes_per_ns = 25;  // between host and device, in each direction
   double memory_bytes_per_ns = 1500;  // on the device
   uint64_t seed = 1;
-  size_t timeline_limit = 1 << 16;  // entries; older ones are forgotten
+  size_t timeline_limit = 1 << 16;  // entries; older ones are dropped
   std::string pci_bus_id;
 };
 
-// What faults are counted by. kAllocate: of the device's memory; kPin: of the host's.
+// The calls that faults are counted by. kAllocate is for the device's memory, kPin for the host's.
 enum class DeviceCall : uint8_t { kAllocate, kPin, kCopy, kLaunch };
 inline constexpr int kDeviceCalls = 4;
 
@@ -65,40 +65,40 @@ class SimulatedDevice final : public Device {
   std::shared_ptr<Buffer> try_pin(size_t bytes) override;
   DeviceUsage usage() const override;
   void check() override;
-  void trim() override { ++trims_; }  // keeps nothing
+  void trim() override { ++trims_; }  // keeps nothing to trim
 
-  // How others name this stream of a simulated device, for as long as it stands: tests play the
-  // consumer on it. Throws DeviceError when it is of another kind.
+  // How foreign code names this stream of a simulated device while it exists. Tests play the
+  // consumer on it. Throws DeviceError when the stream is of another kind.
   static ForeignStream foreign(const Stream& stream);
 
-  // The nth (from 1) such work enqueued from now on fails: memory at once with DeviceError, the
-  // others on their stream.
+  // The nth such work enqueued from now on fails (n counts from 1). An allocation throws
+  // DeviceError at once, other work fails on its stream.
   void fail(DeviceCall what, int64_t nth);
-  // The nth such work from now on is refused when it is asked for: there is no room for memory, the
+  // The nth such work from now on is refused when it is asked for. For memory there is no room, the
   // others throw DeviceError.
   void refuse(DeviceCall what, int64_t nth);
-  // The nth such work from now on takes longer: on the virtual clock, and for real where that is
-  // asked for.
+  // The nth such work from now on takes longer: on the virtual clock by `virtual_ns`, and really by
+  // `real`.
   void delay(DeviceCall what, int64_t nth, int64_t virtual_ns, std::chrono::microseconds real = {});
-  // From now on each stream stands still for up to so long before whatever it does, as the seed
-  // says: streams overtake one another and the host. For real, and not on the virtual clock.
+  // From now on each stream pauses for up to `most` before any work, as the seed decides, so that
+  // streams overtake each other and the host. This takes real time but none of the virtual clock.
   void delay_all(uint64_t seed, std::chrono::microseconds most);
-  // Forgets the faults and delays that are still to come, and failures that nobody was told. How
-  // many faults there were.
+  // Forgets the faults and delays that are still to come, and the failures that were not reported
+  // yet. Returns how many faults these were.
   int forget_faults();
-  // From now on who is about to lock host memory, or to unlock it, calls this first: a GPU's driver
-  // may wait there for what was enqueued. Empty: nothing is called.
+  // From now on a thread that is about to pin or unpin host memory calls this first, because a
+  // GPU's driver may wait there for enqueued work. An empty function ends this.
   void on_pinning(std::function<void()> callback);
-  // The same for who is about to wait for a stream.
+  // The same for a thread that is about to wait for a stream.
   void on_synchronize(std::function<void()> callback);
 
-  // The host is busy for so long.
+  // Makes the host busy for `ns` of virtual time.
   void add_host_work(std::string_view name, int64_t ns);
   int64_t host_now() const;  // the host's clock
-  int64_t virtual_now() const;  // the end of all that was enqueued
+  int64_t virtual_now() const;  // the end of all work enqueued so far
   std::vector<TimelineEntry> timeline() const;
-  // Copies so far from or to host memory that is not pinned: a GPU's driver may let the caller wait
-  // for each.
+  // The number of copies so far from or to host memory that is not pinned. For each of them a GPU's
+  // driver may make the caller wait.
   int64_t pageable_copies() const;
   int trims() const { return trims_; }  // so far
 
@@ -109,7 +109,8 @@ class SimulatedDevice final : public Device {
   std::atomic<int> trims_{0};
 };
 
-// Makes devices() so many simulated ones. Those of before live on, for those who still hold them.
+// Makes devices() return `count` simulated devices. Earlier ones live on for those who still hold
+// them.
 void use_simulated_devices(int count, const SimulatedOptions& options = {});
 
 }  // namespace stoker

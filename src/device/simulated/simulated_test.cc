@@ -15,8 +15,8 @@
 
 namespace stoker {
 
-// Reverses the values within each block: right only if all have written `shared` before any reads
-// it.
+// Reverses the values of each block. This is right only if all threads have written `shared` before
+// any of them reads it.
 struct ReverseInBlocks {
   static constexpr int kPhases = 2;
   int* data;
@@ -29,7 +29,7 @@ struct ReverseInBlocks {
   }
 };
 
-// Writes down in which order it was run.
+// Notes the order in which it is run.
 struct NoteOrder {
   static constexpr int kPhases = 2;
   int* order;
@@ -108,7 +108,7 @@ TEST(SimulatedDevice, RunsEveryThreadOnceInAnOrderThatTheSeedShuffles) {
     for (int phase = 0; phase < 2; ++phase)
       for (int i = 0; i < 32 * blocks; ++i)
         ASSERT_EQ(seen[phase * 32 * blocks + i], phase * 1000000 + i);
-    // One block after the other, its first phase before its second.
+    // Blocks run one after the other, and in each the first phase runs before the second.
     for (size_t i = 0; i < order.size(); ++i)
       ASSERT_EQ(order[i] / 1000000, static_cast<int>(i / 32 % 2));
   }
@@ -251,7 +251,7 @@ TEST(SimulatedDevice, UseOnAnotherStreamNeedsAnEvent) {
   EXPECT_TRUE(has(device_error([&] { a->copy(p, host, 1, Copy::kToDevice, "in"); }),
                   "behind simulated:0: copy 'out'"));
   EXPECT_TRUE(has(device_error([&] { a->free(p); }), "behind simulated:0: copy 'out'"));
-  c->synchronize();  // the host orders too
+  c->synchronize();  // a wait of the host is an order as well
   a->free(p);
   a->synchronize();
 }

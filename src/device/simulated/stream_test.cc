@@ -27,7 +27,8 @@ struct ThrowAt {
 
 namespace {
 
-// Each stream's call ends only when the other's runs: they do overlap, and an event does order.
+// Each stream's call ends only when the other's call runs, so the streams overlap. An event orders
+// them.
 TEST(SimulatedDevice, StreamsOverlapAndOrderByEventsOnly) {
   SimulatedDevice device;
   auto a = device.make_stream("a"), b = device.make_stream("b");
@@ -124,7 +125,7 @@ TEST(SimulatedDevice, AFailureIsToldToAllWhoWaitForItAndToNobodyElse) {
   device.check();
 }
 
-// What a failed copy was to bring may be pointers.
+// The bytes that a failed copy should have brought may be pointers.
 TEST(SimulatedDevice, NothingIsDoneWithWhatAFailureLeft) {
   SimulatedDevice device;
   auto a = device.make_stream("a"), b = device.make_stream("b");
@@ -185,7 +186,7 @@ TEST(SimulatedDevice, CheckThrowsWithoutWaiting) {
   while (!failed->query()) std::this_thread::yield();
   EXPECT_TRUE(has(device_error([&] { device.check(); }), "call 'short'"));
   go.set_value();
-  b->synchronize();  // its call looks at go
+  b->synchronize();  // its call uses go
 }
 
 TEST(SimulatedDevice, InjectedFaultsHitTheNthWork) {
@@ -246,7 +247,7 @@ TEST(SimulatedDevice, RefusalsAreAtOnce) {
   stream->synchronize();
 }
 
-// Two streams that go on by turns, as events say.
+// Two streams take turns, ordered by events.
 TEST(SimulatedDevice, DelaysOfAllWorkChangeNoOrderThatEventsMake) {
   for (uint64_t seed = 1; seed < 6; ++seed) {
     SimulatedDevice device;
@@ -295,7 +296,7 @@ TEST(SimulatedDevice, VirtualClockShowsOverlap) {
   EXPECT_EQ(spans("read"), std::pair(int64_t{0}, int64_t{10}));
   EXPECT_EQ(spans("copy 0"), std::pair(int64_t{10}, int64_t{110}));
   EXPECT_EQ(spans("kernel 0"), std::pair(int64_t{110}, int64_t{410}));
-  EXPECT_EQ(spans("copy 1"), std::pair(int64_t{110}, int64_t{210}));  // beside kernel 0
+  EXPECT_EQ(spans("copy 1"), std::pair(int64_t{110}, int64_t{210}));  // during kernel 0
   EXPECT_EQ(spans("kernel 1"), std::pair(int64_t{410}, int64_t{710}));
   EXPECT_EQ(entry(all, "kernel 1").stream, "kernels");
   EXPECT_EQ(entry(all, "read").stream, "host");
@@ -346,7 +347,8 @@ TEST(SimulatedDevice, DestroyingAStreamFinishesItsWork) {
   EXPECT_EQ(ran, 200);
 }
 
-// Iterations over three streams, with faults and delays: for hangs, and for ThreadSanitizer.
+// Iterations over three streams with faults and delays, to find hangs and, by ThreadSanitizer,
+// races.
 TEST(SimulatedDevice, ManyIterationsWithFaultsEnd) {
   constexpr int kDepth = 3, kIterations = 150, kInts = 256;
   struct Slot {
@@ -384,7 +386,7 @@ TEST(SimulatedDevice, ManyIterationsWithFaultsEnd) {
   }
   for (Slot& s : slots) hand_out(s);
   EXPECT_EQ(failures, 8);
-  device.check();  // all were told
+  device.check();  // all failures were reported
   EXPECT_EQ(device.usage().in_use, 0u);
 }
 
