@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Block programs as kernels. For .cu files: compiled by nvcc they run on a GPU too, else on
+// Block programs as kernels, for .cu files. Where nvcc compiles them they run on GPUs too, else on
 // simulated devices only.
 #pragma once
 #include "device/device.h"
@@ -18,8 +18,9 @@ __global__ void __launch_bounds__(P::kMostThreads, P::kBlocks) block_kernel(cons
 }
 #endif
 
-// Stream::launch, on any device. Requires: at most P::kMostThreads threads a block. P::kBlocks of
-// so many are to have room in the registers of a multiprocessor.
+// Launches `program` on any device. Requires: a block has at most P::kMostThreads threads. The
+// kernel is compiled so that P::kBlocks blocks of this size fit into the registers of a
+// multiprocessor.
 template <class P>
 void launch_blocks(Stream& stream, const P& program, const Grid& grid, std::string_view name) {
   BlockProgram erased = erase(program);

@@ -13,7 +13,7 @@ struct DeviceBudget::State {
   size_t in_use = 0, high_water = 0;  // guarded by mutex
 };
 
-// So many bytes, counted as long as this lives.
+// A number of bytes, counted as long as this object lives.
 class DeviceBudget::Charge {
  public:
   Charge(std::shared_ptr<State> state, size_t bytes) : state_(std::move(state)), bytes_(bytes) {}
@@ -38,7 +38,7 @@ class DeviceBudget::CountedBuffer final : public DeviceBuffer {
   void return_behind(ForeignStream stream) noexcept override { buffer_->return_behind(stream); }
 
  private:
-  Charge charge_;  // ends behind the buffer
+  Charge charge_;  // ends after the buffer
   std::shared_ptr<DeviceBuffer> buffer_;
 };
 

@@ -33,9 +33,9 @@ int count_asked_for() {
 
 struct Registry {
   std::mutex mutex;
-  std::optional<std::vector<Device*>> current;  // none: nobody has asked yet
-  std::vector<std::unique_ptr<Device>> all;     // also those that were replaced
-  std::string missing;  // what a GPU lacks
+  std::optional<std::vector<Device*>> current;  // empty until the first call
+  std::vector<std::unique_ptr<Device>> all;  // those that were replaced as well
+  std::string missing;  // why there is no GPU
 
   // Requires: mutex is held.
   void ask() {
@@ -67,7 +67,7 @@ struct Registry {
   }
 };
 
-// Never destroyed: buffers and streams may be let go by other static objects.
+// Never destroyed, because other static objects may hold buffers and streams to the end.
 Registry& registry() {
   static Registry& r = *new Registry;
   return r;

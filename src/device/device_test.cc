@@ -47,7 +47,7 @@ TEST(Devices, OfBeforeLiveOn) {
   EXPECT_THROW(use_simulated_devices(-1), DeviceError);
 }
 
-// In a process of its own: the variable is read once.
+// Runs in a process of its own, as the variable is read once.
 void exit_with_count_for(const char* value) {
   setenv("STOKER_SIMULATED_DEVICES", value, 1);
   try {

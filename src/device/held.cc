@@ -9,7 +9,7 @@ namespace stoker {
 
 namespace {
 
-// Whether it does; an error was thrown before, and that one is told.
+// Whether f succeeds. Its error is dropped: an earlier one is being thrown.
 bool succeeds(const std::function<void()>& f) {
   try {
     f();
@@ -23,7 +23,7 @@ bool succeeds(const std::function<void()>& f) {
 
 void let_go_behind(Stream& stream, const std::shared_ptr<void>& held) noexcept {
   if (succeeds([&] { stream.call([held] {}, 0, "release"); })) return;
-  // Where this fails as well the device is lost: it does no more work.
+  // Where this fails as well, the device is lost and does no more work.
   (void)succeeds([&] { stream.synchronize(); });
 }
 

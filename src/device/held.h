@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Things that a stream's work uses, and that nobody may let go of before it is done.
+// Things that a stream's work uses, kept alive until the work is done.
 #pragma once
 #include <memory>
 #include <vector>
@@ -10,16 +10,16 @@
 
 namespace stoker {
 
-// One list for all that a round enqueues, let go at its end: what a stream calls on the host holds
-// up the work behind it.
+// One list for everything that a round enqueues. It is released at the round's end in one go,
+// because a host call on a stream delays the work after it.
 using Held = std::vector<std::shared_ptr<const void>>;
 
-// Lets go of `held` when the stream has done what was enqueued so far. For where enqueueing failed
-// half-way: a stream that takes nothing any more is waited for.
+// Releases `held` when the stream has done what was enqueued so far. It serves where enqueueing
+// failed half-way: if the stream takes nothing more, this waits for it.
 void let_go_behind(Stream& stream, const std::shared_ptr<void>& held) noexcept;
 
-// Calls enqueue(held), and lets go of what that held behind what it enqueued, also where it throws.
-// Throws what it throws, DeviceError.
+// Calls enqueue(held) and releases `held` after the enqueued work, even where enqueue throws.
+// Throws what enqueue throws, and DeviceError.
 template <class Enqueue>
 void enqueue_with(Stream& stream, Enqueue enqueue) {
   const auto held = std::make_shared<Held>();

@@ -17,7 +17,7 @@ PinnedAllocator::PinnedAllocator(Device& device) : device_(device), owner_(getpi
 
 PinnedAllocator::~PinnedAllocator() {
   if (getpid() == owner_) return;
-  // The device is the parent's, so nothing can be unlocked here.
+  // The device belongs to the parent, so nothing can be unpinned here.
   (void)new (std::nothrow) decltype(slabs_)(std::move(slabs_));
 }
 
@@ -38,7 +38,7 @@ std::byte* PinnedAllocator::take_from_any(size_t bytes) {
   return nullptr;
 }
 
-// With room for so many bytes; without memory when there is none.
+// A slab with room for `bytes`; its `memory` is null when there is none.
 PinnedAllocator::Slab PinnedAllocator::new_slab(size_t bytes) const {
   const size_t size = std::max(kSlab, round_up(bytes, kPageBytes));
   std::shared_ptr<Buffer> memory = device_.try_pin(size);
@@ -66,7 +66,7 @@ std::byte* PinnedAllocator::take_from(Slab& slab, size_t bytes) {
 }
 
 void PinnedAllocator::give_back(std::byte* allocation, size_t bytes) noexcept {
-  if (getpid() != owner_) return;  // the mutex may be held by a thread of the parent's
+  if (getpid() != owner_) return;  // a thread of the parent may hold the mutex
   std::lock_guard lock(mutex_);
   auto& [address, slab] = *std::prev(slabs_.upper_bound(allocation));
   poison(allocation, bytes);
@@ -87,7 +87,7 @@ void PinnedAllocator::give_back(std::byte* allocation, size_t bytes) noexcept {
   try {
     slab.free[begin] = size;
   } catch (const std::bad_alloc&) {
-    return;  // no memory to remember it: this part stays unused
+    return;  // there is no memory to note it, so this part stays unused
   }
 }
 

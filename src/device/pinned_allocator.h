@@ -15,11 +15,12 @@
 namespace stoker {
 
 // Note [Slabs]
-// Locking pages takes milliseconds and unlocking them waits for the device, so allocations are
+// Pinning pages takes milliseconds and unpinning them waits for the device. So allocations are
 // parts of slabs of kSlab bytes or more, which are kept until trim(). The first free part that is
-// large enough is taken, neighbours that are free become one, so what a pool takes and gives back
-// in turn finds its place again. Both are done without the lock, which calls of a stream's take:
-// the device waits for them. So two threads that find no room at once take a slab each.
+// large enough is taken, and free neighbours become one part, so that a pool which takes and gives
+// back in turn finds its place again. Pinning and unpinning hold no lock, because host calls of a
+// stream take the lock and the device may wait for them. So two threads that find no room at once
+// pin a slab each.
 class PinnedAllocator final : public HostAllocator {
  public:
   static constexpr size_t kSlab = 32 << 20;
@@ -33,19 +34,19 @@ class PinnedAllocator final : public HostAllocator {
   std::byte* take(size_t bytes) override;
   void give_back(std::byte* allocation, size_t bytes) noexcept override;
   void trim() override;
-  size_t held() const;  // bytes of all slabs
+  size_t held() const;  // size of all slabs, in bytes
 
  private:
   struct Slab {
     std::shared_ptr<Buffer> memory;
-    std::map<size_t, size_t> free;  // size of each free part, by its place
+    std::map<size_t, size_t> free;  // by offset: size of each free part
   };
   static std::byte* take_from(Slab& slab, size_t bytes);
   std::byte* take_from_any(size_t bytes);
   Slab new_slab(size_t bytes) const;
 
   Device& device_;
-  const int owner_;  // the process
+  const int owner_;  // process id
   mutable std::mutex mutex_;
   std::map<const std::byte*, Slab> slabs_;  // by address; guarded by mutex_
 };

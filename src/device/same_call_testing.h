@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares declarations of our own for a library's functions with those of its header.
+// Compares our own declarations of a library's functions with those of its header.
 #pragma once
 #include <type_traits>
 
 namespace stoker {
 
-// Of the same kind in a call: pointers, or numbers of the same size.
+// True for types that are passed alike: pointers, or numbers of the same size.
 template <class A, class B>
 constexpr bool kSameKind = std::is_pointer_v<A> == std::is_pointer_v<B> && sizeof(A) == sizeof(B);
 

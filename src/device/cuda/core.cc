@@ -12,7 +12,7 @@ namespace stoker::cuda {
 
 namespace {
 
-// After these the GPU does no more work for this process.
+// Whether the GPU does no more work for this process after this error.
 bool is_for_good(cudaError_t error) {
   switch (error) {
     case cudaErrorIllegalAddress:
@@ -31,7 +31,7 @@ bool is_for_good(cudaError_t error) {
   }
 }
 
-// Of the driver itself, which the runtime has found: nothing is linked with it.
+// Functions of the driver itself. The runtime finds them, so nothing is linked with the driver.
 struct Driver {
   decltype(&cuCtxGetCurrent) get_current = nullptr;
   decltype(&cuCtxSetCurrent) set_current = nullptr;
@@ -94,7 +94,7 @@ Core::Core(int index)
   pci_bus_id = place;
 }
 
-// What an earlier call made stays.
+// What an earlier call made is kept.
 void Core::start() {
   std::lock_guard lock(mutex_);
   if (is_started_) return;
@@ -112,7 +112,7 @@ void Core::make_pool() {
   properties.location.type = cudaMemLocationTypeDevice;
   properties.location.id = index;
   if (!pool_) require(cudaMemPoolCreate(&pool_, &properties), "making a pool of memory");
-  // By default a pool gives its memory back whenever anyone waits.
+  // By default a pool gives its memory back whenever someone waits.
   uint64_t keep = UINT64_MAX;
   require(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep),
           "making a pool of memory");
@@ -128,7 +128,7 @@ Core::~Core() {
 
 void Core::require(cudaError_t error, std::string_view doing) const {
   if (error == cudaSuccess) return;
-  (void)cudaGetLastError();  // else it would be told again by whoever asks next
+  (void)cudaGetLastError();  // else the next call that asks would get this error again
   std::string text = name + ", " + std::string(doing) + ": " + cudaGetErrorString(error) + " (" +
                      cudaGetErrorName(error) + ")";
   if (is_for_good(error)) {
@@ -167,7 +167,7 @@ void* Core::try_allocate(size_t bytes, cudaStream_t stream) {
 // Requires: this GPU is current.
 template <class Free>
 void Core::free_with(Free free, void* p) noexcept {
-  std::lock_guard lock(mutex_);  // before: once freed, the address may be given out again
+  std::lock_guard lock(mutex_);  // taken first: once freed, the address may be reused
   free(p);  // fails only where the GPU is lost
   const auto at = allocations_.find(p);
   if (at == allocations_.end()) return;
@@ -196,7 +196,7 @@ std::vector<void*> Core::parked() const {
   return all;
 }
 
-// Behind everything that the GPU has to do. Requires: it is current.
+// Waits for everything that the GPU has to do, then frees. Requires: this GPU is current.
 cudaError_t Core::free_parked() {
   std::lock_guard one(freeing_);
   const std::vector<void*> all = parked();

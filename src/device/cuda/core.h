@@ -4,15 +4,15 @@
 // What the streams, events and buffers of one GPU share. Thread-safe.
 //
 // Note [Guests of the process]
-// Others use the same GPUs, through runtimes of their own. So a GPU gets a context (hundreds of MB
-// of it) only when something is made on it here; whatever context a thread had comes back, none
-// included; and calls are made in the relaxed mode of stream capture: in the default one they would
-// fail, and spoil the graph, while anyone in the process captures one. What cannot be asked because
-// of a capture counts as not reached yet.
+// Others use the same GPUs in this process, through runtimes of their own. So a GPU gets a context
+// (hundreds of MB of its memory) only when something is made on it here. A thread gets back the
+// context that it had, even if it had none. Calls are made in the relaxed mode of stream capture:
+// in the default mode they would fail, and spoil the graph, while anyone in the process captures
+// one. An event that cannot be asked because of a capture counts as not reached yet.
 //
 // Note [After a fork]
-// A child has no use of the parent's GPU, and a lock may be held by a thread that is not there. So
-// what a child lets go of is left as it is.
+// A child cannot use the parent's GPU, and a lock may be held by a thread that does not exist in
+// the child. So what a child lets go of is left as it is.
 #pragma once
 #include <cuda.h>
 #include <cuda_runtime_api.h>
@@ -28,11 +28,11 @@
 
 namespace stoker::cuda {
 
-// Of a call that a capture hinders.
+// Whether a stream capture caused this error.
 bool is_of_capture(cudaError_t error);
 
-// The calling thread works on this GPU; what it worked on before comes back: Note [Guests of the
-// process].
+// Makes this GPU the calling thread's current one while the object lives, then restores what was
+// there before: Note [Guests of the process].
 class Current {
  public:
   explicit Current(int index);
@@ -40,12 +40,13 @@ class Current {
   Current(const Current&) = delete;
   Current& operator=(const Current&) = delete;
 
-  cudaError_t error() const { return error_; }  // why it is not current
+  cudaError_t error() const { return error_; }  // why this GPU is not current
 
  private:
   CUcontext before_ = nullptr;
   cudaError_t error_;
-  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;  // within; outside, the one before
+  cudaStreamCaptureMode mode_ =
+      cudaStreamCaptureModeRelaxed;  // while this lives, the mode from before
 };
 
 class Core {
@@ -60,36 +61,37 @@ class Core {
   const std::string name;  // "cuda:0"
   std::string pci_bus_id;  // set by the constructor
 
-  // Before anything is made there. Throws DeviceError where the GPU gives no context; it may at the
-  // next call.
+  // To be called before anything is made on the GPU. Throws DeviceError where the GPU gives no
+  // context; a later call may succeed.
   void start();
-  // Whether this is a child of the process that it was made in.
+  // Whether this process is a child of the one that made this object.
   bool is_foreign() const { return getpid() != owner_; }
 
   // Throws DeviceError for anything but success: Note [Failures of a GPU].
   void require(cudaError_t error, std::string_view doing) const;
-  // Behind each piece of work: with STOKER_SYNC=1 waits for it, so that its failure is told here.
+  // To be called after each piece of work. With STOKER_SYNC=1 it waits for the work, so that a
+  // failure is thrown here.
   void enqueued(cudaStream_t stream, std::string_view work, std::string_view stream_name) const;
 
   // Null when the limit does not allow it, or the GPU has no memory left.
   void* try_allocate(size_t bytes, cudaStream_t stream);
   void free(void* p, cudaStream_t stream) noexcept;
-  // The same for memory that somebody may still use, nobody knows until when. It waits, and counts,
-  // until trim(): only there may the host wait for the whole GPU, which would spoil a capture under
-  // way.
+  // Frees memory that someone may still use, nobody knows until when. The memory is kept, and
+  // counts as in use, until trim(). Only trim() may make the host wait for the whole GPU, which
+  // would spoil a capture under way.
   void park(void* p) noexcept;
   // Null when the system does not give it.
   void* try_pin(size_t bytes);
   void unpin(void* p, size_t bytes) noexcept;
   DeviceUsage usage() const;
-  // Waits for the GPU if something is parked.
+  // Waits for the GPU if memory is parked.
   void trim();
 
-  // cudaErrorNotReady also while a capture hinders the question.
+  // cudaErrorNotReady also when a capture prevents the query.
   cudaError_t query(cudaEvent_t event) const;
-  // A host call of a stream failed: to be thrown by the next check().
+  // Keeps the failure of a stream's host call for the next check() to throw.
   void keep(const std::string& failure);
-  // Throws what failed until now, once; does not wait.
+  // Throws what failed until now, once. Does not wait.
   void check();
 
  private:
@@ -105,7 +107,7 @@ class Core {
   cudaError_t free_parked();
 
   cudaMemPool_t pool_ = nullptr;
-  cudaEvent_t probe_ = nullptr;  // never recorded: asking it tells whether the GPU still works
+  cudaEvent_t probe_ = nullptr;  // never recorded: a query tells whether the GPU still works
   const bool waits_;
   const pid_t owner_;
   bool is_started_ = false;  // guarded by mutex_

@@ -19,24 +19,24 @@ namespace cuda {
 
 namespace {
 
-// Lives as long as the stream object or a buffer that is to be freed on it.
+// Lives as long as the stream object, or a buffer that will be freed on it.
 struct StreamHandle {
   StreamHandle(std::shared_ptr<Core> core, std::string name)
       : core(std::move(core)), name(std::move(name)) {
     this->core->start();
     const Current current(this->core->index);
-    // Not ordered with the legacy default stream, which others may use.
+    // A non-blocking stream is not ordered with the legacy default stream, which others may use.
     this->core->require(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking),
                         "making the stream '" + this->name + "'");
   }
   ~StreamHandle() {
     if (core->is_foreign()) return;
     const Current current(core->index);
-    (void)cudaStreamDestroy(stream);  // what is enqueued is done all the same
+    (void)cudaStreamDestroy(stream);  // work that is enqueued still gets done
   }
   void synchronize() const {
     const Current current(core->index);
-    (void)cudaStreamSynchronize(stream);  // what failed is told by the next check
+    (void)cudaStreamSynchronize(stream);  // the next check throws what failed
   }
   StreamHandle(const StreamHandle&) = delete;
   StreamHandle& operator=(const StreamHandle&) = delete;
@@ -96,7 +96,7 @@ class CudaEvent final : public Event {
   cudaEvent_t event_ = nullptr;
 };
 
-// Also of the legacy default stream where that would wait for one that is captured.
+// True also for the legacy default stream while it would wait for a stream that is captured.
 bool is_captured(const Core& core, cudaStream_t stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   const cudaError_t e = cudaStreamIsCapturing(stream, &status);
@@ -116,7 +116,7 @@ class CudaBuffer final : public DeviceBuffer {
 
   void return_behind(ForeignStream stream) noexcept override {
     if (stream_->core->is_foreign()) return;
-    // This thread need not be the one whose default stream was meant; the legacy one comes behind
+    // The per-thread stream of another thread may be meant. The legacy default stream comes after
     // those of all threads.
     if (stream == ForeignStream::kPerThread) stream = ForeignStream::kDefault;
     try {
@@ -128,8 +128,8 @@ class CudaBuffer final : public DeviceBuffer {
   }
 
  private:
-  // False where the stream is captured: its graph reads the memory when it is launched, and what
-  // came before cannot be waited for.
+  // False where the stream is captured: its graph reads the memory whenever it is launched, so
+  // there is nothing to wait for.
   bool order_behind(cudaStream_t stream) const {
     const Core& core = *stream_->core;
     const Current current(core.index);
@@ -142,7 +142,7 @@ class CudaBuffer final : public DeviceBuffer {
   }
 
   std::shared_ptr<StreamHandle> stream_;
-  std::atomic<bool> is_ordered_{true};  // behind what consumers do with it
+  std::atomic<bool> is_ordered_{true};  // the stream comes after what consumers do
 };
 
 struct HostCall {
@@ -247,7 +247,7 @@ class CudaStream final : public Stream {
           cudaFuncSetAttribute(program.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                static_cast<int>(grid.shared_bytes)),
           "launch '" + std::string(what) + "'");
-    void* arguments[] = {const_cast<void*>(program.object)};  // copied by the call
+    void* arguments[] = {const_cast<void*>(program.object)};  // the call copies the arguments
     const cudaError_t e = cudaLaunchKernel(program.kernel, dim3(static_cast<unsigned>(grid.blocks)),
                                            dim3(static_cast<unsigned>(grid.threads)), arguments,
                                            grid.shared_bytes, h_->stream);
@@ -288,14 +288,14 @@ class CudaDevice final : public Device {
   }
   DeviceUsage usage() const override { return core_->usage(); }
   void check() override { core_->check(); }
-  // Of what streams freed, the pool gives back what the host has seen them reach.
+  // The pool gives back freed memory only if the host has seen the stream reach the free.
   void trim() override {
     for (const auto& stream : streams()) stream->synchronize();
     core_->trim();
   }
 
  private:
-  // Those that stand, or to which memory is to come back.
+  // The streams that exist, or to which memory will return.
   std::vector<std::shared_ptr<StreamHandle>> streams() const {
     std::lock_guard lock(mutex_);
     std::vector<std::shared_ptr<StreamHandle>> all;
@@ -370,7 +370,7 @@ CudaFound find_cuda_devices() {
       found.devices.push_back(std::make_unique<cuda::CudaDevice>(i));
     } catch (const DeviceError& e) {
       found.missing = e.what();
-      return found;  // indices must stay those of the driver
+      return found;  // devices must keep the driver's indices
     }
   }
   return found;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The CUDA runtime's own code against the stand-in of fake_testing.h: nothing here says anything
-// about a GPU.
+// The code that calls the CUDA runtime, against the stand-in of fake_testing.h. It shows nothing
+// about GPUs.
 #include "device/cuda/cuda.h"
 
 #include <cstdlib>
@@ -22,7 +22,7 @@ using namespace std::string_literals;
 
 std::string missing() { return find_cuda_devices().missing; }
 
-// The calls since the last look.
+// The calls since the last call of this function.
 std::vector<std::string> new_calls() { return std::exchange(fake::cuda().calls, {}); }
 
 using Calls = std::vector<std::string>;
@@ -114,7 +114,7 @@ TEST_F(Cuda, EverythingHappensOnItsOwnGpu) {
   EXPECT_EQ(fake::cuda().current, -1) << "the caller had none";
   for (const std::string& call : fake::cuda().calls) EXPECT_NE(call.back(), '0') << call;
   EXPECT_EQ(fake::cuda().count("cudaMemcpyAsync 1 1"), 1);  // to the device
-  EXPECT_EQ(fake::cuda().count("cudaMemcpyAsync 3 1"), 1);  // on it
+  EXPECT_EQ(fake::cuda().count("cudaMemcpyAsync 3 1"), 1);  // on the device
   EXPECT_EQ(fake::cuda().count("cudaMemcpyAsync 2 1"), 1);  // to the host
   EXPECT_EQ(fake::cuda().count("cudaStreamWaitEvent 1"), 1);
   EXPECT_EQ(fake::cuda().count("cudaMemPoolTrimTo 1"), 1);
@@ -262,7 +262,7 @@ TEST_F(Cuda, LaunchesAKernelWithACopyOfTheProgram) {
   BlockProgram erased = erase(program);
   const std::string text = device_error([&] { stream->launch(erased, {1, 1}, "add"); });
   EXPECT_EQ(text, "cuda:0, launch 'add': the program was compiled without nvcc");
-  erased.kernel = &target;  // any address
+  erased.kernel = &target;  // any address will do
   fake::cuda().argument_bytes = sizeof program;
   stream->launch(erased, {7, 96, 1000}, "add");
   stream->launch(erased, {1, 1, 100000}, "much shared memory");
@@ -291,7 +291,7 @@ TEST_F(Cuda, WhatFailsIsNamed) {
             "cuda:0, copy 'labels' on stream 's': it failed (cudaErrorOfTheStandIn)");
   stream->call([] { throw std::runtime_error("no luck"); }, 0, "mine");
   EXPECT_EQ(device_error([&] { found.devices[0]->check(); }), "cuda:0, call 'mine': no luck");
-  found.devices[0]->check();  // thrown once
+  found.devices[0]->check();  // thrown only once
   fake::cuda().errors["cudaLaunchHostFunc"] = {cudaErrorInvalidValue};
   EXPECT_TRUE(has(device_error([&] { stream->call([] {}, 0, "c"); }), "call 'c' on stream 's'"));
 }
@@ -302,7 +302,7 @@ TEST_F(Cuda, ALostGpuSaysSoWhoeverAsks) {
   const auto stream = device.make_stream("s");
   const auto event = device.make_event();
   fake::cuda().errors["cudaEventQuery"] = {cudaErrorNotReady};
-  event->check();  // it is not known yet
+  event->check();  // not known yet
   fake::cuda().lost = cudaErrorIllegalAddress;
   for (const std::string& text :
        {device_error([&] { device.check(); }), device_error([&] { stream->synchronize(); }),

@@ -35,9 +35,9 @@ int Cuda::count(const std::string& call) const {
 
 namespace {
 
-std::mutex mutex;  // of the record
+std::mutex mutex;  // guards the record
 
-// As of a runtime that makes the context of the first device where a thread has none.
+// Does what a runtime does that makes the first device's context where a thread has none.
 int device_of_thread() {
   if (Cuda::current < 0) {
     std::lock_guard lock(mutex);
@@ -46,7 +46,7 @@ int device_of_thread() {
   return Cuda::current;
 }
 
-// Those that wait, or may.
+// Functions that wait, or may wait.
 bool is_unsafe_in_capture(const std::string& function) {
   static const std::set<std::string> all = {
       "cudaHostAlloc",     "cudaFreeHost",         "cudaFree",
@@ -55,7 +55,7 @@ bool is_unsafe_in_capture(const std::string& function) {
   return all.contains(function.substr(0, function.find(' ')));
 }
 
-// Notes the call; the error that it is to give.
+// Notes the call. Returns the error that it is to give.
 cudaError_t noted(const std::string& function, int device = -1) {
   if (cuda().on_call) cuda().on_call(function);
   std::lock_guard lock(mutex);
@@ -74,7 +74,7 @@ cudaError_t noted(const std::string& function, int device = -1) {
   return e;
 }
 
-// Streams, events and pools are numbers that know their device.
+// Streams, events and pools are handles that know their device.
 struct Handle {
   int device;
 };
@@ -91,7 +91,8 @@ void dropped(int& count, H handle) {
   --count;
   delete reinterpret_cast<Handle*>(handle);
 }
-// Of a default stream, whose handle is a small number: the thread's.
+// The device of a stream. The handles of the default streams are small numbers and mean the
+// thread's device.
 template <class H>
 int device_of(H handle) {
   if (reinterpret_cast<uintptr_t>(handle) <= 2) return device_of_thread();
@@ -144,7 +145,7 @@ cudaError_t cudaSetDevice(int device) {
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   *properties = {};
   properties->totalGlobalMem = cuda().memory;
-  return noted("cudaGetDeviceProperties");  // of whatever GPU, from any
+  return noted("cudaGetDeviceProperties");  // works for any GPU from any
 }
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
   std::swap(*mode, cuda().mode);
@@ -156,7 +157,7 @@ cudaError_t cudaDeviceSynchronize() {
 }
 cudaError_t cudaDeviceGetPCIBusId(char* id, int length, int device) {
   std::snprintf(id, static_cast<size_t>(length), "%s", cuda().bus_ids.at(device).c_str());
-  return noted("cudaDeviceGetPCIBusId");  // of whatever GPU, from any
+  return noted("cudaDeviceGetPCIBusId");  // works for any GPU from any
 }
 const char* cudaGetErrorString(cudaError_t e) {
   return e == cudaSuccess ? "no error" : "it failed";

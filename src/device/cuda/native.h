@@ -9,7 +9,7 @@
 
 namespace stoker {
 
-// Work that is enqueued there is in the order of the stream's. Requires: a stream of such a device.
+// Work that is enqueued on it runs in the stream's order. Requires: the stream is of such a device.
 cudaStream_t native_stream(const Stream& stream);
 
 }  // namespace stoker

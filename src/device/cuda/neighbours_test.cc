@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The CUDA runtime's own code beside others in the process, against the stand-in of fake_testing.h:
-// Notes [Guests of the process], [After a fork].
+// The code that calls the CUDA runtime, beside others in the process, against the stand-in of
+// fake_testing.h: Notes [Guests of the process], [After a fork].
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -123,7 +123,7 @@ TEST_F(CudaNeighbours, WhatCannotBeOrderedIsNotGivenOutAgain) {
   EXPECT_EQ(let_go(consumer.name()), 8u);
   fake::cuda().errors["cudaStreamIsCapturing"] = {cudaErrorStreamCaptureImplicit};
   EXPECT_EQ(let_go(ForeignStream::kDefault), 16u);
-  device(1).check();  // that was nobody's fault
+  device(1).check();  // no error is kept
   fake::cuda().errors["cudaStreamIsCapturing"] = {cudaErrorInvalidResourceHandle};
   EXPECT_EQ(let_go(ForeignStream::kDefault), 24u);
   EXPECT_TRUE(has(device_error([&] { device(1).check(); }), "looking at a consumer's stream"));
@@ -139,8 +139,8 @@ TEST_F(CudaNeighbours, WhatCannotBeOrderedIsNotGivenOutAgain) {
   EXPECT_EQ(let_go(consumer.name()), 8u) << "this one goes when the device does";
 }
 
-// Forks while this thread holds the runtime's lock, as another thread may: Whether a child that
-// lets go of all ends, having called nothing.
+// Forks while this thread holds the runtime's lock, as another thread may. Shows that a child that
+// lets go of everything ends, without any call.
 TEST_F(CudaNeighbours, AChildLeavesTheParentsThingsAsTheyAre) {
   auto stream = device(0).make_stream("s");
   auto event = device(0).make_event();
@@ -154,7 +154,7 @@ TEST_F(CudaNeighbours, AChildLeavesTheParentsThingsAsTheyAre) {
       waitpid(child, &status, 0);
       return;
     }
-    alarm(20);  // a lock that nobody lets go of
+    alarm(20);  // ends a child that waits for the lock
     other->return_behind(ForeignStream::kDefault);
     other.reset();
     memory.reset();

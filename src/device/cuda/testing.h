@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tests of the CUDA runtime's own code share: nothing of it is left in the stand-in, and
-// consumers with streams.
+// What tests of the CUDA code share: a check that nothing is left in the stand-in, and consumers
+// with streams.
 #pragma once
 #include <gtest/gtest.h>
 

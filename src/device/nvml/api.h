@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of NVML's binary interface that is used, declared here, so that no build needs its
-// header. header_test.cc compares it with the real header where there is one.
+// The part of NVML's binary interface that we use, declared here so that no build needs NVML's
+// header. header_test.cc compares it with the real header where that exists.
 #pragma once
 
 namespace stoker::nvml {
@@ -18,7 +18,7 @@ enum Status : int {
 
 inline constexpr unsigned kMigEnabled = 1;
 
-// How much room strings need.
+// The room that strings need.
 inline constexpr unsigned kUuidLength = 80;
 inline constexpr unsigned kDriverVersionLength = 80;
 
@@ -52,7 +52,7 @@ using DeviceHandle = DeviceObject*;
   X(Status, cpu_affinity, nvmlDeviceGetCpuAffinity,                                      \
     (DeviceHandle device, unsigned words, unsigned long* cpus))
 
-// Those that older drivers lack.
+// Functions that older drivers lack.
 #define STOKER_NVML_NEWER_FUNCTIONS(X)                     \
   X(Status, jpeg_utilization, nvmlDeviceGetJpgUtilization, \
     (DeviceHandle device, unsigned* percent, unsigned* sample_us))

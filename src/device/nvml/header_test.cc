@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What api.h says, against NVML's own header.
+// Compares api.h with NVML's own header.
 #include <cstddef>
 
 #include <nvml.h>

@@ -18,10 +18,10 @@ using nvml::Status;
 
 constexpr const char* kVariable = "STOKER_NVML";
 constexpr const char* kSystemName = "libnvidia-ml.so.1";
-constexpr int kMostCpus = 1024;  // of NVML
+constexpr int kMostCpus = 1024;  // the most that NVML is asked for
 constexpr int kCpusInWord = sizeof(unsigned long) * CHAR_BIT;
 
-// The first function that the library lacks, "" when it has all.
+// The name of the first function that the library lacks, or "" when it has all.
 std::string take(nvml::Functions& call, const Nvml::Symbol& symbol) {
 #define STOKER_NVML_TAKE(result, member, name, parameters) \
   call.member = reinterpret_cast<decltype(call.member)>(symbol(#name));
@@ -42,12 +42,12 @@ std::vector<int> cpus_of(const unsigned long* words, int count) {
   return cpus;
 }
 
-// Asks for one GPU's facts and notes what is not told.
+// Asks for the facts of one GPU and notes what the driver does not tell.
 class Question {
  public:
   Question(const nvml::Functions& call, nvml::DeviceHandle device) : call_(call), device_(device) {}
 
-  // `name` as users know it; `function` may be null in older drivers.
+  // `name` is the fact's name for users. `function` may be null in older drivers.
   template <class... Parameters>
   bool ask(const char* name, Status (*function)(nvml::DeviceHandle, Parameters...),
            std::type_identity_t<Parameters>... arguments) {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the driver of NVIDIA's GPUs tells through its management library (NVML), which is opened at
-// run time. Nothing needs it: what it does not tell is empty, and words say why.
+// run time. Nothing depends on it: what it does not tell stays empty, and a text says why.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -14,10 +14,10 @@
 
 namespace stoker {
 
-// Of one GPU. What is not told is empty, and `missing` says why; "" where all is told.
+// Facts of one GPU. What the driver does not tell is empty; `missing` says why, or is "".
 struct GpuFacts {
   std::optional<std::string> uuid;
-  std::optional<size_t> memory_total, memory_used;  // bytes; by all processes and the driver
+  std::optional<size_t> memory_total, memory_used;  // bytes; used by all processes and the driver
   std::optional<int> utilization;  // percent of the last sample in which kernels ran
   std::optional<int> jpeg_utilization;  // percent of the JPEG engine
   std::optional<std::vector<int>> near_cpus;  // ascending
@@ -27,30 +27,30 @@ struct GpuFacts {
 // Thread-safe. Does not throw for what is missing.
 class Nvml {
  public:
-  // Takes the functions of an open library: `symbol` gives an address or null.
+  // Gives the address of a function of an open library, or null.
   using Symbol = std::function<void*(const char*)>;
 
-  // Starts the library that the environment variable STOKER_NVML names, without it the system's
-  // libnvidia-ml.so.1. It stays open.
+  // Opens the library that the environment variable STOKER_NVML names, or else the system's
+  // libnvidia-ml.so.1, and starts it. It stays open.
   Nvml();
   Nvml(const Symbol& symbol, const std::string& place);
   ~Nvml();
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
 
-  // Why it tells nothing, "" where it does: what is missing, versions found and needed.
+  // Why it tells nothing, with the versions found and needed. "" where it works.
   const std::string& missing() const { return missing_; }
-  // What its start gave; none where it is missing or lacks a function.
+  // The status of its start. Empty where the library is missing or lacks a function.
   std::optional<nvml::Status> status() const { return status_; }
 
-  // "580.65.06"; none where it is not told, as those below.
+  // "580.65.06". This and the following are empty where the driver does not tell them.
   std::optional<std::string> driver() const;
-  // The newest CUDA that the driver is for: 13010 is 13.1.
+  // The newest CUDA version that the driver supports: 13010 is 13.1.
   std::optional<int> cuda() const;
-  // GPUs that it sees, whether or not this process may use them.
+  // How many GPUs it sees, whether or not this process may use them.
   std::optional<int> gpus() const;
-  // Of the GPU at this place ("0000:65:00.0"). One in MIG mode is not taken: a CUDA device is a
-  // part of it then.
+  // Facts of the GPU at this place ("0000:65:00.0"). A GPU in MIG mode tells none, because a CUDA
+  // device is only a part of it then.
   GpuFacts gpu(const std::string& pci_bus_id) const;
 
  private:

@@ -101,7 +101,7 @@ TEST_F(NvmlTest, AGpuInMigModeIsNotTaken) {
   EXPECT_EQ(f.missing,
             "the GPU at 0000:65:00.0 is in MIG mode: NVML tells of all of it, and this device is a "
             "part");
-  told_->errors = {{"nvmlDeviceGetMigMode", nvml::kNotSupported}};  // GPUs that have none
+  told_->errors = {{"nvmlDeviceGetMigMode", nvml::kNotSupported}};  // GPUs without such a mode
   EXPECT_EQ(nvml.gpu("0000:65:00.0").uuid, "GPU-first");
   told_->errors = {{"nvmlDeviceGetMigMode", nvml::kDriverNotLoaded}};
   EXPECT_EQ(nvml.gpu("0000:65:00.0").uuid, std::nullopt);

@@ -23,7 +23,7 @@ struct Nvml {
   std::string driver = "580.65.06";
   int cuda = 13010;
   std::vector<NvmlGpu> gpus;
-  std::map<std::string, nvml::Status> errors;  // by function: for each of its calls
+  std::map<std::string, nvml::Status> errors;  // by function: what each of its calls returns
   int starts = 0, stops = 0;
 };
 

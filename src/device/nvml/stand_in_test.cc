@@ -32,7 +32,7 @@ Status write(const std::string& text, char* to, unsigned length) {
 
 }  // namespace
 
-// Does the rest of a call unless it is to fail.
+// Goes on with a call unless the test wants it to fail.
 #define STOKER_MAY_FAIL() \
   if (const Status s = status_of(__func__); s != kSuccess) return s
 

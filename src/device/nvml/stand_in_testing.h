@@ -12,7 +12,7 @@
 
 namespace stoker::fake {
 
-// While it stands, STOKER_NVML names the stand-in.
+// While this object lives, STOKER_NVML names the stand-in.
 class StandInNvml {
  public:
   StandInNvml() : library_(dlopen(STOKER_STAND_IN_NVML, RTLD_NOW | RTLD_LOCAL)) {
