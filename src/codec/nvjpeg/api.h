@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of nvJPEG's binary interface that is used, declared here, so that no build needs its
-// header. The values are those of nvJPEG 12.1 and later; cuda_nvjpeg_header_test.cc compares them
-// with the real header where there is one.
+// The part of nvJPEG's binary interface that we use, declared here so that no build needs nvJPEG's
+// header. The values are those of nvJPEG 12.1 and later. header_test.cc compares them with the real
+// header where that exists.
 #pragma once
 #include <cuda_runtime_api.h>
 
@@ -24,7 +24,7 @@ enum Status : int {
 enum Backend : int { kDefaultBackend = 0, kHybrid = 1, kGpuHybrid = 2, kHardware = 3 };
 enum OutputFormat : int { kY = 2, kRgbInterleaved = 5, kBgrInterleaved = 6 };
 
-// Of an instance (nvjpegHandle_t).
+// Flags of an instance (nvjpegHandle_t).
 inline constexpr unsigned kStrictFlag = 4;  // bytes that do not follow the standard are errors
 inline constexpr unsigned kInterpolateFlag = 32;  // chroma is upsampled smoothly
 
@@ -33,7 +33,7 @@ struct Image {
   size_t pitch[4];
 };
 
-// 0 is success. The context comes first; `stream` is the one that the memory is for.
+// Callbacks return 0 for success. The context comes first; the memory is for use on `stream`.
 using AllocateCallback = int (*)(void* context, void** memory, size_t bytes, cudaStream_t stream);
 using FreeCallback = int (*)(void* context, void* memory, size_t bytes, cudaStream_t stream);
 struct Allocator {
@@ -42,7 +42,7 @@ struct Allocator {
   void* context;
 };
 
-// Opaque, as the library's own.
+// Opaque, as in the library.
 struct InstanceObject;
 struct StateObject;
 struct DecoderObject;

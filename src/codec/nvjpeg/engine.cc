@@ -8,8 +8,8 @@ namespace stoker::nvjpeg {
 
 namespace {
 
-// A page-locked buffer grows with the largest picture that it held. One this large is not kept for
-// the next.
+// A pinned buffer grows with the largest picture that it has held. A buffer larger than this is not
+// kept for the next picture.
 constexpr size_t kMostKept = 32 << 20;
 
 }  // namespace

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// nvJPEG on one GPU with one way of upsampling chroma: its handles, and what pictures take from it
-// and give back.
+// nvJPEG on one GPU with one way of upsampling chroma: its handles, and the objects that pictures
+// take and give back.
 #pragma once
 #include <array>
 #include <map>
@@ -15,28 +15,28 @@ namespace stoker::nvjpeg {
 struct PictureObjects {
   Owned<BitstreamHandle> bitstream;
   Owned<ParamsHandle> params;
-  // Not of pictures for the hardware engine.
+  // Unused for pictures of the hardware engine.
   Owned<PinnedHandle> pinned;
-  std::array<Owned<StateHandle>, 2> states;  // kHybrid, kGpuHybrid; made when first used
+  std::array<Owned<StateHandle>, 2> states;  // kHybrid, kGpuHybrid; made at first use
   bool is_spoilt = false;
 };
 
 // Note [Early writes]
-// The hardware engine writes when it is called, not when the stream is there (H100, nvJPEG 12.3 to
-// 13.2; only a wait on the host holds it back: github.com/meta-pytorch/torchcodec/pull/1634).
-// Memory that a stream gave may be in use until the stream is there. So the engine writes into
-// memory that nothing uses: it belongs to the objects of the call and comes back like that when the
-// stream has passed it, and the pictures are copied from it to their places in the stream's order.
-// Only where such memory is made does the host wait for the stream.
+// The hardware engine writes when it is called and not in the stream's order (H100, nvJPEG 12.3 to
+// 13.2; only a wait on the host prevents it: github.com/meta-pytorch/torchcodec/pull/1634). Memory
+// from a stream may still be in use until the stream has come to its allocation. So the engine
+// writes into memory that nothing uses, and the pictures are copied from there to their places in
+// the stream's order. This memory belongs to the objects of the call, and is unused again when the
+// stream has passed the call. The host waits for the stream only where such memory is made.
 
-// What one call for the hardware engine needs until the device is done with it.
+// What one call of the hardware engine needs until the device is done with it.
 struct BatchObjects {
   Owned<StateHandle> state;
   std::shared_ptr<DeviceBuffer> pixels;  // nothing uses it between two calls
   bool is_spoilt = false;
 };
 
-// Thread-safe. All calls: the GPU is current.
+// Thread-safe. All calls require that the GPU is current.
 class Engine {
  public:
   // Throws Refusal, BudgetError, DeviceError.
@@ -52,25 +52,25 @@ class Engine {
     return backend == kGpuHybrid ? gpu_hybrid_.get() : hybrid_.get();
   }
   InstanceHandle hardware() const { return hardware_.get(); }  // null: this GPU has no such engine
-  // Whether a window has the pixels that it has in the whole picture.
+  // Whether a window has the same pixels as in the whole picture.
   bool windows_are_exact(bool has_chroma) const;
 
-  // Throw Refusal, BudgetError.
+  // These throw Refusal, BudgetError.
   std::unique_ptr<PictureObjects> take_objects();
   std::unique_ptr<PictureObjects> take_hardware_objects();
   std::unique_ptr<BatchObjects> take_batch_objects();
   StateHandle state(PictureObjects& objects, Backend backend);
-  // Given back when the device is done with it; may be called by a stream.
+  // Takes objects back when the device is done with them. A stream may call it.
   void put(std::unique_ptr<PictureObjects> objects);
   void put(std::unique_ptr<BatchObjects> objects) { batch_objects_.put(std::move(objects)); }
 
-  // What pictures on this stream share, one after the other, until trim(). Requires: the stream is
-  // the same as long as this lives.
+  // The buffer that pictures on this stream share, one after the other, until trim(). Requires: the
+  // stream outlives this.
   DeviceHandle device_buffer(const Stream& stream);
-  // Gives back the objects that no picture uses.
+  // Frees the objects that no picture uses.
   void drop_idle();
-  // These and the buffers of streams. Requires: no other thread enqueues pictures now; those that
-  // are enqueued may be under way.
+  // Frees those objects and the buffers of streams. Requires: no other thread enqueues pictures
+  // now; enqueued pictures may be unfinished.
   void trim();
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The objects of the stand-in for nvJPEG. One thread at a time uses an object, but for an instance
-// of nvJPEG.
+// The objects of the stand-in for nvJPEG. One thread at a time uses an object, except for an
+// instance of nvJPEG.
 #pragma once
 #include <atomic>
 
@@ -21,7 +21,7 @@ struct Instance {
   std::atomic<int> users{0};
 };
 
-// Memory from an allocator that grows.
+// Memory from an allocator. It can grow.
 struct Memory {
   Allocator allocator = {};
   void* data = nullptr;
@@ -46,15 +46,15 @@ struct Pinned : Memory {
 };
 struct OnDevice : Memory {
   static constexpr const char* kKind = "device buffer";
-  cudaStream_t stream = nullptr;  // that uses it
+  cudaStream_t stream = nullptr;  // the stream that uses it
 };
 
 struct Bitstream {
   static constexpr const char* kKind = "bitstream";
   Instance* instance = nullptr;
-  test::File file;  // its bytes at the time
+  test::File file;  // the file's bytes when they were parsed
   const unsigned char* data = nullptr;
-  int frame = 0;  // the marker of its frame header
+  int frame = 0;  // marker of the frame header
   int channels = 0;
 };
 struct Params {
@@ -71,7 +71,7 @@ struct Decoder {
 struct State {
   static constexpr const char* kKind = "state";
   Instance* instance = nullptr;
-  Decoder* decoder = nullptr;  // null: of batches
+  Decoder* decoder = nullptr;  // null: a state for batches
   Pinned* pinned = nullptr;
   OnDevice* device = nullptr;
   Bitstream* bitstream = nullptr;

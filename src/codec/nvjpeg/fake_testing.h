@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A stand-in for nvJPEG over the stand-in for CUDA (device/cuda/fake_testing.h): it decodes with
-// the CPU's codec, in the phases and with the objects of the real one, and notes every use of them
-// that the real one would not forgive. It tells nothing about GPUs nor about nvJPEG's pixels. Its
-// functions may be called by any thread; the record is for one thread at a time.
+// A stand-in for nvJPEG over the stand-in for CUDA (device/cuda/fake_testing.h). It decodes with
+// the CPU's codec, in the phases and with the objects of nvJPEG, and notes every use of them that
+// nvJPEG would not forgive. It shows nothing about GPUs or nvJPEG's pixels. Any thread may call its
+// functions; the record is for one thread at a time.
 #pragma once
 #include <map>
 #include <set>
@@ -19,7 +19,7 @@ namespace stoker::fake {
 struct DecodedPicture {
   nvjpeg::Backend backend;
   nvjpeg::OutputFormat format;
-  int x, y, width, height;  // the window; 0, 0, -1, -1: all
+  int x, y, width, height;  // the window; 0, 0, -1, -1: the whole picture
   int batch_size;  // of the call; 1 without the hardware engine
 };
 
@@ -28,13 +28,13 @@ struct NvJpeg {
   bool has_hardware = true;
   bool does_windows = true;
   std::set<std::string> absent;  // functions that the library lacks
-  std::map<std::string, std::vector<int>> errors;  // by function: for its next calls
+  std::map<std::string, std::vector<int>> errors;  // by function: results of its next calls
   std::map<std::string, int> calls;
   std::map<nvjpeg::Backend, unsigned> flags;  // of the last instance
   std::vector<DecodedPicture> decoded;
   std::vector<std::string> misuse;
   std::map<void*, std::string> alive;  // objects and their kinds
-  std::map<std::string, int> most;  // objects of a kind at once
+  std::map<std::string, int> most;  // the most objects of a kind at once
 };
 
 NvJpeg& nvjpeg();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What goes wrong around nvJPEG: a library that is not there or too old, and errors of each of its
+// What goes wrong around nvJPEG: a library that is missing or too old, and errors of each of its
 // calls.
 #include <cstdlib>
 
@@ -67,7 +67,7 @@ TEST_F(NvJpegFaults, ALibraryOfSomethingElse) {
 TEST_F(NvJpegFaults, SaysWhereItLooked) {
   EXPECT_EQ(nvjpeg::system_names(),
             (std::vector<std::string>{"libnvjpeg.so.13", "libnvjpeg.so.12"}));
-  // Names that no system has stand for those that a system may have.
+  // No system has libraries of these names, which replace those that a system may have.
   EXPECT_EQ(
       nvjpeg::open_library({"/packages"}, {"libabsent.so.13", "libabsent.so.12"}).missing,
       "no nvJPEG was found (looked for libabsent.so.13, libabsent.so.12, "
@@ -89,7 +89,7 @@ TEST_F(NvJpegFaults, APictureThatFailsInPrepareIsTheCpus) {
         "nvjpegDecodeParamsSetOutputFormat", "nvjpegDecodeParamsSetROI", "nvjpegJpegStreamParse",
         "nvjpegDecoderJpegSupported", "nvjpegDecoderStateCreate", "nvjpegStateAttachPinnedBuffer",
         "nvjpegDecodeJpegHost"}) {
-    decoder_.reset();  // so that objects are made
+    decoder_.reset();  // so that its objects are made again
     (void)decoder();
     fail(function);
     EXPECT_EQ(prepare(hybrid()), nullptr) << function;
@@ -109,7 +109,7 @@ TEST_F(NvJpegFaults, APictureThatFailsInPrepareIsTheCpus) {
   }
 }
 
-// Good pictures behind a bad one have objects of their own.
+// Good pictures after a bad one have objects of their own.
 TEST_F(NvJpegFaults, WhatNvJpegFailedOnIsNotUsedAgain) {
   for (const Asked* asked : {&hybrid(), &hardware()})
     for (const char* function : {"nvjpegJpegStreamParse", "nvjpegDecodeJpegHost",
@@ -132,7 +132,7 @@ TEST_F(NvJpegFaults, WhatNvJpegFailedOnIsNotUsedAgain) {
     }
 }
 
-// The stream may be about to give objects back while they end, which waits for it.
+// Freeing objects waits for the stream, which may be about to give other objects back.
 TEST_F(NvJpegFaults, NothingWaitsForTheDeviceWhileItGivesBack) {
   expect_the_cpus({hybrid(), hardware()});
   Batch b = prepare_all({hybrid(), hardware()});
@@ -178,7 +178,7 @@ TEST_F(NvJpegFaults, OfABatchOnlyTheDamagedPictureIsRefused) {
 
 TEST_F(NvJpegFaults, WantOfMemoryIsForLaterAndNoChangeOfDecoder) {
   (void)decoder();
-  // It is tried with a slab and with less, twice, and all that once more without what is idle.
+  // Pinning is tried with a slab and with less, twice, and all of that again without idle objects.
   fake::cuda().errors["cudaHostAlloc 1"].assign(8, cudaErrorMemoryAllocation);
   try {
     (void)prepare(hybrid());
@@ -204,8 +204,8 @@ TEST_F(NvJpegFaults, ForWantOfPageLockedMemoryWhatIsIdleIsGivenBack) {
   EXPECT_EQ(fake::nvjpeg().calls["nvjpegBufferPinnedDestroy"], before + 3);
 }
 
-// What was enqueued before the memory ran out is under way: its objects come back behind the
-// stream, and none stay with the decoder.
+// What was enqueued before the memory ran out is still running. Its objects come back after the
+// stream has passed them, and none are lost.
 TEST_F(NvJpegFaults, WhatFailsHalfWayStrandsNothing) {
   const Asked larger{make_jpeg({.width = 90, .height = 80}), with_share(0), {}};
   Batch b = prepare_all({hybrid(), hardware(), larger});
@@ -227,8 +227,8 @@ TEST_F(NvJpegFaults, WhatFailsHalfWayStrandsNothing) {
 TEST_F(NvJpegFaults, MemoryOfTheDeviceIsTheBudgets) {
   fake::nvjpeg().version[1] = 2;
   Asked window = hybrid();
-  window.window = {{1, 2, 0}, {9, 20, 3}};  // of the whole, which takes memory of the stream
-  const size_t whole = size_t{50} * 40 * 3, beside = 6144;  // the same, rounded up
+  window.window = {{1, 2, 0}, {9, 20, 3}};  // decoded as a whole, into memory of the stream
+  const size_t whole = size_t{50} * 40 * 3, beside = 6144;  // the sizes, rounded up
   memory_ = std::make_shared<DeviceBudget>(device(), beside + whole - 1);
   Batch b = prepare_all({window, hybrid()});
   EXPECT_THROW((void)decoder().decode(*stream_, b.jobs), BudgetError);

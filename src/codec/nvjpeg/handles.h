@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Objects of nvJPEG with an owner, its memory, and lists of objects that wait for their next use.
+// Objects of nvJPEG with an owner, nvJPEG's memory, and lists of objects that wait for their next
+// use.
 #pragma once
 #include <memory>
 #include <mutex>
@@ -16,31 +17,31 @@
 
 namespace stoker::nvjpeg {
 
-// The library does not do this picture, or not here.
+// nvJPEG does not decode this picture, or not on this GPU.
 struct Refusal {
   Status status;
 };
 
-// Throws Refusal; BudgetError where memory is wanting, as who decodes a picture must not depend on
-// that.
+// Throws Refusal, but BudgetError where memory is missing, because a lack of memory must not change
+// who decodes a picture.
 inline void check(Status status) {
   if (status == kAllocatorFailure)
     throw BudgetError("no memory for nvJPEG: of the GPU, or page-locked of the host");
   if (status != kSuccess) throw Refusal{status};
 }
-// The same, of a call for an object: what nvJPEG failed on may be good for nothing any more.
+// The same for a call with an object. Once nvJPEG has failed on an object, it may be useless.
 inline void check(Status status, bool& is_spoilt) {
   is_spoilt |= status != kSuccess;
   check(status);
 }
 
-// One object. Destroyed by one thread, with its GPU current.
+// Owns one object, which is destroyed on one thread with its GPU current.
 template <class Handle>
 class Owned {
  public:
   using Destroy = Status (*)(Handle);
   Owned() = default;
-  // `create` is called with the place for the handle. Throws as check().
+  // `create` gets the address of the handle. Throws what check() throws.
   template <class Create>
   Owned(Destroy destroy, Create create) : destroy_(destroy) {
     check(create(&handle_));
@@ -54,7 +55,7 @@ class Owned {
   ~Owned() { reset(); }
 
   void reset() {
-    if (handle_) (void)destroy_(std::exchange(handle_, nullptr));  // there is nothing left to do
+    if (handle_) (void)destroy_(std::exchange(handle_, nullptr));  // a failure has no remedy
   }
   Handle get() const { return handle_; }
   explicit operator bool() const { return handle_ != nullptr; }
@@ -64,12 +65,13 @@ class Owned {
   Handle handle_ = nullptr;
 };
 
-// Objects between two uses. A T has `bool is_spoilt`; such ones are not used again. A stream may
-// put objects here, so none ends under the lock: that can wait for the device. Thread-safe.
+// Objects between two uses. A T has `bool is_spoilt`; spoilt objects are not used again. A stream
+// may put objects here, so no object is destroyed under the lock: that can wait for the device.
+// Thread-safe.
 template <class T>
 class Idle {
  public:
-  std::unique_ptr<T> take() {  // null: there is none
+  std::unique_ptr<T> take() {  // null when it is empty
     std::vector<std::unique_ptr<T>> spoilt;  // outlives the lock
     std::lock_guard lock(mutex_);
     while (!all_.empty()) {
@@ -95,18 +97,19 @@ class Idle {
   std::vector<std::unique_ptr<T>> all_;
 };
 
-// Where nvJPEG gets memory: of the device, from a budget, and host memory that is page-locked for
-// it. Thread-safe.
+// Where nvJPEG gets memory: from a budget for the device's memory, and from a pool of pinned memory
+// for the host's. Thread-safe.
 class Memory {
  public:
   explicit Memory(std::shared_ptr<const DeviceBudget> budget);
   Allocator* on_device() { return &device_; }
   Allocator* pinned() { return &pinned_; }
-  // Gives back what was page-locked and is not used.
+  // Gives back pinned memory that is not used.
   void trim() { blocks_.trim(); }
 
-  // The calling thread works for this stream: memory that it asks for is ordered there. Where it is
-  // used `at_once`, whatever the stream has to do before, the host waits for that.
+  // While this object lives, the calling thread works for this stream: memory that it asks for is
+  // ordered there. Where the memory is used `at_once`, without regard to what the stream still has
+  // to do, the host waits for the stream.
   class For {
    public:
     explicit For(Stream& stream, bool at_once = false);

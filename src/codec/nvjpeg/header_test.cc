@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What cuda_nvjpeg_api.h says, against nvJPEG's own header and library.
+// Compares api.h with nvJPEG's own header and library.
 #include <gtest/gtest.h>
 
 #include <cstddef>

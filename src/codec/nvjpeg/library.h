@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Opens nvJPEG where there is one. Thread-safe.
+// Opens nvJPEG where it is installed. Thread-safe.
 #pragma once
 #include <functional>
 #include <memory>
@@ -20,8 +20,8 @@ struct Version {
   }
 };
 inline constexpr Version kOldest{12, 1, 0};  // the first that upsamples chroma smoothly
-// From here on windows with smooth upsampling are nvJPEG's own. Before 13.2 (of CUDA 13.3) they may
-// differ from the whole picture at their border; of 13.2 crashes are told
+// From this version on nvJPEG itself decodes windows with smooth upsampling. Before 13.2 (of CUDA
+// 13.3) their border may differ from the whole picture. Crashes of 13.2 are reported
 // (github.com/NVIDIA/nvImageCodec/issues/55), and it was not tried on a GPU.
 inline constexpr Version kExactWindows{13, 3, 0};
 
@@ -33,20 +33,20 @@ struct Library {
 
 struct FoundLibrary {
   std::shared_ptr<const Library> opened;
-  // What is not there, with places looked at, versions found and needed; "" if it is there.
+  // What is missing, with the places searched and the versions found and needed. "" if nothing is.
   std::string missing;
 };
 
-// Takes the functions of an open library: `symbol` gives an address or null.
+// Takes the functions of an open library. `symbol` gives an address or null.
 FoundLibrary take_library(const std::function<void*(const char*)>& symbol,
                           const std::string& place);
 
-// Under which names systems have it, the best first.
+// The names that systems have for it, the best one first.
 std::vector<std::string> system_names();
 
-// The one that the environment variable STOKER_NVJPEG names; without it one of `names`, as the
-// system finds them, or as the Python packages nvidia-nvjpeg and nvidia-nvjpeg-cu12 put it into one
-// of `folders` of packages. It stays open.
+// Opens the library that the environment variable STOKER_NVJPEG names. Without it, opens one of
+// `names` as the system finds them, or as the Python packages nvidia-nvjpeg and nvidia-nvjpeg-cu12
+// install them in one of `folders`. The library stays open.
 FoundLibrary open_library(const std::vector<std::string>& folders,
                           const std::vector<std::string>& names = system_names());
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kFailed = cudaErrorMemoryAllocation;
 
-// No exception may pass through the library.
+// Calls take() for the library, through which no exception may pass.
 template <class Take>
 int taken(void** p, Take take) {
   try {
@@ -63,8 +63,8 @@ void* Memory::allocate(size_t bytes) {
   std::lock_guard one_at_a_time(stream_mutex_);
   std::shared_ptr<Buffer> buffer = budget_->try_acquire(*stream_, bytes);
   if (!buffer) return nullptr;
-  // It may be used on any stream then: only when an object is made, never while pictures are
-  // enqueued.
+  // Any stream may use the memory then. This happens only when an object is made, never while
+  // pictures are enqueued.
   stream_->synchronize();
   return keep(std::move(buffer));
 }

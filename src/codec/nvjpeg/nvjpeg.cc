@@ -15,7 +15,7 @@ namespace {
 
 class NvJpeg final : public DeviceDecoder {
  public:
-  // Throws as Engine.
+  // Throws what Engine's constructor throws.
   NvJpeg(std::shared_ptr<const DeviceBudget> memory, std::shared_ptr<const Library> library)
       : memory_(std::move(memory)),
         index_(memory_->device().index()),
@@ -104,8 +104,8 @@ class NvJpeg final : public DeviceDecoder {
                             : call.set_roi(params, w.x, w.y, w.columns, w.rows));
   }
 
-  // Sets what is decoded, the window of the wish or the whole, as Note [Windows of nvJPEG] says;
-  // supports() tells of what is set. False: not the whole.
+  // Chooses to decode the wanted window or the whole picture, as Note [Windows of nvJPEG] says.
+  // supports() is asked about the choice. Returns false when even the whole is not supported.
   template <class Supports>
   static bool choose_window(Prepared& p, Supports supports) {
     set_window(p, true);
@@ -130,7 +130,7 @@ class NvJpeg final : public DeviceDecoder {
     return p;
   }
 
-  // Null: it is none for the engine.
+  // Null when the picture is not for the engine.
   static std::unique_ptr<PreparedPicture> prepare_hardware(const std::shared_ptr<Engine>& engine,
                                                            const DecodeRequest& r, const Wish& wish,
                                                            HostPool& pool) {
@@ -158,7 +158,7 @@ class NvJpeg final : public DeviceDecoder {
     auto p = begin(engine, engine->take_objects(), wish, is_large ? kGpuHybrid : kHybrid);
     Lease& lease = *p->lease;
     PictureObjects& objects = *lease.objects;
-    // Coefficients of two bytes, those of chroma at half the resolution or less, as in most
+    // Coefficients take two bytes each. Those of chroma have half the resolution or less in most
     // pictures.
     const auto coefficients = static_cast<size_t>(wish.pixels() * (wish.has_chroma ? 3 : 2));
     lease.keep(r.bytes, is_large ? r.bytes.size() : coefficients, pool);
@@ -211,7 +211,7 @@ class NvJpeg final : public DeviceDecoder {
     }
     for (const auto& [key, group] : groups) {
       if (decode_batch(stream, jobs, group, held)) continue;
-      // One of them failed. Each alone, so that the others do not depend on who was with them.
+      // One of them failed. Each is tried alone, so that its result does not depend on the others.
       for (size_t k : group)
         if (group.size() == 1 || !decode_batch(stream, jobs, {k}, held)) refused.push_back(k);
     }

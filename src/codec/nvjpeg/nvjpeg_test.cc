@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The code around nvJPEG against the stand-ins for it and for CUDA: nothing here says anything
-// about a GPU or about nvJPEG's pixels.
+// The code around nvJPEG, against the stand-ins for nvJPEG and CUDA. It shows nothing about GPUs or
+// nvJPEG's pixels.
 #include "codec/nvjpeg/nvjpeg.h"
 
 #include <thread>
@@ -16,7 +16,7 @@ using nvjpeg::kGpuHybrid;
 using nvjpeg::kHardware;
 using nvjpeg::kHybrid;
 
-// Of odd sizes, every sampling, gray and colour.
+// Files of odd sizes with every sampling, in gray and colour.
 std::vector<File> files() {
   std::vector<File> all;
   for (int i = 0; i < 12; ++i) {
@@ -203,8 +203,8 @@ TEST_F(NvJpeg, TwoDecodesOfOnePicture) {
   }
 }
 
-// Objects come back only when the stream has passed them, however early their pictures go, and no
-// call waits for the device once the hardware engine has memory for as many steps as are under way.
+// Objects come back only when the stream has passed them, however early their pictures go. No call
+// waits for the device once the hardware engine has memory for as many steps as are enqueued.
 TEST_F(NvJpeg, ObjectsComeBackBehindTheStream) {
   for (float share : {0.0f, 1.0f, 0.5f}) {
     const std::vector<Asked> all = with(with_share(share));
@@ -226,7 +226,7 @@ TEST_F(NvJpeg, ObjectsComeBackBehindTheStream) {
       for (const Batch& b : open)
         for (size_t i = 0; i < all.size(); ++i) EXPECT_TRUE(b.out[i] == expected(all[i]));
     }
-    decoder_.reset();  // it knows a stream that goes
+    decoder_.reset();  // it refers to a stream that ends here
   }
 }
 
@@ -277,7 +277,7 @@ TEST_F(NvJpeg, TrimGivesBackWhatNoPictureUses) {
   EXPECT_EQ(memory_->in_use(), 0u);
   EXPECT_EQ(device().usage().in_use, 0u);
   EXPECT_EQ(device().usage().pinned, 0u);
-  // The work of these is still to come.
+  // The work of these batches is still to come.
   Batch prepared = prepare_all(all), enqueued = prepare_all(all);
   fake::cuda().waits = true;
   EXPECT_TRUE(decoder().decode(*stream_, enqueued.jobs).empty());

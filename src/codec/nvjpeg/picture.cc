@@ -34,7 +34,7 @@ std::byte* HardwareBatch::room(Stream& stream, size_t bytes, const DeviceBudget&
   std::shared_ptr<DeviceBuffer>& pixels = objects->pixels;
   if (pixels && pixels->size() >= bytes) return pixels->data();
   pixels.reset();
-  pixels = acquire(stream, bytes + bytes / 8, memory);  // the next ones may be a little larger
+  pixels = acquire(stream, bytes + bytes / 8, memory);  // the next pictures may be a little larger
   stream.synchronize();
   return pixels->data();
 }

@@ -1,19 +1,20 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What pictures on their way through nvJPEG hold: Note [What pictures hold] of cuda_nvjpeg.h. One
-// thread at a time, with the GPU current; they may end on any thread, also on a stream's.
+// What pictures hold on their way through nvJPEG: Note [What pictures hold] of nvjpeg.h. One thread
+// at a time, with the GPU current. Any thread may destroy them, also one that runs a stream's host
+// calls.
 #pragma once
 #include "codec/nvjpeg/engine.h"
 #include "codec/nvjpeg/wish.h"
 
 namespace stoker::nvjpeg {
 
-// One picture's, from prepare() until the stream has passed it.
+// What one picture holds from prepare() until the stream has passed it.
 struct Lease {
   std::shared_ptr<Engine> engine;
   std::shared_ptr<Buffer> bytes;  // the encoded picture
-  std::shared_ptr<void> charge;  // for what the page-locked buffer holds
+  std::shared_ptr<void> charge;  // counts what the pinned buffer holds
   std::unique_ptr<PictureObjects> objects;
 
   Lease(std::shared_ptr<Engine> e, std::unique_ptr<PictureObjects> o)
@@ -25,9 +26,9 @@ struct Lease {
   const unsigned char* data() const {
     return reinterpret_cast<const unsigned char*>(bytes->data());
   }
-  // Keeps the picture's bytes, and counts `more`. Throws Starved.
+  // Keeps the picture's bytes and counts `more` bytes. Throws Starved.
   void keep(EncodedSpan encoded, size_t more, HostPool& pool);
-  // Of a call for this picture. Throws as nvjpeg::check().
+  // Checks a call for this picture. Throws what nvjpeg::check() throws.
   void check(Status status) const { nvjpeg::check(status, objects->is_spoilt); }
 };
 
@@ -35,14 +36,14 @@ struct Prepared final : PreparedPicture {
   std::shared_ptr<Lease> lease;
   Wish wish;
   Backend backend = kHybrid;
-  bool decodes_whole = false;  // though a window is wanted, which is copied from that
+  bool decodes_whole = false;  // although a window is wanted, which is then copied
 };
 
 inline const Prepared& prepared(const DecodeJob& job) {
   return static_cast<const Prepared&>(*job.prepared);
 }
 
-// One call for the hardware engine.
+// One call of the hardware engine.
 struct HardwareBatch {
   std::shared_ptr<Engine> engine;
   OutputFormat format = kRgbInterleaved;
@@ -58,21 +59,22 @@ struct HardwareBatch {
   HardwareBatch(const HardwareBatch&) = delete;
   HardwareBatch& operator=(const HardwareBatch&) = delete;
 
-  // Memory for so many bytes: Note [Early writes]. Throws BudgetError, DeviceError.
+  // Returns memory for `bytes` bytes: Note [Early writes]. Throws BudgetError, DeviceError.
   std::byte* room(Stream& stream, size_t bytes, const DeviceBudget& memory) const;
-  // Of a call for this batch. Throws as nvjpeg::check().
+  // Checks a call for this batch. Throws what nvjpeg::check() throws.
   void check(Status status) const { nvjpeg::check(status, objects->is_spoilt); }
 };
 
-// Where nvJPEG writes a job's pixels: to their place, or to memory that they are copied from.
+// Where nvJPEG writes a job's pixels: to their place, or to memory from which they are copied
+// there.
 class Target {
  public:
-  // `staging`: memory for bytes_of(job), or null.
+  // `staging` is memory for bytes_of(job), or null.
   Target(Stream& stream, const DecodeJob& job, std::byte* staging);
-  // That nvJPEG writes, up to where the next picture may begin.
+  // The bytes that nvJPEG writes, up to where the next picture may begin.
   static size_t bytes_of(const DecodeJob& job);
   Image& image() { return image_; }
-  // Enqueues the copy of what is wanted to its place, where that is another. Throws DeviceError.
+  // Enqueues the copy to the pixels' place, where nvJPEG writes elsewhere. Throws DeviceError.
   void finish() const;
 
  private:

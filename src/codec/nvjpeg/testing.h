@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of nvJPEG's code share: a decoder over the stand-ins, pictures through it, and
-// that all was given back. One thread at a time.
+// What the tests of the nvJPEG code share: a decoder over the stand-ins, pictures that go through
+// it, and a check that everything is given back. One thread at a time.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ namespace stoker::test {
 struct Asked {
   File file;
   DecodeOptions options;
-  Window window;  // rank 0: all
+  Window window;  // rank 0: the whole picture
 };
 
 class NvJpegTest : public testing::Test {
@@ -45,7 +45,7 @@ class NvJpegTest : public testing::Test {
   }
 
   Device& device() { return *devices_.devices[1]; }
-  // Made when first asked for, so that a test can say what the library is like.
+  // Made at the first call, so that a test can set up the library before.
   DeviceDecoder& decoder() {
     if (!decoder_) {
       nvjpeg::FoundDecoder made = nvjpeg::make_decoder(memory_, fake::find_stand_in().opened);
@@ -61,16 +61,16 @@ class NvJpegTest : public testing::Test {
     return {a.file, a.options, type, a.window.begin.rank ? a.window : Window::all(type.shape)};
   }
   std::unique_ptr<PreparedPicture> prepare(const Asked& a) {
-    // Of bytes that are gone afterwards.
+    // The file's bytes are gone after prepare().
     Asked copy = a;
     auto p = decoder().prepare(request_of(copy), pool_);
     std::fill(copy.file.begin(), copy.file.end(), uint8_t{0});
     return p;
   }
-  // What the CPU gives.
+  // The pixels that the CPU gives.
   static File expected(const Asked& a) { return decode(a.file, a.options, request_of(a).window); }
 
-  // Pictures on their way, and where they go.
+  // Prepared pictures and the memory for their pixels.
   struct Batch {
     std::vector<std::unique_ptr<PreparedPicture>> pictures;
     std::vector<File> out;
@@ -102,7 +102,7 @@ class NvJpegTest : public testing::Test {
       EXPECT_TRUE(b.out[i] == expected(all[i])) << "picture " << i;
   }
 
-  // Options that send a picture to the hardware engine, or never.
+  // Options that send a share of the pictures to the hardware engine; 0 sends none.
   static DecodeOptions with_share(float share) {
     DecodeOptions o;
     o.hardware_share = share;

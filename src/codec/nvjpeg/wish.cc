@@ -14,8 +14,8 @@ namespace stoker::nvjpeg {
 
 namespace {
 
-// An end marker, and nothing behind it but zeros that writers pad with: else the data may be cut
-// off.
+// True when the data ends with an end marker, behind which there may be zeros that writers pad
+// with. Otherwise the data may be cut off.
 bool has_end(EncodedSpan bytes) {
   while (!bytes.empty() && bytes.back() == 0) bytes = bytes.first(bytes.size() - 1);
   return bytes.size() >= 2 && bytes[bytes.size() - 2] == 0xFF && bytes.back() == 0xD9;
@@ -65,13 +65,13 @@ std::optional<Wish> wish_of(const DecodeRequest& request) {
   if (!is_jpeg || !is_for_device(request)) return {};
   try {
     return wish_of_header(request);
-  } catch (const SampleError&) {  // the CPU tells it
+  } catch (const SampleError&) {  // the CPU decodes it and reports the error
     return {};
   }
 }
 
 bool is_in_share(EncodedSpan bytes, float share) {
-  constexpr size_t kLast = 64;  // entropy-coded data differs everywhere
+  constexpr size_t kLast = 64;  // entropy-coded data differs between any two pictures
   const EncodedSpan end = bytes.last(std::min(kLast, bytes.size()));
   const uint64_t h = mix(hash64({reinterpret_cast<const char*>(end.data()), end.size()}),
                          static_cast<uint64_t>(bytes.size()));

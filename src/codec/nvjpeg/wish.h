@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is wanted of a picture, in nvJPEG's words. Pure functions; thread-safe.
+// What is wanted of a picture, in nvJPEG's terms. Pure functions; thread-safe.
 #pragma once
 #include <optional>
 
@@ -21,9 +21,9 @@ struct Wish {
   int64_t pixels() const { return int64_t{height} * width; }
 };
 
-// None: the CPU does this picture (Note [Who decodes a picture]).
+// Empty when the CPU decodes this picture (Note [Who decodes a picture]).
 std::optional<Wish> wish_of(const DecodeRequest& request);
-// Whether the bytes are among that share of all, by a hash of them.
+// Whether a hash of the bytes puts them into this share of all files.
 bool is_in_share(EncodedSpan bytes, float share);
 
 }  // namespace stoker::nvjpeg

@@ -45,8 +45,8 @@ class Current {
  private:
   CUcontext before_ = nullptr;
   cudaError_t error_;
-  cudaStreamCaptureMode mode_ =
-      cudaStreamCaptureModeRelaxed;  // while this lives, the mode from before
+  // The mode to set; while this object lives, the thread's former mode.
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
 };
 
 class Core {
