@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Damaged and hostile JPEG data: an error that says what and where, and never anything else.
+// Damaged and hostile JPEG data gives an error that says what is wrong and where, and nothing else.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -124,7 +124,7 @@ TEST(JpegDamage, TablesOfAnEarlierImageAreNotUsed) {
   EXPECT_TRUE(refusal(f).says("uantization table")) << refusal(f).what;
 }
 
-// Whatever one byte becomes: a picture, or an error that says where.
+// Whatever one byte becomes, the result is a picture or an error with an offset.
 TEST(JpegDamage, AnyWrongByteGivesAPictureOrAnError) {
   std::mt19937 random(11);
   int errors = 0;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// JPEG files from the field, where the test data is there.
+// Real JPEG files, where the test data exists.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,6 @@ using test::pick;
 using test::refusal;
 using test::shape_of;
 
-// Real files, where the data is there.
 class JpegFiles : public testing::Test {
  protected:
   void SetUp() override {
@@ -98,7 +97,7 @@ Picture turned_clockwise(const Picture& p) {
   return q;
 }
 
-// The files hold the same pixels; their names say what a viewer has to do.
+// The files hold the same pixels. Their names say what a viewer has to do.
 TEST_F(JpegFiles, OrientationIsWhatTheNameSays) {
   const File plain = load(root_ / "images/orientation/padlock-406986_640_no_exif.jpg");
   const Picture stored{shape_of(plain), decode(plain)};
@@ -117,7 +116,7 @@ TEST_F(JpegFiles, OrientationIsWhatTheNameSays) {
   }
 }
 
-// Seeds of a fuzzer: small and odd, but whole.
+// Seeds of a fuzzer: small and odd, but undamaged.
 TEST_F(JpegFiles, OddOnesAreDecodedAndOthersNamed) {
   for (const fs::path& p : all("images/fuzzing")) {
     const File f = load(p);

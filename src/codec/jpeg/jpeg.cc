@@ -16,10 +16,9 @@
 namespace stoker {
 namespace {
 
-constexpr int kRows = 16;  // read at once, so that a turned picture is written in runs
+constexpr int kRows = 16;  // rows read at once, so that a turned picture is written in runs
 
-// Turns a row of what libjpeg gives into what was asked for, in place: it never has more channels
-// than before.
+// Turns a row from libjpeg into what was asked for, in place. The row never gets more channels.
 using ConvertRow = void (*)(uint8_t* row, int64_t pixels);
 
 void rgb_to_ycbcr(uint8_t* row, int64_t pixels) {
@@ -65,7 +64,7 @@ struct ColorPlan {
   ConvertRow convert = nullptr;
 };
 
-// CMYK is taken as Adobe stores it, inverted, whether or not a marker says so: as every other
+// CMYK is read as Adobe stores it, inverted, with or without a marker that says so, as every other
 // reader does.
 ColorPlan plan_color(J_COLOR_SPACE stored, ImageType type) {
   if (stored == JCS_CMYK || stored == JCS_YCCK) return {JCS_CMYK, cmyk_converter(type)};
@@ -85,8 +84,8 @@ void put(const uint8_t* from, uint8_t* to, int64_t channel_stride) {
   for (int c = 0; c < kChannels; ++c) to[c * channel_stride] = from[c];
 }
 
-// `lines`: the first wanted pixel of each of `count` rows, `pitch` apart. They become the rows from
-// `y` on of `out`.
+// Writes `count` rows of pixels to `out`, from its row `y` on. `lines` is the first wanted pixel of
+// the first row; rows are `pitch` bytes apart.
 template <int kChannels>
 void scatter(const uint8_t* lines, int64_t pitch, const View& out, int64_t y, int64_t count) {
   const Shape& stride = out.strides;
@@ -97,7 +96,7 @@ void scatter(const uint8_t* lines, int64_t pitch, const View& out, int64_t y, in
       std::memcpy(to + r * stride[0], lines + r * pitch, static_cast<size_t>(width * kChannels));
     return;
   }
-  // The inner loop runs along whichever axis lies closer together in memory.
+  // The inner loop runs along the axis whose neighbours are closer in memory.
   if (std::abs(stride[0]) < std::abs(stride[1])) {
     for (int64_t x = 0; x < width; ++x)
       for (int64_t r = 0; r < count; ++r)
@@ -111,7 +110,7 @@ void scatter(const uint8_t* lines, int64_t pitch, const View& out, int64_t y, in
   }
 }
 
-// Files of other numbers of components are rare: correct is enough.
+// Files with other numbers of components are rare, so this need not be fast.
 void scatter_many(const uint8_t* lines, int64_t pitch, const View& out, int64_t y, int64_t count) {
   const int64_t channels = out.shape[2];
   for (int64_t r = 0; r < count; ++r)
@@ -130,8 +129,8 @@ void scatter_any(const uint8_t* lines, int64_t pitch, const View& out, int64_t y
   }
 }
 
-// libjpeg can write its rows right into `out`, a view in stored coordinates, with what they have on
-// either side.
+// Whether libjpeg can write its rows directly into `out`, a view in stored coordinates, with the
+// columns that it adds on both sides.
 bool takes_rows(const View& out, const JpegReader& reader, ConvertRow convert, int64_t row_room) {
   const int64_t before = out.origin[1] - reader.first_column();
   const int64_t behind = reader.columns() - before - out.shape[1];
@@ -154,7 +153,7 @@ void read_window(JpegReader& reader, ConvertRow convert, const View& out, uint8_
     if (direct) continue;
     for (int64_t r = 0; convert && r < count; ++r)
       convert(rows[r] + skipped * reader.channels(), out.shape[1]);
-    // A converted row has fewer channels, but still begins where the first wanted pixel did.
+    // A converted row has fewer channels, but still begins at the first wanted pixel.
     scatter_any(lines + skipped * reader.channels(), pitch, out, y, count);
   }
 }
@@ -193,7 +192,7 @@ class JpegCodec final : public ImageCodec {
     View stored = as_stored(out, options.adjust_orientation ? info.orientation : 1);
     if (stored.shape.volume() == 0) {
       if (!options.verify) return;
-      // Judging needs some columns.
+      // The rest of the data is judged by decoding one column.
       stored.shape[0] = stored.origin[0] = stored.origin[1] = 0;
       stored.shape[1] = 1;
     }
@@ -207,10 +206,11 @@ class JpegCodec final : public ImageCodec {
     uint8_t* lines =
         scratch.array<uint8_t>(static_cast<size_t>(kRows * reader.columns() * reader.channels()));
     reader.skip(stored.origin[0], lines);
-    // Turned, what was beside a row is above or below a column.
+    // In a turned picture, the pixels beside a row lie above or below a column.
     const bool turned = options.adjust_orientation && info.orientation != 1;
     read_window(reader, plan.convert, stored, lines, turned ? 0 : row_room);
-    // Most random bits are some code: that the data does not end with the picture tells.
+    // Most random bits decode to something, so damage may show only when the data does not end with
+    // the picture.
     const bool to_the_end = stored.origin[0] + stored.shape[0] == reader.height();
     if (options.verify || to_the_end) reader.finish(lines);
   }

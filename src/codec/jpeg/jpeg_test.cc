@@ -97,7 +97,7 @@ TEST(JpegOrientation, PeekTellsTheDisplayedSize) {
   EXPECT_EQ(codec_for(f).peek(f, as_stored).orientation, 6);
 }
 
-// Window and turn together, against turning the whole picture pixel by pixel.
+// Windows of turned pictures are compared with the whole picture, turned pixel by pixel.
 TEST(JpegOrientation, WindowsAreInDisplayedCoordinates) {
   std::mt19937 random(3);
   constexpr int kH = 37, kW = 53;
@@ -112,7 +112,7 @@ TEST(JpegOrientation, WindowsAreInDisplayedCoordinates) {
       options.adjust_orientation = false;
       const File upright = decode(f, options);
       options.adjust_orientation = true;
-      auto pixel = [&](int64_t y, int64_t x) {  // displayed
+      auto pixel = [&](int64_t y, int64_t x) {  // in displayed coordinates
         const int64_t a = o == 1 || o == 2   ? y
                           : o == 3 || o == 4 ? kH - 1 - y
                           : o == 5 || o == 8 ? x

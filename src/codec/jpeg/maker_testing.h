@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests: JPEG files of every kind, and a decoder of whole files that is independent of ours.
+// For tests: makes JPEG files of every kind, and decodes whole files independently of our code.
 // Without state; thread-safe.
 #pragma once
 #include <cstdint>
@@ -27,8 +27,8 @@ struct JpegKind {
   int quality = 90;
   bool progressive = false, arithmetic = false, separate_scans = false;
   int restart_interval = 0;  // in MCUs
-  int many_scans = 0;  // a progressive file of this many scans for each component and more
-  int orientation = 0;  // in EXIF; 0 = no EXIF
+  int many_scans = 0;  // above 0: progressive, with this many scans for each component
+  int orientation = 0;  // as in EXIF; 0: no EXIF
   bool little_endian = true;
   unsigned seed = 1;
 
@@ -68,7 +68,7 @@ inline std::vector<uint8_t> exif_segment(int orientation, bool little) {
   };
   s.insert(s.end(), 2, little ? 'I' : 'M');
   u16(42), u32(8), u16(2);
-  u16(0x0100), u16(3), u32(1), u16(7), u16(0);  // another tag before
+  u16(0x0100), u16(3), u32(1), u16(7), u16(0);  // another tag comes first
   u16(0x0112), u16(3), u32(1), u16(orientation), u16(0);
   u32(0);
   return s;
@@ -147,7 +147,7 @@ inline std::vector<uint8_t> make_jpeg(const JpegKind& kind,
   return out;
 }
 
-// The whole picture with libjpeg's own ways only. Requires: an undamaged header.
+// Decodes the whole picture with plain calls of libjpeg. Requires: an undamaged header.
 inline std::vector<uint8_t> plain_decode(const std::vector<uint8_t>& jpeg, J_COLOR_SPACE color,
                                          bool fast = false) {
   jpeg_decompress_struct c = {};

@@ -11,8 +11,8 @@
 
 namespace stoker {
 
-// Everything that may call back into on_error runs in here. The frames that longjmp leaves behind
-// are libjpeg's and `step`'s, so `step` must hold nothing that has a destructor.
+// Runs everything that may call back into on_error. longjmp leaves the frames of libjpeg and `step`
+// without unwinding them, so `step` must hold nothing with a destructor.
 template <class Step>
 void JpegReader::guarded(Step step) {
   if (setjmp(escape_)) raise();
@@ -56,8 +56,8 @@ void JpegReader::start(J_COLOR_SPACE color, bool fast_idct, int64_t begin, int64
   });
 }
 
-// Fancy upsampling looks one chroma sample to either side, so that much more is asked for; libjpeg
-// itself then widens to the left to a whole block.
+// Smooth upsampling reads one chroma sample on either side, so this asks for that much more.
+// libjpeg itself then widens the range to the left to a whole block.
 void JpegReader::crop(int64_t begin, int64_t end) {
   const int64_t margin = c_.max_h_samp_factor > 1 ? c_.max_h_samp_factor : 0;
   begin = std::max<int64_t>(begin - margin, 0);
@@ -68,8 +68,8 @@ void JpegReader::crop(int64_t begin, int64_t end) {
   first_column_ = first;
 }
 
-// A progressive file whose coefficients are not all there is smoothed over block borders; libjpeg
-// does that right for whole rows and without skipping only.
+// libjpeg smooths over block borders where a progressive file lacks coefficients. It does so
+// correctly only for whole rows and without skipping.
 bool JpegReader::smooths_blocks() const {
   if (!c_.progressive_mode || !c_.coef_bits) return false;
   for (int i = 0; i < c_.num_components; ++i)
@@ -157,8 +157,8 @@ void JpegReader::on_progress(j_common_ptr c) {
   if (d->input_scan_number > kMaxScans) self(c).fail("JPEG has more than 256 scans: refused");
 }
 
-// An end marker stands in for what is missing. A Huffman decoder that needed more than there was
-// warns; where nobody would warn (headers, arithmetic coding, whole scans missing) the end itself
+// Puts an end marker in the place of missing data. A Huffman decoder that needs more than there was
+// then warns. Where nothing would warn (headers, arithmetic coding, missing scans), the end itself
 // is the error.
 boolean JpegReader::on_fill(j_decompress_ptr c) {
   static constexpr JOCTET kEnd[] = {0xFF, JPEG_EOI};

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// libjpeg-turbo behind C++: rows of a window of one JPEG image, errors as SampleError. One thread
-// at a time.
+// libjpeg-turbo behind C++: gives rows of a window of one JPEG image, and errors as SampleError.
+// One thread at a time.
 #pragma once
 #include <csetjmp>
 #include <cstddef>
@@ -15,17 +15,18 @@
 namespace stoker {
 
 // Note [A decompressor per image]
-// libjpeg keeps quantisation and Huffman tables from image to image, so that a file without tables
-// would be decoded with those of whatever the thread decoded before. Making the object anew costs
-// a fraction of a microsecond and leaves nothing behind, errors included.
+// A decompressor of libjpeg keeps quantisation and Huffman tables from one image to the next, so a
+// file without tables would be decoded with those of whatever the thread decoded before. A new
+// object for each image costs a fraction of a microsecond and carries nothing over, not even
+// errors.
 //
 // Note [Which warnings lose data]
-// Premature end, bad code, resync, a bogus progression and any warning not named here are errors.
-// Harmless are: unknown Adobe transform, JFIF version, odd scan parameters that baseline ignores, a
-// broken ICC profile, bytes between header segments, and up to kPadding bytes that precede a marker
-// once scans have begun (encoders pad); more of them mean that a code went wrong and ate less than
-// it should. A missing end marker alone is harmless too, where the pixels do not depend on what
-// should have come before it.
+// These are errors: a premature end, a bad code, a resync, a wrong progression, and any warning
+// that is not named here. These are harmless: an unknown Adobe transform or JFIF version, odd scan
+// parameters that baseline ignores, a broken ICC profile, bytes between header segments, and up to
+// kPadding bytes before a marker once scans have begun (encoders pad). More such bytes mean that a
+// wrong code consumed less than it should. A missing end marker alone is harmless too, where the
+// pixels do not depend on what should have come before it.
 class JpegReader {
  public:
   JpegReader(std::span<const uint8_t> bytes, bool tolerate_corrupt);
@@ -40,23 +41,22 @@ class JpegReader {
   J_COLOR_SPACE stored_color() const { return c_.jpeg_color_space; }
   bool is_progressive() const { return c_.progressive_mode; }
 
-  // Begins to deliver rows of at least the columns [begin, end), as `color`. Requires:
+  // Starts delivering rows as `color`, with at least the columns [begin, end). Requires:
   // read_header() was called, 0 <= begin < end <= width().
   void start(J_COLOR_SPACE color, bool fast_idct, int64_t begin, int64_t end);
-  int64_t first_column() const { return first_column_; }  // of the rows delivered
+  int64_t first_column() const { return first_column_; }  // of the delivered rows
   int64_t columns() const { return c_.output_width; }
   int channels() const { return c_.output_components; }
 
-  // Passes over `count` rows. `line` has space for one row. Requires: nothing was read since
-  // start().
+  // Skips `count` rows. `line` has space for one row. Requires: nothing was read since start().
   void skip(int64_t count, uint8_t* line);
-  // Reads as many rows as there are pointers. Requires: so many are left.
+  // Reads one row for each pointer. Requires: that many rows are left.
   void read(std::span<uint8_t*> rows);
-  // Reads all that is left, so that it is judged.
+  // Reads the rest of the data in order to judge it.
   void finish(uint8_t* line);
 
  private:
-  // Of a progressive file; each of them costs a pass over the picture.
+  // The most scans of a progressive file. Each one costs a pass over the picture.
   static constexpr int kMaxScans = 256;
   static constexpr int kPadding = 8;
 
@@ -83,8 +83,8 @@ class JpegReader {
   std::jmp_buf escape_;
   std::span<const uint8_t> bytes_;
   bool tolerate_corrupt_;
-  bool in_picture_ = false;  // the header is done
-  bool at_end_ = false;  // the bytes are used up; an end marker of our own follows
+  bool in_picture_ = false;  // the header was read
+  bool at_end_ = false;  // all bytes are used; our own end marker follows
   bool out_of_memory_ = false;
   int64_t first_column_ = 0;
   int64_t error_offset_ = -1;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A window of a JPEG is, bit for bit, that part of the whole: every sampling, coding, size and
-// place.
+// A window of a JPEG is bit for bit that part of the whole picture, for every sampling, coding,
+// size and place.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -21,8 +21,8 @@ using test::Sampling;
 constexpr uint8_t kCanary = 0xA5;
 constexpr size_t kGuard = 64;
 
-// Decodes a window into memory with guards around it; rows are `room` bytes apart, which may be
-// overwritten.
+// Decodes a window into memory with guards around it. Between the rows are `room` bytes, which may
+// be overwritten.
 std::vector<uint8_t> decode(const std::vector<uint8_t>& jpeg, const DecodeOptions& options,
                             const Window& w, const Shape& full, int64_t room = 0) {
   const ImageCodec& codec = codec_for(jpeg);
@@ -55,10 +55,10 @@ constexpr Sampling kColor[] = {
     {{1, 1, 1, 1}, {4, 1, 1, 1}},  // upright 4:1:1
     {{3, 1, 1, 1}, {1, 1, 1, 1}},
     {{3, 1, 1, 1}, {2, 1, 1, 1}},
-    {{2, 2, 1, 1}, {2, 1, 2, 1}},  // each component another way
+    {{2, 2, 1, 1}, {2, 1, 2, 1}},  // each component differs
     {{1, 2, 2, 1}, {1, 2, 2, 1}},  // luma is the small one
     {{2, 1, 2, 1}, {1, 1, 1, 1}},
-    {{2, 2, 2, 1}, {1, 1, 1, 1}},  // the same factor everywhere
+    {{2, 2, 2, 1}, {1, 1, 1, 1}},  // the same factor for all
     {{1, 1, 1, 1}, {2, 2, 1, 1}},
 };
 constexpr Sampling kFour[] = {
@@ -85,7 +85,7 @@ JpegKind random_kind(std::mt19937& random, unsigned seed) {
   return k;
 }
 
-// Edges are as likely as the middle.
+// Makes edges as likely as the middle.
 void random_range(std::mt19937& random, int64_t full, int64_t& begin, int64_t& end) {
   begin = random() % full;
   end = begin + 1 + random() % (full - begin);
@@ -126,7 +126,7 @@ TEST(JpegWindow, IsThatPartOfTheWhole) {
   }
 }
 
-// Every single position, for the sampling that everybody uses and the ones that surprise.
+// Every position, for the sampling that everyone uses and for unusual ones.
 TEST(JpegWindow, IsThatPartOfTheWholeAtEveryPosition) {
   for (const Sampling& sampling : kColor)
     for (const bool progressive : {false, true}) {
@@ -146,8 +146,8 @@ TEST(JpegWindow, IsThatPartOfTheWholeAtEveryPosition) {
     }
 }
 
-// libjpeg smooths block borders while coefficients are missing: a progressive file cut behind an
-// early scan.
+// libjpeg smooths block borders while coefficients are missing, as in a progressive file that was
+// cut behind an early scan.
 TEST(JpegWindow, IsThatPartOfTheWholeWhereBlocksAreSmoothed) {
   for (const Sampling& sampling : {kColor[0], kColor[3]}) {
     const auto jpeg =
