@@ -10,10 +10,11 @@
 
 namespace stoker {
 
-// Walks forward on demand and forgets what is behind. Thread-safe.
+// Computes the cursors of later steps when they are asked for, and forgets earlier steps when told
+// to. Thread-safe.
 class Cursors {
  public:
-  // Requires: the plan outlives this.
+  // Requires: the plan outlives this. `first`: the cursors before step 0, by order.
   Cursors(const Plan& plan, std::vector<int64_t> first) : plan_(plan) {
     steps_.push_back(std::move(first));
   }

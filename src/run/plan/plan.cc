@@ -41,7 +41,7 @@ void Plan::for_each_input(int i, const Use& use) const {
   for (const ArgumentLink& link : node(i).links) use(link.from, true);
 }
 
-// A value of the device's that node i looks at on the host: see Note [Rounds].
+// Whether node i, on the host, reads a value that is made on the device: see Note [Rounds].
 bool Plan::reads_host_copy(int i, const Ref& from, bool is_value) const {
   if (!ends_on_device(from.node)) return false;
   return is_value ? !checked_[from.node].has_cpu_form : node(i).device != DeviceKind::kGpu;
@@ -73,7 +73,8 @@ void Plan::mark_used() {
   }
 }
 
-// A value that decides shapes or arguments, with all that it is made of in its round.
+// Marks a node whose value decides shapes or arguments, and all nodes of its round that it depends
+// on.
 void Plan::mark_early(int i) {
   if (std::exchange(nodes_[i].is_early, true)) return;
   for_each_input(i, [&](const Ref& from, bool is_value) {
@@ -118,7 +119,7 @@ void Plan::open_readers() {
     readers_.push_back(i);
   }
   if (!readers_.empty()) return;
-  // Without a reader the pipeline counts its own samples, without end, dealt to the shards.
+  // A pipeline without a reader counts its own samples endlessly and deals them to the shards.
   io::OrderSpec own;
   own.size = io::Order::kMaxSize;
   own.batch_size = options_.batch_size * options_.num_shards;
@@ -184,7 +185,7 @@ void Plan::find_slots() {
     for_each_input(i, [&](const Ref& from, bool is_value) {
       const bool goes_up = p.is_needed_on_device && !is_value && !ends_on_device(from.node);
       const bool is_seen_on_host = is_value || !ends_on_device(i) || p.is_early;
-      // What the user fed is there in every round.
+      // Values that the user fed are at hand in every round.
       const bool crosses = round_of(from) < p.round && nodes_[from.node].input_number < 0;
       if (goes_up || (crosses && is_seen_on_host && !is_host_copy_read(from))) add_slot(from);
     });
@@ -202,8 +203,8 @@ void Plan::find_host_copies() {
       for_each_input(i, [&](const Ref& from, bool is_value) {
         if (reads_host_copy(i, from, is_value) && host_copy(from) < 0) add(from);
       });
-  // An output may be what such a node read: the chains are through with it then. Each output has
-  // bytes of its own.
+  // A graph output may take the copy that a node on the CPU reads, because the chains no longer use
+  // it then. No two outputs share bytes.
   std::set<int> taken;
   for (const Output& o : graph_.outputs) {
     int& slot = slot_of_output_.emplace_back(-1);
@@ -256,7 +257,7 @@ std::string Plan::name(int64_t index) const {
   return readers_.empty() ? "" : store(lead_).name(index);
 }
 
-// Makes no more of its output than lowered operators look at.
+// Whether the node makes only the part of its output that lowered operators read.
 bool Plan::is_narrowed(int i) const {
   if (!options_.rewrites.demand || checked_[i].type->kind != OperatorKind::kSample) return false;
   if (nodes_[i].is_early) return false;

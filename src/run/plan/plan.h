@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What will be done, decided once: which nodes run when, which form one pass, who reads what.
-// Immutable once made; thread-safe.
+// What will be done, decided once: which nodes run when, which nodes form one pass, and which node
+// reads which value. Immutable once made; thread-safe.
 #pragma once
 #include "batch/batch.h"
 #include "graph/graph.h"
@@ -10,57 +10,58 @@
 
 namespace stoker {
 
-// Rewrites that never change a byte. Each can be switched off.
+// Rewrites never change the outputs. Each can be switched off.
 struct Rewrites {
-  bool demand = true;  // decode only what is looked at
-  bool fuse = true;  // runs of lowered operators are one pass
+  bool demand = true;  // make only the windows that are read
+  bool fuse = true;  // run lowered operators in a row as one pass
 };
 
 // Note [Rounds]
-// Work goes back and forth between workers and device. A round is the chain's part for every
-// sample, then the device's part for the batch. What a node on the CPU looks at of the device's is
-// copied to the host, and the node belongs to a later round: the chain begins anew with what it
-// takes from the rounds before. Most graphs have one round.
+// A round is the chain's part for every sample, then the device stage's part for the step. Where a
+// node on the CPU reads a value that the device makes, the value is copied to the host and the node
+// belongs to a later round. In that round the chain begins anew, with the values that it needs from
+// the rounds before. Most graphs have one round.
 struct PlanNode {
-  // Who looks at an output on the device.
+  // Which nodes read an output on the device.
   struct DeviceUse {
     int nodes = 0;
-    int last_round = -1;  // one more than there are: it is an output of the graph there
+    int last_round = -1;  // round_count(): the graph has it as an output on the device
   };
   int round = 0;
-  bool is_used = false;  // something leads from here to an output
-  bool is_early = false;  // its value is needed before shapes are known, on the CPU
-  // Of a GPU node: its value is needed there. It may be early too.
+  bool is_used = false;  // an output of the graph depends on it
+  bool is_early = false;  // its value is needed on the CPU before shapes are known
+  // For a GPU node: its value is needed on the device. Such a node may be early as well.
   bool is_needed_on_device = false;
-  // The one consumer that continues this node's pass, -1: the result is materialised.
+  // The one consumer that continues this node's pass; -1: its result goes to memory.
   int fuses_into = -1;
-  std::unique_ptr<SampleStore> store;  // of a reader
-  // Its number among the nodes of that kind that are used, -1: it is none of them.
+  std::unique_ptr<SampleStore> store;  // of a reader, else null
+  // Its number among the used nodes of each kind: mixed, on the device, fed by the user; -1: it is
+  // not of that kind.
   int mixed_number = -1, device_number = -1, input_number = -1;
-  std::vector<int> output_slots;  // by output: which slot of the chain it fills, -1 none
+  std::vector<int> output_slots;  // by output: the slot that the chain fills with it, or -1
   std::vector<DeviceUse> device_uses;  // by output
 };
 
-// Every extent is known.
+// Whether every extent is known.
 bool is_fixed(const TensorType& type);
 
-// A value that leaves the per-sample chain: an output of the graph, for the device stage, or for a
-// later round.
+// A value of the chain in host memory: it becomes an output of the graph, goes to the device stage
+// or is read in a later round. Values that the device stage copies to the host have slots too.
 struct Slot {
   Ref from;
-  TensorType type;  // extents of -1: ragged
+  TensorType type;  // an extent of -1 varies from sample to sample
   bool is_fixed() const { return stoker::is_fixed(type); }
 };
 
-// What the chain of a round takes from the rounds before.
+// A value that the chain of a round takes from an earlier round.
 struct Carried {
   Ref from;
-  int slot;  // that holds it; -1: it stays on the device, and only its type is asked for
+  int slot;  // where it lies; -1: it stays on the device and only its type is needed
 };
 
 struct PlanOptions {
   int64_t batch_size = 1;
-  int shard_id = 0, num_shards = 1;  // of a pipeline without a reader
+  int shard_id = 0, num_shards = 1;  // for a pipeline without a reader
   Rewrites rewrites;
 };
 
@@ -75,12 +76,12 @@ class Plan : public Provenance {
   const CheckedNode& checked(int i) const { return checked_[i]; }
   const PlanNode& planned(int i) const { return nodes_[i]; }
 
-  // Inputs by number: nodes that the user feeds.
+  // Inputs are the nodes that the user feeds. They have numbers.
   int input_count() const { return static_cast<int>(inputs_.size()); }
   int input_node(int k) const { return inputs_[k]; }
 
-  // Readers by number; the lead one decides positions. Without a reader there is one endless order
-  // of the pipeline's own.
+  // Readers have numbers. The lead reader decides the positions. Without a reader, the pipeline has
+  // one endless order of its own.
   int reader_count() const { return static_cast<int>(readers_.size()); }
   int reader_node(int r) const { return readers_[r]; }
   const SampleStore& store(int r) const { return *nodes_[readers_[r]].store; }
@@ -91,28 +92,28 @@ class Plan : public Provenance {
     return orders_[r].at(cursor, i + own_offset_);
   }
   int lead() const { return lead_; }
-  // Of a sample of the lead reader; "" without a reader.
+  // The name of a sample of the lead reader, by index; "" without a reader.
   std::string name(int64_t index) const override;
 
   int round_count() const { return static_cast<int>(carried_.size()); }
   int round_of(const Ref& value) const { return nodes_[value.node].round; }
   const std::vector<Carried>& carried(int round) const { return carried_[round]; }
 
-  // What is in host memory, per sample: first what the chains deliver, then what the device stage
-  // copies there.
+  // Slots are in host memory and hold one value a sample. First come those that the chains fill,
+  // then those that the device stage copies to the host.
   int slot_count() const { return static_cast<int>(slots_.size()); }
   const Slot& slot(int k) const { return slots_[k]; }
   bool is_host_copy(int slot) const { return slot >= delivered_; }
-  // The one that an output of the graph takes; -1: it stays on the device.
+  // The slot that a graph output takes; -1: the output stays on the device.
   int slot_of_output(size_t output) const { return slot_of_output_[output]; }
-  // Requires: the chain delivers it.
+  // Requires: the chain fills a slot with this value.
   int slot_of(const Ref& value) const { return nodes_[value.node].output_slots[value.output]; }
   bool has_copied_outputs() const;
-  // On the device, in rounds after this one or as an output.
+  // Whether the value is needed on the device in a later round, or as an output.
   bool is_needed_after(int round, const Ref& value) const {
     return device_use(value).last_round > round;
   }
-  // Of the CPU's, and one device node looks at it.
+  // Whether the value is made on the CPU and exactly one device node reads it.
   bool goes_up_once(const Ref& value) const {
     return !ends_on_device(value.node) && device_use(value).nodes == 1;
   }
@@ -124,14 +125,14 @@ class Plan : public Provenance {
   int64_t batch_size() const { return options_.batch_size; }
   const Rewrites& rewrites() const { return options_.rewrites; }
 
-  std::string str() const;  // in words, for people
+  std::string str() const;  // for people to read
 
  private:
   bool ends_on_device(int node) const { return graph_.nodes[node].device != DeviceKind::kCpu; }
   const PlanNode::DeviceUse& device_use(const Ref& value) const {
     return nodes_[value.node].device_uses[value.output];
   }
-  // use(from, is_value) for all inputs and arguments; values are needed on the CPU.
+  // Calls use(from, is_value) for all inputs and arguments. `is_value`: it is needed on the CPU.
   template <class Use>
   void for_each_input(int node, const Use& use) const;
   bool reads_host_copy(int node, const Ref& from, bool is_value) const;
@@ -147,7 +148,7 @@ class Plan : public Provenance {
   void find_carried();
   int add_slot(Ref from);
   bool is_host_copy_read(const Ref& value) const;
-  int host_copy(const Ref& value) const;  // its slot, -1 none
+  int host_copy(const Ref& value) const;  // its slot, or -1
   bool is_narrowed(int node) const;
   std::string early_words(int node) const;
 
@@ -157,10 +158,10 @@ class Plan : public Provenance {
   std::vector<PlanNode> nodes_;
   std::vector<int> readers_, inputs_, device_nodes_, mixed_nodes_;
   std::vector<io::Order> orders_;
-  int64_t own_offset_ = 0;  // of this shard in the step, where the order is the pipeline's own
+  int64_t own_offset_ = 0;  // where this shard's samples begin in the pipeline's own order
   int lead_ = 0;
   std::vector<Slot> slots_;
-  int delivered_ = 0;  // slots that the chains deliver
+  int delivered_ = 0;  // slots that the chains fill
   std::vector<int> slot_of_output_;
   std::vector<std::vector<Carried>> carried_;  // by round
 };
