@@ -17,8 +17,8 @@ SampleMaker::SampleMaker(const Plan& plan, const Rewrites& rewrites, const Execu
   chain_.set_shelf(shelf_);
 }
 
-// A replacement is a function of the order's key and the position, so it is the same under any
-// topology.
+// A replacement depends only on the order's key and the position, so it is the same for any number
+// of shards, workers or batches.
 int64_t SampleMaker::index_of(int reader, const io::SampleRef& place, int attempt) const {
   if (attempt == 0) return place.index;
   const io::OrderSpec& spec = plan_.order(reader).spec();
@@ -96,7 +96,7 @@ bool SampleMaker::make(Step& step, int i, int round, std::vector<SampleFailure>&
       failures.push_back(failure(e, i));
       ++step.attempts[i];
       step.forget(i, round);
-      if (round > 0) return false;  // a replacement begins in the first round
+      if (round > 0) return false;  // a replacement has to begin in the first round
     }
   }
   return false;

@@ -1,32 +1,34 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes one sample of a step, whatever it takes: bytes, chain, policy for the bad ones. One per
-// worker; one thread at a time.
+// Makes one sample of a step: takes its bytes, runs the chain, and replaces bad samples where the
+// options say so. One per worker; one thread at a time.
 #pragma once
 #include "run/step/step_shelf.h"
 
 namespace stoker {
 
-// Where a worker gets a reader's bytes. What take() gives stays until the next take() of that
-// reader by this worker.
+// Where a worker gets a reader's bytes. The bytes stay valid until this worker next calls take()
+// for that reader.
 class ReaderBytes {
  public:
   virtual ~ReaderBytes() = default;
-  // `turn`: the sample's number in the executor's life, by reader; -1: not in order, read now.
+  // `turn`: the sample's turn at this reader; -1 for a replacement, which has none and is read at
+  // once.
   virtual std::span<const uint8_t> take(int reader, int64_t turn, int64_t index) = 0;
 };
 
 class SampleMaker {
  public:
-  // Requires: everything outlives this.
+  // Requires: all arguments outlive this.
   SampleMaker(const Plan& plan, const Rewrites& rewrites, const ExecutorOptions& options,
               ReaderBytes& bytes, HostPool& pool, DeviceDecoder* decoder);
 
-  // The chain's part of a round for sample i. False when the sample could not be made; then
-  // `failures` says why (with on_error=replace it may hold failures though it was made, and
-  // Step::is_to_rewind() asks for more). Throws Starved, BudgetError (of scratch) and what is a
-  // bug; the failures until then are in `failures` all the same.
+  // Runs the chain's part of a round for sample i. Returns false when the sample could not be made;
+  // `failures` then says why. With on_error=replace, `failures` may hold entries although the
+  // sample was made, and Step::is_to_rewind() tells whether the step has to be made again. Throws
+  // Starved, BudgetError for want of scratch memory, and whatever a bug throws; `failures` then
+  // holds the failures so far.
   bool make(Step& step, int i, int round, std::vector<SampleFailure>& failures);
 
   const Chain& chain() const { return chain_; }
@@ -51,7 +53,7 @@ class SampleMaker {
   int64_t lead_index_ = 0;
 };
 
-// Reads at once, ahead of nothing: for the simple executor and for replacements.
+// Reads when asked, not ahead: for the simple executor and for replacements.
 class DirectBytes : public ReaderBytes {
  public:
   explicit DirectBytes(const Plan& plan) : plan_(plan), buffers_(plan.reader_count()) {}

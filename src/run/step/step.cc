@@ -12,7 +12,7 @@ std::shared_ptr<Buffer> acquire(HostPool& pool, int64_t bytes) {
   return pool.try_acquire(static_cast<size_t>(std::max<int64_t>(bytes, 1)), Use::kOutput);
 }
 
-constexpr int kReplacements = 16;  // at most, for one sample
+constexpr int kReplacements = 16;  // the most for one sample
 
 int64_t bytes_of(const TensorType& t) { return t.shape.volume() * size_of(t.dtype); }
 
@@ -41,7 +41,7 @@ Step::Step(const Plan& p, int64_t number, std::vector<int64_t> cursors,
   }
 }
 
-// A slot's, with what is known of this step: samples fed in one shape make a dense batch.
+// The type of a slot in this step: samples that were fed in one shape make a dense batch.
 TensorType Step::type_of(int slot) const {
   const Slot& s = plan.slot(slot);
   const int input = plan.planned(s.from.node).input_number;
@@ -133,7 +133,8 @@ Batch Step::collect_slot(SlotMemory& memory, const TensorType& type) {
   for (size_t i = 0; i < is_made.size(); ++i) {
     if (!is_made[i]) continue;
     View& v = memory.views[i];
-    if (memory.whole && made != i) {  // a sample before this one was skipped: close the gap
+    // Close the gap that a skipped sample left.
+    if (memory.whole && made != i) {
       std::byte* to = memory.whole->data() + static_cast<int64_t>(made) * v.bytes();
       std::memmove(to, v.data, v.bytes());
       v.data = to;
@@ -147,7 +148,7 @@ Batch Step::collect_slot(SlotMemory& memory, const TensorType& type) {
   return b;
 }
 
-// An output named twice: its bytes are never shared.
+// For an output that is named twice: outputs never share bytes.
 Batch Step::copy(const Batch& batch, HostPool& pool) const {
   Batch b = batch;
   if (b.whole) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One batch while it is being made: where its samples go, what failed. The executor that owns it
-// guards it; reserve() of different samples may run at once.
+// A step while it is being made: where its samples go, and which of them failed. The executor that
+// owns it guards it; reserve() may run for different samples at once.
 #pragma once
 #include <map>
 
@@ -12,40 +12,42 @@
 
 namespace stoker {
 
-// The values of one edge on the device.
+// The values of one edge on the device, for all samples of a step.
 struct DeviceValues {
   std::shared_ptr<Buffer> owner;
-  std::vector<View> views;  // by sample; null of those that were not made then
-  size_t count = 0;  // that were
-  bool is_dense = false;  // of one shape, one behind the other
+  std::vector<View> views;  // by sample; null for a sample that was not made
+  size_t count = 0;  // how many of the views are not null
+  bool is_dense = false;  // all of one shape, without gaps
 };
 
 class Step {
  public:
-  // `number` counts steps since the executor began; `cursors` is where each order stands before
-  // this one; `fed` is what it is made of, null without inputs.
+  // `number` counts steps since the executor began. `cursors` says where each order stands before
+  // this step. `fed` is what was fed for this step, or null when the graph has no inputs.
   Step(const Plan& plan, int64_t number, std::vector<int64_t> cursors,
        std::shared_ptr<const FedStep> fed, OnError on_error);
 
-  // Takes the contiguous buffers of the fixed slots. False when the pool has no room: the step is
-  // of no use then.
+  // Acquires one contiguous buffer for each slot of fixed type. Returns false when the pool has no
+  // room; the step cannot be used then.
   bool allocate(HostPool& pool);
-  // Where sample i's value of a slot goes. Throws Starved when the pool has no room.
+  // Gives the memory for sample i's value of a slot. Throws Starved when the pool has no room.
   View reserve(int slot, int i, const TensorType& type, HostPool& pool);
-  // Forgets what reserve() gave to sample i in a round, and its pictures.
+  // Drops the memory and the pictures of sample i in a round.
   void forget(int i, int round);
   const View& view(int slot, int i) const { return memory_[slot].views[i]; }
-  // Of sample i's value on the device.
+  // The type of sample i's value on the device.
   const TensorType& type_on_device(const Ref& value, int i) const;
-  // The slots of rounds up to this one become batches of the samples that are made. Again, when
-  // later rounds lost some. Requires: nothing reads or writes these slots meanwhile.
+  // Makes batches of the slots of all rounds up to this one, with the samples that are made. It is
+  // called again when later rounds lost samples. Requires: nothing reads or writes these slots
+  // meanwhile.
   void collect(int round);
-  // The same for all slots, and the outputs of the graph. What stays on the device stays empty.
+  // Collects all slots and makes the outputs of the graph. Outputs that stay on the device stay
+  // empty.
   Outputs publish(const std::shared_ptr<const Plan>& plan, HostPool& pool);
 
-  // A sample failed in a round after the first and is to be replaced: then everything is made
-  // again, in the first round from the replacement on. What comes out is the same as without the
-  // detour.
+  // Whether a sample failed in a round after the first and is to be replaced. rewind() then drops
+  // everything that was made, so that the step begins again in the first round, with the
+  // replacement. The outputs are the same as if the replacement had been taken at once.
   bool is_to_rewind() const;
   void rewind();
 
@@ -53,23 +55,23 @@ class Step {
   int64_t number;
   std::vector<int64_t> cursors;
   std::shared_ptr<const FedStep> fed;
-  int64_t size() const { return static_cast<int64_t>(is_made.size()); }  // samples
-  std::vector<char> is_made;  // by sample; read when all are done
-  std::vector<int> made_samples() const;  // their numbers
-  std::vector<int> attempts;  // by sample: how many failed
+  int64_t size() const { return static_cast<int64_t>(is_made.size()); }  // number of samples
+  std::vector<char> is_made;  // by sample; read only when all are done
+  std::vector<int> made_samples() const;  // the numbers of the samples that are made
+  std::vector<int> attempts;  // by sample: how many attempts failed
   const int max_attempts;
-  std::vector<int64_t> index;  // by sample: which sample of the lead reader's store it became
+  std::vector<int64_t> index;  // by sample: its index in the lead reader's store
   std::vector<std::vector<DeviceTask>> device_task;  // by sample, by PlanNode::device_number
   std::vector<std::vector<Picture>> pictures;  // by sample, by PlanNode::mixed_number
-  std::vector<char> is_refused;  // by sample: the device could not decode it, the CPU is to
-  // What of this step is on the device: made there or brought there, until no round needs it. The
-  // device stage's.
+  std::vector<char> is_refused;  // by sample: the device's decoder refused it; the CPU decodes it
+  // This step's values on the device, made there or brought there. Each stays until no round needs
+  // it. Only the device stage uses them.
   std::map<Ref, DeviceValues> on_device;
   std::vector<SampleFailure> failures;  // guarded by the executor
-  std::exception_ptr fatal;  // likewise
-  size_t bytes() const;  // of its slots, for planning ahead
+  std::exception_ptr fatal;  // guarded by the executor as well
+  size_t bytes() const;  // bytes of host memory that it holds
 
-  // A slot's batch, once collected.
+  // Requires: the slot was collected.
   const Batch& slot(int k) const { return slots_[k]; }
 
  private:
@@ -86,10 +88,10 @@ class Step {
   std::vector<Batch> slots_;
 };
 
-// "epoch 2, step from position 128 on": of the one that begins at these cursors.
+// Names the step that begins at these cursors: "epoch 2, step from position 128 on".
 std::string step_in_words(const Plan& plan, const std::vector<int64_t>& cursors);
 
-// The bytes become the user's: the pool says so from now on.
+// Tells the pool that the user holds these bytes from now on.
 void mark_held(const Outputs& outputs, HostPool& pool);
 
 }  // namespace stoker

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A worker's way to leave the pictures of a sample in its step. One per worker; one thread at a
-// time.
+// The shelf on which a worker leaves the pictures of a sample: they go to its step. One per worker;
+// one thread at a time.
 #pragma once
 #include "run/step/step.h"
 
@@ -10,10 +10,10 @@ namespace stoker {
 
 class StepShelf final : public PictureShelf {
  public:
-  // Requires: everything outlives this. `decoder`: of the device stage, null without one.
+  // Requires: all arguments outlive this. `decoder`: the device stage's, or null without one.
   StepShelf(const Plan& plan, DeviceDecoder* decoder, HostPool& pool)
       : plan_(plan), decoder_(decoder), pool_(pool) {}
-  // What comes is of sample i.
+  // The pictures that follow belong to sample i.
   void begin(Step& step, int i);
 
   bool prepare(int node, const TensorType& type, const Window& window,
