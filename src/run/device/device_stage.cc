@@ -13,7 +13,7 @@ namespace stoker {
 
 namespace {
 
-constexpr int64_t kBlockNs = 100;  // a guess, for the virtual clock only
+constexpr int64_t kBlockNs = 100;  // a guess, which only the virtual clock uses
 
 void hold(Held& held, const Batch& batch) {
   for (const Sample& s : batch.samples) held.push_back(s.owner);
@@ -51,8 +51,8 @@ bool DeviceStage::make_room() {
   return memory_->in_use() < before;
 }
 
-// One allocation for all samples: back to back when they are of one shape, else each aligned for
-// vector access.
+// Makes one allocation for all samples. Samples of one shape lie without gaps; others are each
+// aligned for vector access.
 DeviceValues DeviceStage::reserve(Stream& stream, const Step& step,
                                   const std::function<TensorType(int sample)>& type_of) const {
   constexpr int64_t kAlign = 256;
@@ -102,7 +102,7 @@ void DeviceStage::at_node(int node, const std::function<void()>& enqueue) const 
   }
 }
 
-// One launch a stage: usually one for the whole batch, however ragged.
+// Launches each stage of the batch once, however ragged the batch is. Most batches have one stage.
 void DeviceStage::launch(EnqueuedRound& work, const FusedBatch& batch,
                          const std::string& name) const {
   Stream& stream = work.stream;
@@ -167,8 +167,8 @@ DeviceValues DeviceStage::run_pass(EnqueuedRound& work, int head, int tail,
   return out;
 }
 
-// Of the samples that are made: an output named twice, whose bytes are never shared, or one that
-// lost samples.
+// Copies the samples that are made: for an output that is named twice, because outputs never share
+// bytes, or for one that lost samples.
 DeviceValues DeviceStage::copy(Stream& stream, const Step& step, const DeviceValues& value) const {
   DeviceValues c = reserve(stream, step, [&](int i) {
     const View& v = value.views[i];
@@ -184,7 +184,7 @@ DeviceValues DeviceStage::copy(Stream& stream, const Step& step, const DeviceVal
   return c;
 }
 
-// Into memory that the samples were given when they were made.
+// Copies into the host memory that was reserved when the samples were made.
 void DeviceStage::download(EnqueuedRound& work, const DeviceValues& value, const Batch& to) const {
   hold(work.held, to);
   if (value.is_dense && to.is_dense() && value.count == to.samples.size()) {
@@ -215,7 +215,7 @@ const DeviceValues& DeviceStage::values_of(EnqueuedRound& work, const Ref& from)
   return work.values.emplace(from, std::move(up)).first->second;
 }
 
-// A node by itself that brings a value to the device, for nobody else, and does no more with it.
+// Whether the node only brings a value to the device that no other node there reads.
 bool DeviceStage::is_upload(const Step& step, int node) const {
   if (plan_.checked(node).unfold || !plan_.goes_up_once(*plan_.node(node).inputs[0])) return false;
   const std::vector<int> made = step.made_samples();
@@ -226,7 +226,7 @@ bool DeviceStage::is_upload(const Step& step, int node) const {
   });
 }
 
-// Requires: the node begins a pass, or runs by itself.
+// Requires: the node begins a pass or is in none.
 void DeviceStage::run_node(EnqueuedRound& work, int node) const {
   if (plan_.checked(node).type->kind != OperatorKind::kLower) return run_operator(work, node);
   int tail = node;
@@ -237,7 +237,7 @@ void DeviceStage::run_node(EnqueuedRound& work, int node) const {
                                         : run_pass(work, node, tail, values_of(work, from)));
 }
 
-// By number; those that stay on the device.
+// The outputs that stay on the device, by number.
 std::map<size_t, Batch> DeviceStage::outputs_of(EnqueuedRound& work) const {
   auto on_device = std::make_shared<DeviceBatch>();
   on_device->device = &device_;
@@ -261,15 +261,15 @@ std::map<size_t, Batch> DeviceStage::outputs_of(EnqueuedRound& work) const {
   return batches;
 }
 
-// The step keeps what is looked at later.
+// Keeps in the step the values that are needed later.
 void DeviceStage::settle(Step& step, std::map<Ref, DeviceValues>& values, int round) const {
   std::map<Ref, DeviceValues>& kept = step.on_device;
   kept.merge(values);
   std::erase_if(kept, [&](const auto& v) { return !plan_.is_needed_after(round, v.first); });
 }
 
-// What it makes is the step's, or the outputs', only when all is enqueued: what fails half-way
-// keeps no memory.
+// The values go to the step and to the outputs only when everything is enqueued, so a failure
+// half-way keeps no memory.
 void DeviceStage::enqueue(Step& step, int round, Outputs* outputs) {
   Stream& stream = stream_of(step);
   std::map<Ref, DeviceValues> values;
@@ -281,7 +281,7 @@ void DeviceStage::enqueue(Step& step, int round, Outputs* outputs) {
 }
 
 void DeviceStage::enqueue_round(EnqueuedRound& work, int round, Outputs* outputs) const {
-  std::vector<char> is_inside(plan_.size());  // of a pass that began before
+  std::vector<char> is_inside(plan_.size());  // by node: it continues a pass
   for (int n : plan_.device_nodes()) {
     if (const int next = plan_.planned(n).fuses_into; next >= 0) is_inside[next] = 1;
     if (plan_.planned(n).round == round && !is_inside[n]) at_node(n, [&] { run_node(work, n); });
@@ -293,7 +293,8 @@ void DeviceStage::enqueue_round(EnqueuedRound& work, int round, Outputs* outputs
       at_node(s.from.node, [&] { download(work, values_of(work, s.from), work.step.slot(k)); });
   if (outputs) {
     if (plan_.has_copied_outputs()) {
-      // Who waits for the copies hears what failed before the other outputs were ready, too.
+      // The event of the copies also waits for the other outputs, so that whoever waits for the
+      // copies hears of failures in those as well.
       if (!batches.empty()) work.stream.wait(*batches.begin()->second.on_device->ready);
       outputs->copied = device_.make_event();
       work.stream.record(*outputs->copied);

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operators on a device: what the chain made goes up, pictures are decoded, kernels run on a
-// stream, the batch stays there. One thread at a time; steps begin in order, their later rounds
-// come in between. Only wait(), finish() and trim() wait for the device, decode() where the decoder
-// makes memory for itself, and enqueue() where host memory is pinned.
+// The operators of a step that run on a device. Values of the chain are copied there, pictures are
+// decoded, kernels run on a stream, and the results stay there. One thread at a time. Steps begin
+// in order; their later rounds may come in between. Only these wait for the device: wait(),
+// finish() and trim(), decode() while the decoder allocates memory, and enqueue() while host memory
+// is pinned.
 #pragma once
 #include "base/error.h"
 #include "device/held.h"
@@ -16,24 +17,25 @@ class FusedBatch;
 class GpuRun;
 struct GpuItem;
 
-// The device has no room for a step now; what older steps and their holders let go of may make it.
+// The device has no room for a step now. Memory that older steps or their holders release may make
+// room.
 struct DeviceFull : BudgetError {
   using BudgetError::BudgetError;
 };
 
 class DeviceStage {
  public:
-  // Requires: the plan outlives this. `streams`: how many steps may overlap; `memory_limit`: bytes
-  // of the device that its steps may hold at once.
+  // Requires: the plan outlives this. `streams`: how many steps may overlap. `memory_limit`: the
+  // most bytes of the device that steps may hold at once.
   DeviceStage(const Plan& plan, int device_id, int streams, size_t memory_limit);
 
-  // Of pictures; null where the plan has no mixed nodes.
+  // Decodes pictures; null where the plan has no mixed nodes.
   DeviceDecoder* decoder() const { return decoder_.get(); }
   // Thread-safe.
   DeviceShare share() const;
   void trim();
-  // Calls `enqueue`; where that throws DeviceFull, once more without what the decoder keeps for
-  // pictures to come.
+  // Calls `enqueue`. If that throws DeviceFull, the decoder gives back the memory that it keeps for
+  // coming pictures, and `enqueue` is called once more.
   template <class Enqueue>
   auto insist(Enqueue enqueue) {
     try {
@@ -43,26 +45,27 @@ class DeviceStage {
     }
     return enqueue();
   }
-  // For a step of which the chain's part of this round is done: enqueues what makes its pictures,
-  // before it is collected. The samples that the decoder refuses: forgotten and marked in
-  // Step::is_refused, they are to be made again, then this be called again. Throws DeviceError,
-  // DeviceFull; then it may be called again.
+  // Enqueues the decoding of a step's pictures. Requires: the chain's part of this round is done,
+  // and the step is not collected. Returns the samples that the decoder refuses. They are dropped
+  // and marked in Step::is_refused; once they are made again, this has to be called again. Throws
+  // DeviceError, or DeviceFull; then it may be called again.
   std::vector<int> decode(Step& step, int round);
-  // Enqueues everything else of a round. Requires: the step is collected; in the last round it is
-  // published, and this fills the device's part of its `outputs`. Throws DeviceError, or
+  // Enqueues everything else of a round. Requires: the step is collected. In the last round it is
+  // also published, and this fills the device's part of its `outputs`. Throws DeviceError, or
   // DeviceFull; then it may be called again.
   void enqueue(Step& step, int round, Outputs* outputs = nullptr);
-  // Comes when all that was enqueued for the step is done; `call` is called then, on a thread of
-  // the runtime's.
+  // The event comes when all that was enqueued for the step is done. Then `call` is called, on a
+  // thread of the device's runtime.
   std::unique_ptr<Event> notify(const Step& step, std::function<void()> call) const;
-  // On the host, for all that was enqueued. Throws what failed and nobody was told of. Thread-safe.
+  // The host waits for all that was enqueued. Throws failures that were not reported yet.
+  // Thread-safe.
   void finish() const;
-  // On the host, for all that was enqueued for the step. Throws what failed of it.
+  // The host waits for all that was enqueued for the step. Throws what failed in it.
   void wait(const Step& step) const { stream_of(step).synchronize(); }
 
  private:
-  // A round of a step while it is enqueued, and the values that it makes or brings up. In the end
-  // the step has them.
+  // A round of a step while it is enqueued, with the values that it makes or brings to the device.
+  // When all is enqueued, the step takes the values.
   struct EnqueuedRound {
     Step& step;
     Stream& stream;
@@ -73,7 +76,7 @@ class DeviceStage {
   Stream& stream_of(const Step& step) const {
     return *streams_[static_cast<size_t>(step.number) % streams_.size()];
   }
-  // Calls enqueue(). What fails in it names the node; want of any memory is DeviceFull.
+  // Calls enqueue(). Errors name the node; a lack of memory of any kind becomes DeviceFull.
   void at_node(int node, const std::function<void()>& enqueue) const;
   DeviceValues decode_node(Stream& stream, const Step& step, int node, Held& held,
                            std::vector<int>& refused) const;
@@ -101,9 +104,9 @@ class DeviceStage {
   const Plan& plan_;
   Device& device_;
   const std::shared_ptr<const DeviceBudget> memory_;
-  mutable HostPool staging_;  // pinned; of the kernels' tables until they are copied
+  mutable HostPool staging_;  // pinned; holds the tables of kernels until they are copied
   std::unique_ptr<DeviceDecoder> decoder_;
-  std::vector<std::unique_ptr<Stream>> streams_;  // they end before the decoder does
+  std::vector<std::unique_ptr<Stream>> streams_;  // destroyed before the decoder
 };
 
 }  // namespace stoker

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The device stage's part of pictures: pixels go up, what workers prepared is decoded there.
+// The device stage's part in decoding: it decodes what workers prepared and copies the pixels that
+// the CPU decoded.
 #include "device/held.h"
 #include "run/device/device_stage.h"
 

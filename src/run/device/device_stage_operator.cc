@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The device stage's part of operators with a GPU half: one call of it for a batch, however ragged.
+// Operators with a GPU half: the half is called once for a batch, however ragged the batch is.
 #include "run/device/device_stage.h"
 
 namespace stoker {
 
-// One item a sample, or one a frame; beside each the operator that holds its arguments.
+// Makes one item for each sample or each frame, and adds the operator with its arguments to `ops`.
 std::vector<GpuItem> DeviceStage::items_of(const Step& step, int node,
                                            std::span<const DeviceValues* const> inputs,
                                            std::span<const DeviceValues> outputs,

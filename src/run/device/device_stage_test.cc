@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The device stage on a simulated device: the same bytes as on the CPU, and work that overlaps on
-// the virtual clock.
+// The device stage on a simulated device gives the bytes of the CPU, and steps overlap on the
+// virtual clock.
 #include <map>
 #include <set>
 
@@ -44,7 +44,7 @@ TEST_F(DeviceStage, SkippedSamplesLeaveNoGap) {
   EXPECT_EQ(samples, 7u);
 }
 
-// The outputs of the device, copied to the host: the first twice, as it is in between.
+// The values are copied to the host. One output is copied twice and also stays on the device.
 Graph copying_graph(const SampleFolder& folder, DeviceKind device) {
   Graph g = device_graph(folder, device);
   const Ref half = g.outputs[1], wide = *g.nodes[static_cast<size_t>(half.node)].inputs[0];
@@ -119,8 +119,8 @@ TEST_F(DeviceStage, HostCopiesCountInTheBudgetAndWaitForIt) {
   }
 }
 
-// A call of the host's holds up the stream, so nothing that a kernel or a copy waits for is behind
-// one.
+// The call that releases memory runs on the host and holds up the stream. So there is one for each
+// round, after all of the round's kernels and copies.
 TEST_F(StageOnSimulated, WhatARoundUsesIsLetGoOnceBehindAllOfIt) {
   SampleFolder folder(8);
   for (const char* executor : {"simple", "pipelined"}) {
@@ -149,7 +149,7 @@ TEST_F(StageOnSimulated, AFailedCopyToTheHostIsRaisedAtItsHandOut) {
   Graph g = copying_graph(folder, DeviceKind::kGpu);
   g.outputs = {g.outputs[0], g.outputs[1]};
   Pipeline gpu(g, options("simple"));
-  device().fail(DeviceCall::kCopy, 6);  // behind four uploads and the tables of one pass
+  device().fail(DeviceCall::kCopy, 6);  // the first five are four uploads and the tables of a pass
   try {
     (void)gpu.run();
     FAIL() << "no error";
@@ -193,8 +193,8 @@ TEST_F(StageOnSimulated, StepsOverlapOnTheVirtualClock) {
   EXPECT_LT(device().virtual_now(), work * 3 / 4);  // streams run side by side
 }
 
-// Draws of shapes that other draws decide, some of them empty; a constant; what is drawn for the
-// shape of another.
+// Draws whose shapes other draws decide, some of them empty; a constant; draws in the shape of
+// another value.
 Graph drawing_graph(DeviceKind device) {
   Graph g;
   const auto ints = [](std::initializer_list<int64_t> v) { return std::vector<int64_t>(v); };
@@ -251,7 +251,7 @@ TEST_F(DeviceStage, DrawsWhatTheCpuDraws) {
     }
 }
 
-// Sequences of which each frame is flipped and cropped as its own draw says.
+// Sequences whose frames are flipped by a draw for each frame.
 Graph frames_graph(DeviceKind device) {
   Graph g;
   std::vector<int64_t> pixels;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A consumer with a stream of its own behind a running pipeline, on a simulated device: Note
-// [Lending] of batch/export.h.
+// A consumer with its own stream takes the batches of a running pipeline, on a simulated device:
+// see Note [Lending] in batch/export.h.
 #include <deque>
 #include <future>
 #include <thread>
@@ -13,7 +13,7 @@
 namespace stoker {
 namespace {
 
-// Files of different sizes as int16 on `device`, each behind its label.
+// Files of different sizes as int16 on `device`. The outputs are the labels and the values.
 Graph graph_on(const SampleFolder& folder, DeviceKind device) {
   Graph g;
   const int files = add_shuffled_files(g, folder);
@@ -25,8 +25,7 @@ Graph graph_on(const SampleFolder& folder, DeviceKind device) {
   return g;
 }
 
-// Reads every sample of the batches it is given, on its stream, and lets go of them before that is
-// done.
+// Reads every sample of its batches on its own stream, and drops the batches before that is done.
 class Training {
  public:
   Training() : stream_(stoker::device(0).make_stream("training")) {}
@@ -49,7 +48,7 @@ class Training {
   }
 
  private:
-  std::deque<std::string> read_;  // before the stream, which writes here until it ends
+  std::deque<std::string> read_;  // outlives the stream, which writes here
   std::unique_ptr<Stream> stream_;
 };
 
@@ -70,8 +69,8 @@ class DeviceExport : public OnSimulatedDevice {
   const SampleFolder folder_{11, [](int i) { return size_t(1 + 300 * i); }};
 };
 
-// The training has not begun when all steps were made, handed out and let go: a wait of the host
-// would never end.
+// The training begins only when all steps are made, handed out and dropped. If the host waited for
+// it, the test would hang.
 TEST_F(DeviceExport, TheHostWaitsForNoStep) {
   for (const char* executor : {"simple", "pipelined"}) {
     SetUp();
@@ -87,8 +86,8 @@ TEST_F(DeviceExport, TheHostWaitsForNoStep) {
   }
 }
 
-// Only where the host's memory is with steps that the device has yet to begin, as here behind the
-// training, is it waited for.
+// The host waits for the device only where its memory belongs to steps that the device has not
+// begun. Here they wait behind the training.
 TEST_F(DeviceExport, MemoryOfStepsUnderWayComesBack) {
   Training training;
   std::promise<void> go;
@@ -100,7 +99,7 @@ TEST_F(DeviceExport, MemoryOfStepsUnderWayComesBack) {
   const SampleFolder folder(40, [](int) { return size_t{8000}; });
   PipelineOptions o = options("pipelined");
   o.prefetch_queue_depth = 1;
-  o.memory_limit = 100 << 10;  // half of it for one step of 32 KiB and no other
+  o.memory_limit = 100 << 10;  // half of it is for batches: one step of 32 KiB
   Pipeline gpu(graph_on(folder, DeviceKind::kGpu), o);
   for (int s = 0; s < 10; ++s) training.take(*gpu.run());
   EXPECT_GE(waits, 1);
@@ -142,7 +141,7 @@ TEST_F(DeviceExport, BatchesOutliveThePipeline) {
   device().check();
 }
 
-// Where a step of the training takes longer than making a batch, only the training's time counts.
+// Where the training's step takes longer than making a batch, only the training's time counts.
 TEST_F(DeviceExport, MakingBatchesOverlapsWithTheTraining) {
   constexpr int kSteps = 20;
   constexpr int64_t kTrainNs = 100000;

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A training's graph on a simulated device that delays, refuses and fails every piece of work in
-// turn: the right bytes or an error that says what failed, never a hang, and nothing stays behind.
+// A training's graph on a simulated device that delays, refuses or fails each piece of work in
+// turn. Every step gives the right bytes or an error that says what failed; nothing hangs, and no
+// memory stays behind.
 #include <deque>
 
 #include "run/device/mixed_testing.h"
@@ -12,9 +13,9 @@ namespace {
 
 constexpr int kSteps = 2;
 
-// Pictures that are decoded for the device, cut, turned and normalised there as draws say, and some
-// turned once more on the CPU in between; draws of ragged shapes made there. On the device and
-// copied to the host.
+// Pictures are decoded for the device, and resized, flipped and normalised there; some are flipped
+// again on the CPU and go back. Draws of ragged shapes are made on the device. The outputs are on
+// the device and on the host.
 Graph training(const Pictures& folder) {
   Graph g;
   const auto gpu = [&](const char* op, Arguments a, std::vector<std::optional<Ref>> inputs,
@@ -62,7 +63,7 @@ PipelineOptions settings(const char* executor) {
   return o;
 }
 
-// Every shape and byte of a step. Throws what its device failed at.
+// Every shape and byte of a step. Throws what failed on the device.
 std::string bytes_of_step(const Outputs& out) {
   std::deque<std::string> all;
   const auto stream = device(0).make_stream("test");
@@ -95,8 +96,9 @@ class DeviceFaults : public OnMixed {
     want_ = steps_of(graph_, settings("simple"), kSteps);
   }
 
-  // One of them fails: every step is right when it comes, and comes again until it does; what was
-  // handed out and cannot be read is an error as well. The number of errors.
+  // Runs all steps while one piece of work fails. A step that fails is asked for again, and must be
+  // right when it comes. An output that cannot be read counts as an error too. Returns the number
+  // of errors.
   int run_all(const char* executor) {
     int errors = 0;
     {
@@ -127,11 +129,11 @@ class DeviceFaults : public OnMixed {
     return errors;
   }
 
-  // It names an operator, a piece of work of one, or memory that all of them share.
+  // A clear error names an operator, a piece of its work, or memory that all operators share.
   void expect_clear(const std::string& text, int errors) const {
     bool is_named = text.find("of host memory failed") != text.npos ||
                     text.find("the system has no memory for") != text.npos ||
-                    text.find("'test'") != text.npos;  // of bytes_of_step()
+                    text.find("'test'") != text.npos;  // the stream of bytes_of_step()
     for (const Node& n : graph_.nodes) is_named |= text.find("'" + n.name) != text.npos;
     for (const char* work : {"copy 'upload'", "copy 'download'", "copy 'fake'", "copy 'copy'"})
       is_named |= text.find(work) != text.npos;
@@ -152,8 +154,8 @@ TEST_F(DeviceFaults, DelaysChangeNoByte) {
     device().delay_all(seed, std::chrono::microseconds(400));
     {
       Pipeline p(graph_, settings("pipelined"));
-      std::vector<Outputs>
-          held;  // several steps at once: streams and memory are used again behind them
+      // Several steps are held at once, so streams and memory are used again meanwhile.
+      std::vector<Outputs> held;
       for (int s = 0; s < steps; ++s) {
         held.push_back(*p.run());
         if (s % 3 != 2) continue;
@@ -167,10 +169,11 @@ TEST_F(DeviceFaults, DelaysChangeNoByte) {
   }
 }
 
-// What fails, and how; who runs the graph, and whether a decoder of the device takes its pictures.
+// What fails and how, which executor runs the graph, and whether the device's decoder takes its
+// pictures.
 struct Kind {
   DeviceCall what;
-  bool at_once;  // refused when it is asked for, not on the stream
+  bool at_once;  // refused when it is asked for, instead of failing on the stream
   const char* executor;
   bool is_decoder_there;
 };
@@ -201,7 +204,7 @@ TEST_P(EachFault, IsTheRightBytesOrAClearError) {
   const Kind& kind = GetParam();
   if (kind.is_decoder_there) FakeDecoder::install();
   int errors = 0, nth = 0;
-  do {  // until a run has no such work any more
+  do {  // repeats until a run has no such work left
     ++nth;
     device().delay_all(static_cast<uint64_t>(nth), std::chrono::microseconds(nth % 4 ? 0 : 100));
     kind.at_once ? device().refuse(kind.what, nth) : device().fail(kind.what, nth);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the device stage holds on the device and of the host's pinned memory, and that nothing waits
-// for the device.
+// How much of the device's memory and of pinned host memory the device stage holds, and that the
+// host does not wait for the device.
 #include <cstring>
 #include <thread>
 
@@ -16,10 +16,10 @@ using MemoryOnSimulated = OnSimulatedDevice;
 
 size_t some_size(int i) { return size_t(500 + (i * 7919) % 9000); }
 
-// How many steps are under way at once depends on time, so the mark is held against the most that
-// there can be: two outputs of float16 for each of four samples, of depth steps, one that is being
-// enqueued and one that the user has; and what is let go behind the work of the one that is being
-// enqueued.
+// How many steps are in flight depends on time, so the high-water mark is compared with the most
+// that there can be. A step has two outputs of float16 for each of four samples. There are at most
+// `depth` steps, one that is being enqueued and one that the user holds. Besides, there is memory
+// that is released behind the work of the step that is being enqueued.
 TEST_F(DeviceMemory, StaysFlatWhateverTheSizes) {
   constexpr size_t kLargest = 4 * 9500, kStep = 2 * 2 * kLargest, kPassing = kLargest + (16 << 10);
   const SampleFolder folder(97, some_size);
@@ -140,16 +140,16 @@ TEST_F(MemoryOnSimulated, EveryCopyIsOfPinnedMemory) {
   EXPECT_EQ(device().pageable_copies(), 0);
 }
 
-// The same of every sample, as a fixed slot on the host.
+// A constant is the same for every sample, so it has a fixed slot on the host.
 int add_constant(Graph& g, int64_t floats) {
   return g.add(
       {.op = "constant",
        .arguments = {{"fdata", std::vector<double>{7}}, {"shape", std::vector<int64_t>{floats}}}});
 }
 
-// As a GPU's driver may, pinning waits here for calls of a stream that let go of memory.
+// Pinning waits here for calls on a stream that release memory, as it may in a GPU's driver.
 TEST_F(MemoryOnSimulated, PinningHoldsNoLockThatAStreamsCallTakes) {
-  // No room for whole slabs, so each batch of constants is pinned by itself.
+  // There is no room for whole slabs, so each batch of constants is pinned by itself.
   use_simulated_devices(1, {.pinned_limit = 8 << 20});
   const SampleFolder folder(20, some_size);
   Graph g = device_graph(folder, DeviceKind::kGpu);
@@ -175,7 +175,8 @@ TEST_F(MemoryOnSimulated, PinningHoldsNoLockThatAStreamsCallTakes) {
   EXPECT_GT(let_go, 5);
 }
 
-// Where the oldest step closes the one before it, that one is made first.
+// While memory for the third step is pinned, the oldest step needs room and closes the second. The
+// second is then made before the third.
 TEST_F(MemoryOnSimulated, AStepThatIsOverruledWhileItsMemoryIsPinnedIsMadeLater) {
   constexpr size_t kConstants = 4 * 4096 * sizeof(float);
   use_simulated_devices(1, {.pinned_limit = 8 << 20});
@@ -192,7 +193,7 @@ TEST_F(MemoryOnSimulated, AStepThatIsOverruledWhileItsMemoryIsPinnedIsMadeLater)
   Gate gate(files);
   io::WithFaults faults(gate);
   PipelineOptions o = options("pipelined");
-  o.memory_limit = 2 * (3 * kConstants + (20 << 10));  // two of four files beside three constants
+  o.memory_limit = 2 * (3 * kConstants + (20 << 10));  // half: three steps' constants, two files
   Pipeline p(g, o);
   const auto is_third_counted = [&] { return p.stats().batches.in_use >= 3 * kConstants; };
   int overruled = 0;
@@ -223,7 +224,7 @@ struct Train {
   STOKER_HD void run(int, int64_t, int, int, std::byte*) const {}
 };
 
-// The stages: copies to the device, kernels, and the consumer's work on a stream of its own.
+// The stages are copies to the device, kernels, and the consumer's work on its own stream.
 TEST_F(MemoryOnSimulated, NothingWaitsAndTheSlowestStageSetsThePace) {
   constexpr int kSteps = 40;
   const SampleFolder folder(16, [](int) { return size_t{100000}; });

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// device="mixed" on a simulated device: the pictures of device="cpu", whoever decodes them, with
-// every policy and fault.
+// device="mixed" on a simulated device gives the pictures of device="cpu", whichever decoder makes
+// them, under every policy and fault.
 #include <deque>
 
 #include "run/device/mixed_testing.h"
@@ -10,8 +10,8 @@
 namespace stoker {
 namespace {
 
-// (label, pictures, half of a random window, a crop of the middle): decoded on `decoding`, finished
-// on `after`.
+// Labels, whole pictures, crops of flipped pictures, random windows, and crops of the middle.
+// Pictures are decoded on `decoding`; the rest runs on `after`.
 Graph graph(const Pictures& folder, DeviceKind decoding, DeviceKind after) {
   Graph g;
   const int files = add_shuffled_files(g, folder);
@@ -32,7 +32,7 @@ Graph graph(const Pictures& folder, DeviceKind decoding, DeviceKind after) {
   return g;
 }
 
-// Every byte of so many steps, by sample; what a failed step said instead.
+// Every byte of so many steps, by sample, or the message of a step that failed.
 std::vector<std::string> all_of(const Graph& g, const PipelineOptions& o, int steps) {
   Pipeline p(g, o);
   std::vector<std::string> samples;
@@ -55,8 +55,8 @@ std::vector<std::string> all_of(const Graph& g, const PipelineOptions& o, int st
 
 using Mixed = OnMixed;
 
-// The same with the stand-in and with a decoder that takes all, some, or gives some up on the
-// device.
+// Expects the CPU's samples from the stand-in, from decoders that take all or some pictures, and
+// from one that gives some up on the device.
 void expect_the_cpus(const Pictures& folder, const char* on_error) {
   auto on = [&](DeviceKind decoding, DeviceKind after, const char* executor) {
     return all_of(graph(folder, decoding, after), options(executor, on_error), 6);
@@ -83,7 +83,8 @@ TEST_F(Mixed, GivesThePicturesOfTheCpu) {
   EXPECT_GT(fake().refused, 0);
 }
 
-// The message names the operator by its instance, the file and the byte in it, whoever tried first.
+// The message names the operator's instance, the file and the byte in it, whichever decoder tried
+// first.
 TEST_F(Mixed, DamagedFilesMeetThePolicyOfTheCpu) {
   const Pictures folder(11, {2, 3, 8});
   for (const char* on_error : {"raise", "skip", "replace"}) {
@@ -129,7 +130,7 @@ TEST_F(Mixed, HostMemoryIsFreedOnceCopiedAndCounts) {
     const Usage used = p.stats().batches;
     EXPECT_EQ(used.in_use, 0u);
     EXPECT_GE(used.high_water, size_t{4} * 200 * 200 * 3);
-    EXPECT_LE(used.high_water, size_t{5 * 4} * 200 * 200 * 3 * 5 / 4);  // depth, and two under way
+    EXPECT_LE(used.high_water, size_t{5 * 4} * 200 * 200 * 3 * 5 / 4);  // depth, and two in flight
   }
 }
 
@@ -145,8 +146,8 @@ TEST_F(Mixed, ATightBudgetChangesNothing) {
   EXPECT_EQ(all_of(g, o, 6), want);
 }
 
-// Pictures of one size, decoded and no more: a step has 4 of these bytes, the fake decoder 1 for
-// each stream.
+// Pictures of one size are decoded, and nothing else. A step has 4 times this many bytes, and the
+// fake decoder keeps this many for each stream.
 constexpr size_t kPicture = size_t{48} * 48 * 3;
 
 Graph decoded(const Pictures& folder) {
@@ -172,8 +173,8 @@ TEST_F(Mixed, ADecoderThatFindsNoRoomWaitsForOlderSteps) {
   const auto want = all_of(decoded(folder), options("simple"), 12);
   FakeDecoder::install();
   PipelineOptions o = options("pipelined");
-  o.device_memory_limit =
-      13 * kPicture + kPicture / 2;  // three steps, and of a fourth the pictures only
+  // There is room for three steps and one buffer of the decoder, not for a fourth step.
+  o.device_memory_limit = 13 * kPicture + kPicture / 2;
   Pipeline p(decoded(folder), o);
   std::deque<Outputs> held;
   std::string text;
@@ -224,7 +225,8 @@ TEST_F(Mixed, AFailureOfTheDeviceIsRaisedAndThePipelineGoesOn) {
   }
 }
 
-// The host's part of a step and the device's part of the one before: nothing waits in between.
+// The host's part of a step and the device's part of the step before overlap; nothing waits between
+// them.
 TEST_F(Mixed, StepsOverlapOnTheVirtualClock) {
   SimulatedOptions slow;
   slow.link_bytes_per_ns = 0.5;

@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tests of device="mixed" share: files, and a decoder for simulated devices that takes
-// pictures. It decodes with the CPU's codec in prepare(), copies in decode() by way of memory that
-// it keeps for each stream until trim(), and can refuse at either. What it is told stands in
-// FakeDecoder::State.
+// What tests of device="mixed" share: files, and a decoder for simulated devices. It decodes with
+// the CPU's codec in prepare(), and copies in decode(), through memory that it keeps for each
+// stream until trim(). FakeDecoder::State says which pictures it refuses, and counts what it did.
 #pragma once
 #include <atomic>
 #include <mutex>
@@ -43,10 +42,10 @@ class FakeDecoder final : public DeviceDecoder {
  public:
   struct State {
     std::mutex mutex;
-    std::vector<Window> windows;  // guarded by mutex: what was asked for
+    std::vector<Window> windows;  // what was asked for; guarded by mutex
     std::function<bool(EncodedSpan)> accepts = [](EncodedSpan) { return true; };
     std::function<bool(EncodedSpan)> can_finish = [](EncodedSpan) { return true; };
-    int64_t host_ns = 0;  // of virtual time, in decode()
+    int64_t host_ns = 0;  // virtual time that decode() takes
     std::atomic<int> prepared{0}, refused{0}, alive{0};
   };
   static State& state() {
@@ -116,7 +115,7 @@ class FakeDecoder final : public DeviceDecoder {
   }
 
  private:
-  // That the pictures of a stream share, one after the other.
+  // A buffer that the pictures of a stream use one after the other.
   std::byte* buffer(Stream& stream, size_t bytes) {
     std::lock_guard lock(mutex_);
     std::shared_ptr<Buffer>& b = buffers_[&stream];

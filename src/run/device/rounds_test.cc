@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Operators on the CPU behind those on a device: the bytes of a graph that is on the CPU alone,
-// whatever fails or is scarce.
+// Operators on the CPU that read what a device makes give the bytes of a graph that runs on the CPU
+// alone, also under faults and with little memory.
 #include "run/device/testing.h"
 
 namespace stoker {
@@ -11,8 +11,8 @@ namespace {
 using Rounds = OnDevice;
 using RoundsOnSimulated = OnSimulatedDevice;
 
-// Back and forth twice. Files shorter than the window fail in the second round, missing ones in the
-// first.
+// Values go to the device and back twice. Files shorter than the window fail in the second round,
+// missing ones in the first.
 Graph graph(const SampleFolder& folder, DeviceKind device) {
   Graph g;
   const auto cast = [&](DeviceKind where, const char* dtype, Ref in) {
@@ -45,7 +45,7 @@ Graph graph(const SampleFolder& folder, DeviceKind device) {
 }
 
 struct Given {
-  std::vector<std::string> samples;  // every byte, or what a failed step said
+  std::vector<std::string> samples;  // all bytes of each, or the message of a failed step
   int64_t failures = 0;
   bool operator==(const Given&) const = default;
 };

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A pipeline for each of several devices in one process: each keeps to its own, and what happens to
-// one is nothing to another.
+// One process has a pipeline for each of several devices. Each uses only its own device, and a
+// failure of one device does not affect the others.
 #include <thread>
 
 #include "run/device/testing.h"

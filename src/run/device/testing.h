@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tests of device stages share: settings, and a sample's bytes wherever they are.
+// What tests of the device stage share: settings, a graph, fixtures, and how to read a sample.
 #pragma once
 #include <cstdlib>
 
@@ -21,7 +21,7 @@ inline PipelineOptions options(const char* executor, const char* on_error = "rai
   return o;
 }
 
-// The bytes of sample i, copied from the device where they are on one.
+// The bytes of sample i, copied to the host if they are on a device.
 inline std::string on_host(const Batch& b, size_t i) {
   const View& v = b.samples[i].view;
   std::string bytes(static_cast<size_t>(v.bytes()), 0);
@@ -33,7 +33,8 @@ inline std::string on_host(const Batch& b, size_t i) {
   return bytes;
 }
 
-// Files of different sizes as int16, mirrored in pieces: (label, values on `device`).
+// Files of different sizes, cast to int16 and float16 on `device`. The outputs are the labels and,
+// twice, the values.
 inline Graph device_graph(const SampleFolder& folder, DeviceKind device) {
   Graph g;
   const int files = add_shuffled_files(g, folder);
@@ -50,7 +51,7 @@ inline Graph device_graph(const SampleFolder& folder, DeviceKind device) {
   return g;
 }
 
-// On a simulated device; with STOKER_REQUIRE_GPU=1 on a GPU.
+// Runs on a simulated device, or on a GPU if STOKER_REQUIRE_GPU is 1.
 class OnDevice : public testing::Test {
  protected:
   static Device& device() { return stoker::device(0); }
@@ -68,7 +69,7 @@ class OnDevice : public testing::Test {
   }
 };
 
-// What asks for faults, delays or the virtual clock.
+// For tests that need faults, delays or the virtual clock.
 class OnSimulatedDevice : public testing::Test {
  protected:
   static SimulatedDevice& device() { return dynamic_cast<SimulatedDevice&>(stoker::device(0)); }
