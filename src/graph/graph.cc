@@ -40,8 +40,8 @@ bool is_ignored(const OperatorType& type, const std::string& name) {
   return std::find(type.ignored.begin(), type.ignored.end(), name) != type.ignored.end();
 }
 
-// `seed=` of an operator that has no such argument of its own names its chance: equal seeds draw
-// alike.
+// An operator that has no argument `seed` takes `seed=` as the name of its chance: equal seeds give
+// equal draws.
 void take_seed(const OperatorType& type, Node& n) {
   auto it = n.arguments.find("seed");
   if (it == n.arguments.end() || type.argument("seed") >= 0) return;
@@ -51,7 +51,7 @@ void take_seed(const OperatorType& type, Node& n) {
   n.arguments.erase(it);
 }
 
-// Every argument of the operator, given or not; ignored ones are dropped.
+// Adds the defaults of arguments that are not given, and drops ignored ones.
 void complete_arguments(const OperatorType& type, Node& n) {
   Arguments all;
   for (const ArgumentInfo& a : type.arguments)
@@ -82,8 +82,8 @@ void check_input_count(const OperatorType& type, const Node& n) {
   throw GraphError("takes " + expected + " input(s), got " + std::to_string(n.inputs.size()));
 }
 
-// An operator whose required arguments are computed per sample is made with any value in their
-// place.
+// The arguments to make the operator with. Required arguments that are computed per sample get a
+// placeholder.
 Arguments constants_of(const OperatorType& type, const Node& n) {
   Arguments a = n.arguments;
   for (const ArgumentLink& link : n.links) {
@@ -102,7 +102,7 @@ std::string expectation(const Port& port) {
   return s;
 }
 
-// A file's bytes, where pixels are expected.
+// Whether this is probably a file's bytes where pixels are expected.
 bool looks_encoded(const Port& port, const TensorType& t) {
   return t.dtype == DType::kUint8 && t.shape.rank == 1 && *port.layouts &&
          default_layout(port, 1).empty();

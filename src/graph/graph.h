@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What to run: operator nodes and the edges between them. Every front builds this and the engine
-// sees nothing else. A Graph is a value; not thread-safe while it is being built.
+// What to run: operators as nodes, and the edges between them. Every front builds a Graph, and the
+// engine sees nothing else. A Graph is a value; not thread-safe while it is being built.
 #pragma once
 #include <memory>
 #include <optional>
@@ -11,9 +11,9 @@
 
 namespace stoker {
 
-// kMixed: inputs on the CPU, output on the GPU.
+// kMixed: the inputs are on the CPU, the output is on the GPU.
 enum class DeviceKind : uint8_t { kCpu, kGpu, kMixed };
-// "cpu", "gpu", "mixed".
+// Gives "cpu", "gpu" or "mixed".
 const char* name_of(DeviceKind d);
 // Throws GraphError.
 DeviceKind device_named(const std::string& name);
@@ -24,11 +24,11 @@ struct Ref {
   auto operator<=>(const Ref&) const = default;
 };
 
-// What the whole graph gives.
+// An output of the graph.
 struct Output : Ref {
   Output(const Ref& from, bool to_host = false) : Ref(from), to_host(to_host) {}
   Output(int node, int output) : Ref{node, output} {}
-  bool to_host = false;  // copied there where it is on a device
+  bool to_host = false;  // a value on a device is copied to the host
 };
 
 struct ArgumentLink {
@@ -39,14 +39,14 @@ struct ArgumentLink {
 struct Node {
   std::string op;  // the schema's name
   std::string name;  // unique in the graph
-  std::string key;  // what its chance is keyed by: "crop/seed:7", "name:x" or "crop#0"
+  std::string key;  // decides its chance: "crop/seed:7", "name:x" or "crop#0"
   DeviceKind device = DeviceKind::kCpu;
-  bool is_lead = false;  // the source whose positions count
-  Arguments arguments;  // as given; add() completes them with the defaults
+  bool is_lead = false;  // the reader whose positions count
+  Arguments arguments;  // as given; add() adds the defaults
   std::vector<std::optional<Ref>> inputs;
   std::vector<ArgumentLink> links;  // arguments that other nodes compute
-  std::string where;  // the user's line, for messages
-  int version = 1;  // of the operator, when the graph was made
+  std::string where;  // the user's line of code, for messages
+  int version = 1;  // the operator's, when the graph was made
 };
 
 class Graph {
@@ -54,43 +54,43 @@ class Graph {
   std::vector<Node> nodes;
   std::vector<Output> outputs;
 
-  // Checks names, completes defaults, name and key, appends. Throws GraphError. Inputs must exist
-  // already, so the nodes are always in topological order. `seed` or an explicit name makes the
-  // key.
+  // Checks the names, completes arguments, name and key, and appends the node. Its inputs must
+  // exist already, so nodes are always in topological order. The key comes from `seed` or an
+  // explicit name. Throws GraphError.
   int add(Node node);
-  // How many outputs a node has.
+  // How many outputs the node has.
   int output_count(int node) const;
 };
 
 // Note [Values for the CPU]
-// Arguments and inputs that are values (Port::is_value) are needed on the CPU, before shapes are
-// known. A node with device="gpu" may give them all the same: its CPU half makes the value there,
-// with what it is made of, so nothing waits for the device. Draws, constants, copies and integer
-// casts have the same bits on both sides; other arithmetic agrees as tests/conformance/test_gpu.py
-// says. Pictures that a device's decoder makes have no such form: they are copied to the host
-// (run/plan/plan.h, Note [Rounds]).
+// Arguments and inputs that are values (Port::is_value) are needed on the CPU before shapes are
+// known. A node with device="gpu" may still give such a value. The engine then also makes it with
+// the node's CPU half, and all that it depends on, so nothing waits for the device. Draws,
+// constants, copies and casts of integers have the same bits on both; tests/conformance/test_gpu.py
+// says how closely other arithmetic agrees. Pictures from a device's decoder have no CPU half: they
+// are copied to the host (run/plan/plan.h, Note [Rounds]).
 
-// A node that became an operator, with the types of its edges. Immutable.
+// A node with its operator and the types of its edges. Immutable.
 struct CheckedNode {
   const OperatorType* type = nullptr;
   std::unique_ptr<Operator> op;
-  std::vector<TensorType> inputs, outputs;  // extents of -1 are not known before the run
+  std::vector<TensorType> inputs, outputs;  // an extent of -1 is not known before the run
   std::vector<int> link_arguments;  // by link: index of the argument
-  bool unfold = false;  // leading F taken off by the engine
-  // On the CPU, or its CPU half can make it there: see Note [Values for the CPU].
+  bool unfold = false;  // the engine takes the leading F off
+  // The node is on the CPU, or its CPU half can make the value: see Note [Values for the CPU].
   bool has_cpu_form = true;
   uint64_t key = 0;  // hash of Node::key
 };
 
-// Throws GraphError that names operator, instance and the user's line.
+// Throws GraphError that names the operator, its instance and the user's line.
 std::vector<CheckedNode> check(const Graph& graph);
 
-// "crop 'crop_0' (train.py:12)"
+// For example "crop 'crop_0' (train.py:12)".
 std::string node_in_words(const Node& node);
 
-// The saved form: versioned JSON with every argument. load_graph runs no code, takes every version
-// ever written, and throws GraphError on anything else. `options` is the pipeline's own part, JSON
-// text kept as it is.
+// The saved form is versioned JSON with every argument. load_graph runs no code, reads every
+// version ever written, and throws GraphError on anything else. `options` is the pipeline's own
+// part: JSON text, kept as it is.
 std::string save_graph(const Graph& graph, const std::string& options);
 Graph load_graph(const std::string& text, std::string& options);
 

@@ -7,8 +7,8 @@
 namespace stoker {
 namespace {
 
-// constant image -> crop with a drawn position -> normalise, the second output from the first's
-// middle.
+// A constant image is cropped at a drawn position, and the crop is cast. The outputs are the cast
+// and the crop.
 Graph example() {
   Graph g;
   const int image = g.add({.op = "constant",

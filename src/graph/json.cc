@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The saved form of
-// a graph. Note [Saved graphs]: format 1; every argument and operator version is written, so a file
-// says what it does without this library's defaults; loading checks everything and runs no code.
+// The saved form of a graph.
+//
+// Note [Saved graphs]
+// The format is 1. Every argument and every operator's version is written, so a file says what it
+// does without the defaults of this library. Loading checks everything and runs no code.
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -18,7 +20,7 @@ namespace {
 
 constexpr int kFormat = 1;
 
-// JSON has no infinity: {"float": "inf"} stands for it.
+// JSON has no infinity, so {"float": "inf"} stands for it.
 Json to_json(double d) {
   if (std::isfinite(d)) return d;
   return Json{{"float", d > 0 ? "inf" : d < 0 ? "-inf" : "nan"}};
@@ -83,7 +85,7 @@ Ref ref_of(const Json& j, const Graph& g) {
   return r;
 }
 
-// [node, output], and "cpu" where it is copied to the host.
+// Gives [node, output], and "cpu" as a third entry for an output that is copied to the host.
 Json to_json(const Output& o) {
   Json j = to_json(static_cast<const Ref&>(o));
   if (o.to_host) j.push_back("cpu");
