@@ -17,9 +17,9 @@ struct RandomResizedCrop : RandomWindowArguments, FilterArguments, DtypeArgument
   static constexpr auto schema = describe(
       "random_resized_crop",
       "Cuts a random window out of an image and resizes it.\n\n"
-      "The window's area and aspect ratio are drawn until it fits into the picture, then its "
-      "place. All frames of a sequence share one window. Accepts any dtype. What was drawn depends "
-      "on the pipeline's seed, the epoch and the sample only.",
+      "The window's area and aspect ratio are drawn until the window fits into the picture; then "
+      "its place is drawn. All frames of a sequence share one window. Accepts any dtype. The draws "
+      "depend only on the pipeline's seed, the epoch and the sample.",
       ports({.name = "input", .help = "Image or sequence.", .layouts = "HWC, CHW, HW, CFHW"}),
       ports({.name = "output", .help = "The window, of the given size."}),
       arg(&RandomResizedCrop::size, "size",

@@ -20,10 +20,11 @@ struct Resize : FilterArguments, DtypeArgument {
   static constexpr auto schema = describe(
       "resize",
       "Resizes an image, a volume or a sequence.\n\n"
-      "The size is given in pixels in one of four ways: size, the trio resize_x, resize_y, "
-      "resize_z, resize_shorter or resize_longer; without any the size stays. 0 leaves an axis to "
-      "mode; a negative size mirrors it. The result has at least one pixel per axis. Optionally "
-      "only a region of the input is resized. Accepts any dtype.",
+      "The size is given in pixels in one of four ways: by size, by the trio resize_x, resize_y "
+      "and resize_z, by resize_shorter or by resize_longer; without any of them it stays. A size "
+      "of 0 leaves the axis to mode; a negative size mirrors the axis. The result has at least one "
+      "pixel per axis. With roi_start and roi_end, only that region of the input is resized. "
+      "Accepts any dtype.",
       ports({.name = "input",
              .help = "Image, volume or sequence.",
              .layouts = "HWC, CHW, HW, DHWC, CDHW, DHW, CFHW, CFDHW"}),
@@ -40,21 +41,23 @@ struct Resize : FilterArguments, DtypeArgument {
           "Size of the longest axis; the aspect ratio stays. Excludes mode.", at_least(0),
           kPerSample),
       arg(&Resize::mode, "mode",
-          "'default': axes without a size are scaled by the geometric mean of the others; "
-          "'stretch': they stay; 'not_smaller', 'not_larger': one scale for all, so that no axis "
-          "gets smaller or larger than asked for."),
+          "'default': axes without a size are scaled by the geometric mean of the other scales; "
+          "'stretch': they keep their size; 'not_smaller', 'not_larger': all axes have one scale, "
+          "so that none gets smaller or larger than asked for."),
       arg(&Resize::max_size, "max_size",
-          "Limit of the output size, one for all axes or one per axis; 0 is none.", at_least(0)),
+          "Limit of the output size, one for all axes or one per axis; 0 is no limit.",
+          at_least(0)),
       arg(&Resize::subpixel_scale, "subpixel_scale",
-          "Where the size had to be rounded, stretch the region around its centre so that the "
-          "scale stays exact. With False the region stays and the scale changes, as in Pillow and "
-          "OpenCV."),
-      arg(&Resize::roi_start, "roi_start",
-          "Start of the region to resize, by axis. Goes together with roi_end.", kPerSample),
+          "Where the output size has to be rounded, stretch the input's region around its centre "
+          "so that the scale stays exact. With False the region stays and the scale changes, as in "
+          "Pillow and OpenCV."),
+      arg(&Resize::roi_start, "roi_start", "Start of the region to resize, by axis. Needs roi_end.",
+          kPerSample),
       arg(&Resize::roi_end, "roi_end",
-          "End of the region to resize, by axis; one before its start mirrors.", kPerSample),
+          "End of the region to resize, by axis. An end before the start mirrors the axis.",
+          kPerSample),
       arg(&Resize::roi_relative, "roi_relative",
-          "Whether the region is given as a share of the extents (0 to 1), not in pixels."),
+          "Whether the region is given as fractions of the extents (0 to 1) instead of pixels."),
       kFilterArguments, kDtypeArgument);
 
   void check(Checker& c) const {
@@ -172,8 +175,8 @@ struct Resize : FilterArguments, DtypeArgument {
     return r;
   }
 
-  // Under these modes an axis with a constant size of its own does not depend on the others nor on
-  // the input.
+  // The extents as far as they are known before the run. In these two modes, an axis with a
+  // constant size depends neither on the other axes nor on the input.
   Shape checked_shape(const Checker& c, const TensorType& in) const {
     static constexpr const char* kDeciding[] = {"size",      "resize_x",       "resize_y",
                                                 "resize_z",  "resize_shorter", "resize_longer",

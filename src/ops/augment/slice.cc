@@ -20,11 +20,12 @@ struct Slice : OutOfBoundsArguments, DtypeArgument {
   static constexpr auto schema = describe(
       "slice",
       "Cuts a window out of any tensor.\n\n"
-      "Its start and its end or shape come as positional inputs (anchor, shape) or as arguments, "
-      "one value per sliced axis, in elements or, with rel_ and normalized_, as a share of the "
-      "extent. Other axes stay whole. Positions are rounded to whole elements, halves away from "
-      "zero. By default the axes are W, H, in this order. A window that reaches outside is treated "
-      "as out_of_bounds_policy says; under 'error' the sample fails.",
+      "The window's start and its end or shape are given by positional inputs (anchor, shape) or "
+      "by arguments, with one value per sliced axis. Values count elements or, with rel_ and "
+      "normalized_, are fractions of the extent. Other axes stay whole. Positions are rounded to "
+      "whole elements, halves away from zero. By default the axes are W, H, in this order. A "
+      "window that reaches outside is treated as out_of_bounds_policy says; under 'error' the "
+      "sample fails.",
       ports({.name = "data", .help = "Any tensor."},
             {.name = "anchor",
              .help = "Where the window starts. Integers count elements.",
@@ -39,21 +40,22 @@ struct Slice : OutOfBoundsArguments, DtypeArgument {
           "The axes that are sliced, by number; negative ones count from the end. Default: [1, 0].",
           kPerSample),
       arg(&Slice::axis_names, "axis_names",
-          "The axes that are sliced, by letter of the layout; goes before axes. Default: 'WH'."),
+          "The axes that are sliced, by letter of the layout; takes precedence over axes. Default: "
+          "'WH'."),
       arg(&Slice::start, "start", "Where the window starts, in elements. Default: 0.", kPerSample),
-      arg(&Slice::rel_start, "rel_start", "Where the window starts, as a share of the extent.",
+      arg(&Slice::rel_start, "rel_start", "Where the window starts, as a fraction of the extent.",
           kPerSample),
       arg(&Slice::end, "end", "Where the window ends, in elements. Default: the end of the axis.",
           kPerSample),
-      arg(&Slice::rel_end, "rel_end", "Where the window ends, as a share of the extent.",
+      arg(&Slice::rel_end, "rel_end", "Where the window ends, as a fraction of the extent.",
           kPerSample),
       arg(&Slice::shape, "shape", "Size of the window, in elements.", at_least(0), kPerSample),
-      arg(&Slice::rel_shape, "rel_shape", "Size of the window, as a share of the extent.",
+      arg(&Slice::rel_shape, "rel_shape", "Size of the window, as a fraction of the extent.",
           at_least(0), kPerSample),
       arg(&Slice::normalized_anchor, "normalized_anchor",
-          "Whether a floating-point anchor input is a share of the extent."),
+          "Whether a floating-point anchor input is a fraction of the extent."),
       arg(&Slice::normalized_shape, "normalized_shape",
-          "Whether a floating-point shape input is a share of the extent."),
+          "Whether a floating-point shape input is a fraction of the extent."),
       kOutOfBoundsArguments, kDtypeArgument);
 
   void check(Checker& c) const {
@@ -61,7 +63,7 @@ struct Slice : OutOfBoundsArguments, DtypeArgument {
                                              "rel_end", "shape",     "rel_shape"};
     const bool given[] = {start.has_value(),   rel_start.has_value(), end.has_value(),
                           rel_end.has_value(), shape.has_value(),     rel_shape.has_value()};
-    int count[2] = {0, 0};  // starts; ends and shapes
+    int count[2] = {0, 0};  // of starts; of ends and shapes
     for (int i = 0; i < 6; ++i) count[i >= 2] += given[i] || c.is_computed(kNamed[i]);
     const bool named = count[0] + count[1] > 0;
     if (named && c.has(1))
@@ -160,8 +162,8 @@ struct Slice : OutOfBoundsArguments, DtypeArgument {
                         " values, expected one per sliced axis, " + std::to_string(expected));
   }
 
-  // Start and size are added before they are scaled: 0.1 + 0.9 of an extent then ends where it
-  // should.
+  // Start and size are added before they are scaled, so that fractions of 0.1 and 0.9 reach the end
+  // of the axis exactly.
   Span positional(const Lowering& l, size_t i, size_t count, int64_t extent) const {
     require_length("input 'anchor'", static_cast<size_t>(l.value(1).shape.volume()), count);
     require_length("input 'shape_input'", static_cast<size_t>(l.value(2).shape.volume()), count);

@@ -12,9 +12,9 @@ struct Cast {
   static constexpr auto schema =
       describe("cast",
                "Changes the dtype of a tensor.\n\n"
-               "Values that fit stay exact. Floats are rounded to the nearest integer, halves to "
-               "the even one; values outside the new type's range saturate; NaN becomes 0. Shape "
-               "and layout stay.",
+               "Values that fit stay exact. Floats that become integers are rounded to the nearest "
+               "one, halves to the even one; values outside the new type's range saturate; NaN "
+               "becomes 0. Shape and layout stay.",
                ports({.name = "input", .help = "Any tensor."}),
                ports({.name = "output", .help = "The same values in the new dtype."}),
                arg(&Cast::dtype, "dtype", "The new dtype.", kRequired));

@@ -1,19 +1,18 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Copies a tensor, also from one device to the other.
+// Copies a tensor, also from one device to another.
 #include "op/op.h"
 
 namespace stoker::ops::collate {
 
 struct Copy {
-  static constexpr auto schema =
-      describe("copy",
-               "Copies a tensor, also from one device to the other.\n\n"
-               "With device=\"gpu\" and an input on the CPU this is the way to the GPU. Dtype, "
-               "shape and layout stay.",
-               ports({.name = "input", .help = "Any tensor."}),
-               ports({.name = "output", .help = "The same values elsewhere."}));
+  static constexpr auto schema = describe("copy",
+                                          "Copies a tensor, also from one device to another.\n\n"
+                                          "With device=\"gpu\" and an input on the CPU, it copies "
+                                          "to the GPU. Dtype, shape and layout stay.",
+                                          ports({.name = "input", .help = "Any tensor."}),
+                                          ports({.name = "output", .help = "The copy."}));
 
   void check(Checker& c) const { c.out(c.in()); }
 

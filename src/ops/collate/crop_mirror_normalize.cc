@@ -21,30 +21,32 @@ struct CropMirrorNormalize : CropArguments, OutOfBoundsArguments {
   static constexpr auto schema = describe(
       "crop_mirror_normalize",
       "Crops, mirrors and normalises an image and stores it as the model wants it.\n\n"
-      "output = scale * (input - mean) / std + shift, rounded once to dtype, integers saturate. "
+      "output = scale * (input - mean) / std + shift, rounded once to dtype; integers saturate. "
       "Crop and mirror work as in crop and flip; without crop arguments the image stays whole. "
       "fill_values are stored as they are, without normalisation. Accepts any dtype; frames of a "
       "sequence are treated alike.",
       ports({.name = "input",
              .help = "Image, volume or sequence.",
              .layouts = "HWC, CHW, DHWC, CDHW, CFHW, CFDHW"}),
-      ports({.name = "output", .help = "In the layout output_layout."}), kCropArguments,
+      ports({.name = "output", .help = "The image, in the layout output_layout."}), kCropArguments,
       kCropDepthArguments,
       arg(&CropMirrorNormalize::mirror, "mirror", "1 swaps left and right.", between(0, 1),
           kPerSample),
       arg(&CropMirrorNormalize::mean, "mean",
-          "Subtracted from the values: one for all channels or one per channel.", kPerSample),
+          "What to subtract from the values: one number for all channels or one per channel.",
+          kPerSample),
       arg(&CropMirrorNormalize::std, "std",
-          "Divides the values: one for all channels or one per channel; not 0.", kPerSample),
+          "What to divide the values by: one number for all channels or one per channel; not 0.",
+          kPerSample),
       arg(&CropMirrorNormalize::scale, "scale", "Multiplies the normalised values."),
       arg(&CropMirrorNormalize::shift, "shift", "Added to the scaled values."),
       arg(&CropMirrorNormalize::dtype, "dtype", "Output dtype: FLOAT, FLOAT16, INT8 or UINT8."),
       arg(&CropMirrorNormalize::output_layout, "output_layout",
-          "Order of the output's axes, such as 'CHW' or 'HWC'. Axes F and D of the input that it "
-          "leaves out keep their place before H."),
+          "Order of the output's axes, such as 'CHW' or 'HWC'. Axes F and D of the input may be "
+          "left out: F then comes first, and D before H."),
       arg(&CropMirrorNormalize::pad_output, "pad_output",
           "Whether to add channels up to the next power of two, filled with fill_values (0 where "
-          "there is none for them)."),
+          "there are none for them)."),
       kOutOfBoundsArguments);
 
   void check(Checker& c) const {
@@ -66,8 +68,8 @@ struct CropMirrorNormalize : CropArguments, OutOfBoundsArguments {
     const Window w = settle(crop_window(*this, in), in, out_of_bounds_policy);
     check_std<SampleError>();
     const Pointwise normalise = normalisation<SampleError>(in);
-    // Fill values are not normalised: where the window needs them, it is cut out of the normalised
-    // image.
+    // Fill values are not normalised. So where the window needs them, the image is normalised first
+    // and the window is cut out of the result.
     const bool fills = reaches_outside(w, in.shape);
     if (fills) l.add(normalise, dtype);
     l.add(window(w, in), fills ? dtype : in.dtype);
@@ -131,7 +133,7 @@ struct CropMirrorNormalize : CropArguments, OutOfBoundsArguments {
     return g;
   }
 
-  // For the channels that the input has.
+  // The fill values for the channels of the input, without those that pad_output adds.
   Small<float> channel_fill(int64_t channels) const {
     const int64_t n = static_cast<int64_t>(fill_values.size()),
                   all = pad_output ? padded(channels) : channels;
@@ -149,7 +151,7 @@ struct CropMirrorNormalize : CropArguments, OutOfBoundsArguments {
     return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(channels)));
   }
 
-  // The output's layout: F stays in front and D before H where output_layout does not name them.
+  // The output's layout. Where output_layout does not name them, F comes first and D before H.
   template <class WrongCall>
   Layout full_layout(const Layout& in) const {
     std::string s(output_layout.str());

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Marks the outermost axis of a tensor as frames, so that its values serve one frame each.
+// Marks the outermost axis of a tensor as frames, so that each value serves one frame.
 #include "op/op.h"
 
 namespace stoker::ops::collate {
@@ -11,13 +11,13 @@ struct PerFrame {
 
   static constexpr auto schema = describe(
       "per_frame",
-      "Marks the outermost axis of a tensor as frames, so that its values serve one frame each.\n\n"
-      "The result, given as an argument of an operator that works on a sequence, holds one value "
-      "per frame. Values, dtype and shape stay; the layout's first letter becomes F.",
+      "Marks the outermost axis of a tensor as frames, so that each value serves one frame.\n\n"
+      "As an argument of an operator that works on a sequence, the result gives one value to each "
+      "frame. Values, dtype and shape stay; the layout's first letter becomes F.",
       ports({.name = "input", .help = "Any tensor of at least one axis."}),
       ports({.name = "output", .help = "The same values with a layout that starts with F."}),
       arg(&PerFrame::replace, "replace",
-          "Whether a first letter other than F may be replaced; else it is an error."));
+          "Whether a first letter other than F may be replaced; otherwise it is an error."));
 
   template <class WrongCall>
   Layout marked(const TensorType& in) const {

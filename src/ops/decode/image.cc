@@ -12,14 +12,14 @@ struct Image : PictureArguments {
   static constexpr int64_t kRowRoom = kPictureRowRoom;
   static constexpr auto kOfDevices = kDevicePictureArguments;
   static constexpr auto kIgnored = joined(kIgnoredPictureArguments, kIgnoredCacheArguments);
-  static constexpr auto schema =
-      describe("decoders.image",
-               "Decodes an image.\n\n"
-               "JPEG, told by its content. Gives pixels of shape (height, width, channels), turned "
-               "as EXIF says. Only the window that later operators look at is decoded, with the "
-               "same pixels as in the whole picture. Damaged, unsupported or absurdly large files "
-               "fail their sample, with file and byte offset.",
-               ports(kEncodedPort), ports(kPicturePort), kPictureArguments);
+  static constexpr auto schema = describe(
+      "decoders.image",
+      "Decodes an image.\n\n"
+      "Reads JPEG files, which it recognises by their content. Gives pixels of shape (height, "
+      "width, channels), turned as EXIF says. Only the window that later operators read is "
+      "decoded, with the same pixels as in the whole picture. A damaged, unsupported or absurdly "
+      "large file fails its sample; the error names the file and the byte offset.",
+      ports(kEncodedPort), ports(kPicturePort), kPictureArguments);
 
   void check(Checker& c) const { c.out(checked_picture(*this, c)); }
   void infer(Inference& i) const { i.out(EncodedPicture(*this, i.values[0]).type()); }

@@ -13,13 +13,13 @@ namespace stoker::ops::decode {
 struct ImageCrop : PictureArguments, CropArguments {
   static constexpr int64_t kRowRoom = kPictureRowRoom;
   static constexpr auto kOfDevices = kDevicePictureArguments;
-  // There is no depth to crop.
+  // An image has no depth to crop.
   static constexpr auto kIgnored =
       joined(kIgnoredPictureArguments, std::array{"crop_d", "crop_pos_z"});
   static constexpr auto schema =
       describe("decoders.image_crop",
                "Decodes a window of a given size of an image.\n\n"
-               "Equals decoders.image followed by crop, pixel for pixel; the window counts in the "
+               "Equals decoders.image followed by crop, pixel for pixel; the window refers to the "
                "picture as EXIF turns it. A window larger than the picture fails the sample.",
                ports(kEncodedPort), ports(kPicturePort), kCropArguments, kPictureArguments);
 

@@ -14,14 +14,13 @@ struct ImageRandomCrop : PictureArguments, RandomWindowArguments {
   static constexpr int64_t kRowRoom = kPictureRowRoom;
   static constexpr auto kOfDevices = kDevicePictureArguments;
   static constexpr auto kIgnored = kIgnoredPictureArguments;
-  static constexpr auto schema =
-      describe("decoders.image_random_crop",
-               "Decodes a random window of an image.\n\n"
-               "The window's area and aspect ratio are drawn until it fits into the picture, then "
-               "its place. Only the window is decoded, with the same pixels as in the whole "
-               "picture. What was drawn depends on the pipeline's seed, the epoch and the sample "
-               "only.",
-               ports(kEncodedPort), ports(kPicturePort), kRandomWindowArguments, kPictureArguments);
+  static constexpr auto schema = describe(
+      "decoders.image_random_crop",
+      "Decodes a random window of an image.\n\n"
+      "The window's area and aspect ratio are drawn until the window fits into the picture; then "
+      "its place is drawn. Only the window is decoded, with the same pixels as in the whole "
+      "picture. The draws depend only on the pipeline's seed, the epoch and the sample.",
+      ports(kEncodedPort), ports(kPicturePort), kRandomWindowArguments, kPictureArguments);
 
   void check(Checker& c) const {
     check_random_window(*this);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The image decoders deliver windows that equal the whole picture's, whichever way the window is
-// asked for.
+// Windows from the image decoders equal those of the whole picture, whichever way a window is asked
+// for.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -22,7 +22,7 @@ std::vector<uint8_t> tiny_jpeg() {
   return bytes;
 }
 
-// The tiny picture, and some photographs where there are any.
+// The tiny picture, and some photographs where the test data exists.
 std::vector<std::vector<uint8_t>> pictures() {
   std::vector<std::vector<uint8_t>> all{tiny_jpeg()};
   const std::filesystem::path folder = test::test_data() / "coco_small/images";
@@ -37,7 +37,7 @@ struct Decoded {
   std::vector<float> values;
 };
 
-// `part`: the share of the output that is asked for, from its middle on; 0 is all.
+// With a `part` above 0, asks only for the part of the output from its middle on.
 Decoded decode(const char* op, Arguments a, std::vector<uint8_t>& file, double part = 0) {
   a["dtype"] = std::string("float32");
   const auto decoder = operator_named(op).make(a);
@@ -58,7 +58,7 @@ Decoded decode(const char* op, Arguments a, std::vector<uint8_t>& file, double p
   return d;
 }
 
-// Values of the window that starts at (y, x).
+// The values of the window that starts at (y, x).
 std::vector<float> part_of(const Decoded& d, int64_t y, int64_t x, const Shape& shape) {
   std::vector<float> values;
   for (int64_t r = y; r < y + shape[0]; ++r) {

@@ -28,11 +28,12 @@ struct CoinFlip {
   static constexpr auto schema = describe(
       "random.coin_flip",
       "Draws 1 with a given probability, else 0.\n\n"
-      "Gives a scalar, or a tensor of independent draws of the shape given as argument or by an "
-      "input. What is drawn depends on the pipeline's seed, the epoch and the sample only.",
+      "Gives a scalar, or a tensor of independent draws with the shape that an argument or an "
+      "input gives. The draws depend only on the pipeline's seed, the epoch and the sample.",
       ports({.name = "shape_like", .help = "Only its shape is used.", .is_optional = true}),
       ports({.name = "output", .help = "0 or 1."}),
-      arg(&CoinFlip::probability, "probability", "Of drawing 1.", between(0, 1), kPerSample),
+      arg(&CoinFlip::probability, "probability", "The probability of drawing 1.", between(0, 1),
+          kPerSample),
       arg(&CoinFlip::shape, "shape", "Shape of the output; default: a scalar.", kPerSample),
       arg(&CoinFlip::dtype, "dtype", "Output dtype; default: INT32."));
 

@@ -9,7 +9,7 @@
 namespace stoker::ops::random {
 
 struct Uniform {
-  // The draw of one element: from a range, or (count > 0) one of a list.
+  // The draw of one element: from the range or, if count > 0, from the list.
   struct Draw {
     Chance chance;
     float low, high;
@@ -32,13 +32,15 @@ struct Uniform {
   static constexpr auto schema = describe(
       "random.uniform",
       "Draws evenly from a range or from a list of values.\n\n"
-      "Gives a scalar, or a tensor of independent draws of the shape given as argument or by an "
-      "input. The range's end is never drawn (integer dtypes round to the nearest, so they may "
-      "show it). What is drawn depends on the pipeline's seed, the epoch and the sample only.",
+      "Gives a scalar, or a tensor of independent draws with the shape that an argument or an "
+      "input gives. The end of the range is never drawn, but integer dtypes, which round to the "
+      "nearest, may give it. The draws depend only on the pipeline's seed, the epoch and the "
+      "sample.",
       ports({.name = "shape_like", .help = "Only its shape is used.", .is_optional = true}),
       ports({.name = "output", .help = "The draws."}),
-      arg(&Uniform::range, "range", "From where to where, (low, high).", kPerSample),
-      arg(&Uniform::values, "values", "Draws one of these instead, each as likely.", kPerSample),
+      arg(&Uniform::range, "range", "The range to draw from, (low, high).", kPerSample),
+      arg(&Uniform::values, "values", "Draw one of these values instead, each equally likely.",
+          kPerSample),
       arg(&Uniform::shape, "shape", "Shape of the output; default: a scalar.", kPerSample),
       arg(&Uniform::dtype, "dtype",
           "Output dtype; default: FLOAT. Values are rounded and saturate."));
@@ -58,7 +60,7 @@ struct Uniform {
   }
 
   static void run_gpu(GpuRun& r, std::span<const Uniform* const> items) {
-    std::vector<float> lists;  // of all items
+    std::vector<float> lists;  // the values of all items
     for (const Uniform* u : items)
       if (u->values) lists.insert(lists.end(), u->values->begin(), u->values->end());
     const float* next = lists.empty() ? nullptr : r.put(std::span<const float>(lists));

@@ -9,7 +9,7 @@
 namespace stoker::ops::read {
 
 struct Constant {
-  // One value for each element, or one for all.
+  // There is one value for each element, or one for all.
   struct Element {
     const double* values;
     int64_t count;
@@ -26,8 +26,8 @@ struct Constant {
   static constexpr auto schema = describe(
       "constant",
       "Gives the same tensor for every sample.\n\n"
-      "Its values are given as floats or as integers, in the order of the shape; one value fills "
-      "the whole shape.",
+      "The values are given as floats or as integers, with the last axis running fastest; one "
+      "value fills the whole shape.",
       ports(), ports({.name = "output", .help = "The tensor."}),
       arg(&Constant::fdata, "fdata", "The values as floats. Excludes idata."),
       arg(&Constant::idata, "idata", "The values as integers. Excludes fdata."),
@@ -57,7 +57,7 @@ struct Constant {
   }
 
   static void run_gpu(GpuRun& r, std::span<const Constant* const> items) {
-    const Constant& c = *items[0];  // all are the same: nothing is computed per sample
+    const Constant& c = *items[0];  // all are equal, as nothing is computed per sample
     std::vector<double> list;
     for (size_t i = 0; i < static_cast<size_t>(c.count()); ++i) list.push_back(c.value(i));
     const Element all{r.put(std::span<const double>(list)), c.count()};

@@ -19,13 +19,12 @@ struct ExternalSource {
   static constexpr auto schema = describe(
       "external_source",
       "Gives what the user feeds.\n\n"
-      "A step's batch comes from a Python source (a callable, an iterable, a generator function) "
-      "or "
-      "from feed_input() by the name of this operator. Batches may differ in size, up to "
-      "batch_size; all inputs of one step have as many samples, and exactly batch_size beside a "
-      "reader. Samples may differ in shape, not in dtype, number of axes and layout: these are "
-      "declared, or else those of the first batch.",
-      ports(), ports({.name = "output", .help = "What was fed."}),
+      "The batch of a step comes from a Python source (a callable, an iterable or a generator "
+      "function), or from feed_input() with the name of this operator. Batches may differ in size, "
+      "up to batch_size. All inputs of one step have equally many samples; beside a reader, "
+      "exactly batch_size. Samples may differ in shape, but not in dtype, number of axes or "
+      "layout: these are declared or taken from the first batch.",
+      ports(), ports({.name = "output", .help = "The batch that was fed."}),
       arg(&ExternalSource::dtype, "dtype",
           "Dtype of what is fed; default: that of the first batch."),
       arg(&ExternalSource::ndim, "ndim",
@@ -33,14 +32,14 @@ struct ExternalSource {
           between(0, kMaxRank)),
       arg(&ExternalSource::layout, "layout", "Layout of a sample, one letter per axis."),
       arg(&ExternalSource::repeat_last, "repeat_last",
-          "Where nothing was fed for a step, feed the last batch again. A step that repeats is "
-          "begun when run() asks for it, not before."),
+          "Where nothing was fed for a step, feed the last batch again. Such a step begins only "
+          "when run() asks for it."),
       arg(&ExternalSource::blocking, "blocking",
-          "Where nothing was fed and there is no source, wait until another thread feeds; "
-          "otherwise run() raises."),
+          "Where nothing was fed and there is no source, wait until another thread feeds a batch. "
+          "With False, run() raises."),
       arg(&ExternalSource::no_copy, "no_copy",
-          "Use the memory that is fed as it is, where it is dense; it must not change until the "
-          "step was received."));
+          "Use the memory that is fed without copying it, where it is dense. It must not change "
+          "until the step was received."));
 
   void check(Checker& c) const {
     const std::optional<int> rank = !ndim && !layout.empty() ? layout.rank() : ndim;

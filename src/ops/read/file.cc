@@ -56,26 +56,27 @@ struct File : ReaderArguments {
   static constexpr auto schema = describe(
       "readers.file",
       "Reads whole files and their labels.\n\n"
-      "The set is a folder of folders (file_root: a file's label is the number of its folder in "
-      "byte order), a text file (file_list) or a list (files, labels). Outputs the bytes of a "
-      "file, uint8 of shape (size,), and its label, int32 of shape (1,). A folder or list that "
-      "cannot be read is an error when the pipeline is built; a file that cannot be read fails its "
-      "sample.",
+      "The files come from a folder of folders (file_root; a file's label is the number of its "
+      "folder in byte order), from a text file (file_list) or from a list (files, labels). Outputs "
+      "the bytes of a file, uint8 of shape (size,), and its label, int32 of shape (1,). A folder "
+      "or list that cannot be read is an error when the pipeline is built; a file that cannot be "
+      "read fails its sample.",
       ports(),
-      ports({.name = "bytes", .help = "The file as it is, uint8 of shape (size,)."},
-            {.name = "label", .help = "int32 of shape (1,)."}),
+      ports({.name = "bytes", .help = "The file's bytes, uint8 of shape (size,)."},
+            {.name = "label", .help = "The label, int32 of shape (1,)."}),
       arg(&File::file_root, "file_root",
-          "The folder of folders; also what relative names of file_list and files start from."),
+          "The folder of folders. Relative names in file_list and files start from it."),
       arg(&File::files, "files", "The files. Excludes file_list."),
-      arg(&File::labels, "labels", "A label per file of files; default: their positions, from 0."),
+      arg(&File::labels, "labels", "One label for each of the files; default: 0, 1, 2 and so on."),
       arg(&File::file_list, "file_list",
-          "Path of a text file, one 'name label' per line. Names may hold blanks inside and are "
+          "Path of a text file, one 'name label' per line. Names may contain blanks and are "
           "relative to file_root, or else to the text file's folder. Excludes files."),
       arg(&File::file_filters, "file_filters",
-          "Patterns of the files that count when folders are searched."),
-      arg(&File::dir_filters, "dir_filters", "Patterns of the folders that count; default: all."),
+          "Patterns for the names of the files that are taken when folders are searched."),
+      arg(&File::dir_filters, "dir_filters",
+          "Patterns for the names of the folders that are searched; default: all."),
       arg(&File::case_sensitive_filter, "case_sensitive_filter",
-          "Whether patterns tell upper from lower case."),
+          "Whether patterns distinguish upper and lower case."),
       kReaderArguments);
 
   void check(Checker& c) const {

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder of two folders of files. Gone at the end.
+// A folder with two folders of files. It is removed at the end.
 class Folder {
  public:
   Folder() {
