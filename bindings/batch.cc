@@ -60,8 +60,8 @@ Pieces pieces_of(const Batch& b) {
   return pieces;
 }
 
-// All samples as one tensor with the batch as first axis: the bytes themselves when dense, else one
-// copy.
+// All samples as one tensor, with the batch as its first axis. Only a batch that is not dense is
+// copied.
 PyTensor whole(const Batch& b) {
   if (b.samples.empty()) throw GraphError("an empty batch has no tensor");
   const Shape shape = b.samples[0].view.shape;
@@ -93,7 +93,7 @@ PyTensor whole(const Batch& b) {
   return t;
 }
 
-// The samples in host memory, once the device is done with them.
+// The batch in host memory. Waits until the device is done with it.
 Batch to_cpu(const Batch& b) {
   if (!b.on_device) return b;
   const Unlocked unlocked;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-// Which devices there are.
+// Which devices there are, what is known of them, and faults of simulated ones.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -17,7 +17,7 @@ namespace stoker::python {
 
 namespace {
 
-// What is not told is None.
+// Adds what the driver tells of the device; None for what it does not tell.
 void describe_gpu(nb::dict& d, const Nvml& nvml, const Device& device) {
   const bool is_gpu = !device.pci_bus_id().empty();
   const GpuFacts f =
@@ -81,7 +81,7 @@ void delay(int index, uint64_t seed, int microseconds) {
   simulated(index).delay_all(seed, std::chrono::microseconds(microseconds));
 }
 
-// Where pip puts packages, so that nvidia-nvjpeg is found there.
+// The folders where pip puts packages: nvidia-nvjpeg may be in one of them.
 std::vector<std::string> package_folders() {
   std::vector<std::string> folders;
   for (nb::handle entry : nb::module_::import_("sys").attr("path"))
@@ -110,8 +110,7 @@ void bind_devices(nb::module_& m) {
   m.def("simulated_fail", &fail, nb::arg("index"), nb::arg("work"), nb::arg("nth"),
         nb::arg("at_once"),
         "The nth such work from now on fails: \"allocate\", \"pin\", \"copy\" or \"launch\". At "
-        "once, "
-        "so that there is no room for memory, or where it is done.");
+        "once, so that there is no room for memory, or where it is done.");
   m.def("simulated_delay", &delay, nb::arg("index"), nb::arg("seed"), nb::arg("microseconds"),
         "From now on each stream stands still for up to so long before whatever it does.");
   m.def(

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The DLPack exchange structures (specification 1.0, dmlc/dlpack): the binary interface, restated.
-// Plain data.
+// The structures by which DLPack exchanges tensors (specification 1.0, dmlc/dlpack). They are a
+// binary interface, so they are restated here. Plain data.
 #pragma once
 #include <cstdint>
 
@@ -29,16 +29,16 @@ struct Tensor {
   uint64_t byte_offset;
 };
 
-// Capsule "dltensor".
+// The content of a capsule named "dltensor".
 struct Managed {
   Tensor tensor;
   void* context;
   void (*deleter)(Managed*);
 };
 
-inline constexpr uint64_t kIsCopied = 2;  // a flag
+inline constexpr uint64_t kIsCopied = 2;  // a bit of `flags`
 
-// Capsule "dltensor_versioned".
+// The content of a capsule named "dltensor_versioned".
 struct ManagedVersioned {
   uint32_t major, minor;
   void* context;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-// C++ errors become Python's, one to one; a batch's error carries its samples.
+// Each C++ error becomes one of Python's. The error of a batch carries its samples.
 #include "parts.h"
 #include "run/pipeline.h"
 

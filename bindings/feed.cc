@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-// Arrays of Python as batches that are fed: by the buffer protocol or DLPack, without a copy here.
+// Turns Python's arrays into batches to feed, by the buffer protocol or DLPack. Nothing is copied
+// here.
 #include "run/feed/feed.h"
 
 #include <nanobind/stl/string.h>
@@ -32,7 +33,7 @@ struct Fed {
 
 [[noreturn]] void refuse(const std::string& what) { throw GraphError("what is fed " + what); }
 
-// A character of the struct module, as buffers name their elements.
+// `format`: a character of Python's struct module, by which buffers name their elements.
 DType dtype_of_format(const char* format, Py_ssize_t size) {
   std::string f = format ? format : "B";
   if (!f.empty() && std::strchr("@=<|", f[0])) f.erase(0, 1);
@@ -62,9 +63,9 @@ DType dtype_of(const dlpack::DataType& d) {
   return t;
 }
 
-// `axes`: how many more a sample may have, for a batch's own.
+// `axes`: how many axes the array may have beside those of a sample.
 View view_of(void* data, DType dtype, int rank, int axes) {
-  static std::byte nothing[64];  // a place for arrays of no elements
+  static std::byte nothing[64];  // an address for arrays without elements
   if (rank > kMaxRank + axes)
     refuse("has samples of " + std::to_string(rank - axes) + " axes; there may be " +
            std::to_string(kMaxRank));
@@ -74,9 +75,9 @@ View view_of(void* data, DType dtype, int rank, int axes) {
   return v;
 }
 
-// An array with the batch's axis apart, which a View could not hold beside all of a sample's.
+// An array with the batch's axis apart, because a View may have no room for it beside a sample's.
 struct Array {
-  View sample;  // the first
+  View sample;  // the first one
   int64_t count = 1, stride = 0;
 };
 
@@ -118,7 +119,7 @@ const dlpack::Tensor* tensor_in(nb::handle capsule, const char* name) {
   return &static_cast<M*>(PyCapsule_GetPointer(capsule.ptr(), name))->tensor;
 }
 
-// The capsule stays as it is and frees what it holds when it goes.
+// The capsule keeps its name, so it frees the tensor itself when it is dropped.
 Array from_dlpack(nb::handle h, bool is_batch, Lent& lent) {
   const nb::object place = h.attr("__dlpack_device__")();
   if (nb::cast<int>(nb::object(place[0])) != dlpack::kCpu)

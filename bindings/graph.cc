@@ -63,7 +63,7 @@ nb::list describe_all(const List& list) {
   return l;
 }
 
-// What device= may be.
+// The values that device= may have.
 nb::list devices_of(const OperatorType& t) {
   nb::list l;
   l.append("cpu");

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The interpreter's lock, also while the interpreter ends.
+// Python's lock, also while the interpreter ends.
 #pragma once
 #include <Python.h>
 #include <unistd.h>
 
 namespace stoker::python {
 
-// Whether the interpreter is ending, and not in this thread: which then must not enter it any more.
+// Whether the interpreter is ending in another thread. This one must not enter it any more then.
 inline bool is_shut_out() {
 #if PY_VERSION_HEX >= 0x030D0000
   const bool is_ending = Py_IsFinalizing() != 0;
@@ -18,9 +18,9 @@ inline bool is_shut_out() {
   return is_ending && gettid() != getpid();
 }
 
-// Other threads may use Python for as long as it lives. When the interpreter ends meanwhile, its
-// thread sleeps until the process is gone: Python before 3.14 would end the thread in the midst of
-// C++, and C++ the process, with an error.
+// Lets other threads use Python while this lives. If the interpreter ends meanwhile, this thread
+// sleeps until the process is gone. Python before 3.14 would otherwise end the thread in the midst
+// of C++ code, and so abort the process.
 class Unlocked {
  public:
   Unlocked() : state_(PyEval_SaveThread()) {}
@@ -28,7 +28,7 @@ class Unlocked {
   Unlocked(const Unlocked&) = delete;
   Unlocked& operator=(const Unlocked&) = delete;
 
-  // f() with the lock.
+  // Calls f() with the lock.
   template <class F>
   auto locked(F f) {
     take();

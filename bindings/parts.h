@@ -23,37 +23,37 @@ void bind_batch(nb::module_& m);
 void bind_feed(nb::module_& m);
 void bind_pipeline(nb::module_& m);
 
-// Python's None, bool, int, float, str and lists of them, NumPy's scalars and arrays included.
-// Throws GraphError.
+// Takes None, bool, int, float, str, lists of these, and NumPy's scalars and arrays. Throws
+// GraphError.
 Value to_value(nb::handle h);
 nb::object to_python(const Value& v);
 
-// An exception of Python's, thrown by C++ and raised as it is.
+// An exception of Python's, which C++ throws and Python raises unchanged.
 struct PyFailure {
   std::shared_ptr<PyObject> exception;
 };
-// Lets go of what Python holds, in whatever thread.
+// A shared pointer that releases its object with Python's lock, in whatever thread.
 template <class T>
 std::shared_ptr<T> released_with_lock(T* object, void (*release)(T*)) {
   return std::shared_ptr<T>(object, [release](T* o) {
-    if (!Py_IsInitialized() || is_shut_out()) return;  // at exit the process gives it back
+    if (!Py_IsInitialized() || is_shut_out()) return;  // the process is ending and frees it
     const nb::gil_scoped_acquire locked;
     release(o);
   });
 }
 
-// Of Python's: it ends without the interpreter's lock, which threads that it joins, and the
-// device's work that it waits for, may take.
+// The pipeline that Python holds. Its base is destroyed without Python's lock, because threads that
+// it joins and device work that it waits for may need the lock.
 struct EndsUnlocked {
   std::optional<Unlocked> unlocked;
 };
 class Pipeline final : private EndsUnlocked, public stoker::Pipeline {
  public:
   using stoker::Pipeline::Pipeline;
-  ~Pipeline() { unlocked.emplace(); }  // before the base; the lock comes back behind it
+  ~Pipeline() { unlocked.emplace(); }  // the lock comes back when the base is destroyed
 };
 
-// Pipeline's methods that feed it.
+// Adds the methods that feed a pipeline.
 void bind_feeding(nb::class_<Pipeline>& pipeline);
 
 nb::dict describe_failure(const SampleFailure& f);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-// The pipeline as Python sees it. The interpreter lock is never held while waiting.
+// The pipeline as Python sees it. Python's lock is never held while waiting.
 #include "run/pipeline.h"
 
 #include <nanobind/stl/optional.h>
@@ -45,7 +45,7 @@ PipelineOptions options_of(const nb::dict& d) {
   return o;
 }
 
-// Note [Shares of the budget]
+// The parts of memory: see Note [Shares of the budget] in run/pipeline.cc.
 nb::dict memory(const Pipeline::Stats& s) {
   nb::dict batches, scratch, read_ahead, device, d;
   batches["limit"] = s.batches.limit;
@@ -54,7 +54,7 @@ nb::dict memory(const Pipeline::Stats& s) {
   batches["cached"] = s.batches.cached;
   scratch["limit"] = s.scratch_limit;
   scratch["in_use"] = s.executor.scratch;
-  // With what was fed: both are data that wait.
+  // What was fed counts here too: both are data that wait.
   read_ahead["limit"] = s.read_ahead_limit + s.fed_limit;
   read_ahead["in_use"] = s.executor.read_ahead + s.fed.in_use;
   read_ahead["high_water"] = s.executor.read_ahead_high_water + s.fed.high_water;

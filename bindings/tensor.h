@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tensor that Python holds. Keeps its memory alive. Python's lock is held for all of this.
+// A tensor that Python holds. It keeps its memory alive. Requires Python's lock throughout.
 #pragma once
 #include <nanobind/nanobind.h>
 
@@ -19,17 +19,17 @@ namespace nb = nanobind;
 struct PyTensor {
   void* data;
   DType dtype;
-  std::string layout;  // may begin with N
-  std::vector<int64_t> shape, strides;  // strides in elements; dense
+  std::string layout;  // may begin with N, the axis of the batch
+  std::vector<int64_t> shape, strides;  // strides in elements; always dense
   std::shared_ptr<Buffer> owner;
   std::string source;
   std::shared_ptr<DeviceBatch> on_device = {};  // null on the CPU
-  std::shared_ptr<Lease> lease = {};  // of who asked for the interface of CUDA's arrays
+  std::shared_ptr<Lease> lease = {};  // for consumers of __cuda_array_interface__
 
   Pieces bytes() const;
 };
 
-// A copy that Python asked for; of no pool.
+// Memory for a copy that Python asked for. It belongs to no pool.
 class HeapBuffer final : public Buffer {
  public:
   explicit HeapBuffer(size_t size) : Buffer(new std::byte[size + 1], size) {}
@@ -37,14 +37,15 @@ class HeapBuffer final : public Buffer {
 };
 
 std::string device_name(const std::shared_ptr<DeviceBatch>& on_device);  // "cpu", "cuda:0"
-// In host memory, once the device has made it; itself if it is there.
+// The tensor in host memory, or itself if it is there already. Waits for the device.
 PyTensor to_host(const PyTensor& t);
 
-// The exchange protocols. `options` as the Python array standard has them: stream, max_version,
-// dl_device, copy.
+// The exchange protocols. `options` are those of Python's array standard: stream, max_version,
+// dl_device and copy.
 nb::object to_dlpack(const PyTensor& t, const nb::kwargs& options);
 nb::tuple dlpack_device(const std::shared_ptr<DeviceBatch>& on_device);
-// AttributeError where the tensor is on another kind of device, as if it were not there.
+// These throw AttributeError for a tensor on another kind of device, as if the attribute did not
+// exist.
 nb::dict array_interface(const PyTensor& t);
 nb::dict cuda_array_interface(PyTensor& t);
 
