@@ -12,7 +12,7 @@ constexpr int64_t kAlign = 64;
 
 int64_t aligned(int64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
 
-// Any strides become dense.
+// Copies the elements from `axis` on into dense memory, from any strides. Moves `to` behind them.
 void copy_axis(const View& v, int axis, const char* from, char*& to) {
   const int64_t element = size_of(v.dtype);
   if (axis == v.shape.rank) {
@@ -43,7 +43,7 @@ int64_t aligned_bytes(const FedBatch& batch) {
   return bytes;
 }
 
-// Requires: aligned_bytes() at `to`, which `owner` keeps.
+// Requires: `to` has aligned_bytes(), which `owner` keeps alive.
 FedBatch copy_to(std::byte* to, std::shared_ptr<const void> owner, const FedBatch& batch) {
   FedBatch copied{{}, std::move(owner)};
   for (const View& v : batch.samples) {
@@ -129,7 +129,7 @@ void Feeds::check(int input, const FedBatch& batch) const {
   }
 }
 
-// All inputs of one step have as many samples.
+// All inputs of one step must have equally many samples.
 void Feeds::check_size(const Input& in, int64_t step, int64_t size) const {
   for (const Input& other : inputs_) {
     const Entry* e = entry(other, step);
@@ -148,7 +148,7 @@ std::shared_ptr<Buffer> Feeds::room(size_t bytes, int wait_ms) {
   lock.unlock();
   if (auto buffer = pool_.try_acquire(bytes, Use::kFed)) return buffer;
   lock.lock();
-  // What waits to be received makes room when it was; nothing else will.
+  // Only batches that wait to be received make room, once they are received.
   if (!wait_ms || !has_locked(received_))
     throw BudgetError("no memory for a copy of a batch that was fed, " + in_words(bytes) +
                       "; batches that wait to be received have an eighth of memory_limit. " +
@@ -158,7 +158,7 @@ std::shared_ptr<Buffer> Feeds::room(size_t bytes, int wait_ms) {
   return pool_.try_acquire(bytes, Use::kFed);
 }
 
-// One buffer for all samples; nothing when there is no room yet.
+// Copies all samples into one buffer. Gives nothing when there is no room yet.
 std::optional<FedBatch> Feeds::copy(const FedBatch& batch, int wait_ms) {
   const auto buffer = room(static_cast<size_t>(aligned_bytes(batch)), wait_ms);
   if (!buffer) return std::nullopt;
@@ -181,7 +181,7 @@ bool Feeds::feed(int input, FedBatch batch, bool copy, int wait_ms) {
     check_size(in, received_ + static_cast<int64_t>(in.queue.size()),
                static_cast<int64_t>(fed->samples.size()));
     in.queue.push_back({fed, nullptr});
-    if (in.repeats) in.last.swap(fed);  // the one before goes without the lock
+    if (in.repeats) in.last.swap(fed);  // the batch before is released without the lock
   }
   changed();
   return true;
@@ -205,7 +205,7 @@ void Feeds::end_epoch(int input) {
 }
 
 void Feeds::clear() {
-  std::vector<std::deque<Entry>> gone;  // outlives the lock: letting go may take long
+  std::vector<std::deque<Entry>> gone;  // destroyed after the lock: this may take long
   std::lock_guard lock(mutex_);
   for (Input& in : inputs_) {
     gone.emplace_back().swap(in.queue);
@@ -251,7 +251,7 @@ bool Feeds::is_at_marker() const {
   return is_at_marker_locked();
 }
 
-// Requires: mutex_ is not held, for letting go may take long.
+// Requires: mutex_ is not held, because releasing batches may take long.
 void Feeds::pop_step() {
   std::vector<Entry> gone;
   std::lock_guard lock(mutex_);

@@ -2,14 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is fed to the input nodes of a pipeline, by step. A batch is kept until its step was
-// received, so an executor that begins anew finds it again. Thread-safe; feeding and running go on
-// at once.
+// received, so that an executor that begins anew finds it again. Thread-safe: feeding and running
+// may go on at the same time.
 //
 // Note [Steps of a feed]
-// Each input has a queue of its own; its first entry belongs to the step that the user receives
-// next. A step can be made when every input has a batch for it. An entry may be a failure in place
-// of a batch: it takes the step. The end of an epoch stands between two steps and takes none, so
-// executors know nothing of it. Markers are met by who hands out, in order.
+// Each input has a queue of its own, whose first entry belongs to the step that the user receives
+// next. A step can be made when every input has a batch for it. An entry may be a failure instead
+// of a batch; it takes up its step. The end of an epoch stands between two steps and takes up none,
+// so executors know nothing of it. Both are markers: they are met in order, when steps are handed
+// out.
 #pragma once
 #include <condition_variable>
 #include <deque>
@@ -24,14 +25,14 @@ namespace stoker {
 
 struct FedBatch {
   std::vector<View> samples;
-  std::shared_ptr<const void> owner;  // keeps the bytes
+  std::shared_ptr<const void> owner;  // keeps the bytes alive
 
-  std::optional<Shape> common_shape() const;  // of all samples
-  // The same in dense memory of its own, outside of any budget.
+  std::optional<Shape> common_shape() const;  // the shape of all samples, if it is one
+  // A copy in dense memory of its own, outside of any budget.
   FedBatch copy() const;
 };
 
-// One step's batches, by input of the plan, all of the same number of samples.
+// The batches of one step, by input of the plan. All have equally many samples.
 struct FedStep {
   int64_t size = 0;
   std::vector<std::shared_ptr<const FedBatch>> batches;
@@ -39,47 +40,48 @@ struct FedStep {
 
 class Feeds {
  public:
-  // `limit`: bytes of copies that wait.
+  // `limit`: the most bytes of copies that wait to be received.
   Feeds(std::shared_ptr<const Plan> plan, size_t limit);
 
-  // The number of the input node of this name; -1 when no output needs it. Throws GraphError when
-  // there is none.
+  // The number of the input node with this name; -1 when no output needs it. Throws GraphError when
+  // there is no such node.
   int input(const std::string& name) const;
-  // Somebody will feed this input: waiting for it is no mistake.
+  // Says whether somebody will feed this input, so that waiting for it is no mistake.
   void set_awaited(int input, bool awaited);
 
-  // The input's batch for its next step: a copy, or as it is (Requires then: dense samples that
-  // nobody writes to). False when there was no room for a copy for so many milliseconds while
-  // earlier steps wait to be received. Throws GraphError when the batch does not fit the input,
-  // BudgetError when no waiting helps.
+  // Gives the input the batch for its next step, as a copy or as it is. Requires without a copy:
+  // the samples are dense and nobody writes to them. Returns false when there was no room for a
+  // copy for so many milliseconds while earlier steps wait to be received. Throws GraphError when
+  // the batch does not fit the input, BudgetError when no waiting helps.
   bool feed(int input, FedBatch batch, bool copy, int wait_ms);
-  // In place of the next batch of each of these inputs, of all at once: whoever hands out takes the
-  // whole step.
+  // Puts a failure in the place of the next batch of each of these inputs, for all at once, because
+  // the failure takes up their whole step.
   void fail(const std::vector<int>& inputs, const std::exception_ptr& why);
-  // Before the input's next batch.
+  // Ends an epoch before the input's next batch.
   void end_epoch(int input);
-  // Forgets everything that was not received.
+  // Drops everything that was not received.
   void clear();
 
-  // Whether a step can be made, and what it is made of. Steps count from when the feeds began.
+  // Whether a step can be made, and what was fed for it. Steps count from when the feeds began.
   bool has(int64_t step) const;
   std::shared_ptr<const FedStep> at(int64_t step) const;
-  // What the hand-out meets before any batch: a failure, or the end of an epoch.
+  // Whether a marker comes before the next step: a failure, or the end of an epoch.
   bool is_at_marker() const;
-  // Takes the marker: true for the end of an epoch, throws the failure (then its step counts as
-  // received).
+  // Takes the marker, if there is one. Returns true for the end of an epoch; throws the failure,
+  // whose step then counts as received.
   bool meet_marker();
-  // Inputs that repeat their last batch get it for the step to be received, if they have none.
+  // Feeds the last batch again, for the next step, to inputs that repeat and have no batch for it.
   void repeat_last();
-  // Throws SourceError when the step to be received lacks a batch that nobody is going to feed.
+  // Throws SourceError when the next step lacks a batch that nobody is going to feed.
   void require() const;
-  // Waits until the step can be made or a marker is met; false after so many milliseconds.
+  // Waits until the step can be made. Returns false at a marker, and after so many milliseconds.
   bool wait(int64_t step, int milliseconds) const;
-  void receive();  // the step that is next
+  void receive();  // drops the next step: the user has it
   int64_t received() const;
 
-  // `callback` is called after every change, in the thread that made it; null means none, and on
-  // return the one before is not running. Requires: it feeds nothing and is not replaced by itself.
+  // `callback` is called after every change, in the thread that made it; null means none. When this
+  // returns, the callback before is not running. Requires: it feeds nothing and does not replace
+  // itself.
   void on_change(std::function<void()> callback);
   Usage usage() const { return pool_.usage(); }
 
@@ -91,7 +93,7 @@ class Feeds {
   struct Input {
     int node;
     bool repeats, is_awaited;
-    std::deque<Entry> queue;  // from the step to be received on
+    std::deque<Entry> queue;  // begins with the next step
     std::shared_ptr<const FedBatch> last;
   };
 
@@ -109,12 +111,12 @@ class Feeds {
   std::shared_ptr<const Plan> plan_;
   mutable std::mutex mutex_;
   mutable std::condition_variable change_;
-  std::vector<Input> inputs_;  // guarded by mutex_, as all from here
+  std::vector<Input> inputs_;  // guarded by mutex_, like the next three
   std::deque<int64_t> ends_;  // the steps before which an epoch ends
   int64_t received_ = 0, releases_ = 0;
-  std::mutex callback_mutex_;  // taken before any other
+  std::mutex callback_mutex_;  // locked before any other
   std::function<void()> callback_;
-  HostPool pool_;  // of the copies
+  HostPool pool_;  // holds the copies
 };
 
 }  // namespace stoker

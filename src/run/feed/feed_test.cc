@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-// What is fed: steps, sizes, markers, memory; both executors.
+// Feeding: steps, sizes, markers and memory, with both executors.
 #include <thread>
 
 #include "run/testing.h"
@@ -26,7 +26,7 @@ int add_input(Graph& g, const std::string& name, Arguments more = {}) {
   return g.add({.op = "external_source", .name = name, .arguments = std::move(more)});
 }
 
-// What is fed; the same as int64; a coin of the sample's own.
+// The outputs are what is fed, the same as int64, and a draw for each sample.
 Graph input_graph(Arguments more = {}) {
   Graph g;
   const int in = add_input(g, "in", std::move(more));
@@ -37,7 +37,7 @@ Graph input_graph(Arguments more = {}) {
   return g;
 }
 
-// Samples of one axis; sample i is `length(i)` times the value `first` + i.
+// Samples of one axis: sample i holds the value `first` + i, `length(i)` times.
 FedBatch batch(int size, int first, std::function<int64_t(int)> length = [](int) { return 3; }) {
   auto bytes = std::make_shared<std::vector<std::vector<int32_t>>>();
   FedBatch b;
@@ -292,7 +292,7 @@ TEST(Feed, AnInputThatNoOutputNeedsIsLeftOut) {
 
 TEST(Feed, CopiesThatWaitAreBounded) {
   PipelineOptions o = options();
-  o.memory_limit = 8 << 20;  // an eighth of it for what is fed
+  o.memory_limit = 8 << 20;  // an eighth of it is for what is fed
   Pipeline p(input_graph(), o);
   const auto large = [](int) { return int64_t{40'000}; };  // 640 KB a batch
   EXPECT_TRUE(feed(p, batch(4, 0, large)));
