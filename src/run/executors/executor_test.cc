@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-// The invariants of the executors, one test each.
+// The invariants of the executors, a test for each.
 #include <thread>
 
 #include "run/testing.h"
@@ -78,7 +78,7 @@ TEST(Executor, OneSlowSampleDelaysOnlyItsOwnIteration) {
   io::WithFaults faults(gate);
   Pipeline p(file_graph(folder), options(64, 2, 3));
   p.schedule();
-  gate.wait_for(192);  // the other worker has taken every other ticket of all three open iterations
+  gate.wait_for(192);  // the other worker has run all other tickets of the three open iterations
   gate.open();
   for (int s = 0; s < 3; ++s) EXPECT_EQ(label(*p.run(), 0), 64 * s);
 }
@@ -88,7 +88,7 @@ TEST(Executor, NoMoreIterationsAreOpenThanDepth) {
   Gate gate({});
   io::WithFaults faults(gate);
   PipelineOptions o = options(4, 2, 2);
-  o.read_ahead_limit = 1;  // reads nothing that no worker asks for, but one file
+  o.read_ahead_limit = 1;  // only one file is read that no worker asks for
   Pipeline p(file_graph(folder), o);
   (void)p.run();
   gate.wait_for(12);
@@ -104,7 +104,7 @@ TEST(Executor, EndsWhileReadsAreHeldBack) {
   p->schedule();
   gate.wait_for(4);
   std::thread opener([&] { gate.open(); });
-  p.reset();  // joins within that one read
+  p.reset();  // joins as soon as that one read is done
   opener.join();
 }
 
@@ -152,8 +152,8 @@ TEST(Executor, MemoryStaysFlatOverEpochs) {
   Pipeline p(file_graph(folder, {{"random_shuffle", true}}), options(4));
   for (int s = 0; s < 400; ++s) (void)p.run();
   const size_t largest = size_class(4 * (1000 + 997 * 15));
-  EXPECT_LE(p.stats().batches.high_water_held,
-            3 * 4 * largest * 5 / 4);  // two open iterations and the one handed out
+  // Two iterations are open and one was handed out.
+  EXPECT_LE(p.stats().batches.high_water_held, 3 * 4 * largest * 5 / 4);
   p.stop();
   EXPECT_EQ(p.stats().batches.in_use, 0u);
 }
@@ -163,7 +163,7 @@ TEST(Executor, ATightBudgetGivesTheSameBytes) {
   auto graph = [&] { return raw_graph(folder, {{"random_shuffle", true}}); };
   const auto want = run(graph(), options(4, 1, 1, "simple"), 12);
   PipelineOptions tight = options(4, 3, 4);
-  tight.memory_limit = 2 * 200 * 1024;  // one batch of the largest fits, no second one
+  tight.memory_limit = 2 * 200 * 1024;  // room for one batch of the largest samples
   Pipeline p(graph(), tight);
   std::vector<std::string> all;
   for (int s = 0; s < 12; ++s) {
@@ -172,12 +172,12 @@ TEST(Executor, ATightBudgetGivesTheSameBytes) {
   }
   EXPECT_EQ(all, want);
   EXPECT_LE(p.stats().batches.high_water, tight.memory_limit / 2);
-  // Starved tries and iterations that were closed and made again do not count.
+  // Tries that starved, and iterations that were closed and made again, do not count.
   EXPECT_GE(p.stats().executor.samples, 12 * 4);
   EXPECT_LE(p.stats().executor.samples, (12 + 4) * 4);
 }
 
-// Each sample takes two buffers, so samples in the making can stand in each other's way.
+// Each sample takes two buffers, so samples that are being made can take each other's room.
 TEST(Executor, ATightBudgetForSamplesOfSeveralBuffersDoesTheSame) {
   SampleFolder folder(12, [](int i) { return size_t(20000 + 1500 * i); });
   auto graph = [&](Arguments reader) {
@@ -187,7 +187,7 @@ TEST(Executor, ATightBudgetForSamplesOfSeveralBuffersDoesTheSame) {
   };
   const auto want = run(graph({{"random_shuffle", true}}), options(4, 1, 1, "simple"), 12);
   PipelineOptions tight = options(4, 3, 4);
-  tight.memory_limit = 2 * 960 * 1024;  // of the largest little more than one batch
+  tight.memory_limit = 2 * 960 * 1024;  // little more than one batch of the largest
   EXPECT_EQ(run(graph({{"random_shuffle", true}}), tight, 12), want);
   tight.memory_limit = 2 * 200 * 1024;
   Pipeline p(graph({}), tight);
@@ -200,7 +200,7 @@ TEST(Executor, ABudgetTooSmallForOneBatchSaysSo) {
   o.memory_limit = 200000;
   Pipeline p(raw_graph(folder), o);
   EXPECT_THROW((void)p.run(), BudgetError);
-  EXPECT_THROW((void)p.run(), BudgetError);  // and again, without a hang
+  EXPECT_THROW((void)p.run(), BudgetError);  // the second call does not hang either
 }
 
 TEST(Executor, ScratchTooSmallForOneSampleSaysSoEachTime) {
@@ -209,7 +209,7 @@ TEST(Executor, ScratchTooSmallForOneSampleSaysSoEachTime) {
   o.memory_limit = 2 * 1000 * 1024;
   o.num_threads = 64;
   o.rewrites.fuse = false;
-  Graph g = file_graph(folder);  // what lies between two casts is scratch
+  Graph g = file_graph(folder);  // the value between two casts is in scratch memory
   const int again = g.add(
       {.op = "cast", .arguments = {{"dtype", std::string("int16")}}, .inputs = {g.outputs[1]}});
   g.outputs[1] = {again, 0};
@@ -239,7 +239,7 @@ TEST(Executor, AUserWhoHoldsEverythingIsToldAndMayGoOn) {
   ASSERT_FALSE(held.empty());
   const int32_t last = label(held.back(), 1);
   held.clear();
-  EXPECT_EQ(label(*p.run(), 0), (last + 1) % 8);  // nothing was lost
+  EXPECT_EQ(label(*p.run(), 0), (last + 1) % 8);  // no sample was lost
 }
 
 TEST(Executor, TwoThreadsInOnePipelineAreAnError) {

@@ -74,7 +74,7 @@ bool Pipelined::wait(int milliseconds) {
   open_iterations(lock);
   const bool was_ready = front_ready();
   user_waits_ = !was_ready;
-  issue_.notify_all();  // who waits for room on the device tries again
+  issue_.notify_all();  // an iteration that waits for the device's memory tries again
   const auto comes = [&] {
     return done_.wait_until(lock, end,
                             [&] { return front_ready() || is_stuck() || feeds_.is_at_marker(); });
@@ -91,7 +91,7 @@ bool Pipelined::wait(int milliseconds) {
   user_wait_ns_ += ns_since(start);
   if (!front_ready() && is_stuck()) {
     const std::string message = stuck_message();
-    // The user may make room and ask again.
+    // The user may make room and call again.
     if (!ring_.empty()) ring_.front()->is_starved = false;
     is_oldest_stuck_ = false;
     work_.notify_all();
@@ -112,8 +112,8 @@ Outputs Pipelined::take() {
     largest_bytes_ = std::max(largest_bytes_, it->step.bytes());
     cursors_.forget_before(it->step.number + 1);
     is_tight_ = false;
-    // What starved behind it, or was to make room, is the oldest now: its next try ends in a
-    // sample, in room made for it or in an error.
+    // An iteration that starved or was to make room is the oldest now: its next try ends with a
+    // sample, with room made for it or with an error.
     if (!ring_.empty()) ring_.front()->is_starved = ring_.front()->is_closing = false;
     work_.notify_all();
     issue_.notify_all();
@@ -169,15 +169,15 @@ void Pipelined::start_reading(int r) {
   };
   const size_t window = options_.read_ahead_limit / static_cast<size_t>(plan_->reader_count());
   fetchers_.push_back(std::make_unique<io::Fetcher>(options_.io_threads, window, locate));
-  fetchers_.back()->schedule(INT64_MAX);  // the window alone bounds it
+  fetchers_.back()->schedule(INT64_MAX);  // only `window` bounds how far it reads ahead
 }
 
-// Made, and where there is a device stage also enqueued there.
+// Whether all samples are made and, with a device stage, all device work is enqueued.
 bool Pipelined::is_ready(const Iteration& it) const {
   return it.is_round_over() && (!device_ || it.is_issued || it.step.fatal);
 }
 
-// The next ticket, oldest iteration first. Null when there is none now.
+// Takes the next ticket, of the oldest iteration that has one. Returns null when there is none now.
 Iteration* Pipelined::next_ticket(int& i) {
   for (auto& it : ring_) {
     if (it->is_closing || it->is_starved || it->step.fatal) continue;
@@ -236,7 +236,7 @@ void Pipelined::finish_ticket(Iteration& it, int i, bool starved, int64_t rooms,
   if (fatal && !it.step.fatal) it.step.fatal = fatal;
   if (starved) {
     it.give_back(i);
-    it.is_starved = rooms == rooms_;  // room that came meanwhile is worth another try
+    it.is_starved = rooms == rooms_;  // memory that came meanwhile is worth another try
   } else {
     it.tickets[i] = Ticket::kDone;
     ++it.done_count;
@@ -244,14 +244,14 @@ void Pipelined::finish_ticket(Iteration& it, int i, bool starved, int64_t rooms,
   }
   it.step.failures.insert(it.step.failures.end(), failures.begin(), failures.end());
   close_what_is_closing();
-  // There is one: this ticket's iteration is at most closing, and never the oldest then.
+  // The ring is not empty: only iterations behind the oldest are ever closed.
   Iteration& front = *ring_.front();
   if (device_ && it.is_round_over()) issue_.notify_all();
   if (front.is_starved && !front.is_round_over()) make_room(front);
   if (front_ready()) done_.notify_all();
 }
 
-// Something was fed, by whatever thread.
+// Called when something was fed, in whatever thread.
 void Pipelined::fed() {
   std::unique_lock lock(mutex_);
   open_iterations(lock);

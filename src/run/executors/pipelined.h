@@ -1,18 +1,20 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Many threads, several iterations open, reading ahead. Same bytes as simple.cc.
+// Many threads make several iterations at once, and files are read ahead. Every byte is as in
+// simple.cc.
 //
 // Note [Memory]
 // Fixed slots are acquired when an iteration is opened, ragged samples when their shape is known. A
-// sample that finds no room gives its ticket back (Starved). That of a younger iteration waits
-// until memory was released; for the oldest, the youngest iteration is closed and made again later,
-// and in the end wait() waits for what the device has under way. So waiting ends; if nothing is
-// left to close, the user holds the memory or the budget is too small, and wait() says so. The
-// device's memory likewise (DeviceFull).
+// sample that finds no room gives its ticket back (Starved). If its iteration is not the oldest,
+// the iteration waits until memory is released. For the oldest, the youngest iteration is closed
+// and made again later, and in the end wait() waits for the work that the device still has. So
+// waiting ends: if nothing is left to close, the user holds the memory or the budget is too small,
+// and wait() says so. The same holds for the device's memory (DeviceFull).
 //
-// Calls of a stream's let go of memory and take mutex_. So nothing that may wait for the device
-// happens under it: no pinning, and no end of what the runtime gave.
+// Calls that a stream makes on the host release memory and take mutex_. So nothing that may wait
+// for the device happens while mutex_ is held: no memory is pinned, and nothing is destroyed that
+// the device's runtime made.
 #pragma once
 #include <condition_variable>
 #include <deque>
@@ -52,9 +54,9 @@ class Pipelined final : public Executor {
   void fed();
 
   // pipelined_device.cc: the one thread that talks to the device
-  struct Enqueued {  // one of these, when it did not throw
-    std::vector<int> refused;  // samples that are to be made once more
-    std::unique_ptr<Event> copies_ready;  // behind the work of a round
+  struct Enqueued {  // enqueue() sets exactly one of these
+    std::vector<int> refused;  // samples that have to be made once more
+    std::unique_ptr<Event> copies_ready;  // comes after the work of the round
     bool is_last = false;  // there is no other round
   };
   void run_issuer();
@@ -69,7 +71,7 @@ class Pipelined final : public Executor {
   // pipelined_memory.cc: opening and closing iterations
   void open_iterations(Lock& lock);
   bool may_open() const;
-  int64_t next_number() const;  // of the iteration behind those that are open
+  int64_t next_number() const;  // of the next iteration to open
   bool opens_only_oldest() const { return is_tight_ && !ring_.empty(); }
   bool open_next(Lock& lock, std::exception_ptr& failure);
   bool allocate(Step& step, Lock& lock, std::exception_ptr& failure);
@@ -86,7 +88,7 @@ class Pipelined final : public Executor {
   }
   std::string stuck_message() const;
 
-  // What calls of the device's runtime hold: they may come when the executor has gone.
+  // Calls of the device's runtime reach the executor by this. They may come after its end.
   struct Bell {
     std::mutex mutex;
     Pipelined* executor;
@@ -96,7 +98,7 @@ class Pipelined final : public Executor {
   ExecutorOptions options_;
   HostPool& pool_;
   Feeds& feeds_;
-  const int64_t first_fed_;  // the feeds' step that is iteration 0
+  const int64_t first_fed_;  // the step of the feeds that is iteration 0
   Cursors cursors_;
   std::vector<std::unique_ptr<io::Fetcher>> fetchers_;
   std::vector<std::unique_ptr<Worker>> workers_;
@@ -110,16 +112,16 @@ class Pipelined final : public Executor {
   int64_t next_number_ = 0;
   size_t largest_bytes_ = 0;
   bool is_stopping_ = false;  // the threads are to end
-  bool is_tight_ = false;  // no iteration is opened behind the oldest until it was handed out
-  bool is_oldest_stuck_ = false;  // it found no room for a sample, though alone
-  bool is_oldest_unopened_ = false;  // no memory was found to open it
-  bool user_waits_ = false;  // in wait(), for the oldest iteration
+  bool is_tight_ = false;  // nothing is opened behind the oldest until that was handed out
+  bool is_oldest_stuck_ = false;  // the oldest found no room for a sample, though alone
+  bool is_oldest_unopened_ = false;  // no memory was found to open the oldest
+  bool user_waits_ = false;  // the user is in wait(), for the oldest iteration
   bool has_waited_ = false;  // wait() found the oldest iteration not ready
-  std::string starved_for_;  // the last of Starved::why
+  std::string starved_for_;  // the latest Starved::why
   int64_t rooms_ = 0;  // how often memory was released
-  int64_t polls_ = 0;  // how often Iteration::copies_ready was to be asked for
-  bool is_opening_ = false;  // a thread has left the lock to find memory for the next iteration
-  int burying_ = 0;  // threads that are letting go of closed iterations
+  int64_t polls_ = 0;  // how often there was reason to query Iteration::copies_ready
+  bool is_opening_ = false;  // a thread seeks memory for the next iteration, without the lock
+  int burying_ = 0;  // threads that are destroying closed iterations
   int64_t steps_ = 0, steps_waited_ = 0, samples_ = 0, user_wait_ns_ = 0;  // of what was handed out
 };
 

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The thread that talks to the device, rounds of a step and their order.
+// The thread that talks to the device; the rounds of a step and their order.
 #include "run/executors/pipelined.h"
 
 namespace stoker {
 
 namespace {
 
-constexpr std::chrono::milliseconds kPatience(50);  // with a lost GPU, which makes no host calls
+constexpr std::chrono::milliseconds kPatience(50);  // a lost GPU makes no host calls, so poll
 
 }  // namespace
 
@@ -24,14 +24,14 @@ void Pipelined::run_issuer() {
   }
 }
 
-// Until something may have changed.
+// Waits until something may have changed.
 void Pipelined::rest(Lock& lock) {
   const auto awaits_copies = [](auto& it) { return it->copies_ready != nullptr; };
   if (std::none_of(ring_.begin(), ring_.end(), awaits_copies)) issue_.wait(lock);
   else if (issue_.wait_for(lock, kPatience) == std::cv_status::timeout) ++polls_;
 }
 
-// The oldest iteration that has work for the device. They begin there in order.
+// The oldest iteration that has work for the device. Iterations begin there in order.
 Iteration* Pipelined::next_to_issue() {
   for (auto& it : ring_) {
     if (is_ready(*it) || it->is_closing) continue;
@@ -46,8 +46,8 @@ Iteration* Pipelined::next_to_issue() {
   return nullptr;
 }
 
-// Only for a user who waited when the try began is the decoder's spare memory given up, and want of
-// room an error. One who came during the try gets another at once.
+// If the user was waiting when the try began, the decoder gives up its spare memory, and lack of
+// room is an error. For a user who came during the try, another try follows at once.
 void Pipelined::issue_round(Iteration& it, Lock& lock) {
   it.is_issuing = true;
   const auto is_awaited = [&] { return user_waits_ && &it == ring_.front().get(); };
@@ -67,7 +67,7 @@ void Pipelined::issue_round(Iteration& it, Lock& lock) {
   }
   lock.lock();
   it.is_issuing = false;
-  // What the user holds stays while the user waits, so the oldest iteration waits for nothing then.
+  // The user releases nothing while waiting, so the oldest iteration has nothing to wait for then.
   if (full && &it == ring_.front().get() && !make_device_room() && was_awaited) fatal = full;
   it.step.fatal = fatal;
   it.is_issued = enqueued.is_last;
@@ -81,8 +81,8 @@ void Pipelined::issue_round(Iteration& it, Lock& lock) {
   if (full && !fatal && rooms == rooms_ && was_awaited == is_awaited() && !is_stopping_) rest(lock);
 }
 
-// The device's part of the iteration's round, without the lock. Throws DeviceFull: then it can be
-// called again.
+// Enqueues the device's part of the iteration's round. Runs without the lock. Throws DeviceFull;
+// then it can be called again.
 Pipelined::Enqueued Pipelined::enqueue(Iteration& it) {
   const bool is_last = it.round + 1 == plan_->round_count() || it.step.made_samples().empty();
   if (!it.is_collected) {
@@ -103,14 +103,14 @@ Pipelined::Enqueued Pipelined::enqueue(Iteration& it) {
   })};
 }
 
-// Called by a thread of the runtime's, behind the work of a round.
+// Called in a thread of the device's runtime, after the work of a round.
 void Pipelined::ring_bell() {
   std::lock_guard lock(mutex_);
   ++polls_;
   issue_.notify_all();
 }
 
-// If what the next round looks at is there, it begins.
+// Begins the next round if the values that it reads are on the host.
 void Pipelined::try_begin_next_round(Iteration& it, Lock& lock) {
   it.polled_at = polls_;
   it.is_issuing = true;
@@ -134,8 +134,8 @@ void Pipelined::try_begin_next_round(Iteration& it, Lock& lock) {
   bury(lock);
 }
 
-// For the oldest iteration: while it was in an earlier round, younger ones may have taken the room.
-// False if none has any.
+// Makes room for the oldest iteration: while it was in an earlier round, younger ones may have
+// taken the device's memory. Returns false if they hold none.
 bool Pipelined::make_device_room() {
   const auto holds = [](auto& other) { return other->is_issued || !other->step.on_device.empty(); };
   if (std::none_of(ring_.begin() + 1, ring_.end(), holds)) return false;

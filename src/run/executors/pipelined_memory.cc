@@ -12,8 +12,8 @@ thread_local bool gives_back = false;  // this thread is in forget()
 
 }  // namespace
 
-// Opens what depth, budget and feeds allow, and lets go of what was closed. With memory tight only
-// the oldest iteration goes on.
+// Opens iterations as depth, budget and feeds allow, and destroys closed ones. While memory is
+// tight, it opens only the oldest.
 void Pipelined::open_iterations(Lock& lock) {
   opened_.wait(lock, [&] { return !is_opening_; });
   std::exception_ptr failure;
@@ -36,8 +36,8 @@ bool Pipelined::may_open() const {
          (ring_.empty() || pool_.has_room(largest_bytes_));
 }
 
-// False if there is no sense in another try. There is also where, while this one's memory was
-// sought, others were closed, which are to be made before it, or memory was released.
+// Returns false if another try makes no sense. A try makes sense if memory was released while this
+// one was looking for it, or if older iterations were closed, which are to be made first.
 bool Pipelined::open_next(Lock& lock, std::exception_ptr& failure) {
   const int64_t number = next_number(), rooms = rooms_;
   auto it = std::make_unique<Iteration>(*plan_, number, cursors_.at(number),
@@ -55,8 +55,8 @@ bool Pipelined::open_next(Lock& lock, std::exception_ptr& failure) {
   return true;
 }
 
-// Without the lock, which calls of a stream's take: memory may be pinned here, and the device waits
-// for them.
+// Runs without the lock. Pinning memory may wait for the device, and the device for calls that take
+// the lock.
 bool Pipelined::allocate(Step& step, Lock& lock, std::exception_ptr& failure) {
   bool has_memory = false;
   is_opening_ = true;
@@ -72,7 +72,7 @@ bool Pipelined::allocate(Step& step, Lock& lock, std::exception_ptr& failure) {
   return has_memory;
 }
 
-// Memory of steps that were handed out may be with the device yet: waits until it lets go.
+// The device may still use memory of steps that were handed out: waits until it is done with that.
 void Pipelined::finish_device(Lock& lock) {
   lock.unlock();
   device_->finish();
@@ -80,14 +80,14 @@ void Pipelined::finish_device(Lock& lock) {
   open_iterations(lock);
 }
 
-// The oldest iteration found no room: close the youngest one, or try once more with one sample at a
-// time, or give up until the user makes room.
+// For the oldest iteration, which found no room: closes the youngest one, or tries again with one
+// sample at a time, or gives up until the user makes room.
 void Pipelined::make_room(Iteration& front) {
   is_tight_ = true;
   if (ring_.size() > 1) {
     close_youngest();
   } else if (burying_ || is_opening_ || !graveyard_.empty() || front.running_count) {
-    return;  // memory is about to come
+    return;  // memory is about to be released
   } else if (!front.is_alone) {
     front.is_alone = true;
     front.is_starved = false;
@@ -112,15 +112,15 @@ void Pipelined::close_what_is_closing() {
   }
 }
 
-// Called by the pool, without its locks, from whatever thread let go of a buffer.
+// Called by the pool, without its locks, in whatever thread released a buffer.
 void Pipelined::memory_released() {
   if (gives_back) return;
   std::lock_guard lock(mutex_);
   room_was_made();
 }
 
-// What a sample took before it found no room. That is as much as there was before, so nobody is
-// told: two samples that find no room because of each other would try forever.
+// Releases what a sample took before it found no room. There is then as much room as before, so
+// nobody is told. Otherwise two samples that find no room because of each other would try forever.
 void Pipelined::forget(Iteration& it, int i) {
   gives_back = true;
   it.step.forget(i, it.round);
@@ -135,7 +135,7 @@ void Pipelined::room_was_made() {
   issue_.notify_all();
 }
 
-// Lets go of closed iterations without the lock: their buffers call memory_released().
+// Destroys closed iterations without the lock, because their buffers call memory_released().
 void Pipelined::bury(Lock& lock) {
   if (graveyard_.empty()) return;
   std::vector<std::unique_ptr<Iteration>> dead;

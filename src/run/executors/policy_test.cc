@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of bad samples, under each policy and whatever the topology.
+// What becomes of bad samples under each policy, with any batch size, shards and executor.
 #include "run/testing.h"
 
 namespace stoker {
 namespace {
 
-// Opening some files fails.
+// Makes opening some files fail.
 class Broken final : public io::FaultInjector {
  public:
   explicit Broken(std::set<std::string> paths) : paths_(std::move(paths)) {}
@@ -118,7 +118,7 @@ TEST(Policy, ReplaceGivesUpWhenNothingIsLeft) {
     (void)p.run();
     FAIL() << "no error";
   } catch (const BatchError& e) {
-    EXPECT_EQ(e.samples.size(), 17u);  // the sample and sixteen attempts
+    EXPECT_EQ(e.samples.size(), 17u);  // the sample and sixteen replacements
   }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The judge: one
-// thread, one sample after the other, one operator at a time, everything materialised.
+// The judge of the pipelined executor: one thread, one sample after the other, one operator at a
+// time, and every value goes to memory.
 #include "run/device/device_stage.h"
 #include "run/step/sample_maker.h"
 
@@ -63,7 +63,7 @@ class Simple final : public Executor {
   }
 
  private:
-  // All samples of a round, or of the first once more.
+  // Makes all samples of a round. Goes back to the first round if a sample is to be replaced.
   void make(Step& step, int& round) {
     for (int i = 0; i < step.size(); ++i)
       if (round == 0 || step.is_made[i]) make(step, i, round);
@@ -72,7 +72,7 @@ class Simple final : public Executor {
       return make(step, round = 0);
     }
     if (!device_) return;
-    // Pictures are decoded on the device; those that it refuses, on the CPU.
+    // The device decodes pictures, and the CPU those that the device refuses.
     const auto decode = [&] { return device_->decode(step, round); };
     for (std::vector<int> refused; !(refused = device_->insist(decode)).empty();)
       for (int i : refused) make(step, i, round);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a worker of the pipelined executor has of its own.
+// What each worker of the pipelined executor has of its own.
 #pragma once
 #include <chrono>
 #include <thread>
@@ -10,8 +10,8 @@
 
 namespace stoker {
 
-// The fetchers' bytes as one worker sees them. One thread at a time; the counters may be read by
-// any.
+// Gives one worker the bytes that the fetchers read. One thread at a time; any thread may read the
+// counters.
 class FetchedBytes final : public ReaderBytes {
  public:
   FetchedBytes(const Plan& plan, std::vector<std::unique_ptr<io::Fetcher>>& fetchers)
@@ -34,7 +34,7 @@ class FetchedBytes final : public ReaderBytes {
  private:
   std::span<const uint8_t> fetched(int reader, int64_t turn, int64_t index) {
     std::optional<io::Bytes> bytes = fetchers_[reader]->take(turn);
-    // Taken before: this is a ticket that went back for want of memory.
+    // A ticket took the bytes before and went back for lack of memory.
     if (!bytes) return direct_.take(reader, turn, index);
     taken_[reader] = std::move(*bytes);
     return {reinterpret_cast<const uint8_t*>(taken_[reader].data()), taken_[reader].size()};
@@ -45,7 +45,7 @@ class FetchedBytes final : public ReaderBytes {
   DirectBytes direct_;
 };
 
-// A thread of the pipelined executor with what it alone uses.
+// A thread of the pipelined executor, with what only that thread uses.
 struct Worker {
   Worker(const Plan& plan, const ExecutorOptions& options,
          std::vector<std::unique_ptr<io::Fetcher>>& fetchers, HostPool& pool,
