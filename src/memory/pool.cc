@@ -6,13 +6,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <new>
 #include <utility>
 #include <vector>
@@ -22,6 +20,7 @@
 #endif
 
 #include "base/error.h"
+#include "base/mutex.h"
 #include "memory/poison.h"
 
 namespace stoker {
@@ -61,7 +60,7 @@ std::string in_words(size_t bytes) {
 struct HostPool::State {
   struct Listener {
     std::function<void()> call;
-    int running = 0;
+    int running = 0;  // guarded by State::mutex
   };
   struct Cached {
     Allocation allocation;
@@ -75,31 +74,37 @@ struct HostPool::State {
   const std::shared_ptr<HostAllocator> allocator;  // outlives the allocations below
   // In a forked child the mutex may be held by a thread that is not there.
   const pid_t owner = getpid();
-  mutable std::mutex mutex;
-  std::condition_variable quiet;  // a listener has returned
-  Usage now;
-  size_t recent_peak = 0;  // most in use since trim()
-  uint64_t releases = 0;
-  bool is_closed = false;
-  std::map<size_t, std::deque<Cached>> cache;  // by size class; longest unused first
-  std::shared_ptr<Listener> listener;
+  // The listener is never called under it, and the allocator, which may take long, only where the
+  // system has no memory left.
+  mutable Mutex mutex;
+  ConditionVariable quiet;  // a listener has returned
+  Usage now STOKER_GUARDED_BY(mutex);
+  size_t recent_peak STOKER_GUARDED_BY(mutex) = 0;  // most in use since trim()
+  uint64_t releases STOKER_GUARDED_BY(mutex) = 0;
+  bool is_closed STOKER_GUARDED_BY(mutex) = false;
+  // By size class; longest unused first.
+  std::map<size_t, std::deque<Cached>> cache STOKER_GUARDED_BY(mutex);
+  std::shared_ptr<Listener> listener STOKER_GUARDED_BY(mutex);
 
-  // All of these: Requires: mutex is held.
-  bool fits(size_t bytes) const { return bytes < SIZE_MAX && bytes <= now.limit - now.in_use; }
-  void add_buffer(size_t bytes, Use use) {
+  bool fits(size_t bytes) const STOKER_REQUIRES(mutex) {
+    return bytes < SIZE_MAX && bytes <= now.limit - now.in_use;
+  }
+  void add_buffer(size_t bytes, Use use) STOKER_REQUIRES(mutex) {
     ++now.buffers[at(use)];
     now.bytes[at(use)] += bytes;
     now.in_use += bytes;
     now.high_water = std::max(now.high_water, now.in_use);
     recent_peak = std::max(recent_peak, now.in_use);
   }
-  void subtract_buffer(size_t bytes, Use use) {
+  void subtract_buffer(size_t bytes, Use use) STOKER_REQUIRES(mutex) {
     --now.buffers[at(use)];
     now.bytes[at(use)] -= bytes;
     now.in_use -= bytes;
   }
-  void note_held() { now.high_water_held = std::max(now.high_water_held, now.in_use + now.cached); }
-  Allocation take_cached(size_t size) {
+  void note_held() STOKER_REQUIRES(mutex) {
+    now.high_water_held = std::max(now.high_water_held, now.in_use + now.cached);
+  }
+  Allocation take_cached(size_t size) STOKER_REQUIRES(mutex) {
     const auto found = cache.find(size);
     if (found == cache.end()) return nullptr;
     // The one most likely still in a CPU cache.
@@ -109,7 +114,7 @@ struct HostPool::State {
     now.cached -= size;
     return allocation;
   }
-  Allocation take_oldest() {
+  Allocation take_oldest() STOKER_REQUIRES(mutex) {
     auto oldest = cache.begin();
     for (auto it = cache.begin(); it != cache.end(); ++it)
       if (it->second.front().since < oldest->second.front().since) oldest = it;
@@ -121,7 +126,7 @@ struct HostPool::State {
   }
   // What has to go so that the cache obeys Note [Size classes]; freed by the caller without the
   // lock.
-  std::vector<Allocation> surplus() {
+  std::vector<Allocation> surplus() STOKER_REQUIRES(mutex) {
     const size_t slack = recent_peak / 4;
     const size_t most =
         recent_peak < now.limit - std::min(now.limit, slack) ? recent_peak + slack : now.limit;
@@ -129,7 +134,8 @@ struct HostPool::State {
     while (now.cached > 0 && now.cached > most - now.in_use) gone.push_back(take_oldest());
     return gone;
   }
-  void keep(Allocation allocation, size_t size, std::vector<Allocation>& gone) {
+  void keep(Allocation allocation, size_t size, std::vector<Allocation>& gone)
+      STOKER_REQUIRES(mutex) {
     try {
       cache[size].push_back({std::move(allocation), ++releases});
     } catch (const std::bad_alloc&) {
@@ -138,13 +144,13 @@ struct HostPool::State {
     now.cached += size;
     gone = surplus();
   }
-  std::vector<Allocation> everything() {
+  std::vector<Allocation> everything() STOKER_REQUIRES(mutex) {
     std::vector<Allocation> gone;
     while (now.cached > 0) gone.push_back(take_oldest());
     return gone;
   }
 
-  std::shared_ptr<Listener> begin_call() {
+  std::shared_ptr<Listener> begin_call() STOKER_REQUIRES(mutex) {
     if (listener) ++listener->running;
     return listener;
   }
@@ -154,26 +160,25 @@ struct HostPool::State {
   Allocation new_allocation(size_t size) const {
     return Allocation(allocator->take(size + kBehind), {allocator.get(), size + kBehind});
   }
-  // From here on: Requires: mutex is not held.
-  void finish_call(const std::shared_ptr<Listener>& l) {
+  void finish_call(const std::shared_ptr<Listener>& l) STOKER_EXCLUDES(mutex) {
     if (!l) return;
     l->call();
-    std::lock_guard lock(mutex);
+    MutexLock lock(mutex);
     if (--l->running == 0) quiet.notify_all();
   }
-  void set_listener(std::shared_ptr<Listener> next) {
-    std::unique_lock lock(mutex);
+  void set_listener(std::shared_ptr<Listener> next) STOKER_EXCLUDES(mutex) {
+    MutexLock lock(mutex);
     const std::shared_ptr<Listener> before = std::exchange(listener, std::move(next));
-    if (before) quiet.wait(lock, [&] { return before->running == 0; });
+    if (before) quiet.wait(mutex, [&] { return before->running == 0; });
   }
   // `allocation` is null where the bytes were only counted.
-  void put_back(Allocation allocation, size_t size, Use use) noexcept {
+  void put_back(Allocation allocation, size_t size, Use use) noexcept STOKER_EXCLUDES(mutex) {
     if (is_foreign()) return;  // the allocation goes back to its allocator, which knows what to do
     if (allocation) poison(allocation.get(), size + kBehind);
     std::vector<Allocation> gone;
     std::shared_ptr<Listener> l;
     {
-      std::lock_guard lock(mutex);
+      MutexLock lock(mutex);
       subtract_buffer(size, use);
       if (allocation && !is_closed) keep(std::move(allocation), size, gone);
       l = begin_call();
@@ -192,15 +197,15 @@ class HostBuffer final : public Buffer {
       : Buffer(allocation.get(), size),
         allocation_(std::move(allocation)),
         block_size_(allocation_size),
-        use_(use),
-        state_(std::move(state)) {
+        state_(std::move(state)),
+        use_(use) {
     unpoison(data(), size + kBehind);
   }
   ~HostBuffer() override { state_->put_back(std::move(allocation_), block_size_, use_); }
 
   bool is_of(const std::shared_ptr<HostPool::State>& state) const { return state_ == state; }
-  // Requires: the pool's mutex is held.
   void relabel(Use use) {
+    MutexLock lock(state_->mutex);
     state_->subtract_buffer(block_size_, use_);
     use_ = use;
     state_->add_buffer(block_size_, use_);
@@ -209,8 +214,8 @@ class HostBuffer final : public Buffer {
  private:
   Allocation allocation_;
   const size_t block_size_;
-  Use use_;
   const std::shared_ptr<HostPool::State> state_;
+  Use use_ STOKER_GUARDED_BY(state_->mutex);
 };
 
 struct Charge {
@@ -238,7 +243,7 @@ HostPool::~HostPool() {
   }
   state_->set_listener(nullptr);
   std::vector<Allocation> gone;  // outlives the lock: giving memory back is slow
-  std::lock_guard lock(state_->mutex);
+  MutexLock lock(state_->mutex);
   state_->is_closed = true;
   gone = state_->everything();
 }
@@ -248,7 +253,7 @@ std::shared_ptr<Buffer> HostPool::try_acquire(size_t bytes, Use use) {
   Allocation allocation;
   std::vector<Allocation> gone;
   {
-    std::lock_guard lock(state_->mutex);
+    MutexLock lock(state_->mutex);
     if (!state_->fits(size)) return nullptr;
     allocation = state_->take_cached(size);
     state_->add_buffer(size, use);
@@ -267,7 +272,7 @@ std::shared_ptr<Buffer> HostPool::try_acquire(size_t bytes, Use use) {
                         ", though the budget allows it. " + explain());
     return std::make_shared<HostBuffer>(std::move(allocation), bytes, size, use, state_);
   } catch (...) {
-    std::lock_guard lock(state_->mutex);
+    MutexLock lock(state_->mutex);
     state_->subtract_buffer(size, use);
     throw;
   }
@@ -276,7 +281,7 @@ std::shared_ptr<Buffer> HostPool::try_acquire(size_t bytes, Use use) {
 std::shared_ptr<void> HostPool::try_charge(size_t bytes, Use use) {
   std::vector<Allocation> gone;  // outlives the lock
   {
-    std::lock_guard lock(state_->mutex);
+    MutexLock lock(state_->mutex);
     if (!state_->fits(bytes)) return nullptr;
     state_->add_buffer(bytes, use);
     gone = state_->surplus();
@@ -286,14 +291,13 @@ std::shared_ptr<void> HostPool::try_charge(size_t bytes, Use use) {
 }
 
 bool HostPool::has_room(size_t bytes) const {
-  std::lock_guard lock(state_->mutex);
+  MutexLock lock(state_->mutex);
   return state_->fits(size_class(bytes));
 }
 
 void HostPool::set_use(Buffer& buffer, Use use) {
   auto* ours = dynamic_cast<HostBuffer*>(&buffer);
   if (!ours || !ours->is_of(state_)) throw Error("this buffer belongs to another pool");
-  std::lock_guard lock(state_->mutex);
   ours->relabel(use);
 }
 
@@ -306,7 +310,7 @@ void HostPool::on_release(std::function<void()> callback) {
 void HostPool::trim() {
   {
     std::vector<Allocation> gone;  // outlives the lock
-    std::lock_guard lock(state_->mutex);
+    MutexLock lock(state_->mutex);
     gone = state_->everything();
     state_->recent_peak = state_->now.in_use;
   }
@@ -316,10 +320,8 @@ void HostPool::trim() {
 #endif
 }
 
-size_t HostPool::limit() const { return state_->now.limit; }
-
 Usage HostPool::usage() const {
-  std::lock_guard lock(state_->mutex);
+  MutexLock lock(state_->mutex);
   return state_->now;
 }
 

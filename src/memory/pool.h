@@ -74,7 +74,6 @@ class HostPool {
 
   // Gives all cached allocations back to the system.
   void trim();
-  size_t limit() const;
   Usage usage() const;
   // Who holds what, in words.
   std::string explain() const;
