@@ -3,14 +3,16 @@
 #include "device/budget.h"
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
+
+#include "base/mutex.h"
 
 namespace stoker {
 
 struct DeviceBudget::State {
-  std::mutex mutex;
-  size_t in_use = 0, high_water = 0;  // guarded by mutex
+  Mutex mutex;
+  size_t in_use STOKER_GUARDED_BY(mutex) = 0;
+  size_t high_water STOKER_GUARDED_BY(mutex) = 0;
 };
 
 // A number of bytes, counted as long as this object lives.
@@ -20,7 +22,7 @@ class DeviceBudget::Charge {
   Charge(Charge&& o) noexcept : state_(std::move(o.state_)), bytes_(o.bytes_) {}
   ~Charge() {
     if (!state_) return;
-    std::lock_guard lock(state_->mutex);
+    MutexLock lock(state_->mutex);
     state_->in_use -= bytes_;
   }
 
@@ -49,7 +51,7 @@ DeviceBudget::DeviceBudget(Device& device, size_t limit)
 
 std::shared_ptr<DeviceBuffer> DeviceBudget::try_acquire(Stream& stream, size_t bytes) const {
   {
-    std::lock_guard lock(state_->mutex);
+    MutexLock lock(state_->mutex);
     if (bytes > limit_ - state_->in_use) return nullptr;
     state_->in_use += bytes;
   }
@@ -57,19 +59,19 @@ std::shared_ptr<DeviceBuffer> DeviceBudget::try_acquire(Stream& stream, size_t b
   std::shared_ptr<DeviceBuffer> buffer = stream.try_acquire(bytes);
   if (!buffer) return nullptr;
   {
-    std::lock_guard lock(state_->mutex);
+    MutexLock lock(state_->mutex);
     state_->high_water = std::max(state_->high_water, state_->in_use);
   }
   return std::make_shared<CountedBuffer>(std::move(buffer), std::move(charge));
 }
 
 size_t DeviceBudget::in_use() const {
-  std::lock_guard lock(state_->mutex);
+  MutexLock lock(state_->mutex);
   return state_->in_use;
 }
 
 size_t DeviceBudget::high_water() const {
-  std::lock_guard lock(state_->mutex);
+  MutexLock lock(state_->mutex);
   return state_->high_water;
 }
 

@@ -4,10 +4,10 @@
 
 #include <charconv>
 #include <cstdlib>
-#include <mutex>
 #include <optional>
 
 #include "base/error.h"
+#include "base/mutex.h"
 #include "device/simulated/simulated.h"
 #ifdef STOKER_CUDA
 #include "device/cuda/cuda.h"
@@ -32,13 +32,14 @@ int count_asked_for() {
 }
 
 struct Registry {
-  std::mutex mutex;
-  std::optional<std::vector<Device*>> current;  // empty until the first call
-  std::vector<std::unique_ptr<Device>> all;  // those that were replaced as well
-  std::string missing;  // why there is no GPU
+  Mutex mutex;
+  // Empty until the first call.
+  std::optional<std::vector<Device*>> current STOKER_GUARDED_BY(mutex);
+  // Those that were replaced as well.
+  std::vector<std::unique_ptr<Device>> all STOKER_GUARDED_BY(mutex);
+  std::string missing STOKER_GUARDED_BY(mutex);  // why there is no GPU
 
-  // Requires: mutex is held.
-  void ask() {
+  void ask() STOKER_REQUIRES(mutex) {
     if (current) return;
     if (const int simulated = count_asked_for()) return replace(simulated, {});
 #ifdef STOKER_CUDA
@@ -55,8 +56,7 @@ struct Registry {
 #endif
   }
 
-  // Requires: mutex is held.
-  void replace(int count, const SimulatedOptions& options) {
+  void replace(int count, const SimulatedOptions& options) STOKER_REQUIRES(mutex) {
     std::vector<Device*> next;
     for (int i = 0; i < count; ++i) {
       all.push_back(std::make_unique<SimulatedDevice>(options, i));
@@ -77,14 +77,14 @@ Registry& registry() {
 
 std::vector<Device*> devices() {
   Registry& r = registry();
-  std::lock_guard lock(r.mutex);
+  MutexLock lock(r.mutex);
   r.ask();
   return *r.current;
 }
 
 std::string missing_gpu() {
   Registry& r = registry();
-  std::lock_guard lock(r.mutex);
+  MutexLock lock(r.mutex);
   r.ask();
   return r.missing;
 }
@@ -105,7 +105,7 @@ void use_simulated_devices(int count, const SimulatedOptions& options) {
     throw DeviceError("simulated devices: from 0 to " + std::to_string(kMostSimulated) + ", got " +
                       std::to_string(count));
   Registry& r = registry();
-  std::lock_guard lock(r.mutex);
+  MutexLock lock(r.mutex);
   r.replace(count, options);
 }
 

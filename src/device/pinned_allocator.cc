@@ -26,13 +26,13 @@ std::byte* PinnedAllocator::take(size_t bytes) {
   Slab slab = new_slab(bytes);
   if (!slab.memory) return nullptr;
   std::byte* allocation = take_from(slab, bytes);
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   slabs_[slab.memory->data()] = std::move(slab);
   return allocation;
 }
 
 std::byte* PinnedAllocator::take_from_any(size_t bytes) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   for (auto& [address, slab] : slabs_)
     if (std::byte* allocation = take_from(slab, bytes)) return allocation;
   return nullptr;
@@ -67,7 +67,7 @@ std::byte* PinnedAllocator::take_from(Slab& slab, size_t bytes) {
 
 void PinnedAllocator::give_back(std::byte* allocation, size_t bytes) noexcept {
   if (getpid() != owner_) return;  // a thread of the parent may hold the mutex
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   auto& [address, slab] = *std::prev(slabs_.upper_bound(allocation));
   poison(allocation, bytes);
   auto begin = static_cast<size_t>(allocation - address);
@@ -93,7 +93,7 @@ void PinnedAllocator::give_back(std::byte* allocation, size_t bytes) noexcept {
 
 void PinnedAllocator::trim() {
   std::map<const std::byte*, Slab> gone;  // outlives the lock: unlocking waits for the device
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   for (auto it = slabs_.begin(); it != slabs_.end();) {
     const Slab& slab = it->second;
     const bool unused = slab.free.size() == 1 && slab.free.begin()->second == slab.memory->size();
@@ -103,7 +103,7 @@ void PinnedAllocator::trim() {
 }
 
 size_t PinnedAllocator::held() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   size_t sum = 0;
   for (const auto& [address, slab] : slabs_) sum += slab.memory->size();
   return sum;

@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "base/mutex.h"
 #include "device/device.h"
 #include "memory/allocator.h"
 
@@ -18,9 +18,8 @@ namespace stoker {
 // Pinning pages takes milliseconds and unpinning them waits for the device. So allocations are
 // parts of slabs of kSlab bytes or more, which are kept until trim(). The first free part that is
 // large enough is taken, and free neighbours become one part, so that a pool which takes and gives
-// back in turn finds its place again. Pinning and unpinning hold no lock, because host calls of a
-// stream take the lock and the device may wait for them. So two threads that find no room at once
-// pin a slab each.
+// back in turn finds its place again. Pinning and unpinning hold no lock, so two threads that find
+// no room at once pin a slab each.
 class PinnedAllocator final : public HostAllocator {
  public:
   static constexpr size_t kSlab = 32 << 20;
@@ -42,13 +41,15 @@ class PinnedAllocator final : public HostAllocator {
     std::map<size_t, size_t> free;  // by offset: size of each free part
   };
   static std::byte* take_from(Slab& slab, size_t bytes);
-  std::byte* take_from_any(size_t bytes);
+  std::byte* take_from_any(size_t bytes) STOKER_EXCLUDES(mutex_);
   Slab new_slab(size_t bytes) const;
 
   Device& device_;
-  const int owner_;  // process id
-  mutable std::mutex mutex_;
-  std::map<const std::byte*, Slab> slabs_;  // by address; guarded by mutex_
+  const int owner_;  // the process
+  // Nothing is pinned or unpinned under it: that may wait for the device, which waits for calls of
+  // its streams, and those give allocations back.
+  mutable Mutex mutex_;
+  std::map<const std::byte*, Slab> slabs_ STOKER_GUARDED_BY(mutex_);  // by address
 };
 
 }  // namespace stoker

@@ -96,7 +96,7 @@ Core::Core(int index)
 
 // What an earlier call made is kept.
 void Core::start() {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (is_started_) return;
   const Current current(index);
   require(current.error(), "making a context");
@@ -147,7 +147,7 @@ void Core::enqueued(cudaStream_t stream, std::string_view work,
 
 void* Core::try_allocate(size_t bytes, cudaStream_t stream) {
   bytes = std::max<size_t>(bytes, 1);
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (bytes > usage_.limit - std::min(usage_.in_use, usage_.limit)) return nullptr;
   const Current current(index);
   void* p = nullptr;
@@ -167,7 +167,7 @@ void* Core::try_allocate(size_t bytes, cudaStream_t stream) {
 // Requires: this GPU is current.
 template <class Free>
 void Core::free_with(Free free, void* p) noexcept {
-  std::lock_guard lock(mutex_);  // taken first: once freed, the address may be reused
+  MutexLock lock(mutex_);  // taken first: once freed, the address may be reused
   free(p);  // fails only where the GPU is lost
   const auto at = allocations_.find(p);
   if (at == allocations_.end()) return;
@@ -184,12 +184,12 @@ void Core::free(void* p, cudaStream_t stream) noexcept {
 
 void Core::park(void* p) noexcept {
   if (is_foreign()) return;
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (const auto at = allocations_.find(p); at != allocations_.end()) at->second.is_parked = true;
 }
 
 std::vector<void*> Core::parked() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   std::vector<void*> all;
   for (const auto& [p, allocation] : allocations_)
     if (allocation.is_parked) all.push_back(p);
@@ -198,7 +198,7 @@ std::vector<void*> Core::parked() const {
 
 // Waits for everything that the GPU has to do, then frees. Requires: this GPU is current.
 cudaError_t Core::free_parked() {
-  std::lock_guard one(freeing_);
+  MutexLock one(freeing_);
   const std::vector<void*> all = parked();
   if (all.empty()) return cudaSuccess;
   if (const cudaError_t e = cudaDeviceSynchronize(); e != cudaSuccess) return e;
@@ -215,7 +215,7 @@ void* Core::try_pin(size_t bytes) {
     return nullptr;
   }
   require(error, "locking host memory");
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   usage_.pinned += bytes;
   usage_.pinned_high_water = std::max(usage_.pinned_high_water, usage_.pinned);
   return p;
@@ -225,12 +225,12 @@ void Core::unpin(void* p, size_t bytes) noexcept {
   if (is_foreign()) return;
   const Current current(index);
   (void)cudaFreeHost(p);  // fails only where the GPU is lost
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   usage_.pinned -= bytes;
 }
 
 bool Core::is_started() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return is_started_;
 }
 
@@ -243,7 +243,7 @@ cudaError_t Core::query(cudaEvent_t event) const {
 }
 
 DeviceUsage Core::usage() const {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   return usage_;
 }
 
@@ -255,13 +255,13 @@ void Core::trim() {
 }
 
 void Core::keep(const std::string& failure) {
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   if (failure_.empty()) failure_ = failure;
 }
 
 void Core::check() {
   {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     if (!failure_.empty()) throw DeviceError(std::exchange(failure_, {}));
     if (!is_started_) return;
   }

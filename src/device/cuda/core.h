@@ -19,11 +19,11 @@
 #include <unistd.h>
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "base/mutex.h"
 #include "device/device.h"
 
 namespace stoker::cuda {
@@ -100,7 +100,7 @@ class Core {
     bool is_parked = false;
   };
   bool is_started() const;
-  void make_pool();
+  void make_pool() STOKER_REQUIRES(mutex_);
   template <class Free>
   void free_with(Free free, void* p) noexcept;
   std::vector<void*> parked() const;
@@ -110,12 +110,14 @@ class Core {
   cudaEvent_t probe_ = nullptr;  // never recorded: a query tells whether the GPU still works
   const bool waits_;
   const pid_t owner_;
-  bool is_started_ = false;  // guarded by mutex_
-  std::mutex freeing_;  // of what is parked; taken before mutex_
-  mutable std::mutex mutex_;
-  DeviceUsage usage_;  // guarded by mutex_, as those below
-  std::unordered_map<void*, Allocation> allocations_;
-  std::string failure_;
+  Mutex freeing_;  // while parked memory is freed, which waits for the GPU; taken before mutex_
+  // The GPU's memory is allocated and freed under it, because a freed address may be reused at once.
+  // Host memory is not, because pinning and unpinning may wait for host calls, which take the mutex.
+  mutable Mutex mutex_;
+  bool is_started_ STOKER_GUARDED_BY(mutex_) = false;
+  DeviceUsage usage_ STOKER_GUARDED_BY(mutex_);
+  std::unordered_map<void*, Allocation> allocations_ STOKER_GUARDED_BY(mutex_);
+  std::string failure_ STOKER_GUARDED_BY(mutex_);
 };
 
 }  // namespace stoker::cuda

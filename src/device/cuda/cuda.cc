@@ -5,9 +5,9 @@
 #include <atomic>
 #include <climits>
 #include <cstdlib>
-#include <mutex>
 
 #include "base/error.h"
+#include "base/mutex.h"
 #include "device/cuda/core.h"
 #include "device/cuda/native.h"
 #include "device/nvml/nvml.h"
@@ -275,7 +275,7 @@ class CudaDevice final : public Device {
   const std::string& pci_bus_id() const override { return core_->pci_bus_id; }
   std::unique_ptr<Stream> make_stream(std::string name) override {
     auto stream = std::make_unique<CudaStream>(*this, core_, std::move(name));
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     std::erase_if(streams_, [](const auto& s) { return s.expired(); });
     streams_.push_back(stream->handle());
     return stream;
@@ -297,7 +297,7 @@ class CudaDevice final : public Device {
  private:
   // The streams that exist, or to which memory will return.
   std::vector<std::shared_ptr<StreamHandle>> streams() const {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     std::vector<std::shared_ptr<StreamHandle>> all;
     for (const auto& s : streams_)
       if (auto stream = s.lock()) all.push_back(std::move(stream));
@@ -305,8 +305,8 @@ class CudaDevice final : public Device {
   }
 
   std::shared_ptr<Core> core_;
-  mutable std::mutex mutex_;
-  std::vector<std::weak_ptr<StreamHandle>> streams_;  // guarded by mutex_
+  mutable Mutex mutex_;
+  std::vector<std::weak_ptr<StreamHandle>> streams_ STOKER_GUARDED_BY(mutex_);
 };
 
 std::string needed_driver() {

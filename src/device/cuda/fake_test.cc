@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/mutex.h"
 #include "device/cuda/fake_testing.h"
 
 namespace stoker::fake {
@@ -35,12 +36,12 @@ int Cuda::count(const std::string& call) const {
 
 namespace {
 
-std::mutex mutex;  // guards the record
+Mutex mutex;  // guards the record
 
 // Does what a runtime does that makes the first device's context where a thread has none.
 int device_of_thread() {
   if (Cuda::current < 0) {
-    std::lock_guard lock(mutex);
+    MutexLock lock(mutex);
     cuda().contexts.insert(Cuda::current = 0);
   }
   return Cuda::current;
@@ -58,7 +59,7 @@ bool is_unsafe_in_capture(const std::string& function) {
 // Notes the call. Returns the error that it is to give.
 cudaError_t noted(const std::string& function, int device = -1) {
   if (cuda().on_call) cuda().on_call(function);
-  std::lock_guard lock(mutex);
+  MutexLock lock(mutex);
   Cuda& c = cuda();
   if (c.is_capturing && Cuda::mode != cudaStreamCaptureModeRelaxed &&
       is_unsafe_in_capture(function)) {
@@ -81,13 +82,13 @@ struct Handle {
 template <class H>
 H made(int& count) {
   (void)device_of_thread();
-  std::lock_guard lock(mutex);
+  MutexLock lock(mutex);
   ++count;
   return reinterpret_cast<H>(new Handle{Cuda::current});
 }
 template <class H>
 void dropped(int& count, H handle) {
-  std::lock_guard lock(mutex);
+  MutexLock lock(mutex);
   --count;
   delete reinterpret_cast<Handle*>(handle);
 }
@@ -137,7 +138,7 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, 
   return cudaSuccess;
 }
 cudaError_t cudaSetDevice(int device) {
-  std::lock_guard lock(stoker::fake::mutex);
+  stoker::MutexLock lock(stoker::fake::mutex);
   if (cuda().busy.count(device)) return cudaErrorDevicesUnavailable;
   cuda().contexts.insert(cuda().current = device);
   return cudaSuccess;
@@ -186,13 +187,13 @@ cudaError_t cudaMallocFromPoolAsync(void** p, size_t bytes, cudaMemPool_t, cudaS
   const cudaError_t e = noted("cudaMallocFromPoolAsync", device_of(stream));
   if (e != cudaSuccess) return e;
   *p = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
-  std::lock_guard lock(stoker::fake::mutex);
+  stoker::MutexLock lock(stoker::fake::mutex);
   cuda().allocated[*p] = bytes;
   return e;
 }
 cudaError_t cudaFreeAsync(void* p, cudaStream_t stream) {
   {
-    std::lock_guard lock(stoker::fake::mutex);
+    stoker::MutexLock lock(stoker::fake::mutex);
     cuda().allocated.erase(p);
   }
   stoker::fake::enqueue([p] { std::free(p); });
@@ -201,7 +202,7 @@ cudaError_t cudaFreeAsync(void* p, cudaStream_t stream) {
 
 cudaError_t cudaFree(void* p) {
   const cudaError_t e = noted("cudaFree", device_of_thread());
-  std::lock_guard lock(stoker::fake::mutex);
+  stoker::MutexLock lock(stoker::fake::mutex);
   if (e == cudaSuccess && cuda().allocated.erase(p)) std::free(p);
   return e;
 }
@@ -255,14 +256,14 @@ cudaError_t cudaHostAlloc(void** p, size_t bytes, unsigned flags) {
   const cudaError_t e = noted("cudaHostAlloc " + std::to_string(flags), device_of_thread());
   if (e != cudaSuccess) return e;
   *p = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
-  std::lock_guard lock(stoker::fake::mutex);
+  stoker::MutexLock lock(stoker::fake::mutex);
   cuda().allocated[*p] = bytes;
   return e;
 }
 cudaError_t cudaFreeHost(void* p) {
   stoker::fake::run_all();  // it waits for the device
   {
-    std::lock_guard lock(stoker::fake::mutex);
+    stoker::MutexLock lock(stoker::fake::mutex);
     cuda().allocated.erase(p);
   }
   std::free(p);

@@ -82,7 +82,7 @@ std::shared_ptr<simulated::Lane> SimulatedDevice::Core::foreign(ForeignStream st
 std::shared_ptr<simulated::Lane> SimulatedDevice::Core::make_lane(std::string name) {
   auto lane = std::make_shared<Lane>();
   lane->name = std::move(name);
-  std::lock_guard lock(mutex);
+  MutexLock lock(mutex);
   lane->id = static_cast<int>(lanes.size());
   lanes.push_back(lane);
   return lane;
@@ -125,7 +125,7 @@ std::shared_ptr<simulated::Failure> SimulatedDevice::Core::keep_failure(std::str
   return failures.emplace_back(std::make_shared<Failure>(std::move(text)));
 }
 
-void SimulatedDevice::Core::throw_failure(const std::shared_ptr<Failure>& failure) {
+void SimulatedDevice::Core::throw_failure(const std::shared_ptr<Failure>& failure) const {
   if (!failure) return;
   failure->is_told = true;
   const std::string more =
@@ -153,13 +153,13 @@ std::string SimulatedDevice::Core::run(const Op& op) {
 }
 
 void SimulatedDevice::Core::work(Lane& lane) {
-  std::unique_lock lock(mutex);
+  MutexLock lock(mutex);
   for (;;) {
-    changed.wait(lock, [&] { return !lane.queue.empty() || lane.is_stopping; });
+    changed.wait(mutex, [&] { return !lane.queue.empty() || lane.is_stopping; });
     if (lane.queue.empty()) break;
     Op op = std::move(lane.queue.front());
     lane.queue.pop_front();
-    if (op.wait_for) changed.wait(lock, [&] { return op.wait_for->is_reached; });
+    if (op.wait_for) changed.wait(mutex, [&] { return op.wait_for->is_reached; });
     if (op.is_on_device && lane.failure) op.run = nullptr;
     lock.unlock();
     const std::string failure = run(op);
@@ -179,41 +179,41 @@ void SimulatedDevice::Core::work(Lane& lane) {
 
 void SimulatedDevice::Core::wait_for(const std::shared_ptr<Signal>& signal) {
   if (!signal) return;
-  std::unique_lock lock(mutex);
-  changed.wait(lock, [&] { return signal->is_reached; });
+  MutexLock lock(mutex);
+  changed.wait(mutex, [&] { return signal->is_reached; });
   host_saw(*signal);
   throw_failure(signal->failure);
 }
 
 void SimulatedDevice::Core::synchronize(Lane& lane) {
-  tell(on_synchronize);
+  tell(&Core::on_synchronize);
   std::shared_ptr<Signal> signal;
   {
-    std::lock_guard lock(mutex);
+    MutexLock lock(mutex);
     signal = mark(lane);
   }
   wait_for(signal);
-  std::lock_guard lock(mutex);
+  MutexLock lock(mutex);
   if (lane.recorded && !lane.recorded->is_told) throw_failure(lane.recorded);
 }
 
 void SimulatedDevice::Core::scribble(void* p, size_t bytes) {
   SimulatedMemory::scribble(p, bytes);
-  std::lock_guard lock(mutex);
+  MutexLock lock(mutex);
   memory.retire(p);
 }
 
-void SimulatedDevice::Core::tell(const std::function<void()>& hook) const {
+void SimulatedDevice::Core::tell(std::function<void()> Core::* hook) const {
   std::function<void()> callback;
   {
-    std::lock_guard lock(mutex);
-    callback = hook;
+    MutexLock lock(mutex);
+    callback = this->*hook;
   }
   if (callback) callback();
 }
 
 void SimulatedDevice::Core::free_on(Lane& lane, void* p) {
-  std::unique_lock lock(mutex);
+  MutexLock lock(mutex);
   const Actor a = actor(lane, "free");
   const size_t bytes = memory.free(p, a);
   const Op op{.what = a.what, .run = [this, p, bytes] { scribble(p, bytes); }};

@@ -5,15 +5,14 @@
 // required.
 #pragma once
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "device/simulated/memory.h"
 #include "device/simulated/simulated.h"
 
@@ -87,60 +86,65 @@ struct SimulatedDevice::Core {
   const SimulatedOptions options;
   const int index;
   const std::string name;
-  mutable std::mutex mutex;  // guards all below, and lanes, events and signals
-  std::condition_variable changed;  // a queue, a signal, or a lane that stops
-  SimulatedMemory memory;
-  std::vector<std::weak_ptr<Lane>> lanes;  // by id
-  int64_t host_ns = 0, latest_ns = 0;
-  Past host_past;
-  std::deque<TimelineEntry> entries;
-  std::vector<std::shared_ptr<Failure>> failures;  // those that were not reported yet, and others
-  int64_t counts[kDeviceCalls] = {};  // by DeviceCall
-  int64_t pageable_copies = 0;
-  std::vector<Fault> faults;
-  uint64_t delays = 0;  // state of their random numbers
-  std::chrono::microseconds most_delay{};
-  std::function<void()> on_pinning, on_synchronize;
+  // Guards lanes, signals and failures as well. Neither the work of streams nor the hooks below are
+  // called under it, because they use the device.
+  mutable Mutex mutex;
+  ConditionVariable changed;  // a queue, a signal, or a lane that stops
+  SimulatedMemory memory STOKER_GUARDED_BY(mutex);
+  std::vector<std::weak_ptr<Lane>> lanes STOKER_GUARDED_BY(mutex);  // by id
+  int64_t host_ns STOKER_GUARDED_BY(mutex) = 0;
+  int64_t latest_ns STOKER_GUARDED_BY(mutex) = 0;
+  Past host_past STOKER_GUARDED_BY(mutex);
+  std::deque<TimelineEntry> entries STOKER_GUARDED_BY(mutex);
+  // Those that were not reported yet, and others.
+  std::vector<std::shared_ptr<Failure>> failures STOKER_GUARDED_BY(mutex);
+  int64_t counts[kDeviceCalls] STOKER_GUARDED_BY(mutex) = {};  // by DeviceCall
+  int64_t pageable_copies STOKER_GUARDED_BY(mutex) = 0;
+  std::vector<Fault> faults STOKER_GUARDED_BY(mutex);
+  uint64_t delays STOKER_GUARDED_BY(mutex) = 0;  // state of their random numbers
+  std::chrono::microseconds most_delay STOKER_GUARDED_BY(mutex){};
+  std::function<void()> on_pinning STOKER_GUARDED_BY(mutex);
+  std::function<void()> on_synchronize STOKER_GUARDED_BY(mutex);
 
-  // The following require that the mutex is held.
   // Begins the lane's next piece of work, in the form that errors and checks of the order use.
   // Valid until the next one begins.
-  Actor actor(Lane& lane, const std::string& doing);
+  Actor actor(Lane& lane, const std::string& doing) STOKER_REQUIRES(mutex);
   // Takes `ns` of the lane's virtual time.
-  void take_time(Lane& lane, std::string_view what, int64_t ns);
-  void note(std::string_view what, const std::string& where, int64_t start, int64_t end);
-  void push(Lane& lane, Op op);
-  std::shared_ptr<Signal> mark(Lane& lane);
+  void take_time(Lane& lane, std::string_view what, int64_t ns) STOKER_REQUIRES(mutex);
+  void note(std::string_view what, const std::string& where, int64_t start, int64_t end)
+      STOKER_REQUIRES(mutex);
+  void push(Lane& lane, Op op) STOKER_REQUIRES(mutex);
+  std::shared_ptr<Signal> mark(Lane& lane) STOKER_REQUIRES(mutex);
   // Everything that is enqueued on the lane from now on, frees as well, comes after the signal.
-  void wait_behind(Lane& lane, std::shared_ptr<Signal> signal);
+  void wait_behind(Lane& lane, std::shared_ptr<Signal> signal) STOKER_REQUIRES(mutex);
   // The lane of a stream that exists. Throws DeviceError when there is none.
-  std::shared_ptr<Lane> foreign(ForeignStream stream) const;
-  void host_saw(const Signal& signal);
+  std::shared_ptr<Lane> foreign(ForeignStream stream) const STOKER_REQUIRES(mutex);
+  void host_saw(const Signal& signal) STOKER_REQUIRES(mutex);
   // The faults that are to hit the work that is being enqueued.
-  Fault take_fault(DeviceCall work);
+  Fault take_fault(DeviceCall work) STOKER_REQUIRES(mutex);
   // The same for a copy or launch. Throws DeviceError where it is refused.
-  Fault take_fault(DeviceCall work, const std::string& what);
-  void keep_failure(Lane& lane, std::string text);
+  Fault take_fault(DeviceCall work, const std::string& what) STOKER_REQUIRES(mutex);
+  void keep_failure(Lane& lane, std::string text) STOKER_REQUIRES(mutex);
   // The same for work of no stream. It is reported only by throw_untold().
-  std::shared_ptr<Failure> keep_failure(std::string text);
+  std::shared_ptr<Failure> keep_failure(std::string text) STOKER_REQUIRES(mutex);
   // Does nothing for null.
-  static void throw_failure(const std::shared_ptr<Failure>& failure);
-  void throw_untold();
+  void throw_failure(const std::shared_ptr<Failure>& failure) const STOKER_REQUIRES(mutex);
+  void throw_untold() STOKER_REQUIRES(mutex);
 
-  // The following require that the mutex is not held.
-  std::shared_ptr<Lane> make_lane(std::string name);
+  std::shared_ptr<Lane> make_lane(std::string name) STOKER_EXCLUDES(mutex);
   // Runs the thread of a lane. Returns when the lane is stopping and its queue is empty.
-  void work(Lane& lane);
-  std::string run(const Op& op);  // returns what failed, or ""
+  void work(Lane& lane) STOKER_EXCLUDES(mutex);
+  std::string run(const Op& op) STOKER_EXCLUDES(mutex);  // returns what failed, or ""
   // Waits on the host, then throws what failed. Does nothing for null.
-  void wait_for(const std::shared_ptr<Signal>& signal);
-  void synchronize(Lane& lane);
-  void free_on(Lane& lane, void* p);
-  void scribble(void* p, size_t bytes);
-  void tell(const std::function<void()>& hook) const;
+  void wait_for(const std::shared_ptr<Signal>& signal) STOKER_EXCLUDES(mutex);
+  void synchronize(Lane& lane) STOKER_EXCLUDES(mutex);
+  void free_on(Lane& lane, void* p) STOKER_EXCLUDES(mutex);
+  void scribble(void* p, size_t bytes) STOKER_EXCLUDES(mutex);
+  // Calls one of the hooks above, if it is set.
+  void tell(std::function<void()> Core::* hook) const STOKER_EXCLUDES(mutex);
 
  private:
-  Moment step(Lane& lane);
+  Moment step(Lane& lane) STOKER_REQUIRES(mutex);
 };
 
 }  // namespace stoker

@@ -6,12 +6,12 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
-#include <mutex>
 #include <system_error>
 #include <thread>
 #include <utility>
 
 #include "base/error.h"
+#include "base/mutex.h"
 #include "base/thread_name.h"
 #include "device/simulated/core.h"
 #include "device/simulated/launch.h"
@@ -29,7 +29,7 @@ class SimulatedEvent final : public Event {
   explicit SimulatedEvent(std::shared_ptr<Core> core) : core_(std::move(core)) {}
 
   bool query() const override {
-    std::lock_guard lock(core_->mutex);
+    MutexLock lock(core_->mutex);
     if (!signal_) return true;
     // The order is known from now on. The virtual clock must not move, as polling follows real
     // time.
@@ -38,26 +38,29 @@ class SimulatedEvent final : public Event {
   }
   void synchronize() override { core_->wait_for(signal()); }
   void check() const override {
-    std::lock_guard lock(core_->mutex);
-    if (signal_ && signal_->is_reached) Core::throw_failure(signal_->failure);
+    MutexLock lock(core_->mutex);
+    if (signal_ && signal_->is_reached) core_->throw_failure(signal_->failure);
   }
   void hold_back(ForeignStream stream) const override {
-    std::lock_guard lock(core_->mutex);
+    MutexLock lock(core_->mutex);
     const std::shared_ptr<Lane> lane = core_->foreign(stream);
     if (signal_) core_->wait_behind(*lane, signal_);
   }
 
   bool is_of(const std::shared_ptr<Core>& core) const { return core_ == core; }
   std::shared_ptr<Signal> signal() const {
-    std::lock_guard lock(core_->mutex);
+    MutexLock lock(core_->mutex);
     return signal_;
   }
-  // Requires: Core::mutex is held.
-  void set(std::shared_ptr<Signal> signal) { signal_ = std::move(signal); }
+  // Requires: the lane belongs to the same device.
+  void record_on(Lane& lane) {
+    MutexLock lock(core_->mutex);
+    signal_ = core_->mark(lane);
+  }
 
  private:
   const std::shared_ptr<Core> core_;
-  std::shared_ptr<Signal> signal_;
+  std::shared_ptr<Signal> signal_ STOKER_GUARDED_BY(core_->mutex);
 };
 
 class SimulatedBuffer final : public DeviceBuffer {
@@ -70,13 +73,13 @@ class SimulatedBuffer final : public DeviceBuffer {
     try {
       core_->free_on(*lane_, data());
     } catch (const std::exception& e) {
-      std::lock_guard lock(core_->mutex);
+      MutexLock lock(core_->mutex);
       core_->keep_failure(e.what());
     }
   }
 
   void return_behind(ForeignStream stream) noexcept override {
-    std::lock_guard lock(core_->mutex);
+    MutexLock lock(core_->mutex);
     try {
       core_->wait_behind(*lane_, core_->mark(*core_->foreign(stream)));
     } catch (const std::exception& e) {
@@ -94,8 +97,8 @@ class PinnedBuffer final : public Buffer {
   PinnedBuffer(void* p, size_t bytes, std::shared_ptr<Core> core)
       : Buffer(static_cast<std::byte*>(p), bytes), core_(std::move(core)) {}
   ~PinnedBuffer() override {
-    core_->tell(core_->on_pinning);
-    std::lock_guard lock(core_->mutex);
+    core_->tell(&Core::on_pinning);
+    MutexLock lock(core_->mutex);
     core_->memory.unpin(data());
   }
 
@@ -118,12 +121,12 @@ class SimulatedStream final : public Stream {
   }
   ~SimulatedStream() override {
     {
-      std::lock_guard lock(core_->mutex);
+      MutexLock lock(core_->mutex);
       lane_->is_stopping = true;
       core_->changed.notify_all();
     }
     thread_.join();
-    std::lock_guard lock(core_->mutex);
+    MutexLock lock(core_->mutex);
     core_->host_past.merge(lane_->past);
   }
 
@@ -133,7 +136,7 @@ class SimulatedStream final : public Stream {
   void* allocate(size_t bytes) override {
     void* p = allocate_if_room(bytes);
     if (p) return p;
-    std::lock_guard lock(core_->mutex);
+    MutexLock lock(core_->mutex);
     const DeviceUsage& u = core_->memory.usage();
     throw BudgetError(core_->name + ": no room for " + std::to_string(bytes) +
                       " bytes on stream '" + lane_->name + "': " + std::to_string(u.in_use) +
@@ -151,7 +154,7 @@ class SimulatedStream final : public Stream {
   void copy(void* to, const void* from, size_t bytes, Copy direction,
             std::string_view name) override {
     if (bytes == 0) return;
-    std::lock_guard lock(core_->mutex);
+    MutexLock lock(core_->mutex);
     static constexpr const char* kDirections[] = {"to the device", "to the host", "on the device"};
     const Actor a =
         core_->actor(*lane_, "copy '" + std::string(name) + "' of " + std::to_string(bytes) +
@@ -165,21 +168,17 @@ class SimulatedStream final : public Stream {
             [=] { std::memmove(to, from, bytes); });
   }
   void call(std::function<void()> call, int64_t cost_ns, std::string_view name) override {
-    std::lock_guard lock(core_->mutex);
+    MutexLock lock(core_->mutex);
     const Actor a = core_->actor(*lane_, "call '" + std::string(name) + "'");
     core_->take_time(*lane_, name, cost_ns);
     core_->push(*lane_, {.what = a.what, .run = std::move(call)});
   }
 
-  void record(Event& event) override {
-    SimulatedEvent& e = ours(const_cast<Event&>(event));
-    std::lock_guard lock(core_->mutex);
-    e.set(core_->mark(*lane_));
-  }
+  void record(Event& event) override { ours(event).record_on(*lane_); }
   void wait(const Event& event) override {
     auto signal = ours(const_cast<Event&>(event)).signal();
     if (!signal) return;
-    std::lock_guard lock(core_->mutex);
+    MutexLock lock(core_->mutex);
     core_->wait_behind(*lane_, std::move(signal));
   }
   void synchronize() override { core_->synchronize(*lane_); }
@@ -189,7 +188,7 @@ class SimulatedStream final : public Stream {
  protected:
   void launch_erased(const BlockProgram& program, const Grid& grid,
                      std::string_view name) override {
-    std::lock_guard lock(core_->mutex);
+    MutexLock lock(core_->mutex);
     const Actor a = core_->actor(*lane_, "launch '" + std::string(name) + "'");
     if (grid.blocks < 0 || grid.blocks > INT32_MAX || grid.threads < 0 ||
         grid.threads > kMaxThreads || grid.shared_bytes > kMaxShared)
@@ -207,7 +206,7 @@ class SimulatedStream final : public Stream {
  private:
   // Null when there is no room.
   void* allocate_if_room(size_t bytes) {
-    std::lock_guard lock(core_->mutex);
+    MutexLock lock(core_->mutex);
     const Actor a = core_->actor(*lane_, "allocation of " + std::to_string(bytes) + " bytes");
     if (!core_->memory.has_room(bytes)) return nullptr;
     const Fault fault = core_->take_fault(DeviceCall::kAllocate);
@@ -217,8 +216,8 @@ class SimulatedStream final : public Stream {
     if (fault.real.count() > 0) core_->push(*lane_, {.what = a.what, .sleep = fault.real});
     return core_->memory.allocate(bytes, a);
   }
-  // The following require that Core::mutex is held.
-  void check_side(const void* p, size_t bytes, bool is_device, bool writes, const Actor& a) {
+  void check_side(const void* p, size_t bytes, bool is_device, bool writes, const Actor& a)
+      STOKER_REQUIRES(core_->mutex) {
     if (is_device) {
       core_->memory.use(p, bytes, writes, a);
     } else {
@@ -227,7 +226,7 @@ class SimulatedStream final : public Stream {
     }
   }
   void enqueue(const Fault& fault, std::string_view name, const std::string& what, int64_t ns,
-               std::function<void()> run) {
+               std::function<void()> run) STOKER_REQUIRES(core_->mutex) {
     if (fault.fails) run = [] { throw DeviceError("injected fault"); };
     core_->take_time(*lane_, name, ns + fault.virtual_ns);
     core_->push(*lane_,
@@ -266,8 +265,8 @@ std::unique_ptr<Event> SimulatedDevice::make_event() {
 }
 
 std::shared_ptr<Buffer> SimulatedDevice::try_pin(size_t bytes) {
-  core_->tell(core_->on_pinning);
-  std::lock_guard lock(core_->mutex);
+  core_->tell(&Core::on_pinning);
+  MutexLock lock(core_->mutex);
   const Fault fault = core_->take_fault(DeviceCall::kPin);
   if (fault.is_refused) return nullptr;
   if (fault.fails)
@@ -278,7 +277,7 @@ std::shared_ptr<Buffer> SimulatedDevice::try_pin(size_t bytes) {
 }
 
 int64_t SimulatedDevice::pageable_copies() const {
-  std::lock_guard lock(core_->mutex);
+  MutexLock lock(core_->mutex);
   return core_->pageable_copies;
 }
 
@@ -291,30 +290,30 @@ ForeignStream SimulatedDevice::foreign(const Stream& stream) {
 }
 
 DeviceUsage SimulatedDevice::usage() const {
-  std::lock_guard lock(core_->mutex);
+  MutexLock lock(core_->mutex);
   return core_->memory.usage();
 }
 
 void SimulatedDevice::check() {
-  std::lock_guard lock(core_->mutex);
+  MutexLock lock(core_->mutex);
   core_->throw_untold();
 }
 
 void SimulatedDevice::fail(DeviceCall what, int64_t nth) {
-  std::lock_guard lock(core_->mutex);
+  MutexLock lock(core_->mutex);
   core_->faults.push_back(
       {.work = what, .at = core_->counts[static_cast<int>(what)] + nth, .fails = true});
 }
 
 void SimulatedDevice::refuse(DeviceCall what, int64_t nth) {
-  std::lock_guard lock(core_->mutex);
+  MutexLock lock(core_->mutex);
   core_->faults.push_back(
       {.work = what, .at = core_->counts[static_cast<int>(what)] + nth, .is_refused = true});
 }
 
 void SimulatedDevice::delay(DeviceCall what, int64_t nth, int64_t virtual_ns,
                             std::chrono::microseconds real) {
-  std::lock_guard lock(core_->mutex);
+  MutexLock lock(core_->mutex);
   core_->faults.push_back({.work = what,
                            .at = core_->counts[static_cast<int>(what)] + nth,
                            .virtual_ns = virtual_ns,
@@ -322,13 +321,13 @@ void SimulatedDevice::delay(DeviceCall what, int64_t nth, int64_t virtual_ns,
 }
 
 void SimulatedDevice::delay_all(uint64_t seed, std::chrono::microseconds most) {
-  std::lock_guard lock(core_->mutex);
+  MutexLock lock(core_->mutex);
   core_->delays = seed * 0xD1342543DE82EF95u;
   core_->most_delay = most;
 }
 
 int SimulatedDevice::forget_faults() {
-  std::lock_guard lock(core_->mutex);
+  MutexLock lock(core_->mutex);
   const auto left = static_cast<int>(core_->faults.size());
   core_->faults.clear();
   core_->failures.clear();
@@ -337,33 +336,33 @@ int SimulatedDevice::forget_faults() {
 }
 
 void SimulatedDevice::on_pinning(std::function<void()> callback) {
-  std::lock_guard lock(core_->mutex);
+  MutexLock lock(core_->mutex);
   core_->on_pinning = std::move(callback);
 }
 
 void SimulatedDevice::on_synchronize(std::function<void()> callback) {
-  std::lock_guard lock(core_->mutex);
+  MutexLock lock(core_->mutex);
   core_->on_synchronize = std::move(callback);
 }
 
 void SimulatedDevice::add_host_work(std::string_view name, int64_t ns) {
-  std::lock_guard lock(core_->mutex);
+  MutexLock lock(core_->mutex);
   core_->host_ns += ns;
   core_->note(name, "host", core_->host_ns - ns, core_->host_ns);
 }
 
 int64_t SimulatedDevice::host_now() const {
-  std::lock_guard lock(core_->mutex);
+  MutexLock lock(core_->mutex);
   return core_->host_ns;
 }
 
 int64_t SimulatedDevice::virtual_now() const {
-  std::lock_guard lock(core_->mutex);
+  MutexLock lock(core_->mutex);
   return core_->latest_ns;
 }
 
 std::vector<TimelineEntry> SimulatedDevice::timeline() const {
-  std::lock_guard lock(core_->mutex);
+  MutexLock lock(core_->mutex);
   return {core_->entries.begin(), core_->entries.end()};
 }
 
