@@ -4,7 +4,8 @@
 
 #include <atomic>
 #include <map>
-#include <mutex>
+
+#include "base/mutex.h"
 #ifdef STOKER_CUDA
 #include "codec/nvjpeg/nvjpeg.h"
 #endif
@@ -36,8 +37,8 @@ std::unique_ptr<DeviceDecoder> host_decoder(const Device& device, const std::str
 }
 
 struct Folders {
-  std::mutex mutex;
-  std::vector<std::string> all;
+  Mutex mutex;
+  std::vector<std::string> all STOKER_GUARDED_BY(mutex);
 };
 Folders& package_folders() {
   static Folders& f = *new Folders;
@@ -47,7 +48,7 @@ Folders& package_folders() {
 #ifdef STOKER_CUDA
 nvjpeg::FoundLibrary open_nvjpeg() {
   Folders& folders = package_folders();
-  std::lock_guard lock(folders.mutex);
+  MutexLock lock(folders.mutex);
   return nvjpeg::open_library(folders.all);
 }
 
@@ -79,17 +80,18 @@ DecoderKind decoder_kind(Device& device) {
   };
   if (other_maker || device.kind() != "cuda") return kind();
   // Finding out takes a while, and the result never changes.
-  static std::mutex mutex;
-  static std::map<const Device*, DecoderKind> kinds;
-  std::lock_guard lock(mutex);
+  static Mutex mutex;
+  static std::map<const Device*, DecoderKind> kinds STOKER_GUARDED_BY(mutex);
+  MutexLock lock(mutex);
   auto it = kinds.find(&device);
   if (it == kinds.end()) it = kinds.emplace(&device, kind()).first;
   return it->second;
 }
 
 void look_for_decoders_in(std::vector<std::string> folders) {
-  std::lock_guard lock(package_folders().mutex);
-  package_folders().all = std::move(folders);
+  Folders& known = package_folders();
+  MutexLock lock(known.mutex);
+  known.all = std::move(folders);
 }
 
 void use_device_decoders(DeviceDecoderMaker maker) { other_maker = maker; }

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
-#include <mutex>
 #include <utility>
 
+#include "base/mutex.h"
 #include "codec/nvjpeg/fake_objects.h"
 #include "device/cuda/fake_testing.h"
 
@@ -19,15 +19,15 @@ namespace {
 
 using namespace objects;
 
-std::mutex mutex;  // guards the record
+Mutex mutex;  // guards the record
 
 void misused(const std::string& what) {
-  std::lock_guard lock(mutex);
+  MutexLock lock(mutex);
   nvjpeg().misuse.push_back(what);
 }
 
 Status noted(const std::string& function) {
-  std::lock_guard lock(mutex);
+  MutexLock lock(mutex);
   ++nvjpeg().calls[function];
   std::vector<int>& next = nvjpeg().errors[function];
   if (next.empty()) return kSuccess;
@@ -39,7 +39,7 @@ Status noted(const std::string& function) {
 template <class T, class Handle>
 T* made(Handle* handle, T* object) {
   *handle = reinterpret_cast<Handle>(object);
-  std::lock_guard lock(mutex);
+  MutexLock lock(mutex);
   nvjpeg().alive[object] = T::kKind;
   int now = 0;
   for (const auto& [p, kind] : nvjpeg().alive) now += kind == T::kKind;
@@ -50,7 +50,7 @@ T* made(Handle* handle, T* object) {
 template <class T, class Handle>
 T* known(Handle handle, const char* where) {
   {
-    std::lock_guard lock(mutex);
+    MutexLock lock(mutex);
     const auto it = nvjpeg().alive.find(handle);
     if (it != nvjpeg().alive.end() && it->second == T::kKind) return reinterpret_cast<T*>(handle);
   }
@@ -66,7 +66,7 @@ Status dropped(Handle handle, const char* where) {
   if constexpr (requires { object->users; })
     if (object->users) misused(std::string(where) + ": others are left");
   {
-    std::lock_guard lock(mutex);
+    MutexLock lock(mutex);
     nvjpeg().alive.erase(object);
   }
   if constexpr (requires { object->instance; }) --object->instance->users;

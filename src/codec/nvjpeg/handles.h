@@ -5,12 +5,12 @@
 // use.
 #pragma once
 #include <memory>
-#include <mutex>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/mutex.h"
 #include "codec/nvjpeg/library.h"
 #include "device/budget.h"
 #include "memory/pool.h"
@@ -65,15 +65,14 @@ class Owned {
   Handle handle_ = nullptr;
 };
 
-// Objects between two uses. A T has `bool is_spoilt`; spoilt objects are not used again. A stream
-// may put objects here, so no object is destroyed under the lock: that can wait for the device.
+// Objects between two uses. A T has `bool is_spoilt`; spoilt objects are not used again.
 // Thread-safe.
 template <class T>
 class Idle {
  public:
   std::unique_ptr<T> take() {  // null when it is empty
     std::vector<std::unique_ptr<T>> spoilt;  // outlives the lock
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     while (!all_.empty()) {
       std::unique_ptr<T> last = std::move(all_.back());
       all_.pop_back();
@@ -83,18 +82,19 @@ class Idle {
     return nullptr;
   }
   void put(std::unique_ptr<T> object) {
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     all_.push_back(std::move(object));
   }
   void clear() {
     std::vector<std::unique_ptr<T>> gone;  // outlives the lock
-    std::lock_guard lock(mutex_);
+    MutexLock lock(mutex_);
     gone.swap(all_);
   }
 
  private:
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<T>> all_;
+  // No object is destroyed under it. That can wait for the device, whose host calls put objects here.
+  Mutex mutex_;
+  std::vector<std::unique_ptr<T>> all_ STOKER_GUARDED_BY(mutex_);
 };
 
 // Where nvJPEG gets memory: from a budget for the device's memory, and from a pool of pinned memory
@@ -133,10 +133,11 @@ class Memory {
 
   const std::shared_ptr<const DeviceBudget> budget_;
   HostPool blocks_;  // page-locked: to lock and unlock pages for each picture takes too long
-  std::mutex stream_mutex_;
-  std::unique_ptr<Stream> stream_;  // for who works for none; guarded by stream_mutex_
-  std::mutex mutex_;
-  std::unordered_map<void*, std::shared_ptr<Buffer>> taken_;  // guarded by mutex_
+  Mutex stream_mutex_;  // taken before mutex_; the host may wait for stream_ under it
+  // For threads that work for no stream.
+  std::unique_ptr<Stream> stream_ STOKER_GUARDED_BY(stream_mutex_);
+  Mutex mutex_;  // no buffer is freed under it, because that may wait for the device
+  std::unordered_map<void*, std::shared_ptr<Buffer>> taken_ STOKER_GUARDED_BY(mutex_);
   Allocator device_, pinned_;
 };
 

@@ -49,7 +49,7 @@ Memory::Memory(std::shared_ptr<const DeviceBudget> budget)
 
 void* Memory::keep(std::shared_ptr<Buffer> buffer) {
   void* const p = buffer->data();
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   taken_[p] = std::move(buffer);
   return p;
 }
@@ -60,7 +60,7 @@ void* Memory::allocate(size_t bytes) {
     if (buffer && user->at_once_) user->stream_.synchronize();
     return buffer ? keep(std::move(buffer)) : nullptr;
   }
-  std::lock_guard one_at_a_time(stream_mutex_);
+  MutexLock one_at_a_time(stream_mutex_);
   std::shared_ptr<Buffer> buffer = budget_->try_acquire(*stream_, bytes);
   if (!buffer) return nullptr;
   // Any stream may use the memory then. This happens only when an object is made, never while
@@ -76,7 +76,7 @@ void* Memory::pin(size_t bytes) {
 
 void Memory::free(void* p) {
   std::shared_ptr<Buffer> last;  // outlives the lock: freeing may wait
-  std::lock_guard lock(mutex_);
+  MutexLock lock(mutex_);
   const auto it = taken_.find(p);
   if (it == taken_.end()) return;
   last = std::move(it->second);

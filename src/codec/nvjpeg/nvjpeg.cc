@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/mutex.h"
 #include "codec/nvjpeg/picture.h"
 #include "device/cuda/core.h"
 #include "device/cuda/native.h"
@@ -21,11 +22,11 @@ class NvJpeg final : public DeviceDecoder {
         index_(memory_->device().index()),
         library_(std::move(library)) {
     const cuda::Current current(index_);
-    engines_[true] = std::make_shared<Engine>(library_, memory_, true);
+    interpolating_ = std::make_shared<Engine>(library_, memory_, true);
   }
 
   DecoderKind kind() const override {
-    const bool has_hardware = engines_[true]->hardware() != nullptr;
+    const bool has_hardware = interpolating_->hardware() != nullptr;
     return {"nvJPEG", "nvJPEG " + library_->version.str() + " (" + library_->place +
                           ") decodes on " + memory_->device().name() +
                           (has_hardware ? ", with its JPEG engine" : "") +
@@ -49,7 +50,7 @@ class NvJpeg final : public DeviceDecoder {
   }
 
   std::vector<size_t> decode(Stream& stream, std::span<const DecodeJob> jobs) override {
-    std::lock_guard lock(decoding_);
+    MutexLock lock(decoding_);
     const cuda::Current current(index_);
     const Memory::For ordered(stream);
     std::vector<size_t> refused;
@@ -65,17 +66,18 @@ class NvJpeg final : public DeviceDecoder {
   }
 
   void trim() override {
-    std::scoped_lock lock(decoding_, mutex_);
+    MutexLock decoding(decoding_);
+    MutexLock lock(mutex_);
     const cuda::Current current(index_);
-    for (const auto& engine : engines_)
-      if (engine) engine->trim();
+    interpolating_->trim();
+    if (plain_) plain_->trim();
   }
 
  private:
   void drop_idle() {
-    std::lock_guard lock(mutex_);
-    for (const auto& engine : engines_)
-      if (engine) engine->drop_idle();
+    MutexLock lock(mutex_);
+    interpolating_->drop_idle();
+    if (plain_) plain_->drop_idle();
   }
 
   std::unique_ptr<PreparedPicture> prepare(const DecodeRequest& request, const Wish& wish,
@@ -90,10 +92,10 @@ class NvJpeg final : public DeviceDecoder {
   }
 
   std::shared_ptr<Engine> engine_with(bool interpolates) {
-    std::lock_guard lock(mutex_);
-    std::shared_ptr<Engine>& engine = engines_[interpolates];
-    if (!engine) engine = std::make_shared<Engine>(library_, memory_, interpolates);
-    return engine;
+    MutexLock lock(mutex_);
+    if (interpolates) return interpolating_;
+    if (!plain_) plain_ = std::make_shared<Engine>(library_, memory_, false);
+    return plain_;
   }
 
   static void set_window(const Prepared& p, bool is_whole) {
@@ -254,10 +256,11 @@ class NvJpeg final : public DeviceDecoder {
   const std::shared_ptr<const DeviceBudget> memory_;
   const int index_;
   const std::shared_ptr<const Library> library_;
-  std::mutex decoding_;  // while pictures are enqueued
-  std::mutex mutex_;
-  // By Engine's `interpolates`; the first is guarded by mutex_.
-  std::array<std::shared_ptr<Engine>, 2> engines_;
+  // The host may wait for the GPU under both, because no host call of a stream takes them.
+  Mutex decoding_;  // while pictures are enqueued; taken before mutex_
+  Mutex mutex_;
+  std::shared_ptr<Engine> interpolating_;  // set by the constructor
+  std::shared_ptr<Engine> plain_ STOKER_GUARDED_BY(mutex_);  // null until it is asked for
 };
 
 }  // namespace
