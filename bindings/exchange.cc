@@ -214,7 +214,7 @@ nb::dict array_interface(const PyTensor& t) {
 
 // Nobody tells a producer when a consumer is done with this interface. So the memory is lent for as
 // long as this tensor lives, and its consumers keep the tensor. The legacy default stream is
-// ordered with all other streams except those made without that.
+// ordered with all other streams but non-blocking ones.
 nb::dict cuda_array_interface(PyTensor& t) {
   if (!t.on_device || t.on_device->device->kind() != "cuda")
     throw nb::attribute_error(
