@@ -103,7 +103,7 @@ class Text {
     if (w.starts_with("types.")) return enumerator(w.substr(6));
     return w.find('.') == w.npos ? Value(int64_t{std::stoll(w)}) : Value(std::stod(w));
   }
-  // types.UINT8 is "uint8"; others are spelt as they are.
+  // types.UINT8 is "uint8"; other names stay as they are.
   static std::string enumerator(std::string name) {
     if (name == "FLOAT") return "float32";
     std::string small = name;

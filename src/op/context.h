@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an operator is told and asked, one class per question. They live on the caller's stack for
-// one call.
+// What an operator is told and asked, with one class for each question. The objects live on the
+// caller's stack for one call.
 #pragma once
 #include "base/philox.h"
 #include "base/view.h"
@@ -12,19 +12,20 @@
 
 namespace stoker {
 
-// Which sample this is. Nothing but this, the graph, the seed and the bytes decides what becomes of
-// it.
+// Which sample this is. Only this, the graph, the seed and the bytes decide what becomes of the
+// sample.
 struct Identity {
   int64_t epoch = 0;
   int64_t position = 0;  // in the epoch: what chance is keyed by
   int32_t child = 0;  // for operators that make several samples of one
 };
 
-// Graph build: types in, types out. An extent that is not known yet is -1, an unknown rank is -1.
+// Asks for the types of the outputs when the graph is built. An unknown extent is -1, and so is an
+// unknown rank.
 class Checker {
  public:
   std::span<const TensorType> inputs;
-  std::span<const bool> computed;  // by argument index: by another node
+  std::span<const bool> computed;  // by argument: whether another node computes it
   std::span<const char* const> names;
   std::vector<TensorType> outputs;
 
@@ -38,15 +39,15 @@ class Checker {
   void out(TensorType t) { outputs.push_back(t); }
 };
 
-// An operator that lowers: the blocks that make its output of its first input. Further inputs are
-// values.
+// Asks an operator that lowers for the blocks that make its output of its first input. Further
+// inputs are values.
 class Lowering {
  public:
   Lowering(const TensorType& in, std::span<const View> values, Chance chance,
            std::vector<Block>& blocks)
       : chance(chance), values_(values), blocks_(blocks), type_(in) {}
 
-  // The type after what was added so far; the shape is the full one.
+  // The type after the blocks added so far. The shape is the full one.
   const TensorType& type() const { return type_; }
   bool has(size_t i) const { return i < values_.size() && values_[i].data; }
   const View& value(size_t i) const { return values_[i]; }
@@ -62,7 +63,8 @@ class Lowering {
   TensorType type_;
 };
 
-// Any other operator: shapes of one sample. Inputs whose port is a value can be read.
+// Asks any other operator for the types of one sample's outputs. Inputs whose port is a value can
+// be read.
 class Inference {
  public:
   std::span<const TensorType> inputs;
@@ -74,8 +76,8 @@ class Inference {
   void out(const TensorType& t) { outputs.push_back(t); }
 };
 
-// Which windows of the inputs suffice for the windows wanted of the outputs. Starts with
-// everything.
+// Asks which windows of the inputs are needed for the wanted windows of the outputs. `needed`
+// begins with everything.
 class Demand {
  public:
   std::span<const TensorType> inputs;
@@ -83,8 +85,9 @@ class Demand {
   std::span<Window> needed;  // by input
 };
 
-// The work on one sample. `outputs` cover just the demanded windows, `inputs` at least what
-// demand() needed of them, often more; both may be strided. op/loops/runs.h has the loop.
+// The work on one sample. `outputs` cover just the wanted windows. `inputs` cover at least what
+// demand() needed of them, and often more. Both may be strided; op/loops/runs.h has a loop for
+// them.
 class Run {
  public:
   std::span<const View> inputs;
@@ -95,16 +98,16 @@ class Run {
   int64_t row_room = 0;
 
   bool has(size_t i) const { return i < inputs.size() && inputs[i].data; }
-  // Where output k goes, for an operator without `infer`: it calls this once it knows the type, for
-  // every output.
+  // Gives output k its memory, for an operator without `infer`. It calls this for every output,
+  // once it knows the type.
   const View& make(size_t k, const TensorType& t) {
     void* data = scratch.allocate(t.shape.volume() * size_of(t.dtype));
     return outputs[k] = View::dense(data, t.dtype, t.shape, t.layout);
   }
 };
 
-// The work on one sample, for a device's decoder: which part of which picture makes this window of
-// the output.
+// Asks a mixed operator which part of which picture gives this window of the output, for a device's
+// decoder.
 class Asking {
  public:
   std::span<const View> inputs;
@@ -118,15 +121,15 @@ class SampleStore {
   virtual ~SampleStore() = default;
   virtual int64_t size() const = 0;
   virtual io::Extent extent(int64_t index) const = 0;
-  // The name for messages and metadata: path, archive entry.
+  // The name for messages and metadata: a path, or an entry of an archive.
   virtual std::string name(int64_t index) const = 0;
-  // A hash of which samples these are, saved in states: equal wherever the set lies.
+  // A hash of which samples these are, for saved states. It does not depend on where the set lies.
   virtual uint64_t fingerprint() const = 0;
-  // Types of the outputs for this sample of so many bytes, then the outputs themselves.
+  // The types of the outputs for this sample of so many bytes, and then the outputs themselves.
   virtual void infer(int64_t index, size_t bytes, std::vector<TensorType>& outputs) const = 0;
   virtual void write(int64_t index, std::span<const uint8_t> bytes,
                      std::span<const View> outputs) const = 0;
-  // An output that is nothing but the bytes, so that it need not be copied; -1: none.
+  // The output that is exactly the bytes, so that they need not be copied; -1: none is.
   virtual int bytes_output() const { return -1; }
 };
 

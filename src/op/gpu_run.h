@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What an operator's GPU half is told: the work on a whole batch. op/loops/gpu_each.cuh has the
-// launch that most of them need.
+// launch that most halves need.
 #pragma once
 #include <functional>
 #include <span>
@@ -17,24 +17,24 @@
 
 namespace stoker {
 
-// The part of a sample, or of a frame where the engine takes sequences apart. Views are of device
-// memory; an input that is not there has no data, one that is covers at least what demand() needed,
-// as in Run; outputs are whole and dense.
+// A sample's part of the work, or a frame's where the engine takes sequences apart. Views are of
+// device memory. An input that is missing has no data; others cover at least what demand() needed,
+// as in Run. Outputs are whole and dense.
 struct GpuItem {
   std::vector<View> inputs, outputs;
   Chance chance;
 };
 
-// Where a GPU half's memory comes from: counted by whoever runs it.
+// Where a GPU half gets memory. Whoever runs the half counts it.
 struct GpuMemory {
-  std::function<std::shared_ptr<Buffer>(size_t)> acquire;  // of the device; throws BudgetError
-  HostPool& staging;  // for what goes up; it gives all that is asked for
-  Held& held;  // let go behind the work
+  std::function<std::shared_ptr<Buffer>(size_t)> acquire;  // device memory; throws BudgetError
+  HostPool& staging;  // for data to be copied to the device; has no limit
+  Held& held;  // released after the work
 };
 
-// Lives on the stack of the thread that talks to the device, for one call. The half only enqueues:
-// it never waits and never looks at the bytes, and what may be wrong with a sample was said by
-// infer(). One thread.
+// Lives on the stack of the thread that talks to the device, for one call. The half only enqueues
+// work: it never waits and never reads the bytes. What may be wrong with a sample was thrown by
+// infer() before. One thread.
 class GpuRun {
  public:
   // Requires: all four outlive this.
@@ -46,13 +46,14 @@ class GpuRun {
   const std::string& name;  // of the node, for errors and timelines
   std::span<const GpuItem> items;  // at least one; all of the same dtypes
 
-  // A copy on the device, for what is launched until this ends. Throws BudgetError, DeviceError.
+  // A copy of the values on the device, for work that is launched while this lives. Throws
+  // BudgetError, DeviceError.
   template <class T>
   const T* put(std::span<const T> values) {
     static_assert(std::is_trivially_copyable_v<T>, "it is copied to the device byte by byte");
     return reinterpret_cast<const T*>(put_bytes(std::as_bytes(values)));
   }
-  // Undefined memory there, for as long; aligned to 256 bytes. Throws BudgetError, DeviceError.
+  // Undefined device memory for as long, aligned to 256 bytes. Throws BudgetError, DeviceError.
   std::byte* scratch(size_t bytes);
 
  private:

@@ -25,7 +25,7 @@ struct ArgumentInfo {
 enum class OperatorKind : uint8_t { kLower, kSample, kRead, kInput };
 
 // An operator with its constant arguments set. Immutable: many threads use it at once. For a sample
-// whose arguments other nodes computed, the engine makes a copy in the worker's arena and sets them
+// whose arguments other nodes compute, the engine makes a copy in the worker's arena and sets them
 // there.
 class Operator {
  public:
@@ -35,11 +35,11 @@ class Operator {
   virtual void infer(Inference& i) const = 0;      // kSample
   virtual void demand(Demand& d) const = 0;        // kSample
   virtual void run_cpu(Run& r) const = 0;          // kSample
-  // Of a mixed operator: what a device would decode instead of run_cpu; none: only run_cpu can.
-  // Throws SampleError.
+  // For a mixed operator: what a device has to decode instead of run_cpu, or none if only run_cpu
+  // can. Throws SampleError.
   virtual std::optional<DecodeRequest> request(const Asking& a) const = 0;
-  // Of an operator with a GPU half: enqueues the work on a batch. `items`: for each of r.items the
-  // operator that holds its arguments, of this type. Throws BudgetError, DeviceError.
+  // For an operator with a GPU half: enqueues the work on a batch. `items`: for each of r.items the
+  // operator with its arguments, of this type. Throws BudgetError, DeviceError.
   virtual void run_gpu(GpuRun& r, std::span<const Operator* const> items) const = 0;
   virtual std::unique_ptr<SampleStore> open() const = 0;  // kRead
   virtual io::OrderSpec order(int64_t size) const = 0;  // kRead; without batch_size
@@ -51,34 +51,34 @@ class Operator {
   virtual void set(size_t argument, const View& value) = 0;
 };
 
-// Everything about a kind of operator: what the registry holds.
+// What the registry holds of each kind of operator.
 struct OperatorType {
   std::string name, summary;
   int version;
   OperatorKind kind;
   bool is_random;
-  // False: only the run tells the shapes of its outputs, so it comes before those of others are
-  // asked.
+  // False if only the run tells the shapes of its outputs. It then runs before operators that
+  // follow are asked for theirs.
   bool infers;
   bool is_mixed = false;  // takes device="mixed": a device's decoder may do its work
   bool has_gpu = false;  // takes device="gpu": it lowers, or has a GPU half
-  int64_t row_room = 0;  // bytes: Run::row_room where an output goes to scratch
+  int64_t row_room = 0;  // bytes: Run::row_room of outputs in scratch memory
   std::vector<Port> inputs, outputs;
   std::vector<ArgumentInfo> arguments;
   std::vector<std::string> of_devices;  // arguments that only a device's decoder heeds
   std::vector<std::string> ignored;  // accepted so that established scripts run; without effect
   std::vector<Case> cases;
-  std::string skip_reason;  // of conformance checks, "" mostly
+  std::string skip_reason;  // why conformance checks leave it out, or ""
   std::unique_ptr<Operator> (*make)(const Arguments& arguments);
 
-  int argument(std::string_view name) const;  // its index, -1 when there is none
+  int argument(std::string_view name) const;  // its index, or -1
 };
 
 // The sorted table of all operators; built once, thread-safe.
 const std::vector<OperatorType>& all_operators();
 // Throws GraphError with the nearest names.
 const OperatorType& operator_named(const std::string& name);
-// True when the layout is among those of the port ("" accepts any).
+// Whether the layout is among those of the port; "" accepts any.
 bool accepts(const Port& port, const Layout& layout);
 bool accepts(const Port& port, DType dtype);
 // The layout that the port gives to an input without one: the first accepted one of this rank.
@@ -133,7 +133,7 @@ void set_computed(Op& op, const A& a, const View& value) {
   }
 }
 
-// Whether the operator's work on a batch is written for a GPU too.
+// Whether the operator has a GPU half.
 template <class Op>
 inline constexpr bool kHasGpuHalf =
     requires(GpuRun& r, std::span<const Op* const> items) { Op::run_gpu(r, items); };
@@ -214,8 +214,8 @@ ArgumentInfo info_of(const Op& defaults, const Argument<Owner, T>& a) {
   return i;
 }
 
-// An argument varies by frame only where the engine takes sequences apart, and a port for any
-// layout gets them whole.
+// An argument may vary by frame only where the engine takes sequences apart. It does not do that
+// for a port without a list of layouts.
 template <size_t In, size_t Out, class... Args>
 constexpr bool frames_unfold(const Schema<In, Out, Args...>& schema) {
   const bool by_frame = std::apply(
@@ -224,7 +224,7 @@ constexpr bool frames_unfold(const Schema<In, Out, Args...>& schema) {
   else return !by_frame || *schema.inputs[0].layouts;
 }
 
-// Inputs and arguments are parameters of one Python function.
+// Inputs and arguments are parameters of one Python function, so their names must differ.
 template <size_t In, size_t Out, class... Args>
 constexpr bool names_differ(const Schema<In, Out, Args...>& schema) {
   std::array<std::string_view, In + sizeof...(Args)> names;
@@ -236,7 +236,7 @@ constexpr bool names_differ(const Schema<In, Out, Args...>& schema) {
   return true;
 }
 
-// A GPU half finds the data of its inputs on the device, and shapes are decided before it.
+// A GPU half can have none: its inputs are on the device, and shapes are decided before it runs.
 template <size_t In, size_t Out, class... Args>
 constexpr bool has_value_input(const Schema<In, Out, Args...>& schema) {
   for (const Port& p : schema.inputs)
@@ -254,13 +254,17 @@ OperatorKind kind_of() {
 
 }  // namespace detail
 
-// An operator is a struct with: `schema` (describe), `check`, and one of `lower`, `infer` +
-// `run_cpu` (+ `demand`), `run_cpu` alone (shapes that only the run tells: Run::make), `open` +
-// `order`, `kInput` (the user feeds its output); with `infer` + `run_cpu` optionally `request` (a
-// device's decoder may do it: device="mixed") or `run_gpu` (static; the same work on a batch in
-// device memory, from a .cu file: device="gpu"); optionally `kVersion` (raised when its results
+// An operator is a struct with `schema` (see describe()), `check`, `cases()` and one of these:
+// - `lower`,
+// - `infer` and `run_cpu`, and perhaps `demand`,
+// - `run_cpu` alone, where only the run tells the shapes (Run::make),
+// - `open` and `order`, for a reader,
+// - `kInput`, where the user feeds its output.
+// Beside `infer` and `run_cpu` it may have `request`, so that a device's decoder can do the work
+// (device="mixed"), or a static `run_gpu`, which does the work for a batch in device memory and
+// stands in a .cu file (device="gpu"). It may also have `kVersion` (raised when its results
 // change), `kRandom`, `kIgnored`, `kOfDevices` (arguments that only a device's decoder heeds),
-// `kRowRoom` (Run::row_room), `kSkip`; and `cases()`.
+// `kRowRoom` (Run::row_room) and `kSkip`.
 template <class Op>
 OperatorType type_of() {
   static_assert(detail::frames_unfold(Op::schema),
@@ -308,7 +312,7 @@ OperatorType type_of() {
 
 }  // namespace stoker
 
-// The build gives every operator file a symbol made of its place, and the generated table calls
-// them all.
+// The build gives every operator file a symbol made of its path, and the generated table calls them
+// all.
 #define STOKER_OPERATOR(Op) \
   stoker::OperatorType STOKER_OPERATOR_SYMBOL() { return stoker::type_of<Op>(); }

@@ -32,8 +32,8 @@ inline constexpr auto kReaderArguments = std::tuple{
     arg(&ReaderArguments::shuffle_after_epoch, "shuffle_after_epoch",
         "The same as random_shuffle. Excludes random_shuffle and stick_to_shard."),
     arg(&ReaderArguments::seed, "seed",
-        "Key of the random order; equal on all shards. -1: shuffle_after_epoch_seed, or else a "
-        "fixed one. The pipeline's seed plays no part.",
+        "Key of the random order, equal on all shards. -1 stands for shuffle_after_epoch_seed or "
+        "else a fixed key. The pipeline's seed has no influence.",
         at_least(-1)),
     arg(&ReaderArguments::shuffle_after_epoch_seed, "shuffle_after_epoch_seed",
         "Key of the random order where seed is -1."),
@@ -42,20 +42,21 @@ inline constexpr auto kReaderArguments = std::tuple{
         "the rank that the launcher gave this process.",
         at_least(0)),
     arg(&ReaderArguments::num_shards, "num_shards",
-        "Into how many parts the set is cut. In Python also 'auto': the launcher's world size.",
+        "The number of parts that the set is cut into. In Python also 'auto': the launcher's world "
+        "size.",
         at_least(1)),
     arg(&ReaderArguments::stick_to_shard, "stick_to_shard", "Read the same part in every epoch."),
     arg(&ReaderArguments::pad_last_batch, "pad_last_batch",
         "Fill up the last batch of an epoch, on all shards alike, by repeating the last sample. "
         "The same as epoch_end='pad'."),
     arg(&ReaderArguments::epoch_end, "epoch_end",
-        "How the end of an epoch meets the batches. 'continue' (default): the next epoch's first "
-        "samples fill up; 'pad': the last sample does; 'drop': what does not fill a batch is left "
-        "out."),
+        "What happens to the last batch of an epoch if it is not full. 'continue' (default): the "
+        "next epoch's first samples fill it up; 'pad': repetitions of the last sample do; 'drop': "
+        "it is left out."),
 };
 
-// Accepted so that established scripts run: reading is always ahead, within the pipeline's memory
-// limit.
+// Accepted so that established scripts run, without effect: files are always read ahead, within the
+// pipeline's memory limit.
 inline constexpr std::array kIgnoredReaderArguments = {
     "initial_fill", "prefetch_queue_depth", "read_ahead",       "dont_use_mmap",
     "lazy_init",    "skip_cached_images",   "tensor_init_bytes"};
@@ -63,7 +64,7 @@ inline constexpr std::array kIgnoredReaderArguments = {
 // Throws GraphError when arguments exclude each other.
 void check_reader(const ReaderArguments& a);
 
-// Without batch_size, which is the pipeline's.
+// The order without batch_size, which is the pipeline's.
 io::OrderSpec order_of(const ReaderArguments& a, int64_t size);
 
 }  // namespace stoker

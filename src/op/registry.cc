@@ -19,7 +19,7 @@ std::vector<OperatorType> sorted_table() {
   return all;
 }
 
-// The words of a list such as "HWC, CHW", until one is what `is_wanted` looks for; "" when none is.
+// The first word of a list such as "HWC, CHW" for which is_wanted(word) holds, or "".
 template <class Wanted>
 std::string_view find_word(std::string_view list, Wanted is_wanted) {
   constexpr std::string_view kBetween = ", ";

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an operator says of itself. Everything that a user sees is generated from this and from the
+// What an operator says of itself. All that a user sees is generated from this and from the
 // operator's struct.
 #pragma once
 #include <array>
@@ -18,9 +18,9 @@ struct Range {
 constexpr Range at_least(double low) { return {.low = low}; }
 constexpr Range between(double low, double high) { return {low, high}; }
 
-// How an argument varies. kPerSample: another node may compute it, one value a sample. kPerFrame:
-// also one a frame (a tensor whose layout begins with F). kRequired has no default;
-// kRequiredPerSample may be computed.
+// How an argument varies. With kPerSample another node may compute it, one value for each sample;
+// with kPerFrame also one for each frame, as a tensor whose layout begins with F. kRequired has no
+// default. kRequiredPerSample has none either, and may be computed.
 enum class Per : uint8_t { kGraph, kSample, kFrame, kRequired, kRequiredSample };
 inline constexpr Per kPerGraph = Per::kGraph, kPerSample = Per::kSample, kPerFrame = Per::kFrame,
                      kRequired = Per::kRequired, kRequiredPerSample = Per::kRequiredSample;
@@ -43,8 +43,9 @@ constexpr Argument<Op, T> arg(T Op::* member, const char* name, const char* help
   return {name, member, help, {}, per};
 }
 
-// An input or output. `layouts`: accepted ones, "HWC, CHW" (without a leading F that the engine
-// unfolds); "" = any. `dtypes`: "uint8, float32"; "" = any.
+// An input or output. `layouts`: the accepted ones, such as "HWC, CHW", without a leading F that
+// the engine takes off; "" is any. `dtypes`: the accepted ones, such as "uint8, float32"; "" is
+// any.
 struct Port {
   const char* name = "";
   const char* help = "";
@@ -54,9 +55,9 @@ struct Port {
   bool is_value = false;  // read before shapes are known: encoded bytes, anchors
 };
 
-// A tiny example: shown in the documentation and run as a test on every device. `inputs` as nested
-// lists, one per input, with dtype and layout ("uint8 HWC [[[1]]]"); `outputs` the same way
-// (without layout).
+// A tiny example, which the documentation shows and a test runs on every device. `inputs`: a nested
+// list for each input, with dtype and layout ("uint8 HWC [[[1]]]"). `outputs`: likewise, without
+// layout.
 struct Case {
   const char* call;  // arguments as Python writes them
   std::vector<const char*> inputs;
@@ -66,21 +67,21 @@ struct Case {
 template <size_t In, size_t Out, class... Args>
 struct Schema {
   const char* name;  // as in Python, e.g. "decoders.image"
-  const char*
-      summary;  // the docstring: first line one sentence, then shapes, units, errors, source
+  // The docstring: one sentence in the first line, then shapes, units and errors.
+  const char* summary;
   std::array<Port, In> inputs;
   std::array<Port, Out> outputs;
   std::tuple<Args...> args;
 };
 
-// Overloads, because a template would not take `{.name = ...}`.
+// These are overloads, because a template would not take `{.name = ...}`.
 constexpr std::array<Port, 0> ports() { return {}; }
 constexpr std::array<Port, 1> ports(Port a) { return {a}; }
 constexpr std::array<Port, 2> ports(Port a, Port b) { return {a, b}; }
 constexpr std::array<Port, 3> ports(Port a, Port b, Port c) { return {a, b, c}; }
 constexpr std::array<Port, 4> ports(Port a, Port b, Port c, Port d) { return {a, b, c, d}; }
 
-// Lists of names in one, for kIgnored.
+// Joins two lists of names, for kIgnored.
 template <size_t A, size_t B>
 constexpr std::array<const char*, A + B> joined(const std::array<const char*, A>& a,
                                                 const std::array<const char*, B>& b) {
@@ -90,8 +91,8 @@ constexpr std::array<const char*, A + B> joined(const std::array<const char*, A>
   return all;
 }
 
-// describe(name, summary, ports(in...), ports(out...), arg(...)...). A tuple of args (shared by
-// several operators) may stand for one arg.
+// For describe(name, summary, ports(in...), ports(out...), arg(...)...): a tuple of arguments that
+// several operators share may stand for one argument.
 template <class T>
 constexpr std::tuple<T> as_tuple(T a) {
   return {a};

@@ -20,18 +20,18 @@
 
 namespace stoker {
 
-// Enumerations and dtypes are texts ("RGB", "float32"). monostate: not given (an optional argument
-// left out).
+// Enumerations and dtypes are texts ("RGB", "float32"). monostate: an optional argument that was
+// not given.
 using Value = std::variant<std::monostate, bool, int64_t, double, std::string, std::vector<int64_t>,
                            std::vector<double>, std::vector<std::string>>;
 using Arguments = std::map<std::string, Value>;
 
 std::string to_string(const Value& v);  // as Python writes it
-// " Did you mean 'x'?" or "". Upper and lower case count as the same.
+// " Did you mean 'x'?", or "" if no name is near. Upper and lower case count as the same.
 std::string did_you_mean(std::string_view wrong, std::span<const std::string> names);
 
-// The texts of an enumeration, in the order of its values. Specialise: `static constexpr const
-// char* kNames[]`.
+// The texts of an enumeration, in the order of its values. Specialise it with `static constexpr
+// const char* kNames[]`.
 template <class E>
 struct EnumNames;
 
@@ -52,9 +52,9 @@ namespace detail {
 
 [[noreturn]] void wrong_type(const char* expected, const Value& got);
 [[noreturn]] void wrong_name(const std::string& got, std::span<const char* const> names);
-[[noreturn]] void wrong_element(const char* expected, double got);  // of a tensor: SampleError
+[[noreturn]] void wrong_element(const char* expected, double got);  // of a tensor, as SampleError
 
-// The double that prints shortest among those that round to this float: 0.1f becomes 0.1.
+// Among the doubles that round to this float, the one that prints shortest: 0.1f becomes 0.1.
 double shortest(float x);
 
 double number(const Value& v);  // bool, int or float; else wrong_type
@@ -67,7 +67,7 @@ double element(const View& v, int64_t index);
 
 }  // namespace detail
 
-// What an argument's type is called in documentation and stubs.
+// The name of an argument's type in documentation and stubs.
 template <class T>
 std::string type_name() {
   if constexpr (std::is_same_v<T, bool>) return "bool";
@@ -110,7 +110,7 @@ T narrowed(int64_t i, const Value& whole) {
   return static_cast<T>(i);
 }
 
-// Of a tensor's element.
+// Converts an element of a tensor. Throws SampleError unless it is a whole number that fits.
 template <class T>
 T whole_number(double d) {
   constexpr double kEnd = 2.0 * static_cast<double>(T{1} << (std::numeric_limits<T>::digits - 1));
@@ -173,7 +173,8 @@ void from_value(const Value& v, T& x) {
   }
 }
 
-// The same from a value that another node computed for one sample. Texts cannot be computed.
+// Whether from_tensor() can set a T from a value that another node computed for a sample. Texts
+// cannot be computed.
 template <class T>
 constexpr bool kFromTensor = !std::is_same_v<T, std::string> && !std::is_same_v<T, Layout> &&
                              !std::is_same_v<T, DType> && !kIsVector<T>;

@@ -59,7 +59,7 @@ void EncodedPicture::decode(const View& out, Run& r) const {
   Arena& scratch = r.scratch;
   if (type_.dtype == decoded_.dtype && out.shape[2] == channels)
     return codec_.decode(bytes_, options_, out, scratch, r.row_room);
-  // Codecs give all channels, also where fewer are looked at.
+  // Codecs give all channels, also where fewer are wanted.
   Window w = out.covers();
   w.begin[2] = 0;
   w.end[2] = channels;

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// An encoded image and how a user wants it decoded: what the image decoders share. Pure;
-// thread-safe.
+// An encoded image and how a user wants it decoded, for all image decoders. Pure; thread-safe.
 #pragma once
 #include <array>
 
@@ -32,35 +31,35 @@ struct PictureArguments {
 inline constexpr auto kPictureArguments = std::tuple{
     arg(&PictureArguments::output_type, "output_type",
         "Colours of the output: RGB, BGR, GRAY, YCbCr (BT.601), or ANY_DATA for as many channels "
-        "as are stored."),
+        "as the file has."),
     arg(&PictureArguments::dtype, "dtype",
         "Output dtype: UINT8, INT8, UINT16, INT16, FLOAT or FLOAT16. Values are rescaled so that "
         "full intensity is the largest integer, or 1 for floats."),
     arg(&PictureArguments::adjust_orientation, "adjust_orientation",
         "Turn the picture as its EXIF orientation says."),
     arg(&PictureArguments::use_fast_idct, "use_fast_idct",
-        "JPEG: a faster and coarser inverse transform."),
+        "For JPEG: use a faster and coarser inverse transform."),
     arg(&PictureArguments::tolerate_corrupt, "tolerate_corrupt",
         "Deliver what can be decoded of damaged data instead of failing the sample."),
     arg(&PictureArguments::verify, "verify",
-        "Judge all of the data for damage, not only what the window needs. A window that reaches "
-        "the last row is always judged to the end of the data."),
+        "Check all of the data for damage, not only what the window needs. For a window that "
+        "reaches the last row, the data is always checked to its end."),
     arg(&PictureArguments::jpeg_fancy_upsampling, "jpeg_fancy_upsampling",
-        "A GPU's decoder: upsample chroma smoothly, as the CPU always does."),
+        "For a GPU's decoder: upsample chroma smoothly, as the CPU always does."),
     arg(&PictureArguments::hw_decoder_load, "hw_decoder_load",
-        "A GPU's decoder: the share of pictures that its JPEG engine decodes, where it has one. "
-        "Which ones follows from their bytes.",
+        "For a GPU's decoder: the fraction of the pictures that its JPEG engine decodes, where it "
+        "has one. The bytes of a picture decide whether it is one of them.",
         between(0, 1)),
     arg(&PictureArguments::hybrid_huffman_threshold, "hybrid_huffman_threshold",
-        "A GPU's decoder: of pictures with more pixels than this the GPU reads the Huffman codes, "
-        "of others a CPU thread.",
+        "For a GPU's decoder: the GPU reads the Huffman codes of pictures with more pixels than "
+        "this, a CPU thread those of others.",
         at_least(0)),
 };
-// Change nothing where the CPU decodes.
+// These change nothing where the CPU decodes.
 inline constexpr std::array kDevicePictureArguments = {"jpeg_fancy_upsampling", "hw_decoder_load",
                                                        "hybrid_huffman_threshold"};
 
-// Accepted so that established scripts run.
+// Accepted so that established scripts run, without effect.
 inline constexpr std::array kIgnoredPictureArguments = {"affine",
                                                         "device_memory_padding",
                                                         "host_memory_padding",
@@ -83,23 +82,23 @@ inline constexpr Port kEncodedPort = {.name = "encoded",
                                       .is_value = true};
 inline constexpr Port kPicturePort = {.name = "image", .help = "The pixels, layout HWC."};
 
-// What a decoder gives when the graph is built: extents not known yet. Throws GraphError.
+// The type of a picture when the graph is built, without its extents. Throws GraphError.
 TensorType checked_picture(const PictureArguments& a, const Checker& c);
 
-// One encoded image. Requires: the bytes, one dense axis, outlive it.
+// One encoded image. Requires: the bytes have one dense axis and outlive this.
 class EncodedPicture {
  public:
   // Reads the header. Throws SampleError.
   EncodedPicture(const PictureArguments& a, const View& encoded);
-  // The whole picture, in the dtype wanted.
+  // The type of the whole picture, in the wanted dtype.
   const TensorType& type() const { return type_; }
-  // Decodes the window that r.outputs[0] is of the whole picture. Throws SampleError.
+  // Decodes r.outputs[0], a window of the whole picture. Throws SampleError.
   void decode(Run& r) const { decode(r.outputs[0], r); }
-  // The same where the output is a window of the part `w` of the picture, as the decoders that crop
-  // deliver it.
+  // Decodes r.outputs[0], a window of the part `w` of the picture, for decoders that crop. Throws
+  // SampleError.
   void decode_part(const Window& w, Run& r) const;
-  // Window `wanted` of the part `w` of the picture, for a device; none where values are rescaled or
-  // channels left out.
+  // What a device has to decode for the window `wanted` of the part `w`. None where values are
+  // rescaled or channels are left out.
   std::optional<DecodeRequest> request(const Window& w, const Window& wanted) const;
 
  private:

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The smallest JPEG file worth decoding, for the cases of decoders: one row of 9 gray pixels, eight
-// of 40 and one of 200.
+// of value 40 and one of 200.
 #pragma once
 
 namespace stoker {

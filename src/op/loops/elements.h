@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes a tensor value by value, each known by its number: what random operators and constants do.
-// Pure; thread-safe.
+// Writes a tensor value by value, each computed from its number, for random operators and
+// constants. Pure; thread-safe.
 #pragma once
 #include <optional>
 
@@ -12,8 +12,8 @@
 
 namespace stoker {
 
-// Sets every element of the window `out` to value(k), a double, k being the element's number in the
-// order of the full shape.
+// Sets every element of the window `out` to the double value(k), where k is the element's number in
+// the full shape, with the last axis running fastest.
 template <class Value>
 void set_elements(const View& out, Value value) {
   const int64_t count = out.shape.volume();

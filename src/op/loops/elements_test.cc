@@ -38,7 +38,7 @@ TEST(Elements, ShapeIsAskedForOrCopied) {
   EXPECT_THROW(shape_asked(Small<int64_t>{3}, in.checker()), GraphError);
 }
 
-// Draws of one sample, of a window of the whole.
+// The draws of one sample, for a window of the full shape.
 std::vector<float> draws(const char* op, const Arguments& arguments, int64_t position,
                          const Window& w, const Shape& full) {
   std::vector<float> data(static_cast<size_t>(w.shape().volume()));

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One launch for a ragged batch, and the two loops that operators mostly need in it: value by
-// value, and element by element. For the .cu files of operators. Thread-safe as the GpuRun is.
+// One launch for a ragged batch, and the two loops that most operators need in it: value by value,
+// and element by element. For the .cu files of operators. As thread-safe as the GpuRun.
 #pragma once
 #include "device/block_kernel.cuh"
 #include "kernels/convert.h"
@@ -12,11 +12,11 @@
 
 namespace stoker {
 
-// Item i's pieces are done by the blocks [first[i], first[i + 1]).
+// The pieces of item i are done by the blocks [first[i], first[i + 1]).
 template <class Item>
 struct EachProgram {
   static constexpr int kPhases = 1, kMostThreads = 256, kBlocks = 1;
-  static constexpr int64_t kPieces = 1024;  // of a block
+  static constexpr int64_t kPieces = 1024;  // that one block does
   const Item* items;
   const int64_t* first;
   int count;
@@ -35,12 +35,12 @@ struct EachProgram {
 };
 
 // Calls run(0) ... run(pieces - 1) of every item, in any order or at once. An Item is trivially
-// copyable, not private, and has `int64_t pieces` and `STOKER_HD void run(int64_t k) const`; all
+// copyable and not private; it has `int64_t pieces` and `STOKER_HD void run(int64_t k) const`. All
 // that it points to is on the device.
 template <class Item>
 void run_each(GpuRun& r, std::span<const Item> items) {
   using Program = EachProgram<Item>;
-  constexpr int64_t kBlockNs = 100;  // a guess, for the virtual clock only
+  constexpr int64_t kBlockNs = 100;  // a guess, which only the virtual clock uses
   std::vector<int64_t> first{0};
   for (const Item& i : items)
     first.push_back(first.back() + (i.pieces + Program::kPieces - 1) / Program::kPieces);
@@ -51,7 +51,7 @@ void run_each(GpuRun& r, std::span<const Item> items) {
   launch_blocks(r.stream, program, {blocks, Program::kMostThreads, 0, blocks * kBlockNs}, r.name);
 }
 
-// Four elements in a row, in one store where the address allows it.
+// Stores up to four elements in a row, all at once where the address allows it.
 struct StoreElements {
   static constexpr int kRow = 4;
   const double (&number)[kRow];
@@ -68,7 +68,7 @@ struct StoreElements {
   }
 };
 
-// Sets four elements in a row, as many as one block of a Chance is good for.
+// Sets four elements in a row, because one block of a Chance gives four draws.
 template <class Value>
 struct SetElements {
   static constexpr int kRow = 4;
@@ -88,8 +88,8 @@ struct SetElements {
   }
 };
 
-// set_elements() of op/loops/elements.h for output 0 of a batch: value(i) gives what sets that of
-// item i, a struct with `STOKER_HD double operator()(int64_t element)`.
+// set_elements() of op/loops/elements.h for output 0 of a batch: value(i) gives the functor of item
+// i, a struct with `STOKER_HD double operator()(int64_t element)`.
 template <class MakeValue>
 void set_elements(GpuRun& r, MakeValue value) {
   using Set = SetElements<decltype(value(size_t{0}))>;
@@ -103,7 +103,7 @@ void set_elements(GpuRun& r, MakeValue value) {
   run_each(r, std::span<const Set>(items));
 }
 
-// Elements in their order, by as few axes as their strides allow: one for a dense view.
+// Elements in their order, with as few axes as their strides allow: one for a dense view.
 struct Axes {
   Shape shape, strides;
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The loops of GPU halves, on a simulated device: ragged batches, empty samples, windows, and what
-// fails.
+// The loops of GPU halves, on a simulated device: ragged batches, empty samples, windows and
+// failures.
 #include "op/gpu_run.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ struct Inverted {
   }
 };
 
-// A batch on a simulated device: outputs of these shapes.
+// A batch on a simulated device.
 class GpuRunTest : public testing::Test {
  protected:
   std::shared_ptr<Buffer> acquire(size_t bytes) {
@@ -61,7 +61,7 @@ class GpuRunTest : public testing::Test {
   }
 
   SimulatedDevice device_;
-  Held staged_;  // outlives what the stream does
+  Held staged_;  // outlives the stream's work
   std::unique_ptr<Stream> stream_ = device_.make_stream("test");
   std::vector<std::shared_ptr<Buffer>> held_;
   std::vector<GpuItem> items_;
@@ -93,7 +93,7 @@ TEST_F(GpuRunTest, MapsStridedInputs) {
   for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(7 * i);
   View in = View::dense(put(bytes), DType::kUint8, {5, 8});
   in.strides = {32, 2};  // every other byte of longer rows
-  View mirrored = in;  // from its end backwards
+  View mirrored = in;  // the same elements from last to first
   mirrored.data = in.as<std::byte>() + 4 * 32 + 7 * 2;
   mirrored.strides = {-32, -2};
   for (const View& v : {in, mirrored, in}) {
@@ -102,7 +102,8 @@ TEST_F(GpuRunTest, MapsStridedInputs) {
   }
   for (const Shape& shape : {Shape{}, Shape{240}, Shape{1, 240}, Shape{6, 5, 8}, Shape{2, 1, 3, 4}})
     add(View::dense(in.data, DType::kUint8, shape), DType::kUint16, shape);
-  View rows = View::dense(in.data, DType::kUint8, {3, 2, 4, 5});  // two axes and two are one each
+  // The first two axes lie as one, and so do the last two.
+  View rows = View::dense(in.data, DType::kUint8, {3, 2, 4, 5});
   rows.strides = {60, 30, 5, 1};
   add(rows, DType::kUint16, rows.shape);
   {
@@ -129,7 +130,7 @@ TEST_F(GpuRunTest, NothingToDoIsNoLaunch) {
 
 TEST_F(GpuRunTest, LetsAMissOfMemoryThrough) {
   add({}, DType::kFloat32, {5000});
-  int left = 1;  // for the items, not for where they begin
+  int left = 1;  // enough for the items, not for their first blocks
   const GpuMemory memory{[&](size_t bytes) {
                            if (left-- == 0) throw BudgetError("no memory");
                            return acquire(bytes);
@@ -153,7 +154,7 @@ TEST_F(GpuRunTest, GivesItsMemoryBack) {
     EXPECT_GT(device_.usage().allocations, before);
   }
   EXPECT_EQ(device_.usage().allocations, before);
-  EXPECT_EQ(bytes_of(0).size(), 20000u);  // what was enqueued ran to its end
+  EXPECT_EQ(bytes_of(0).size(), 20000u);  // the enqueued work was done
 }
 
 }  // namespace

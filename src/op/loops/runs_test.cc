@@ -19,7 +19,7 @@ std::vector<int64_t> doubled(const View& in, const View& out) {
   return counts;
 }
 
-// 0, 1, 2 ... as an array of 4 x 5.
+// The numbers 0, 1, 2 ... as an array of 4 x 5.
 std::vector<uint8_t> numbers() {
   std::vector<uint8_t> v(20);
   for (size_t i = 0; i < v.size(); ++i) v[i] = static_cast<uint8_t>(i);

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which filter resamples an axis: what resize and random_resized_crop share. Pure functions;
-// thread-safe.
+// Which filter resamples an axis, for resize and random_resized_crop. Pure functions; thread-safe.
 #pragma once
 #include <optional>
 
@@ -26,17 +25,17 @@ struct FilterArguments {
 };
 inline constexpr auto kFilterArguments = std::tuple{
     arg(&FilterArguments::interp_type, "interp_type",
-        "Filter where min_filter or mag_filter does not say otherwise.", kPerSample),
+        "The filter, unless min_filter or mag_filter is given.", kPerSample),
     arg(&FilterArguments::min_filter, "min_filter",
-        "Filter along axes that shrink; default: interp_type.", kPerSample),
+        "The filter along axes that shrink; default: interp_type.", kPerSample),
     arg(&FilterArguments::mag_filter, "mag_filter",
-        "Filter along axes that grow; default: interp_type.", kPerSample),
+        "The filter along axes that grow; default: interp_type.", kPerSample),
     arg(&FilterArguments::antialias, "antialias",
-        "Widens the filter along axes that shrink, so that fine patterns do not turn into coarse "
-        "ones. Nearest neighbour cannot."),
+        "Widen the filter along axes that shrink, so that fine patterns do not turn into coarse "
+        "ones. No effect on nearest neighbour."),
 };
 
-// The axis whose output positions [0, out) cover the input interval [lo, hi) (hi < lo mirrors).
+// The axis whose output positions [0, out) cover the input interval [lo, hi); hi < lo mirrors.
 // Requires: out > 0.
 ResampleAxis resample_axis(const FilterArguments& a, int axis, int64_t out, double lo, double hi);
 

@@ -8,10 +8,10 @@ namespace stoker {
 
 namespace {
 
-constexpr double kThinnest = 1e-3;    // input pixels
-constexpr double kMostStretch = 10;   // of the interval when rounding changes a tiny size
+constexpr double kThinnest = 1e-3;    // in input pixels
+constexpr double kMostStretch = 10;  // the most that rounding a tiny size stretches the interval
 
-// A too thin interval grows around its centre.
+// Widens an interval that is too thin, around its centre.
 void widen(double& lo, double& hi) {
   if (std::fabs(hi - lo) >= kThinnest) return;
   const double middle = (lo + hi) / 2, half = std::copysign(kThinnest / 2, hi - lo);
@@ -24,8 +24,8 @@ struct Scales {
   double product = 1, least = HUGE_VAL, most = 0;
 };
 
-// The common scale of the axes that have no size of their own: the geometric mean of the others. At
-// most two are given when one is absent, so a square root is all it takes.
+// The scale of axes that have no size: the geometric mean of the other scales. If an axis has no
+// size, at most two others have one, so a square root suffices.
 double mean_of(const Scales& s) { return s.count == 2 ? std::sqrt(s.product) : s.product; }
 
 class Sizes {
@@ -42,7 +42,7 @@ class Sizes {
     }
   }
 
-  // Not yet rounded; negative where the axis is flipped.
+  // The size of an output axis, not yet rounded; negative if the axis is mirrored.
   double operator[](int i) const {
     const bool together = r_.mode == ResizeMode::kNotSmaller || r_.mode == ResizeMode::kNotLarger;
     if (together) return std::copysign(in_[i] * common_scale(), r_.size[i]);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// From what a user asks for to output extents and the input interval that they show. Pure
+// Turns what a user asks for into output extents and the input interval that they show. Pure
 // functions; thread-safe.
 #pragma once
 #include "op/value.h"
@@ -17,12 +17,12 @@ struct EnumNames<ResizeMode> {
 
 inline constexpr int kMaxSpatial = 3;
 
-// Everything by spatial axis, outermost first.
+// All lists are by spatial axis, outermost first.
 struct ResizeRequest {
   int rank = 2;
   ResizeMode mode = ResizeMode::kDefault;
-  double size[kMaxSpatial] = {};  // 0: absent; negative: flipped
-  double lo[kMaxSpatial] = {}, hi[kMaxSpatial] = {};  // the input interval; hi < lo flips
+  double size[kMaxSpatial] = {};  // 0: not given; negative: mirrored
+  double lo[kMaxSpatial] = {}, hi[kMaxSpatial] = {};  // the input interval; hi < lo mirrors
   double max_size[kMaxSpatial] = {};  // 0: no limit
   bool subpixel_scale = true;
 };

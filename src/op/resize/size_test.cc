@@ -28,8 +28,8 @@ TEST(ResizeExtents, Default) {
   expect_out(plane(100, 200, 0, 0), 100, 200);
   expect_out(plane(100, 200, 50, 60), 50, 60);
   expect_out(plane(100, 200, 50, 0), 50, 100);
-  expect_out(plane(100, 200, 0, 3), 2, 3);        // 1.5
-  expect_out(plane(3, 1000, 0, 1), 1, 1);         // never 0
+  expect_out(plane(100, 200, 0, 3), 2, 3);        // rounded from 1.5
+  expect_out(plane(3, 1000, 0, 1), 1, 1);         // at least 1
   expect_out(plane(100, 200, 0.4, 2.5), 1, 3);
 }
 
@@ -66,7 +66,7 @@ TEST(ResizeExtents, NegativeFlips) {
   EXPECT_EQ(r.hi[0], 0);
   EXPECT_EQ(r.lo[1], 0);
   ResizeRequest turned = plane(0, 200, -50, 100);
-  turned.lo[0] = 100;  // the region is flipped too
+  turned.lo[0] = 100;  // the region is mirrored too
   r = resize_extents(turned);
   EXPECT_EQ(r.lo[0], 0);
   EXPECT_EQ(r.hi[0], 100);
@@ -83,7 +83,7 @@ TEST(ResizeExtents, SubpixelScaleKeepsTheScale) {
   s = resize_extents(r);
   EXPECT_EQ(s.lo[0], 0);
   EXPECT_EQ(s.hi[0], 100);
-  s = resize_extents(plane(100, 100, 0.01, 5));  // a hundredfold stretch is cut to ten
+  s = resize_extents(plane(100, 100, 0.01, 5));  // the stretch is at most tenfold
   EXPECT_EQ(s.out[0], 1);
   EXPECT_NEAR(s.hi[0] - s.lo[0], 1000, 1e-9);
 }

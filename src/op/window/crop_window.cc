@@ -8,12 +8,12 @@ namespace stoker {
 
 namespace {
 
-// Depth means frames where there is no depth.
+// The axis of depth or, in a layout without depth, of frames.
 int depth_axis(const Layout& layout) {
   return layout.find('D') >= 0 ? layout.find('D') : layout.find('F');
 }
 
-// By D, H, W: an axis of the layout, or -1.
+// For D, H and W: the axis in the layout, or -1.
 struct Axes {
   int axis[3];
   explicit Axes(const Layout& l) : axis{depth_axis(l), l.find('H'), l.find('W')} {}

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The window that the crop arguments choose: crop, crop_mirror_normalize, decoders.image_crop. Pure
-// functions; thread-safe.
+// The window that the crop arguments choose, for crop, crop_mirror_normalize and
+// decoders.image_crop. Pure functions; thread-safe.
 #pragma once
 #include <optional>
 
@@ -27,15 +27,15 @@ struct CropArguments {
 
 inline constexpr auto kCropArguments = std::tuple{
     arg(&CropArguments::crop, "crop",
-        "Size of the window in pixels, (H, W) or (D, H, W), cut to whole numbers; 0 takes the "
-        "whole axis. Excludes crop_h, crop_w and crop_d.",
+        "Size of the window in pixels, (H, W) or (D, H, W), truncated to whole numbers; 0 takes "
+        "the whole axis. Excludes crop_h, crop_w and crop_d.",
         at_least(0), kPerSample),
-    arg(&CropArguments::crop_h, "crop_h",
-        "Height of the window in pixels. Goes together with crop_w.", at_least(0), kPerSample),
-    arg(&CropArguments::crop_w, "crop_w",
-        "Width of the window in pixels. Goes together with crop_h.", at_least(0), kPerSample),
+    arg(&CropArguments::crop_h, "crop_h", "Height of the window in pixels. Needs crop_w.",
+        at_least(0), kPerSample),
+    arg(&CropArguments::crop_w, "crop_w", "Width of the window in pixels. Needs crop_h.",
+        at_least(0), kPerSample),
     arg(&CropArguments::crop_pos_x, "crop_pos_x",
-        "Place of the window, from 0 at the left edge to 1 at the right one.", between(0, 1),
+        "Place of the window, from 0 at the left edge to 1 at the right edge.", between(0, 1),
         kPerSample),
     arg(&CropArguments::crop_pos_y, "crop_pos_y",
         "Place of the window, from 0 at the top to 1 at the bottom.", between(0, 1), kPerSample),

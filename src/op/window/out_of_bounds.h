@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Windows that may reach outside: what crop, slice and crop_mirror_normalize do with them. Pure
-// functions; thread-safe.
+// What crop, slice and crop_mirror_normalize do with windows that reach outside. Pure functions;
+// thread-safe.
 #pragma once
 #include "op/context.h"
 #include "op/schema.h"
@@ -23,7 +23,7 @@ struct OutOfBoundsArguments {
 inline constexpr auto kOutOfBoundsArguments = std::tuple{
     arg(&OutOfBoundsArguments::out_of_bounds_policy, "out_of_bounds_policy",
         "What to do with a window that reaches outside the input: 'error' refuses it, 'pad' fills "
-        "with fill_values, 'trim_to_shape' cuts it off."),
+        "with fill_values, 'trim_to_shape' cuts off the part outside."),
     arg(&OutOfBoundsArguments::fill_values, "fill_values",
         "Values for what lies outside, in the output's dtype: one for all, or one per channel of "
         "the window."),
@@ -32,14 +32,15 @@ inline constexpr auto kOutOfBoundsArguments = std::tuple{
 // The window after the policy. Throws SampleError under 'error' when `w` reaches outside `in`.
 Window settle(const Window& w, const TensorType& in, OutOfBounds policy);
 
-// The extents that `wanted` ones become before places are known; -1 stays -1.
+// The extents that the policy makes of `wanted` ones, before the window's place is known; -1 stays
+// -1.
 Shape settled_shape(Shape wanted, const Shape& in, OutOfBounds policy);
 
 // Cuts an already settled window out of `in`. Throws SampleError when there is neither one fill
 // value nor one per channel.
 Gather cut(const Window& w, const TensorType& in, const Small<float>& fill_values);
 
-// Both, appended; the result has dtype `result`.
+// Settles and cuts, and appends the block to `l`. The result has dtype `result`.
 void add_cut(Lowering& l, const Window& w, const OutOfBoundsArguments& a, DType result);
 
 bool reaches_outside(const Window& w, const Shape& full);

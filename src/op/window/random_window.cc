@@ -43,7 +43,7 @@ struct Picture {
     const double ratio = static_cast<double>(s.width) / static_cast<double>(s.height);
     return s.width <= width && s.height <= height && ratio >= least_ratio && ratio <= most_ratio;
   }
-  // Whole pixels, at least one.
+  // Rounds down to whole pixels, at least one.
   static int64_t whole(double x) {
     return std::max<int64_t>(1, static_cast<int64_t>(std::min(x, 0x1p62)));
   }
@@ -68,7 +68,7 @@ Size largest_size(const Picture& p) {
 }
 
 Size random_size(const Picture& p, int attempts, Chance& chance) {
-  // Very wide or tall pictures: no window of a legal ratio has the least area.
+  // In very wide or tall pictures, no window of an allowed ratio has the least area.
   if (Picture::area(p.height, p.widest()) < p.least_area) return {p.height, p.widest()};
   if (Picture::area(p.tallest(), p.width) < p.least_area) return {p.tallest(), p.width};
   for (int i = 0; i < attempts; ++i)

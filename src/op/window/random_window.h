@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A window of random area, aspect ratio and place: random_resized_crop and
+// A window of random area, aspect ratio and place, for random_resized_crop and
 // decoders.image_random_crop. Pure functions; thread-safe.
 #pragma once
 #include "op/context.h"
@@ -16,12 +16,12 @@ struct RandomWindowArguments {
 };
 inline constexpr auto kRandomWindowArguments = std::tuple{
     arg(&RandomWindowArguments::random_area, "random_area",
-        "Range of the window's area as a share of the picture's, (least, most).", between(0, 1)),
+        "Range of the window's area as a fraction of the picture's, (least, most).", between(0, 1)),
     arg(&RandomWindowArguments::random_aspect_ratio, "random_aspect_ratio",
         "Range of the window's width divided by its height, (least, most).", at_least(0)),
     arg(&RandomWindowArguments::num_attempts, "num_attempts",
-        "How often to draw an area and a ratio until the window fits; then the largest fitting "
-        "window is taken.",
+        "How often to draw an area and a ratio until a window fits. If none does, the largest "
+        "window that fits is taken.",
         at_least(1)),
 };
 
@@ -33,9 +33,9 @@ struct PlaneWindow {
 // Throws GraphError when a range is not two growing numbers.
 void check_random_window(const RandomWindowArguments& a);
 
-// Areas are drawn evenly, ratios evenly in their logarithm, places evenly over all that fit. A
-// rounded window whose ratio left the range is drawn again. Takes four draws an attempt and four
-// for the place. Requires: height, width > 0.
+// Areas are drawn evenly, ratios evenly in their logarithm, places evenly over all that fit. If
+// rounding takes a window's ratio out of the range, it is drawn again. Each attempt takes four
+// draws, and the place takes four. Requires: height, width > 0.
 PlaneWindow random_window(const RandomWindowArguments& a, int64_t height, int64_t width,
                           Chance chance);
 

@@ -47,7 +47,7 @@ TEST(RandomWindow, KeepsItsRanges) {
     area += share / 2000;
     places.insert(p.x);
   }
-  EXPECT_GT(area, 0.40);  // large areas fit less often, so below the middle of the range, 0.54
+  EXPECT_GT(area, 0.40);  // below the range's middle, 0.54, as large areas fit less often
   EXPECT_LT(area, 0.54);
   EXPECT_GT(places.size(), 150u);
 }
@@ -68,8 +68,7 @@ TEST(RandomWindow, PicturesOfNoLegalRatio) {
 TEST(RandomWindow, FallsBackToTheLargest) {
   const RandomWindowArguments whole{.random_area = {1, 1}};
   EXPECT_EQ(draw(whole, 100, 130, 3), (PlaneWindow{0, 0, 100, 130}));
-  // The area is limited also here: 1 % of 100 x 130, but of the ratio 2.6 that no small attempt
-  // meets exactly.
+  // The area is limited here too: 1 % of 100 x 130, at a ratio of 1.3.
   const RandomWindowArguments small{.random_area = {0.01f, 0.01f},
                                     .random_aspect_ratio = {1.2999f, 1.3001f}};
   const PlaneWindow p = draw(small, 100, 130, 3);
