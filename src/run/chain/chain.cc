@@ -11,7 +11,7 @@ namespace stoker {
 
 namespace {
 
-// Adds the time that it lives.
+// Adds the time for which it lives to `sum`.
 class Timed {
  public:
   explicit Timed(std::atomic<int64_t>& sum) : sum_(sum), start_(now()) {}
@@ -123,7 +123,7 @@ void Chain::give_type(const Ref& value, const TensorType& type) {
   s.done = true;
 }
 
-// The operator for this sample: itself, or a copy that holds the computed arguments.
+// The operator for this sample: the plan's own, or a copy that holds the computed arguments.
 const Operator* Chain::resolve(int node, int64_t frame) {
   const CheckedNode& c = plan_.checked(node);
   const auto& links = plan_.node(node).links;
@@ -172,7 +172,7 @@ void Chain::lower_node(int node, int64_t frame) {
   s.types.assign(1, l.type());
 }
 
-// The blocks of a later frame, which must make the shape of the first.
+// Makes the blocks of a later frame, whose result must have the shape of the first frame's.
 void Chain::lower_frame(int node, int64_t frame) {
   State& s = states_[node];
   const TensorType whole = s.types[0];
@@ -197,7 +197,7 @@ void Chain::infer_node(int node) {
     for (size_t i = 0; i < inputs.size(); ++i)
       if (inputs[i]) views_[i] = states_[inputs[i]->node].views[inputs[i]->output];
     s.op = resolve(node, 0);
-    if (!plan_.checked(node).type->infers) return;  // run_early() tells
+    if (!plan_.checked(node).type->infers) return;  // run_early() sets the types
     s.types.clear();
     Inference inference{s.inputs, views_, s.types, chance(node)};
     s.op->infer(inference);
@@ -212,7 +212,7 @@ void Chain::infer_node(int node) {
       throw SampleError("the output would be " + t.str() + ", more than 2^40 elements");
 }
 
-// A node whose value decides shapes or arguments, or whose shapes only its run tells.
+// Runs a node whose value decides shapes or arguments, or of which only the run tells the shapes.
 void Chain::run_early(int node) {
   State& s = states_[node];
   const bool infers = plan_.checked(node).type->infers;
@@ -280,7 +280,7 @@ void Chain::demand_node(int node) {
   }
 }
 
-// Where an output is written: its slot, or scratch that covers just what is wanted.
+// Where an output is written: its slot, or scratch memory that covers just what is wanted.
 View Chain::destination(int node, int output) {
   const State& s = states_[node];
   const TensorType& t = s.types[output];
@@ -289,7 +289,7 @@ View Chain::destination(int node, int output) {
   const Window& w = s.has_wanted[output] ? s.wanted[output] : Window::all(t.shape);
   View v = View::window(nullptr, t.dtype, w, t.shape, t.layout);
   const int64_t room = v.shape.rank > 1 ? plan_.checked(node).type->row_room : 0;
-  if (room) v.strides[0] += room;  // what is behind one row is in front of the next
+  if (room) v.strides[0] += room;  // the room behind one row is that before the next
   const int64_t bytes = room ? room + v.shape[0] * v.strides[0] : v.bytes();
   v.data = static_cast<std::byte*>(arena_.allocate(static_cast<size_t>(bytes))) + room;
   return v;
@@ -367,7 +367,7 @@ void Chain::run_node(int node) {
   }
 }
 
-// Slots whose value was made elsewhere (early values, bytes, an output that is named twice).
+// Copies values that were made elsewhere into slots: early values, bytes, outputs named twice.
 void Chain::deliver() {
   for (int k = 0; k < plan_.slot_count(); ++k) {
     if (!destinations_[k].data) continue;

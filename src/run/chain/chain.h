@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// One sample's way through the chain: arguments, shapes, demand, passes. Both executors use it, the
-// simple one without rewrites. One per worker; one thread at a time.
+// One sample's way through the chain: arguments, shapes, demand and passes. Both executors use it,
+// the simple one without rewrites. One per worker; one thread at a time.
 #pragma once
 #include <atomic>
 
@@ -12,7 +12,7 @@
 
 namespace stoker {
 
-// A sample that could not be made, and which operator said so.
+// A sample that could not be made, and the operator that failed.
 struct SampleFailure {
   std::string op, instance, where, message;
   int64_t offset = -1;
@@ -28,43 +28,44 @@ class Chain {
   Chain(const Plan& plan, const Rewrites& rewrites, uint64_t seed, Arena& arena);
   ~Chain();
 
-  // The sample to make, and which round of it. Forgets the one before.
+  // Begins a round of a sample. Forgets the sample before.
   void begin(const Identity& who, int round);
-  // What is to come is this reader's doing, for messages.
+  // Makes node() this reader, for messages about what follows.
   void at_reader(int reader) { node_ = plan_.reader_node(reader); }
-  // The bytes that a reader's sample is made of; they must stay until the next begin().
+  // Gives the bytes of a reader's sample. They must stay valid until the next begin().
   void give_bytes(int reader, int64_t index, std::span<const uint8_t> bytes);
-  // What the round takes from elsewhere: fed by the user, or made in rounds before. It must stay
-  // until the next begin().
+  // Gives a value that the round takes from elsewhere: fed by the user, or made in an earlier
+  // round. It must stay valid until the next begin().
   void give(const Ref& value, const View& sample);
-  // The same of what stays on the device.
+  // The same for a value that stays on the device.
   void give_type(const Ref& value, const TensorType& type);
-  // Shapes of everything; runs what decides them. Throws what operators throw: node() then tells
-  // which.
+  // Finds all shapes, and runs what decides them. Throws what operators throw; node() then tells
+  // which operator it was.
   void infer();
-  // Of a slot that this round fills.
+  // The type of a slot that this round fills.
   TensorType slot_type(int slot) const;
-  // Where a slot's value goes. Requires: of the slot's type, dense, not overlapping another.
+  // Says where a slot's value goes. Requires: `v` is of the slot's type, dense, and overlaps no
+  // other.
   void set_destination(int slot, const View& v) { destinations_[slot] = v; }
-  // Where pictures for the device go, of samples from now on.
+  // Says where pictures for the device go from now on.
   void set_shelf(PictureShelf& shelf) { shelf_ = &shelf; }
-  // Demand, then all the work. Every slot's destination is filled, every picture for the device is
-  // on the shelf. Requires: a shelf, where the plan has mixed nodes.
+  // Finds the demand and does all the work. Then every slot's destination is filled, and every
+  // picture for the device is on the shelf. Requires: a shelf, if the plan has mixed nodes.
   void run();
 
-  // The device stage's part for this sample. Requires: infer() was called, run() was not; a device
-  // node. Throws what operators throw.
+  // The device stage's part for this sample. Requires: a device node; infer() was called, run() was
+  // not. Throws what operators throw.
   DeviceTask device_task(int node);
 
-  int node() const { return node_; }  // at work, for messages
-  // Time spent in a node, its shapes included (a pass counts for its first), in ns. Any thread may
-  // ask.
+  int node() const { return node_; }  // the node at work, for messages
+  // Time spent in a node in ns, also on its shapes. A pass counts for its first node. Any thread
+  // may ask.
   int64_t node_ns(int node) const { return node_ns_[node].load(std::memory_order_relaxed); }
 
  private:
   struct State {
     const Operator* op = nullptr;
-    std::vector<TensorType> inputs, types;  // full, with frames
+    std::vector<TensorType> inputs, types;  // types: of whole values, with frames
     std::vector<View> views;  // by output; null until run
     std::vector<Window> wanted;  // by output
     std::vector<char> has_wanted;
@@ -80,11 +81,11 @@ class Chain {
   int round_ = 0;
   std::vector<State> states_;
   std::vector<View> destinations_;
-  std::vector<Operator*> copies_;  // in the arena, to be destroyed
+  std::vector<Operator*> copies_;  // in the arena; they have to be destroyed
   std::vector<View> views_, frame_views_;
   std::vector<Block> pass_;
   std::vector<Window> needed_;
-  std::unique_ptr<std::atomic<int64_t>[]> node_ns_;  // one writer
+  std::unique_ptr<std::atomic<int64_t>[]> node_ns_;  // written by the worker only
   PictureShelf* shelf_ = nullptr;
   int node_ = -1;
 

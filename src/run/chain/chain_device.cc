@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The chain's part of operators that run on a device: what they are to do and look at is decided
-// here, as for those of the CPU.
+// The chain's part for operators that run on a device: what they do and read is decided here, as
+// for operators on the CPU.
 #include "run/chain/chain.h"
 
 namespace stoker {
 
-// What the device stage looks at of values that this chain makes: all that it keeps, and through
-// its passes.
+// Wants all that the device stage keeps. Demand then finds what its passes read of the values that
+// this chain makes.
 void Chain::want_on_device() {
   auto all_of = [&](int node) {
     for (size_t k = 0; k < states_[node].types.size(); ++k)
@@ -34,7 +34,7 @@ DeviceTask Chain::device_task(int node) {
       if (s.per_frame) lower_frame(node, f);
       work.blocks.push_back(s.blocks);
     } else if (is_constant) {
-      work.ops.emplace_back(std::shared_ptr<const Operator>(), s.op);  // the plan's own
+      work.ops.emplace_back(std::shared_ptr<const Operator>(), s.op);  // of the plan, not copied
     } else {
       work.ops.emplace_back((s.per_frame ? resolve(node, f) : s.op)->clone());
     }

@@ -1,17 +1,17 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a device node became for one sample: all that is decided on the worker. A value.
+// What a device node has to do for one sample, as it was decided on the worker. A value.
 #pragma once
 #include "op/op.h"
 
 namespace stoker {
 
 struct DeviceTask {
-  std::vector<TensorType> inputs;  // without frames where they are taken apart
+  std::vector<TensorType> inputs;  // of a frame where sequences are taken apart
   std::vector<TensorType> types;  // of the outputs
-  // Of one that lowers its blocks, of one with a GPU half itself with its arguments: for all, or
-  // one for each frame.
+  // An operator that lowers has blocks; one with a GPU half has itself, with its arguments. There
+  // is one entry for all frames, or one for each.
   std::vector<std::vector<Block>> blocks;
   std::vector<std::shared_ptr<const Operator>> ops;
   Chance chance{0, 0, 0, 0};
