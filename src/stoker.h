@@ -4,8 +4,8 @@
 // The public C++ header: build a graph, run it, read the batches. Example: examples/resnet50.cc.
 //
 //   stoker::Graph g;
-//   auto files = stoker::call(g, "readers.file", {}, {{"file_root", folder}, {"random_shuffle",
-//   true}});
+//   auto files = stoker::call(g, "readers.file", {},
+//                             {{"file_root", folder}, {"random_shuffle", true}});
 //   auto image = stoker::call(g, "decoders.image", {files[0]});
 //   g.outputs = {image[0], files[1]};
 //   stoker::Pipeline pipe(std::move(g), {.batch_size = 64, .num_threads = 4});
@@ -18,8 +18,8 @@
 
 namespace stoker {
 
-// Adds one operator and gives its outputs. `computed`: arguments that other nodes compute, one
-// value a sample.
+// Adds an operator and gives its outputs. `computed`: arguments that other nodes compute, with one
+// value for each sample.
 inline std::vector<Ref> call(Graph& graph, const std::string& op, const std::vector<Ref>& inputs,
                              Arguments arguments = {}, std::vector<ArgumentLink> computed = {},
                              const std::string& name = "") {

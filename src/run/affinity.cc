@@ -27,7 +27,7 @@ constexpr const char* kVariable = "DALI_AFFINITY_MASK";
                    in_words(usable) + "), with commas between; it is '" + text + "'");
 }
 
-// What the variable says, in its order; empty without it.
+// The CPUs that the variable names, in its order; none without it.
 std::vector<int> chosen_cpus(const Cpus& usable) {
   const char* text = std::getenv(kVariable);
   if (!text || !*text) return {};
@@ -46,7 +46,7 @@ std::vector<int> chosen_cpus(const Cpus& usable) {
   }
 }
 
-// Usable CPUs near the device; none where that is not known, and why.
+// The usable CPUs near the device, or none if that is not known, and why.
 struct Near {
   Cpus cpus;
   std::string words;

@@ -121,11 +121,11 @@ class AffinityOfAPipeline : public AffinityTest {
     AffinityTest::TearDown();
   }
 
-  // How many threads of this process may run on near_ alone while a pipeline of three workers
-  // stands, where all others may run on more: none where near_ is all there is.
+  // While a pipeline of three workers exists, counts the threads that may run on near_ alone. Other
+  // threads may run on more CPUs, so the count is 0 where near_ is all there is.
   int64_t bound_threads(bool set_affinity, const char* executor = "pipelined") {
     const SampleFolder folder(4);
-    await_workers(0);  // those of a pipeline before, joined, are seen a moment longer
+    await_workers(0);  // joined workers may still be listed for a moment
     Pipeline pipe(raw_graph(folder), {.batch_size = 4,
                                       .num_threads = 3,
                                       .executor = executor,
@@ -143,7 +143,7 @@ class AffinityOfAPipeline : public AffinityTest {
       found.push_back(std::stoi(entry.path().filename()));
     return found;
   }
-  // Workers have their name once they run where they are told.
+  // Workers get their name once they run on their CPUs.
   static void await_workers(int64_t count) {
     const auto is_worker = [](int thread) {
       std::string name;
@@ -154,7 +154,7 @@ class AffinityOfAPipeline : public AffinityTest {
   }
   static Cpus cpus_of(int thread) {
     cpu_set_t set;
-    CPU_ZERO(&set);  // of one that has ended meanwhile
+    CPU_ZERO(&set);  // stays empty for a thread that has ended
     (void)sched_getaffinity(thread, sizeof set, &set);
     Cpus cpus;
     for (int i = 0; i < CPU_SETSIZE; ++i)

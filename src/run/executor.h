@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a plan is run. Two forms that must agree: simple (one thread, one operator at a time, no
-// rewrites: the judge) and pipelined. One caller at a time.
+// How a plan is run. Two forms must agree: the pipelined one, and the simple one, which judges it
+// with one thread, one operator at a time and no rewrites. One caller at a time.
 #pragma once
 #include "batch/batch.h"
 #include "io/fetch.h"
@@ -27,31 +27,31 @@ struct ExecutorOptions {
   std::vector<Cpus> worker_cpus;  // where workers run: Affinity::cpus
 };
 
-// One step, as the user gets it.
+// One step, as the user receives it.
 struct Outputs {
   std::vector<Batch> batches;  // by graph output
-  // Where some of them are being copied to the host: read them behind it.
+  // Set where some of them are being copied to the host: read these only after this event.
   std::shared_ptr<Event> copied;
-  std::vector<SampleFailure> failures;  // all of them, also the skipped and the replaced
+  std::vector<SampleFailure> failures;  // also of samples that were skipped or replaced
   std::vector<int64_t> next;  // cursors of the orders after this step
-  int64_t size = 0;  // samples that the step was to have
+  int64_t size = 0;  // how many samples the step was to have
   bool ends_epoch = false;
-  bool is_end = false;  // no step at all: a source of what is fed ended its epoch
-  bool is_lost = false;  // on_error=raise and something failed, or nothing is left: to be raised
+  bool is_end = false;  // there is no step: a source ended its epoch
+  bool is_lost = false;  // to be raised: a sample failed with on_error=raise, or none is left
 };
 
-// Bytes of a device; zeros without one.
+// Bytes of a device; zeros without a device.
 struct DeviceShare {
   size_t limit = 0, in_use = 0, high_water = 0;
 };
 
 struct ExecutorStats {
-  int64_t steps = 0, steps_waited = 0;  // hand-outs, and those that were not ready when asked for
+  int64_t steps = 0, steps_waited = 0;  // steps handed out, and those that the user waited for
   int64_t user_wait_ns = 0, worker_idle_ns = 0, read_wait_ns = 0;
-  int64_t samples = 0;  // made, also ahead; each once
+  int64_t samples = 0;  // samples made, also ahead; each counts once
   int64_t bytes_read = 0;
   size_t scratch = 0;  // bytes that the workers hold
-  size_t read_ahead = 0, read_ahead_high_water = 0;  // bytes that wait, and the most there were
+  size_t read_ahead = 0, read_ahead_high_water = 0;  // bytes that wait, now and at most
   DeviceShare device;
 };
 
@@ -60,22 +60,22 @@ class Feeds;
 class Executor {
  public:
   virtual ~Executor() = default;
-  // Gets ahead as far as depth and budget allow. Waits for no sample, but it may for another thread
-  // that opens a step, and while memory is pinned.
+  // Works ahead as far as depth and budget allow. Waits for no sample, but may wait for another
+  // thread that opens a step, and while memory is pinned.
   virtual void schedule() = 0;
-  // True when the next step is ready, false after so many milliseconds or at a marker of the feeds.
-  // Throws what ends a run (budget, device, bug).
+  // Returns true when the next step is ready, false after so many milliseconds or at a marker of
+  // the feeds. Throws what ends a run: budget, device, bug.
   virtual bool wait(int milliseconds) = 0;
   // Requires: wait() returned true.
   virtual Outputs take() = 0;
   virtual int64_t node_ns(int node) const = 0;  // summed over workers
   virtual ExecutorStats stats() const = 0;
-  // Gives memory of the device stage back that nothing uses now.
+  // Gives back memory of the device stage that nothing uses now.
   virtual void trim() = 0;
 };
 
-// `cursors`: where each order starts. Steps are made of `feeds`, from the one to be received on.
-// Requires: pool and feeds outlive the executor (outputs may outlive all).
+// `cursors`: where each order starts. Steps take what was fed, from the next one to be received on.
+// Requires: pool and feeds outlive the executor. Outputs may outlive all of these.
 std::unique_ptr<Executor> make_pipelined(std::shared_ptr<const Plan> plan,
                                          const ExecutorOptions& options, HostPool& pool,
                                          std::vector<int64_t> cursors, Feeds& feeds);

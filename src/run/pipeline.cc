@@ -22,7 +22,7 @@ size_t half_of_memory() {
 
 uint64_t drawn_seed() {
   std::random_device d;
-  return (static_cast<uint64_t>(d()) << 32 | d()) >> 1;  // 63 bits: every language's int holds it
+  return (static_cast<uint64_t>(d()) << 32 | d()) >> 1;  // 63 bits fit into every language's int
 }
 
 OnError on_error_named(const std::string& name) {
@@ -47,9 +47,10 @@ ExecutorOptions executor_options(const PipelineOptions& o) {
                      std::to_string(o.num_shards) + ")");
   if (o.executor != "pipelined" && o.executor != "simple")
     throw GraphError("executor expects 'pipelined' or 'simple', got '" + o.executor + "'");
-  // Note [Shares of the budget]: a half for batches, three eighths for the workers' scratch, the
-  // rest for reading ahead and copies of what is fed (half of it each where a pipeline does both).
-  // Fixed shares, so no part can starve another.
+  // Note [Shares of the budget]
+  // A half is for batches, three eighths are for the workers' scratch. The rest is for reading
+  // ahead and for copies of what is fed, in equal parts where a pipeline does both. The shares are
+  // fixed, so that no part can starve another.
   ExecutorOptions e;
   e.num_threads = o.num_threads;
   e.depth = o.prefetch_queue_depth;
@@ -83,7 +84,7 @@ std::string describe(const std::vector<SampleFailure>& failures, int64_t batch_s
   return s;
 }
 
-// Says what is missing, and for whom, before anything is opened.
+// Says what is missing and which node needs it, before anything is opened.
 void require_device(const Graph& graph, int device_id) {
   const auto on_gpu = std::find_if(graph.nodes.begin(), graph.nodes.end(),
                                    [](const Node& n) { return n.device != DeviceKind::kCpu; });
@@ -95,7 +96,7 @@ void require_device(const Graph& graph, int device_id) {
   }
 }
 
-// Whose work the pipeline does; null when it was told of none.
+// The device that the pipeline works for, or null if it was told of none.
 const Device* device_of(const Plan& plan, std::optional<int> device_id) {
   if (!plan.has_device_stage() && !device_id) return nullptr;
   const std::vector<Device*> all = devices();
@@ -153,8 +154,8 @@ Pipeline::Pipeline(Graph graph, const PipelineOptions& options)
 
 Pipeline::~Pipeline() {
   if (getpid() == pid_) return;
-  (void)executor_.release();  // its threads are the parent's
-  (void)feeds_.release();  // threads of the parent may wait in it
+  (void)executor_.release();  // its threads exist only in the parent
+  (void)feeds_.release();  // threads of the parent may have waited in it
 }
 
 void Pipeline::check_process() const {
@@ -176,19 +177,19 @@ std::optional<Outputs> Pipeline::run(const std::function<bool()>& interrupted) {
     if (meet_marker()) return Outputs{.is_end = true};
     feeds_->repeat_last();
     feeds_->require();
-    // An end may have come while waiting, and the step after it be ready already.
+    // While waiting, an epoch may have ended, and the step after that may be ready already.
     if (executor().wait(50) && !feeds_->is_at_marker()) return take();
   } while (!interrupted());
   return std::nullopt;
 }
 
-// True at the end of an epoch of what is fed.
+// Returns true at the end of an epoch of what is fed.
 bool Pipeline::meet_marker() {
   if (!feeds_->is_at_marker()) return false;
   try {
     return feeds_->meet_marker();
   } catch (...) {
-    // The failure took a step, so every order goes one on.
+    // The failure took up a step, so every order moves on by one.
     executor_.reset();
     for (size_t r = 0; r < cursors_.size(); ++r)
       cursors_[r] = plan_->order(static_cast<int>(r)).next(cursors_[r]);

@@ -20,7 +20,7 @@ std::string order_name(const Plan& plan, int r) {
   return plan.reader_count() ? plan.node(plan.reader_node(r)).name : "pipeline";
 }
 
-// What the coming samples depend on, beyond the cursor.
+// What coming samples depend on besides the cursor.
 Json order_json(const Plan& plan, int r) {
   const io::Order& o = plan.order(r);
   const io::OrderSpec& s = o.spec();
@@ -57,13 +57,13 @@ std::string hex(uint64_t x) {
   return text;
 }
 
-// In Python's words; a hash of what is long.
+// The value as Python writes it, or a hash if that is long.
 std::string brief(const Value& v) {
   std::string s = to_string(v);
   return s.size() <= 60 ? s : "hash " + hex(hash64(s));
 }
 
-// Of a node, what is not the default. A reader's are its order.
+// The arguments of a node that are not the default. Those of a reader are in its order.
 Json arguments_json(const Plan& plan, int i) {
   const Node& n = plan.node(i);
   const OperatorType& type = *plan.checked(i).type;
@@ -85,7 +85,7 @@ Json arguments_json(const Plan& plan) {
   return j;
 }
 
-// "key was 3, now it is 4"
+// For example "key was 3, now it is 4".
 std::string change(const std::string& what, const Json& then, const Json& now, const char* absent) {
   auto text = [&](const Json& side) {
     if (!side.contains(what)) return std::string(absent);

@@ -1,20 +1,20 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The state of a pipeline: what the user received, and what the samples to come depend on. Pure
+// The state of a pipeline: what the user received, and what coming samples depend on. Pure
 // functions.
 //
 // Note [What a state goes on with]
-// Refused (unless forced): another order, that is other files, labels, key, shuffling or end of the
-// epoch; a random operator more or less, or one of another key. Refused always: contiguous shards
-// on another number of shards. A warning: another explicit seed (ranks have their own, and share a
-// state); other operators; other arguments.
+// Refused, unless forced: another order (other files, labels, key, shuffling or end of the epoch),
+// and another set of random operators or another key of one. Always refused: another number of
+// shards, where shards are contiguous. A warning comes for another explicit seed (ranks have their
+// own seeds and share a state), for other operators and for other arguments.
 #pragma once
 #include "run/plan/plan.h"
 
 namespace stoker {
 
-// Small JSON, for people too.
+// Gives small JSON, which people can read too.
 std::string save_state(const Plan& plan, uint64_t seed, const std::vector<int64_t>& cursors);
 
 struct RestoredState {
@@ -22,7 +22,7 @@ struct RestoredState {
   uint64_t seed;
   std::vector<std::string> warnings;
 };
-// Throws StateError as the note says, and when the text is no state.
+// Throws StateError as the note says, and when the text is not a state.
 RestoredState load_state(const std::string& text, const Plan& plan, uint64_t seed,
                          bool seed_is_drawn, bool force);
 

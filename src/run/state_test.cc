@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-// State: a number that says what the user received, and what it may go on with.
+// States: where a restored pipeline goes on, and what it refuses or warns of.
 
 #include "run/testing.h"
 
@@ -53,7 +53,7 @@ TEST(State, GoesOnWithAnotherBatchSizeAndMoreShards) {
   Pipeline whole(graph(0, 1), options(1));
   const auto want = take(whole, 60);
   for (int steps = 0; steps < 3; ++steps) {
-    Pipeline before(graph(1, 2), options(5));  // two shards of five: ten a step
+    Pipeline before(graph(1, 2), options(5));  // two shards of five samples each: ten a step
     (void)take(before, steps);
     for (int shard = 0; shard < 3; ++shard) {
       Pipeline after(graph(shard, 3), options(4));

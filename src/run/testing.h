@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of this folder share: folders of small files, pipelines over them, a gate that
+// What the tests of this folder share: folders of small files, graphs over them, and a gate that
 // holds reads back.
 #pragma once
 #include <gtest/gtest.h>
@@ -18,7 +18,8 @@
 
 namespace stoker {
 
-// A folder of `count` files "000.bin" ..., file i of `size(i)` bytes of value i. Gone at the end.
+// A folder of `count` files "000.bin" and so on. File i has `size(i)` bytes of value i. The folder
+// is removed at the end.
 class SampleFolder {
  public:
   explicit SampleFolder(
@@ -43,7 +44,7 @@ class SampleFolder {
   std::vector<std::string> names_;
 };
 
-// Adds readers.file over the folder, shuffled: outputs (bytes, label = index).
+// Adds readers.file over the folder, shuffled. Its outputs are the bytes and the index, as label.
 inline int add_shuffled_files(Graph& g, const SampleFolder& folder) {
   return g.add(
       {.op = "readers.file",
@@ -52,8 +53,8 @@ inline int add_shuffled_files(Graph& g, const SampleFolder& folder) {
            {"files", folder.names()}, {"file_root", folder.root()}, {"random_shuffle", true}}});
 }
 
-// readers.file over the folder -> (bytes, label = index); the bytes also as `cast` to int32 when
-// asked for, and a coin.
+// readers.file over the folder. The outputs are the index as label, the bytes cast to int32, and a
+// drawn number.
 inline Graph file_graph(const SampleFolder& folder, Arguments reader = {}) {
   Graph g;
   reader["files"] = folder.names();
@@ -66,7 +67,7 @@ inline Graph file_graph(const SampleFolder& folder, Arguments reader = {}) {
   return g;
 }
 
-// readers.file over the folder -> (bytes, label), nothing else.
+// readers.file over the folder. The outputs are the label and the bytes.
 inline Graph raw_graph(const SampleFolder& folder, Arguments reader = {}) {
   Graph g = file_graph(folder, std::move(reader));
   g.outputs = {{0, 1}, {0, 0}};
@@ -81,7 +82,7 @@ inline std::vector<int32_t> labels(const Outputs& out) {
   for (size_t i = 0; i < out.batches[0].samples.size(); ++i) l.push_back(label(out, i));
   return l;
 }
-// Everything of sample i, as bytes.
+// The bytes of sample i in all outputs.
 inline std::string bytes_of(const Outputs& out, size_t i) {
   std::string s;
   for (const Batch& b : out.batches)
