@@ -32,7 +32,7 @@ test: ## the C++ tests, then the Python tests (PYTEST_ARGS=)
 	@tools/install.sh build test frameworks mxnet
 	@grep -qs 'STOKER_TESTS:BOOL=ON' build/release/CMakeCache.txt || \
 	  cmake --preset release -DSTOKER_TESTS=ON
-	@$(call built,release,all)
+	@$(call built,release,all new_operators)
 	@ctest --test-dir build/release --output-on-failure -j $(JOBS)
 	@$(PY) -m pytest -n $(JOBS) --dist loadgroup $(PYTEST_ARGS)
 
@@ -76,7 +76,7 @@ tsan: ## the tests of what runs on several threads under ThreadSanitizer
 
 cuda: ## a build with the CUDA halves and its C++ tests (needs nvcc)
 	@tools/install.sh build test
-	@$(call built,cuda,all)
+	@$(call built,cuda,all stoker_new_operators)
 	@ctest --test-dir build/cuda --output-on-failure -j $(JOBS)
 
 cuda-release: ## the Python package for GPUs of several kinds, in build/cuda-release (needs nvcc)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 SRC = ROOT / "src"
+NEW_OPERATORS = ROOT / "tests/new_operators"  # may include what src/ops may
 SOURCES = (".h", ".cc", ".cu", ".cuh")
 
 # Libraries that only some folders may name, so that they can be exchanged there.
@@ -116,11 +117,12 @@ def unknown_rooms(folders: dict[str, Folder]) -> list[str]:
 def main() -> None:
     folders = read_folders()
     found = folders_missing_from_map() + unknown_rooms(folders)
-    for top in (SRC, ROOT / "bindings"):
+    for top in (SRC, ROOT / "bindings", NEW_OPERATORS):
         for file in sorted(top.rglob("*")):
             if file.suffix not in SOURCES:
                 continue
             name = folder_of(file.relative_to(SRC if top == SRC else ROOT).as_posix())
+            name = "ops" if top == NEW_OPERATORS else name
             if name not in folders:
                 found.append(f"{file.relative_to(ROOT)}: cmake/folders.cmake does not know {name}/")
             else:

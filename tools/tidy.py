@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs clang-tidy over src/ with the commands of a build folder: tidy.py BUILD JOBS.
+"""Runs clang-tidy over src/ and the operators of tests/: tidy.py BUILD JOBS.
 
 A file that passed is not looked at again until its text, preprocessed or not, the checks or
 clang-tidy change.
@@ -58,6 +58,8 @@ def check(entry: dict[str, str], build: Path, salt: bytes) -> str:
 
 def wanted(entry: dict[str, str]) -> bool:
     file = Path(entry["file"])
+    if file.is_relative_to(ROOT / "tests/new_operators"):
+        return True
     return file.is_relative_to(ROOT / "src") and not file.name.endswith("_test.cc")
 
 

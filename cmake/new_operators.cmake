@@ -1,0 +1,27 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# For tests/test_new_operator.py: the target new_operators is the Python package with the operators
+# of tests/new_operators as well, in <build>/new_operators. Only those are compiled; all else is
+# linked from what the usual module is made of.
+stoker_operator_files(new_operator_files ${CMAKE_SOURCE_DIR}/tests/new_operators)
+set(new_operator_table ${CMAKE_BINARY_DIR}/new_operator_table.cc)
+stoker_operator_table(${new_operator_table} ${operator_files} ${new_operator_files})
+stoker_library(new_operators SOURCES ${new_operator_files} ${new_operator_table}
+               SEES base memory device batch io codec kernels op)
+
+# Objects come before libraries, so this table is found before that of src/ops, which stays away.
+nanobind_add_module(new_operators_core ${module_options}
+                    $<TARGET_OBJECTS:_core> $<TARGET_OBJECTS:stoker_new_operators>)
+target_link_libraries(new_operators_core PRIVATE stoker_api nlohmann_json::nlohmann_json)
+set(new_stage ${CMAKE_BINARY_DIR}/new_operators)
+set_target_properties(new_operators_core PROPERTIES
+                      OUTPUT_NAME _core LIBRARY_OUTPUT_DIRECTORY ${new_stage}/stoker)
+set_target_properties(stoker_new_operators new_operators_core PROPERTIES EXCLUDE_FROM_ALL ON)
+
+add_custom_target(
+  new_operators
+  COMMAND ${Python_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/stage.py ${new_stage}/stoker
+          ${CMAKE_SOURCE_DIR}/python/stoker
+  DEPENDS new_operators_core
+  COMMENT "Linking ${new_stage}" VERBATIM)

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The mean of two pictures. A window of it needs the same window of both, which `demand` says.
+#include "op/op.h"
+
+namespace stoker::ops::augment {
+
+struct Mean {
+  bool is_strict = false;
+
+  static constexpr auto schema = describe(
+      "mean", "The mean of two pictures.",
+      ports({.name = "first", .help = "Picture.", .layouts = "HWC", .dtypes = "uint8"},
+            {.name = "second", .help = "Picture.", .layouts = "HWC", .dtypes = "uint8"}),
+      ports({.name = "output", .help = "The mean."}),
+      arg(&Mean::is_strict, "is_strict", "Whether to refuse more than the window that is needed."));
+
+  void check(Checker& c) const { c.out(c.in()); }
+  void infer(Inference& i) const {
+    if (!(i.inputs[0] == i.inputs[1])) throw SampleError("the pictures differ in shape");
+    i.out(i.inputs[0]);
+  }
+  void demand(Demand& d) const { d.needed[0] = d.needed[1] = d.wanted[0]; }
+  void run_cpu(Run& r) const {
+    const View& out = r.outputs[0];
+    for (const View& in : r.inputs)
+      if (is_strict && !(in.shape == out.shape)) throw SampleError("got more than was needed");
+    for (int64_t y = 0; y < out.shape[0]; ++y)
+      for (int64_t x = 0; x < out.shape[1]; ++x)
+        for (int64_t c = 0; c < out.shape[2]; ++c)
+          *at(out, out, y, x, c) = static_cast<uint8_t>(
+              (*at(r.inputs[0], out, y, x, c) + *at(r.inputs[1], out, y, x, c)) / 2);
+  }
+  // Where a view holds element (y, x, c) of the window `of`.
+  static uint8_t* at(const View& v, const View& of, int64_t y, int64_t x, int64_t c) {
+    const int64_t place[] = {y, x, c};
+    auto* p = static_cast<uint8_t*>(v.data);
+    for (int a = 0; a < 3; ++a) p += (of.origin[a] + place[a] - v.origin[a]) * v.strides[a];
+    return p;
+  }
+  static std::vector<Case> cases() {
+    return {{"", {"uint8 HWC [[[0], [9]]]", "uint8 HWC [[[4], [7]]]"}, {"uint8 [[[2], [8]]]"}}};
+  }
+};
+
+}  // namespace stoker::ops::augment
+
+STOKER_OPERATOR(stoker::ops::augment::Mean)

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where a vector is not zero. The shape of the output depends on the values, so there is no
+// `infer`.
+#include "op/op.h"
+
+namespace stoker::ops::augment {
+
+struct Nonzero {
+  static constexpr auto schema =
+      describe("nonzero", "Where a vector is not zero.",
+               ports({.name = "input", .help = "Vector.", .dtypes = "int32"}),
+               ports({.name = "output", .help = "The indices."}));
+
+  void check(Checker& c) const { c.out({DType::kInt32, "", {-1}}); }
+  void run_cpu(Run& r) const {
+    const int32_t* in = r.inputs[0].as<int32_t>();
+    std::vector<int32_t> found;
+    for (int64_t i = 0; i < r.inputs[0].shape[0]; ++i)
+      if (in[i]) found.push_back(static_cast<int32_t>(i));
+    const View& out = r.make(0, {DType::kInt32, "", {static_cast<int64_t>(found.size())}});
+    std::copy(found.begin(), found.end(), out.as<int32_t>());
+  }
+  static std::vector<Case> cases() { return {{"", {"int32 [0, 7, 0, 9]"}, {"int32 [1, 3]"}}}; }
+};
+
+}  // namespace stoker::ops::augment
+
+STOKER_OPERATOR(stoker::ops::augment::Nonzero)

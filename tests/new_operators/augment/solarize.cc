@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Inverts the bright part of a picture, which is not linear, so no block does it.
+#include "op/loops/runs.h"
+#include "op/op.h"
+
+namespace stoker::ops::augment {
+
+struct Solarize {
+  static constexpr auto schema =
+      describe("solarize", "Inverts the bright part of a picture.",
+               ports({.name = "input", .help = "Picture.", .layouts = "HWC", .dtypes = "uint8"}),
+               ports({.name = "output", .help = "The same, inverted from 128 on."}));
+
+  void check(Checker& c) const { c.out(c.in()); }
+  void infer(Inference& i) const { i.out(i.inputs[0]); }
+  void demand(Demand& d) const { d.needed[0] = d.wanted[0]; }
+  void run_cpu(Run& r) const { for_each_run<uint8_t>(r.inputs[0], r.outputs[0], invert); }
+  static void invert(const uint8_t* in, uint8_t* out, int64_t count) {
+    for (int64_t i = 0; i < count; ++i) out[i] = in[i] < 128 ? in[i] : 255 - in[i];
+  }
+  static std::vector<Case> cases() {
+    return {{"", {"uint8 HWC [[[0, 127, 128, 255]]]"}, {"uint8 [[[0, 127, 127, 0]]]"}}};
+  }
+};
+
+}  // namespace stoker::ops::augment
+
+STOKER_OPERATOR(stoker::ops::augment::Solarize)
