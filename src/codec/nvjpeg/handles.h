@@ -92,7 +92,8 @@ class Idle {
   }
 
  private:
-  // No object is destroyed under it. That can wait for the device, whose host calls put objects here.
+  // No object is destroyed under it. That can wait for the device, whose host calls put objects
+  // here.
   Mutex mutex_;
   std::vector<std::unique_ptr<T>> all_ STOKER_GUARDED_BY(mutex_);
 };

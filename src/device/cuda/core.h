@@ -111,8 +111,9 @@ class Core {
   const bool waits_;
   const pid_t owner_;
   Mutex freeing_;  // while parked memory is freed, which waits for the GPU; taken before mutex_
-  // The GPU's memory is allocated and freed under it, because a freed address may be reused at once.
-  // Host memory is not, because pinning and unpinning may wait for host calls, which take the mutex.
+  // The GPU's memory is allocated and freed under it, because a freed address may be reused at
+  // once. Host memory is not, because pinning and unpinning may wait for host calls, which take the
+  // mutex.
   mutable Mutex mutex_;
   bool is_started_ STOKER_GUARDED_BY(mutex_) = false;
   DeviceUsage usage_ STOKER_GUARDED_BY(mutex_);
