@@ -8,7 +8,7 @@
 
 namespace stoker::python {
 
-// Whether the interpreter is ending in another thread. This one must not enter it any more then.
+// Whether the interpreter is ending in another thread. This thread must not enter it any more then.
 inline bool is_shut_out() {
 #if PY_VERSION_HEX >= 0x030D0000
   const bool is_ending = Py_IsFinalizing() != 0;

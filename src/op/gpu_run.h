@@ -53,7 +53,8 @@ class GpuRun {
     static_assert(std::is_trivially_copyable_v<T>, "it is copied to the device byte by byte");
     return reinterpret_cast<const T*>(put_bytes(std::as_bytes(values)));
   }
-  // Undefined device memory for as long, aligned to 256 bytes. Throws BudgetError, DeviceError.
+  // Uninitialised device memory, valid for as long and aligned to 256 bytes. Throws BudgetError,
+  // DeviceError.
   std::byte* scratch(size_t bytes);
 
  private:

@@ -5,10 +5,10 @@
 // functions.
 //
 // Note [What a state goes on with]
-// Refused, unless forced: another order (other files, labels, key, shuffling or end of the epoch),
-// and another set of random operators or another key of one. Always refused: another number of
-// shards, where shards are contiguous. A warning comes for another explicit seed (ranks have their
-// own seeds and share a state), for other operators and for other arguments.
+// Unless it is forced, restoring refuses another order, that is other files, labels, key, shuffling
+// or end of the epoch; and another set of random operators, or another key of one. It always
+// refuses another number of shards where shards are contiguous. It warns of another explicit seed
+// (ranks have their own seeds and share a state), of other operators and of other arguments.
 #pragma once
 #include "run/plan/plan.h"
 

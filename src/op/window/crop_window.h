@@ -59,8 +59,8 @@ void check_crop(const CropArguments& a, const Checker& c, const Layout& layout);
 // The extents of the window, -1 where they are not known before the run.
 Shape cropped_shape(const CropArguments& a, const Checker& c, const TensorType& in);
 
-// In full coordinates; it reaches outside when it is larger than the input. Axes that are not
-// cropped are whole.
+// The window, in full coordinates. It reaches outside when it is larger than the input. Axes that
+// are not cropped are whole.
 Window crop_window(const CropArguments& a, const TensorType& in);
 
 }  // namespace stoker

@@ -7,8 +7,8 @@
 
 namespace stoker {
 
-// Wants all that the device stage keeps. Demand then finds what its passes read of the values that
-// this chain makes.
+// Marks all that the device stage keeps as wanted. Demand then finds what its passes read of the
+// values that this chain makes.
 void Chain::want_on_device() {
   auto all_of = [&](int node) {
     for (size_t k = 0; k < states_[node].types.size(); ++k)
@@ -34,7 +34,7 @@ DeviceTask Chain::device_task(int node) {
       if (s.per_frame) lower_frame(node, f);
       work.blocks.push_back(s.blocks);
     } else if (is_constant) {
-      work.ops.emplace_back(std::shared_ptr<const Operator>(), s.op);  // of the plan, not copied
+      work.ops.emplace_back(std::shared_ptr<const Operator>(), s.op);  // the plan owns it
     } else {
       work.ops.emplace_back((s.per_frame ? resolve(node, f) : s.op)->clone());
     }

@@ -11,7 +11,7 @@ namespace stoker {
 struct Picture {
   TensorType type;  // of the whole output
   Window window;  // the part of it that is made
-  std::unique_ptr<PreparedPicture> prepared;  // null: the pixels are there
+  std::unique_ptr<PreparedPicture> prepared;  // null: `pixels` are there
   View pixels;
   std::shared_ptr<Buffer> owner;  // of the pixels; null once their copy is enqueued
 };

@@ -215,7 +215,7 @@ const DeviceValues& DeviceStage::values_of(EnqueuedRound& work, const Ref& from)
   return work.values.emplace(from, std::move(up)).first->second;
 }
 
-// Whether the node only brings a value to the device that no other node there reads.
+// Whether all that the node does is to bring to the device a value that no other node there reads.
 bool DeviceStage::is_upload(const Step& step, int node) const {
   if (plan_.checked(node).unfold || !plan_.goes_up_once(*plan_.node(node).inputs[0])) return false;
   const std::vector<int> made = step.made_samples();

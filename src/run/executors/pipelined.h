@@ -88,7 +88,7 @@ class Pipelined final : public Executor {
   }
   std::string stuck_message() const;
 
-  // Calls of the device's runtime reach the executor by this. They may come after its end.
+  // Calls by the device's runtime reach the executor through this, as they may come after its end.
   struct Bell {
     std::mutex mutex;
     Pipelined* executor;

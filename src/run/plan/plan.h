@@ -76,12 +76,12 @@ class Plan : public Provenance {
   const CheckedNode& checked(int i) const { return checked_[i]; }
   const PlanNode& planned(int i) const { return nodes_[i]; }
 
-  // Inputs are the nodes that the user feeds. They have numbers.
+  // Inputs are the nodes that the user feeds, counted from 0.
   int input_count() const { return static_cast<int>(inputs_.size()); }
   int input_node(int k) const { return inputs_[k]; }
 
-  // Readers have numbers. The lead reader decides the positions. Without a reader, the pipeline has
-  // one endless order of its own.
+  // Readers are counted from 0. The lead reader decides the positions. Without a reader, the
+  // pipeline has one endless order of its own.
   int reader_count() const { return static_cast<int>(readers_.size()); }
   int reader_node(int r) const { return readers_[r]; }
   const SampleStore& store(int r) const { return *nodes_[readers_[r]].store; }

@@ -27,7 +27,7 @@ class SampleMaker {
   // Runs the chain's part of a round for sample i. Returns false when the sample could not be made;
   // `failures` then says why. With on_error=replace, `failures` may hold entries although the
   // sample was made, and Step::is_to_rewind() tells whether the step has to be made again. Throws
-  // Starved, BudgetError for want of scratch memory, and whatever a bug throws; `failures` then
+  // Starved, BudgetError for lack of scratch memory, and whatever a bug throws; `failures` then
   // holds the failures so far.
   bool make(Step& step, int i, int round, std::vector<SampleFailure>& failures);
 
