@@ -28,7 +28,6 @@ class Unlocked {
   Unlocked(const Unlocked&) = delete;
   Unlocked& operator=(const Unlocked&) = delete;
 
-  // Calls f() with the lock.
   template <class F>
   auto locked(F f) {
     take();

@@ -53,7 +53,6 @@ class Pipeline final : private EndsUnlocked, public stoker::Pipeline {
   ~Pipeline() { unlocked.emplace(); }  // the lock comes back when the base is destroyed
 };
 
-// Adds the methods that feed a pipeline.
 void bind_feeding(nb::class_<Pipeline>& pipeline);
 
 nb::dict describe_failure(const SampleFailure& f);

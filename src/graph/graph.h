@@ -58,7 +58,6 @@ class Graph {
   // exist already, so nodes are always in topological order. The key comes from `seed` or an
   // explicit name. Throws GraphError.
   int add(Node node);
-  // How many outputs the node has.
   int output_count(int node) const;
 };
 

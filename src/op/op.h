@@ -133,7 +133,6 @@ void set_computed(Op& op, const A& a, const View& value) {
   }
 }
 
-// Whether the operator has a GPU half.
 template <class Op>
 inline constexpr bool kHasGpuHalf =
     requires(GpuRun& r, std::span<const Op* const> items) { Op::run_gpu(r, items); };

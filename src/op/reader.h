@@ -55,8 +55,7 @@ inline constexpr auto kReaderArguments = std::tuple{
         "it is left out."),
 };
 
-// Accepted so that established scripts run, without effect: files are always read ahead, within the
-// pipeline's memory limit.
+// Without effect: files are always read ahead, within the pipeline's memory limit.
 inline constexpr std::array kIgnoredReaderArguments = {
     "initial_fill", "prefetch_queue_depth", "read_ahead",       "dont_use_mmap",
     "lazy_init",    "skip_cached_images",   "tensor_init_bytes"};

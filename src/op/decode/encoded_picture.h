@@ -59,7 +59,6 @@ inline constexpr auto kPictureArguments = std::tuple{
 inline constexpr std::array kDevicePictureArguments = {"jpeg_fancy_upsampling", "hw_decoder_load",
                                                        "hybrid_huffman_threshold"};
 
-// Accepted so that established scripts run, without effect.
 inline constexpr std::array kIgnoredPictureArguments = {"affine",
                                                         "device_memory_padding",
                                                         "host_memory_padding",
@@ -85,7 +84,7 @@ inline constexpr Port kPicturePort = {.name = "image", .help = "The pixels, layo
 // The type of a picture when the graph is built, without its extents. Throws GraphError.
 TensorType checked_picture(const PictureArguments& a, const Checker& c);
 
-// One encoded image. Requires: the bytes have one dense axis and outlive this.
+// Requires: the bytes have one dense axis and outlive this.
 class EncodedPicture {
  public:
   // Reads the header. Throws SampleError.

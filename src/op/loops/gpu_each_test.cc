@@ -31,7 +31,6 @@ struct Inverted {
   }
 };
 
-// A batch on a simulated device.
 class GpuRunTest : public testing::Test {
  protected:
   std::shared_ptr<Buffer> acquire(size_t bytes) {

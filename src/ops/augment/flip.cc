@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Mirrors an image, a volume or a sequence.
 #include "op/op.h"
 
 namespace stoker::ops::augment {

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Cuts a random window out of an image and resizes it.
 #include "op/dtype_argument.h"
 #include "op/op.h"
 #include "op/resize/filter.h"

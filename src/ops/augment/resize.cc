@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Resizes an image, a volume or a sequence.
 #include "op/dtype_argument.h"
 #include "op/op.h"
 #include "op/resize/filter.h"

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Cuts a window out of any tensor.
 #include <cmath>
 
 #include "op/dtype_argument.h"

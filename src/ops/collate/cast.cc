@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Changes the dtype of a tensor.
 #include "op/op.h"
 
 namespace stoker::ops::collate {

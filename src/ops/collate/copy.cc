@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Copies a tensor, also from one device to another.
 #include "op/op.h"
 
 namespace stoker::ops::collate {

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Crops, mirrors and normalises an image and stores it as the model wants it.
 #include <bit>
 
 #include "op/op.h"

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Marks the outermost axis of a tensor as frames, so that each value serves one frame.
 #include "op/op.h"
 
 namespace stoker::ops::collate {

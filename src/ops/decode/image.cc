@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Decodes an image.
 #include "op/decode/encoded_picture.h"
 #include "op/decode/tiny_jpeg.h"
 #include "op/op.h"

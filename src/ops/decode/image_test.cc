@@ -58,7 +58,6 @@ Decoded decode(const char* op, Arguments a, std::vector<uint8_t>& file, double p
   return d;
 }
 
-// The values of the window that starts at (y, x).
 std::vector<float> part_of(const Decoded& d, int64_t y, int64_t x, const Shape& shape) {
   std::vector<float> values;
   for (int64_t r = y; r < y + shape[0]; ++r) {

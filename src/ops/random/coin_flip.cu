@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Draws 1 with a given probability, else 0.
 #include "op/loops/elements.h"
 #include "op/loops/gpu_each.cuh"
 #include "op/op.h"
@@ -9,7 +7,6 @@
 namespace stoker::ops::random {
 
 struct CoinFlip {
-  // The draw of one element.
   struct Draw {
     Chance chance;
     float probability;

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Draws evenly from a range or from a list of values.
 #include "op/loops/elements.h"
 #include "op/loops/gpu_each.cuh"
 #include "op/op.h"

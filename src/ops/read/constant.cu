@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Gives the same tensor for every sample.
 #include "op/loops/elements.h"
 #include "op/loops/gpu_each.cuh"
 #include "op/op.h"

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Gives what the user feeds.
 #include "op/op.h"
 
 namespace stoker::ops::read {

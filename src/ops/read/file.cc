@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-//
-// Reads whole files and their labels.
 #include <cstring>
 
 #include "io/file_list.h"

@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operators of a step that run on a device. Values of the chain are copied there, pictures are
-// decoded, kernels run on a stream, and the results stay there. One thread at a time. Steps begin
-// in order; their later rounds may come in between. Only these wait for the device: wait(),
-// finish() and trim(), decode() while the decoder allocates memory, and enqueue() while host memory
-// is pinned.
+// The operators of a step that run on a device: copies values of the chain there, decodes pictures
+// and launches kernels. One thread at a time. Steps begin in order; their later rounds may come in
+// between. Only these wait for the device: wait(), finish() and trim(), decode() while the decoder
+// allocates memory, and enqueue() while host memory is pinned.
 #pragma once
 #include "base/error.h"
 #include "device/held.h"

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The device stage on a simulated device gives the bytes of the CPU, and steps overlap on the
-// virtual clock.
+// The device stage gives the bytes of the CPU, and steps overlap on the virtual clock.
 #include <map>
 #include <set>
 

@@ -17,9 +17,8 @@ using MemoryOnSimulated = OnSimulatedDevice;
 size_t some_size(int i) { return size_t(500 + (i * 7919) % 9000); }
 
 // How many steps are in flight depends on time, so the high-water mark is compared with the most
-// that there can be. A step has two outputs of float16 for each of four samples. There are at most
-// `depth` steps, one that is being enqueued and one that the user holds. Besides, there is memory
-// that is released behind the work of the step that is being enqueued.
+// that there can be: `depth` steps, one that is being enqueued, one that the user holds, and what
+// is released after the work being enqueued. A step has two outputs of float16 of four samples.
 TEST_F(DeviceMemory, StaysFlatWhateverTheSizes) {
   constexpr size_t kLargest = 4 * 9500, kStep = 2 * 2 * kLargest, kPassing = kLargest + (16 << 10);
   const SampleFolder folder(97, some_size);

@@ -19,7 +19,6 @@ PipelineOptions options(int64_t batch, int threads = 2, int depth = 2,
   return o;
 }
 
-// The samples of `steps` steps, in order.
 std::vector<std::string> run(Graph g, const PipelineOptions& o, int steps) {
   Pipeline p(std::move(g), o);
   std::vector<std::string> all;

@@ -9,7 +9,6 @@ namespace stoker {
 
 enum class Ticket : uint8_t { kPending, kRunning, kDone };
 
-// A step while it is being made, with its tickets.
 struct Iteration {
   Iteration(const Plan& plan, int64_t number, std::vector<int64_t> cursors,
             std::shared_ptr<const FedStep> fed, OnError on_error)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Many threads make several iterations at once, and files are read ahead. Every byte is as in
+// Many threads make several iterations at once and read files ahead. The bytes are those of
 // simple.cc.
 //
 // Note [Memory]

@@ -45,7 +45,6 @@ class FetchedBytes final : public ReaderBytes {
   DirectBytes direct_;
 };
 
-// A thread of the pipelined executor, with what only that thread uses.
 struct Worker {
   Worker(const Plan& plan, const ExecutorOptions& options,
          std::vector<std::unique_ptr<io::Fetcher>>& fetchers, HostPool& pool,
