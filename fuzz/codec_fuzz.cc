@@ -65,16 +65,16 @@ void compare(const ImageCodec& codec, EncodedSpan file, const Choices& choices) 
   std::vector<uint8_t> whole(static_cast<size_t>(full.volume()));
   std::vector<uint8_t> part(static_cast<size_t>(w.shape().volume()));
   const View all = View::dense(whole.data(), DType::kUint8, full, "HWC");
-  const View some = View::window(part.data(), DType::kUint8, w, full, "HWC");
+  const View window = View::window(part.data(), DType::kUint8, w, full, "HWC");
   const bool whole_is_good = decode(codec, file, choices.options, all);
-  const bool part_is_good = decode(codec, file, choices.options, some);
+  const bool part_is_good = decode(codec, file, choices.options, window);
   if (whole_is_good && !part_is_good) std::abort();
   if (!whole_is_good || !part_is_good) return;
-  const size_t row = static_cast<size_t>(some.strides[0]);
-  for (int64_t y = 0; y < some.shape[0]; ++y) {
+  const size_t row = static_cast<size_t>(window.strides[0]);
+  for (int64_t y = 0; y < window.shape[0]; ++y) {
     const uint8_t* want =
         all.as<uint8_t>() + (w.begin[0] + y) * all.strides[0] + w.begin[1] * full[2];
-    if (!std::equal(want, want + row, part.data() + y * some.strides[0])) std::abort();
+    if (!std::equal(want, want + row, part.data() + y * window.strides[0])) std::abort();
   }
 }
 

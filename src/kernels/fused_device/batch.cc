@@ -252,12 +252,12 @@ void FusedBatch::add_tiles(size_t stage, const FusedTask& t) {
 void FusedBatch::add_rows(size_t stage, const FusedTask& t, int64_t rows, FusedTile tile) {
   if (FusedPlaces(t, tile).row() > kSharedBudget) tile.width = 0;
   const int64_t values = (tile.end - tile.begin) * t.channels;
-  int64_t some = std::min(kTileValues / values, kSharedBudget / FusedPlaces(t, tile).row());
-  if (some > FusedProgram::kGroup) some -= some % FusedProgram::kGroup;
+  int64_t count = std::min(kTileValues / values, kSharedBudget / FusedPlaces(t, tile).row());
+  if (count > FusedProgram::kGroup) count -= count % FusedProgram::kGroup;
   tile.task = static_cast<int64_t>(work_[stage].tasks.size()) - 1;
-  for (int64_t first = 0; first < rows; first += some) {
+  for (int64_t first = 0; first < rows; first += count) {
     tile.first = static_cast<uint32_t>(first);
-    tile.rows = static_cast<int>(std::min(some, rows - first));
+    tile.rows = static_cast<int>(std::min(count, rows - first));
     work_[stage].tiles.push_back(tile);
   }
 }

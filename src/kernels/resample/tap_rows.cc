@@ -55,12 +55,12 @@ HWY_INLINE V Weight(V x) {
 
 // The outputs of one vector. Each takes positions [begin, begin + n). Their weights are in the
 // scratch, one vector per tap. Lanes that are not usual are left to fill_row.
-struct Some {
+struct VectorTaps {
   V begin, n;
   hn::Mask<D> usual;
 };
 
-HWY_INLINE Some LinearTaps(V c, double extent, double* weights) {
+HWY_INLINE VectorTaps LinearTaps(V c, double extent, double* weights) {
   const V x = hn::Sub(c, Set(0.5)), left = hn::Floor(x), share = hn::Sub(x, left);
   const V begin = Position(left, Set(0), Set(extent - 1));
   const V last = Position(hn::Add(left, Set(1)), Set(0), Set(extent - 1));
@@ -71,7 +71,7 @@ HWY_INLINE Some LinearTaps(V c, double extent, double* weights) {
 }
 
 template <Filter kFilter>
-HWY_INLINE Some FilterTaps(V c, double radius, double extent, int64_t most, double* weights) {
+HWY_INLINE VectorTaps FilterTaps(V c, double radius, double extent, int64_t most, double* weights) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(D()));
   constexpr double kSupport = kFilter == Filter::kLanczos3     ? 3
                               : kFilter == Filter::kTriangular ? 1
@@ -110,7 +110,8 @@ HWY_INLINE void Quantise(V n, int64_t most, double* weights) {
   }
 }
 
-HWY_INLINE Some TapsOf(const ResampleAxis& a, V c, double extent, int64_t most, double* weights) {
+HWY_INLINE VectorTaps TapsOf(const ResampleAxis& a, V c, double extent, int64_t most,
+                             double* weights) {
   switch (a.filter) {
     case Filter::kLinear: return LinearTaps(c, extent, weights);
     case Filter::kCubic: return FilterTaps<Filter::kCubic>(c, a.radius, extent, most, weights);
@@ -134,7 +135,7 @@ HWY_INLINE void Fill(const ResampleAxis& a, int64_t extent, const TapRows<W>& r)
                 hn::Mul(Set(static_cast<double>(r.step)), hn::Iota(D(), static_cast<double>(i))));
     const V c = hn::Add(Set(a.lo), hn::Div(hn::Mul(hn::Add(place, Set(0.5)), Set(a.hi - a.lo)),
                                            Set(static_cast<double>(a.out))));
-    const Some s = TapsOf(a, c, static_cast<double>(extent), most, weights);
+    const VectorTaps s = TapsOf(a, c, static_cast<double>(extent), most, weights);
     if constexpr (std::is_same_v<W, int16_t>) Quantise(s.n, most, weights);
     hn::Store(s.begin, D(), begin);
     hn::Store(hn::IfThenElseZero(s.usual, s.n), D(), n);

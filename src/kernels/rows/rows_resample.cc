@@ -130,18 +130,18 @@ void sum_pixels(const float* row, const PixelTaps& taps, float* quads) {
 }
 
 PixelTaps pixel_taps(const TapTable<float>& t, int channels, Arena& arena) {
-  const int64_t some = HWY_DYNAMIC_DISPATCH(PixelsAtOnce)();
-  const int64_t padded = (t.count + some - 1) / some * some;
+  const int64_t group = HWY_DYNAMIC_DISPATCH(PixelsAtOnce)();
+  const int64_t padded = (t.count + group - 1) / group * group;
   const int most = *std::max_element(t.taps, t.taps + t.count);
   auto* first = arena.array<int32_t>(static_cast<size_t>(padded));
   auto* taps = arena.array<float>(static_cast<size_t>(4 * padded));
   auto* weights = arena.array<float>(static_cast<size_t>(4 * padded * most));
   for (int64_t o = 0; o < padded; ++o) {
-    const int64_t from = std::min(o, t.count - 1), place = o % some;
+    const int64_t from = std::min(o, t.count - 1), place = o % group;
     first[o] = static_cast<int32_t>((t.first[from] - t.begin) * channels);
     std::fill_n(taps + 4 * o, 4, static_cast<float>(t.taps[from]));
     float* to = weights + 4 * ((o - place) * most + place);
-    for (int i = 0; i < most; ++i, to += 4 * some) std::fill_n(to, 4, t.row(from)[i]);
+    for (int i = 0; i < most; ++i, to += 4 * group) std::fill_n(to, 4, t.row(from)[i]);
   }
   return {t.count, channels, most, first, taps, weights};
 }

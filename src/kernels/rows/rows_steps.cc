@@ -68,15 +68,15 @@ HWY_INLINE void ApplyFour(const ValueStep* steps, size_t count, const uint8_t* i
 }
 
 void Apply(const ValueStep* steps, size_t count, const void* in, void* out, int64_t n) {
-  const auto some = static_cast<int64_t>(4 * hn::Lanes(df));
+  const auto chunk = static_cast<int64_t>(4 * hn::Lanes(df));
   const int64_t in_size = size_of(steps[0].from), out_size = size_of(steps[count - 1].to);
   auto* from = static_cast<const uint8_t*>(in);
   auto* to = static_cast<uint8_t*>(out);
   int64_t i = 0;
-  for (; i + some <= n; i += some) ApplyFour(steps, count, from + i * in_size, to + i * out_size);
+  for (; i + chunk <= n; i += chunk) ApplyFour(steps, count, from + i * in_size, to + i * out_size);
   if (i == n) return;
-  if (n >= some)  // processes some values twice
-    return ApplyFour(steps, count, from + (n - some) * in_size, to + (n - some) * out_size);
+  if (n >= chunk)  // processes some values twice
+    return ApplyFour(steps, count, from + (n - chunk) * in_size, to + (n - chunk) * out_size);
   HWY_ALIGN uint8_t last_in[4 * HWY_MAX_BYTES] = {}, last_out[4 * HWY_MAX_BYTES];
   std::memcpy(last_in, from + i * in_size, static_cast<size_t>((n - i) * in_size));
   ApplyFour(steps, count, last_in, last_out);
@@ -98,10 +98,10 @@ void one_step(const ValueStep& s, const void* in, void* out, int64_t n) {
   else convert_row(in, s.from, out, s.to, n);
 }
 
-// Requires: n is at most kSome.
-constexpr int64_t kSome = 512;
-void apply_some(std::span<const ValueStep> steps, const void* in, void* out, int64_t n) {
-  alignas(64) std::byte buffers[2][8 * kSome];
+// Requires: n is at most kChunk.
+constexpr int64_t kChunk = 512;
+void apply_chunk(std::span<const ValueStep> steps, const void* in, void* out, int64_t n) {
+  alignas(64) std::byte buffers[2][8 * kChunk];
   std::byte *a = buffers[0], *b = buffers[1];
   for (size_t i = 0; i < steps.size(); ++i) {
     void* to = i + 1 == steps.size() ? out : a;
@@ -114,8 +114,8 @@ void apply_wide(std::span<const ValueStep> steps, const void* in, void* out, int
   const int64_t in_size = size_of(steps.front().from), out_size = size_of(steps.back().to);
   auto* from = static_cast<const std::byte*>(in);
   auto* to = static_cast<std::byte*>(out);
-  for (int64_t i = 0; i < n; i += kSome)
-    apply_some(steps, from + i * in_size, to + i * out_size, std::min(kSome, n - i));
+  for (int64_t i = 0; i < n; i += kChunk)
+    apply_chunk(steps, from + i * in_size, to + i * out_size, std::min(kChunk, n - i));
 }
 
 }  // namespace
