@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "parts.h"
+#include "bindings.h"
 #include "tensor.h"
 
 namespace stoker::python {

@@ -11,7 +11,7 @@
 #include "codec/device_decoder.h"
 #include "device/nvml/nvml.h"
 #include "device/simulated/simulated.h"
-#include "parts.h"
+#include "bindings.h"
 
 namespace stoker::python {
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 // Each C++ error becomes one of Python's. The error of a batch carries its samples.
-#include "parts.h"
+#include "bindings.h"
 #include "run/pipeline.h"
 
 namespace stoker::python {

@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "dlpack.h"
-#include "parts.h"
+#include "bindings.h"
 
 namespace stoker::python {
 

@@ -9,7 +9,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "parts.h"
+#include "bindings.h"
 
 namespace stoker::python {
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "parts.h"
+#include "bindings.h"
 
 NB_MODULE(_core, m) {
   m.doc() = "The engine behind stoker. Use the package; this module may change.";

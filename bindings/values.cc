@@ -3,7 +3,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "parts.h"
+#include "bindings.h"
 
 namespace stoker::python {
 

@@ -32,8 +32,8 @@ set(stub_stamp "")
 if(NOT STOKER_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
   set(stub_stamp ${stubs}/stamp)
   set(make_stubs ${CMAKE_SOURCE_DIR}/tools/make_stubs.py)
-  file(GLOB python_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/python/stoker/*.py
-       ${CMAKE_SOURCE_DIR}/python/stoker/*/*.py ${make_stubs})
+  file(GLOB_RECURSE python_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/python/stoker/*.py)
+  list(APPEND python_sources ${make_stubs})
   set(generate "")
   if(EXISTS ${make_stubs})
     set(generate COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${stage}

@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 
 from helpers import assert_same, make, take
-from stoker import DataNode, Pipeline, _legacy, errors, fn, ops, types
-from stoker._classes import class_name, class_names, old_class_names
-from stoker._registry import operators
+from stoker import DataNode, Pipeline, errors, fn, ops, types
+from stoker._describe import old_spellings
+from stoker._describe.registry import operators
+from stoker.ops._classes import class_name, class_names, old_class_names
 
 Images = Callable[[], DataNode]
 
@@ -233,7 +234,7 @@ def test_old_arguments_mean_todays(operator: Any, old: Any, new: Any) -> None:
 
 def test_every_old_argument_is_tried_above() -> None:
     tried = {(op.__name__, name) for op, old, _ in crop_cases() + resize_cases() for name in old}
-    table = {(op, name) for op, names in _legacy.ARGUMENTS.items() for name in names}
+    table = {(op, name) for op, names in old_spellings.ARGUMENTS.items() for name in names}
     assert table <= tried
 
 

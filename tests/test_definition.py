@@ -18,7 +18,7 @@ import pytest
 import stoker
 from helpers import load_tool
 from stoker import Pipeline, _core, errors, fn, types
-from stoker._registry import operators
+from stoker._describe.registry import operators
 
 
 def resolve(name: str) -> Any:

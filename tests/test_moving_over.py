@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from helpers import load_tool
-from stoker import Pipeline, _legacy, errors, fn, ops, types
+from stoker import Pipeline, errors, fn, ops, types
+from stoker._describe import old_spellings
 from stoker.compat._report import names
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -65,7 +66,7 @@ def test_operators_that_are_there(row: list[str]) -> None:
 def test_old_spellings(row: list[str]) -> None:
     old, today = words(row[0]), words(row[1])
     if len(old) == 2:
-        assert _legacy.ARGUMENTS[old[1]][old[0]].today == "".join(today)
+        assert old_spellings.ARGUMENTS[old[1]][old[0]].today == "".join(today)
         return
     with pytest.warns(DeprecationWarning, match=rf"{re.escape(old[0])} is now .* {today[0]}$"):
         found = resolve(old[0])
@@ -84,7 +85,7 @@ def test_what_is_not_there(mark: str) -> None:
 def test_every_established_operator_is_in_the_page() -> None:
     listed = {row[0].strip("`") for row in rows("there")}
     listed |= {words(row[0])[0] for row in rows("old")} | set(words(part("absent operators")))
-    listed |= {f"fn.{old}" for old in _legacy.FUNCTIONS}  # under their names of today
+    listed |= {f"fn.{old}" for old in old_spellings.FUNCTIONS}  # under their names of today
     assert {f"fn.{name}" for name in names()["operators"]} <= listed
 
 

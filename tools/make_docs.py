@@ -8,9 +8,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from stoker._describe import parameters, port_facts, range_text
-from stoker._registry import Argument, Operator, Port, operators
-from stoker._sources.extra import Extra
+from stoker._describe.python_arguments import Extra
+from stoker._describe.registry import Argument, Operator, Port, operators
+from stoker._describe.signatures import parameters, port_facts, range_text
 
 GENERATED = """<!-- SPDX-FileCopyrightText: The Stoker authors -->
 <!-- SPDX-License-Identifier: Apache-2.0 -->

@@ -15,10 +15,11 @@ import textwrap
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from stoker import Pipeline, _legacy, fn, ops, types
-from stoker._classes import class_name, old_class_names
-from stoker._registry import operators
+from stoker import Pipeline, fn, ops, types
+from stoker._describe import old_spellings
+from stoker._describe.registry import operators
 from stoker.compat._report import names
+from stoker.ops._classes import class_name, old_class_names
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "guide" / "moving-over.md"
 
@@ -37,7 +38,7 @@ def missing_arguments(name: str) -> list[str]:
     """The arguments of the DALI operator that Stoker refuses."""
     op = operators()[name]
     known = {a["name"] for a in op["arguments"]} | set(op["ignored"])
-    known |= {"seed", *_legacy.ARGUMENTS.get(name, {})}
+    known |= {"seed", *old_spellings.ARGUMENTS.get(name, {})}
     return [a for a in names()["operators"][name].split() if a not in known]
 
 
@@ -53,7 +54,7 @@ def exists(module: object, dotted: str) -> bool:
 def there() -> str:
     rows = []
     for name in names()["operators"]:
-        if name in _legacy.FUNCTIONS or not exists(fn, name):
+        if name in old_spellings.FUNCTIONS or not exists(fn, name):
             continue
         spelled = class_name(name)
         row = [f"`fn.{name}`", f"`ops.{spelled}`" if exists(ops, spelled) else ""]
@@ -77,10 +78,10 @@ def old_names() -> str:
     ]
     rows += [
         [f"`fn.{old}`", f"`fn.{new}`"]
-        for old, new in _legacy.FUNCTIONS.items()
+        for old, new in old_spellings.FUNCTIONS.items()
         if new in operators()
     ]
-    for op, arguments in _legacy.ARGUMENTS.items():
+    for op, arguments in old_spellings.ARGUMENTS.items():
         for old, today in arguments.items():
             spelled = f"`{today.today}`" if today.today else "none: it has no effect"
             rows.append([f"`{old}` of `{op}`", spelled])
@@ -88,7 +89,7 @@ def old_names() -> str:
 
 
 def absent_operators() -> str:
-    today = [n for n in names()["operators"] if n not in _legacy.FUNCTIONS]
+    today = [n for n in names()["operators"] if n not in old_spellings.FUNCTIONS]
     absent = [n for n in today if not exists(fn, n)]
     return textwrap.fill(code(f"fn.{n}" for n in absent) + ".", 100, break_on_hyphens=False)
 

@@ -15,9 +15,9 @@ import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
-from stoker._classes import class_name
-from stoker._describe import Parameter, parameters, returns
-from stoker._registry import Operator, operators
+from stoker._describe.registry import Operator, operators
+from stoker._describe.signatures import Parameter, parameters, returns
+from stoker.ops._classes import class_name
 
 HEADER = """# SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, overload
 
 from stoker import types
-from stoker._node import DataNode
+from stoker._graph.node import DataNode
 from stoker._typing import Array, DTypeLike, Input, Text
 """
 
@@ -124,10 +124,7 @@ def class_text(op: Operator) -> str:
 PACKAGES: dict[str, tuple[str, Callable[[Operator], str]]] = {
     "fn": (HEADER, function_text),
     "ops": (
-        HEADER.replace(
-            "from stoker._node",
-            "from stoker._classes import OperatorObject as OperatorObject\nfrom stoker._node",
-        ),
+        HEADER + "from stoker.ops._classes import OperatorObject as OperatorObject\n",
         class_text,
     ),
 }

@@ -13,9 +13,9 @@ from stoker import _exit as _exit
 from stoker import errors, fn, ops, types
 from stoker._core import Batch, Tensor, __version__
 from stoker._devices import Device, devices, missing_gpu
-from stoker._node import DataNode
-from stoker._pipeline import Pipeline
-from stoker._pipeline_def import pipeline_def
+from stoker._graph.node import DataNode
+from stoker._pipeline.pipeline import Pipeline
+from stoker._pipeline.pipeline_def import pipeline_def
 
 __all__ = [
     "Batch",

@@ -8,7 +8,7 @@ import os
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from stoker._node import DataNode
+from stoker._graph.node import DataNode
 from stoker.types import DType
 
 

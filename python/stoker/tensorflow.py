@@ -4,6 +4,6 @@
 
 from __future__ import annotations
 
-from stoker.frameworks.tensorflow import DALIDataset, Dataset, LastBatchPolicy
+from stoker.frameworks.tensorflow.datasets import DALIDataset, Dataset, LastBatchPolicy
 
 __all__ = ["DALIDataset", "Dataset", "LastBatchPolicy"]

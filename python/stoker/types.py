@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 if TYPE_CHECKING:
     import numpy
 
-    from stoker._node import DataNode
+    from stoker._graph.node import DataNode
 
 
 class _Text(str, Enum):
@@ -121,7 +121,7 @@ NFCHW = "FCHW"
 
 
 def __getattr__(name: str) -> NoReturn:
-    from stoker._names import did_you_mean
+    from stoker._messages import did_you_mean
 
     hint = did_you_mean(name, [n for n in globals() if n[0].isupper()])
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'.{hint}", name=name)
@@ -147,6 +147,6 @@ def Constant(  # noqa: N802 - the established name
     ``BOOL`` or ``INT32`` where all are such, else ``FLOAT``. Raises ``GraphError`` outside of a
     pipeline's definition, and for a value that is not of numbers.
     """
-    from stoker._operator import constant
+    from stoker._graph.calls import constant
 
     return constant(value, dtype=dtype, shape=shape, layout=layout, device=device)

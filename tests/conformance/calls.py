@@ -20,8 +20,8 @@ import jpegs
 from helpers import Array, outputs_of
 from oracles.chance import Chance
 from stoker import DataNode, Pipeline, fn, types
-from stoker._operator import call as call_operator
-from stoker._registry import Operator, operators
+from stoker._describe.registry import Operator, operators
+from stoker._graph.calls import call as call_operator
 
 _ORACLES = Path(__file__).resolve().parents[1] / "oracles"
 # As a constant holds floats in single precision, so do generated inputs.

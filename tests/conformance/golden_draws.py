@@ -11,7 +11,7 @@ import numpy as np
 from calls import Call, all_calls, names, run_calls, texture
 
 from helpers import Array
-from stoker._registry import operators
+from stoker._describe.registry import operators
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 PICTURE = GOLDEN / "picture.jpg"

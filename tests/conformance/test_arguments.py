@@ -25,7 +25,7 @@ from calls import (
 
 from helpers import assert_same, make, samples_of, take
 from stoker import fn
-from stoker._registry import Argument, operators
+from stoker._describe.registry import Argument, operators
 from stoker.errors import GraphError, SampleError
 
 BATCH = 24

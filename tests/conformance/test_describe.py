@@ -12,8 +12,9 @@ import pytest
 from calls import Call, all_calls, names, oracle, place
 
 import stoker
-from stoker import _describe, fn
-from stoker._registry import Argument, operators
+from stoker import fn
+from stoker._describe import signatures
+from stoker._describe.registry import Argument, operators
 from stoker.errors import GraphError
 
 ALL = names(tested=False)
@@ -46,9 +47,9 @@ def test_docs_are_complete(name: str) -> None:
 @pytest.mark.parametrize("name", ALL)
 def test_docs_tell_what_has_no_effect(name: str) -> None:
     op = operators()[name]
-    *_, last = _describe.docstring(op).partition("Accepted without effect: ")
+    *_, last = signatures.docstring(op).partition("Accepted without effect: ")
     listed = [word.strip(" .\n") for word in last.split(",")]
-    assert listed == [p.name for p in _describe.parameters(op) if p.is_ignored]
+    assert listed == [p.name for p in signatures.parameters(op) if p.is_ignored]
     assert "preserve" in listed
 
 

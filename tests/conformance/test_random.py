@@ -17,7 +17,7 @@ from golden_draws import GOLDEN, draws
 
 from helpers import assert_same, make, same, take
 from stoker import fn
-from stoker._registry import operators
+from stoker._describe.registry import operators
 
 RANDOM = [n for n in names() if operators()[n]["is_random"]]
 BATCH = 64

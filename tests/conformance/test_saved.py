@@ -43,7 +43,7 @@ def test_loaded_runs_alike(name: str) -> None:
 
 @pytest.mark.parametrize("name", names())
 def test_every_argument_is_saved(name: str) -> None:
-    from stoker._registry import operators
+    from stoker._describe.registry import operators
 
     call = all_calls(name)[0]
     nodes = json.loads(make(lambda: place_all([call])).serialize())["nodes"]

@@ -21,7 +21,7 @@ from calls import (
 from helpers import difference, max_difference, same
 from oracles.chance import Chance
 from oracles.common import Tolerance
-from stoker._registry import operators
+from stoker._describe.registry import operators
 
 SEEDS = (7, 0, 2**62 + 12345)
 

@@ -20,8 +20,8 @@ from calls import Call, feed, names, picture_calls, place, some_calls, texture, 
 import jpegs
 from helpers import SIMPLE, Array, assert_same, make, outputs_of, take
 from stoker import DataNode, fn
-from stoker._operator import call as call_operator
-from stoker._registry import operators
+from stoker._describe.registry import operators
+from stoker._graph.calls import call as call_operator
 
 # From where to where, as shares of every axis, each output is looked at.
 WINDOWS = {"first corner": (0.0, 0.4), "last corner": (0.55, 1.0), "empty": (0.5, 0.5)}

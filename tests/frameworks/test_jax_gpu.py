@@ -47,7 +47,7 @@ class Watched:
     """Copies of constants: what is copied, which is kept, and when its copy is made."""
 
     def __init__(self) -> None:
-        from stoker.frameworks._jax_gpu import Copies
+        from stoker.frameworks.jax.gpu_copies import Copies
 
         self.made: list[Made] = []
         self.sources: list[Any] = []  # weak
@@ -114,7 +114,7 @@ def as_on_gpu(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     given: list[Any] = []
     run = Pipeline.run
     monkeypatch.setattr(Pipeline, "run", lambda self: given.append(run(self)) or given[-1])
-    monkeypatch.setattr("stoker.frameworks.jax.on_gpu", lambda batch: True)
+    monkeypatch.setattr("stoker.frameworks.jax.iterators.on_gpu", lambda batch: True)
     return given
 
 

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any, Protocol
 
-from stoker import _legacy
-from stoker._names import did_you_mean
+from stoker._describe import old_spellings
+from stoker._messages import did_you_mean
 
 
 class Maker(Protocol):
@@ -53,7 +53,7 @@ class Namespace:
             return made
         today = self._maker.old_names().get(wanted)
         if today in self._maker.names():
-            _legacy.warn(f"{self.short}.{wanted}", f"{self.short}.{today}")
+            old_spellings.warn(f"{self.short}.{wanted}", f"{self.short}.{today}")
             return self._maker.make_old(wanted)
         raise AttributeError(self._missing(wanted, name, today), name=name, obj=sys.modules[module])
 

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from stoker._names import user_level
+from stoker._messages import user_level
 from stoker.errors import GraphError
 
 # Operators, as functions: fn.<old> is fn.<new>. The classes of ops follow from the same names.
@@ -133,7 +133,7 @@ def modern_arguments(op: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _uniform(low: Any, high: Any) -> Any:
-    from stoker._operator import call_one
+    from stoker._graph.calls import call_one
 
     return call_one("random.uniform", range=[low, high])
 
@@ -145,7 +145,7 @@ def _random_crop(is_random: Any) -> dict[str, Any]:
 
 
 def _mirror(probability: Any) -> dict[str, Any]:
-    from stoker._operator import call_one
+    from stoker._graph.calls import call_one
 
     return {"mirror": call_one("random.coin_flip", probability=probability)}
 

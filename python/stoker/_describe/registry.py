@@ -8,7 +8,7 @@ from functools import cache
 from typing import TypedDict
 
 from stoker import _core
-from stoker._sources.extra import EXTRA, Extra
+from stoker._describe.python_arguments import EXTRA, Extra
 
 Plain = bool | int | float | str | list[int] | list[float] | list[str] | None
 

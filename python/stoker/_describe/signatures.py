@@ -10,7 +10,7 @@ import textwrap
 from typing import Any, NamedTuple
 
 from stoker import launcher
-from stoker._registry import Argument, Operator, Plain, Port
+from stoker._describe.registry import Argument, Operator, Plain, Port
 
 _SCALARS = {"bool": "bool", "int": "int", "float": "float", "str": "Text", "DType": "DTypeLike"}
 

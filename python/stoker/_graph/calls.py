@@ -7,11 +7,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
-from stoker import _context, _legacy, launcher
-from stoker._constants import NotAConstantError, dtype_text, plain
-from stoker._names import user_line
-from stoker._node import DataNode
-from stoker._registry import Operator, operators
+from stoker import launcher
+from stoker._describe import old_spellings
+from stoker._describe.registry import Operator, operators
+from stoker._graph import current
+from stoker._graph.constants import NotAConstantError, dtype_text, plain
+from stoker._graph.node import DataNode
+from stoker._messages import user_line
 from stoker.errors import GraphError
 
 Result = DataNode | tuple[DataNode, ...] | list[DataNode] | tuple[list[DataNode], ...] | None
@@ -21,7 +23,7 @@ _DEVICES = ("cpu", "gpu", "mixed")
 
 def make_function(op: Operator) -> Callable[..., Result]:
     """The function ``fn.<name>`` of an operator, with its real signature and docstring."""
-    from stoker import _describe  # brings in inspect, a third of the time that importing takes
+    from stoker._describe import signatures  # imports inspect, which is slow
 
     def function(*inputs: Any, **arguments: Any) -> Result:
         return call(op, inputs, arguments)
@@ -29,8 +31,8 @@ def make_function(op: Operator) -> Callable[..., Result]:
     folder, _, name = op["name"].rpartition(".")
     function.__name__ = function.__qualname__ = name
     function.__module__ = "stoker.fn" + (f".{folder}" if folder else "")
-    function.__doc__ = _describe.docstring(op)
-    function.__signature__ = _describe.signature(op)  # type: ignore[attr-defined]
+    function.__doc__ = signatures.docstring(op)
+    function.__signature__ = signatures.signature(op)  # type: ignore[attr-defined]
     return function
 
 
@@ -40,7 +42,7 @@ def call(op: Operator, inputs: Sequence[Any], arguments: Mapping[str, Any]) -> R
     Where inputs are lists of nodes, adds it once for each element: the results are lists. The
     elements get the same arguments and, of a random operator, the same draws.
     """
-    given = _legacy.modern_arguments(op["name"], arguments)
+    given = old_spellings.modern_arguments(op["name"], arguments)
     if any(_is_list_of_nodes(value) for value in inputs):
         return _add_each(op, inputs, given)
     return _add(op, inputs, given)
@@ -87,7 +89,7 @@ def _add(
         instance = f"{op['name']} '{name}'" if name else op["name"]
         raise GraphError(f"{instance} ({where}): {problem}")
 
-    pipeline = _context.current()
+    pipeline = current.current()
     if pipeline is None:
         refuse(
             "called outside of a pipeline; "

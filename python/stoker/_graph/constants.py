@@ -9,8 +9,8 @@ import os
 from enum import Enum
 from typing import Any
 
-from stoker._node import DataNode
-from stoker._registry import Plain
+from stoker._describe.registry import Plain
+from stoker._graph.node import DataNode
 
 _PLAIN = (bool, int, float, str)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from stoker.errors import GraphError
 
 if TYPE_CHECKING:
-    from stoker._pipeline import Pipeline
+    from stoker._pipeline.pipeline import Pipeline
 
 
 class _Stack(threading.local):

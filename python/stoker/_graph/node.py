@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
 
-from stoker._names import user_line
+from stoker._messages import user_line
 from stoker.errors import GraphError
 
 if TYPE_CHECKING:
-    from stoker._pipeline import Pipeline
+    from stoker._pipeline.pipeline import Pipeline
 
 
 class DataNode:
@@ -49,7 +49,7 @@ class DataNode:
             return self
         if self._is_copy:
             return DataNode(self._pipeline, self._node, self._output, "gpu")
-        from stoker._operator import call_one
+        from stoker._graph.calls import call_one
 
         return call_one("copy", self, device="gpu")
 

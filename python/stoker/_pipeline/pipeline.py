@@ -11,12 +11,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
-from stoker import _context, _core, _states
-from stoker._facts import Facts
-from stoker._names import user_level
-from stoker._node import DataNode
-from stoker._operator import as_node
-from stoker._options import (
+from stoker import _core, _state_entries
+from stoker._graph import current
+from stoker._graph.calls import as_node
+from stoker._graph.node import DataNode
+from stoker._messages import user_level
+from stoker._pipeline.iterations import BASIC, Styles
+from stoker._pipeline.readers import Facts
+from stoker._pipeline.saved import Saved
+from stoker._pipeline.settings import (
     WITHOUT_EFFECT,
     WORKER_SETTINGS,
     Depth,
@@ -26,9 +29,7 @@ from stoker._options import (
     unknown_setting,
     usable_cpus,
 )
-from stoker._saved import Saved
 from stoker._sources.inputs import EpochEndError, Inputs
-from stoker._styles import BASIC, Styles
 from stoker.errors import GraphError
 
 Batches = tuple[_core.Batch, ...]
@@ -141,26 +142,26 @@ class Pipeline(Facts, Saved, Styles):
     # Defining.
 
     def __enter__(self) -> Pipeline:
-        _context.push(self)
+        current.push(self)
         return self
 
     def __exit__(self, *_: object) -> None:
-        _context.pop()
+        current.pop()
 
     @staticmethod
     def current() -> Pipeline | None:
         """The pipeline that operator calls in this thread belong to."""
-        return _context.current()
+        return current.current()
 
     @staticmethod
     def push_current(pipeline: Pipeline) -> None:
         """Makes a pipeline the current one; ``pop_current`` ends that."""
-        _context.push(pipeline)
+        current.push(pipeline)
 
     @staticmethod
     def pop_current() -> None:
         """Goes back to the pipeline that was current before."""
-        _context.pop()
+        current.pop()
 
     def define_graph(self) -> Any:
         """For subclasses: calls operators and returns the outputs. Called once, by the build."""
@@ -306,11 +307,13 @@ class Pipeline(Facts, Saved, Styles):
         there are other random operators or keys of them; ``force=True`` overrides. Warns of
         another explicit seed and of other edits of the graph.
         """
-        text = _states.text(state)
+        text = _state_entries.text(state)
         engine = self._built()
         sources: dict[str, Any] = {}
-        if (loaded := _states.of_pipeline(text)) is not None:
-            sources = _states.entry({"sources": {}, **loaded}, "sources", dict, "a pipeline's")
+        if (loaded := _state_entries.of_pipeline(text)) is not None:
+            sources = _state_entries.entry(
+                {"sources": {}, **loaded}, "sources", dict, "a pipeline's"
+            )
             self._inputs.positions_in(sources)
         self._inputs.stop()
         messages = engine.restore(text, force)

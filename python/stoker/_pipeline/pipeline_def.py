@@ -9,9 +9,9 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, overload
 
-from stoker._names import did_you_mean, user_level, user_line
-from stoker._options import setting_names
-from stoker._pipeline import Pipeline
+from stoker._messages import did_you_mean, user_level, user_line
+from stoker._pipeline.pipeline import Pipeline
+from stoker._pipeline.settings import setting_names
 from stoker.errors import GraphError
 
 Definition = Callable[..., Any]

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 from stoker import _core
-from stoker._registry import operators
+from stoker._describe.registry import operators
 
 
 class Facts(ABC):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from stoker import _core
-from stoker._options import Options, options_of_file
+from stoker._pipeline.settings import Options, options_of_file
 from stoker.errors import GraphError
 
 SavedPipeline = TypeVar("SavedPipeline", bound="Saved")
@@ -70,7 +70,7 @@ class Saved(ABC):
         use_colors: bool = False,
     ) -> None:
         """Writes the graph for Graphviz."""
-        from stoker._dot import dot
+        from stoker._pipeline.dot import dot
 
         text = dot(
             self.serialize(), show_tensors=show_tensors, show_ids=show_ids, use_colors=use_colors

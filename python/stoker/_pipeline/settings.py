@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from stoker import launcher
-from stoker._constants import plain
-from stoker._names import did_you_mean
+from stoker._graph.constants import plain
+from stoker._messages import did_you_mean
 from stoker.errors import GraphError
 
 Depth = int | Mapping[str, int]

@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from stoker._sources.group import Group
+from stoker._graph.source_group import Group
 from stoker.errors import GraphError
 from stoker.types import BatchInfo, SampleInfo
 

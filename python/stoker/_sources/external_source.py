@@ -8,13 +8,13 @@ import inspect
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from stoker import _context
-from stoker._names import did_you_mean, user_line
-from stoker._node import DataNode
-from stoker._operator import call
-from stoker._registry import Operator
+from stoker._describe.registry import Operator
+from stoker._graph import current
+from stoker._graph.calls import call
+from stoker._graph.node import DataNode
+from stoker._graph.source_group import Group
+from stoker._messages import did_you_mean, user_line
 from stoker._sources.caller import Caller, Spec
-from stoker._sources.group import Group
 from stoker.errors import GraphError
 
 _CYCLES = {None: "no", False: "no", "no": "no", True: "quiet", "quiet": "quiet", "raise": "raise"}
@@ -38,7 +38,7 @@ def external_source(op: Operator, *inputs: Any, **arguments: Any) -> DataNode | 
         refuse(f"device expects 'cpu' or 'gpu', got {device!r}")
     if extra["source"] is None:
         _check_no_source(extra, count, refuse)
-    pipeline = _context.current()
+    pipeline = current.current()
     nodes: list[DataNode] = []
     for k in range(count or 1):
         own = {key: values[k] for key, values in each.items()}
@@ -55,15 +55,15 @@ def external_source(op: Operator, *inputs: Any, **arguments: Any) -> DataNode | 
 
 def make_function(op: Operator) -> Callable[..., Any]:
     """The function ``fn.external_source``."""
-    from stoker import _describe  # brings in inspect, a third of the time that importing takes
+    from stoker._describe import signatures  # imports inspect, which is slow
 
     def function(*inputs: Any, **arguments: Any) -> DataNode | list[DataNode]:
         return external_source(op, *inputs, **arguments)
 
     function.__name__ = function.__qualname__ = op["name"]
     function.__module__ = "stoker.fn"
-    function.__doc__ = _describe.docstring(op)
-    function.__signature__ = _describe.signature(op)  # type: ignore[attr-defined]
+    function.__doc__ = signatures.docstring(op)
+    function.__signature__ = signatures.signature(op)  # type: ignore[attr-defined]
     return function
 
 

@@ -9,12 +9,12 @@ import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from stoker import _core, _states
-from stoker._names import did_you_mean
-from stoker._options import WorkerOptions
-from stoker._registry import operators
+from stoker import _core, _state_entries
+from stoker._describe.registry import operators
+from stoker._graph.source_group import Group
+from stoker._messages import did_you_mean
+from stoker._pipeline.settings import WorkerOptions
 from stoker._sources.arrays import to_fed
-from stoker._sources.group import Group
 from stoker.errors import GraphError, SourceError, StateError
 
 if TYPE_CHECKING:
@@ -227,10 +227,12 @@ class Inputs:
         for runner, name in zip(runners, names, strict=True):
             runner.require_resumable()
             whose, entry = f"the source '{name}'s", state[name]
-            epoch, iteration = (_states.count(entry, k, whose) for k in ("epoch", "iteration"))
+            epoch, iteration = (
+                _state_entries.count(entry, k, whose) for k in ("epoch", "iteration")
+            )
             own = json.dumps(entry["state"]) if "state" in entry else None
             positions.append(Position(epoch, iteration, own))
-            is_ended |= _states.flag(entry, "ended", whose)
+            is_ended |= _state_entries.flag(entry, "ended", whose)
         return positions, is_ended
 
 

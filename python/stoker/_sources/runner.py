@@ -8,8 +8,8 @@ import threading
 from collections.abc import Callable
 from typing import NamedTuple
 
+from stoker._graph.source_group import Group
 from stoker._sources.caller import Caller, CallError, Data, Spec
-from stoker._sources.group import Group
 from stoker.errors import SourceError, StateError
 
 

@@ -17,9 +17,9 @@ from multiprocessing import connection
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from stoker._options import WorkerOptions
+from stoker._graph.source_group import Group
+from stoker._pipeline.settings import WorkerOptions
 from stoker._sources.caller import Spec
-from stoker._sources.group import Group
 from stoker._sources.runner import Position, Product, Runner, StoppedError
 from stoker._sources.shared import Slot, Table
 from stoker._sources.worker import Payload, Reply, Task

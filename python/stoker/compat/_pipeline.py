@@ -8,14 +8,15 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from stoker import Batch, _pipeline
-from stoker._options import WITHOUT_EFFECT
-from stoker._pipeline_def import decorated
+from stoker import Batch
+from stoker._pipeline import pipeline
+from stoker._pipeline.pipeline_def import decorated
+from stoker._pipeline.settings import WITHOUT_EFFECT
 from stoker.compat._report import report
 from stoker.compat._tensors import as_list
 
 
-class Pipeline(_pipeline.Pipeline):
+class Pipeline(pipeline.Pipeline):
     """Stoker's pipeline whose batches have the established methods, and whose saved graphs and
     checkpoints are ``bytes``.
     """

@@ -28,7 +28,7 @@ def names() -> Any:
 
 def status_of(dotted: str) -> str:
     """Whether a name below ``nvidia.dali``, e.g. ``fn.noise.shot``, is planned."""
-    from stoker._classes import class_name
+    from stoker.ops._classes import class_name
 
     table = names()
     if any(f"{dotted}.".startswith(f"{n}.") for n in table["not planned"]):

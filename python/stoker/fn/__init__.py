@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stoker import _legacy
-from stoker._namespaces import Namespace
-from stoker._operator import make_function
-from stoker._registry import operators
+from stoker._describe import old_spellings
+from stoker._describe.namespaces import Namespace
+from stoker._describe.registry import operators
+from stoker._graph.calls import make_function
 
 
 class _Functions:
@@ -24,7 +24,7 @@ class _Functions:
         return operators()
 
     def old_names(self) -> Mapping[str, str]:
-        return _legacy.FUNCTIONS
+        return old_spellings.FUNCTIONS
 
     def make(self, name: str) -> Any:
         op = operators()[name]
@@ -35,7 +35,7 @@ class _Functions:
         return make_function(op)
 
     def make_old(self, name: str) -> Any:
-        return self.make(_legacy.FUNCTIONS[name])
+        return self.make(old_spellings.FUNCTIONS[name])
 
 
 _namespace = Namespace("fn", _Functions())

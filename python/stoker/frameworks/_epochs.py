@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any, Literal, NamedTuple
 
-from stoker import _states
+from stoker import _state_entries
 from stoker.errors import GraphError, StateError
 
 ITERATORS = "an iterator's"  # state, in messages
@@ -171,8 +171,8 @@ class Epochs:
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Goes to where ``state()`` was taken. Raises ``StateError`` if it does not fit."""
-        number = _states.count(state, "epoch", ITERATORS)
-        carry, taken = (_states.numbers(state, key, ITERATORS) for key in ("carry", "taken"))
+        number = _state_entries.count(state, "epoch", ITERATORS)
+        carry, taken = (_state_entries.numbers(state, key, ITERATORS) for key in ("carry", "taken"))
         if len(taken) != len(self._taken) or len(carry) != len(self._carry):
             raise StateError(
                 f"the state counts the samples of {len(taken)} contiguous shards, "

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import Any, TypeVar, cast
 
-from stoker import Batch, Pipeline, _states
-from stoker._names import user_level
+from stoker import Batch, Pipeline, _state_entries
+from stoker._messages import user_level
 from stoker.errors import GraphError, StateError
 from stoker.frameworks import _ranks
 from stoker.frameworks._epochs import (
@@ -180,8 +180,8 @@ class BaseIterator(ABC):
         Refuses and warns as ``Pipeline.restore`` does, and raises ``StateError`` on the state of
         another number of pipelines.
         """
-        version = _states.count(state, "version", ITERATORS)
-        states = _states.entry(state, "pipelines", list, ITERATORS)
+        version = _state_entries.count(state, "version", ITERATORS)
+        states = _state_entries.entry(state, "pipelines", list, ITERATORS)
         if version > _VERSION:
             raise StateError(f"the state is of version {version}, this Stoker reads {_VERSION}")
         if len(states) != len(self._pipelines):
@@ -216,10 +216,10 @@ class BaseIterator(ABC):
 
     def _own_in(self, state: Mapping[str, Any]) -> tuple[Epochs | None, bool, int]:
         """``_own_state()`` of a state. Raises ``StateError`` where it fits no such iterator."""
-        own = _states.entry(state, "iterator", dict, ITERATORS)
-        is_exhausted = _states.flag(own, "exhausted", ITERATORS)
-        exhausted_times = _states.count(own, "exhausted_times", ITERATORS)
-        epochs: Any = _states.entry(own, "epochs", object, ITERATORS)
+        own = _state_entries.entry(state, "iterator", dict, ITERATORS)
+        is_exhausted = _state_entries.flag(own, "exhausted", ITERATORS)
+        exhausted_times = _state_entries.count(own, "exhausted_times", ITERATORS)
+        epochs: Any = _state_entries.entry(own, "epochs", object, ITERATORS)
         if (epochs is None) != (self._epochs is None):
             raise StateError(
                 "the state is of an iterator of a known size, this one goes on until its pipeline "
@@ -233,7 +233,9 @@ class BaseIterator(ABC):
     def _restore_from_checkpoint(self) -> None:
         """What ``checkpoints()`` says of the iterator, where the pipelines still stand there."""
         given = self._pipelines[0]._checkpoint
-        checkpoint = None if given is None else _states.of_pipeline(_states.text(given))
+        checkpoint = (
+            None if given is None else _state_entries.of_pipeline(_state_entries.text(given))
+        )
         if checkpoint is None or "iterator" not in checkpoint:
             return
         if self._pipelines[0]._orders() == checkpoint.get("orders"):

@@ -11,9 +11,9 @@ import mxnet as mx
 
 from stoker import Batch, Pipeline, Tensor
 from stoker.errors import GraphError
-from stoker.frameworks._arrays import host_array
 from stoker.frameworks._epochs import LastBatchPolicy as LastBatchPolicy
-from stoker.frameworks._peek import Peekable
+from stoker.frameworks._host_arrays import host_array
+from stoker.frameworks._peekable import Peekable
 
 _BY_DLPACK = ("uint8", "int8", "int32", "int64", "float16", "float32", "float64")
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from stoker import Batch, Tensor
 from stoker.errors import GraphError
-from stoker.frameworks._arrays import Array, host_array, host_samples
 from stoker.frameworks._epochs import LastBatchPolicy as LastBatchPolicy
+from stoker.frameworks._host_arrays import Array, host_array, host_samples
 from stoker.frameworks._iterator import BaseIterator
-from stoker.frameworks._kinds import Classification, Established, Looping
+from stoker.frameworks._iterator_kinds import Classification, Established, Looping
 
 
 class _NumpyIterator(BaseIterator):

@@ -15,7 +15,7 @@ from stoker import Batch, Pipeline, Tensor
 from stoker.errors import DeviceError, GraphError
 from stoker.frameworks._epochs import LastBatchPolicy as LastBatchPolicy
 from stoker.frameworks._iterator import BaseIterator
-from stoker.frameworks._kinds import Classification, Established, Looping
+from stoker.frameworks._iterator_kinds import Classification, Established, Looping
 from stoker.types import DType
 
 # The established table, with the unsigned types as well: types.FLOAT -> torch.float32.

@@ -10,9 +10,9 @@ from typing import Any, overload
 import jax
 from jax.sharding import Sharding
 
-from stoker._pipeline_def import Definition
-from stoker.frameworks._jax_decorator import decorator
-from stoker.frameworks.jax import DALIGenericIterator, DataIterator, LastBatchPolicy
+from stoker._pipeline.pipeline_def import Definition
+from stoker.frameworks.jax.decorator import decorator
+from stoker.frameworks.jax.iterators import DALIGenericIterator, DataIterator, LastBatchPolicy
 
 __all__ = ["DALIGenericIterator", "DataIterator", "LastBatchPolicy", "data_iterator"]
 

@@ -10,10 +10,10 @@ from typing import Any
 import jax
 from jax.sharding import Sharding
 
-from stoker._pipeline_def import Definition
-from stoker.frameworks._jax_decorator import decorator
-from stoker.frameworks.jax import LastBatchPolicy
-from stoker.frameworks.jax_clu import DALIGenericPeekableIterator
+from stoker._pipeline.pipeline_def import Definition
+from stoker.frameworks.jax.decorator import decorator
+from stoker.frameworks.jax.iterators import LastBatchPolicy
+from stoker.frameworks.jax.peekable import DALIGenericPeekableIterator
 
 __all__ = ["DALIGenericPeekableIterator", "peekable_data_iterator"]
 

@@ -14,7 +14,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stoker._classes import (
+from stoker._describe.namespaces import Namespace
+from stoker._describe.registry import operators
+from stoker.ops._classes import (
     OperatorObject,
     class_name,
     class_names,
@@ -22,8 +24,6 @@ from stoker._classes import (
     make_old_class,
     old_class_names,
 )
-from stoker._namespaces import Namespace
-from stoker._registry import operators
 
 __all__ = ["OperatorObject"]
 

@@ -8,10 +8,10 @@ from functools import cache
 from operator import attrgetter
 from typing import Any, ClassVar, NoReturn
 
-from stoker import _legacy
-from stoker._names import did_you_mean, user_line
-from stoker._operator import Result
-from stoker._registry import Operator, operators
+from stoker._describe import old_spellings
+from stoker._describe.registry import Operator, operators
+from stoker._graph.calls import Result
+from stoker._messages import did_you_mean, user_line
 from stoker.errors import GraphError
 
 # Words of operators' names that classes do not spell with one capital.
@@ -46,9 +46,9 @@ def class_names() -> dict[str, str]:
 def old_class_names() -> dict[str, tuple[str, str | None]]:
     """(operator, device unless given) of every class that is called otherwise today."""
     names: dict[str, tuple[str, str | None]] = {
-        class_name(old): (new, None) for old, new in _legacy.FUNCTIONS.items()
+        class_name(old): (new, None) for old, new in old_spellings.FUNCTIONS.items()
     }
-    return {**names, **_legacy.CLASSES}
+    return {**names, **old_spellings.CLASSES}
 
 
 class OperatorObject:
@@ -102,31 +102,32 @@ class OperatorObject:
 
     @classmethod
     def _firsts(cls) -> list[str]:
-        from stoker._describe import parameters
+        from stoker._describe.signatures import parameters
 
         return [p.name for p in parameters(cls._operator) if p.is_first]
 
     @classmethod
     def _known(cls) -> list[str]:
-        from stoker._describe import parameters
+        from stoker._describe.signatures import parameters
 
         keywords = [p.name for p in parameters(cls._operator) if not p.is_positional]
-        return [*keywords, *_legacy.ARGUMENTS.get(cls._operator["name"], {})]
+        return [*keywords, *old_spellings.ARGUMENTS.get(cls._operator["name"], {})]
 
 
 def make_class(op: Operator) -> type[OperatorObject]:
     """The class ``ops.<Name>`` of an operator, with its real signature and docstring."""
-    from stoker import _describe, fn  # brings in inspect, a third of the time that importing takes
+    from stoker import fn
+    from stoker._describe import signatures  # imports inspect, which is slow
 
     folder, _, name = class_name(op["name"]).rpartition(".")
     inside = {
         "_operator": op,
         "_function": staticmethod(attrgetter(op["name"])(fn)),
-        "__doc__": _describe.docstring(op),
+        "__doc__": signatures.docstring(op),
     }
     made = type(name, (OperatorObject,), inside)
     made.__module__ = "stoker.ops" + (f".{folder}" if folder else "")
-    made.__signature__ = _describe.class_signature(op)  # type: ignore[attr-defined]
+    made.__signature__ = signatures.class_signature(op)  # type: ignore[attr-defined]
     return made
 
 

@@ -12,9 +12,9 @@ import jax
 from jax.sharding import Sharding
 
 from stoker import Pipeline
-from stoker._pipeline_def import Definition, pipeline_def
+from stoker._pipeline.pipeline_def import Definition, pipeline_def
 from stoker.errors import GraphError
-from stoker.frameworks._jax_place import blocks_of, local_blocks
+from stoker.frameworks.jax.placement import blocks_of, local_blocks
 
 Iterator = TypeVar("Iterator")
 

@@ -13,11 +13,12 @@ from jax.sharding import Sharding
 
 from stoker import Batch, Pipeline
 from stoker.errors import GraphError
-from stoker.frameworks._arrays import host_array, host_samples
 from stoker.frameworks._epochs import LastBatchPolicy as LastBatchPolicy
+from stoker.frameworks._host_arrays import host_array, host_samples
 from stoker.frameworks._iterator import BaseIterator
-from stoker.frameworks._jax_gpu import Copies
-from stoker.frameworks._jax_place import (
+from stoker.frameworks._iterator_kinds import Looping
+from stoker.frameworks.jax.gpu_copies import Copies
+from stoker.frameworks.jax.placement import (
     assemble,
     devices_in_a_row,
     local_blocks,
@@ -25,7 +26,6 @@ from stoker.frameworks._jax_place import (
     put,
     refuse_narrowing,
 )
-from stoker.frameworks._kinds import Looping
 
 
 class _JaxIterator(BaseIterator):

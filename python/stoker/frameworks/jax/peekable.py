@@ -11,8 +11,8 @@ from typing import Any
 
 import jax
 
-from stoker.frameworks._peek import Peekable
-from stoker.frameworks.jax import DALIGenericIterator
+from stoker.frameworks._peekable import Peekable
+from stoker.frameworks.jax.iterators import DALIGenericIterator
 
 
 class DALIGenericPeekableIterator(Peekable, DALIGenericIterator):

@@ -13,7 +13,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec, Sharding
 
 from stoker import Batch
 from stoker.errors import DeviceError, GraphError
-from stoker.frameworks._arrays import Array
+from stoker.frameworks._host_arrays import Array
 
 _NARROWED = ("int64", "uint64", "float64")
 

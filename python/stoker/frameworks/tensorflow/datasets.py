@@ -13,9 +13,9 @@ import tensorflow as tf
 from stoker import Pipeline
 from stoker.errors import GraphError, StateError
 from stoker.frameworks._epochs import LastBatchPolicy as LastBatchPolicy
-from stoker.frameworks._tf_feed import Feed
-from stoker.frameworks._tf_spec import declared, specs_of
 from stoker.frameworks.numpy import DataIterator
+from stoker.frameworks.tensorflow.feed import Feed
+from stoker.frameworks.tensorflow.specs import declared, specs_of
 
 
 class _PipelineDataset(tf.data.Dataset):  # type: ignore[misc]
