@@ -30,7 +30,7 @@ def resolve(name: str) -> Any:
 
 def arguments_of(pipe: Pipeline, op: str) -> dict[str, Any]:
     """The constant arguments that the graph holds for the only instance of an operator."""
-    nodes = json.loads(pipe._graph.save("{}"))["nodes"]
+    nodes = json.loads(pipe._definition.graph.save("{}"))["nodes"]
     (arguments,) = [node["arguments"] for node in nodes if node["op"] == op]
     return dict(arguments)
 

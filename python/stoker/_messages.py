@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Help for messages: the nearest right name, and the user's own line."""
+"""Help for messages: the nearest right name, the user's own line, and who refuses something."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ import os
 import sys
 from collections.abc import Iterable
 from types import FrameType
+from typing import Any, NamedTuple, NoReturn
 
 from stoker import _core
+from stoker.errors import GraphError
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
@@ -46,3 +48,21 @@ def user_line() -> str:
     except FileNotFoundError:  # the working folder was deleted: paths stay absolute
         here = os.sep + os.sep
     return f"{path.removeprefix(here)}:{frame.f_lineno}"
+
+
+class Place(NamedTuple):
+    """A call of an operator, as messages name it. ``name`` is that of the instance, if it has one.
+    ``where`` is the user's line.
+    """
+
+    op: str
+    name: Any
+    where: str
+
+    def __str__(self) -> str:
+        instance = f"{self.op} '{self.name}'" if self.name else self.op
+        return f"{instance} ({self.where})"
+
+    def refuse(self, problem: str) -> NoReturn:
+        """Raises ``GraphError`` that names the place."""
+        raise GraphError(f"{self}: {problem}")

@@ -21,7 +21,7 @@ from helpers import Array, outputs_of
 from oracles.chance import Chance
 from stoker import DataNode, Pipeline, fn, types
 from stoker._describe.registry import Operator, operators
-from stoker._graph.calls import call as call_operator
+from stoker._graph.functions import call as call_operator
 
 _ORACLES = Path(__file__).resolve().parents[1] / "oracles"
 # As a constant holds floats in single precision, so do generated inputs.

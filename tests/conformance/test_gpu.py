@@ -35,7 +35,7 @@ from golden_draws import GOLDEN
 from helpers import Array, Sample, assert_same, difference, make, outputs_of, same, samples_of
 from stoker import DataNode, fn
 from stoker._describe.registry import Argument, operators
-from stoker._graph.calls import call as call_operator
+from stoker._graph.functions import call as call_operator
 from stoker.errors import GraphError, SampleError
 
 ON_GPU = [n for n in names() if "gpu" in operators()[n]["devices"]]

@@ -14,7 +14,7 @@ from calls import Call, feed, names, picture_calls, place_all, some_calls, textu
 from helpers import SIMPLE, Sample, assert_same, make, outputs_of, take
 from stoker import DataNode, Pipeline, fn
 from stoker._describe.registry import operators
-from stoker._graph.calls import call as call_operator
+from stoker._graph.functions import call as call_operator
 from stoker.errors import GraphError, SampleError
 
 COUNT = 14

@@ -82,7 +82,7 @@ def test_checked_types_are_those_that_come(name: str) -> None:
     """What the graph says of an output before the run is what the run gives."""
     for call in case_calls(name) + oracle_calls(name):
         pipe = pipeline([call])
-        promised = [pipe._graph.check()[node][k] for node, k in pipe._outputs]
+        promised = pipe._definition.output_types()
         for batch, (dtype, layout, shape) in zip(pipe.run(), promised, strict=True):
             got = np.array(batch[0])
             assert str(got.dtype) == dtype == batch.dtype, str(call)

@@ -21,7 +21,7 @@ import jpegs
 from helpers import SIMPLE, Array, assert_same, make, outputs_of, take
 from stoker import DataNode, fn
 from stoker._describe.registry import operators
-from stoker._graph.calls import call as call_operator
+from stoker._graph.functions import call as call_operator
 
 # From where to where, as shares of every axis, each output is looked at.
 WINDOWS = {"first corner": (0.0, 0.4), "last corner": (0.55, 1.0), "empty": (0.5, 0.5)}

@@ -47,7 +47,7 @@ def once_it_waits(then):
     def watch():
         was_in, seen = False, 0
         while seen < 5:
-            is_in = sys._current_frames()[me].f_code.co_filename.endswith('_pipeline.py')
+            is_in = sys._current_frames()[me].f_code.co_filename.endswith('_pipeline/engine.py')
             if was_in and not is_in:
                 break
             was_in = was_in or is_in

@@ -5,31 +5,36 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from typing import Any, NamedTuple
 
+from stoker._graph.definition import Definition
 from stoker.errors import GraphError
 
-if TYPE_CHECKING:
-    from stoker._pipeline.pipeline import Pipeline
+
+class Current(NamedTuple):
+    """A pipeline, and the definition that operator calls add to."""
+
+    pipeline: Any
+    definition: Definition
 
 
 class _Stack(threading.local):
     def __init__(self) -> None:
-        self.pipelines: list[Pipeline] = []
+        self.entries: list[Current] = []
 
 
 _stack = _Stack()
 
 
-def current() -> Pipeline | None:
-    return _stack.pipelines[-1] if _stack.pipelines else None
+def current() -> Current | None:
+    return _stack.entries[-1] if _stack.entries else None
 
 
-def push(pipeline: Pipeline) -> None:
-    _stack.pipelines.append(pipeline)
+def push(pipeline: Any, definition: Definition) -> None:
+    _stack.entries.append(Current(pipeline, definition))
 
 
-def pop() -> Pipeline:
-    if not _stack.pipelines:
+def pop() -> None:
+    if not _stack.entries:
         raise GraphError("there is no current pipeline to leave")
-    return _stack.pipelines.pop()
+    _stack.entries.pop()

@@ -1,16 +1,17 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""An edge of the graph."""
+"""The edges of a graph, and how they come to be: by adding a node."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, NoReturn
 
-from stoker._messages import user_line
+from stoker._describe.registry import Plain
+from stoker._graph.current import current
+from stoker._graph.definition import Definition
+from stoker._messages import Place, user_line
 from stoker.errors import GraphError
-
-if TYPE_CHECKING:
-    from stoker._pipeline.pipeline import Pipeline
 
 
 class DataNode:
@@ -20,12 +21,12 @@ class DataNode:
     It stands for one tensor per sample and holds no data itself.
     """
 
-    __slots__ = ("_device", "_is_copy", "_node", "_output", "_pipeline")
+    __slots__ = ("_definition", "_device", "_is_copy", "_node", "_output")
 
     def __init__(
-        self, pipeline: Pipeline, node: int, output: int, device: str, is_copy: bool = False
+        self, definition: Definition, node: int, output: int, device: str, is_copy: bool = False
     ) -> None:
-        self._pipeline = pipeline
+        self._definition = definition
         self._node = node
         self._output = output
         self._device = device
@@ -34,7 +35,7 @@ class DataNode:
     @property
     def name(self) -> str:
         """The name of the operator instance; operators with several outputs add ``[k]``."""
-        graph = self._pipeline._graph
+        graph = self._definition.graph
         name = str(graph.nodes()[self._node]["name"])
         return name if graph.output_count(self._node) == 1 else f"{name}[{self._output}]"
 
@@ -48,10 +49,10 @@ class DataNode:
         if self._device == "gpu":
             return self
         if self._is_copy:
-            return DataNode(self._pipeline, self._node, self._output, "gpu")
-        from stoker._graph.calls import call_one
-
-        return call_one("copy", self, device="gpu")
+            return DataNode(self._definition, self._node, self._output, "gpu")
+        place = Place("copy", None, user_line())
+        (copied,) = add_node(current_definition(place), Call(place, [self], device="gpu"))
+        return copied
 
     def cpu(self) -> DataNode:
         """The same data on the CPU; data on the GPU is copied.
@@ -62,13 +63,13 @@ class DataNode:
         """
         if self._device == "cpu":
             return self
-        return DataNode(self._pipeline, self._node, self._output, "cpu", is_copy=True)
+        return DataNode(self._definition, self._node, self._output, "cpu", is_copy=True)
 
     def __repr__(self) -> str:
         return f"DataNode(name='{self.name}', device='{self._device}')"
 
     def __bool__(self) -> NoReturn:
-        self._pipeline._note_missing("a conditional on nodes")
+        self._definition.notes.missing("a conditional on nodes")
         raise GraphError(
             f"{self!r} has no value while the pipeline is being defined, "
             "so it cannot decide an `if`, `and`, `or` or `not`; conditionals are not there yet, "
@@ -76,7 +77,7 @@ class DataNode:
         )
 
     def _no_arithmetic(self, *_: object) -> NoReturn:
-        self._pipeline._note_missing("arithmetic on nodes")
+        self._definition.notes.missing("arithmetic on nodes")
         raise GraphError(
             f"{self!r} ({user_line()}) expects to be given to operators: arithmetic on nodes and "
             "comparing them are not there yet"
@@ -90,3 +91,51 @@ class DataNode:
     __pos__ = __neg__ = __invert__ = _no_arithmetic
     __hash__ = object.__hash__  # by identity, which sets and dicts look at first
     __array_ufunc__ = None  # an array of NumPy leaves the operation to the node
+
+
+class Call(NamedTuple):
+    """A call of an operator whose inputs and arguments are ready for the graph."""
+
+    place: Place
+    inputs: Sequence[DataNode | None]
+    constants: Mapping[str, Plain] = {}
+    computed: Mapping[str, DataNode] = {}  # arguments that other nodes compute
+    device: str = "cpu"
+    lead: bool = False
+    key: str = ""  # nodes of one key draw alike; empty: a key of its own
+
+
+def current_definition(place: Place) -> Definition:
+    """The definition that operator calls add to. Raises ``GraphError`` outside of a pipeline."""
+    entry = current()
+    if entry is None:
+        place.refuse(
+            "called outside of a pipeline; "
+            "call it in a function decorated with @pipeline_def, or in `with pipe:`"
+        )
+    return entry.definition
+
+
+def add_node(definition: Definition, call: Call) -> tuple[DataNode, ...]:
+    """Adds a node to the graph and gives its outputs.
+
+    Raises ``GraphError`` that names the place where the operator, its inputs or arguments are wrong
+    as far as that is known before the whole graph is checked.
+    """
+    for node in (*call.inputs, *call.computed.values()):
+        if node is not None and node._definition is not definition:
+            call.place.refuse(f"{node!r} belongs to another pipeline")
+    graph = definition.graph_to_change()
+    index = graph.add(
+        call.place.op,
+        [None if n is None else (n._node, n._output) for n in call.inputs],
+        call.constants,
+        {k: (n._node, n._output) for k, n in call.computed.items()},
+        call.place.name or "",
+        call.device,
+        call.place.where,
+        call.lead,
+        call.key,
+    )
+    device = "cpu" if call.device == "cpu" else "gpu"
+    return tuple(DataNode(definition, index, k, device) for k in range(graph.output_count(index)))

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 
-class Group(NamedTuple):
+class SourceGroup(NamedTuple):
     """One call of ``fn.external_source`` with a source, and the nodes that it feeds."""
 
     names: list[str]  # of the nodes

@@ -1,6 +1,10 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""The pipeline: a graph with settings, which is built and then gives batches."""
+"""The pipeline: a graph with settings, which is built and then gives batches.
+
+It says what users can do; its parts do it: a ``Definition`` is the graph, an ``Engine`` runs it
+with the sources that feed it, and ``Iterations`` counts what was begun and handed out.
+"""
 
 from __future__ import annotations
 
@@ -9,33 +13,34 @@ import os
 import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import Any, ClassVar, Literal, NoReturn, TypeVar, cast
 
-from stoker import _core, _state_entries
+from stoker import _core
 from stoker._graph import current
 from stoker._graph.calls import as_node
+from stoker._graph.definition import Definition, Notes
 from stoker._graph.node import DataNode
 from stoker._messages import user_level
-from stoker._pipeline.iterations import BASIC, Styles
-from stoker._pipeline.readers import Facts
-from stoker._pipeline.saved import Saved
-from stoker._pipeline.settings import (
+from stoker._pipeline import readers, saved
+from stoker._pipeline.engine import Batches, Engine, Step
+from stoker._pipeline.iterations import BASIC, SCHEDULED, Iterations
+from stoker._settings import (
     WITHOUT_EFFECT,
     WORKER_SETTINGS,
     Depth,
     Options,
     make_options,
     make_worker_options,
+    options_of_file,
     unknown_setting,
     usable_cpus,
 )
-from stoker._sources.inputs import EpochEndError, Inputs
-from stoker.errors import GraphError
+from stoker.errors import GraphError, SampleError
 
-Batches = tuple[_core.Batch, ...]
+AnyPipeline = TypeVar("AnyPipeline", bound="Pipeline")
 
 
-class Pipeline(Facts, Saved, Styles):
+class Pipeline:
     """A graph of operators with the settings to run it.
 
     Usually made by a function decorated with ``pipeline_def``; or by hand, ``with pipe:`` around
@@ -109,7 +114,6 @@ class Pipeline(Facts, Saved, Styles):
         py_callback_pickler: Any = None,
         **without_effect: Any,
     ) -> None:
-        super().__init__()
         for name in without_effect:
             if name not in WITHOUT_EFFECT:
                 raise unknown_setting(name)
@@ -134,15 +138,16 @@ class Pipeline(Facts, Saved, Styles):
         self._options = make_options(settings)
         self._workers = make_worker_options(py_num_workers, py_start_method, py_callback_pickler)
         self._checkpoint = checkpoint
-        self._inputs = Inputs()
-        self._graph = _core.Graph()
-        self._outputs: list[tuple[int, int]] = []
-        self._engine: _core.Pipeline | None = None
+        self._definition = Definition(self._notes)
+        self._engine = Engine(self._definition, self._options, self._workers, checkpoint)
+        self._iterations = Iterations(self._options.prefetch_queue_depth)
+
+    _notes: ClassVar[Notes] = Notes()
 
     # Defining.
 
     def __enter__(self) -> Pipeline:
-        current.push(self)
+        current.push(self, self._definition)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -151,12 +156,13 @@ class Pipeline(Facts, Saved, Styles):
     @staticmethod
     def current() -> Pipeline | None:
         """The pipeline that operator calls in this thread belong to."""
-        return current.current()
+        entry = current.current()
+        return None if entry is None else cast(Pipeline, entry.pipeline)
 
     @staticmethod
     def push_current(pipeline: Pipeline) -> None:
         """Makes a pipeline the current one; ``pop_current`` ends that."""
-        current.push(pipeline)
+        current.push(pipeline, pipeline._definition)
 
     @staticmethod
     def pop_current() -> None:
@@ -173,13 +179,13 @@ class Pipeline(Facts, Saved, Styles):
         """Says what ``run()`` gives: nodes of this pipeline, or constants."""
         if not outputs:
             raise GraphError("set_outputs expects at least one output")
-        self._graph_to_change()
+        graph = self._definition.graph_to_change()
         with self:
             nodes = [as_node(o, f"output {i}", _refuse) for i, o in enumerate(outputs)]
         for node in nodes:
             self._check_own(node)
-        self._outputs = [(n._node, n._output) for n in nodes]
-        self._graph.set_outputs([(n._node, n._output, n._is_copy) for n in nodes])
+        self._definition.outputs = [(n._node, n._output) for n in nodes]
+        graph.set_outputs([(n._node, n._output, n._is_copy) for n in nodes])
 
     def add_sink(self, node: DataNode) -> None:
         """Says that a node is wanted although it is no output.
@@ -188,11 +194,11 @@ class Pipeline(Facts, Saved, Styles):
         """
         if not isinstance(node, DataNode):
             raise GraphError(f"add_sink expects a node, got {node!r}")
-        self._graph_to_change()
+        self._definition.graph_to_change()
         self._check_own(node)
 
     def _check_own(self, node: DataNode) -> None:
-        if node._pipeline is not self:
+        if node._definition is not self._definition:
             raise GraphError(f"{node!r} belongs to another pipeline")
 
     def build(self) -> None:
@@ -201,25 +207,19 @@ class Pipeline(Facts, Saved, Styles):
         No sample is made yet: ``run()``, a loop or ``schedule_run()`` begins with that. Where the
         type of an ``fn.external_source`` is not declared, checks come with its first batch.
         """
-        if self._engine is not None:
+        if self._engine.is_made:
             return
         if self._options.batch_size is None:
             raise GraphError("batch_size is required")
-        if not self._outputs:
+        if not self._definition.outputs:
             with self:
                 outputs = self.define_graph()
             self.set_outputs(*outputs if isinstance(outputs, (list, tuple)) else [outputs])
-        depth = self._options.prefetch_queue_depth
-        self._inputs.open(self._options.batch_size, depth, self._workers)
-        if self._inputs.knows_types(self._graph):
-            self._build_engine()
+        self._engine.open()
 
-    def _build_engine(self) -> None:
-        self._check_declared_outputs()
-        self._engine = _core.Pipeline(self._graph, self._options.for_engine())
-        self._inputs.attach(self._engine)
-        if self._checkpoint is not None:
-            self.restore(self._checkpoint)
+    def _built(self) -> _core.Pipeline:
+        self.build()
+        return self._engine.made()
 
     # Running.
 
@@ -233,20 +233,41 @@ class Pipeline(Facts, Saved, Styles):
         self.reset()
         ends_epoch = False
         while not ends_epoch:
-            self._begin_ahead()
-            step = None if self._is_at_end() else self._counted_step()
+            step = self._next_step()
             if step is None:
-                self._is_over = True
+                self._iterations.end_loop()
                 return
-            batches, ends_epoch = step
-            yield self._handed_out(batches)
+            ends_epoch = step.ends_epoch
+            yield self._handed_out(step.batches)
+
+    def run(self) -> Batches:
+        """The next batch of every output.
+
+        Raises ``StopIteration`` where the source of an ``fn.external_source``, or ``iter_setup()``,
+        ended its epoch, until ``reset()`` begins the next one; ``SampleError`` for damaged samples
+        and ``SourceError`` where a source failed, which take their step; ``SourceError`` where
+        nothing was fed; ``BudgetError`` and ``DeviceError``.
+        """
+        self._use(BASIC)
+        step = self._next_step()
+        if step is None:
+            raise StopIteration
+        return self._handed_out(step.batches)
+
+    def iter_setup(self) -> None:
+        """For subclasses: called before each iteration begins, e.g. to feed inputs.
+
+        The first ``run()`` or ``schedule_run()`` begins ``prefetch_queue_depth`` iterations, the
+        others one each. ``StopIteration`` ends the epoch: what was begun is still handed out, then
+        ``run()`` and ``outputs()`` raise it, until ``reset()``.
+        """
 
     def reset(self) -> None:
         """Begins the next epoch of sources, or of ``iter_setup()``, that ended theirs; a loop does
         it by itself. A reader's end needs no reset.
         """
-        super().reset()
-        self._inputs.reset()
+        self._iterations.reset()
+        self._engine.inputs.reset()
 
     def feed_input(
         self,
@@ -268,7 +289,7 @@ class Pipeline(Facts, Saved, Styles):
         """
         self.build()
         name = data_node.name if isinstance(data_node, DataNode) else str(data_node)
-        self._inputs.feed(self._graph, name, data, layout)
+        self._engine.inputs.feed(name, data, layout)
 
     def start_py_workers(self) -> None:
         """Starts the processes for ``fn.external_source(parallel=True)``; ``run()`` would do it.
@@ -276,16 +297,97 @@ class Pipeline(Facts, Saved, Styles):
         To be called before what must not be forked, such as a CUDA context, is there.
         """
         self.build()
-        self._inputs.start_workers()
+        self._engine.inputs.start_workers()
+
+    def trim(self) -> None:
+        """Gives unused memory back to the system."""
+        self._built().trim()
 
     def close(self) -> None:
         """Stops the workers and frees what was prepared ahead; ``run()`` starts them again.
 
         Batches that were fed, or that sources gave, are kept until they are received.
         """
-        self._inputs.stop()
-        if self._engine is not None:
-            self._engine.close()
+        self._engine.close()
+
+    # Running, the scheduled way.
+
+    def schedule_run(self) -> None:
+        """Begins preparing batches without waiting for one."""
+        self._use(SCHEDULED)
+        self.build()
+        self._iterations.begin_scheduled(self.iter_setup)
+        self._engine.schedule()
+
+    def outputs(self) -> Batches:
+        """The batches of the oldest iteration that ``schedule_run`` began. Raises as ``run()``."""
+        self._use(SCHEDULED)
+        step = self._step()
+        if step is None:
+            raise StopIteration
+        return self._handed_out(step.batches)
+
+    def share_outputs(self) -> Batches:
+        """The same as ``outputs()``: batches always belong to whoever holds them."""
+        return self.outputs()
+
+    def release_outputs(self) -> None:
+        """Nothing: batches free themselves when no one holds them."""
+        self._use(SCHEDULED)
+
+    def empty(self) -> bool:
+        """Whether everything that was begun has been handed out."""
+        return self._iterations.all_are_taken
+
+    def enable_api_check(self, enable: bool) -> None:
+        """Whether mixing ``run()`` with the scheduled way is an error, which it is at first."""
+        self._iterations.checks_style = bool(enable)
+
+    # Running, inside.
+
+    def _use(self, style: str) -> None:
+        if self._iterations.use(style):
+            self.reset()
+
+    def _begin_ahead(self) -> None:
+        self.build()
+        self._iterations.begin_ahead(self.iter_setup)
+
+    def _prepare(self) -> None:
+        """Begins preparing batches for whoever takes them with ``run()``, as iterators do."""
+        self._use(BASIC)
+        self._begin_ahead()
+        self._engine.schedule()
+
+    def _next_step(self) -> Step | None:
+        self._begin_ahead()
+        return self._step()
+
+    def _step(self) -> Step | None:
+        """The next step; None where the epoch of a source or of ``iter_setup()`` has ended."""
+        if self._iterations.is_at_end:
+            return None
+        self.build()
+        try:
+            step = self._engine.step()
+        except SampleError:
+            self._iterations.count()
+            raise
+        if step is None:
+            return None
+        self._iterations.count()
+        if step.failure is not None:
+            raise step.failure from step.failure.__cause__  # alone: the engine knows no reason
+        return step
+
+    @property
+    def _steps(self) -> int:
+        """How many steps were handed out or failed."""
+        return self._iterations.steps
+
+    def _handed_out(self, batches: Batches) -> Batches:
+        """What the caller gets for batches: themselves."""
+        return batches
 
     # State.
 
@@ -296,9 +398,8 @@ class Pipeline(Facts, Saved, Styles):
         where it stands: a generator, an iterable or a callable of nothing, without ``state()`` and
         ``restore()``, or ``state_dict()`` and ``load_state_dict()``.
         """
-        state: dict[str, Any] = json.loads(self._built().state())
-        sources = self._inputs.state()
-        return {**state, "sources": sources} if sources else state
+        self.build()
+        return self._engine.state()
 
     def restore(self, state: str | Mapping[str, Any], force: bool = False) -> None:
         """Goes on where ``state`` was taken, also with other batch sizes, threads or shards.
@@ -307,19 +408,8 @@ class Pipeline(Facts, Saved, Styles):
         there are other random operators or keys of them; ``force=True`` overrides. Warns of
         another explicit seed and of other edits of the graph.
         """
-        text = _state_entries.text(state)
-        engine = self._built()
-        sources: dict[str, Any] = {}
-        if (loaded := _state_entries.of_pipeline(text)) is not None:
-            sources = _state_entries.entry(
-                {"sources": {}, **loaded}, "sources", dict, "a pipeline's"
-            )
-            self._inputs.positions_in(sources)
-        self._inputs.stop()
-        messages = engine.restore(text, force)
-        self._inputs.restore(sources)
-        for message in messages:
-            warnings.warn(message, stacklevel=user_level())
+        self.build()
+        self._engine.restore(state, force)
 
     def checkpoint(self, filename: str | os.PathLike[str] | None = None) -> str:
         """``state()`` as text for ``Pipeline(checkpoint=)``, also written to a file."""
@@ -328,12 +418,144 @@ class Pipeline(Facts, Saved, Styles):
             Path(filename).write_text(text, encoding="utf-8")
         return text
 
-    # Settings.
-
     @property
     def is_restored_from_checkpoint(self) -> bool:
         """Whether it began, or will begin, from ``checkpoint=``."""
         return self._checkpoint is not None
+
+    # The saved form.
+
+    def serialize(self, filename: str | os.PathLike[str] | None = None) -> str:
+        """The graph and the settings as JSON that a person can read; also written to a file."""
+        if not self._definition.outputs:
+            self.build()
+        text = saved.save(self._definition.graph, self._options)
+        if filename is not None:
+            Path(filename).write_text(text, encoding="utf-8")
+        return text
+
+    @classmethod
+    def deserialize(
+        cls: type[AnyPipeline],
+        serialized_pipeline: str | bytes | None = None,
+        filename: str | os.PathLike[str] | None = None,
+        **overrides: Any,
+    ) -> AnyPipeline:
+        """The pipeline that ``serialize`` saved, from text or a file; settings given here win.
+
+        Raises ``GraphError`` for what is no saved pipeline, or has operators or settings that are
+        not known. Sources of ``fn.external_source`` are not saved: their nodes are to be fed.
+        """
+        graph, settings = saved.load(serialized_pipeline, filename)
+        pipe = cls(**{**options_of_file(settings), **overrides})
+        pipe._definition.take_graph(graph)
+        return pipe
+
+    def deserialize_and_build(self, serialized_pipeline: str | bytes) -> None:
+        """Takes the graph of a saved pipeline for its own, with this pipeline's settings."""
+        graph, _ = saved.load(serialized_pipeline)
+        self._definition.take_graph(graph)
+        self.build()
+
+    def save_graph_to_dot_file(
+        self,
+        filename: str | os.PathLike[str],
+        *,
+        show_tensors: bool = False,
+        show_ids: bool = False,
+        use_colors: bool = False,
+    ) -> None:
+        """Writes the graph for Graphviz."""
+        from stoker._pipeline.dot import dot
+
+        text = dot(
+            self.serialize(), show_tensors=show_tensors, show_ids=show_ids, use_colors=use_colors
+        )
+        Path(filename).write_text(text, encoding="utf-8")
+
+    # What it says of its readers and of itself.
+
+    def reader_meta(self, name: str | None = None) -> dict[str, Any]:
+        """What a reader knows of its data: ``epoch_size``, ``epoch_size_padded``,
+        ``number_of_shards``, ``shard_id``, …
+
+        Without a name: a dict of all readers. Raises ``GraphError`` when no reader has that name.
+        """
+        engine = self._built()
+        if name is not None:
+            return engine.reader_meta(name)
+        names = readers.reader_names(self._definition.graph)
+        return {reader: engine.reader_meta(reader) for reader in names}
+
+    def epoch_size(self, name: str | None = None) -> Any:
+        """Samples in a reader's epoch, padding included where it pads; without a name: a dict of
+        all readers.
+        """
+        if name is not None:
+            return self.reader_meta(name)["epoch_size_padded"]
+        return {reader: meta["epoch_size_padded"] for reader, meta in self.reader_meta().items()}
+
+    @property
+    def lead_reader(self) -> str | None:
+        """The reader whose samples make the epoch; None without a reader that feeds an output."""
+        orders = self._orders()
+        return readers.lead_reader(self._definition.graph, orders)
+
+    def _orders(self) -> dict[str, Any]:
+        return readers.orders(self._built())
+
+    def steps_left(self) -> int:
+        """Steps to the end of this epoch."""
+        return self._built().steps_left()
+
+    def stats(self) -> dict[str, Any]:
+        """Rates, waits and memory, the time of every operator, and who decodes for a device."""
+        return self._built().stats()
+
+    def executor_statistics(self) -> dict[str, Any]:
+        """Nothing, as in the established library unless ``exec_dynamic=False``: operators have no
+        buffers of their own here. ``stats()`` has the memory of the whole and everyone's time.
+        """
+        return {}
+
+    def plan(self) -> str:
+        """In words: the stages that run and what was rewritten."""
+        return self._built().plan()
+
+    def quarantine(self) -> list[dict[str, Any]]:
+        """The samples found damaged so far: file, offset, operator, message.
+
+        One entry for each, of its last failure; ``times`` counts them.
+        """
+        return self._built().quarantine()
+
+    def write_quarantine(self, path: str | os.PathLike[str]) -> None:
+        """Writes ``quarantine()`` as one JSON object per line."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(json.dumps(entry) + "\n" for entry in self.quarantine())
+
+    @property
+    def num_outputs(self) -> int:
+        """Outputs of ``run()``; 0 before they are set."""
+        return len(self._definition.outputs)
+
+    def __repr__(self) -> str:
+        stage = "built" if self._engine.is_made else "defined"
+        return (
+            f"<{type(self).__name__} batch_size={self.batch_size} num_threads={self.num_threads} "
+            f"outputs={self.num_outputs} {stage}>"
+        )
+
+    # Its settings, which can be read under the names that they are given by.
+
+    def __getattr__(self, name: str) -> Any:
+        if name in Options._fields:
+            return getattr(self._options, name)
+        if name in WITHOUT_EFFECT:
+            return self._without_effect[name]
+        if name in WORKER_SETTINGS:
+            return self._workers.setting(name)
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     @property
     def max_batch_size(self) -> int | None:
@@ -348,103 +570,22 @@ class Pipeline(Facts, Saved, Styles):
     @property
     def seed(self) -> int | None:
         """The seed in use; None before the build when none was given."""
-        return self._options.seed if self._engine is None else self._engine.seed
+        return self._engine.seed
 
     @property
-    def num_outputs(self) -> int:
-        """Outputs of ``run()``; 0 before they are set."""
-        return len(self._outputs)
+    def exec_separated(self) -> bool:
+        """Whether the CPU and the GPU have queues of their own: never."""
+        return False
 
-    def __getattr__(self, name: str) -> Any:
-        if name in Options._fields:  # settings can be read under the names that they are given by
-            return getattr(self._options, name)
-        if name in WITHOUT_EFFECT:
-            return self._without_effect[name]
-        if name in WORKER_SETTINGS:
-            return self._workers.setting(name)
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+    @property
+    def cpu_queue_size(self) -> int:
+        """The one queue's depth."""
+        return self._options.prefetch_queue_depth
 
-    def __repr__(self) -> str:
-        stage = "defined" if self._engine is None else "built"
-        return (
-            f"<{type(self).__name__} batch_size={self.batch_size} num_threads={self.num_threads} "
-            f"outputs={self.num_outputs} {stage}>"
-        )
-
-    # Inside.
-
-    def _built(self) -> _core.Pipeline:
-        self.build()
-        if self._engine is None:
-            self._inputs.learn_types(self._graph)
-            self._build_engine()
-        assert self._engine is not None
-        return self._engine
-
-    def _step(self) -> tuple[Batches, bool] | None:
-        """The next step and whether it ends the epoch; None where a source ended its epoch."""
-        if self._inputs.is_ended:
-            return None
-        try:
-            engine = self._built()
-        except EpochEndError:
-            return None
-        self._inputs.start()
-        try:
-            step = engine.run()
-        finally:
-            failure = self._inputs.received()
-            if failure is not None:
-                self._count_step()
-                raise failure from failure.__cause__  # alone: the engine knows no reason
-        if step is None:
-            self._inputs.meet_end()
-        return step
-
-    def _schedule(self) -> None:
-        if self._inputs.is_ended:
-            return
-        try:
-            engine = self._built()
-        except EpochEndError:  # for the step to say
-            return
-        self._inputs.start()
-        engine.schedule()
-
-    def _note_without_effect(self, what: str) -> None:
-        """Told of arguments that are accepted without effect."""
-
-    def _note_missing(self, what: str) -> None:
-        """Told of what was asked of nodes and is not there."""
-
-    def _graph_to_change(self) -> _core.Graph:
-        if self._engine is not None:
-            raise GraphError("the pipeline is built: its graph cannot be changed any more")
-        return self._graph
-
-    def _check_declared_outputs(self) -> None:
-        found = self._graph.check()
-        for i, (node, output) in enumerate(self._outputs):
-            dtype, layout, shape = found[node][output]
-            for what, declared, came in (
-                ("dtype", self._options.output_dtype, dtype),
-                ("ndim", self._options.output_ndim, len(shape)),
-                ("layout", self._options.output_layout, layout),
-            ):
-                expected = _declared_for(declared, i, len(self._outputs), what)
-                if expected is not None and expected != came:
-                    place = DataNode(self, node, output, "").name
-                    raise GraphError(
-                        f"output {i} ({place}): output_{what} expects {expected!r}, got {came!r}"
-                    )
-
-
-def _declared_for(declared: Any, index: int, count: int, what: str) -> Any:
-    if not isinstance(declared, list):
-        return declared
-    if len(declared) != count:
-        raise GraphError(f"output_{what} has {len(declared)} entries for {count} outputs")
-    return declared[index]
+    @property
+    def gpu_queue_size(self) -> int:
+        """The one queue's depth."""
+        return self._options.prefetch_queue_depth
 
 
 def _refuse(problem: str) -> NoReturn:

@@ -11,7 +11,7 @@ from typing import Any, overload
 
 from stoker._messages import did_you_mean, user_level, user_line
 from stoker._pipeline.pipeline import Pipeline
-from stoker._pipeline.settings import setting_names
+from stoker._settings import setting_names
 from stoker.errors import GraphError
 
 Definition = Callable[..., Any]

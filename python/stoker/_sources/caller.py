@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from stoker._graph.source_group import Group
+from stoker._graph.source_group import SourceGroup
 from stoker.errors import GraphError
 from stoker.types import BatchInfo, SampleInfo
 
@@ -25,7 +25,7 @@ class Spec(NamedTuple):
     batch_size: int
 
     @classmethod
-    def of(cls, group: Group, batch_size: int) -> Spec:
+    def of(cls, group: SourceGroup, batch_size: int) -> Spec:
         return cls(group.batch, group.batch_info, group.num_outputs, batch_size)
 
 

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from stoker._describe.registry import Operator
-from stoker._graph import current
-from stoker._graph.calls import call
+from stoker._graph.calls import add
+from stoker._graph.functions import dress
 from stoker._graph.node import DataNode
-from stoker._graph.source_group import Group
-from stoker._messages import did_you_mean, user_line
+from stoker._graph.source_group import SourceGroup
+from stoker._messages import Place, did_you_mean, user_line
 from stoker._sources.caller import Caller, Spec
 from stoker.errors import GraphError
 
@@ -23,12 +23,8 @@ _EACH = ("dtype", "ndim", "layout")  # may be lists, one entry for each output
 
 def external_source(op: Operator, *inputs: Any, **arguments: Any) -> DataNode | list[DataNode]:
     """Adds the nodes and tells the pipeline what feeds them; ``op`` describes the arguments."""
-    where = user_line()
-
-    def refuse(problem: str) -> NoReturn:
-        name = arguments.get("name")
-        raise GraphError(f"{op['name']}{f' {name!r}' if name else ''} ({where}): {problem}")
-
+    place = Place(op["name"], arguments.get("name"), user_line())
+    refuse = place.refuse
     given = _with_names(op, inputs, arguments, refuse)
     extra = {e["name"]: given.pop(e["name"], e["default"]) for e in op["extra"]}
     count = _count(extra["num_outputs"], refuse)
@@ -38,32 +34,26 @@ def external_source(op: Operator, *inputs: Any, **arguments: Any) -> DataNode | 
         refuse(f"device expects 'cpu' or 'gpu', got {device!r}")
     if extra["source"] is None:
         _check_no_source(extra, count, refuse)
-    pipeline = current.current()
     nodes: list[DataNode] = []
     for k in range(count or 1):
         own = {key: values[k] for key, values in each.items()}
-        node = call(op, (), {**given, **own, "name": name if count is None else _name_of(name, k)})
+        node = add(op, (), {**given, **own, "name": name if count is None else _name_of(name, k)})
         assert isinstance(node, DataNode)
         nodes.append(node)
     if extra["source"] is not None:
-        assert pipeline is not None
-        group = _group(extra, nodes, each["layout"], bool(given.get("no_copy")), where, refuse)
-        pipeline._inputs.groups.append(group)
+        group = _group(extra, nodes, each["layout"], bool(given.get("no_copy")), place)
+        nodes[0]._definition.sources.append(group)
     results = [n.gpu() if device == "gpu" else n for n in nodes]
     return results[0] if count is None else results
 
 
 def make_function(op: Operator) -> Callable[..., Any]:
     """The function ``fn.external_source``."""
-    from stoker._describe import signatures  # imports inspect, which is slow
 
     def function(*inputs: Any, **arguments: Any) -> DataNode | list[DataNode]:
         return external_source(op, *inputs, **arguments)
 
-    function.__name__ = function.__qualname__ = op["name"]
-    function.__module__ = "stoker.fn"
-    function.__doc__ = signatures.docstring(op)
-    function.__signature__ = signatures.signature(op)  # type: ignore[attr-defined]
+    dress(function, op)
     return function
 
 
@@ -120,18 +110,17 @@ def _group(
     nodes: list[DataNode],
     layouts: list[Any],
     no_copy: bool,
-    where: str,
-    refuse: Callable[[str], NoReturn],
-) -> Group:
+    place: Place,
+) -> SourceGroup:
     source, cycle = extra["source"], extra["cycle"]
     if not isinstance(cycle, (str, bool, type(None))) or cycle not in _CYCLES:
-        refuse(f"cycle expects 'no', 'quiet', 'raise', True, False or None, got {cycle!r}")
+        place.refuse(f"cycle expects 'no', 'quiet', 'raise', True, False or None, got {cycle!r}")
     depth = extra["prefetch_queue_depth"]
     if depth is not None and (not isinstance(depth, int) or depth < 1 or not extra["parallel"]):
-        refuse(
+        place.refuse(
             f"prefetch_queue_depth expects an int of at least 1 and parallel=True, got {depth!r}"
         )
-    group = Group(
+    group = SourceGroup(
         names=[n.name for n in nodes],
         layouts=[None if layout is None else str(layout) for layout in layouts],
         source=source,
@@ -142,13 +131,13 @@ def _group(
         no_copy=no_copy,
         parallel=bool(extra["parallel"]),
         depth=depth or 1,
-        where=where,
+        where=place.where,
     )
-    _check_source(group, refuse)
+    _check_source(group, place.refuse)
     return group
 
 
-def _check_source(group: Group, refuse: Callable[[str], NoReturn]) -> None:
+def _check_source(group: SourceGroup, refuse: Callable[[str], NoReturn]) -> None:
     """What can be said before the source is called."""
     kind = type(group.source).__name__
     if not callable(group.source) and not hasattr(group.source, "__iter__"):

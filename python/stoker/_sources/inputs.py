@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from stoker import _core, _state_entries
 from stoker._describe.registry import operators
-from stoker._graph.source_group import Group
+from stoker._graph.definition import Definition
+from stoker._graph.source_group import SourceGroup
 from stoker._messages import did_you_mean
-from stoker._pipeline.settings import WorkerOptions
+from stoker._settings import WorkerOptions
 from stoker._sources.arrays import to_fed
 from stoker.errors import GraphError, SourceError, StateError
 
@@ -38,8 +39,8 @@ class Inputs:
     ``feed`` may be called from another thread than the rest.
     """
 
-    def __init__(self) -> None:
-        self.groups: list[Group] = []
+    def __init__(self, definition: Definition) -> None:
+        self._definition = definition
         self._feeder: Feeder | None = None
         self._pool: WorkerPool | None = None
         self._engine: _core.Pipeline | None = None
@@ -52,19 +53,20 @@ class Inputs:
 
     def open(self, batch_size: int, depth: int, workers: WorkerOptions) -> None:
         """Makes the sources ready to run."""
-        if self._feeder is not None or not self.groups:
+        groups = self._definition.sources
+        if self._feeder is not None or not groups:
             return
         # Brings in inspect and threads; most pipelines have no sources.
         from stoker._sources.feeder import Feeder
         from stoker._sources.runner import Runner
 
         runners: list[Runner] = []
-        parallel = [g for g in self.groups if g.parallel]
+        parallel = [g for g in groups if g.parallel]
         if parallel:
             from stoker._sources.workers import ParallelRunner, WorkerPool
 
             self._pool = WorkerPool(parallel, batch_size, depth, workers)
-        for group in self.groups:
+        for group in groups:
             if self._pool is not None and group.parallel:
                 runners.append(ParallelRunner(group, batch_size, self._pool))
             else:
@@ -73,40 +75,45 @@ class Inputs:
 
     # The types of what is fed.
 
-    def knows_types(self, graph: _core.Graph) -> bool:
+    def knows_types(self) -> bool:
         """Whether the graph can be checked."""
-        return not self._unknown(graph)
+        return not self._unknown()
 
-    def learn_types(self, graph: _core.Graph) -> None:
+    def learn_types(self) -> None:
         """Waits for a first batch where a type is not declared.
 
         Raises what a source raised, EpochEndError, and SourceError when nobody is going to feed.
         """
-        while unknown := self._unknown(graph):
+        graph = self._definition.graph
+        while unknown := self._unknown():
             name, node = unknown[0]
-            if self._feeder is not None and any(name in g.names for g in self.groups):
-                self._learn_from_sources(graph)
+            if self._feeder is not None and self._source_of(name) is not None:
+                self._learn_from_sources()
                 continue
             with self._fed:
-                if self._unknown(graph) == unknown and not graph.argument(node, "blocking"):
+                if self._unknown() == unknown and not graph.argument(node, "blocking"):
                     raise SourceError(
                         f"external_source '{name}': nothing was fed and its dtype and ndim are "
                         f"not declared; call feed_input('{name}', ...) before run(), or give it "
                         "a source="
                     )
-                while self._unknown(graph) == unknown:
+                while self._unknown() == unknown:
                     self._fed.wait(_WAIT_MS / 1000)  # and hear Ctrl-C
 
-    def _unknown(self, graph: _core.Graph) -> list[tuple[str, int]]:
-        found = []
+    def _source_of(self, name: str) -> SourceGroup | None:
+        return next((g for g in self._definition.sources if name in g.names), None)
+
+    def _unknown(self) -> list[tuple[str, int]]:
+        graph, found = self._definition.graph, []
         for i, name in _input_nodes(graph).items():
             has_ndim = graph.argument(i, "ndim") is not None or graph.argument(i, "layout")
             if graph.argument(i, "dtype") is None or not has_ndim:
                 found.append((name, i))
         return found
 
-    def _learn_from_sources(self, graph: _core.Graph) -> None:
+    def _learn_from_sources(self) -> None:
         assert self._feeder is not None
+        graph = self._definition.graph
         outcome = self._feeder.wait_for_first()
         if outcome.fed:
             nodes = {name: i for i, name in _input_nodes(graph).items()}
@@ -131,15 +138,15 @@ class Inputs:
         if self._feeder is not None:
             self._feeder.attach(engine)
 
-    def feed(self, graph: _core.Graph, name: str, data: Any, layout: str | None) -> None:
+    def feed(self, name: str, data: Any, layout: str | None) -> None:
         """The next batch of a node without a source."""
+        graph = self._definition.graph
         nodes = {n: i for i, n in _input_nodes(graph).items()}
         if name not in nodes:
             hint = did_you_mean(name, nodes)
             raise GraphError(f"feed_input: no external_source is named '{name}'.{hint}")
-        for group in self.groups:
-            if name in group.names:
-                raise GraphError(f"feed_input: {group.place()} feeds '{name}' already")
+        if group := self._source_of(name):
+            raise GraphError(f"feed_input: {group.place()} feeds '{name}' already")
         fed = to_fed(data, layout)
         node = nodes[name]
         copy = not graph.argument(node, "no_copy")

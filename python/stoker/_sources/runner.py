@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import NamedTuple
 
-from stoker._graph.source_group import Group
+from stoker._graph.source_group import SourceGroup
 from stoker._sources.caller import Caller, CallError, Data, Spec
 from stoker.errors import SourceError, StateError
 
@@ -36,7 +36,7 @@ class StoppedError(Exception):
 class Runner:
     """Goes through one source in order. Used by one thread at a time."""
 
-    def __init__(self, group: Group, batch_size: int) -> None:
+    def __init__(self, group: SourceGroup, batch_size: int) -> None:
         self.group = group
         self._batch_size = batch_size
         self._caller = Caller(group.source, Spec.of(group, batch_size))

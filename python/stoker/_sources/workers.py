@@ -17,8 +17,8 @@ from multiprocessing import connection
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from stoker._graph.source_group import Group
-from stoker._pipeline.settings import WorkerOptions
+from stoker._graph.source_group import SourceGroup
+from stoker._settings import WorkerOptions
 from stoker._sources.caller import Spec
 from stoker._sources.runner import Position, Product, Runner, StoppedError
 from stoker._sources.shared import Slot, Table
@@ -49,7 +49,7 @@ class WorkerPool:
     """
 
     def __init__(
-        self, groups: Sequence[Group], batch_size: int, depth: int, options: WorkerOptions
+        self, groups: Sequence[SourceGroup], batch_size: int, depth: int, options: WorkerOptions
     ) -> None:
         self.options = options
         self._groups = groups
@@ -68,7 +68,7 @@ class WorkerPool:
         self.generation = 0  # of the processes
         _pools.add(self)
 
-    def source_number(self, group: Group) -> int:
+    def source_number(self, group: SourceGroup) -> int:
         return next(i for i, g in enumerate(self._groups) if g is group)
 
     def workers(self) -> list[Any]:
@@ -251,7 +251,7 @@ class ParallelRunner(Runner):
     in one.
     """
 
-    def __init__(self, group: Group, batch_size: int, pool: WorkerPool) -> None:
+    def __init__(self, group: SourceGroup, batch_size: int, pool: WorkerPool) -> None:
         super().__init__(group, batch_size)
         self._pool = pool
         self._number = pool.source_number(group)

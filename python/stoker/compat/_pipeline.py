@@ -9,17 +9,30 @@ from collections.abc import Mapping
 from typing import Any
 
 from stoker import Batch
+from stoker._graph.definition import Notes
 from stoker._pipeline import pipeline
 from stoker._pipeline.pipeline_def import decorated
-from stoker._pipeline.settings import WITHOUT_EFFECT
+from stoker._settings import WITHOUT_EFFECT
 from stoker.compat._report import report
 from stoker.compat._tensors import as_list
+
+
+class _Reported(Notes):
+    """Puts into the report what was asked for in vain."""
+
+    def without_effect(self, what: str) -> None:
+        report.ignore(what)
+
+    def missing(self, what: str) -> None:
+        report.lack(what)
 
 
 class Pipeline(pipeline.Pipeline):
     """Stoker's pipeline whose batches have the established methods, and whose saved graphs and
     checkpoints are ``bytes``.
     """
+
+    _notes = _Reported()
 
     def __init__(
         self,
@@ -63,12 +76,6 @@ class Pipeline(pipeline.Pipeline):
 
     def _handed_out(self, batches: tuple[Batch, ...]) -> Any:
         return tuple(as_list(batch) for batch in batches)
-
-    def _note_without_effect(self, what: str) -> None:
-        report.ignore(what)
-
-    def _note_missing(self, what: str) -> None:
-        report.lack(what)
 
 
 def pipeline_def(definition: Any = None, /, **settings: Any) -> Any:

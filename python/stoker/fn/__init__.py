@@ -14,7 +14,7 @@ from typing import Any
 from stoker._describe import old_spellings
 from stoker._describe.namespaces import Namespace
 from stoker._describe.registry import operators
-from stoker._graph.calls import make_function
+from stoker._graph.functions import make_function
 
 
 class _Functions:

@@ -10,9 +10,8 @@ from typing import Any, ClassVar, NoReturn
 
 from stoker._describe import old_spellings
 from stoker._describe.registry import Operator, operators
-from stoker._graph.calls import Result
-from stoker._messages import did_you_mean, user_line
-from stoker.errors import GraphError
+from stoker._graph.functions import Result
+from stoker._messages import Place, did_you_mean, user_line
 
 # Words of operators' names that classes do not spell with one capital.
 _WORDS = {
@@ -98,7 +97,7 @@ class OperatorObject:
         return f"{type(self).__name__}({given})"
 
     def _refuse(self, problem: str) -> NoReturn:
-        raise GraphError(f"{self._operator['name']} ({user_line()}): {problem}")
+        Place(self._operator["name"], None, user_line()).refuse(problem)
 
     @classmethod
     def _firsts(cls) -> list[str]:

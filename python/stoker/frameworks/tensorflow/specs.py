@@ -16,10 +16,8 @@ from stoker.errors import GraphError
 def specs_of(pipe: Pipeline, rows: int | None) -> list[tf.TensorSpec]:
     """The type and shape of each output's tensor; ``rows`` is the first extent, None: any."""
     pipe.build()
-    found = pipe._graph.check()
     specs = []
-    for node, output in pipe._outputs:
-        dtype, _, shape = found[node][output]
+    for dtype, _, shape in pipe._definition.output_types():
         extents = [rows, *(None if extent < 0 else extent for extent in shape)]
         specs.append(tf.TensorSpec(extents, tf.as_dtype(dtype)))
     return specs

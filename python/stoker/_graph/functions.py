@@ -1,0 +1,78 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""The functions ``fn.*``: today's and old arguments, single nodes and lists of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from stoker._describe.registry import Operator
+from stoker._graph.calls import add
+from stoker._graph.node import DataNode
+from stoker._graph.old_arguments import modern_arguments
+from stoker._messages import Place, user_line
+
+Result = DataNode | tuple[DataNode, ...] | list[DataNode] | tuple[list[DataNode], ...] | None
+
+
+def make_function(op: Operator) -> Callable[..., Result]:
+    """The function ``fn.<name>`` of an operator, with its real signature and docstring."""
+
+    def function(*inputs: Any, **arguments: Any) -> Result:
+        return call(op, inputs, arguments)
+
+    dress(function, op)
+    return function
+
+
+def dress(function: Any, op: Operator) -> None:
+    """Gives a function the name, signature and docstring of an operator."""
+    from stoker._describe import signatures  # imports inspect, which is slow
+
+    folder, _, name = op["name"].rpartition(".")
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = "stoker.fn" + (f".{folder}" if folder else "")
+    function.__doc__ = signatures.docstring(op)
+    function.__signature__ = signatures.signature(op)
+
+
+def call(op: Operator, inputs: Sequence[Any], arguments: Mapping[str, Any]) -> Result:
+    """Adds the operator to the current pipeline. A ``GraphError`` names the caller's line.
+
+    Where inputs are lists of nodes, adds it once for each element: the results are lists. The
+    elements get the same arguments and, of a random operator, the same draws.
+    """
+    given = modern_arguments(op["name"], arguments)
+    if any(_is_list_of_nodes(value) for value in inputs):
+        return _add_each(op, inputs, given)
+    return add(op, inputs, given)
+
+
+def _add_each(op: Operator, inputs: Sequence[Any], given: Mapping[str, Any]) -> Result:
+    counts = {i: len(value) for i, value in enumerate(inputs) if _is_list_of_nodes(value)}
+    if len(set(counts.values())) > 1:
+        lengths = ", ".join(f"{count} (input {i})" for i, count in counts.items())
+        place = Place(op["name"], None, user_line())
+        place.refuse(f"lists of inputs expect one length, got {lengths}")
+    results: list[Any] = []
+    key = ""
+    for k in range(next(iter(counts.values()))):
+        element = [value[k] if i in counts else value for i, value in enumerate(inputs)]
+        result = add(op, element, given, key)
+        results.append(result)
+        if k == 0:
+            given = {name: value for name, value in given.items() if name != "name"}
+            key = _key_of(result) if op["is_random"] else ""
+    if len(op["outputs"]) == 0:
+        return None
+    return results if len(op["outputs"]) == 1 else tuple(map(list, zip(*results, strict=True)))
+
+
+def _key_of(result: Any) -> str:
+    node = result[0] if isinstance(result, tuple) else result
+    return str(node._definition.graph.nodes()[node._node]["key"])
+
+
+def _is_list_of_nodes(value: Any) -> bool:
+    return isinstance(value, list) and any(isinstance(v, DataNode) for v in value)

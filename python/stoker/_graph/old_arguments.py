@@ -1,0 +1,84 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments in the spelling of old, as today's: draws that they stand for become nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stoker._describe.old_spellings import ARGUMENTS, warn
+from stoker._graph.calls import call_one
+from stoker.errors import GraphError
+
+
+def modern_arguments(op: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments in today's spelling; draws that old ones stand for become nodes.
+
+    Raises ``GraphError`` where an old argument lacks another, or where both spellings are given.
+    """
+    given = dict(arguments)
+    table = ARGUMENTS.get(op)
+    if not table or not given.keys() & table.keys():
+        return given
+    old = {name: given.pop(name) for name in arguments if name in table}
+    for name in old:
+        if missing := [n for n in table[name].needs if n not in old]:
+            raise GraphError(f"{op}: the old argument {name} also needs {', '.join(missing)}")
+    if op == "resize":
+        today = _resize(old)
+    else:
+        today = {}
+        for name, value in old.items():
+            warn(f"{op}: {name}", table[name].today)
+            today.update(_EXPAND[name](value))
+    if both := sorted(today.keys() & given.keys()):
+        raise GraphError(f"{op}: {', '.join(both)} is given in its old and in today's spelling")
+    return {**given, **today}
+
+
+def _uniform(low: Any, high: Any) -> Any:
+    return call_one("random.uniform", range=[low, high])
+
+
+def _random_crop(is_random: Any) -> dict[str, Any]:
+    if not is_random:
+        return {}
+    return {"crop_pos_x": _uniform(0, 1), "crop_pos_y": _uniform(0, 1)}
+
+
+def _mirror(probability: Any) -> dict[str, Any]:
+    return {"mirror": call_one("random.coin_flip", probability=probability)}
+
+
+_EXPAND = {
+    "image_type": lambda _: {},
+    "mirror_prob": _mirror,
+    "output_dtype": lambda dtype: {"dtype": dtype},
+    "random_crop": _random_crop,
+}
+
+
+def _resize(old: Mapping[str, Any]) -> dict[str, Any]:
+    """resize_a, resize_b: the ends of a draw, or height and width, or the shorter side."""
+    table = ARGUMENTS["resize"]
+    if "image_type" in old:
+        warn("resize: image_type", "")
+    if not old.keys() - {"image_type"}:
+        return {}
+    low, high = old.get("resize_a"), old.get("resize_b")
+    is_random, is_warped = bool(old.get("random_resize")), bool(old.get("warp_resize"))
+    if is_random and is_warped:
+        draw = "fn.random.uniform(range=[resize_a, resize_b])"
+        warn("resize: random_resize with warp_resize", f"resize_y={draw}, resize_x={draw}")
+        return {"resize_y": _uniform(low, high), "resize_x": _uniform(low, high)}
+    if is_random:
+        warn("resize: random_resize", table["random_resize"].today)
+        return {"resize_shorter": _uniform(low, high)}
+    if is_warped:
+        warn("resize: warp_resize", table["warp_resize"].today)
+        return {"resize_y": low, "resize_x": high}
+    if low is None:
+        return {}
+    warn("resize: resize_a", table["resize_a"].today)
+    return {"resize_shorter": low}

@@ -1,0 +1,38 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Whether the outputs are what ``output_dtype``, ``output_ndim`` and ``output_layout`` declare."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stoker._graph.definition import Definition
+from stoker._graph.node import DataNode
+from stoker._settings import Options
+from stoker.errors import GraphError
+
+
+def check_declared_outputs(definition: Definition, options: Options) -> None:
+    """Raises ``GraphError`` that names the first output that is something else."""
+    count = len(definition.outputs)
+    for i, (dtype, layout, shape) in enumerate(definition.output_types()):
+        for what, declared, came in (
+            ("dtype", options.output_dtype, dtype),
+            ("ndim", options.output_ndim, len(shape)),
+            ("layout", options.output_layout, layout),
+        ):
+            expected = _declared_for(declared, i, count, what)
+            if expected is not None and expected != came:
+                place = DataNode(definition, *definition.outputs[i], "").name
+                raise GraphError(
+                    f"output {i} ({place}): output_{what} expects {expected!r}, got {came!r}"
+                )
+
+
+def _declared_for(declared: Any, index: int, count: int, what: str) -> Any:
+    """What is declared of one output: the one declaration for all, or that of a list."""
+    if not isinstance(declared, list):
+        return declared
+    if len(declared) != count:
+        raise GraphError(f"output_{what} has {len(declared)} entries for {count} outputs")
+    return declared[index]

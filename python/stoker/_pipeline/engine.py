@@ -1,0 +1,149 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""What runs a pipeline's graph: the engine, together with the sources that feed it."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from stoker import _core, _state_entries
+from stoker._graph.definition import Definition
+from stoker._messages import user_level
+from stoker._pipeline.declared_outputs import check_declared_outputs
+from stoker._settings import Options, WorkerOptions
+from stoker._sources.inputs import EpochEndError, Inputs
+
+Batches = tuple[_core.Batch, ...]
+
+
+class Step(NamedTuple):
+    """What one step came to. ``failure``: why a source could not give its part."""
+
+    batches: Batches = ()
+    ends_epoch: bool = False
+    failure: BaseException | None = None
+
+
+class Engine:
+    """Runs a graph, once that is defined; until then it waits. Not thread-safe.
+
+    The engine proper is made as soon as the graph can be checked. Where the type of an input is not
+    declared, that is with its first batch.
+    """
+
+    def __init__(
+        self,
+        definition: Definition,
+        options: Options,
+        workers: WorkerOptions,
+        checkpoint: str | Mapping[str, Any] | None,
+    ) -> None:
+        self._definition = definition
+        self._options = options
+        self._workers = workers
+        self._checkpoint = checkpoint
+        self._core: _core.Pipeline | None = None
+        self.inputs = Inputs(definition)
+
+    @property
+    def is_made(self) -> bool:
+        """Whether the graph is checked and cannot be changed any more."""
+        return self._core is not None
+
+    @property
+    def seed(self) -> int | None:
+        """The seed in use; None before the engine is made where none was given."""
+        return self._options.seed if self._core is None else self._core.seed
+
+    def open(self) -> None:
+        """Opens the sources, and makes the engine where no input's type is missing.
+
+        Requires: the graph has outputs, and a batch size was given.
+        """
+        assert self._options.batch_size is not None
+        depth = self._options.prefetch_queue_depth
+        self.inputs.open(self._options.batch_size, depth, self._workers)
+        if self.inputs.knows_types():
+            self._make()
+
+    def made(self) -> _core.Pipeline:
+        """The engine proper; waits for the first batch of inputs whose type is not declared.
+
+        Raises ``EpochEndError`` where a source ends before it gave one. Requires: ``open()``.
+        """
+        if self._core is None:
+            self.inputs.learn_types()
+            self._make()
+        assert self._core is not None
+        return self._core
+
+    def _make(self) -> None:
+        check_declared_outputs(self._definition, self._options)
+        self._core = _core.Pipeline(self._definition.graph, self._options.for_engine())
+        self._definition.is_closed = True
+        self.inputs.attach(self._core)
+        if self._checkpoint is not None:
+            self.restore(self._checkpoint)
+
+    def step(self) -> Step | None:
+        """The next step; None where a source ended its epoch. Raises what the engine raises."""
+        if self.inputs.is_ended:
+            return None
+        try:
+            core = self.made()
+        except EpochEndError:
+            return None
+        self.inputs.start()
+        try:
+            step = core.run()
+        except BaseException:
+            if failure := self.inputs.received():
+                return Step(failure=failure)
+            raise
+        if failure := self.inputs.received():
+            return Step(failure=failure)
+        if step is None:
+            self.inputs.meet_end()
+            return None
+        return Step(*step)
+
+    def schedule(self) -> None:
+        """Begins preparing steps, without waiting for one."""
+        if self.inputs.is_ended:
+            return
+        try:
+            core = self.made()
+        except EpochEndError:  # for the step to say
+            return
+        self.inputs.start()
+        core.schedule()
+
+    def close(self) -> None:
+        """Stops all threads and frees what was prepared ahead; the next step starts them again."""
+        self.inputs.stop()
+        if self._core is not None:
+            self._core.close()
+
+    def state(self) -> dict[str, Any]:
+        """Where engine and sources stand, after what was received."""
+        state: dict[str, Any] = json.loads(self.made().state())
+        sources = self.inputs.state()
+        return {**state, "sources": sources} if sources else state
+
+    def restore(self, state: str | Mapping[str, Any], force: bool = False) -> None:
+        """Goes on where ``state()`` was taken. A state that does not fit changes nothing."""
+        text = _state_entries.text(state)
+        core = self.made()
+        sources: dict[str, Any] = {}
+        if (loaded := _state_entries.of_pipeline(text)) is not None:
+            loaded = {"sources": {}, **loaded}
+            sources = _state_entries.entry(loaded, "sources", dict, "a pipeline's")
+            self.inputs.positions_in(sources)
+        self.inputs.stop()
+        messages = core.restore(text, force)
+        self.inputs.restore(sources)
+        for message in messages:
+            warnings.warn(message, stacklevel=user_level())
