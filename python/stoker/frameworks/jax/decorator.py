@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""The decorator that makes JAX iterators out of a function that defines a pipeline."""
+"""The decorators that make JAX iterators out of a function that defines a pipeline."""
 
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar, overload
 
 import jax
 from jax.sharding import Sharding
@@ -14,65 +15,112 @@ from jax.sharding import Sharding
 from stoker import Pipeline
 from stoker._pipeline.pipeline_def import Definition, pipeline_def
 from stoker.errors import GraphError
+from stoker.frameworks._epochs import LastBatchPolicy
 from stoker.frameworks.jax.placement import blocks_of, local_blocks
 
-Iterator = TypeVar("Iterator")
+P = ParamSpec("P")
+Iterator = TypeVar("Iterator", covariant=True)
 
 
-def decorator(
-    make_iterator: Callable[..., Iterator],
-    definition: Definition | None,
-    sharding: Sharding | None,
-    devices: Sequence[jax.Device] | None,
-    **of_iterator: Any,
-) -> Any:
-    """Functions that take a definition's arguments and a pipeline's settings, and give iterators.
+class Given(NamedTuple):
+    """What a decorator was given: where the steps go, and the rest for the iterator."""
 
-    ``definition`` None: a decorator. See ``stoker.jax.data_iterator``.
-    """
+    sharding: Sharding | None
+    devices: Sequence[jax.Device] | None
+    of_iterator: dict[str, Any]
+
+
+def given(
+    output_map: Sequence[str] = (),
+    size: int = -1,
+    reader_name: str | None = None,
+    auto_reset: str | bool | None = False,
+    last_batch_padded: bool = False,
+    last_batch_policy: LastBatchPolicy = LastBatchPolicy.FILL,
+    prepare_first_batch: bool = True,
+    sharding: Sharding | None = None,
+    devices: Sequence[jax.Device] | None = None,
+) -> Given:
+    """The arguments of every decorator, behind the function that it may be given first."""
+    of_iterator = {k: v for k, v in locals().items() if k not in Given._fields}
     if sharding is not None and devices is not None:
         raise GraphError("sharding= and devices= exclude each other")
+    return Given(sharding, devices, of_iterator)
 
-    def decorate(function: Definition) -> Callable[..., Iterator]:
-        @functools.wraps(function)
-        def create(*args: Any, checkpoints: Sequence[str] | None = None, **keywords: Any) -> Any:
-            pipes = _pipelines(function, args, keywords, sharding, devices, checkpoints)
-            if sharding is not None:
-                return make_iterator(pipes, sharding=sharding, **of_iterator)
-            if devices is not None:
-                return make_iterator(pipes, devices=devices, **of_iterator)
-            return make_iterator(pipes, **of_iterator)
 
-        return create
+class Decorator(Protocol[P, Iterator]):
+    """A decorator whose functions give iterators of one class. Without ``pipeline_fn`` it returns
+    one.
+    """
 
-    return decorate if definition is None else decorate(definition)
+    @overload
+    def __call__(
+        self, pipeline_fn: Definition, *args: P.args, **keywords: P.kwargs
+    ) -> Callable[..., Iterator]: ...
+
+    @overload
+    def __call__(
+        self, pipeline_fn: None = None, *args: P.args, **keywords: P.kwargs
+    ) -> Callable[[Definition], Callable[..., Iterator]]: ...
+
+
+def make_decorator(
+    make_iterator: Callable[..., Iterator], take: Callable[P, Given], name: str, doc: str
+) -> Decorator[P, Iterator]:
+    """The decorator for a class of iterators; ``take`` has its arguments and reads them."""
+
+    def decorate(pipeline_fn: Definition | None = None, *args: Any, **keywords: Any) -> Any:
+        own = take(*args, **keywords)
+        if pipeline_fn is None:
+            return lambda function: _decorated(function, make_iterator, own)
+        return _decorated(pipeline_fn, make_iterator, own)
+
+    first, *_ = inspect.signature(decorate).parameters.values()
+    others = inspect.signature(take).parameters.values()
+    decorate.__signature__ = inspect.Signature([first, *others])  # type: ignore[attr-defined]
+    decorate.__name__ = decorate.__qualname__ = name
+    decorate.__doc__ = doc
+    return decorate
+
+
+def _decorated(
+    function: Definition, make_iterator: Callable[..., Iterator], own: Given
+) -> Callable[..., Iterator]:
+    places: dict[str, Any] = {"sharding": own.sharding, "devices": own.devices}
+    places = {name: place for name, place in places.items() if place is not None}
+
+    @functools.wraps(function)
+    def create(*args: Any, checkpoints: Sequence[str] | None = None, **keywords: Any) -> Any:
+        pipes = _pipelines(function, args, keywords, own, checkpoints)
+        return make_iterator(pipes, **own.of_iterator, **places)
+
+    return create
 
 
 def _pipelines(
     function: Definition,
     args: tuple[Any, ...],
     keywords: dict[str, Any],
-    sharding: Sharding | None,
-    devices: Sequence[jax.Device] | None,
+    own: Given,
     checkpoints: Sequence[str] | None,
 ) -> list[Pipeline]:
     shards, total = [0], 1
-    if sharding is not None:
-        shards, total = local_blocks(sharding), blocks_of(sharding)
-    elif devices is not None:
-        shards, total = list(range(len(devices))), len(devices)
+    if own.sharding is not None:
+        shards, total = local_blocks(own.sharding), blocks_of(own.sharding)
+    elif own.devices is not None:
+        shards, total = list(range(len(own.devices))), len(own.devices)
     if checkpoints is not None and len(checkpoints) != len(shards):
         raise GraphError(f"{len(shards)} pipelines expect as many checkpoints: {len(checkpoints)}")
-    if sharding is not None or devices is not None:
+    if own.sharding is not None or own.devices is not None:
         keywords["batch_size"] = _divided(keywords.get("batch_size"), total)
     pipes = []
     for i, shard in enumerate(shards):
-        own = dict(keywords)
+        settings = dict(keywords)
         if total > 1:
-            own.update(shard_id=shard, num_shards=total)
+            settings.update(shard_id=shard, num_shards=total)
         if checkpoints is not None:
-            own["checkpoint"] = checkpoints[i]
-        pipes.append(pipeline_def(function)(*args, **own))
+            settings["checkpoint"] = checkpoints[i]
+        pipes.append(pipeline_def(function)(*args, **settings))
         _check_shards(pipes[-1], function.__name__, shard, total)
     return pipes
 
