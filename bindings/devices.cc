@@ -8,10 +8,10 @@
 #include <map>
 
 #include "base/error.h"
+#include "bindings.h"
 #include "codec/device_decoder.h"
 #include "device/nvml/nvml.h"
 #include "device/simulated/simulated.h"
-#include "bindings.h"
 
 namespace stoker::python {
 

@@ -9,8 +9,8 @@
 
 #include <cstring>
 
-#include "dlpack.h"
 #include "bindings.h"
+#include "dlpack.h"
 
 namespace stoker::python {
 
