@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of a batch side by side in one PNG, to see what augmentations do."""
+"""Writes pictures of a batch side by side into one PNG, to see what augmentations do."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def contact_sheet(
     pictures: Sequence[Picture], path: str | os.PathLike[str], columns: int = 8, gap: int = 4
 ) -> None:
-    """Writes uint8 pictures (H, W, 3), all of one size, as a grid on white.
+    """Writes uint8 pictures (H, W, 3), all of one size, as a grid on a white ground.
 
     Requires: at least one picture.
     """
@@ -38,7 +38,7 @@ def contact_sheet(
 
 
 def write_png(picture: Picture, path: str | os.PathLike[str]) -> None:
-    """Writes a uint8 picture (H, W, 3)."""
+    """Writes a uint8 picture (H, W, 3) as a PNG."""
     height, width, _ = picture.shape
     rows = b"".join(b"\0" + row.tobytes() for row in picture)
     with open(path, "wb") as file:

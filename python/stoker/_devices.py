@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which GPUs there are, and what is missing where there are none."""
+"""Which GPUs there are, and what is missing when there are none."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ from stoker import _core
 
 
 class Device(NamedTuple):
-    """A device. Values.
+    """A device, as it was when ``devices()`` was called.
 
-    - ``name``: ``"cuda:0"``, or ``"simulated:0"`` for one made of host threads, for tests.
+    - ``name``: ``"cuda:0"``, or ``"simulated:0"`` for a device made of host threads, for tests.
     - ``kind``: ``"cuda"`` or ``"simulated"``.
-    - ``decoder``: who decodes pictures for it with ``device="mixed"``. ``"nvJPEG"`` decodes on the
-      GPU. ``"stand-in"`` (where it is simulated) and ``"cpu"`` (for want of another) are the CPU,
-      whose pixels are copied.
-    - ``decoder_words``: the same in words: its version, or what is missing and where it was looked
-      for.
-    - ``memory``: bytes that it has. ``in_use``, ``high_water``: bytes that pipelines of this
-      process hold there, and the most they held.
-    - ``pinned``, ``pinned_high_water``: bytes of host memory that are locked for copies to it, and
-      the most there were.
+    - ``decoder``: what decodes pictures for this device with ``device="mixed"``. ``"nvJPEG"``
+      decodes on the GPU. ``"stand-in"`` (on a simulated device) and ``"cpu"`` (when there is no
+      other) decode on the CPU and copy the pixels.
+    - ``decoder_words``: the decoder's version, or what is missing and where Stoker looked for it.
+    - ``memory``: the device's memory in bytes. ``in_use``, ``high_water``: bytes of it that the
+      pipelines of this process hold, and the most that they have held.
+    - ``pinned``, ``pinned_high_water``: bytes of host memory that are locked for copies to the
+      device, and the most that have been locked.
 
-    What a GPU's driver tells through NVML at the moment of the call, found by the GPU's place and
-    never by its number; None where it does not tell:
+    The other values come from the GPU's driver through NVML. The GPU is found by its PCI bus id and
+    never by its number. A value that the driver does not tell is None.
 
-    - ``pci_bus_id``: its place, ``"0000:65:00.0"`` (this much CUDA tells). ``uuid``: ``"GPU-..."``.
-    - ``driver``: the driver's version, ``"580.65.06"``. ``driver_cuda``: the newest CUDA that it is
-      for, ``"13.0"``.
-    - ``memory_total``: bytes that it has, with what the driver keeps back for itself.
-      ``memory_used``: bytes of these that all processes and the driver hold.
-    - ``utilization``: percent of the driver's last sample in which kernels ran;
-      ``jpeg_utilization``: percent that the JPEG engine was busy.
-    - ``near_cpus``: the CPUs nearest to it, where workers run with ``Pipeline(set_affinity=True)``.
-    - ``untold``: which of these are None and why, in words; ``""`` if none is. A GPU in MIG mode
-      tells none: a device is a part of it then.
+    - ``pci_bus_id``: e.g. ``"0000:65:00.0"``; it comes from CUDA. ``uuid``: ``"GPU-..."``.
+    - ``driver``: the driver's version, e.g. ``"580.65.06"``. ``driver_cuda``: the newest CUDA that
+      the driver supports, e.g. ``"13.0"``.
+    - ``memory_total``: the GPU's memory in bytes, including what the driver keeps for itself.
+      ``memory_used``: bytes of it that all processes and the driver hold.
+    - ``utilization``: percent of the driver's last sampling period in which kernels ran;
+      ``jpeg_utilization``: percent of it in which the JPEG engine was busy.
+    - ``near_cpus``: the CPUs nearest to the GPU; ``Pipeline(set_affinity=True)`` runs its workers
+      on them.
+    - ``untold``: which of these values are None and why, in words; ``""`` if none is. A GPU in MIG
+      mode tells none of them, because a device is only a part of the GPU then.
     """
 
     name: str
@@ -61,20 +61,22 @@ class Device(NamedTuple):
 
 
 def devices() -> list[Device]:
-    """The devices that pipelines of this process can use; ``device_id`` counts them.
+    """The devices that pipelines of this process can use; ``device_id`` is an index of this list.
 
-    Simulated ones are there only where ``STOKER_SIMULATED_DEVICES=<count>`` asks for them, and then
-    no others. Where the list is empty, ``missing_gpu()`` says why. Raises ``DeviceError`` when that
-    variable is not a count.
+    With the environment variable ``STOKER_SIMULATED_DEVICES=<count>`` the list holds that many
+    simulated devices and nothing else. If the list is empty, ``missing_gpu()`` says why. Raises
+    ``DeviceError`` when the variable is not a count.
 
-    Who decodes on a GPU is known once its decoder has started, so this starts those of all GPUs: in
-    each the process has a context then, some hundred MB. Pipelines use their own GPU alone.
+    This call starts the decoder of every GPU, because only a started decoder can tell what it is.
+    The process then has a context on each GPU, which takes some hundred MB. A pipeline uses only
+    its own GPU.
     """
     return [Device(**device) for device in _core.devices()]
 
 
 def missing_gpu() -> str:
-    """Why ``devices()`` holds no GPU: what is missing, with versions found and needed; "" if it
-    holds one.
+    """Why ``devices()`` holds no GPU: what is missing, and the versions found and needed.
+
+    Returns "" if it holds one.
     """
     return _core.missing_gpu()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is done when the interpreter ends."""
+"""What happens when the interpreter ends."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ from stoker import _core
 
 @atexit.register
 def _expect_leaks() -> None:
-    """A daemon thread never lets go of what it holds, which is no leak to complain of."""
+    """Silences nanobind's leak warnings if daemon threads are left: they never free objects."""
     if any(thread.daemon for thread in threading.enumerate()):
         _core.expect_leaks()

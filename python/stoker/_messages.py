@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Help for messages: the nearest right name, the user's own line, and who refuses something."""
+"""Parts of messages: the nearest right name, the user's own line, and the operator call."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 def did_you_mean(wrong: str, names: Iterable[str]) -> str:
-    """ " Did you mean 'x'?" or nothing."""
+    """The text " Did you mean 'x'?" with the name nearest to ``wrong``; "" if none is near."""
     return _core.did_you_mean(wrong, list(names))
 
 
 def user_level() -> int:
-    """The ``stacklevel`` with which a warning of the caller names the user's line."""
+    """The ``stacklevel`` that makes a warning of the caller point at the user's line."""
     level = 1
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and _is_ours(frame):
@@ -36,7 +36,10 @@ def _is_ours(frame: FrameType) -> bool:
 
 
 def user_line() -> str:
-    """file:line of the innermost frame outside this package; short when in the working folder."""
+    """The "file:line" of the innermost frame outside this package, or "" if there is none.
+
+    The path of a file in the working folder is relative to that folder.
+    """
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and _is_ours(frame):
         frame = frame.f_back
@@ -51,8 +54,10 @@ def user_line() -> str:
 
 
 class Place(NamedTuple):
-    """A call of an operator, as messages name it. ``name`` is that of the instance, if it has one.
-    ``where`` is the user's line.
+    """A call of an operator, as messages name it.
+
+    ``op`` is the operator, ``name`` the name of the instance if it has one, and ``where`` the
+    user's line.
     """
 
     op: str
@@ -64,5 +69,5 @@ class Place(NamedTuple):
         return f"{instance} ({self.where})"
 
     def refuse(self, problem: str) -> NoReturn:
-        """Raises ``GraphError`` that names the place."""
+        """Raises a ``GraphError`` that names this call."""
         raise GraphError(f"{self}: {problem}")

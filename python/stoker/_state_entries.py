@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reading states, which may have been cut or edited since they were saved."""
+"""Reads states, which may have been cut or edited since they were saved.
+
+``whose`` is the owner of the state in messages, e.g. "a pipeline's".
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ T = TypeVar("T")
 
 
 def entry(state: Any, key: str, kind: type[T], whose: str) -> T:
-    """What a state has under a key. Raises ``StateError`` that says what is wrong with it."""
+    """The value under a key. Raises ``StateError`` if it is missing or of another type."""
     if not isinstance(state, Mapping):
         raise StateError(f"{whose} state expects a dict, got {_brief(state)}")
     if key not in state:
@@ -29,7 +32,7 @@ def entry(state: Any, key: str, kind: type[T], whose: str) -> T:
 
 
 def count(state: Any, key: str, whose: str) -> int:
-    """A number from 0."""
+    """The whole number under a key. Raises ``StateError`` if it is missing or below 0."""
     value = entry(state, key, int, whose)
     if value < 0:
         raise StateError(f"{whose} state is damaged: '{key}' expects a number from 0, got {value}")
@@ -37,12 +40,12 @@ def count(state: Any, key: str, whose: str) -> int:
 
 
 def flag(state: Any, key: str, whose: str) -> bool:
-    """Absent means no."""
+    """The bool under a key; False if the key is missing."""
     return key in state and entry(state, key, bool, whose)
 
 
 def numbers(state: Any, key: str, whose: str) -> list[int]:
-    """Whole numbers, of any sign."""
+    """The list of whole numbers, of any sign, under a key."""
     values: list[int] = entry(state, key, list, whose)
     if not all(type(value) is int for value in values):
         raise StateError(
@@ -52,7 +55,7 @@ def numbers(state: Any, key: str, whose: str) -> list[int]:
 
 
 def text(state: Any) -> str:
-    """A pipeline's state as the engine takes it."""
+    """A pipeline's state as the JSON text that the engine takes."""
     if isinstance(state, str):
         return state
     if not isinstance(state, Mapping):
@@ -64,7 +67,7 @@ def text(state: Any) -> str:
 
 
 def of_pipeline(text: str) -> dict[str, Any] | None:
-    """A pipeline's state, None where the text is none: the engine says so."""
+    """A pipeline's state as a dict; None if the text is no state, which the engine reports."""
     try:
         loaded = json.loads(text)
     except ValueError:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Types of arguments, for annotations. NumPy and PyTorch are described, not imported."""
+"""Types of arguments, for annotations. They describe NumPy and PyTorch without importing them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stoker.types import DType
 
 
 class Array(Protocol):
-    """A NumPy array or scalar, a PyTorch tensor …"""
+    """A NumPy array or scalar, a PyTorch tensor, or anything else with ``tolist()``."""
 
     def tolist(self) -> Any: ...
 

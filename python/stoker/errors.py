@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The exceptions that Stoker raises. ``Error`` is the base of all.
 
-- ``GraphError`` (also a ``ValueError``): a wrong graph, e.g. an unknown argument or types that do
-  not fit, or a saved one that cannot be read.
-- ``SampleError``: samples that cannot be delivered; ``.samples`` lists each with file, offset and
+- ``GraphError`` (also a ``ValueError``): a graph is wrong, e.g. an argument is unknown or types do
+  not fit, or a saved graph cannot be read.
+- ``SampleError``: samples cannot be delivered; ``.samples`` lists each with its file, offset and
   operator.
-- ``BudgetError`` (also a ``MemoryError``): a memory limit does not suffice.
+- ``BudgetError`` (also a ``MemoryError``): a memory limit is too small.
 - ``DeviceError``: a device is missing, or work on it failed.
-- ``SourceError``: data that was to be fed did not come: nothing was fed, or a source failed; then
-  ``__cause__`` is what it raised.
-- ``StateError``: a state that does not fit or that a source cannot give, or a pipeline used after
-  a fork or from two threads at once.
+- ``SourceError``: the data for an input did not come, because nobody fed it or because its source
+  failed. If a source failed, ``__cause__`` is what it raised.
+- ``StateError``: a state does not fit the pipeline, or a source cannot give its state. Also raised
+  when a pipeline is used after a fork or from two threads at once.
 """
 
 from __future__ import annotations

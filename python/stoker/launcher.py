@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which of how many processes this is: what the launcher of a training says.
+"""The rank of this process among the processes of a training, as the launcher tells it.
 
 ``shard_id="auto"`` and ``num_shards="auto"`` of a reader or pipeline are the rank and the world
-size, ``device_id="auto"`` of a pipeline is the local rank. They are looked up when the graph is
+size; ``device_id="auto"`` of a pipeline is the local rank. All are looked up when the graph is
 made.
 """
 
@@ -21,8 +21,10 @@ SHARD_ARGUMENTS = frozenset({"shard_id", "num_shards"})  # of readers
 
 
 class Ranks(NamedTuple):
-    """``rank`` of ``world_size`` processes, ``local_rank`` on this machine (None: not known), and
-    ``source``: who says so.
+    """The place of this process among all processes.
+
+    ``rank`` counts from 0 to ``world_size`` - 1. ``local_rank`` counts the processes of this
+    machine; it is None when unknown. ``source`` names the launcher or library that told these.
     """
 
     rank: int
@@ -31,7 +33,8 @@ class Ranks(NamedTuple):
     source: str
 
 
-# By the launcher: rank, world size and local rank. The first whose variables are there counts.
+# For each launcher its variables for rank, world size and local rank. The first launcher in this
+# order whose variables are set counts.
 _VARIABLES = {
     "the environment (torchrun)": ("RANK", "WORLD_SIZE", "LOCAL_RANK"),
     "Horovod": ("HOROVOD_RANK", "HOROVOD_SIZE", "HOROVOD_LOCAL_RANK"),
@@ -43,23 +46,27 @@ _VARIABLES = {
     "srun": ("SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"),
     "MPI (PMI)": ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"),
 }
-_LAST_SLURM_STEP = 0xFFFFFFF0  # greater numbers are the batch script and interactive shells
+_LAST_SLURM_STEP = 0xFFFFFFF0  # greater numbers stand for batch scripts and interactive shells
 
 
 def find() -> Ranks:
-    """What is known of this process; rank 0 of 1 where nothing says otherwise.
+    """The ranks of this process; rank 0 of 1 process if nothing tells them.
 
-    Asked in this order: ``torch.distributed`` where it is initialised, the variables of torchrun,
-    Horovod, Open MPI, Slurm (in an ``srun`` step) and PMI, and JAX where it is distributed. Neither
-    framework is imported for it. Raises ``GraphError`` that names variables which are missing or
-    contradict each other.
+    They come from the first of these that knows them: ``torch.distributed`` if it is initialised;
+    the variables of torchrun, Horovod, Open MPI, Slurm (in an ``srun`` step) and PMI; JAX if
+    ``jax.distributed`` is initialised. Neither framework is imported for this. Raises
+    ``GraphError`` that names variables which are missing or contradict each other.
     """
     found = _torch() or _environment(os.environ) or _jax()
     return found or Ranks(0, 1, 0, "a single process")
 
 
 def resolve(what: str, value: Any) -> Any:
-    """``value``, or what "auto" stands for as ``shard_id``, ``num_shards`` or ``device_id``."""
+    """``value``, or the number that "auto" stands for.
+
+    ``what`` is the argument's name: "auto" means something for ``shard_id``, ``num_shards`` and
+    ``device_id`` only. Raises ``GraphError`` when the number is not known.
+    """
     if not isinstance(value, str) or value != AUTO or what not in (*SHARD_ARGUMENTS, "device_id"):
         return value
     ranks = find()
@@ -77,7 +84,7 @@ def _torch() -> Ranks | None:
     if distributed is None or not distributed.is_available() or not distributed.is_initialized():
         return None
     rank, size = int(distributed.get_rank()), int(distributed.get_world_size())
-    # It does not know its local rank itself; whatever began the process does.
+    # torch.distributed does not know the local rank, but the launcher's variables do.
     names = [local for _, _, local in _VARIABLES.values() if local in os.environ]
     local = _number(os.environ, names[0]) if names else None
     return Ranks(rank, size, local, "torch.distributed")
@@ -101,7 +108,7 @@ def _environment(environment: Mapping[str, str]) -> Ranks | None:
 
 
 def _in_srun_step(environment: Mapping[str, str]) -> bool:
-    """Whether srun began this process: a batch script has the variables too, but is one process."""
+    """Whether srun started this process. A batch script has the variables too but runs once."""
     step = environment.get("SLURM_STEP_ID", "")
     return step.isdigit() and int(step) < _LAST_SLURM_STEP
 

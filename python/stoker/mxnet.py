@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""MXNet arrays without a copy: the iterators of the established names."""
+"""Iterators that give MXNet arrays without a copy, under the names that DALI gives them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy arrays without a copy: ``DataIterator``, and the iterators of the established names."""
+"""Iterators that give NumPy arrays without a copy: ``DataIterator``, and those that DALI names."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> Any:
 
 
 def _run(script: str, arguments: Sequence[str]) -> Any:
-    """As ``python script arguments`` does."""
+    """Runs the script as ``python script arguments`` would."""
     try:
         with open(script, "rb") as file:
             source = file.read()
@@ -64,7 +64,7 @@ def _run(script: str, arguments: Sequence[str]) -> Any:
 
 
 def _own_frames(traceback: TracebackType | None) -> TracebackType | None:
-    """The traceback from the script on."""
+    """The traceback without this module's own frame, so that it begins in the script."""
     return traceback.tb_next if traceback is not None else None
 
 

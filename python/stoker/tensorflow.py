@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Pipelines as ``tf.data.Dataset``: ``Dataset``, and ``DALIDataset``, the established name."""
+"""Pipelines as ``tf.data.Dataset``: ``Dataset``, and ``DALIDataset``, DALI's name for it."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Constants for arguments: element types, colour spaces, interpolations, layouts.
 
-Each is also a ``str``, so ``types.FLOAT == "float32"`` and either may be written. NumPy and
-PyTorch dtypes are taken wherever an element type is.
+Each constant is also a ``str``: ``types.FLOAT == "float32"``, and either may be written. An
+argument that takes an element type also takes a NumPy or PyTorch dtype.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class DType(_Text):
 
 
 class ImageType(_Text):
-    """The meaning of an image's channels. ``ANY_DATA`` keeps what the file has."""
+    """The meaning of an image's channels. ``ANY_DATA`` keeps the channels of the file."""
 
     RGB = "RGB"
     BGR = "BGR"
@@ -54,7 +54,7 @@ class ImageType(_Text):
 
 
 class InterpType(_Text):
-    """How values between pixels are found."""
+    """The filter that computes values between pixels."""
 
     INTERP_NN = "INTERP_NN"
     INTERP_LINEAR = "INTERP_LINEAR"
@@ -65,7 +65,7 @@ class InterpType(_Text):
 
 
 class SampleInfo(NamedTuple):
-    """Which sample the source of an ``external_source`` is asked for; all count from 0."""
+    """The sample that the source of an ``external_source`` is asked for; all numbers begin at 0."""
 
     idx_in_epoch: int
     idx_in_batch: int
@@ -74,7 +74,7 @@ class SampleInfo(NamedTuple):
 
 
 class BatchInfo(NamedTuple):
-    """Which batch the source of an ``external_source`` is asked for; both count from 0."""
+    """The batch that the source of an ``external_source`` is asked for; both numbers begin at 0."""
 
     iteration: int
     epoch_idx: int
@@ -113,7 +113,7 @@ INTERP_GAUSSIAN = InterpType.INTERP_GAUSSIAN
 
 CPU_ONLY_DEVICE_ID = -99999
 
-# Layouts are of one sample; the batch axis in the established names is understood.
+# Layouts describe one sample. DALI's names for them also count the axis of the batch.
 NHWC = "HWC"
 NCHW = "CHW"
 NFHWC = "FHWC"
@@ -141,11 +141,12 @@ def Constant(  # noqa: N802 - the established name
     layout: str | None = None,
     device: str | None = None,
 ) -> DataNode:
-    """A node that gives this value, a number, list or array, for every sample.
+    """A node that gives this value (a number, list or array) for every sample.
 
-    ``shape``: default: the value's. ``dtype``: default: that of an array; of numbers and lists
-    ``BOOL`` or ``INT32`` where all are such, else ``FLOAT``. Raises ``GraphError`` outside of a
-    pipeline's definition, and for a value that is not of numbers.
+    ``shape`` defaults to the shape of the value. ``dtype`` defaults to the dtype of an array; for
+    numbers and lists it is ``BOOL`` if all are bools, ``INT32`` if all are ints, else ``FLOAT``.
+    Raises ``GraphError`` outside of a pipeline's definition and for a value that holds anything but
+    numbers.
     """
     from stoker._graph.calls import constant
 

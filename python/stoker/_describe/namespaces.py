@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Modules whose contents are made, when first asked for, from what the engine says.
+"""Modules whose contents are made from the table of operators, each when it is first used.
 
-``stoker.fn`` and ``stoker.ops`` are two of them; a dotted name such as ``readers.file`` makes a
+``stoker.fn`` and ``stoker.ops`` are such modules; a dotted name such as ``readers.file`` makes a
 submodule.
 """
 
@@ -18,19 +18,22 @@ from stoker._messages import did_you_mean
 
 
 class Maker(Protocol):
-    """What a namespace asks for; all names are dotted and without the namespace's own."""
+    """Makes the objects of a namespace.
+
+    All names are dotted and do not begin with the namespace's own name.
+    """
 
     def names(self) -> Mapping[str, Any]:
-        """The names that there are."""
+        """The names that exist, as keys."""
 
     def old_names(self) -> Mapping[str, str]:
-        """Names of old, with what each is called now, whether that is there or not."""
+        """Old names, each with today's name, which need not exist."""
 
     def make(self, name: str) -> Any:
-        """What stands under one of the names."""
+        """Makes the object of a name."""
 
     def make_old(self, name: str) -> Any:
-        """What stands under one of the names of old."""
+        """Makes the object of an old name."""
 
 
 class Namespace:
@@ -58,7 +61,7 @@ class Namespace:
         raise AttributeError(self._missing(wanted, name, today), name=name, obj=sys.modules[module])
 
     def names_in(self, module: str) -> list[str]:
-        """What ``dir`` says of the package or of a submodule."""
+        """What ``dir`` shows for the package or a submodule."""
         prefix = self._prefix(module)
         inside = (n[len(prefix) :] for n in self._maker.names() if n.startswith(prefix))
         return sorted({n.partition(".")[0] for n in inside})

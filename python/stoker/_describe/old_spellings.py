@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Spellings that scripts written years ago still use, and what they are called today.
+"""Old spellings that scripts still use, and today's spellings for them.
 
-Every use gives one ``DeprecationWarning`` that names today's spelling.
+Every use of an old spelling gives one ``DeprecationWarning`` that names today's spelling.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from stoker._messages import user_level
 
-# Operators, as functions: fn.<old> is fn.<new>. The classes of ops follow from the same names.
+# Functions: fn.<old> is fn.<new>. The old names of classes in `ops` follow from these.
 FUNCTIONS = {
     "audio_decoder": "decoders.audio",
     "caffe2_reader": "readers.caffe2",
@@ -50,7 +50,7 @@ FUNCTIONS = {
     "video_reader_resize": "readers.video_resize",
 }
 
-# Classes that were gone before there were functions: ops.<old> -> (operator, device unless given).
+# Classes that never had a function: ops.<old> -> (operator, default of `device`).
 CLASSES = {
     "HostDecoder": ("decoders.image", "cpu"),
     "HostDecoderCrop": ("decoders.image_crop", "cpu"),
@@ -65,10 +65,10 @@ CLASSES = {
 
 
 class Old(NamedTuple):
-    """An argument of old: today's spelling, "" where there is nothing left to say."""
+    """An old argument. ``today`` is today's spelling, or "" if the argument has no effect."""
 
     today: str
-    # What must be given with it, and what may.
+    # The other old arguments that must be given with this one.
     needs: tuple[str, ...] = ()
 
 
@@ -100,6 +100,6 @@ ARGUMENTS: dict[str, dict[str, Old]] = {
 
 
 def warn(old: str, today: str) -> None:
-    """The one ``DeprecationWarning`` of a use, at the user's line."""
+    """Gives the ``DeprecationWarning`` for one use, at the user's line."""
     advice = f"is now spelled {today}" if today else "has no effect any more; leave it out"
     warnings.warn(f"{old} {advice}", DeprecationWarning, stacklevel=user_level())

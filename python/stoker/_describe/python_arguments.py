@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments that only the Python function of an operator has: the engine cannot call Python."""
+"""Arguments that only an operator's Python function has, because the engine cannot call Python."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TypedDict
 
 
 class Extra(TypedDict):
-    """A keyword argument. ``annotation`` and ``default`` as Python writes them."""
+    """An argument, with its annotation and default as Python writes them."""
 
     name: str
     annotation: str
     default: bool | int | str | None
-    is_positional: bool  # also without its name
+    is_positional: bool  # may also be given by position
     help: str
 
 

@@ -59,7 +59,7 @@ class Operator(TypedDict):
     inputs: list[Port]
     outputs: list[Port]
     arguments: list[Argument]
-    of_devices: list[str]  # arguments that only a device's decoder heeds
+    of_devices: list[str]  # arguments that only the decoder of a device uses
     ignored: list[str]
     cases: list[Case]
     skip_reason: str
@@ -73,5 +73,5 @@ def operators() -> dict[str, Operator]:
     for name, op in table.items():
         op["extra"] = EXTRA.get(name, [])
         if op["kind"] == "input":
-            op["devices"].append("gpu")  # what is fed is copied there
+            op["devices"].append("gpu")  # fn.external_source adds the copy to the GPU
     return table

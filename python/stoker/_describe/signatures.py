@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Words about an operator, for functions, stubs and pages: its Python signature and docstring."""
+"""An operator's Python signature and docstring, for functions, stubs and pages of the docs."""
 
 from __future__ import annotations
 
@@ -16,8 +16,11 @@ _SCALARS = {"bool": "bool", "int": "int", "float": "float", "str": "Text", "DTyp
 
 
 class Parameter(NamedTuple):
-    """A parameter of an operator's function. ``is_ignored``: accepted without effect.
-    ``is_first``: may be given by position and by name."""
+    """A parameter of an operator's function.
+
+    ``is_positional``: given by position only. ``is_first``: given by position or by name.
+    ``is_ignored``: accepted without effect.
+    """
 
     name: str
     annotation: str
@@ -89,7 +92,7 @@ def parameters(op: Operator) -> list[Parameter]:
 
 
 def signature(op: Operator) -> inspect.Signature:
-    """What ``inspect.signature`` shows."""
+    """The signature that ``inspect.signature`` shows for the operator's function."""
     shown = []
     for p in parameters(op):
         kind: Any = inspect.Parameter.KEYWORD_ONLY
@@ -103,7 +106,7 @@ def signature(op: Operator) -> inspect.Signature:
 
 
 def class_signature(op: Operator) -> inspect.Signature:
-    """What ``inspect.signature`` shows of the operator's class: no inputs, nothing required."""
+    """The signature of the operator's class: it has no inputs and requires no argument."""
     either, keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
     return inspect.Signature(
         [
@@ -151,7 +154,7 @@ def docstring(op: Operator) -> str:
 
 
 def port_facts(port: Port) -> list[str]:
-    """Layouts and dtypes, in words."""
+    """The dtypes and layouts of a port, and whether it is optional, in words."""
     facts = []
     if port["dtypes"]:
         facts.append(port["dtypes"])
@@ -163,7 +166,7 @@ def port_facts(port: Port) -> list[str]:
 
 
 def argument_facts(a: Argument) -> list[str]:
-    """Type, default, range and how it may vary, in words."""
+    """The type, default and range of an argument and whether it may vary, in words."""
     facts = ["one of " + ", ".join(a["names"]) if a["names"] else a["type"]]
     facts.append("required" if a["required"] else f"default {a['default']!r}")
     if text := range_text(a):
@@ -176,7 +179,7 @@ def argument_facts(a: Argument) -> list[str]:
 
 
 def range_text(a: Argument) -> str:
-    """The range in words, "" when everything is allowed."""
+    """The range in words; "" when everything is allowed."""
     low, high = f"{a['low']:g}", f"{a['high']:g}"
     if math.isfinite(a["low"]) and math.isfinite(a["high"]):
         return f"{low} to {high}"

@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Defining a graph: calls of operators become its nodes."""
+"""Defines graphs: calls of operators become nodes."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""One call of an operator while a pipeline is being defined: what users write becomes a node."""
+"""Turns one call of an operator into a node, while a pipeline is being defined."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _DEVICES = ("cpu", "gpu", "mixed")
 def add(
     op: Operator, inputs: Sequence[Any], arguments: Mapping[str, Any], key: str = ""
 ) -> DataNode | tuple[DataNode, ...] | None:
-    """Adds the operator to the current pipeline and gives its outputs.
+    """Adds the operator to the current pipeline and returns its outputs.
 
-    Raises ``GraphError`` that names the user's line.
+    Raises a ``GraphError`` that names the user's line.
     """
     given = dict(arguments)
     place = Place(op["name"], given.pop("name", None), user_line())
@@ -45,7 +45,7 @@ def add(
 
 
 def _device(op: Operator, device: Any, nodes: Sequence[DataNode | None], place: Place) -> str:
-    """Where the operator runs: where it was told to, else where its data is."""
+    """Where the operator runs: on the given device, else where its data is."""
     on_gpu = _data_on_gpu(op, nodes)
     if device is None:
         return "cpu" if on_gpu is None else "gpu"
@@ -59,7 +59,7 @@ def _device(op: Operator, device: Any, nodes: Sequence[DataNode | None], place: 
 
 
 def _data_on_gpu(op: Operator, nodes: Sequence[DataNode | None]) -> DataNode | None:
-    """The first input that is there; values are read on the CPU anyway."""
+    """The first input that lies on the GPU; inputs that hold values are read on the CPU anyway."""
     for node, port in zip(nodes, op["inputs"], strict=False):  # a wrong count is refused later
         if node is not None and node.device == "gpu" and not port["is_value"]:
             return node
@@ -67,7 +67,7 @@ def _data_on_gpu(op: Operator, nodes: Sequence[DataNode | None]) -> DataNode | N
 
 
 def _resolve_shards(op: Operator, given: dict[str, Any], place: Place) -> None:
-    """Puts this process's numbers in the place of a reader's "auto"."""
+    """Replaces a reader's "auto" by the numbers of this process."""
     if op["kind"] != "read":
         return
     for shard in launcher.SHARD_ARGUMENTS & given.keys():
@@ -99,7 +99,7 @@ def _require_arguments(op: Operator, given: set[str], place: Place) -> None:
 
 
 def call_one(name: str, *inputs: Any, **arguments: Any) -> DataNode:
-    """Calls an operator of one output by its name."""
+    """Adds an operator that has one output, by name."""
     result = add(operators()[name], inputs, arguments)
     assert isinstance(result, DataNode)
     return result
@@ -133,7 +133,7 @@ def constant(
 
 
 def as_node(value: Any, what: str, refuse: Callable[[str], NoReturn]) -> DataNode:
-    """A node as it is, numbers as a constant; anything else is refused."""
+    """Returns a node as it is and numbers as a constant node; refuses anything else."""
     if isinstance(value, DataNode):
         return value
     if isinstance(value, (list, tuple)) and any(isinstance(v, DataNode) for v in value):
@@ -146,7 +146,7 @@ def as_node(value: Any, what: str, refuse: Callable[[str], NoReturn]) -> DataNod
 
 
 def _about_nodes(values: Sequence[Any]) -> str:
-    """What such a list is, and what to do instead."""
+    """Says what is wrong with a list of nodes, and what to write instead."""
     first = values[0]
     if isinstance(first, DataNode):
         op = first._definition.graph.nodes()[first._node]["op"]

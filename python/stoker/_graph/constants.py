@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Constant arguments: what users write, as the few plain types that a graph holds."""
+"""Converts constant arguments into the few plain types that a graph holds."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ _PLAIN = (bool, int, float, str)
 
 
 class NotAConstantError(Exception):
-    """The value cannot be an argument; the text says what was expected and what came."""
+    """A value cannot be an argument; the text says what was expected and what was given."""
 
 
 def plain(value: Any) -> Plain:
-    """None, a bool, int, float, str, or a flat list of numbers or texts.
+    """Converts a value to None, a bool, int, float or str, or a flat list of numbers or texts.
 
-    Takes also enumerations, NumPy and PyTorch scalars, arrays and dtypes, and paths. Arrays and
-    nested lists are flattened, last axis fastest.
+    Takes these, enumerations, paths, and the scalars, arrays and dtypes of NumPy and PyTorch.
+    Arrays and nested lists are flattened, with the last axis fastest. Raises
+    ``NotAConstantError`` for anything else.
     """
     if value is None or type(value) in _PLAIN:
         return value  # type: ignore[no-any-return]
@@ -37,7 +38,7 @@ def plain(value: Any) -> Plain:
 
 
 def dtype_text(value: Any) -> str | None:
-    """The name of a NumPy or PyTorch dtype, None for anything else."""
+    """The name of a NumPy or PyTorch dtype; None for anything else."""
     if isinstance(value, type):
         return value.__name__.rstrip("_") if value.__module__ == "numpy" else None
     for base in type(value).__mro__:
@@ -72,7 +73,7 @@ def _number(value: Any) -> Plain:
 
 def _list(values: Any) -> Plain:
     kinds = set(map(type, values))
-    if kinds in ({int}, {float}, {str}):  # the common ones, and those of thousands of numbers
+    if kinds in ({int}, {float}, {str}):  # the common case, fast for lists of thousands
         return list(values)
     flat: list[Any] = []
     for value in values:

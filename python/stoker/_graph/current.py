@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""The pipeline that operator calls belong to: a stack per thread."""
+"""The current pipeline, to which operator calls add nodes. Each thread has a stack of them."""
 
 from __future__ import annotations
 

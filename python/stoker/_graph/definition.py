@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a pipeline is to do, while that is being defined."""
+"""The definition of a pipeline, to which operator calls add."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from stoker import _core
 from stoker._graph.source_group import SourceGroup
 from stoker.errors import GraphError
 
-OutputType = tuple[str, str, list[int]]  # dtype, layout and shape; an extent of -1 is not known yet
+OutputType = tuple[str, str, list[int]]  # dtype, layout, shape; -1: the extent is not known yet
 
 
 class Notes:
-    """Is told of what was asked for in vain, and does nothing about it. For deriving from."""
+    """Is told when a script asks for something in vain. This base class ignores it."""
 
     def without_effect(self, what: str) -> None:
-        """An argument that is accepted without effect."""
+        """Called with an argument that is accepted without effect."""
 
     def missing(self, what: str) -> None:
-        """Something that nodes cannot do yet."""
+        """Called with something that nodes cannot do yet."""
 
 
 class Definition:
@@ -29,24 +29,24 @@ class Definition:
 
     def __init__(self, notes: Notes) -> None:
         self.graph = _core.Graph()
-        self.outputs: list[tuple[int, int]] = []  # node, and which of its outputs
+        self.outputs: list[tuple[int, int]] = []  # a node's number and the number of its output
         self.sources: list[SourceGroup] = []
         self.notes = notes
         self.is_closed = False
 
     def graph_to_change(self) -> _core.Graph:
-        """The graph; raises ``GraphError`` once the pipeline is built."""
+        """The graph. Raises ``GraphError`` once the pipeline is built."""
         if self.is_closed:
             raise GraphError("the pipeline is built: its graph cannot be changed any more")
         return self.graph
 
     def output_types(self) -> list[OutputType]:
-        """The type of each output. Checks the graph."""
+        """Checks the graph and returns the type of each output."""
         found = self.graph.check()
         return [found[node][output] for node, output in self.outputs]
 
     def take_graph(self, graph: _core.Graph) -> None:
-        """Takes a whole graph, with its outputs, for its own."""
+        """Replaces the graph and its outputs by those of another graph."""
         self.graph_to_change()
         self.graph = graph
         self.outputs = list(graph.outputs())

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""The functions ``fn.*``: today's and old arguments, single nodes and lists of them."""
+"""The functions ``fn.*``, which take old arguments and lists of nodes as well."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Result = DataNode | tuple[DataNode, ...] | list[DataNode] | tuple[list[DataNode]
 
 
 def make_function(op: Operator) -> Callable[..., Result]:
-    """The function ``fn.<name>`` of an operator, with its real signature and docstring."""
+    """Makes the function ``fn.<name>`` of an operator, with its signature and docstring."""
 
     def function(*inputs: Any, **arguments: Any) -> Result:
         return call(op, inputs, arguments)
@@ -38,10 +38,11 @@ def dress(function: Any, op: Operator) -> None:
 
 
 def call(op: Operator, inputs: Sequence[Any], arguments: Mapping[str, Any]) -> Result:
-    """Adds the operator to the current pipeline. A ``GraphError`` names the caller's line.
+    """Adds the operator to the current pipeline and returns its outputs.
 
-    Where inputs are lists of nodes, adds it once for each element: the results are lists. The
-    elements get the same arguments and, of a random operator, the same draws.
+    If inputs are lists of nodes, adds the operator once for each element and returns lists. All
+    elements get the same arguments, and those of a random operator get the same draws. A
+    ``GraphError`` names the caller's line.
     """
     given = modern_arguments(op["name"], arguments)
     if any(_is_list_of_nodes(value) for value in inputs):

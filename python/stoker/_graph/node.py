@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""The edges of a graph, and how they come to be: by adding a node."""
+"""The edges of a graph, and how a node is added."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from stoker.errors import GraphError
 
 
 class DataNode:
-    """An output of an operator, to be given to other operators or returned from the pipeline's
-    function.
+    """An output of an operator, to give to other operators or return from the pipeline's function.
 
     It stands for one tensor per sample and holds no data itself.
     """
@@ -30,18 +29,18 @@ class DataNode:
         self._node = node
         self._output = output
         self._device = device
-        self._is_copy = is_copy  # on the host, of an output on the GPU
+        self._is_copy = is_copy  # a copy on the host of an output on the GPU
 
     @property
     def name(self) -> str:
-        """The name of the operator instance; operators with several outputs add ``[k]``."""
+        """The name of the operator instance, with ``[k]`` if it has several outputs."""
         graph = self._definition.graph
         name = str(graph.nodes()[self._node]["name"])
         return name if graph.output_count(self._node) == 1 else f"{name}[{self._output}]"
 
     @property
     def device(self) -> str:
-        """``"cpu"`` or ``"gpu"``: where the data will be."""
+        """Where the data will be: ``"cpu"`` or ``"gpu"``."""
         return self._device
 
     def gpu(self) -> DataNode:
@@ -57,9 +56,10 @@ class DataNode:
     def cpu(self) -> DataNode:
         """The same data on the CPU; data on the GPU is copied.
 
-        As an output of the pipeline: ``run()`` waits for the copy, as for nothing else on the GPU.
-        As an input of operators: these run on the CPU when the copy is there, while the GPU works
-        on other steps; their results may go back with :meth:`gpu`, any number of times.
+        If the result is an output of the pipeline, ``run()`` waits for the copy; it waits for
+        nothing else on the GPU. If the result is an input of an operator, that operator runs on the
+        CPU once the copy is complete, while the GPU works on other steps. Its results may go back
+        with :meth:`gpu`, and so on any number of times.
         """
         if self._device == "cpu":
             return self
@@ -89,8 +89,8 @@ class DataNode:
     __rand__ = __ror__ = __rxor__ = __rlshift__ = __rrshift__ = _no_arithmetic
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _no_arithmetic
     __pos__ = __neg__ = __invert__ = _no_arithmetic
-    __hash__ = object.__hash__  # by identity, which sets and dicts look at first
-    __array_ufunc__ = None  # an array of NumPy leaves the operation to the node
+    __hash__ = object.__hash__  # sets and dicts compare identities first, so == is not called
+    __array_ufunc__ = None  # makes a NumPy array leave the operation to the node
 
 
 class Call(NamedTuple):
@@ -102,7 +102,7 @@ class Call(NamedTuple):
     computed: Mapping[str, DataNode] = {}  # arguments that other nodes compute
     device: str = "cpu"
     lead: bool = False
-    key: str = ""  # nodes of one key draw alike; empty: a key of its own
+    key: str = ""  # nodes with the same key draw alike; empty: the node gets a key of its own
 
 
 def current_definition(place: Place) -> Definition:
@@ -117,10 +117,10 @@ def current_definition(place: Place) -> Definition:
 
 
 def add_node(definition: Definition, call: Call) -> tuple[DataNode, ...]:
-    """Adds a node to the graph and gives its outputs.
+    """Adds a node to the graph and returns its outputs.
 
-    Raises ``GraphError`` that names the place where the operator, its inputs or arguments are wrong
-    as far as that is known before the whole graph is checked.
+    Raises a ``GraphError`` that names the call if the operator, its inputs or its arguments are
+    wrong, as far as that can be known before the whole graph is checked.
     """
     for node in (*call.inputs, *call.computed.values()):
         if node is not None and node._definition is not definition:

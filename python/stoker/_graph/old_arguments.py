@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments in the spelling of old, as today's: draws that they stand for become nodes."""
+"""Translates old arguments into today's."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from stoker.errors import GraphError
 
 
 def modern_arguments(op: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments in today's spelling; draws that old ones stand for become nodes.
+    """The arguments in today's spelling; random draws that old arguments imply become nodes.
 
-    Raises ``GraphError`` where an old argument lacks another, or where both spellings are given.
+    Raises ``GraphError`` if an old argument needs another that is not given, or if an argument is
+    given in both spellings.
     """
     given = dict(arguments)
     table = ARGUMENTS.get(op)
@@ -60,7 +61,11 @@ _EXPAND = {
 
 
 def _resize(old: Mapping[str, Any]) -> dict[str, Any]:
-    """resize_a, resize_b: the ends of a draw, or height and width, or the shorter side."""
+    """Translates the old arguments of ``resize``.
+
+    ``resize_a`` and ``resize_b`` are the ends of a random draw, or height and width; ``resize_a``
+    alone is the length of the shorter side.
+    """
     table = ARGUMENTS["resize"]
     if "image_type" in old:
         warn("resize: image_type", "")

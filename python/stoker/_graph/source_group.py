@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""What ``fn.external_source`` leaves with a pipeline."""
+"""What ``fn.external_source`` tells a pipeline about a source."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 class SourceGroup(NamedTuple):
     """One call of ``fn.external_source`` with a source, and the nodes that it feeds."""
 
-    names: list[str]  # of the nodes
+    names: list[str]  # the names of the nodes
     layouts: list[str | None]
     source: Any
     cycle: str  # "no", "quiet" or "raise"
@@ -19,9 +19,9 @@ class SourceGroup(NamedTuple):
     num_outputs: int | None
     no_copy: bool
     parallel: bool
-    depth: int  # batches ahead in worker processes
+    depth: int  # how many batches worker processes prepare ahead
     where: str  # the user's line
 
     def place(self) -> str:
-        """For messages."""
+        """The source as messages name it."""
         return f"the source of external_source '{self.names[0]}' ({self.where})"
