@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-// Batches and tensors as Python sees them: who holds the memory, and in which shapes.
+// Batches and tensors as Python sees them, with their shapes and the owners of their memory.
 #include "batch/batch.h"
 
 #include <nanobind/stl/string.h>
@@ -129,18 +129,17 @@ std::string describe(const PyTensor& t) {
 
 void bind_tensor(nb::module_& m) {
   nb::class_<PyTensor>(
-      m, "Tensor",
-      "An n-d array. It keeps its memory for as long as it, or anything made from it, lives.")
+      m, "Tensor", "An n-d array. Its memory lives as long as the array or anything made from it.")
       .def_prop_ro("shape", [](const PyTensor& t) { return tuple_of(t.shape); })
       .def_prop_ro("dtype", [](const PyTensor& t) { return name_of(t.dtype); })
       .def_ro("layout", &PyTensor::layout)
       .def_prop_ro("ndim", [](const PyTensor& t) { return t.shape.size(); })
       .def_ro("source_info", &PyTensor::source,
-              "Where the sample came from: a path, an archive entry.")
+              "Where the sample came from: a path or an archive entry.")
       .def_prop_ro("data_ptr",
                    [](const PyTensor& t) { return reinterpret_cast<uintptr_t>(t.data); })
       .def_prop_ro("device", [](const PyTensor& t) { return device_name(t.on_device); })
-      .def("as_cpu", &to_host, "This tensor in host memory; itself if it is there.")
+      .def("as_cpu", &to_host, "A copy in host memory; the tensor itself if it is in host memory.")
       .def("__dlpack__", &to_dlpack, nb::arg("options"))
       .def("__dlpack_device__", [](const PyTensor& t) { return dlpack_device(t.on_device); })
       .def_prop_ro("__array_interface__", &array_interface)
@@ -161,7 +160,8 @@ void bind_tensor(nb::module_& m) {
 
 void bind_batch(nb::module_& m) {
   bind_tensor(m);
-  nb::class_<Batch>(m, "Batch", "The samples of one output. They belong to whoever holds them.")
+  nb::class_<Batch>(m, "Batch",
+                    "The samples of one output. Their memory belongs to the holder of the batch.")
       .def("__len__", [](const Batch& b) { return b.samples.size(); })
       .def("__getitem__", &sample)
       .def(
@@ -170,18 +170,19 @@ void bind_batch(nb::module_& m) {
             PyTensor t = sample(b, i);
             return t.on_device ? nb::cast(std::move(t)) : to_array(t, nb::none(), nb::none());
           },
-          nb::arg("i"), "Sample i on the same memory: a NumPy array, on a device a Tensor.")
+          nb::arg("i"),
+          "Sample i on the same memory: a NumPy array, or a Tensor if it is on a device.")
       .def("shape", &shapes, "The shape of each sample.")
       .def_prop_ro("dtype", [](const Batch& b) { return name_of(b.dtype); })
       .def_prop_ro("layout", [](const Batch& b) { return std::string(b.layout.str()); })
       .def_prop_ro("device", [](const Batch& b) { return device_name(b.on_device); })
       .def_prop_ro("is_dense", &Batch::is_dense,
-                   "Whether the samples lie one behind the other, all of one shape.")
+                   "Whether all samples have one shape and lie one behind the other.")
       .def("as_tensor", &whole,
-           "All samples as one tensor, the batch as first axis: no copy if is_dense.")
+           "All samples as one tensor, with the batch as the first axis; no copy if is_dense.")
       .def(
           "as_array", [](const Batch& b) { return to_array(whole(b), nb::none(), nb::none()); },
-          "as_tensor() as a NumPy array.")
+          "The tensor of as_tensor() as a NumPy array.")
       .def(
           "__array__",
           [](const Batch& b, nb::handle dtype, nb::handle copy) {
@@ -191,7 +192,7 @@ void bind_batch(nb::module_& m) {
       .def("__dlpack__",
            [](const Batch& b, const nb::kwargs& options) { return to_dlpack(whole(b), options); })
       .def("__dlpack_device__", [](const Batch& b) { return dlpack_device(b.on_device); })
-      .def("as_cpu", &to_cpu, "This batch in host memory; itself if it is there.")
+      .def("as_cpu", &to_cpu, "A copy in host memory; the batch itself if it is in host memory.")
       .def(
           "index_in_batch",
           [](const Batch& b, int64_t i) {
@@ -199,7 +200,7 @@ void bind_batch(nb::module_& m) {
             return b.samples[i < 0 ? i + static_cast<int64_t>(b.samples.size()) : i].in_batch;
           },
           nb::arg("i"),
-          "Sample i's place in the whole batch: not i where on_error='skip' left samples out.")
+          "The place of sample i in the whole batch; not i if on_error='skip' left samples out.")
       .def(
           "source_info", [](const Batch& b, int64_t i) { return sample(b, i).source; },
           nb::arg("i"))

@@ -24,15 +24,15 @@ void bind_feed(nb::module_& m);
 void bind_pipeline(nb::module_& m);
 
 // Takes None, bool, int, float, str, lists of these, and NumPy's scalars and arrays. Throws
-// GraphError.
+// GraphError for anything else.
 Value to_value(nb::handle h);
 nb::object to_python(const Value& v);
 
-// An exception of Python's, which C++ throws and Python raises unchanged.
+// A Python exception that C++ throws and Python then raises unchanged.
 struct PyFailure {
   std::shared_ptr<PyObject> exception;
 };
-// A shared pointer that releases its object with Python's lock, in whatever thread.
+// A shared pointer that holds Python's lock while it releases its object, in whatever thread.
 template <class T>
 std::shared_ptr<T> released_with_lock(T* object, void (*release)(T*)) {
   return std::shared_ptr<T>(object, [release](T* o) {

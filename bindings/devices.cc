@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-// Which devices there are, what is known of them, and faults of simulated ones.
+// Lists the devices and what is known of them, and puts faults into simulated ones.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -17,7 +17,7 @@ namespace stoker::python {
 
 namespace {
 
-// Adds what the driver tells of the device; None for what it does not tell.
+// Adds the facts that the driver tells about the device; None for each that it does not tell.
 void describe_gpu(nb::dict& d, const Nvml& nvml, const Device& device) {
   const bool is_gpu = !device.pci_bus_id().empty();
   const GpuFacts f =
@@ -103,21 +103,24 @@ void bind_devices(nb::module_& m) {
         for (Device* d : devices()) l.append(describe(*d, nvml));
         return l;
       },
-      "A dict for each device, of what stoker.Device names.");
+      "A dict for each device, with the fields of stoker.Device as keys.");
   m.def("simulated_timeline", &timeline, nb::arg("index"),
-        "What a simulated device did: (name, stream, start, end) of each piece of work, in virtual "
-        "nanoseconds.");
+        "The work that a simulated device has done, as (name, stream, start, end). Times are "
+        "nanoseconds of the device's virtual clock.");
   m.def("simulated_fail", &fail, nb::arg("index"), nb::arg("work"), nb::arg("nth"),
         nb::arg("at_once"),
-        "The nth such work from now on fails: \"allocate\", \"pin\", \"copy\" or \"launch\". At "
-        "once, so that there is no room for memory, or where it is done.");
+        "Makes the nth piece of work of a kind fail, counted from 1 and from now on. `work` is "
+        "\"allocate\", \"pin\", \"copy\" or \"launch\". With `at_once` the call that asks for the "
+        "work fails; for memory this means that there is no room. Otherwise the work fails when "
+        "it runs.");
   m.def("simulated_delay", &delay, nb::arg("index"), nb::arg("seed"), nb::arg("microseconds"),
-        "From now on each stream stands still for up to so long before whatever it does.");
+        "From now on each stream pauses before each piece of work, for at most so many "
+        "microseconds. `seed` decides how long the pauses are.");
   m.def(
       "simulated_forget", [](int index) { return simulated(index).forget_faults(); },
       nb::arg("index"),
-      "Forgets the faults and delays still to come, and failures that nobody was told; how many "
-      "faults there were.");
+      "Cancels the faults and delays that are still to come, and drops unreported failures. "
+      "Returns how many faults were cancelled.");
   m.def("missing_gpu", &missing_gpu, "Why there is no GPU; \"\" if there is one.");
 }
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-// Each C++ error becomes one of Python's. The error of a batch carries its samples.
+// Turns each C++ error into a Python exception. The exception of a failed batch lists its samples.
 #include "bindings.h"
 #include "run/pipeline.h"
 

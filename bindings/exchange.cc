@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Hands tensors to other libraries by the protocols that Python has for it: DLPack and the array
-// interfaces.
+// Hands tensors to other libraries by Python's exchange protocols: DLPack and the array interfaces.
 #include <nanobind/stl/string.h>
 
 #include <cstring>
@@ -25,15 +24,15 @@ dlpack::DataType dlpack_type(DType t) {
   return {code, static_cast<uint8_t>(i.size * 8), 1};
 }
 
-// Simulated devices have a type that nobody takes for memory of a GPU.
+// Simulated devices have a type that no library mistakes for GPU memory.
 dlpack::Device dlpack_device_of(const std::shared_ptr<DeviceBatch>& on_device) {
   if (!on_device) return {dlpack::kCpu, 0};
   const Device& device = *on_device->device;
   return {device.kind() == "cuda" ? dlpack::kCuda : dlpack::kExtension, device.index()};
 }
 
-// Keeps a tensor's memory alive while a consumer holds the capsule. It may end in any thread and
-// without Python's lock.
+// Keeps a tensor's memory alive while a consumer holds the capsule. May be destroyed in any thread
+// and without Python's lock.
 template <class M>
 struct Export {
   M managed;
@@ -57,7 +56,7 @@ M* make_export(const PyTensor& t, std::unique_ptr<Lease> lease) {
   return &e->managed;
 }
 
-// Frees the tensor of a capsule that nobody took: a consumer renames the capsule.
+// Frees the tensor of a capsule that no consumer took. A consumer renames the capsule it takes.
 template <class M>
 void drop_capsule(PyObject* capsule, const char* name) {
   if (!PyCapsule_IsValid(capsule, name)) return;
@@ -65,7 +64,7 @@ void drop_capsule(PyObject* capsule, const char* name) {
   m->deleter(m);
 }
 
-// What a consumer asks of __dlpack__.
+// The arguments of __dlpack__.
 struct Request {
   nb::object stream = nb::none(), device = nb::none(), copy = nb::none();
   bool is_versioned = false;
@@ -96,7 +95,7 @@ PyTensor copied(PyTensor t) {
   return t;
 }
 
-// The tensor where and as the consumer wants it: the same one or a copy.
+// The tensor on the device that the consumer wants: the same tensor or a copy.
 PyTensor as_wanted(const PyTensor& t, const Request& request) {
   const dlpack::Device is = dlpack_device_of(t.on_device);
   dlpack::Device to = is;
@@ -117,8 +116,8 @@ PyTensor as_wanted(const PyTensor& t, const Request& request) {
   return to_host(t);
 }
 
-// The stream on which the consumer works, or none if it keeps the order itself. A simulated device
-// has no default stream, and the threads of the host read its memory, so there the host waits until
+// The stream on which the consumer works, or none if the consumer keeps the order itself. A
+// simulated device has no default stream, and host threads read its memory, so the host waits until
 // the memory is ready.
 std::optional<ForeignStream> consumer_of(const DeviceBatch& batch, const nb::object& stream) {
   if (stream.is_none()) {
@@ -212,9 +211,9 @@ nb::dict array_interface(const PyTensor& t) {
   return interface_of(t);
 }
 
-// Nobody tells a producer when a consumer is done with this interface. So the memory is lent for as
-// long as this tensor lives, and its consumers keep the tensor. The legacy default stream is
-// ordered with all other streams but non-blocking ones.
+// With this interface a consumer never tells the producer when it is done. So the memory is lent
+// for as long as this tensor lives, and consumers keep the tensor. The legacy default stream is
+// ordered with all other streams except non-blocking ones.
 nb::dict cuda_array_interface(PyTensor& t) {
   if (!t.on_device || t.on_device->device->kind() != "cuda")
     throw nb::attribute_error(

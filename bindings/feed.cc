@@ -16,7 +16,7 @@ namespace stoker::python {
 
 namespace {
 
-// What Python lent for a batch.
+// The memory and objects that Python lent for a batch.
 struct Lent {
   std::vector<Py_buffer> buffers;
   std::vector<nb::object> objects;
@@ -33,7 +33,7 @@ struct Fed {
 
 [[noreturn]] void refuse(const std::string& what) { throw GraphError("what is fed " + what); }
 
-// `format`: a character of Python's struct module, by which buffers name their elements.
+// `format` is a character of Python's struct module: buffers name their element type by it.
 DType dtype_of_format(const char* format, Py_ssize_t size) {
   std::string f = format ? format : "B";
   if (!f.empty() && std::strchr("@=<|", f[0])) f.erase(0, 1);
@@ -63,7 +63,7 @@ DType dtype_of(const dlpack::DataType& d) {
   return t;
 }
 
-// `axes`: how many axes the array may have beside those of a sample.
+// `axes` is how many axes the array may have besides those of a sample.
 View view_of(void* data, DType dtype, int rank, int axes) {
   static std::byte nothing[64];  // an address for arrays without elements
   if (rank > kMaxRank + axes)
@@ -75,7 +75,8 @@ View view_of(void* data, DType dtype, int rank, int axes) {
   return v;
 }
 
-// An array with the batch's axis apart, because a View may have no room for it beside a sample's.
+// An array. The batch's axis is kept apart, because a View may have no room for it besides the axes
+// of a sample.
 struct Array {
   View sample;  // the first one
   int64_t count = 1, stride = 0;
@@ -200,8 +201,10 @@ void fail(Pipeline& p, const std::vector<std::string>& names, nb::handle excepti
 void bind_feed(nb::module_& m) {
   m.def(
       "expect_leaks", [] { nb::set_leak_warnings(false); },
-      "Something that cannot be ended holds objects of this module at the exit.");
-  nb::class_<Fed>(m, "Fed", "A batch to be fed: a list of arrays, or an array of the batch first.")
+      "Turns off leak warnings at the exit, when threads that cannot be ended hold objects.");
+  nb::class_<Fed>(
+      m, "Fed",
+      "A batch to feed, from a list of arrays or one array whose first axis is the batch.")
       .def(
           "__init__",
           [](Fed* self, nb::handle data, const std::string& layout) {
@@ -215,34 +218,34 @@ void bind_feed(nb::module_& m) {
                    [](const Fed& f) { return std::string(f.batch.samples[0].layout.str()); })
       .def(
           "copy", [](const Fed& f) { return Fed{f.batch.copy()}; }, nb::call_guard<Unlocked>(),
-          "The same, in memory of its own.");
+          "The same batch in memory of its own.");
 }
 
 void bind_feeding(nb::class_<Pipeline>& pipeline) {
   pipeline
       .def("feed", &feed, nb::arg("name"), nb::arg("fed"), nb::arg("copy"), nb::arg("wait_ms"),
-           "The input's next batch; False where there was no room for a copy for so long.")
+           "Gives the input its next batch. Returns False if a copy found no room for so long.")
       .def("fail", &fail, nb::arg("names"), nb::arg("exception"),
-           "What run() raises in place of the next batch of all these inputs. Requires: an output "
-           "needs each.")
+           "Makes run() raise this exception in place of the next batch of all these inputs. "
+           "Requires: an output needs each of them.")
       .def(
           "end_epoch",
           [](Pipeline& p, const std::string& name) { p.feeds().end_epoch(p.feeds().input(name)); },
           nb::arg("name"), nb::call_guard<Unlocked>(),
-          "An epoch ends before the input's next batch.")
+          "Ends an epoch before the input's next batch.")
       .def(
           "set_awaited",
           [](Pipeline& p, const std::string& name, bool awaited) {
             p.feeds().set_awaited(p.feeds().input(name), awaited);
           },
-          nb::arg("name"), nb::arg("awaited"), "Whether run() waits for the input to be fed.")
+          nb::arg("name"), nb::arg("awaited"), "Sets whether run() waits until the input is fed.")
       .def(
           "is_used",
           [](Pipeline& p, const std::string& name) { return p.feeds().input(name) >= 0; },
           nb::arg("name"), "Whether an output needs this input.")
       .def_prop_ro(
           "received", [](Pipeline& p) { return p.feeds().received(); },
-          "Steps that run() handed out, or raised for, since the pipeline was built.");
+          "How many steps run() has returned or raised for since the pipeline was built.");
 }
 
 }  // namespace stoker::python

@@ -63,7 +63,7 @@ nb::list describe_all(const List& list) {
   return l;
 }
 
-// The values that device= may have.
+// The values that the argument `device` may have.
 nb::list devices_of(const OperatorType& t) {
   nb::list l;
   l.append("cpu");
@@ -152,26 +152,29 @@ std::vector<std::vector<Type>> types(const Graph& g) {
 }  // namespace
 
 void bind_graph(nb::module_& m) {
-  m.def("operators", [] { return describe_all(all_operators()); }, "Every operator's description.");
+  m.def(
+      "operators", [] { return describe_all(all_operators()); },
+      "The descriptions of all operators.");
   m.def(
       "did_you_mean",
       [](const std::string& wrong, const std::vector<std::string>& names) {
         return did_you_mean(wrong, names);
       },
-      nb::arg("wrong"), nb::arg("names"), "\" Did you mean 'x'?\" or nothing.");
+      nb::arg("wrong"), nb::arg("names"),
+      "The text \" Did you mean 'x'?\" with the nearest name; \"\" if none is near.");
   nb::class_<Graph>(m, "Graph", "Operator nodes and the edges between them.")
       .def(nb::init<>())
       .def("add", &add, nb::arg("op"), nb::arg("inputs"), nb::arg("arguments"), nb::arg("links"),
            nb::arg("name"), nb::arg("device"), nb::arg("where"), nb::arg("lead") = false,
            nb::arg("key") = "",
-           "Appends a node and returns its number. Nodes of one key draw alike.")
+           "Appends a node and returns its number. Nodes with the same key draw alike.")
       .def(
           "set_argument",
           [](Graph& g, int node, const std::string& name, nb::handle value) {
             g.nodes.at(node).arguments[name] = to_value(value);
           },
           nb::arg("node"), nb::arg("name"), nb::arg("value").none(),
-          "A constant argument of a node, once it is known.")
+          "Sets a constant argument of a node.")
       .def(
           "argument",
           [](const Graph& g, int node, const std::string& name) {
@@ -191,9 +194,8 @@ void bind_graph(nb::module_& m) {
              for (const Ref& r : g.outputs) edges.emplace_back(r.node, r.output);
              return edges;
            })
-      .def(
-          "check", &types,
-          "(dtype, layout, shape) of every output of every node; an extent of -1 is not known yet.")
+      .def("check", &types,
+           "The (dtype, layout, shape) of every output of every node; an unknown extent is -1.")
       .def("nodes",
            [](const Graph& g) {
              nb::list l;
@@ -201,7 +203,7 @@ void bind_graph(nb::module_& m) {
              return l;
            })
       .def("save", &save_graph, nb::arg("options"),
-           "Versioned JSON; `options` is the pipeline's own part.")
+           "The graph as versioned JSON, with `options`, a text of the pipeline, inside.")
       .def_static("load", [](const std::string& text) {
         std::string options;
         Graph g = load_graph(text, options);

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Python's lock, also while the interpreter ends.
+// Takes and releases Python's lock, also while the interpreter ends.
 #pragma once
 #include <Python.h>
 #include <unistd.h>
 
 namespace stoker::python {
 
-// Whether the interpreter is ending in another thread. This thread must not enter it any more then.
+// Whether the interpreter is ending in another thread. This thread must not use Python then.
 inline bool is_shut_out() {
 #if PY_VERSION_HEX >= 0x030D0000
   const bool is_ending = Py_IsFinalizing() != 0;

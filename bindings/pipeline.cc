@@ -54,7 +54,7 @@ nb::dict memory(const Pipeline::Stats& s) {
   batches["cached"] = s.batches.cached;
   scratch["limit"] = s.scratch_limit;
   scratch["in_use"] = s.executor.scratch;
-  // What was fed counts here too: both are data that wait.
+  // Fed batches count here too, because they wait for their step as read-ahead does.
   read_ahead["limit"] = s.read_ahead_limit + s.fed_limit;
   read_ahead["in_use"] = s.executor.read_ahead + s.fed.in_use;
   read_ahead["high_water"] = s.executor.read_ahead_high_water + s.fed.high_water;
@@ -137,7 +137,7 @@ nb::dict describe_failure(const SampleFailure& f) {
 }
 
 void bind_pipeline(nb::module_& m) {
-  nb::class_<Pipeline> pipeline(m, "Pipeline", "A graph that is being run.");
+  nb::class_<Pipeline> pipeline(m, "Pipeline", "Runs a graph.");
   bind_feeding(pipeline);
   pipeline
       .def(
@@ -147,7 +147,7 @@ void bind_pipeline(nb::module_& m) {
           },
           nb::arg("graph"), nb::arg("options"))
       .def("run", &run,
-           "(batches, ends_epoch) of the next step; None where an epoch of what is fed ends.")
+           "The (batches, ends_epoch) of the next step; None at an end that end_epoch() marked.")
       .def("schedule", &Pipeline::schedule, nb::call_guard<Unlocked>())
       .def("state", &Pipeline::state)
       .def("restore", &Pipeline::restore, nb::arg("state"), nb::arg("force") = false,
@@ -168,7 +168,7 @@ void bind_pipeline(nb::module_& m) {
            })
       .def("trim", &Pipeline::trim, nb::call_guard<Unlocked>())
       .def("close", &Pipeline::stop, nb::call_guard<Unlocked>(),
-           "Joins threads and frees what was ahead; run() starts again.")
+           "Joins the threads and frees the steps made ahead; run() starts again.")
       .def_prop_ro("seed", &Pipeline::seed);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tensor that Python holds. It keeps its memory alive. Requires Python's lock throughout.
+// A tensor that Python holds. It keeps its memory alive. All functions require Python's lock.
 #pragma once
 #include <nanobind/nanobind.h>
 

@@ -16,7 +16,7 @@ bool is_string(nb::handle h) { return PyUnicode_Check(h.ptr()); }
                    ", expected None, bool, int, float, str or a list of them");
 }
 
-// A number of Python's or NumPy's.
+// Converts a number of Python or NumPy.
 Value number(nb::handle h) {
   if (PyBool_Check(h.ptr())) return h.ptr() == Py_True;
   if (PyFloat_Check(h.ptr())) return PyFloat_AsDouble(h.ptr());

@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike, NDArray
 __version__: str
 
 class Error(RuntimeError):
-    """Anything that Stoker raises."""
+    """The base of all exceptions that Stoker raises."""
 
 class GraphError(Error, ValueError):
     """A wrong graph: an unknown operator or argument, a bad value, types that do not fit."""
@@ -25,46 +25,53 @@ class SampleError(Error):
     samples: list[dict[str, Any]]
 
 class BudgetError(Error, MemoryError):
-    """A memory budget does not suffice."""
+    """A memory budget is too small."""
 
 class DeviceError(Error):
     """A device is missing, or work on it failed."""
 
 class SourceError(Error):
-    """Data that was to be fed did not come: nothing was fed, or a source failed."""
+    """The data for an input did not come: nobody fed it, or its source failed."""
 
 class StateError(Error):
-    """A state or saved graph that does not fit; a pipeline used after fork or from two threads."""
+    """A state or saved graph does not fit, or a pipeline is used after fork or by two threads."""
 
 def devices() -> list[dict[str, Any]]:
-    """A dict for each device, of what stoker.Device names."""
+    """A dict for each device, with the fields of stoker.Device as keys."""
 
 def simulated_timeline(index: int) -> list[tuple[str, str, int, int]]:
-    """What a simulated device did: (name, stream, start, end) of each piece of work, in virtual
-    nanoseconds.
+    """The work that a simulated device has done, as (name, stream, start, end).
+
+    Times are nanoseconds of the device's virtual clock.
     """
 
 def simulated_fail(index: int, work: str, nth: int, at_once: bool) -> None:
-    """The nth such work from now on fails: "allocate", "pin", "copy" or "launch". At once, so that
-    there is no room for memory, or where it is done.
+    """Makes the nth piece of work of a kind fail, counted from 1 and from now on.
+
+    ``work`` is "allocate", "pin", "copy" or "launch". With ``at_once`` the call that asks for the
+    work fails; for memory this means that there is no room. Otherwise the work fails when it runs.
     """
 
 def simulated_delay(index: int, seed: int, microseconds: int) -> None:
-    """From now on each stream stands still for up to so long before whatever it does."""
+    """From now on each stream pauses before each piece of work, for at most so many microseconds.
+
+    ``seed`` decides how long the pauses are.
+    """
 
 def simulated_forget(index: int) -> int:
-    """Forgets the faults and delays still to come, and failures that nobody was told; how many
-    faults there were.
+    """Cancels the faults and delays that are still to come, and drops unreported failures.
+
+    Returns how many faults were cancelled.
     """
 
 def missing_gpu() -> str:
     """Why there is no GPU; "" if there is one."""
 
 def operators() -> list[Any]:
-    """Every operator's description."""
+    """The descriptions of all operators."""
 
 def did_you_mean(wrong: str, names: Sequence[str]) -> str:
-    """ " Did you mean 'x'?" or nothing."""
+    """The text " Did you mean 'x'?" with the nearest name; "" if none is near."""
 
 class Graph:
     """Operator nodes and the edges between them."""
@@ -82,44 +89,44 @@ class Graph:
         lead: bool = False,
         key: str = "",
     ) -> int:
-        """Appends a node and returns its number. Nodes of one key draw alike."""
+        """Appends a node and returns its number. Nodes with the same key draw alike."""
 
     def output_count(self, arg: int, /) -> int:
         """How many outputs a node has."""
 
     def set_argument(self, node: int, name: str, value: Any) -> None:
-        """A constant argument of a node, once it is known."""
+        """Sets a constant argument of a node."""
 
     def argument(self, node: int, name: str) -> Any:
         """A constant argument of a node."""
 
     def set_outputs(self, arg: Sequence[tuple[int, int, bool]], /) -> None:
-        """The outputs of the whole graph, as (node, output, whether to copy it to the host)."""
+        """Sets the graph's outputs: (node, output, whether to copy the output to the host)."""
 
     def outputs(self) -> list[tuple[int, int]]:
         """The (node, output) that set_outputs was given."""
 
     def check(self) -> list[list[tuple[str, str, list[int]]]]:
-        """(dtype, layout, shape) of every output of every node; -1: an extent not known yet."""
+        """The (dtype, layout, shape) of every output of every node; an unknown extent is -1."""
 
     def nodes(self) -> list[dict[str, Any]]:
-        """op, name, key, device, where, lead and the number of outputs of every node."""
+        """For every node a dict of op, name, key, device, where, lead and outputs (a number)."""
 
     def save(self, options: str) -> str:
-        """Versioned JSON; `options` is the pipeline's own part."""
+        """The graph as versioned JSON, with `options`, a text of the pipeline, inside."""
 
     @staticmethod
     def load(arg: str, /) -> tuple[Graph, str]:
-        """What save() gave: the graph and the options."""
+        """The graph and the options from a text that save() returned."""
 
 class Tensor:
-    """An n-d array. It keeps its memory for as long as it, or anything made from it, lives."""
+    """An n-d array. Its memory lives as long as the array or anything made from it."""
 
     @property
     def shape(self) -> tuple[int, ...]: ...
     @property
     def dtype(self) -> str:
-        """As NumPy spells it."""
+        """The element type as NumPy spells it."""
 
     @property
     def layout(self) -> str:
@@ -129,7 +136,7 @@ class Tensor:
     def ndim(self) -> int: ...
     @property
     def source_info(self) -> str:
-        """Where the sample came from: a path, an archive entry."""
+        """Where the sample came from: a path or an archive entry."""
 
     @property
     def data_ptr(self) -> int: ...
@@ -138,17 +145,21 @@ class Tensor:
         """ "cpu", or a device's name, e.g. "cuda:0"."""
 
     def as_cpu(self) -> Tensor:
-        """This tensor in host memory; itself if it is there."""
+        """A copy in host memory; the tensor itself if it is in host memory."""
 
     @property
     def __array_interface__(self) -> dict[str, Any]: ...
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        """Of version 3, on a GPU only: for the legacy default stream, until this tensor ends."""
+        """Version 3 of the interface, for tensors on a GPU.
+
+        The memory is ready for the legacy default stream while this tensor lives.
+        """
 
     def __dlpack__(self, **options: Any) -> Any:
-        """A capsule. stream: the consumer's CUDA stream, which waits for these bytes; max_version,
-        dl_device, copy as the Python array standard has them.
+        """A DLPack capsule. ``stream`` is the consumer's CUDA stream, which waits for these bytes.
+
+        ``max_version``, ``dl_device`` and ``copy`` are those of the Python array standard.
         """
 
     def __dlpack_device__(self) -> tuple[int, int]: ...
@@ -162,23 +173,23 @@ class Tensor:
     def __repr__(self) -> str: ...
 
 class Batch:
-    """The samples of one output. They belong to whoever holds them."""
+    """The samples of one output. Their memory belongs to the holder of the batch."""
 
     def __len__(self) -> int: ...
     def __getitem__(self, arg: SupportsIndex, /) -> Tensor: ...
     def at(self, i: SupportsIndex) -> Any:
-        """Sample i on the same memory: a NumPy array, on a device a Tensor."""
+        """Sample i on the same memory: a NumPy array, or a Tensor if it is on a device."""
 
     def shape(self) -> list[tuple[int, ...]]:
         """The shape of each sample."""
 
     @property
     def dtype(self) -> str:
-        """As NumPy spells it."""
+        """The element type as NumPy spells it."""
 
     @property
     def layout(self) -> str:
-        """Of one sample, e.g. "HWC"; "" when unknown."""
+        """The layout of one sample, e.g. "HWC"; "" when unknown."""
 
     @property
     def device(self) -> str:
@@ -186,29 +197,29 @@ class Batch:
 
     @property
     def is_dense(self) -> bool:
-        """Whether the samples lie one behind the other, all of one shape."""
+        """Whether all samples have one shape and lie one behind the other."""
 
     def as_tensor(self) -> Tensor:
-        """All samples as one tensor, the batch as first axis: no copy if is_dense.
+        """All samples as one tensor, with the batch as the first axis; no copy if is_dense.
 
-        Raises GraphError where shapes differ.
+        Raises GraphError if the shapes differ.
         """
 
     def as_array(self) -> NDArray[Any]:
-        """as_tensor() as a NumPy array."""
+        """The tensor of as_tensor() as a NumPy array."""
 
     def __array__(
         self, dtype: DTypeLike | None = None, copy: bool | None = None
     ) -> NDArray[Any]: ...
     def __dlpack__(self, **options: Any) -> Any:
-        """That of as_tensor()."""
+        """The DLPack capsule of as_tensor()."""
 
     def __dlpack_device__(self) -> tuple[int, int]: ...
     def as_cpu(self) -> Batch:
-        """This batch in host memory; itself if it is there."""
+        """A copy in host memory; the batch itself if it is in host memory."""
 
     def index_in_batch(self, i: SupportsIndex) -> int:
-        """Sample i's place in the whole batch: not i where on_error='skip' left samples out."""
+        """The place of sample i in the whole batch; not i if on_error='skip' left samples out."""
 
     def source_info(self, i: int) -> str:
         """Where sample i came from."""
@@ -216,10 +227,10 @@ class Batch:
     def __repr__(self) -> str: ...
 
 def expect_leaks() -> None:
-    """Something that cannot be ended holds objects of this module at the exit."""
+    """Turns off leak warnings at the exit, when threads that cannot be ended hold objects."""
 
 class Fed:
-    """A batch to be fed: a list of arrays, or an array of the batch first."""
+    """A batch to feed, from a list of arrays or one array whose first axis is the batch."""
 
     def __init__(self, data: Any, layout: str) -> None: ...
     def __len__(self) -> int: ...
@@ -230,45 +241,48 @@ class Fed:
     @property
     def layout(self) -> str: ...
     def copy(self) -> Fed:
-        """The same, in memory of its own."""
+        """The same batch in memory of its own."""
 
 class Pipeline:
-    """A graph that is being run."""
+    """Runs a graph."""
 
     def __init__(self, graph: Graph, options: Mapping[str, Any]) -> None: ...
     def run(self) -> tuple[tuple[Batch, ...], bool] | None:
-        """(batches, ends_epoch) of the next step; None where an epoch of what is fed ends."""
+        """The (batches, ends_epoch) of the next step; None at an end that end_epoch() marked."""
 
     def feed(self, name: str, fed: Fed, copy: bool, wait_ms: int) -> bool:
-        """The input's next batch; False where there was no room for a copy for so long."""
+        """Gives the input its next batch. Returns False if a copy found no room for so long."""
 
     def fail(self, names: Sequence[str], exception: BaseException) -> None:
-        """What run() raises in place of the next batch of all these inputs."""
+        """Makes run() raise this exception in place of the next batch of all these inputs.
+
+        Requires: an output needs each of them.
+        """
 
     def end_epoch(self, name: str) -> None:
-        """An epoch ends before the input's next batch."""
+        """Ends an epoch before the input's next batch."""
 
     def set_awaited(self, name: str, awaited: bool) -> None:
-        """Whether run() waits for the input to be fed."""
+        """Sets whether run() waits until the input is fed."""
 
     def is_used(self, name: str) -> bool:
         """Whether an output needs this input."""
 
     @property
     def received(self) -> int:
-        """Steps that run() handed out, or raised for, since the pipeline was built."""
+        """How many steps run() has returned or raised for since the pipeline was built."""
 
     def schedule(self) -> None:
-        """Begins preparing batches."""
+        """Starts to prepare batches."""
 
     def state(self) -> str:
-        """What was received so far, as JSON."""
+        """The state after the steps received so far, as JSON."""
 
     def restore(self, state: str, force: bool = False) -> list[str]:
-        """Goes on after a state; returns warnings."""
+        """Continues after a state. Returns warnings."""
 
     def steps_left(self) -> int:
-        """In this epoch, the coming one included."""
+        """How many steps of this epoch are left, including the next one."""
 
     def reader_meta(self, name: str | None = None) -> dict[str, Any]: ...
     def stats(self) -> dict[str, Any]: ...
@@ -276,7 +290,7 @@ class Pipeline:
     def quarantine(self) -> list[dict[str, Any]]: ...
     def trim(self) -> None: ...
     def close(self) -> None:
-        """Joins threads and frees what was ahead; run() starts again."""
+        """Joins the threads and frees the steps made ahead; run() starts again."""
 
     @property
     def seed(self) -> int: ...
