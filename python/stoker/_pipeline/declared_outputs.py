@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the outputs are what ``output_dtype``, ``output_ndim`` and ``output_layout`` declare."""
+"""Checks the outputs against ``output_dtype``, ``output_ndim`` and ``output_layout``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stoker.errors import GraphError
 
 
 def check_declared_outputs(definition: Definition, options: Options) -> None:
-    """Raises ``GraphError`` that names the first output that is something else."""
+    """Raises a ``GraphError`` that names the first output that differs from its declaration."""
     count = len(definition.outputs)
     for i, (dtype, layout, shape) in enumerate(definition.output_types()):
         for what, declared, came in (
@@ -30,7 +30,7 @@ def check_declared_outputs(definition: Definition, options: Options) -> None:
 
 
 def _declared_for(declared: Any, index: int, count: int, what: str) -> Any:
-    """What is declared of one output: the one declaration for all, or that of a list."""
+    """The declaration for one output, from a single one for all outputs or a list."""
     if not isinstance(declared, list):
         return declared
     if len(declared) != count:

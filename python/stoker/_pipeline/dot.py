@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""A graph as Graphviz draws it."""
+"""Draws a graph with Graphviz."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ _COLOURS = {"cpu": "lightblue", "gpu": "palegreen", "mixed": "khaki"}
 def dot(
     saved: str, *, show_tensors: bool = False, show_ids: bool = False, use_colors: bool = False
 ) -> str:
-    """The text of a .dot file from the saved form of a graph.
+    """The text of a .dot file for the saved form of a graph.
 
-    show_tensors: edges carry the name of what flows; show_ids: nodes carry their number;
-    use_colors: by device. Arguments that operators compute are dashed edges.
+    ``show_tensors`` labels edges with the name of the output that flows there, ``show_ids`` labels
+    nodes with their number, and ``use_colors`` colours nodes by device. Dashed edges are arguments
+    that operators compute.
     """
     graph = json.loads(saved)
     names = [node["name"].replace('"', '\\"') for node in graph["nodes"]]
@@ -37,7 +38,7 @@ def dot(
 
 
 def _edge(names: list[str], edge: Any, into: str, argument: str, show_tensors: bool) -> str:
-    node, output = edge[:2]  # what an output has behind it says that it is copied
+    node, output = edge[:2]  # a third entry only says whether an output is copied to the host
     labels = [argument] if argument else []
     labels += [f"{names[node]}[{output}]"] if show_tensors else []
     style = (["style=dashed"] if argument else []) + (

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""What runs a pipeline's graph: the engine, together with the sources that feed it."""
+"""Runs a pipeline's graph: drives the C++ engine and the sources that feed it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Batches = tuple[_core.Batch, ...]
 
 
 class Step(NamedTuple):
-    """What one step came to. ``failure``: why a source could not give its part."""
+    """The result of one step. ``failure`` is why a source could not give its batch, else None."""
 
     batches: Batches = ()
     ends_epoch: bool = False
@@ -28,10 +28,10 @@ class Step(NamedTuple):
 
 
 class Engine:
-    """Runs a graph, once that is defined; until then it waits. Not thread-safe.
+    """Runs a graph once it is defined. Not thread-safe.
 
-    The engine proper is made as soon as the graph can be checked. Where the type of an input is not
-    declared, that is with its first batch.
+    The C++ engine is made as soon as the graph can be checked. If the type of an input is not
+    declared, this is when its first batch comes.
     """
 
     def __init__(
@@ -50,16 +50,16 @@ class Engine:
 
     @property
     def is_made(self) -> bool:
-        """Whether the graph is checked and cannot be changed any more."""
+        """Whether the C++ engine is made; the graph cannot be changed any more then."""
         return self._core is not None
 
     @property
     def seed(self) -> int | None:
-        """The seed in use; None before the engine is made where none was given."""
+        """The seed in use; None if no seed was given and the C++ engine is not made yet."""
         return self._options.seed if self._core is None else self._core.seed
 
     def open(self) -> None:
-        """Opens the sources, and makes the engine where no input's type is missing.
+        """Opens the sources, and makes the C++ engine if the types of all inputs are known.
 
         Requires: the graph has outputs, and a batch size was given.
         """
@@ -70,9 +70,10 @@ class Engine:
             self._make()
 
     def made(self) -> _core.Pipeline:
-        """The engine proper; waits for the first batch of inputs whose type is not declared.
+        """The C++ engine. Waits for the first batch of inputs whose type is not declared.
 
-        Raises ``EpochEndError`` where a source ends before it gave one. Requires: ``open()``.
+        Raises ``EpochEndError`` if a source ends before its first batch. Requires: ``open()`` was
+        called.
         """
         if self._core is None:
             self.inputs.learn_types()
@@ -89,7 +90,7 @@ class Engine:
             self.restore(self._checkpoint)
 
     def step(self) -> Step | None:
-        """The next step; None where a source ended its epoch. Raises what the engine raises."""
+        """The next step; None if a source ended its epoch. Raises what the C++ engine raises."""
         if self.inputs.is_ended:
             return None
         try:
@@ -111,30 +112,30 @@ class Engine:
         return Step(*step)
 
     def schedule(self) -> None:
-        """Begins preparing steps, without waiting for one."""
+        """Starts to prepare steps and waits for none."""
         if self.inputs.is_ended:
             return
         try:
             core = self.made()
-        except EpochEndError:  # for the step to say
+        except EpochEndError:  # step() reports this end
             return
         self.inputs.start()
         core.schedule()
 
     def close(self) -> None:
-        """Stops all threads and frees what was prepared ahead; the next step starts them again."""
+        """Stops all threads and frees the steps made ahead; the next step starts the threads."""
         self.inputs.stop()
         if self._core is not None:
             self._core.close()
 
     def state(self) -> dict[str, Any]:
-        """Where engine and sources stand, after what was received."""
+        """The state of the engine and the sources after the steps that were received."""
         state: dict[str, Any] = json.loads(self.made().state())
         sources = self.inputs.state()
         return {**state, "sources": sources} if sources else state
 
     def restore(self, state: str | Mapping[str, Any], force: bool = False) -> None:
-        """Goes on where ``state()`` was taken. A state that does not fit changes nothing."""
+        """Continues where ``state()`` was taken. A state that does not fit changes nothing."""
         text = _state_entries.text(state)
         core = self.made()
         sources: dict[str, Any] = {}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which iterations of a pipeline were begun and handed out, and which way of running began them."""
+"""Counts the iterations of a pipeline, and checks that a script runs it in one way only."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ SCHEDULED = "schedule_run(), outputs(), share_outputs() and release_outputs()"
 class Iterations:
     """Counts iterations, ``depth`` of which are begun ahead. Not thread-safe.
 
-    An epoch ends where ``iter_setup()`` raises ``StopIteration``; that of a reader or a source does
-    not end this one.
+    The epoch counted here ends when ``iter_setup()`` raises ``StopIteration``. The end of a
+    reader's or source's epoch does not end it.
     """
 
     def __init__(self, depth: int) -> None:
-        self.steps = 0  # handed out or failed, ever
+        self.steps = 0  # all steps that were handed out or failed
         self.checks_style = True
         self._depth = depth
         self._style = ""
         self._begun = 0  # in this epoch
         self._taken = 0
-        self._is_last = False  # no further one begins in this epoch
-        self._is_over = False  # a loop ended with the epoch: the next use begins the next one
+        self._is_last = False  # no further iteration begins in this epoch
+        self._is_over = False  # a loop met the epoch's end, so the next use begins the next epoch
 
     def use(self, style: str) -> bool:
-        """Notes a way of running; returns whether an epoch is over that is to be reset first.
+        """Notes a way of running. Returns whether the epoch is over and must be reset first.
 
-        Raises ``GraphError`` where another way was used before and that is checked.
+        Raises ``GraphError`` if another way was used before and ``checks_style`` is on.
         """
         if self._style and self._style != style and self.checks_style:
             raise GraphError(
@@ -43,11 +43,11 @@ class Iterations:
         return self._is_over
 
     def begin_ahead(self, setup: Callable[[], None]) -> None:
-        """Begins as many as may be ahead of those that were handed out."""
+        """Begins iterations until ``depth`` of them are ahead of those that were handed out."""
         self._begin(self._taken + self._depth - self._begun, setup)
 
     def begin_scheduled(self, setup: Callable[[], None]) -> None:
-        """Begins the next one; the first time, all that may be ahead."""
+        """Begins the next iteration; at the first call of an epoch, ``depth`` of them."""
         self._begin(1 if self._begun else self._depth, setup)
 
     def _begin(self, count: int, setup: Callable[[], None]) -> None:
@@ -62,26 +62,26 @@ class Iterations:
             self._begun += 1
 
     def count(self) -> None:
-        """One was handed out, or failed."""
+        """Counts one iteration that was handed out or failed."""
         self._taken += 1
         self.steps += 1
 
     @property
     def all_are_taken(self) -> bool:
-        """Whether everything that was begun has been handed out."""
+        """Whether every iteration that was begun has been handed out."""
         return self._begun <= self._taken
 
     @property
     def is_at_end(self) -> bool:
-        """Whether nothing of this epoch is left."""
+        """Whether no iteration of this epoch is left."""
         return self._is_last and self.all_are_taken
 
     def end_loop(self) -> None:
-        """A loop met the end of the epoch."""
+        """Notes that a loop met the end of the epoch."""
         self._is_over = True
 
     def reset(self) -> None:
-        """Begins the next epoch where one has ended."""
+        """Begins the next epoch if one has ended."""
         self._is_over = False
         if self._is_last:
             self._is_last = False

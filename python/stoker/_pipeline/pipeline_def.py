@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""The decorator that makes pipelines out of a function."""
+"""The decorator that turns a function into a factory of pipelines."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def pipeline_def(
 def pipeline_def(
     definition: Definition | None = None, /, **settings: Any
 ) -> Factory | Callable[[Definition], Factory]:
-    """Makes a function that wires operators up into a factory of pipelines.
+    """Turns a function that connects operators into a factory of pipelines.
 
     The function calls ``fn.*`` and returns the outputs. The factory takes the function's own
-    arguments and, as keywords, those of ``Pipeline``; they replace the decorator's:
+    arguments and, as keywords, those of ``Pipeline``, which replace the decorator's:
 
         @pipeline_def(batch_size=32)
         def training(root):
@@ -43,7 +43,7 @@ def pipeline_def(
 
         pipe = training("pictures", batch_size=64)
 
-    Where the function has an argument of the same name as a setting, the function gets it.
+    If the function has an argument with the name of a setting, the function gets the value.
     """
     return decorated(definition, settings, Pipeline)
 
@@ -51,7 +51,7 @@ def pipeline_def(
 def decorated(
     definition: Definition | None, settings: Mapping[str, Any], make: type[Pipeline]
 ) -> Factory | Callable[[Definition], Factory]:
-    """What the decorator returns, for pipelines of a class."""
+    """What the decorator returns; ``make`` is the class of the pipelines."""
     _check_settings(settings, "pipeline_def", ())
     if definition is None:
         return lambda function: _factory(function, settings, make)
@@ -59,7 +59,7 @@ def decorated(
 
 
 def _factory(definition: Definition, settings: Mapping[str, Any], make: type[Pipeline]) -> Factory:
-    import inspect  # a third of the time that importing takes
+    import inspect  # not at the top: it would take a third of the package's import time
 
     takes = inspect.signature(definition).parameters
     takes_any = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in takes.values())
@@ -70,7 +70,7 @@ def _factory(definition: Definition, settings: Mapping[str, Any], make: type[Pip
         own = {k: v for k, v in keywords.items() if k in takes or (takes_any and k not in known)}
         rest = {k: v for k, v in keywords.items() if k not in own}
         _check_settings(rest, definition.__name__, takes)
-        # A function that deals shards itself hands them to its reader: no surprise.
+        # No warning for shards: a function that takes them hands them to its reader itself.
         for name in own.keys() & known - {"shard_id", "num_shards"}:
             message = f"{name}= goes to the function {definition.__name__}, not to the pipeline"
             warnings.warn(message, stacklevel=user_level())

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which readers a graph has, and where their orders stand."""
+"""The readers of a graph and the states of their orders."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ from stoker._describe.registry import operators
 
 
 def reader_names(graph: _core.Graph) -> list[str]:
-    """The readers by their names, in the order of the graph."""
+    """The names of the readers, in the order of the nodes in the graph."""
     table = operators()
     return [n["name"] for n in graph.nodes() if table[n["op"]]["kind"] == "read"]
 
 
 def orders(engine: _core.Pipeline) -> dict[str, Any]:
-    """What the state says of every reader that feeds an output, and of nothing else."""
+    """The entries of the state for the readers, by name. Only readers that feed an output count."""
     found: dict[str, Any] = json.loads(engine.state())["orders"]
     return found
 
 
 def lead_reader(graph: _core.Graph, feeding: Container[str]) -> str | None:
-    """The reader whose samples make the epoch: of those that feed an output the one that was
-    called with ``lead=True``, else the first. None without such a reader.
+    """The name of the reader whose samples make the epoch; None if no reader feeds an output.
+
+    Of the readers in ``feeding``, this is the one with ``lead=True``, else the first.
     """
     readers = [name for name in reader_names(graph) if name in feeding]
     leads = {n["name"] for n in graph.nodes() if n["lead"]}

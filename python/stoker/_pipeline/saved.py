@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""A pipeline as text: its graph and settings, saved and loaded."""
+"""Saves a pipeline's graph and settings as text, and loads them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def save(graph: _core.Graph, options: Options) -> str:
 def load(
     text: str | bytes | None, filename: str | os.PathLike[str] | None = None
 ) -> tuple[_core.Graph, dict[str, Any]]:
-    """The graph and the settings of a saved pipeline, from text or a file."""
+    """The graph and the settings of a saved pipeline, from a text or a file."""
     if (text is None) == (filename is None):
         raise GraphError("deserialize expects either the text or filename=")
     saved = text if filename is None else Path(filename).read_bytes()

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Data from the user's own Python: ``fn.external_source`` and ``Pipeline.feed_input``.
 
-A batch's way: ``external_source`` makes the nodes and leaves a ``source_group`` with the pipeline's
-``inputs``. When it runs, the thread of ``feeder`` asks each ``runner`` for its next batch; that
-calls the source by ``caller``, here or, for ``parallel=True``, in the processes of ``workers``
-(whose other end is ``worker``, with ``shared`` memory between). ``arrays`` hands it to the engine.
+The way of a batch through the modules: ``external_source`` makes the nodes and tells the pipeline's
+``inputs`` about the source, as a ``SourceGroup``. When the pipeline runs, the thread of ``feeder``
+asks each ``runner`` for its next batch. The runner calls the source through ``caller``, in this
+process or, with ``parallel=True``, in the processes that ``workers`` starts. These run ``worker``
+and write into ``shared`` memory. ``arrays`` converts the batch for the engine.
 """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""What users feed, as what the engine takes."""
+"""Converts the arrays that users feed into batches that the engine takes."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from stoker.errors import GraphError
 
 
 def to_fed(data: Any, layout: str | None = None) -> _core.Fed:
-    """A batch: a list of samples, or one array with the batch first. Nothing is copied here.
+    """Converts a batch, which is a list of samples or one array whose first axis is the batch.
 
-    A sample is an array: of NumPy or PyTorch (on the CPU), anything with the buffer protocol,
-    DLPack or ``__array__``, a number or a nested list. Raises ``GraphError`` on anything else.
+    A sample is an array of NumPy or PyTorch (on the CPU), anything with the buffer protocol, DLPack
+    or ``__array__``, a number or a nested list. Arrays are not copied. Raises ``GraphError`` for
+    anything else.
     """
     if isinstance(data, _core.Batch):
         layout = layout or data.layout
@@ -49,7 +50,7 @@ def _array(value: Any, what: str) -> Any:
 
 
 def _native(value: Any) -> Any:
-    """NumPy's arrays of another byte order in the machine's."""
+    """Converts a NumPy array of another byte order to the machine's."""
     dtype = getattr(value, "dtype", None)
     if dtype is not None and getattr(dtype, "isnative", True) is False:
         return value.astype(dtype.newbyteorder("="))

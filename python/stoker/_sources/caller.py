@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Calling the source of an ``external_source``, here or in a worker process."""
+"""Calls the source of an ``external_source``, in this process or in a worker process."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from stoker._graph.source_group import SourceGroup
 from stoker.errors import GraphError
 from stoker.types import BatchInfo, SampleInfo
 
-Data = list[Any]  # by output: a list of samples, or an array with the batch first
+Data = list[Any]  # for each output a list of samples, or an array whose first axis is the batch
 
 
 class Spec(NamedTuple):
-    """How a source is to be called. ``num_outputs`` None: it gives one output, not a tuple."""
+    """How to call a source. If ``num_outputs`` is None, it gives one output and no tuple."""
 
     batch: bool
     batch_info: bool
@@ -30,16 +30,17 @@ class Spec(NamedTuple):
 
 
 class CallError(Exception):
-    """The source raised ``__cause__``, or what it gave is wrong; the text says in which call, as
-    in ", sample 3".
+    """The source raised ``__cause__``, or it gave something wrong.
+
+    The text says in which call, e.g. ", sample 3".
     """
 
 
 class Caller:
-    """One source. Used by one thread at a time.
+    """Calls one source. Used by one thread at a time.
 
-    Asks an iterable for one batch or sample after the other, from a new ``iter()`` in every epoch;
-    calls anything else with nothing, or with an index or info.
+    An iterable gives one batch or sample after the other, from a new ``iter()`` in every epoch. Any
+    other source is called without arguments, or with an index or info.
     """
 
     def __init__(self, source: Any, spec: Spec) -> None:
@@ -52,22 +53,22 @@ class Caller:
         self._is_over = False
 
     def begin_epoch(self) -> None:
-        """The next call is the first one of an epoch; an iterable begins anew."""
+        """Makes the next call the first of an epoch; an iterable starts over."""
         self._iterator = None
         self._is_over = False
 
     def batch(self, epoch: int, iteration: int, first: int, count: int) -> Data:
-        """Samples ``first`` and on of a batch; in batch mode the whole of it.
+        """The ``count`` samples of a batch from ``first`` on; in batch mode the whole batch.
 
-        Raises StopIteration at the end of the epoch (an iterable until ``begin_epoch``), and
-        CallError.
+        Raises StopIteration at the end of the epoch, and CallError. After its end, an iterable
+        raises StopIteration until ``begin_epoch`` is called.
         """
         if self._is_over:
             raise StopIteration
         try:
             return self._batch(epoch, iteration, first, count)
         except StopIteration:
-            self._is_over = self.is_iterable  # not every iterator says so twice
+            self._is_over = self.is_iterable  # not every iterator raises it a second time
             raise
 
     def _batch(self, epoch: int, iteration: int, first: int, count: int) -> Data:
@@ -105,12 +106,12 @@ class Caller:
         return _hooks(self._source) is not None
 
     def state(self) -> str | None:
-        """The source's own state as JSON; None where it has no hooks."""
+        """The source's own state as JSON; None if the source has no methods for it."""
         hooks = _hooks(self._source)
         return None if hooks is None else json.dumps(hooks[0]())
 
     def restore(self, state: str | None) -> None:
-        """Back to a state of ``state()``, and an iterable goes on from there."""
+        """Restores a state from ``state()``; an iterable continues from there."""
         hooks = _hooks(self._source)
         if hooks is not None and state is not None:
             hooks[1](json.loads(state))
@@ -133,10 +134,10 @@ def _outputs(value: Any, count: int | None, where: str) -> list[Any]:
 
 
 def _arity(source: Callable[..., Any]) -> int:
-    """How many arguments to call with, 0 or 1."""
+    """How many arguments to call the source with, 0 or 1."""
     try:
         parameters = inspect.signature(source).parameters.values()
-    except ValueError:  # a builtin that does not tell
+    except ValueError:  # some builtins do not tell their signature
         return 0
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     required = [p for p in positional if p.default is p.empty]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""``fn.external_source``: nodes whose data the user's own Python gives."""
+"""``fn.external_source``: nodes whose data comes from the user's own Python code."""
 
 from __future__ import annotations
 
@@ -18,11 +18,14 @@ from stoker._sources.caller import Caller, Spec
 from stoker.errors import GraphError
 
 _CYCLES = {None: "no", False: "no", "no": "no", True: "quiet", "quiet": "quiet", "raise": "raise"}
-_EACH = ("dtype", "ndim", "layout")  # may be lists, one entry for each output
+_EACH = ("dtype", "ndim", "layout")  # these may be lists with an entry for each output
 
 
 def external_source(op: Operator, *inputs: Any, **arguments: Any) -> DataNode | list[DataNode]:
-    """Adds the nodes and tells the pipeline what feeds them; ``op`` describes the arguments."""
+    """Adds the nodes and tells the pipeline which source feeds them.
+
+    ``op`` describes the arguments.
+    """
     place = Place(op["name"], arguments.get("name"), user_line())
     refuse = place.refuse
     given = _with_names(op, inputs, arguments, refuse)
@@ -48,7 +51,7 @@ def external_source(op: Operator, *inputs: Any, **arguments: Any) -> DataNode | 
 
 
 def make_function(op: Operator) -> Callable[..., Any]:
-    """The function ``fn.external_source``."""
+    """Makes the function ``fn.external_source``."""
 
     def function(*inputs: Any, **arguments: Any) -> DataNode | list[DataNode]:
         return external_source(op, *inputs, **arguments)
@@ -138,7 +141,7 @@ def _group(
 
 
 def _check_source(group: SourceGroup, refuse: Callable[[str], NoReturn]) -> None:
-    """What can be said before the source is called."""
+    """Refuses a source that is wrong, as far as this shows before it is called."""
     kind = type(group.source).__name__
     if not callable(group.source) and not hasattr(group.source, "__iter__"):
         refuse(f"source expects a callable, an iterable or a generator function, got a {kind}")

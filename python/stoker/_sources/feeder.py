@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""The thread of a pipeline that runs the user's sources, ahead and in order."""
+"""Runs a pipeline's sources on a thread, in order and some steps ahead."""
 
 from __future__ import annotations
 
@@ -18,31 +18,32 @@ from stoker._sources.arrays import to_fed
 from stoker._sources.runner import Position, Product, Runner, StoppedError
 from stoker.errors import SourceError, StateError
 
-_WAIT_MS = 50  # between looks at whether to stop
+_WAIT_MS = 50  # how often a wait checks whether to stop
 _WAIT_SECONDS = 0.05
-_END_SECONDS = 1.0  # for a source that is being called when the pipeline goes
+_END_SECONDS = 1.0  # how long the end of a pipeline waits for a running call of a source
 
 
 class Outcome(NamedTuple):
-    """What one turn of all sources gave: a batch for each node, a failure, or an epoch's end."""
+    """The result of asking every source once: a batch per node, a failure, or an epoch's end."""
 
-    fed: list[tuple[str, _core.Fed, bool]]  # node, batch, whether to copy
+    fed: list[tuple[str, _core.Fed, bool]]  # the node, its batch, whether to copy it
     failure: BaseException | None
     is_end: bool
-    goes_on: bool  # after the end, without a reset
-    positions: list[Position]  # of the sources after it
-    done: list[Callable[[], None]]
+    goes_on: bool  # the next epoch begins without a reset
+    positions: list[Position]  # where each source stands afterwards
+    done: list[Callable[[], None]]  # called once the batches are not needed any more
 
 
 class FailedStepError(Exception):
-    """What the engine raises for a step that failed; the feeder knows why.
+    """The exception that the engine raises for a failed step; the feeder keeps the real one.
 
-    An engine that held the reason itself would hold its frames, and so itself.
+    The real exception refers to the frames of its traceback and through them to the engine, so an
+    engine that held it would never be freed.
     """
 
 
 class _Record(NamedTuple):
-    """Of an outcome on its way to the user. ``step`` -1: the end of an epoch."""
+    """What to do when the user receives an outcome. ``step`` is -1 for the end of an epoch."""
 
     step: int
     goes_on: bool
@@ -51,24 +52,24 @@ class _Record(NamedTuple):
 
 
 class Feeder:
-    """Runs sources on a thread of its own, at most ``depth`` steps ahead of what was received.
+    """Runs sources on its own thread, at most ``depth`` steps ahead of those received.
 
-    The thread uses what stands below "The thread's side"; all else belongs to the thread that
-    runs the pipeline.
+    That thread calls the methods below "The thread's side". The thread that runs the pipeline calls
+    all others.
     """
 
     def __init__(self, runners: Sequence[Runner], depth: int) -> None:
         self.runners = list(runners)
-        self.is_ended = False  # the user met the end of an epoch and has to reset
+        self.is_ended = False  # the user met the end of an epoch and has to call reset()
         self._depth = depth
         self._changed = threading.Condition()
         self._engine: _core.Pipeline | None = None
         self._used: list[str] = []  # nodes that an output needs
         self._thread: threading.Thread | None = None
-        self._halt = threading.Event()  # the thread is to end
+        self._halt = threading.Event()  # set: the thread shall end
         self._stands_at_end = False  # the thread has ended an epoch and waits for a reset
-        self._turn: list[Product | BaseException] = []  # by runner, of the turn that goes on
-        self._first: Outcome | None = None  # waits for the engine to be built
+        self._turn: list[Product | BaseException] = []  # what the runners gave for the next step
+        self._first: Outcome | None = None  # the first outcome, until there is an engine
         self._to_feed: deque[tuple[str, _core.Fed, bool]] = deque()
         self._produced = 0  # steps, as the engine counts them
         self._received = 0
@@ -84,7 +85,7 @@ class Feeder:
     # The pipeline's side.
 
     def start(self) -> None:
-        """Lets the thread run, if it does not, with all that sources need."""
+        """Starts the thread if it does not run, and whatever the sources need."""
         self._check_process()
         with self._changed:
             if not self._waits_for_failure():
@@ -100,13 +101,13 @@ class Feeder:
         self._thread.start()
 
     def start_workers(self) -> None:
-        """Starts the worker processes alone."""
+        """Starts the worker processes but not the thread."""
         self._check_process()
         for runner in self.runners:
             runner.start()
 
     def stop(self, timeout: float | None = None) -> None:
-        """Joins the thread after the call that it is in, and ends worker processes."""
+        """Joins the thread after its current call of a source, and ends worker processes."""
         self._check_process()
         with self._changed:
             self._halt.set()
@@ -125,7 +126,7 @@ class Feeder:
             )
 
     def attach(self, engine: _core.Pipeline) -> None:
-        """What is produced goes there from now on."""
+        """Feeds the batches to this engine from now on."""
         names = [name for runner in self.runners for name in runner.group.names]
         with self._changed:
             self._used = [name for name in names if engine.is_used(name)]
@@ -135,15 +136,15 @@ class Feeder:
             engine.set_awaited(name, True)
 
     def wait_for_first(self) -> Outcome:
-        """The first outcome, before there is an engine."""
+        """Waits for the first outcome, before there is an engine."""
         self.start()
         with self._changed:
             while self._first is None:
-                self._changed.wait(_WAIT_SECONDS)  # and hear Ctrl-C
+                self._changed.wait(_WAIT_SECONDS)  # a short wait, so that Ctrl-C works
             return self._first
 
     def drop_first(self) -> None:
-        """The first outcome was no batch, and the user was told."""
+        """Drops the first outcome, which was no batch, after the user was told."""
         with self._changed:
             outcome, self._first = self._first, None
             assert outcome is not None
@@ -153,7 +154,10 @@ class Feeder:
         _call_all(outcome.done)
 
     def received(self, count: int) -> BaseException | None:
-        """The engine has handed out so many steps; why the last one failed, if it did."""
+        """Notes that the engine has handed out ``count`` steps.
+
+        Returns why the last of them failed; None if it did not.
+        """
         failure = None
         with self._changed:
             self._received = count
@@ -165,7 +169,7 @@ class Feeder:
         return failure
 
     def meet_end(self) -> None:
-        """The engine has met the end of an epoch."""
+        """Notes that the engine has met the end of an epoch."""
         with self._changed:
             record = self._records.popleft()
             assert record.step < 0
@@ -178,7 +182,7 @@ class Feeder:
         _call_all(record.done)
 
     def reset(self) -> None:
-        """Begins the next epoch, where one has ended."""
+        """Begins the next epoch if one has ended."""
         if not self.is_ended:
             return
         with self._changed:
@@ -189,15 +193,15 @@ class Feeder:
             self._changed.notify_all()
 
     def positions(self) -> list[Position]:
-        """Of each source, as of what was received. Raises StateError where one cannot say."""
+        """Where each source stands after the steps received. Raises StateError if one cannot."""
         for runner in self.runners:
             runner.require_resumable()
         return self._positions
 
     def restore(self, positions: list[Position], is_ended: bool) -> None:
-        """Forgets everything that is ahead; the sources go on there.
+        """Drops all batches made ahead; the sources continue at these positions.
 
-        Requires: stopped, and the engine holds nothing that was fed.
+        Requires: the feeder is stopped and the engine holds no fed batch.
         """
         for done in [r.done for r in self._records] + ([self._first.done] if self._first else []):
             _call_all(done)
@@ -217,15 +221,18 @@ class Feeder:
         self._first = None
 
     def end(self) -> None:
-        """The pipeline goes, or the interpreter. Waits only a little for a source's call."""
+        """Ends the thread with the pipeline or the interpreter.
+
+        Waits only a short time for a running call of a source.
+        """
         if os.getpid() == self._process:
             self.stop(_END_SECONDS)
-        self._engine = None  # a thread that is not joined, or not there after a fork, keeps this
+        self._engine = None  # an unjoined thread, or one that a fork left behind, keeps `self`
         self._forget()
 
     @property
     def is_joined(self) -> bool:
-        """Whether its thread has ended, so that nothing of it is left."""
+        """Whether the thread has ended."""
         return self._thread is None
 
     # The thread's side.
@@ -239,22 +246,22 @@ class Feeder:
             return False
         if not all(runner.is_ready for runner in self.runners):
             return False
-        # A source whose epochs are empty gives ends alone, which take no step.
+        # Ends of epochs take no step, so a source of empty epochs is bounded by the records.
         has_room = len(self._records) < 2 * self._depth
         return has_room and self._produced - self._received < self._depth
 
     def _waits_for_failure(self) -> bool:
-        """The user is still to meet one: he may not want to go on."""
+        """Whether the user has not met a failure yet. Work stops, as the user may not continue."""
         return bool(self._failures)
 
     def wait_for_turn(self) -> bool:
-        """False when the thread is to end."""
+        """Waits until there is work for the thread. Returns False when the thread shall end."""
         with self._changed:
             self._changed.wait_for(lambda: self._halt.is_set() or self._can_go_on())
             return not self._halt.is_set()
 
     def take_turn(self) -> None:
-        """Goes on with what was begun, else asks every source once."""
+        """Continues the work that was begun, else asks every source once."""
         if self._to_feed:
             return self._feed_batches()
         outcome = self._first or self._produce()
@@ -269,9 +276,9 @@ class Feeder:
         return self._feed(outcome)
 
     def _produce(self) -> Outcome | None:
-        """A batch of every source; None when stopped, then the next turn goes on.
+        """Asks every source for a batch. Returns None when stopped; the next call then continues.
 
-        All are asked whatever happens, so that they stay in step.
+        If one source fails, the others are asked all the same, so that all stay at the same step.
         """
         while len(self._turn) < len(self.runners):
             try:
@@ -329,7 +336,7 @@ class Feeder:
     def _feed(self, outcome: Outcome) -> None:
         assert self._engine is not None
         if outcome.is_end:
-            if self._used:  # else nobody meets it
+            if self._used:  # else no output meets the end
                 self._engine.end_epoch(self._used[0])
         elif outcome.failure is not None:
             self._fail(self._used)
@@ -351,7 +358,7 @@ class Feeder:
                 self._fail(names)
 
     def _fail(self, names: Sequence[str]) -> None:
-        """The step of all these nodes, so that they stay in step."""
+        """Fails the step of all these nodes at once, so that all stay at the same step."""
         assert self._engine is not None
         self._engine.fail(names, FailedStepError())
 
@@ -371,11 +378,11 @@ def _end_all() -> None:
     for feeder in feeders:
         feeder.end()
     if not all(feeder.is_joined for feeder in feeders):
-        _core.expect_leaks()  # what such a thread's frames hold stays until the process ends
+        _core.expect_leaks()  # the frames of an unjoined thread keep objects to the process's end
 
 
 _all: weakref.WeakSet[Feeder] = weakref.WeakSet()
-# Before the interpreter takes threads and modules apart; and before multiprocessing ends workers
-# that a source's thread waits for: what is registered last is called first.
+# `_end_all` must run before multiprocessing ends the workers that a source's thread waits for. What
+# is registered last runs first, so multiprocessing.util is imported before this line.
 assert multiprocessing.util
 atexit.register(_end_all)

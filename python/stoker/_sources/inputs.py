@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""The nodes of a pipeline that are fed: by a source, or by ``feed_input``."""
+"""The nodes of a pipeline that a source or ``feed_input`` feeds."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ _WAIT_MS = 50
 
 
 class EpochEndError(SourceError):
-    """A source ended its epoch before the pipeline could be built."""
+    """A source ended before its first batch, so the pipeline cannot be built."""
 
     def __init__(self) -> None:
         super().__init__("a source ended before its first batch, which would tell its types")
 
 
 class Inputs:
-    """Which nodes are fed and by what, until there is an engine and after.
+    """Feeds the input nodes, and keeps what is fed until there is an engine.
 
-    ``feed`` may be called from another thread than the rest.
+    ``feed`` may be called from another thread than the other methods.
     """
 
     def __init__(self, definition: Definition) -> None:
@@ -45,7 +45,8 @@ class Inputs:
         self._pool: WorkerPool | None = None
         self._engine: _core.Pipeline | None = None
         self._fed = threading.Condition()
-        self._pending: dict[str, list[tuple[_core.Fed, bool]]] = {}  # until there is an engine
+        # Batches fed before there is an engine, and whether to copy them.
+        self._pending: dict[str, list[tuple[_core.Fed, bool]]] = {}
 
     def __del__(self) -> None:
         if self._feeder is not None:
@@ -56,7 +57,7 @@ class Inputs:
         groups = self._definition.sources
         if self._feeder is not None or not groups:
             return
-        # Brings in inspect and threads; most pipelines have no sources.
+        # Imported late: these modules are slow to import, and most pipelines have no sources.
         from stoker._sources.feeder import Feeder
         from stoker._sources.runner import Runner
 
@@ -73,16 +74,17 @@ class Inputs:
                 runners.append(Runner(group, batch_size))
         self._feeder = Feeder(runners, depth)
 
-    # The types of what is fed.
+    # The types of the inputs.
 
     def knows_types(self) -> bool:
-        """Whether the graph can be checked."""
+        """Whether the types of all inputs are known, so that the graph can be checked."""
         return not self._unknown()
 
     def learn_types(self) -> None:
-        """Waits for a first batch where a type is not declared.
+        """Waits for the first batch of each input whose type is not declared.
 
-        Raises what a source raised, EpochEndError, and SourceError when nobody is going to feed.
+        Raises what a source raised; EpochEndError if a source ends before its first batch; and
+        SourceError if an input has no source, nothing was fed, and it is not ``blocking``.
         """
         graph = self._definition.graph
         while unknown := self._unknown():
@@ -98,7 +100,7 @@ class Inputs:
                         "a source="
                     )
                 while self._unknown() == unknown:
-                    self._fed.wait(_WAIT_MS / 1000)  # and hear Ctrl-C
+                    self._fed.wait(_WAIT_MS / 1000)  # a short wait, so that Ctrl-C works
 
     def _source_of(self, name: str) -> SourceGroup | None:
         return next((g for g in self._definition.sources if name in g.names), None)
@@ -128,7 +130,7 @@ class Inputs:
     # Running.
 
     def attach(self, engine: _core.Pipeline) -> None:
-        """The engine was built: what waits goes there."""
+        """Gives the engine the batches that wait, and feeds it from now on."""
         with self._fed:
             self._engine = engine
             for name, batches in self._pending.items():
@@ -139,7 +141,7 @@ class Inputs:
             self._feeder.attach(engine)
 
     def feed(self, name: str, data: Any, layout: str | None) -> None:
-        """The next batch of a node without a source."""
+        """Gives a node without a source its next batch."""
         graph = self._definition.graph
         nodes = {n: i for i, n in _input_nodes(graph).items()}
         if name not in nodes:
@@ -173,18 +175,18 @@ class Inputs:
             self._feeder.start_workers()
 
     def stop(self) -> None:
-        """Joins the sources' thread and ends worker processes; ``start`` goes on."""
+        """Joins the sources' thread and ends worker processes; ``start`` continues."""
         if self._feeder is not None:
             self._feeder.stop()
 
     def received(self) -> BaseException | None:
-        """A step may have been handed out; why it failed, if it did."""
+        """Notes that a step may have been handed out. Returns why it failed; None if it did not."""
         if self._feeder is None or self._engine is None:
             return None
         return self._feeder.received(self._engine.received)
 
     def meet_end(self) -> None:
-        """The engine met the end of an epoch."""
+        """Notes that the engine met the end of an epoch."""
         if self._feeder is not None:
             self._feeder.meet_end()
 
@@ -193,14 +195,14 @@ class Inputs:
         return self._feeder is not None and self._feeder.is_ended
 
     def reset(self) -> None:
-        """Begins the sources' next epoch, where one has ended."""
+        """Begins the sources' next epoch if one has ended."""
         if self._feeder is not None:
             self._feeder.reset()
 
     # State.
 
     def state(self) -> dict[str, Any]:
-        """Of every source, as of what was received."""
+        """The states of all sources, by name, after the steps received."""
         if self._feeder is None:
             return {}
         positions = self._feeder.positions()
@@ -215,13 +217,16 @@ class Inputs:
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Back to ``state()``. Requires: stopped, and the engine holds nothing that was fed."""
+        """Restores ``state()``. Requires: stopped, and the engine holds no fed batch."""
         positions, is_ended = self.positions_in(state)
         if self._feeder is not None:
             self._feeder.restore(positions, is_ended)
 
     def positions_in(self, state: Mapping[str, Any]) -> tuple[list[Position], bool]:
-        """Of each source, and whether their epoch ended. Raises StateError if it does not fit."""
+        """The position of each source in a state, and whether their epoch ended.
+
+        Raises StateError if the state does not fit.
+        """
         from stoker._sources.runner import Position
 
         runners = self._feeder.runners if self._feeder is not None else []
@@ -249,7 +254,7 @@ def _input_nodes(graph: _core.Graph) -> dict[int, str]:
 
 
 def _declare(graph: _core.Graph, node: int, fed: _core.Fed) -> None:
-    """What is not declared becomes that of the first batch."""
+    """Takes the dtype, ndim and layout that are not declared from the first batch."""
     if graph.argument(node, "dtype") is None:
         graph.set_argument(node, "dtype", fed.dtype)
     layout = graph.argument(node, "layout")

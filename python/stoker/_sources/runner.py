@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""A source as the pipeline goes through it: its epochs, iterations, end and state."""
+"""Goes through a source batch by batch, and counts its epochs and iterations."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ class Product(NamedTuple):
     """One batch of a source. ``done`` is called once its memory is not needed any more."""
 
     data: Data
-    is_shared: bool = False  # in memory that is handed over until `done`
+    is_shared: bool = False  # the memory is lent until `done` is called
     done: Callable[[], None] = lambda: None
 
 
 class Position(NamedTuple):
-    """Where a source stands: the epoch, the next iteration in it, the source's own state."""
+    """Where a source stands: its epoch, the next iteration in it, and the source's own state."""
 
     epoch: int
     iteration: int
@@ -30,7 +30,7 @@ class Position(NamedTuple):
 
 
 class StoppedError(Exception):
-    """The pipeline is being closed; the source was not asked."""
+    """The pipeline is being closed, so the source was not asked."""
 
 
 class Runner:
@@ -40,12 +40,12 @@ class Runner:
         self.group = group
         self._batch_size = batch_size
         self._caller = Caller(group.source, Spec.of(group, batch_size))
-        self.halt = threading.Event()  # set: do not wait any longer
+        self.halt = threading.Event()  # set: `next` shall not wait any longer
         self._epoch = 0
         self._iteration = 0
 
     def next(self) -> Product:
-        """The next batch. Raises StopIteration at the end of an epoch, SourceError else."""
+        """The next batch. Raises StopIteration at an epoch's end, and SourceError on a failure."""
         try:
             product = self._produce()
         except StopIteration:
@@ -65,7 +65,7 @@ class Runner:
         return Product(data)
 
     def _failure(self, where: str, what: str) -> SourceError:
-        """Of the call for this iteration, which counts as made."""
+        """The error for a failed call. The iteration counts as made."""
         text = f"iteration {self._iteration} of epoch {self._epoch}{where}: {what}"
         self._iteration += 1
         return SourceError(f"{self.group.place()} failed in {text}")
@@ -77,14 +77,14 @@ class Runner:
 
     @property
     def is_ready(self) -> bool:
-        """Whether what ``next`` needs is there; ``start`` sees to it."""
+        """Whether ``next`` has all that it needs, which ``start`` provides."""
         return True
 
     def start(self) -> None:
-        """Makes it ready; ``next`` goes on where it was."""
+        """Makes the runner ready; ``next`` continues where it was."""
 
     def stop(self) -> None:
-        """Nothing runs any more."""
+        """Stops whatever runs."""
 
     # State.
 

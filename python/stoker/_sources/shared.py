@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Memory that worker processes write arrays into and the pipeline reads them from.
+"""Memory into which worker processes write arrays for the pipeline to read.
 
-A slot is an anonymous file in memory: it has no name that could be left behind, grows when a
-writer needs more, and is one process's at a time.
+A slot of this memory is an anonymous file: no name can be left behind. It grows when a writer needs
+more, and only one process at a time uses it.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ class Entry(NamedTuple):
     offset: int
 
 
-# By output: the array of the whole batch, or one for each sample.
+# For each output the array of the whole batch, or an array for each sample.
 Table = list[Entry | list[Entry]]
 
 
 class Slot:
-    """One such memory, as one process sees it. Can be sent to processes that are being started."""
+    """A slot as one process sees it. It can be sent to a process that is being started."""
 
     def __init__(self, file: int | None = None) -> None:
         self.file = os.memfd_create("stoker") if file is None else file
@@ -68,7 +68,7 @@ class Slot:
         return table
 
     def read(self, table: Table) -> Data:
-        """What was written, on the slot's own memory."""
+        """The arrays of a table, on the slot's own memory."""
         memory = self._mapped(os.fstat(self.file).st_size)
         return [
             _array(memory, entry)
@@ -92,7 +92,10 @@ def _received(handle: Any) -> Slot:
 
 
 def _arrays(column: Any, first: int) -> Any:
-    """What a source gave for one output, as arrays of NumPy. Raises CallError where it is none."""
+    """Converts what a source gave for one output to NumPy arrays.
+
+    Raises CallError if it is no array.
+    """
     import numpy
 
     if isinstance(column, (list, tuple)):
@@ -103,7 +106,7 @@ def _arrays(column: Any, first: int) -> Any:
 def _one(numpy: Any, value: Any, where: str) -> Any:
     try:
         return _as_array(numpy, value)
-    except Exception as e:  # of the user's __array__ or __dlpack__, too
+    except Exception as e:  # the user's __array__ or __dlpack__ may raise anything
         raise CallError(where) from e
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a worker process does: calls sources and writes what they give into shared memory."""
+"""The code of a worker process: calls sources and writes their arrays into shared memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PARENT_CHECK_SECONDS = 1.0
 
 
 class Task(NamedTuple):
-    """Samples ``first`` and on of a batch of one source, to be written into a slot."""
+    """A call for samples ``first`` and on of one source's batch, which go into a slot."""
 
     number: int
     source: int
@@ -30,25 +30,29 @@ class Task(NamedTuple):
     first: int
     samples: int
     begins: bool = False  # an iterable's first task, or the first of its next epoch
-    state: str | None = None  # what an iterable goes on from
+    state: str | None = None  # the state from which an iterable continues
 
 
 class Reply(NamedTuple):
-    """``table``: what was written. ``is_end``: StopIteration. ``error``: where, what, traceback."""
+    """The result of a task.
+
+    ``table`` says what was written. ``is_end``: the source raised StopIteration. ``error`` is the
+    place, the message and the traceback of a failure.
+    """
 
     number: int
     table: Table | None = None
     is_end: bool = False
     error: tuple[str, str, str] | None = None
-    state: str | None = None  # of an iterable, after it
+    state: str | None = None  # the state of an iterable after the task
 
 
 class Payload(NamedTuple):
-    """The sources, pickled where a process does not inherit them; ``loads`` undoes that."""
+    """The sources, pickled unless the process inherits them; ``loads`` unpickles them."""
 
     sources: Sequence[Any] | bytes
     specs: Sequence[Spec]
-    loads: Callable[[bytes], Any] | str | None = None  # or the name of a module that has it
+    loads: Callable[[bytes], Any] | str | None = None  # a str names a module with a loads()
 
     def callers(self) -> list[Caller]:
         sources = self.sources
@@ -61,15 +65,15 @@ class Payload(NamedTuple):
 
 
 def main(tasks: Connection, payload: Payload, slots: Sequence[Slot]) -> None:
-    """Until a task is None, the pipeline goes away or its process does."""
+    """Does tasks until one is None, the pipeline closes the pipe, or its process ends."""
     parent = os.getppid()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the pipeline's process hears it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the pipeline's process handles Ctrl-C
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     callers: list[Caller] = []
     failure: tuple[str, str, str] | None = None
     try:
         callers = payload.callers()
-    except Exception as e:  # for the first task to tell
+    except Exception as e:  # reported by the first task
         failure = ("loading the sources", *_told(e))
     try:
         while True:
@@ -88,7 +92,7 @@ def main(tasks: Connection, payload: Payload, slots: Sequence[Slot]) -> None:
 
 
 def run(task: Task, caller: Caller, slot: Slot) -> Reply:
-    """Does one task; whatever a source raises becomes part of the reply."""
+    """Does one task. An exception of the source becomes part of the reply."""
     try:
         if task.begins:
             caller.restore(task.state)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sources that run in worker processes."""
+"""Starts worker processes and runs sources in them."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from stoker._sources.worker import Payload, Reply, Task
 from stoker._sources.worker import main as worker_main
 from stoker.errors import GraphError, SourceError
 
-_WAIT_SECONDS = 0.1  # between looks at whether to stop
-_END_SECONDS = 2.0  # for a worker to finish its call before it is ended
+_WAIT_SECONDS = 0.1  # how often a wait checks whether to stop
+_END_SECONDS = 2.0  # how long a worker may take to finish its call before it is killed
 
 
 class WorkerError(Exception):
@@ -45,7 +45,8 @@ class _Worker(NamedTuple):
 class WorkerPool:
     """The worker processes of a pipeline; each can call every source.
 
-    Used by the source thread, but for ``start`` and ``stop``, which run while that does not.
+    The feeder's thread uses the pool. Other threads call only ``start`` and ``stop``, while the
+    feeder's thread does not use it.
     """
 
     def __init__(
@@ -54,18 +55,19 @@ class WorkerPool:
         self.options = options
         self._groups = groups
         self._specs = [Spec.of(g, batch_size) for g in groups]
-        # Of each group: that which is waited for, those ahead, and those that wait to be received.
+        # Each group needs slots for the batch that is waited for, for those that workers prepare
+        # ahead, and for those that wait to be received.
         chunks = min(options.processes, batch_size)
         self._slot_count = sum((g.depth + depth + 1) * chunks for g in groups)
         self._numbers = itertools.count()
         self._workers: list[_Worker] = []
         self._slots: list[Slot] = []
         self.free: deque[int] = deque()  # slots
-        self._doing: dict[int, tuple[int, int]] = {}  # by task: worker and slot
-        self._handed_out: list[int] = []  # tasks, by worker
+        self._doing: dict[int, tuple[int, int]] = {}  # the worker and the slot of each task
+        self._handed_out: list[int] = []  # how many tasks each worker was given
         self.replies: dict[int, tuple[Reply, Slot, int]] = {}
         self.unwanted: set[int] = set()  # tasks whose replies nobody waits for
-        self.generation = 0  # of the processes
+        self.generation = 0  # counts the starts of the processes
         _pools.add(self)
 
     def source_number(self, group: SourceGroup) -> int:
@@ -79,7 +81,7 @@ class WorkerPool:
         return bool(self._workers)
 
     def start(self) -> None:
-        """Starts the processes, if they do not run."""
+        """Starts the processes if they do not run."""
         if self._workers:
             return
         self.generation += 1
@@ -124,7 +126,7 @@ class WorkerPool:
             ) from e
 
     def stop(self) -> None:
-        """Ends the processes; what is handed over already stays."""
+        """Ends the processes. Batches that were handed over stay valid."""
         workers, self._workers = self._workers, []
         self.replies.clear()
         self._slots = []
@@ -137,7 +139,7 @@ class WorkerPool:
             if worker.process.is_alive():
                 worker.process.kill()
                 worker.process.join()
-            with contextlib.suppress(ValueError):  # somebody else has waited for it
+            with contextlib.suppress(ValueError):  # other code has waited for the process
                 worker.process.close()
 
     # Tasks.
@@ -146,7 +148,7 @@ class WorkerPool:
         return bool(self.free)
 
     def submit(self, task: Task, worker: int | None = None) -> int:
-        """Gives a task to this worker, or to the one with the least to do; numbers it.
+        """Gives a task to this worker, or to the one with the fewest tasks. Returns its number.
 
         Raises SourceError when a worker died.
         """
@@ -166,7 +168,7 @@ class WorkerPool:
         return number
 
     def receive(self) -> None:
-        """Waits a little for replies. Raises SourceError when a worker died."""
+        """Waits a short time for replies. Raises SourceError when a worker died."""
         self._require_workers()
         by_pipe = {w.tasks: w for w in self._workers}
         sentinels = [w.process.sentinel for w in self._workers]
@@ -189,19 +191,19 @@ class WorkerPool:
             self.replies[reply.number] = reply, self._slots[slot], slot
 
     def forget(self, number: int) -> None:
-        """Nobody waits for this task any more."""
+        """Drops the reply of this task, which may be still to come."""
         if number in self.replies:
             self.free.append(self.replies.pop(number)[2])
         else:
             self.unwanted.add(number)
 
     def _require_workers(self) -> None:
-        """Another source of this step may have met the death of one."""
+        """Raises SourceError if the workers are gone: another source may have met a death."""
         if not self._workers:
             raise SourceError("the worker processes were stopped, as one of them ended")
 
     def _mourn(self) -> None:
-        """A worker is dead: no others go on, and who waits is told."""
+        """Ends all workers after one of them died, and raises SourceError."""
         for worker in self._workers:
             worker.process.join(_WAIT_SECONDS)
         dead = [w.process for w in self._workers if w.process.exitcode is not None]
@@ -216,7 +218,7 @@ class WorkerPool:
 
 
 def _leave_to_parent() -> None:
-    """In a forked child: its exit must not end the workers, which multiprocessing would do."""
+    """Runs in a forked child, so that multiprocessing does not end the workers at its exit."""
     for pool in list(_pools):
         for worker in pool.workers():
             multiprocessing.process._children.discard(worker)  # type: ignore[attr-defined]
@@ -233,7 +235,7 @@ def _ending(code: int) -> str:
 
 
 def _pickler(pickler: Any) -> tuple[Any, Any]:
-    """How to pickle, and what the worker needs to undo it."""
+    """The function that pickles, and what the worker needs to unpickle."""
     if pickler is None:
         return pickle.dumps, None
     if isinstance(pickler, ModuleType):
@@ -247,18 +249,18 @@ def _pickler(pickler: Any) -> tuple[Any, Any]:
 class ParallelRunner(Runner):
     """Goes through a source that runs in worker processes.
 
-    A callable's samples, or in batch mode its batches, are dealt to all of them; an iterable runs
-    in one.
+    The samples of a callable, or in batch mode its batches, are dealt to all processes. An iterable
+    runs in one of them.
     """
 
     def __init__(self, group: SourceGroup, batch_size: int, pool: WorkerPool) -> None:
         super().__init__(group, batch_size)
         self._pool = pool
         self._number = pool.source_number(group)
-        self._generation = 0  # of the processes that know of what is below
+        self._generation = 0  # the pool's generation that `_ahead` and `_begins` belong to
         self._ahead: deque[list[int]] = deque()  # tasks of each batch, from this iteration on
-        self._begins = True  # the next task of an iterable
-        self._state: str | None = None  # of an iterable, after what was produced
+        self._begins = True  # the next task is an iterable's first in its process or epoch
+        self._state: str | None = None  # the state of an iterable after the last batch produced
 
     @property
     def is_ready(self) -> bool:
@@ -312,7 +314,11 @@ class ParallelRunner(Runner):
         return bool(self._ahead) and all(n in self._pool.replies for n in self._ahead[0])
 
     def _meet_new_workers(self) -> None:
-        """After a stop: an iterable went with its worker, and a callable is asked again."""
+        """Begins anew after the workers were restarted.
+
+        A callable is asked again. An iterable is lost with its worker, which is a failure unless
+        its state is known.
+        """
         if self._generation == self._pool.generation:
             return
         is_first = self._generation == 0
@@ -326,9 +332,9 @@ class ParallelRunner(Runner):
         self._begins = True
 
     def _schedule(self, next_iteration: int) -> None:
-        """Keeps the batch that is waited for and ``prefetch_queue_depth`` more with the workers.
+        """Gives the workers the batch that is waited for and ``prefetch_queue_depth`` more.
 
-        So none is idle while another one finishes a batch.
+        So no worker is idle while another finishes a batch.
         """
         while len(self._ahead) < 1 + self.group.depth:
             chunks = self._chunks()
@@ -338,7 +344,7 @@ class ParallelRunner(Runner):
             self._ahead.append([self._submit(iteration, *chunk) for chunk in chunks])
 
     def _chunks(self) -> list[tuple[int, int]]:
-        """First sample and count of each task that a batch becomes."""
+        """Splits a batch into tasks: the first sample and the count of each."""
         parts = 1
         if not self.group.batch and not self._caller.is_iterable:
             parts = min(self._pool.options.processes, self._batch_size)
