@@ -6,10 +6,10 @@
     stoker.compat.install()
     from nvidia.dali import fn, pipeline_def  # Stoker's
 
-After ``install()``, ``nvidia.dali`` and all below it are Stoker's; the real library is never
-imported. ``python -m stoker.run SCRIPT`` does this for a script that stays as it is. What differs
-from ``stoker`` itself: batches are ``TensorListCPU`` with the established methods, saved graphs and
-checkpoints are ``bytes``.
+After ``install()``, ``nvidia.dali`` and all modules below it are Stoker's; the real library is
+never imported. ``python -m stoker.run SCRIPT`` does this for a script that stays unchanged. Two
+things differ from ``stoker`` itself: batches are ``TensorListCPU`` with DALI's methods, and saved
+graphs and checkpoints are ``bytes``.
 """
 
 from __future__ import annotations

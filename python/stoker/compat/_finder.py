@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""The import hook: modules named ``nvidia.dali`` and below that show what Stoker has."""
+"""The import hook, which makes ``nvidia.dali`` and the modules below it show Stoker's objects."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SITE = str(Path(__file__).parent / "site")
 
 
 class Mirror(ModuleType):
-    """A module of the established library: names given here first, then those of Stoker's own."""
+    """A module of DALI. Looks names up in ``names`` first, then in ``target``, Stoker's module."""
 
     def __init__(self, name: str, names: dict[str, Any], target: object) -> None:
         super().__init__(name, f"{name}, as Stoker has it.")
@@ -81,9 +81,9 @@ def is_installed() -> bool:
 
 
 def install() -> None:
-    """Makes ``nvidia.dali`` Stoker's from now on; again does nothing.
+    """Makes ``nvidia.dali`` Stoker's from now on. Further calls do nothing.
 
-    Raises ``RuntimeError`` where the real library was imported before.
+    Raises ``RuntimeError`` if the real library was imported before.
     """
     if is_installed():
         return
@@ -99,7 +99,7 @@ def install() -> None:
 
 
 def module(dotted: str) -> ModuleType:
-    """The module of that name below ``nvidia.dali``, "" for itself."""
+    """The module with this name below ``nvidia.dali``, or ``nvidia.dali`` itself for ""."""
     name = f"{_ROOT}.{dotted}" if dotted else _ROOT
     there = sys.modules.get(name)
     if isinstance(there, Mirror):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the modules of the established library hold here."""
+"""The contents of each module of DALI, as Stoker provides them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any
 
 from stoker.compat._report import names
 
-# Names that a module has of its own, and the module of Stoker where the others come from.
+# The names defined for a module here, and the module of Stoker that provides all others.
 Contents = tuple[dict[str, Any], object]
 
-# Modules of the established library that one of Stoker's stands for.
+# Modules of DALI, each with the module of Stoker that replaces it.
 _STANDS_FOR = {
     "plugin.jax": "stoker.jax",
     "plugin.jax.clu": "stoker.jax.clu",
@@ -26,7 +26,7 @@ _STANDS_FOR = {
 
 
 def contents(dotted: str) -> Contents | None:
-    """What ``nvidia.dali.<dotted>`` holds; None where there is no such module."""
+    """The contents of ``nvidia.dali.<dotted>``; None if there is no such module."""
     if dotted in _OWN:
         return _OWN[dotted](), None
     if dotted in _STANDS_FOR:
@@ -36,7 +36,7 @@ def contents(dotted: str) -> Contents | None:
 
 
 def _operators(package: str, folder: str) -> Contents | None:
-    """``fn``, ``ops`` and their folders, also those in which Stoker has nothing yet."""
+    """``fn``, ``ops`` and their folders, including folders in which Stoker has nothing yet."""
     importlib.import_module(f"stoker.{package}")
     name = f"stoker.{package}" + (f".{folder}" if folder else "")
     if name in sys.modules:
@@ -83,7 +83,7 @@ def _backend() -> dict[str, Any]:
 
 
 def _release_unused_memory() -> None:
-    """Nothing: memory belongs to pipelines, and goes with them or by their ``trim()``."""
+    """Does nothing: memory belongs to pipelines and is freed with them or by their ``trim()``."""
     from stoker.compat._report import report
 
     report.ignore("backend.ReleaseUnusedMemory()")

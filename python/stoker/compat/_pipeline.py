@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""The pipeline as scripts of the established library use it."""
+"""The pipeline as scripts of DALI use it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from stoker.compat._tensors import as_list
 
 
 class _Reported(Notes):
-    """Puts into the report what was asked for in vain."""
+    """Reports what a script asked for in vain."""
 
     def without_effect(self, what: str) -> None:
         report.ignore(what)
@@ -28,9 +28,7 @@ class _Reported(Notes):
 
 
 class Pipeline(pipeline.Pipeline):
-    """Stoker's pipeline whose batches have the established methods, and whose saved graphs and
-    checkpoints are ``bytes``.
-    """
+    """Stoker's pipeline with DALI's batches, and with saved graphs and checkpoints as ``bytes``."""
 
     _notes = _Reported()
 
@@ -49,8 +47,9 @@ class Pipeline(pipeline.Pipeline):
     def serialize(  # type: ignore[override]
         self, define_graph: Any = None, filename: str | os.PathLike[str] | None = None
     ) -> bytes:
-        """The graph and the settings; also written to a file. define_graph: a function that is
-        called instead of the method.
+        """The graph and the settings. Writes them to a file too if ``filename`` is given.
+
+        ``define_graph`` is a function that is called instead of the method of this name.
         """
         if define_graph is not None:
             self.define_graph = define_graph  # type: ignore[method-assign]
@@ -59,19 +58,19 @@ class Pipeline(pipeline.Pipeline):
     def checkpoint(  # type: ignore[override]
         self, filename: str | os.PathLike[str] | None = None
     ) -> bytes:
-        """Where the pipeline stands, for ``Pipeline(checkpoint=)``; also written to a file."""
+        """The state, for ``Pipeline(checkpoint=)``. Writes it to a file too if one is given."""
         return super().checkpoint(filename).encode()
 
     def output_dtype(self) -> Any:
-        """What was declared."""
+        """The setting ``output_dtype``."""
         return self._options.output_dtype
 
     def output_ndim(self) -> Any:
-        """What was declared."""
+        """The setting ``output_ndim``."""
         return self._options.output_ndim
 
     def output_layout(self) -> Any:
-        """What was declared."""
+        """The setting ``output_layout``."""
         return self._options.output_layout
 
     def _handed_out(self, batches: tuple[Batch, ...]) -> Any:
@@ -79,5 +78,5 @@ class Pipeline(pipeline.Pipeline):
 
 
 def pipeline_def(definition: Any = None, /, **settings: Any) -> Any:
-    """``stoker.pipeline_def`` that makes such pipelines."""
+    """Does what ``stoker.pipeline_def`` does, with the pipelines of this module."""
     return decorated(definition, settings, Pipeline)

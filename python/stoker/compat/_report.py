@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a script asked of the established library that it did not get."""
+"""Records what a script asked of DALI and did not get."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _WORDS = {
 
 @functools.cache
 def names() -> Any:
-    """The established library's names: names.json."""
+    """The names of DALI, from names.json."""
     return json.loads((Path(__file__).parent / "names.json").read_text(encoding="utf-8"))
 
 
 def status_of(dotted: str) -> str:
-    """Whether a name below ``nvidia.dali``, e.g. ``fn.noise.shot``, is planned."""
+    """Whether a name below ``nvidia.dali``, e.g. ``fn.noise.shot``, is planned or known at all."""
     from stoker.ops._classes import class_name
 
     table = names()
@@ -44,14 +44,14 @@ def status_of(dotted: str) -> str:
 
 
 class Report:
-    """What was asked for, once each, in order."""
+    """What a script asked for in vain, each thing once, in the order of asking."""
 
     def __init__(self) -> None:
         self.missing: dict[str, str] = {}
         self.without_effect: dict[str, None] = {}
 
     def miss(self, dotted: str) -> str:
-        """Notes a missing name below ``nvidia.dali``; returns the message for its error."""
+        """Notes a missing name below ``nvidia.dali``. Returns the message for its error."""
         status = self.missing[f"nvidia.dali.{dotted}"] = status_of(dotted)
         return f"nvidia.dali.{dotted} {_WORDS[status]}"
 
@@ -60,7 +60,7 @@ class Report:
         self.missing[what] = PLANNED
 
     def ignore(self, what: str) -> None:
-        """Notes something that was accepted and changes nothing."""
+        """Notes something that was accepted without effect."""
         self.without_effect[what] = None
 
     def as_dict(self) -> dict[str, Any]:
@@ -68,7 +68,7 @@ class Report:
         return {"missing": dict(self.missing), "without_effect": list(self.without_effect)}
 
     def text(self) -> str:
-        """The same in words, "" when there is nothing to say."""
+        """The report in words; "" if there is nothing to report."""
         lines = [f"  {name} {_WORDS[status]}" for name, status in self.missing.items()]
         if lines:
             lines.insert(0, "asked for and not there:")

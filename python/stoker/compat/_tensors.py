@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Batches and tensors with the established methods. They keep what they show alive."""
+"""Batches and tensors with DALI's methods. They keep the data that they show alive."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class TensorCPU:
-    """One tensor: of a batch, or made from an array. What is not listed is Stoker's."""
+    """One tensor, of a batch or made from an array. All other attributes are Stoker's."""
 
     def __init__(self, data: Any, layout: str | None = None) -> None:
         if not hasattr(data, "__dlpack__"):
@@ -27,7 +27,7 @@ class TensorCPU:
         self._layout = layout
 
     def shape(self) -> list[int]:
-        """The extents."""
+        """The extent of each axis."""
         return [int(n) for n in self._data.shape]
 
     @property
@@ -36,7 +36,7 @@ class TensorCPU:
         return DType(str(self._data.dtype))
 
     def layout(self) -> str:
-        """The meaning of each axis, "" when unknown."""
+        """The meaning of each axis; "" when unknown."""
         return str(getattr(self._data, "layout", "") if self._layout is None else self._layout)
 
     def source_info(self) -> str:
@@ -49,11 +49,11 @@ class TensorCPU:
         return int(data.data_ptr if hasattr(data, "data_ptr") else data.ctypes.data)
 
     def copy_to_external(self, pointer: Any, *_: Any, **__: Any) -> None:
-        """Copies to the address: an int, a ``ctypes`` pointer or a ``c_void_p``."""
+        """Copies to an address, given as an int, a ``ctypes`` pointer or a ``c_void_p``."""
         _copy(self._data, pointer)
 
     def as_cpu(self) -> TensorCPU:
-        """Itself: it is there."""
+        """The tensor itself, which is in host memory."""
         return self
 
     def __array__(self, *args: Any, **options: Any) -> Any:
@@ -76,7 +76,7 @@ class TensorCPU:
 
 
 class TensorListCPU:
-    """The samples of one output of one step. What is not listed is Stoker's."""
+    """The samples of one output of one step. All other attributes are Stoker's."""
 
     def __init__(self, data: Any, layout: str | None = None) -> None:
         if isinstance(data, (list, tuple)) or not hasattr(data, "is_dense"):
@@ -93,12 +93,12 @@ class TensorListCPU:
         return DType(str(self._batch.dtype))
 
     def layout(self) -> str:
-        """Of one sample, "" when unknown."""
+        """The layout of one sample; "" when unknown."""
         return str(self._batch.layout)
 
     @property
     def ndim(self) -> int:
-        """Axes of one sample."""
+        """How many axes one sample has."""
         return len(self._batch.shape()[0]) if len(self) else 0
 
     def is_dense_tensor(self) -> bool:
@@ -106,7 +106,7 @@ class TensorListCPU:
         return bool(self._batch.is_dense)
 
     def at(self, index: int) -> Any:
-        """Sample as a NumPy array on the same memory."""
+        """One sample as a NumPy array on the same memory."""
         return self._batch.at(index)
 
     def as_array(self) -> Any:
@@ -118,7 +118,7 @@ class TensorListCPU:
         return TensorCPU(self._batch.as_tensor())
 
     def as_cpu(self) -> TensorListCPU:
-        """The same on the CPU."""
+        """The batch in host memory; a copy unless it is there."""
         return TensorListCPU(self._batch.as_cpu())
 
     def data_ptr(self) -> int:
@@ -126,7 +126,7 @@ class TensorListCPU:
         return self.as_tensor().data_ptr()
 
     def copy_to_external(self, pointer: Any, *_: Any, **__: Any) -> None:
-        """Copies sample after sample to the address."""
+        """Copies all samples, one behind the other, to an address."""
         at = _address(pointer)
         for i in range(len(self)):
             at += _copy(self._batch[i], at)
@@ -168,7 +168,7 @@ class TensorListGPU(TensorListCPU):
     """The samples of one output of one step, on the GPU."""
 
     def at(self, index: int) -> TensorGPU:
-        """Sample as a tensor on the same memory."""
+        """One sample as a tensor on the same memory."""
         return self[index]
 
     def as_tensor(self) -> TensorGPU:
@@ -180,7 +180,7 @@ class TensorListGPU(TensorListCPU):
 
 
 class _Samples:
-    """Tensors that a user made, as a batch."""
+    """A batch of tensors that a user made."""
 
     def __init__(self, samples: list[TensorCPU]) -> None:
         self.samples = samples
@@ -223,7 +223,7 @@ class _Samples:
 
 
 def as_list(batch: Batch) -> TensorListCPU:
-    """A batch of Stoker's with the established methods."""
+    """Gives a batch of Stoker DALI's methods."""
     return TensorListCPU(batch) if batch.device == "cpu" else TensorListGPU(batch)
 
 
@@ -240,7 +240,7 @@ def _address(pointer: Any) -> int:
 
 
 def _copy(data: Any, pointer: Any) -> int:
-    """Copies an array to an address and returns its bytes."""
+    """Copies an array to an address. Returns the size of the array in bytes."""
     import numpy
 
     array = numpy.ascontiguousarray(numpy.asarray(data))

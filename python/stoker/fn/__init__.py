@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators: ``fn.resize``, ``fn.readers.file``, ``fn.random.uniform`` …
 
-Every function is made, when first asked for, from what the engine says of its operators; nothing
-is listed here.
+The functions are not listed here. Each is made from the engine's table of operators when it is
+first used.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from stoker._graph.functions import make_function
 
 
 class _Functions:
-    """A ``Maker``."""
+    """The ``Maker`` of this namespace."""
 
     def names(self) -> Mapping[str, Any]:
         return operators()

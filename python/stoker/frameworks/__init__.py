@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Iterators that give a framework's own tensors.
 
-``_iterator.BaseIterator`` owns names, sizes, policies, resets and state; a framework's module
-derives from it and supplies ``to_tensor``. Use the public modules: ``stoker.torch`` and its like.
+``_iterator.BaseIterator`` handles names, sizes, policies, resets and state. The module of a
+framework derives from it and supplies ``to_tensor``. Users import the public modules:
+``stoker.torch``, ``stoker.numpy``, ``stoker.jax``, ``stoker.mxnet`` and ``stoker.tensorflow``.
 """

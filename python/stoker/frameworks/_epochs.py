@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where the epochs of an iterator end. Pure counting: no pipeline, no framework.
+"""Computes where the epochs of an iterator end, without a pipeline or a framework.
 
-What is counted depends on how the samples are dealt (``io/order.h``). Contiguous shards have one
-count each, because their sizes differ; everything else has a single count, of which a step takes
-the batches of all shards together. All ranks count alike, so all of them make equally many steps.
+The counting depends on how the samples are dealt (``io/order.h``). Contiguous shards differ in
+size, so each has its own count. Samples dealt in any other way have a single count, from which a
+step takes the batches of all shards together. All ranks count alike, so all make the same number of
+steps.
 """
 
 from __future__ import annotations
@@ -17,30 +18,30 @@ from typing import Any, Literal, NamedTuple
 from stoker import _state_entries
 from stoker.errors import GraphError, StateError
 
-ITERATORS = "an iterator's"  # state, in messages
+ITERATORS = "an iterator's"  # the owner of the state in messages
 EpochEnd = Literal["continue", "pad", "drop"]
 
 
 class LastBatchPolicy(Enum):
-    """What becomes of the last batch of an epoch where the samples do not fill it."""
+    """What happens to the last batch of an epoch when the samples do not fill it."""
 
     FILL = 0
-    """It is given full: with the padding, or with the first samples of the next epoch."""
+    """The batch is filled with padding or with the first samples of the next epoch."""
     DROP = 1
-    """It is left out."""
+    """The batch is left out."""
     PARTIAL = 2
-    """It is given short; on a shard that has no sample left it is empty."""
+    """The batch is short; on a shard that has no sample left it is empty."""
 
 
 class Counted(NamedTuple):
-    """What is counted. Values.
+    """The numbers to count with.
 
-    - ``sizes``: samples in an epoch, of each count.
-    - ``stride``: how many of them a step takes, of each count.
-    - ``batch_size``: samples in a batch.
-    - ``end``: how the end of an epoch meets the batches: the next epoch's samples, repeats, or no
-      such batch.
-    - ``rotates``: whether contiguous shards move on to the next one's samples in every epoch.
+    - ``sizes``: how many samples an epoch has, for each count.
+    - ``stride``: how many samples a step takes from each count.
+    - ``batch_size``: how many samples a batch has.
+    - ``end``: what completes the last batch of an epoch: samples of the next epoch ("continue") or
+      repeats ("pad"), or that the batch is dropped ("drop").
+    - ``rotates``: whether each contiguous shard takes the samples of the next shard in every epoch.
     """
 
     sizes: tuple[int, ...]
@@ -51,13 +52,13 @@ class Counted(NamedTuple):
 
 
 def shard_sizes(size: int, shards: int) -> tuple[int, ...]:
-    """How many of the samples each shard has."""
+    """How many of ``size`` samples each of the contiguous shards has."""
     bounds = [s * size // shards for s in range(shards + 1)]
     return tuple(b - a for a, b in itertools.pairwise(bounds))
 
 
 def counted_of_reader(order: Mapping[str, Any], shards: int, batch_size: int) -> Counted:
-    """What is counted of a reader whose order is described as in a pipeline's state."""
+    """The numbers to count with for a reader; ``order`` is its entry in a pipeline's state."""
     size, end = int(order["size"]), order["epoch_end"]
     if "num_shards" not in order:  # dealt in turn
         return Counted((size,), batch_size * shards, batch_size, end)
@@ -67,10 +68,10 @@ def counted_of_reader(order: Mapping[str, Any], shards: int, batch_size: int) ->
 
 
 class Epochs:
-    """Counts steps and says how much of each batch belongs to the epoch.
+    """Counts steps and tells how much of each batch belongs to the epoch.
 
-    ``number`` is the epoch, ``taken`` what its steps have used of each count, ``carry`` what of it
-    was used by the epoch before, to fill its last batch.
+    ``_number`` is the epoch. ``_taken`` is how many samples of the epoch are used, for each count.
+    ``_carry`` is how many of these the epoch before used to fill its last batch.
     """
 
     def __init__(self, counted: Counted, policy: LastBatchPolicy) -> None:
@@ -88,12 +89,12 @@ class Epochs:
 
     @property
     def steps(self) -> int:
-        """Steps of this epoch, those behind included."""
+        """How many steps this epoch has, including those already made."""
         return self._steps_after(self._carry)
 
     @property
     def steps_left(self) -> int:
-        """Steps of this epoch that are to come."""
+        """How many steps of this epoch are still to come."""
         return self._steps_after(self._taken)
 
     @property
@@ -107,7 +108,7 @@ class Epochs:
         return self._taken != self._carry
 
     def keep(self, shard: int) -> int:
-        """How many samples of a shard's coming batch are to be given."""
+        """How many samples of a shard's next batch belong to the epoch."""
         batch_size = self._counted.batch_size
         if self._policy is not LastBatchPolicy.PARTIAL or self._counted.end == "drop":
             return batch_size
@@ -122,7 +123,7 @@ class Epochs:
         self._taken = [t + self._counted.stride for t in self._taken]
 
     def steps_to_drop(self) -> int:
-        """How many steps the pipeline makes before the next epoch that are not to be given."""
+        """How many steps to drop before the next epoch begins."""
         if self._counted.end == "drop":
             return 0
         sizes = self._sizes()  # padded shards are all as long as the longest
@@ -130,21 +131,21 @@ class Epochs:
         return max(0, -(-(end - max(self._taken)) // self._counted.stride))
 
     def begin_next(self) -> None:
-        """Begins the next epoch, after the steps to drop were made."""
+        """Begins the next epoch. Requires: the steps to drop were made."""
         self._begin_next()
         while self.steps == 0:  # the last batch was filled with more than the next epoch has
             self._begin_next()
 
     def end_early(self) -> None:
-        """Begins the next epoch where the pipeline itself ended this one."""
+        """Begins the next epoch after the pipeline itself ended this one."""
         self._number += 1
         self._carry = [0] * len(self._taken)
         self._taken = list(self._carry)
 
     def go_to(self, cursor: int) -> None:
-        """Goes to where a reader's order stands; ``cursor`` as in a pipeline's state.
+        """Goes to the step at a reader's ``cursor``, which is that of a pipeline's state.
 
-        Exact if all that came before was made with the same policy and batch size.
+        The result is exact if all steps before were made with the same policy and batch size.
         """
         sizes, stride = self._counted.sizes, self._counted.stride
         if self._counted.end != "continue":
@@ -166,7 +167,7 @@ class Epochs:
             self._carry = [offset % stride]
 
     def state(self) -> dict[str, Any]:
-        """A small dict that JSON can hold."""
+        """The state, as a small dict that JSON can hold."""
         return {"epoch": self._number, "carry": list(self._carry), "taken": list(self._taken)}
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -195,7 +196,7 @@ class Epochs:
     def _begin_next(self) -> None:
         if self._policy is LastBatchPolicy.FILL and self._counted.end == "continue":
             sizes = self._sizes()
-            if not self._counted.rotates:  # what a shard has less than another it repeats
+            if not self._counted.rotates:  # a shorter shard repeats samples
                 sizes = [max(sizes)] * len(sizes)
             self._taken = [t - s for t, s in zip(self._taken, sizes, strict=True)]
         else:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Batches as NumPy arrays on their own memory, for frameworks that take those."""
+"""Gives batches as NumPy arrays on the same memory, for frameworks that take these."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def host_array(batch: Batch, count: int, who: str) -> Array:
-    """The first ``count`` samples as one array, which keeps the batch's memory.
+    """The first ``count`` samples as one array, which keeps the batch's memory alive.
 
-    Without a copy if the samples lie one behind the other. ``who`` names the framework in messages.
+    Nothing is copied if the samples lie one behind the other. ``who`` names the framework in
+    messages.
     """
     _require_host(batch, who)
     return batch.as_array()[:count]

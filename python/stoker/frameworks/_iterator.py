@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""The iterator that every framework's is made of: names, sizes, policies, resets and state."""
+"""The base of every framework's iterators: names, sizes, policies, resets and state."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _NO, _YES = (False, None, "no"), (True, "yes", "True")
 
 
 class BaseIterator(ABC):
-    """Steps of one or several pipelines as a framework's tensors. For deriving from.
+    """The base of iterators that give steps of one or several pipelines as a framework's tensors.
 
-    A framework writes ``to_tensor`` and, in its iterators, what a step looks like (``_arranged``).
-    The arguments are the established ones, and ``compare_ranks``: whether sharded readers are
-    compared over the ranks of the process group, which is a collective call. Used by one thread at
-    a time.
+    A framework implements ``to_tensor`` and, in its iterators, ``_arranged``, which makes the form
+    of a step. The arguments are those of DALI's iterators and ``compare_ranks``: whether sharded
+    readers are compared over the ranks of the process group, which is a collective call. Used by
+    one thread at a time.
     """
 
     def __init__(
@@ -61,7 +61,8 @@ class BaseIterator(ABC):
         self._size = size
         self._exhausted_times = 0  # how often a pipeline itself ended an epoch
         self._is_exhausted = False
-        # Of a step that a pipeline could not make yet: what those before it gave, or their errors.
+        # The parts of a step that some pipeline could not make yet: what the pipelines before it
+        # gave, or their errors.
         self._given: list[tuple[Batch, ...] | Exception | None] = []
         self._epochs: Epochs | None
         if reader_name is not None:
@@ -76,17 +77,17 @@ class BaseIterator(ABC):
             for pipe in self._pipelines:
                 pipe._prepare()
 
-    # For a framework.
+    # What a framework implements.
 
     @abstractmethod
     def to_tensor(self, batch: Batch, count: int) -> Any:
-        """The first ``count`` samples of a batch as one tensor, without a copy where that can be.
+        """The first ``count`` samples of a batch as one tensor, without a copy if possible.
 
-        The samples are of one shape, and at least ``count``.
+        Requires: the batch has at least ``count`` samples, all of one shape.
         """
 
     def _converted(self, batch: Batch, count: int, output: int, place: str) -> Any:
-        """What a step holds for one output; ``place`` names it in messages."""
+        """The value of one output in a step; ``place`` names the output in messages."""
         if not batch.is_dense and len(shapes := sorted(set(batch.shape()))) > 1:
             shown = ", ".join(map(str, shapes[:4])) + (", ..." if len(shapes) > 4 else "")
             raise GraphError(
@@ -98,13 +99,13 @@ class BaseIterator(ABC):
     _ragged_advice = "take the samples of the pipeline's batches one by one"
 
     def _arranged(self, dicts: list[dict[str, Any]]) -> Any:
-        """A step as it is given: here a list of one dict per pipeline."""
+        """The step as the user gets it; here a list with one dict per pipeline."""
         return dicts
 
     # Iterating.
 
     def __iter__(self: Self) -> Self:
-        """Itself. A loop after the end of an epoch begins the next one."""
+        """Returns the iterator itself. After the end of an epoch it begins the next epoch."""
         if self._is_finished():
             self._begin_next()
         return self
@@ -124,11 +125,11 @@ class BaseIterator(ABC):
         raise StopIteration
 
     def next(self) -> Any:
-        """The same as ``next(iterator)``."""
+        """Does what ``next(iterator)`` does."""
         return self.__next__()
 
     def reset(self) -> None:
-        """Begins the next epoch after the end of one. In the middle of one it warns, no more."""
+        """Begins the next epoch after the end of one. In the middle of an epoch it only warns."""
         if self._is_finished():
             self._begin_next()
         elif self._epochs is not None and self._epochs.is_begun:
@@ -138,9 +139,9 @@ class BaseIterator(ABC):
             )
 
     def __len__(self) -> int:
-        """Steps of this epoch, those behind included.
+        """How many steps this epoch has, including those already made.
 
-        Raises ``TypeError`` where only the pipeline knows its end.
+        Raises ``TypeError`` if only the pipeline knows where its epoch ends.
         """
         if self._epochs is None:
             raise TypeError("the number of steps is not known: give reader_name or size")
@@ -148,17 +149,20 @@ class BaseIterator(ABC):
 
     @property
     def size(self) -> int:
-        """Samples of these pipelines' shards together; -1 where only the pipeline knows."""
+        """How many samples the shards of these pipelines have together.
+
+        -1 if only the pipeline knows where its epoch ends.
+        """
         return self._size
 
     @property
     def batch_size(self) -> int:
-        """Samples in a batch of one pipeline."""
+        """How many samples a batch of one pipeline has."""
         return cast(int, self._pipelines[0].max_batch_size)
 
     @property
     def epoch(self) -> int:
-        """The epoch that the next step belongs to, from 0. Part of the state."""
+        """The epoch that the next step belongs to, counted from 0. It is part of the state."""
         if self._epochs is None:
             return self._exhausted_times + self._is_exhausted
         return self._epochs.number + self._is_exhausted
@@ -166,19 +170,19 @@ class BaseIterator(ABC):
     # State.
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the iterator stands after what it gave: a small dict that JSON can hold.
+        """The state after the steps given so far, as a small dict that JSON can hold.
 
-        Raises ``StateError`` where the last step found no memory in one of several pipelines: those
-        before it have given theirs, so the step is to be taken first.
+        Raises ``StateError`` after a step for which one of several pipelines found no memory. The
+        pipelines before it have given their part already, so that step must be taken first.
         """
         states = [pipe.state() for pipe in self._pipelines]
         return {"version": _VERSION, "pipelines": states, "iterator": self._own_state()}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on after a state.
+        """Continues after a state.
 
-        Refuses and warns as ``Pipeline.restore`` does, and raises ``StateError`` on the state of
-        another number of pipelines.
+        Raises and warns as ``Pipeline.restore`` does. Raises ``StateError`` for the state of an
+        iterator with another number of pipelines.
         """
         version = _state_entries.count(state, "version", ITERATORS)
         states = _state_entries.entry(state, "pipelines", list, ITERATORS)
@@ -188,16 +192,16 @@ class BaseIterator(ABC):
             raise StateError(
                 f"the state is of {len(states)} pipelines, this iterator has {len(self._pipelines)}"
             )
-        own = self._own_in(state)  # refused before the pipelines are touched
+        own = self._own_in(state)  # first, so that a wrong state changes no pipeline
         for pipe, one in zip(self._pipelines, states, strict=True):
             pipe.restore(one)
         self._given = []
         self._epochs, self._is_exhausted, self._exhausted_times = own
 
     def checkpoints(self) -> list[str]:
-        """A text per pipeline, for ``Pipeline(checkpoint=)``.
+        """A text for each pipeline, to give to ``Pipeline(checkpoint=)``.
 
-        An iterator over pipelines that begin there goes on where this one stands.
+        An iterator over pipelines that begin there continues where this iterator stands.
         """
         own = self._own_state()
         return [json.dumps({**pipe.state(), "iterator": own}) for pipe in self._pipelines]
@@ -215,7 +219,7 @@ class BaseIterator(ABC):
         }
 
     def _own_in(self, state: Mapping[str, Any]) -> tuple[Epochs | None, bool, int]:
-        """``_own_state()`` of a state. Raises ``StateError`` where it fits no such iterator."""
+        """Reads ``_own_state()`` from a state. Raises ``StateError`` if it does not fit."""
         own = _state_entries.entry(state, "iterator", dict, ITERATORS)
         is_exhausted = _state_entries.flag(own, "exhausted", ITERATORS)
         exhausted_times = _state_entries.count(own, "exhausted_times", ITERATORS)
@@ -231,7 +235,7 @@ class BaseIterator(ABC):
         return restored, is_exhausted, exhausted_times
 
     def _restore_from_checkpoint(self) -> None:
-        """What ``checkpoints()`` says of the iterator, where the pipelines still stand there."""
+        """Restores the iterator from a checkpoint if the pipelines still stand there."""
         given = self._pipelines[0]._checkpoint
         checkpoint = (
             None if given is None else _state_entries.of_pipeline(_state_entries.text(given))
@@ -301,7 +305,7 @@ class BaseIterator(ABC):
             self._epochs.begin_next()
 
     def _run(self) -> tuple[list[tuple[Batch, ...]], list[int]]:
-        """The batches of every pipeline, and how many of their samples to give."""
+        """The batches of every pipeline, and how many of their samples belong to the epoch."""
         epochs = self._epochs
         keep = [self.batch_size if epochs is None else epochs.keep(s) for s in self._shards]
         batches, failure = self._run_all()
@@ -312,7 +316,7 @@ class BaseIterator(ABC):
         return batches, keep
 
     def _run_all(self) -> tuple[list[tuple[Batch, ...]], Exception | None]:
-        # A failed batch counts as given, so the other pipelines must give theirs all the same.
+        # A failed batch counts as given, so the other pipelines must still give their batches.
         for pipe in self._pipelines[len(self._given) :]:
             steps = pipe._steps
             try:
@@ -321,7 +325,7 @@ class BaseIterator(ABC):
                 self._is_exhausted = True
                 self._given.append(None)
             except Exception as e:
-                if pipe._steps == steps:  # none was made: it comes again
+                if pipe._steps == steps:  # no step was made: the next call tries it again
                     raise
                 self._given.append(e)
         given, self._given = self._given, []
@@ -341,14 +345,17 @@ class BaseIterator(ABC):
         }
 
     def _kept(self, batch: Batch, keep: int) -> int:
-        """How many samples are among the first ``keep`` of the whole batch; some may be skipped."""
+        """How many samples are among the first ``keep`` of the whole batch.
+
+        This may be less than ``keep``, because on_error='skip' leaves samples out.
+        """
         if keep == self.batch_size:
             return len(batch)
         return sum(batch.index_in_batch(i) < keep for i in range(len(batch)))
 
 
 def lead_reader(pipelines: Pipeline | Sequence[Pipeline]) -> str | None:
-    """The name of the first pipeline's lead reader, None without a reader."""
+    """The name of the first pipeline's lead reader; None if there is no reader."""
     pipe = pipelines if isinstance(pipelines, Pipeline) else next(iter(pipelines), None)
     return None if pipe is None else pipe.lead_reader
 

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""The kinds of iterators that every framework has: Stoker's own, and the established ones.
+"""The kinds of iterators that every framework has: Stoker's own, and those of DALI.
 
-They hold the constructors and what a step looks like; a framework adds how a batch becomes a
+These classes hold the constructors and the form of a step. A framework adds how a batch becomes a
 tensor (``to_tensor``, ``_samples``).
 """
 
@@ -21,18 +21,21 @@ from stoker.frameworks._iterator import BaseIterator, lead_reader
 class Looping(BaseIterator):
     """The base of a framework's ``DataIterator``: loops over a pipeline's epochs.
 
-    Each step is a dict of tensors, by the names of ``output_map``; of a list of pipelines it is a
-    list of such dicts.
+    Each step is a dict of tensors with the names of ``output_map`` as keys. For a list of pipelines
+    each step is a list of such dicts.
 
     - ``reader_name``: the reader whose samples make the epoch; default: the pipeline's lead reader.
       A pipeline without a reader ends its epoch itself, by ``StopIteration``.
-    - ``size``: samples of an epoch in all these pipelines together, instead of a reader's.
-    - ``last_batch_policy``: what becomes of an epoch's last batch.
-    - ``auto_reset``: whether an epoch's end begins the next one; else ``reset()`` or a new loop.
-    - ``ragged``: outputs that are given as a list of tensors, one per sample.
-    - ``prepare_first_batch``: whether batches are prepared from now on, or from the first step on.
+    - ``size``: how many samples an epoch has in all these pipelines together; replaces the reader's
+      number.
+    - ``last_batch_policy``: what happens to an epoch's last batch.
+    - ``auto_reset``: whether the end of an epoch begins the next one. If not, ``reset()`` or a new
+      loop begins it.
+    - ``ragged``: names of outputs that are given as a list of tensors, one per sample.
+    - ``prepare_first_batch``: True prepares batches from now on, False from the first step on.
     - ``compare_ranks``: whether sharded readers are compared over the ranks of
-      ``torch.distributed``, where that is in use: all ranks make such an iterator, or none.
+      ``torch.distributed`` if that is in use. This is a collective call: all ranks must make such
+      an iterator, or none.
     """
 
     def __init__(
@@ -67,7 +70,7 @@ class Looping(BaseIterator):
 
     @abstractmethod
     def _samples(self, batch: Batch, count: int) -> list[Any]:
-        """The first ``count`` samples as tensors of their own."""
+        """The first ``count`` samples, each as a tensor."""
 
     _ragged_advice = "name the output in ragged= to get a list with one entry per sample"
 
@@ -81,16 +84,19 @@ class Looping(BaseIterator):
 
 
 class Established(BaseIterator):
-    """The base of a framework's ``DALIGenericIterator``: a list of dicts, one per pipeline.
+    """The base of a framework's ``DALIGenericIterator``: each step is a list of dicts of tensors.
+
+    The list has one dict per pipeline.
 
     - ``pipelines``, ``output_map``: one pipeline or a list, and a name for each output.
-    - ``size``: samples of an epoch in all these pipelines together; or ``reader_name``: the reader
-      that has them. With neither, an epoch ends when the pipeline raises ``StopIteration``.
-    - ``auto_reset``: True or "yes": an epoch's end begins the next one. False or "no": ``reset()``
-      or a new loop does.
-    - ``last_batch_policy``, ``last_batch_padded``: what becomes of an epoch's last batch, and, with
-      ``size``, whether the reader has ``pad_last_batch``.
-    - ``fill_last_batch``: deprecated; True is FILL, False is PARTIAL.
+    - ``size``: how many samples an epoch has in all these pipelines together. ``reader_name``: the
+      reader that tells this number instead. With neither, an epoch ends when the pipeline raises
+      ``StopIteration``.
+    - ``auto_reset``: with True or "yes", the end of an epoch begins the next one; with False or
+      "no", ``reset()`` or a new loop begins it.
+    - ``last_batch_policy``: what happens to an epoch's last batch. ``last_batch_padded``: together
+      with ``size``, whether the reader has ``pad_last_batch``.
+    - ``fill_last_batch``: deprecated; True means FILL and False means PARTIAL.
     - ``dynamic_shape``: accepted without effect; shapes may differ from step to step.
     - ``prepare_first_batch``, ``compare_ranks``: see ``DataIterator``.
     """
@@ -125,7 +131,7 @@ class Established(BaseIterator):
 
 
 class Classification(Established):
-    """``DALIGenericIterator`` for pipelines of two outputs, named "data" and "label"."""
+    """A ``DALIGenericIterator`` for pipelines with two outputs, named "data" and "label"."""
 
     def __init__(
         self,

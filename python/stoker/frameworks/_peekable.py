@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Looking at the next step without taking it."""
+"""Lets users look at the next step without taking it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from stoker.frameworks._iterator import BaseIterator
 
 
 class _Waiting(NamedTuple):
-    """A step that was made and not given, and where the iterator stood before it.
+    """A step that was made but not given, and the iterator's state before it.
 
-    ``refusal``: of a pipeline that cannot say where it stands; then there is no state.
+    If a pipeline cannot tell its state, ``refusal`` is its error and the state is empty.
     """
 
     step: Any
@@ -25,12 +25,12 @@ class _Waiting(NamedTuple):
 
 
 class Peekable(BaseIterator):
-    """An iterator with ``peek()``. What was only looked at does not count as given."""
+    """An iterator with ``peek()``. A step that was only looked at does not count as given."""
 
     _waiting: _Waiting | None = None
 
     def peek(self) -> Any:
-        """The next step, which the iterator still gives. Raises ``StopIteration`` at the end."""
+        """The next step; ``next()`` still gives it. Raises ``StopIteration`` at the end."""
         if self._waiting is None:
             state, checkpoints, refusal = {}, [], None
             try:
@@ -49,21 +49,21 @@ class Peekable(BaseIterator):
 
     @property
     def epoch(self) -> int:
-        """The epoch that the next step belongs to, from 0. Part of the state."""
+        """The epoch that the next step belongs to, counted from 0. It is part of the state."""
         return super().epoch if self._waiting is None else self._waiting.epoch
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the iterator stands after what it gave: a small dict that JSON can hold."""
+        """The state after the steps given so far, as a small dict that JSON can hold."""
         before = self._before()
         return super().state_dict() if before is None else before.state
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on after a state; see ``BaseIterator``."""
+        """Continues after a state; see ``BaseIterator``."""
         super().load_state_dict(state)
         self._waiting = None
 
     def checkpoints(self) -> list[str]:
-        """A text per pipeline, for ``Pipeline(checkpoint=)``; see ``BaseIterator``."""
+        """A text for each pipeline, for ``Pipeline(checkpoint=)``; see ``BaseIterator``."""
         before = self._before()
         return super().checkpoints() if before is None else before.checkpoints
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the ranks of a training deal one set among them: compared before the first step."""
+"""Checks before the first step that the ranks of a training share one set of samples."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from stoker.errors import GraphError
 
 
 class Facts(NamedTuple):
-    """What must agree between the shards of a reader. ``order`` as in a pipeline's state."""
+    """The facts about a shard of a reader that must fit those of the other shards.
+
+    ``order`` is the entry in a pipeline's state.
+    """
 
     order: dict[str, Any]
     files: str
@@ -24,7 +27,7 @@ class Facts(NamedTuple):
 
 
 def facts_of(pipe: Pipeline, reader: str) -> Facts:
-    """The facts of a reader by its name. Raises ``GraphError`` when there is none."""
+    """The facts of the named reader. Raises ``GraphError`` if it feeds no output."""
     meta = pipe.reader_meta(reader)
     orders = pipe._orders()
     if reader not in orders:
@@ -40,7 +43,7 @@ def facts_of(pipe: Pipeline, reader: str) -> Facts:
 
 
 def check(facts: Mapping[str, Facts]) -> None:
-    """Raises ``GraphError`` that names both sides where facts do not deal one set."""
+    """Raises a ``GraphError`` that names both sides if their facts do not fit together."""
     first, one = next(iter(facts.items()))
     for other, two in facts.items():
         for what, a, b in _differences(one, two):
@@ -62,7 +65,8 @@ def check(facts: Mapping[str, Facts]) -> None:
 def compare(own: Sequence[Facts]) -> None:
     """Compares with the other ranks of the process group, if there is one and the set is sharded.
 
-    A collective call: all ranks make it or none. Every rank raises the same ``GraphError``.
+    This is a collective call: all ranks must make it, or none. Every rank raises the same
+    ``GraphError``.
     """
     if own[0].num_shards == 1:
         return
@@ -89,7 +93,7 @@ def _differences(a: Facts, b: Facts) -> list[tuple[str, Any, Any]]:
 
 
 def _exchanged(own: list[Facts]) -> list[list[Facts]] | None:
-    """What every rank has; None where no process group is initialised."""
+    """The facts of every rank; None if no process group is initialised."""
     distributed = getattr(sys.modules.get("torch"), "distributed", None)
     if distributed is None or not distributed.is_available() or not distributed.is_initialized():
         return None

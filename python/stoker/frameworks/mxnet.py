@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Batches as MXNet arrays, without a copy."""
+"""Gives batches as MXNet arrays, without a copy."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ _BY_DLPACK = ("uint8", "int8", "int32", "int64", "float16", "float32", "float64"
 
 
 class DALIGenericIterator(Peekable, mx.io.DataIter):  # type: ignore[misc]
-    """The established iterator: each step is a list of ``mx.io.DataBatch``, one per pipeline.
+    """DALI's iterator: each step is a list of ``mx.io.DataBatch``, one per pipeline.
 
-    - ``output_map``: (name, tag) for each output; the tag, ``DATA_TAG`` or ``LABEL_TAG``, says
-      whether it goes to ``batch.data`` or ``batch.label``.
-    - ``data_layout``: what ``provide_data`` says of data outputs.
-    - ``squeeze_labels``: whether labels lose axes of extent 1.
-    - ``last_batch_policy``: with PARTIAL the last batch is full, and ``batch.pad`` says how many of
-      its last samples do not count, which is MXNet's way.
+    - ``output_map``: a (name, tag) for each output. The tag is ``DATA_TAG`` or ``LABEL_TAG`` and
+      says whether the output goes to ``batch.data`` or ``batch.label``.
+    - ``data_layout``: the layout that ``provide_data`` tells for data outputs.
+    - ``squeeze_labels``: whether labels lose their axes of extent 1.
+    - ``last_batch_policy``: with PARTIAL the last batch is full, as is usual in MXNet, and
+      ``batch.pad`` says how many of its last samples do not count.
     - The others are those of ``stoker.numpy.DALIGenericIterator``.
 
-    The arrays are the batch's own memory, but for bool, which is copied. MXNet has no 16, 32 and
-    64-bit unsigned and no 16-bit signed integers. ``peek()`` shows the next step.
+    The arrays use the batch's own memory, except those of bool, which are copied. MXNet has no
+    unsigned integers of 16, 32 and 64 bits and no signed integers of 16 bits. ``peek()`` shows the
+    next step.
     """
 
     DATA_TAG = "data"
@@ -71,12 +72,12 @@ class DALIGenericIterator(Peekable, mx.io.DataIter):  # type: ignore[misc]
 
     @property
     def provide_data(self) -> list[mx.io.DataDesc]:
-        """Name, shape, type and layout of the data outputs. Makes the next step to know them."""
+        """Name, shape, type and layout of the data outputs. Makes the next step to learn them."""
         return self._descriptions(self.DATA_TAG, self._data_layout)
 
     @property
     def provide_label(self) -> list[mx.io.DataDesc]:
-        """Name, shape and type of the label outputs. Makes the next step to know them."""
+        """Name, shape and type of the label outputs. Makes the next step to learn them."""
         return self._descriptions(self.LABEL_TAG, "")
 
     def to_tensor(self, batch: Batch, count: int) -> mx.nd.NDArray:
@@ -91,7 +92,7 @@ class DALIGenericIterator(Peekable, mx.io.DataIter):  # type: ignore[misc]
         return mx.nd.from_dlpack(batch.__dlpack__())
 
     def _dict(self, pipeline: int, batches: Sequence[Batch], keep: int) -> dict[str, Any]:
-        tensors = super()._dict(pipeline, batches, self.batch_size)  # all: `pad` says what counts
+        tensors = super()._dict(pipeline, batches, self.batch_size)  # full batches; see `pad`
         if self._squeezes:
             for name, tag in zip(self._names, self._tags, strict=True):
                 if tag == self.LABEL_TAG:
@@ -122,7 +123,7 @@ class DALIGenericIterator(Peekable, mx.io.DataIter):  # type: ignore[misc]
 
 
 class DALIClassificationIterator(DALIGenericIterator):
-    """``DALIGenericIterator`` for pipelines of two outputs, a data and a label one."""
+    """A ``DALIGenericIterator`` for pipelines with two outputs, one data and one label."""
 
     def __init__(
         self,
@@ -162,10 +163,9 @@ class DALIClassificationIterator(DALIGenericIterator):
 def feed_ndarray(
     dali_tensor: Batch | Tensor, arr: mx.nd.NDArray, cuda_stream: Any = None
 ) -> mx.nd.NDArray:
-    """Copies a batch or sample into an array of the same shape and type, and returns that.
+    """Copies a batch or sample into an array of the same shape and type, and returns the array.
 
-    ``cuda_stream`` is accepted without effect.
-    Raises ``GraphError`` where shapes or types differ.
+    ``cuda_stream`` is accepted without effect. Raises ``GraphError`` if shapes or types differ.
     """
     source = (
         host_array(dali_tensor, len(dali_tensor), "MXNet")
@@ -193,5 +193,5 @@ def _checked_tags(output_map: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def _squeezed(label: mx.nd.NDArray) -> mx.nd.NDArray:
-    """Without axes of extent 1, but for the batch's. The same memory."""
+    """The label on the same memory without axes of extent 1; the batch's axis stays."""
     return label.reshape((label.shape[0], *(n for n in label.shape[1:] if n != 1)))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Batches as NumPy arrays, without a copy."""
+"""Gives batches as NumPy arrays, without a copy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from stoker.frameworks._iterator_kinds import Classification, Established, Loopi
 
 
 class _NumpyIterator(BaseIterator):
-    """What the iterators of this module share."""
+    """The base of this module's iterators."""
 
     def to_tensor(self, batch: Batch, count: int) -> Array:
         return host_array(batch, count, "NumPy")
@@ -28,8 +28,8 @@ class _NumpyIterator(BaseIterator):
 
 class DataIterator(_NumpyIterator, Looping):
     __doc__ = f"""{Looping.__doc__}
-    The arrays are the batch's own memory: they may be written, and belong to whoever holds them.
-    ``state_dict()`` and ``load_state_dict()`` go on in the middle of an epoch.
+    The arrays are on the batch's own memory. They may be written, and the memory lives as long as
+    they do. ``state_dict()`` and ``load_state_dict()`` also work in the middle of an epoch.
     """
 
 
@@ -42,10 +42,9 @@ class DALIClassificationIterator(Classification, DALIGenericIterator):
 
 
 def feed_ndarray(dali_tensor: Batch | Tensor, arr: Array, cuda_stream: Any = None) -> Array:
-    """Copies a batch or sample into an array of the same shape and type, and returns that.
+    """Copies a batch or sample into an array of the same shape and type, and returns the array.
 
-    ``cuda_stream`` is accepted without effect.
-    Raises ``GraphError`` where shapes or types differ.
+    ``cuda_stream`` is accepted without effect. Raises ``GraphError`` if shapes or types differ.
     """
     source = (
         host_array(dali_tensor, len(dali_tensor), "NumPy")

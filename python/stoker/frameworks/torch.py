@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Batches as PyTorch tensors, without a copy: on the CPU, or on the GPU that they are on."""
+"""Gives batches as PyTorch tensors on the CPU or on a GPU, without a copy."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from stoker.frameworks._iterator import BaseIterator
 from stoker.frameworks._iterator_kinds import Classification, Established, Looping
 from stoker.types import DType
 
-# The established table, with the unsigned types as well: types.FLOAT -> torch.float32.
+# DALI's table, extended by the unsigned types: types.FLOAT -> torch.float32.
 to_torch_type: dict[DType, torch.dtype] = {
     dtype: getattr(torch, dtype.value) for dtype in DType if dtype is not DType.NO_TYPE
 }
 
 
 class _Torch(BaseIterator):
-    """How a batch becomes tensors of PyTorch."""
+    """Turns batches into PyTorch tensors."""
 
     _pins = False
 
@@ -43,25 +43,28 @@ class _Torch(BaseIterator):
 class DataIterator(_Torch, Looping):
     """Loops over a pipeline's epochs: ``for batch in DataIterator(pipe, ["image", "label"])``.
 
-    Each step is a dict of tensors, by the names of ``output_map``; of a list of pipelines it is a
-    list of such dicts. The tensors are the batch's own memory: they belong to whoever holds them.
-    Outputs on a GPU are tensors there, for torch's current stream: work on it comes behind the
-    batch, and no host thread waits. Use on another stream is to end, by its events, before a tensor
-    is let go.
+    Each step is a dict of tensors with the names of ``output_map`` as keys. For a list of pipelines
+    each step is a list of such dicts. The tensors are on the batch's own memory, which lives as
+    long as they do. Outputs on a GPU become tensors there. Work on torch's current stream waits for
+    the batch on the GPU, and no host thread waits. Before you drop a tensor that you used on
+    another stream, let the stream that it came on wait for an event of the other stream.
 
     - ``reader_name``: the reader whose samples make the epoch; default: the pipeline's lead reader.
       A pipeline without a reader ends its epoch itself, by ``StopIteration``.
-    - ``size``: samples of an epoch in all these pipelines together, instead of a reader's.
-    - ``last_batch_policy``: what becomes of an epoch's last batch.
-    - ``auto_reset``: whether an epoch's end begins the next one; else ``reset()`` or a new loop.
-    - ``ragged``: outputs that are given as a list of tensors, one per sample.
-    - ``pin_memory``: copies each tensor on the CPU into pinned memory, for
+    - ``size``: how many samples an epoch has in all these pipelines together; replaces the reader's
+      number.
+    - ``last_batch_policy``: what happens to an epoch's last batch.
+    - ``auto_reset``: whether the end of an epoch begins the next one. If not, ``reset()`` or a new
+      loop begins it.
+    - ``ragged``: names of outputs that are given as a list of tensors, one per sample.
+    - ``pin_memory``: whether each tensor on the CPU is copied into pinned memory, for
       ``.to(device, non_blocking=True)``.
-    - ``prepare_first_batch``: whether batches are prepared from now on, or from the first step on.
+    - ``prepare_first_batch``: True prepares batches from now on, False from the first step on.
     - ``compare_ranks``: whether sharded readers are compared over the ranks of
-      ``torch.distributed``, which is a collective call: all ranks make such an iterator, or none.
+      ``torch.distributed``. This is a collective call: all ranks must make such an iterator, or
+      none.
 
-    ``state_dict()`` and ``load_state_dict()`` go on in the middle of an epoch; ``epoch`` is the
+    ``state_dict()`` and ``load_state_dict()`` also work in the middle of an epoch. ``epoch`` is the
     epoch that the next step belongs to.
     """
 
@@ -112,11 +115,11 @@ class DALIClassificationIterator(Classification, DALIGenericIterator):
 
 
 class DALIRaggedIterator(_Torch, Established):
-    """``DALIGenericIterator`` for samples of different shapes.
+    """A ``DALIGenericIterator`` for samples of different shapes.
 
-    ``output_types`` says of each output what it becomes: ``DENSE_TAG`` one tensor (the default),
-    ``SPARSE_LIST_TAG`` a list of one tensor per sample, ``SPARSE_COO_TAG`` one sparse tensor in
-    which smaller samples end early.
+    ``output_types`` has a tag for each output. With ``DENSE_TAG`` (the default) the output becomes
+    one tensor, with ``SPARSE_LIST_TAG`` a list with one tensor per sample, and with
+    ``SPARSE_COO_TAG`` one sparse tensor, which has no entries beyond the end of a smaller sample.
     """
 
     DENSE_TAG = "dense"
@@ -174,11 +177,11 @@ class DALIRaggedIterator(_Torch, Established):
 def feed_ndarray(
     dali_tensor: Batch | Tensor, arr: torch.Tensor, cuda_stream: Any = None
 ) -> torch.Tensor:
-    """Copies a batch or sample into a tensor of the same shape and type, and returns that.
+    """Copies a batch or sample into a tensor of the same shape and type, and returns the tensor.
 
-    ``cuda_stream``: where a batch on a GPU is copied, a ``torch.cuda.Stream`` or a stream's handle
-    (an int, or a ``c_void_p``); default: torch's current stream. Raises ``GraphError`` where shapes
-    or types differ, ``DeviceError`` on memory that torch cannot see.
+    ``cuda_stream`` is the stream that copies a batch on a GPU: a ``torch.cuda.Stream`` or a
+    stream's handle (an int or a ``c_void_p``); default: torch's current stream. Raises
+    ``GraphError`` if shapes or types differ, and ``DeviceError`` for memory that torch cannot see.
     """
     _require_visible(dali_tensor)
     with _on(cuda_stream if dali_tensor.device != "cpu" else None):
@@ -201,7 +204,7 @@ def _whole(batch: Batch, count: int) -> torch.Tensor:
 
 
 def _on(stream: Any) -> Any:
-    """A context in which a stream is torch's current one; None: as it is."""
+    """A context in which the stream is torch's current one; with None nothing changes."""
     if stream is None:
         return contextlib.nullcontext()
     if not isinstance(stream, torch.cuda.Stream):
@@ -211,7 +214,7 @@ def _on(stream: Any) -> Any:
 
 
 def _require_visible(data: Batch | Tensor) -> None:
-    """Raises ``DeviceError`` on memory that torch cannot see."""
+    """Raises ``DeviceError`` for memory that torch cannot see."""
     if data.device == "cpu":
         return
     if data.device.startswith("simulated"):
@@ -227,9 +230,10 @@ def _require_visible(data: Batch | Tensor) -> None:
 
 
 def _sparse(samples: Sequence[torch.Tensor], like: torch.Tensor) -> torch.Tensor:
-    """Samples one behind the other as a sparse tensor, as large as the largest extents.
+    """One sparse tensor of all samples, as large as their largest extents.
 
-    Every element is listed, zeros too. Without samples it is an empty one, of the type of ``like``.
+    Every element of a sample has an entry, zeros as well. Without samples the result is an empty
+    tensor of the type of ``like``.
     """
     if not samples:
         return like.new_zeros([0] * (1 + like.dim())).to_sparse()

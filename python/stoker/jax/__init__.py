@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""JAX arrays: ``DataIterator``, and the iterators and the decorator of the established names."""
+"""Iterators that give JAX arrays: ``DataIterator``, and DALI's iterators and decorator."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ data_iterator = make_decorator(
     DALIGenericIterator,
     given,
     "data_iterator",
-    """Makes a function that defines a pipeline into one that gives a ``DALIGenericIterator``.
+    """Turns a function that defines a pipeline into one that returns a ``DALIGenericIterator``.
 
     The new function takes the arguments of the old one and, as keywords, the settings of
-    ``Pipeline``. With ``sharding`` or ``devices`` there is a pipeline for each part; ``batch_size``
-    is then that of the whole batch, and the function takes ``shard_id`` and ``num_shards`` for its
-    reader. ``checkpoints=`` begins where an iterator's ``checkpoints()`` were taken.
+    ``Pipeline``. With ``sharding`` or ``devices`` it makes a pipeline for each part of the batch.
+    ``batch_size`` is then the size of the whole batch, and the old function must take ``shard_id``
+    and ``num_shards`` and give them to its reader. With ``checkpoints=`` the iterator continues
+    where the ``checkpoints()`` of another iterator were taken.
 
         @data_iterator(output_map=["image", "label"], reader_name="reader")
         def training(root):

@@ -13,5 +13,5 @@ peekable_data_iterator = make_decorator(
     DALIGenericPeekableIterator,
     given,
     "peekable_data_iterator",
-    """``stoker.jax.data_iterator`` whose iterators are ``DALIGenericPeekableIterator``.""",
+    """Like ``stoker.jax.data_iterator``, but returns a ``DALIGenericPeekableIterator``.""",
 )

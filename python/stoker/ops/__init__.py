@@ -5,8 +5,8 @@
     resize = ops.Resize(resize_x=224, resize_y=224)
     images, masks = resize([images, masks])
 
-Every class is made, when first asked for, from what the engine says of its operators; nothing is
-listed here. ``stoker.fn`` has the same operators as functions.
+The classes are not listed here. Each is made from the engine's table of operators when it is first
+used. ``stoker.fn`` has the same operators as functions.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["OperatorObject"]
 
 
 class _Classes:
-    """A ``Maker``."""
+    """The ``Maker`` of this namespace."""
 
     def names(self) -> Mapping[str, Any]:
         return class_names()

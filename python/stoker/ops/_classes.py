@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Operators as classes: arguments given once, calls that add the operator to a pipeline."""
+"""Operators as classes: an object holds the arguments, and each call adds the operator."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stoker._describe.registry import Operator, operators
 from stoker._graph.functions import Result
 from stoker._messages import Place, did_you_mean, user_line
 
-# Words of operators' names that classes do not spell with one capital.
+# Words that names of classes spell with more than one capital.
 _WORDS = {
     "bbox": "BBox",
     "coco": "COCO",
@@ -25,25 +25,25 @@ _WORDS = {
     "ssd": "SSD",
     "tfrecord": "TFRecord",
 }
-# A call may give these again: its own name.
+# Arguments that may be given both to the object and to a call.
 _REPEATABLE = {"name"}
 
 
 def class_name(operator: str) -> str:
-    """``readers.File`` of ``readers.file``: the last part in CamelCase."""
+    """The class's name, e.g. ``readers.File`` for ``readers.file``: the last part in CamelCase."""
     folder, dot, last = operator.rpartition(".")
     return folder + dot + "".join(_WORDS.get(w, w.capitalize()) for w in last.split("_"))
 
 
 @cache
 def class_names() -> dict[str, str]:
-    """The operator of every class, by the class's dotted name."""
+    """The operator of each class, by the class's dotted name."""
     return {class_name(name): name for name in operators()}
 
 
 @cache
 def old_class_names() -> dict[str, tuple[str, str | None]]:
-    """(operator, device unless given) of every class that is called otherwise today."""
+    """The operator and the default device of each old class, by its old name."""
     names: dict[str, tuple[str, str | None]] = {
         class_name(old): (new, None) for old, new in old_spellings.FUNCTIONS.items()
     }
@@ -53,16 +53,16 @@ def old_class_names() -> dict[str, tuple[str, str | None]]:
 class OperatorObject:
     """An operator and the arguments that all its calls share.
 
-    Arguments may be given here or at the call, required ones too; giving one at both is refused,
-    except ``name``. Each call adds an operator of its own: two calls draw differently unless
-    ``seed`` is given. A call with lists of inputs returns lists: once for each element, with the
-    same arguments and draws.
+    Arguments, also required ones, may be given to the object or to the call, but not to both,
+    except ``name``. Each call adds an operator of its own, so two calls draw differently unless
+    ``seed`` is given. A call with lists of inputs adds one operator for each element, all with the
+    same arguments and draws, and returns lists.
 
-    Raises ``GraphError`` for an argument that the operator does not have, or that is given twice.
+    Raises ``GraphError`` for an argument that the operator does not have or that is given twice.
     """
 
     _operator: ClassVar[Operator]
-    _function: ClassVar[Any]  # of stoker.fn
+    _function: ClassVar[Any]  # the operator's function in stoker.fn
 
     def __init__(self, *first: Any, **arguments: Any) -> None:
         firsts = self._firsts()
@@ -89,7 +89,7 @@ class OperatorObject:
 
     @property
     def device(self) -> str:
-        """Where it was asked to run, ``"cpu"`` unless said otherwise."""
+        """The argument ``device``; ``"cpu"`` if none was given."""
         return str(self._arguments.get("device", "cpu"))
 
     def __repr__(self) -> str:
@@ -114,7 +114,7 @@ class OperatorObject:
 
 
 def make_class(op: Operator) -> type[OperatorObject]:
-    """The class ``ops.<Name>`` of an operator, with its real signature and docstring."""
+    """Makes the class ``ops.<Name>`` of an operator, with its signature and docstring."""
     from stoker import fn
     from stoker._describe import signatures  # imports inspect, which is slow
 
@@ -131,7 +131,7 @@ def make_class(op: Operator) -> type[OperatorObject]:
 
 
 def make_old_class(op: Operator, device: str | None) -> type[OperatorObject]:
-    """The same for a class of old, which may run elsewhere unless told."""
+    """Makes an old class of an operator, which may have another default device."""
     if device is None:
         return make_class(op)
 

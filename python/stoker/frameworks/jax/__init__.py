@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""JAX: iterators whose steps are its arrays. Use ``stoker.jax`` and ``stoker.jax.clu``."""
+"""Iterators that give JAX arrays. Users import ``stoker.jax`` and ``stoker.jax.clu``."""

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""The decorators that make JAX iterators out of a function that defines a pipeline."""
+"""The decorators that turn a function that defines a pipeline into one that makes a JAX iterator.
+
+``Decorator`` is their type, and ``make_decorator`` makes one for a class of iterators.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ Iterator = TypeVar("Iterator", covariant=True)
 
 
 class Given(NamedTuple):
-    """What a decorator was given: where the steps go, and the rest for the iterator."""
+    """The arguments of a decorator: where the steps go, and the arguments of the iterator."""
 
     sharding: Sharding | None
     devices: Sequence[jax.Device] | None
@@ -41,7 +44,7 @@ def given(
     sharding: Sharding | None = None,
     devices: Sequence[jax.Device] | None = None,
 ) -> Given:
-    """The arguments of every decorator, behind the function that it may be given first."""
+    """Takes the arguments of every decorator that follow the function."""
     of_iterator = {k: v for k, v in locals().items() if k not in Given._fields}
     if sharding is not None and devices is not None:
         raise GraphError("sharding= and devices= exclude each other")
@@ -49,8 +52,9 @@ def given(
 
 
 class Decorator(Protocol[P, Iterator]):
-    """A decorator whose functions give iterators of one class. Without ``pipeline_fn`` it returns
-    one.
+    """A decorator whose functions return iterators of one class.
+
+    Called without ``pipeline_fn``, it returns a decorator.
     """
 
     @overload
@@ -67,7 +71,7 @@ class Decorator(Protocol[P, Iterator]):
 def make_decorator(
     make_iterator: Callable[..., Iterator], take: Callable[P, Given], name: str, doc: str
 ) -> Decorator[P, Iterator]:
-    """The decorator for a class of iterators; ``take`` has its arguments and reads them."""
+    """The decorator for a class of iterators. ``take`` has the signature of its arguments."""
 
     def decorate(pipeline_fn: Definition | None = None, *args: Any, **keywords: Any) -> Any:
         own = take(*args, **keywords)
@@ -135,7 +139,7 @@ def _divided(batch_size: Any, total: int) -> int:
 
 
 def _check_shards(pipe: Pipeline, name: str, shard: int, total: int) -> None:
-    """Every device its own samples: the reader must have been given its shard."""
+    """Raises ``GraphError`` if the lead reader does not read the shard of its device."""
     reader = pipe.lead_reader
     if total == 1 or reader is None:
         return

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Batches on a GPU as arrays of JAX's own: it copies them there.
+"""Copies batches on a GPU into arrays in JAX's own memory on that GPU.
 
-An array on a batch's own memory would be let go too early. Where JAX drops it, and all that share
-its memory, work that reads it may still be enqueued, and the stream that JAX tells of by DLPack is
-not the one of that work.
+An array on the batch's own memory could be freed too early. When JAX drops the last array on some
+memory, work that reads the memory may still be enqueued, and that work runs on another stream than
+the one that JAX tells through DLPack.
 """
 
 from __future__ import annotations
@@ -19,34 +19,36 @@ import jax.numpy as jnp
 
 from stoker import Batch, Tensor
 
-_ALIGNED = 16  # bytes: XLA takes no other inputs
+_ALIGNED = 16  # the alignment in bytes that XLA requires of its inputs
 
 _Pair = tuple[jax.Array, jax.Array]
 
 
 class Copies:
-    """Copies in a GPU's memory, and what they are made from, which is kept until they are there.
+    """Makes copies in a GPU's memory, and keeps each original until its copy is complete.
 
-    Nothing waits for a copy of the last step. ``copy`` gives an array's copy, and a second array
-    that is ready when that is made.
+    Nothing waits for a copy of the last step. ``copy`` returns the copy of an array and a second
+    array that is ready once the copy is complete.
     """
 
     def __init__(self, copy: Callable[[jax.Array], _Pair] | None = None) -> None:
         self._copy = _copied if copy is None else copy
-        self._steps: deque[list[_Pair]] = deque([[]])  # what is copied, and the second array
+        # For each step the originals, each with the array that is ready once it is copied.
+        self._steps: deque[list[_Pair]] = deque([[]])
         weakref.finalize(self, _let_go, self._steps, 0)
 
     def begin_step(self) -> None:
-        """Lets go of the steps that are copied. Waits for those before the last one."""
+        """Drops the originals of steps that are copied. Waits for all steps but the last."""
         _let_go(self._steps, 1)
         if all(made.is_ready() for _, made in self._steps[0]):
             self._steps.clear()
         self._steps.append([])
 
     def of(self, data: Batch | Tensor) -> jax.Array:
-        """A copy of what is in a GPU's memory. Waits for nothing, if that is aligned to 16 bytes.
+        """A copy of data in a GPU's memory.
 
-        Of another alignment it waits for a first copy, which is.
+        Data that is not aligned to 16 bytes is copied twice; the call waits for the first copy,
+        which is aligned. For aligned data it waits for nothing.
         """
         source = jax.dlpack.from_dlpack(_aligned(data))
         copy, made = self._copy(source)
@@ -55,7 +57,7 @@ class Copies:
 
 
 def _let_go(steps: deque[list[_Pair]], left: int) -> None:
-    """Of all steps but the ``left`` last ones, once they are copied."""
+    """Drops all steps but the ``left`` last ones, once they are copied."""
     while len(steps) > left:
         step = steps.popleft()
         for _, made in step:
@@ -63,7 +65,8 @@ def _let_go(steps: deque[list[_Pair]], left: int) -> None:
 
 
 def _copy_and_mark(array: jax.Array) -> _Pair:
-    # Both are of one computation. The first may be deleted or donated by whom it is given to.
+    # One computation makes both arrays, so both are ready together. The user may delete or donate
+    # the first.
     return jnp.copy(array), jnp.zeros((), jnp.int8)
 
 
@@ -71,7 +74,7 @@ _copied = jax.jit(_copy_and_mark)
 
 
 class _AlignedCopy:
-    """What DLPack gives a copy of, in memory of its own."""
+    """A tensor that DLPack hands out as a copy in memory of its own."""
 
     def __init__(self, data: Tensor) -> None:
         self._data = data

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Batches as JAX arrays: on the CPU without a copy, on a GPU as a copy in its memory."""
+"""Gives batches as JAX arrays: without a copy on the CPU, as a copy in the same GPU's memory."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from stoker.frameworks.jax.placement import (
 
 
 class _JaxIterator(BaseIterator):
-    """What the iterators of this module share.
+    """The base of this module's iterators.
 
-    With a sharding the outputs stay NumPy arrays until those of all pipelines are there.
+    With a sharding the outputs stay NumPy arrays until those of all pipelines are ready.
     """
 
     _device: jax.Device | None = None
@@ -65,7 +65,7 @@ class _JaxIterator(BaseIterator):
         return host_samples(batch, count, "JAX")
 
     def _assembled(self, dicts: Sequence[dict[str, Any]], sharding: Sharding) -> dict[str, Any]:
-        """One dict of arrays over all devices; ``dicts`` has the parts of each pipeline."""
+        """One dict of arrays over all devices; ``dicts`` holds the parts of each pipeline."""
         return {
             name: assemble([one[name] for one in dicts], sharding, f"output '{name}'")
             for name in self._names
@@ -89,25 +89,25 @@ class _JaxIterator(BaseIterator):
 
 class DataIterator(_JaxIterator, Looping):
     __doc__ = f"""{Looping.__doc__}
-    And for JAX:
+    Two arguments are for JAX alone:
 
     - ``sharding``: makes each output one array over several devices, so that a step is one dict
-      also for a list of pipelines: one for each block of rows that the sharding puts on this
-      process's devices, in the order of rows.
-    - ``device``: where the arrays go without a sharding; default: JAX's default device, and there
-      they are not committed to it, so that JAX may move them to where a computation is.
+      even for a list of pipelines. There must be a pipeline for each block of rows that the
+      sharding puts on this process's devices, in the order of the rows.
+    - ``device``: where the arrays go without a sharding; default: JAX's default device. By default
+      the arrays are not committed to it, so JAX may move them to where a computation runs.
 
-    On CPU devices the arrays are the batch's own memory, which must not be written from then on.
-    JAX copies what does not begin at a multiple of 64 bytes: samples of a ``ragged`` output, and
-    parts that do not hold whole rows. 64-bit types are refused unless JAX's are turned on.
+    On CPU devices the arrays are on the batch's own memory, which must not be written any more. JAX
+    copies arrays that do not begin at a multiple of 64 bytes: samples of a ``ragged`` output, and
+    parts that do not hold whole rows. 64-bit types are refused unless they are turned on in JAX.
 
-    Outputs on a GPU are copied there by JAX, in the order of its own work, since it does not say
-    when that is done with memory of others. The batch's memory is free one or two steps later. The
-    copies stay there where ``device`` and ``sharding`` let them. Samples of a ``ragged`` output
-    that do not begin at a multiple of 16 bytes, which JAX refuses, are copied twice, and ``next()``
-    waits for the first copy.
+    JAX copies outputs on a GPU within the GPU's memory, in the order of its own work, because it
+    does not tell when its work is done with memory of others. The batch's memory is free one or two
+    steps later. The copies stay on that GPU unless ``device`` or ``sharding`` names another. JAX
+    refuses arrays that do not begin at a multiple of 16 bytes, so such samples of a ``ragged``
+    output are copied twice, and ``next()`` waits for the first copy.
 
-    ``state_dict()`` and ``load_state_dict()`` go on in the middle of an epoch.
+    ``state_dict()`` and ``load_state_dict()`` also work in the middle of an epoch.
     """
 
     def __init__(
@@ -152,14 +152,14 @@ class DataIterator(_JaxIterator, Looping):
 
 
 class DALIGenericIterator(_JaxIterator):
-    """The established iterator: each step is one dict of arrays.
+    """DALI's iterator: each step is one dict of arrays.
 
-    The arguments are those of ``stoker.numpy.DALIGenericIterator``, and
+    The arguments are those of ``stoker.numpy.DALIGenericIterator`` and these:
 
     - ``sharding``: see ``DataIterator``.
     - ``devices``: without a sharding, the outputs of several pipelines are stacked on a new leading
-      axis, one entry on each of these devices, as ``jax.pmap`` takes them; default: the first of
-      this process's devices.
+      axis, as ``jax.pmap`` takes them, with one entry on each of these devices; default: the first
+      of this process's devices.
 
     PARTIAL is refused for several pipelines.
     """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""A JAX iterator as the Common Loop Utils (CLU) use one: it peeks, and saves where it stands."""
+"""The JAX iterator for the Common Loop Utils (CLU), which peek and save the iterator's state."""
 
 from __future__ import annotations
 
@@ -16,35 +16,35 @@ from stoker.frameworks.jax.iterators import DALIGenericIterator
 
 
 class DALIGenericPeekableIterator(Peekable, DALIGenericIterator):
-    """``DALIGenericIterator`` with ``peek()``, ``element_spec``, ``save()`` and ``restore()``.
+    """A ``DALIGenericIterator`` with ``peek()``, ``element_spec``, ``save()`` and ``restore()``.
 
-    All steps are of the same shapes and types, else ``ValueError``.
+    Raises ``ValueError`` if a step differs from the first one in shapes or types.
     """
 
     _spec: dict[str, jax.ShapeDtypeStruct] | None = None
 
     @property
     def element_spec(self) -> dict[str, jax.ShapeDtypeStruct]:
-        """The shape and type of each output of a step. Makes the next step to know them."""
+        """The shape and type of each output of a step. Makes the next step to learn them."""
         if self._spec is None:
             self.peek()
         assert self._spec is not None
         return self._spec
 
     def peek_async(self) -> Future[Any]:
-        """``peek()`` in another thread. The iterator must not be used before that is done."""
+        """Runs ``peek()`` in another thread. The iterator must not be used until it is done."""
         once = ThreadPoolExecutor(1)
         future = once.submit(self.peek)
         once.shutdown(wait=False)
         return future
 
     def save(self, filename: str | os.PathLike[str]) -> None:
-        """Writes ``state_dict()`` as JSON."""
+        """Writes ``state_dict()`` to a file as JSON."""
         with open(filename, "w", encoding="utf-8") as file:
             json.dump(self.state_dict(), file)
 
     def restore(self, filename: str | os.PathLike[str]) -> None:
-        """Goes on where ``save()`` was called; see ``load_state_dict()``."""
+        """Continues where ``save()`` was called; see ``load_state_dict()``."""
         with open(filename, encoding="utf-8") as file:
             self.load_state_dict(json.load(file))
 

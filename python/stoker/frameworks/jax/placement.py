@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where arrays go in JAX: on one device, or as the parts of an array over several."""
+"""Places arrays in JAX: on one device, or as the parts of an array over several devices."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def on_gpu(batch: Batch) -> bool:
 
 
 def refuse_narrowing(dtype: str, place: str) -> None:
-    """Raises ``GraphError`` on a 64-bit type where JAX would narrow it.
+    """Raises ``GraphError`` for a 64-bit type if JAX would narrow it.
 
     ``place`` names the output.
     """
@@ -46,22 +46,22 @@ def refuse_narrowing(dtype: str, place: str) -> None:
 
 
 def put(array: Array | jax.Array, device: jax.Device | None) -> jax.Array:
-    """An array on a device; None: on the default one.
+    """Puts an array on a device, or on the default device for None.
 
-    On the CPU without a copy, if the memory is aligned to 64 bytes, as that of batches is.
+    On the CPU nothing is copied if the memory is aligned to 64 bytes, as that of batches is.
     """
     return jax.device_put(array, device)
 
 
 def devices_in_a_row(devices: Sequence[jax.Device]) -> NamedSharding:
-    """A new leading axis with one entry on each device."""
+    """A sharding that splits a new leading axis, with one entry on each device."""
     return NamedSharding(Mesh(np.array(devices), ("pipelines",)), PartitionSpec("pipelines"))
 
 
 def blocks_of(sharding: Sharding) -> int:
-    """Into how many blocks of rows a sharding splits the first axis, over all processes.
+    """How many blocks of rows a sharding makes of the first axis, over all processes.
 
-    Raises ``GraphError`` if it is none that splits rows.
+    Raises ``GraphError`` if the sharding does not split rows.
     """
     rows = len(sharding.device_set)
     try:
@@ -78,15 +78,15 @@ def local_blocks(sharding: Sharding) -> list[int]:
 
 
 def _probe(sharding: Sharding, rows: int) -> tuple[int, ...]:
-    """A shape of so many rows that can be split: every axis that the sharding names is there."""
+    """A shape with so many rows that the sharding can split: it has every axis that this names."""
     named = len(sharding.spec) if isinstance(sharding, NamedSharding) else 1
     return (rows, *[len(sharding.device_set)] * (named - 1))
 
 
 def assemble(parts: Sequence[Array | jax.Array], sharding: Sharding, place: str) -> jax.Array:
-    """One array over several devices, of which ``parts`` are this process's blocks of rows.
+    """One array over several devices. ``parts`` are the blocks of rows of this process.
 
-    Requires: as many parts as blocks. Each is put on every device that has its rows. Raises
+    Requires: as many parts as blocks. Each part goes to every device that holds its rows. Raises
     ``GraphError`` if the parts differ in shape.
     """
     if len(shapes := sorted({part.shape for part in parts})) > 1:

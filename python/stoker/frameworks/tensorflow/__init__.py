@@ -1,3 +1,3 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""TensorFlow: pipelines as ``tf.data.Dataset``. Use ``stoker.tensorflow``."""
+"""Pipelines as ``tf.data.Dataset``. Users import ``stoker.tensorflow``."""

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""A pipeline as a ``tf.data.Dataset``, without a copy."""
+"""Makes a pipeline a ``tf.data.Dataset``, without a copy."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ from stoker.frameworks.tensorflow.specs import declared, specs_of
 
 
 class _PipelineDataset(tf.data.Dataset):  # type: ignore[misc]
-    """What the datasets of this module share: a generator of arrays that TensorFlow takes as is."""
+    """The base of this module's datasets: a generator of arrays that TensorFlow does not copy."""
 
     def __init__(self, feed: Feed, signature: Any, is_endless: bool) -> None:
         self._feed = feed
-        # TensorFlow keeps every generator for as long as the process lives, so it gets a weak one.
+        # TensorFlow keeps every generator until the process ends, so the generator refers to the
+        # feed weakly.
         weak = weakref.ref(feed)
         inner = tf.data.Dataset.from_generator(lambda: _begun(weak), output_signature=signature)
         if is_endless:
             inner = inner.apply(
                 tf.data.experimental.assert_cardinality(tf.data.INFINITE_CARDINALITY)
             )
-        # What TensorFlow would prefetch by itself would count as drawn, and Stoker prefetches.
+        # Steps that TensorFlow prefetches by itself would count as drawn, and Stoker prefetches.
         options = tf.data.Options()
         options.experimental_optimization.inject_prefetch = False
         self._inner = inner.with_options(options)
@@ -41,50 +42,50 @@ class _PipelineDataset(tf.data.Dataset):  # type: ignore[misc]
 
     @property
     def element_spec(self) -> Any:
-        """The types and shapes of an element."""
+        """The type and shape of each part of an element."""
         return self._inner.element_spec
 
     @property
     def steps_per_epoch(self) -> int:
-        """Steps of the epoch that the next step belongs to, for ``model.fit(steps_per_epoch=)``.
+        """How many steps the epoch of the next step has, for ``model.fit(steps_per_epoch=)``.
 
-        Raises ``TypeError`` where only the pipeline knows its end.
+        Raises ``TypeError`` if only the pipeline knows where its epoch ends.
         """
         return self._feed.steps_per_epoch
 
     @property
     def epoch(self) -> int:
-        """The epoch that the next step drawn belongs to, from 0. Part of the state."""
+        """The epoch that the next step drawn belongs to, counted from 0. Part of the state."""
         return self._feed.epoch
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the pipeline stands after what was drawn: a small dict that JSON can hold.
+        """The state after the steps drawn so far, as a small dict that JSON can hold.
 
-        What ``prefetch`` and its like have drawn ahead counts as drawn.
+        Steps that ``prefetch`` and similar datasets have drawn ahead count as drawn.
         """
         return self._feed.state_dict()
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on after a state; iterators that were begun before end with an error."""
+        """Continues after a state. Iterators that were begun before end with an error."""
         self._feed.load_state_dict(state)
 
 
 class Dataset(_PipelineDataset):
     """A ``tf.data.Dataset`` of a pipeline's batches: ``for image, label in Dataset(pipe)``.
 
-    Each iterator over it lasts one epoch, and the next one goes on with the next epoch, in another
-    order if the reader shuffles; after a ``break`` it goes on in the same epoch. One iterator is in
-    use at a time. The tensors are the batch's own memory.
+    Each iterator over the dataset lasts one epoch. The next iterator gives the next epoch, in
+    another order if the reader shuffles; after a ``break`` it continues in the same epoch. Only one
+    iterator may be in use at a time. The tensors are on the batch's own memory.
 
-    - ``output_map``: names, for elements that are dicts; without them tuples, or for a pipeline of
-      one output the tensor.
-    - ``epochs``: how many epochs an iterator lasts; None: without end.
+    - ``output_map``: the names of the outputs, for elements that are dicts. Without names elements
+      are tuples, or the tensor itself if the pipeline has one output.
+    - ``epochs``: how many epochs an iterator lasts; None: it never ends.
     - ``reader_name``: the reader whose samples make the epoch; default: the pipeline's lead reader.
-      ``size``: samples of an epoch instead of a reader's.
-    - ``last_batch_policy``: what becomes of an epoch's last batch.
-    - ``output_dtypes``, ``output_shapes``: what the tensors must be, for shapes that the pipeline
-      knows only when it runs. One for all outputs, or a tuple.
-    - ``prepare_first_batch``: whether batches are prepared from now on, or from the first step on.
+      ``size``: how many samples an epoch has; replaces the reader's number.
+    - ``last_batch_policy``: what happens to an epoch's last batch.
+    - ``output_dtypes``, ``output_shapes``: the types and shapes that the tensors must have, for
+      shapes that the pipeline knows only when it runs. Give one for all outputs, or a tuple.
+    - ``prepare_first_batch``: True prepares batches from now on, False from the first step on.
     """
 
     def __init__(
@@ -127,12 +128,12 @@ class Dataset(_PipelineDataset):
 
 
 class DALIDataset(_PipelineDataset):
-    """The established dataset: a pipeline's batches without end.
+    """DALI's dataset: it gives a pipeline's batches and never ends.
 
-    An iterator goes on where the one before it stopped; one is in use at a time.
+    An iterator continues where the one before it stopped. Only one may be in use at a time.
 
-    - ``output_dtypes``, ``output_shapes``: what the tensors must be; a tuple makes elements that
-      are tuples. Without them, what the pipeline says.
+    - ``output_dtypes``, ``output_shapes``: the types and shapes that the tensors must have; a tuple
+      makes elements that are tuples. The default is what the pipeline tells.
     - ``batch_size``: must be that of the pipeline, which is the default.
     - ``fail_on_device_mismatch`` and the settings that a pipeline already has (``num_threads``,
       ``device_id``, ``exec_separated``, ``exec_dynamic``, ``prefetch_queue_depth`` and others) are
@@ -177,7 +178,7 @@ class DALIDataset(_PipelineDataset):
 
 
 def _begun(feed: weakref.ref[Feed]) -> Iterator[Any]:
-    """The elements of one iterator, which keeps the feed."""
+    """Begins one iterator over the elements. The iterator keeps the feed alive."""
     there = feed()
     if there is None:
         raise StateError("the dataset is gone: keep the Dataset for as long as it is iterated over")

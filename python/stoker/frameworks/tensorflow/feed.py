@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a dataset's iterators draw from: one pipeline, one iterator at a time."""
+"""Gives the steps of one pipeline to a dataset's iterators, one iterator at a time."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from stoker.frameworks.numpy import DataIterator
 
 
 class Feed:
-    """Gives a pipeline's steps to whichever iterator was begun last. May be used by any thread.
+    """Gives a pipeline's steps to the iterator that was begun last. Thread-safe.
 
-    - ``epochs``: how many epochs an iterator lasts; None: without end. One that begins in the
-      middle of an epoch counts the rest of it as its first.
-    - ``arranged``: makes a dataset's element of a step.
+    - ``epochs``: how many epochs an iterator lasts; None: it never ends. An iterator that begins in
+      the middle of an epoch counts the rest of that epoch as its first.
+    - ``arranged``: turns a step into an element of the dataset.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class Feed:
         _feeds.add(self)
 
     def __call__(self) -> Iterator[Any]:
-        """The elements of one iterator."""
+        """Begins an iterator over the elements."""
         return _Drawing(self._elements())
 
     def _elements(self) -> Iterator[Any]:
@@ -74,35 +74,35 @@ class Feed:
 
     @property
     def steps_per_epoch(self) -> int:
-        """Steps of the epoch that the next step belongs to.
+        """How many steps the epoch of the next step has.
 
-        Raises ``TypeError`` where only the pipeline knows its end.
+        Raises ``TypeError`` if only the pipeline knows where its epoch ends.
         """
         with self._lock:
             return len(iter(self._steps))
 
     @property
     def epoch(self) -> int:
-        """The epoch that the next step belongs to, from 0."""
+        """The epoch that the next step belongs to, counted from 0."""
         with self._lock:
             return self._steps.epoch
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the pipeline stands after what was drawn."""
+        """The state after the steps drawn so far."""
         with self._lock:
             return self._steps.state_dict()
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on after a state; iterators that were begun before end with an error."""
+        """Continues after a state. Iterators that were begun before end with an error."""
         with self._lock:
             self._turn += 1
             self._steps.load_state_dict(state)
 
 
 class _Drawing:
-    """What one iterator draws. TensorFlow lets go of it when it has dealt with the end.
+    """The elements that one iterator draws. TensorFlow drops this object after its end.
 
-    ``left``: when the last element, or the end, was given, in seconds of ``time.monotonic()``.
+    ``left`` is when the last element or the end was given, in seconds of ``time.monotonic()``.
     """
 
     def __init__(self, elements: Iterator[Any]) -> None:
@@ -127,15 +127,16 @@ _PATIENCE_S = 1.0
 
 @atexit.register
 def _close_all() -> None:
-    """Ends what TensorFlow's threads draw ahead: a thread that is in Python when the interpreter
-    ends, or comes there, takes the process down or is waited for without end.
+    """Ends the feeds before the interpreter ends, and waits until TensorFlow's threads have left.
 
-    So they are waited for until they have heard of the end and TensorFlow has dealt with it. Those
-    that wait to give what they have drawn do not come back: these left Python a while ago.
+    A thread of TensorFlow that runs Python code, or begins to, while the interpreter ends would
+    crash the process or block it for ever. So this waits until each thread that draws has met the
+    end and TensorFlow has dropped its iterator. A thread that left Python more than
+    ``_PATIENCE_S`` ago waits to deliver an element and does not come back, so it does not count.
     """
     for feed in list(_feeds):
         feed.close()
     while any(time.monotonic() - one.left < _PATIENCE_S for one in list(_drawings)):
         time.sleep(0.005)
     if _feeds:
-        time.sleep(0.01)  # the last of them are on their way out
+        time.sleep(0.01)  # the last threads may still be leaving Python

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a pipeline's outputs are in TensorFlow's words, and whether a declaration fits them."""
+"""Describes a pipeline's outputs as TensorFlow specs, and checks declarations against them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stoker.errors import GraphError
 
 
 def specs_of(pipe: Pipeline, rows: int | None) -> list[tf.TensorSpec]:
-    """The type and shape of each output's tensor; ``rows`` is the first extent, None: any."""
+    """The type and shape of each output's tensor. ``rows`` is the first extent; None means any."""
     pipe.build()
     specs = []
     for dtype, _, shape in pipe._definition.output_types():
@@ -24,10 +24,10 @@ def specs_of(pipe: Pipeline, rows: int | None) -> list[tf.TensorSpec]:
 
 
 def declared(specs: Sequence[tf.TensorSpec], dtypes: Any, shapes: Any) -> list[tf.TensorSpec]:
-    """The specs with what the user knows besides.
+    """The specs, completed by what the user declares.
 
-    ``dtypes``, ``shapes``: one, or a list with one for each output; None says nothing. Raises
-    ``GraphError`` where they do not fit what the pipeline gives.
+    ``dtypes`` and ``shapes`` are one value or a list with one for each output; None declares
+    nothing. Raises ``GraphError`` if they do not fit what the pipeline gives.
     """
     result = []
     pairs = zip(
@@ -64,7 +64,7 @@ def _each(given: Any, count: int, name: str) -> list[Any]:
 
 
 def _is_one(given: Any, name: str) -> bool:
-    """Whether it speaks of a single output. A shape is itself a sequence, of numbers."""
+    """Whether ``given`` is for a single output. A shape is itself a sequence, of numbers."""
     if not isinstance(given, (list, tuple)):
         return True
     is_shape = all(extent is None or isinstance(extent, int) for extent in given)

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Lets Python started by a script find ``nvidia.dali`` here, and other ``nvidia`` packages too."""
+"""Lets Python processes that a script starts find ``nvidia.dali`` here.
+
+Other ``nvidia`` packages are found as well.
+"""
 
 from pkgutil import extend_path
 
