@@ -31,7 +31,6 @@ ResampleAxis axis(int a, int64_t extent) {
   return {a, kSize, 0, static_cast<double>(extent), filter, scale};
 }
 
-// The blocks for a picture of this height and width.
 std::vector<Block> blocks(int64_t height, int64_t width, bool mirrored) {
   Resample resize{2, {axis(0, height), axis(1, width)}};
   Gather flip = Gather::identity({kSize, kSize, 3});

@@ -15,7 +15,6 @@ struct View {
   Layout layout;
   Shape shape, strides, origin, full;
 
-  // A dense view of a whole tensor.
   static View dense(void* data, DType dtype, const Shape& shape, Layout layout = {}) {
     return window(data, dtype, Window::all(shape), shape, layout);
   }

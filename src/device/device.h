@@ -33,11 +33,10 @@ namespace stoker {
 
 class Device;
 
-// The number of blocks, the threads of a block, and the shared memory of a block.
 struct Grid {
   int64_t blocks = 0;
-  int threads = 1;  // at most 1,024
-  size_t shared_bytes = 0;  // at most 227 KiB
+  int threads = 1;  // of a block, at most 1,024
+  size_t shared_bytes = 0;  // of a block, at most 227 KiB
   int64_t cost_ns = 0;  // an estimate, for the virtual clock of a simulated device
 };
 inline constexpr int kMaxThreads = 1024;

@@ -92,12 +92,12 @@ void PinnedAllocator::give_back(std::byte* allocation, size_t bytes) noexcept {
 }
 
 void PinnedAllocator::trim() {
-  std::map<const std::byte*, Slab> gone;  // outlives the lock: unlocking waits for the device
+  std::map<const std::byte*, Slab> to_unpin;  // after the lock is released, as that may wait
   MutexLock lock(mutex_);
   for (auto it = slabs_.begin(); it != slabs_.end();) {
     const Slab& slab = it->second;
     const bool unused = slab.free.size() == 1 && slab.free.begin()->second == slab.memory->size();
-    if (unused) gone.insert(slabs_.extract(it++));
+    if (unused) to_unpin.insert(slabs_.extract(it++));
     else ++it;
   }
 }

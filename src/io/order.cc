@@ -49,7 +49,6 @@ bool Order::contiguous() const {
   return spec_.num_shards > 1 && (!spec_.shuffle || spec_.stick_to_shard);
 }
 
-// By how much one step moves the cursor.
 int64_t Order::stride() const {
   return contiguous() ? spec_.batch_size : spec_.batch_size * spec_.num_shards;
 }

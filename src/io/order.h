@@ -66,7 +66,6 @@ class Order {
   // The i-th sample of this shard's batch in the step at `cursor`. Requires: 0 <= i <
   // batch_size.
   SampleRef at(int64_t cursor, int64_t i) const;
-  // The cursor of the next step.
   int64_t next(int64_t cursor) const;
   // The epoch in which the step at `cursor` starts.
   int64_t epoch_of(int64_t cursor) const;

@@ -322,7 +322,6 @@ TEST(Order, ContiguousShardsStayInStep) {
       });
 }
 
-// A job with another batch size goes on where the old one stopped.
 TEST(Order, ContiguousShardsAreElasticInBatchSize) {
   for (End end : {End::kContinue, End::kPad})
     for (bool stick : {false, true})

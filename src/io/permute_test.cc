@@ -57,7 +57,6 @@ TEST(Permute, GoldenValues) {
   EXPECT_EQ(permute(77, int64_t{1} << 40, 12345), 499255249834);
 }
 
-// Every order of a few things should come up equally often over the epochs.
 void expect_all_orders_alike(int64_t size, double chi_limit) {
   std::map<std::vector<int64_t>, int> count;
   int orders = 1;

@@ -143,7 +143,6 @@ STOKER_HD inline double mul_once(double a, double b) { return a * b; }
 #endif
 }  // namespace detail
 
-// (v - sub) * mul + add.
 template <class To, class From>
 STOKER_HD inline To pointwise(From v, float sub, float mul, float add) {
   using A = Arithmetic<To, From>;

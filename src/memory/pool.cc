@@ -72,17 +72,17 @@ struct HostPool::State {
   }
 
   const std::shared_ptr<HostAllocator> allocator;  // outlives the allocations below
-  // In a forked child the mutex may be held by a thread that is not there.
+  // In a forked child, a thread that does not exist there may hold the mutex.
   const pid_t owner = getpid();
-  // The listener is never called under it, and the allocator, which may take long, only where the
-  // system has no memory left.
+  // The listener is never called under it. The allocator, which may be slow, is called under it
+  // only where the system has no memory left.
   mutable Mutex mutex;
   ConditionVariable quiet;  // a listener has returned
   Usage now STOKER_GUARDED_BY(mutex);
   size_t recent_peak STOKER_GUARDED_BY(mutex) = 0;  // most in use since trim()
   uint64_t releases STOKER_GUARDED_BY(mutex) = 0;
   bool is_closed STOKER_GUARDED_BY(mutex) = false;
-  // By size class; longest unused first.
+  // By size class; the longest unused comes first.
   std::map<size_t, std::deque<Cached>> cache STOKER_GUARDED_BY(mutex);
   std::shared_ptr<Listener> listener STOKER_GUARDED_BY(mutex);
 
@@ -107,7 +107,7 @@ struct HostPool::State {
   Allocation take_cached(size_t size) STOKER_REQUIRES(mutex) {
     const auto found = cache.find(size);
     if (found == cache.end()) return nullptr;
-    // The one most likely still in a CPU cache.
+    // The allocation used last is the likeliest to be in the CPU's cache.
     Allocation allocation = std::move(found->second.back().allocation);
     found->second.pop_back();
     if (found->second.empty()) cache.erase(found);
@@ -124,30 +124,30 @@ struct HostPool::State {
     if (oldest->second.empty()) cache.erase(oldest);
     return allocation;
   }
-  // What has to go so that the cache obeys Note [Size classes]; freed by the caller without the
-  // lock.
+  // Takes from the cache what exceeds the bounds of Note [Size classes]. The caller frees it
+  // without the lock.
   std::vector<Allocation> surplus() STOKER_REQUIRES(mutex) {
     const size_t slack = recent_peak / 4;
     const size_t most =
         recent_peak < now.limit - std::min(now.limit, slack) ? recent_peak + slack : now.limit;
-    std::vector<Allocation> gone;
-    while (now.cached > 0 && now.cached > most - now.in_use) gone.push_back(take_oldest());
-    return gone;
+    std::vector<Allocation> to_free;
+    while (now.cached > 0 && now.cached > most - now.in_use) to_free.push_back(take_oldest());
+    return to_free;
   }
-  void keep(Allocation allocation, size_t size, std::vector<Allocation>& gone)
+  void keep(Allocation allocation, size_t size, std::vector<Allocation>& to_free)
       STOKER_REQUIRES(mutex) {
     try {
       cache[size].push_back({std::move(allocation), ++releases});
     } catch (const std::bad_alloc&) {
-      return;  // no memory to remember the allocation: it went back to the system
+      return;  // no memory to note the allocation, so it went back to the system
     }
     now.cached += size;
-    gone = surplus();
+    to_free = surplus();
   }
   std::vector<Allocation> everything() STOKER_REQUIRES(mutex) {
-    std::vector<Allocation> gone;
-    while (now.cached > 0) gone.push_back(take_oldest());
-    return gone;
+    std::vector<Allocation> to_free;
+    while (now.cached > 0) to_free.push_back(take_oldest());
+    return to_free;
   }
 
   std::shared_ptr<Listener> begin_call() STOKER_REQUIRES(mutex) {
@@ -171,19 +171,19 @@ struct HostPool::State {
     const std::shared_ptr<Listener> before = std::exchange(listener, std::move(next));
     if (before) quiet.wait(mutex, [&] { return before->running == 0; });
   }
-  // `allocation` is null where the bytes were only counted.
+  // `allocation` is null where bytes were only charged.
   void put_back(Allocation allocation, size_t size, Use use) noexcept STOKER_EXCLUDES(mutex) {
-    if (is_foreign()) return;  // the allocation goes back to its allocator, which knows what to do
+    if (is_foreign()) return;  // the allocator knows what to do in a child
     if (allocation) poison(allocation.get(), size + kBehind);
-    std::vector<Allocation> gone;
+    std::vector<Allocation> to_free;
     std::shared_ptr<Listener> l;
     {
       MutexLock lock(mutex);
       subtract_buffer(size, use);
-      if (allocation && !is_closed) keep(std::move(allocation), size, gone);
+      if (allocation && !is_closed) keep(std::move(allocation), size, to_free);
       l = begin_call();
     }
-    gone.clear();
+    to_free.clear();
     finish_call(l);
   }
 };
@@ -237,30 +237,30 @@ HostPool::HostPool(size_t limit, std::shared_ptr<HostAllocator> allocator)
 
 HostPool::~HostPool() {
   if (state_->is_foreign()) {
-    // Left as it is, whatever a thread was doing to it.
+    // The state is left as it is, because another thread may have been changing it.
     (void)new (std::nothrow) std::shared_ptr<State>(std::move(state_));
     return;
   }
   state_->set_listener(nullptr);
-  std::vector<Allocation> gone;  // outlives the lock: giving memory back is slow
+  std::vector<Allocation> to_free;  // freed after the lock, as that is slow
   MutexLock lock(state_->mutex);
   state_->is_closed = true;
-  gone = state_->everything();
+  to_free = state_->everything();
 }
 
 std::shared_ptr<Buffer> HostPool::try_acquire(size_t bytes, Use use) {
   const size_t size = size_class(bytes);
   Allocation allocation;
-  std::vector<Allocation> gone;
+  std::vector<Allocation> to_free;
   {
     MutexLock lock(state_->mutex);
     if (!state_->fits(size)) return nullptr;
     allocation = state_->take_cached(size);
     state_->add_buffer(size, use);
-    gone = state_->surplus();
+    to_free = state_->surplus();
     state_->note_held();
   }
-  gone.clear();
+  to_free.clear();
   try {
     if (!allocation) allocation = state_->new_allocation(size);
     if (!allocation) {
@@ -279,12 +279,12 @@ std::shared_ptr<Buffer> HostPool::try_acquire(size_t bytes, Use use) {
 }
 
 std::shared_ptr<void> HostPool::try_charge(size_t bytes, Use use) {
-  std::vector<Allocation> gone;  // outlives the lock
+  std::vector<Allocation> to_free;  // freed after the lock is released
   {
     MutexLock lock(state_->mutex);
     if (!state_->fits(bytes)) return nullptr;
     state_->add_buffer(bytes, use);
-    gone = state_->surplus();
+    to_free = state_->surplus();
     state_->note_held();
   }
   return std::make_shared<Charge>(bytes, use, state_);
@@ -309,9 +309,9 @@ void HostPool::on_release(std::function<void()> callback) {
 
 void HostPool::trim() {
   {
-    std::vector<Allocation> gone;  // outlives the lock
+    std::vector<Allocation> to_free;  // freed after the lock is released
     MutexLock lock(state_->mutex);
-    gone = state_->everything();
+    to_free = state_->everything();
     state_->recent_peak = state_->now.in_use;
   }
   state_->allocator->trim();

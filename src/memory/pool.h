@@ -15,37 +15,38 @@
 
 namespace stoker {
 
-// Thrown where there is no memory now: what needs it is done later.
+// Thrown where there is no memory now. The work that needs it is done later.
 struct Starved {
   std::string why;  // "": the pool gives none
 };
 
-// What granted bytes are for, so that an error can say who holds what.
+// What buffers are for, so that an error can say who holds the memory.
 enum class Use : uint8_t {
-  kOutput,  // of steps that are being made or wait to be handed out
-  kHeld,    // outputs that the user has
-  kFed,     // copies of what was fed, until its step was received
+  kOutput,  // outputs of steps that are being made or wait to be taken
+  kHeld,  // outputs that the user has
+  kFed,  // copies of what was fed, until the step was received
 };
 inline constexpr int kUses = 3;
 
 struct Usage {
   size_t limit = 0;
-  std::array<size_t, kUses> bytes{};     // granted, by use
-  std::array<int64_t, kUses> buffers{};  // of these, how many buffers
-  size_t in_use = 0;                     // the sum of bytes
-  size_t cached = 0;                     // free allocations that are kept for the next buffers
-  size_t high_water = 0;                 // the most that was in use at once
+  std::array<size_t, kUses> bytes{};  // granted bytes, by use
+  std::array<int64_t, kUses> buffers{};  // number of buffers, by use
+  size_t in_use = 0;  // sum of `bytes`
+  size_t cached = 0;  // free allocations that are kept for coming buffers
+  size_t high_water = 0;  // the most that was in use at once
   size_t high_water_held = 0;  // the most that was taken from the system: in use and cached
 
   size_t of(Use use) const { return bytes[static_cast<int>(use)]; }
 };
 
 // Note [Size classes]
-// A buffer takes an allocation of 256 bytes or of the next of four sizes per power of two, at most
-// a quarter too large, so that ragged outputs find the allocations of earlier ones. Budget and
-// usage count allocations, less 64 bytes behind each that may be read. Allocations are given back
-// to the system, longest unused first, before those in use and those cached exceed the limit or 5/4
-// of the most that was in use since trim(): so nothing grows over epochs, whatever the sizes.
+// A buffer takes an allocation of 256 bytes or of the next larger of four sizes per power of two.
+// It is at most a quarter too large, and ragged outputs fit into the allocations of earlier ones.
+// Budget and usage count allocations without the 64 readable bytes behind each. The pool keeps what
+// is in use and cached together below the limit, and below 5/4 of the most that was in use since
+// trim(): it gives the allocations that were unused for longest back to the system first. So
+// nothing grows over epochs, whatever the sizes.
 class HostPool {
  public:
   explicit HostPool(size_t limit = SIZE_MAX,  // bytes
@@ -54,28 +55,28 @@ class HostPool {
   HostPool(const HostPool&) = delete;
   HostPool& operator=(const HostPool&) = delete;
 
-  // Aligned to 64 bytes (from 64 KiB on to a page), with 64 readable bytes behind. Null when the
-  // limit does not allow it now; never waits. Throws BudgetError when the limit allows it but the
-  // system has no memory.
+  // Memory aligned to 64 bytes, or to a page from 64 KiB on, with 64 readable bytes behind it. Null
+  // when the limit does not allow it now; never waits. Throws BudgetError when the limit allows it
+  // but the system has no memory.
   std::shared_ptr<Buffer> try_acquire(size_t bytes, Use use);
-  // Counts bytes of memory that the caller takes elsewhere as if they were granted here, until the
-  // last holder lets go. Null when the limit does not allow it now.
+  // Counts memory that the caller takes elsewhere as if it were granted here, until the last holder
+  // lets go. Null when the limit does not allow it now.
   std::shared_ptr<void> try_charge(size_t bytes, Use use);
-  // Whether try_acquire would grant this now.
+  // Whether try_acquire would succeed now.
   bool has_room(size_t bytes) const;
-  // Labels a buffer anew. Requires: it is one of this pool (throws Error).
+  // Changes what a buffer is for. Throws Error if the buffer is not from this pool.
   void set_use(Buffer& buffer, Use use);
 
-  // `callback` is called, in the thread that lets go, each time that room has become free; it may
-  // use the pool. It replaces the one before, null means none; on return the one before is not
-  // running and is not called again. Requires: not called by the callback, nor under a lock that it
-  // takes; the callback does not throw.
+  // Calls `callback` whenever room has become free, on the thread that lets go. The callback may
+  // use the pool. It replaces the former callback, and null means none. On return, the former
+  // callback is not running and is not called again. Requires: the callback does not throw or call
+  // this; no lock is held that the callback takes.
   void on_release(std::function<void()> callback);
 
   // Gives all cached allocations back to the system.
   void trim();
   Usage usage() const;
-  // Who holds what, in words.
+  // Says in words who holds how much.
   std::string explain() const;
 
   struct State;  // what buffers share with the pool
@@ -84,7 +85,7 @@ class HostPool {
   std::shared_ptr<State> state_;
 };
 
-// The allocation that a buffer of so many bytes takes: Note [Size classes].
+// The size of the allocation for a buffer of `bytes`: Note [Size classes].
 size_t size_class(size_t bytes);
 // "1.5 MiB"
 std::string in_words(size_t bytes);

@@ -238,7 +238,7 @@ TEST(HostPool, ThreadsShareOneBudget) {
   EXPECT_LE(u.high_water_held, u.limit);
 }
 
-// After on_release() returns, what the callback before it used may go.
+// After on_release() returns, what the former callback used may be destroyed.
 TEST(HostPool, DetachingWaitsForTheCallback) {
   HostPool pool;
   std::atomic<bool> stop = false;
@@ -258,8 +258,8 @@ TEST(HostPool, DetachingWaitsForTheCallback) {
   EXPECT_GE(calls, 200);
 }
 
-// Forks in the middle of another thread's calls: the child inherits a pool that may be locked for
-// ever.
+// Forks in the middle of another thread's calls: the child inherits a pool that may stay locked
+// forever.
 TEST(HostPool, AForkedChildLetsGoWithoutTheLock) {
   auto pool = std::make_unique<HostPool>();
   auto buffer = pool->try_acquire(kMiB, Use::kHeld);

@@ -84,7 +84,7 @@ class Engine {
   Owned<DecoderHandle> hybrid_, gpu_hybrid_;
   Idle<PictureObjects> objects_, hardware_objects_;
   Idle<BatchObjects> batch_objects_;
-  std::map<const Stream*, Owned<DeviceHandle>> device_buffers_;  // of who enqueues
+  std::map<const Stream*, Owned<DeviceHandle>> device_buffers_;  // used by the thread that enqueues
 };
 
 }  // namespace stoker::nvjpeg

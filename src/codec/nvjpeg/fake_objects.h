@@ -21,7 +21,6 @@ struct Instance {
   std::atomic<int> users{0};
 };
 
-// Memory from an allocator. It can grow.
 struct Memory {
   Allocator allocator = {};
   void* data = nullptr;

@@ -15,7 +15,6 @@
 
 namespace stoker::fake {
 
-// A picture that was enqueued.
 struct DecodedPicture {
   nvjpeg::Backend backend;
   nvjpeg::OutputFormat format;

@@ -71,7 +71,7 @@ template <class T>
 class Idle {
  public:
   std::unique_ptr<T> take() {  // null when it is empty
-    std::vector<std::unique_ptr<T>> spoilt;  // outlives the lock
+    std::vector<std::unique_ptr<T>> spoilt;  // destroyed after the lock is released
     MutexLock lock(mutex_);
     while (!all_.empty()) {
       std::unique_ptr<T> last = std::move(all_.back());
@@ -86,9 +86,9 @@ class Idle {
     all_.push_back(std::move(object));
   }
   void clear() {
-    std::vector<std::unique_ptr<T>> gone;  // outlives the lock
+    std::vector<std::unique_ptr<T>> to_destroy;  // after the lock is released
     MutexLock lock(mutex_);
-    gone.swap(all_);
+    to_destroy.swap(all_);
   }
 
  private:
@@ -105,7 +105,6 @@ class Memory {
   explicit Memory(std::shared_ptr<const DeviceBudget> budget);
   Allocator* on_device() { return &device_; }
   Allocator* pinned() { return &pinned_; }
-  // Gives back pinned memory that is not used.
   void trim() { blocks_.trim(); }
 
   // While this object lives, the calling thread works for this stream: memory that it asks for is
@@ -133,7 +132,7 @@ class Memory {
   void free(void* p);
 
   const std::shared_ptr<const DeviceBudget> budget_;
-  HostPool blocks_;  // page-locked: to lock and unlock pages for each picture takes too long
+  HostPool blocks_;  // pinned: pinning for each picture would take too long
   Mutex stream_mutex_;  // taken before mutex_; the host may wait for stream_ under it
   // For threads that work for no stream.
   std::unique_ptr<Stream> stream_ STOKER_GUARDED_BY(stream_mutex_);

@@ -75,7 +75,7 @@ void* Memory::pin(size_t bytes) {
 }
 
 void Memory::free(void* p) {
-  std::shared_ptr<Buffer> last;  // outlives the lock: freeing may wait
+  std::shared_ptr<Buffer> last;  // freed after the lock is released, as that may wait
   MutexLock lock(mutex_);
   const auto it = taken_.find(p);
   if (it == taken_.end()) return;

@@ -28,7 +28,6 @@ struct Lease {
   }
   // Keeps the picture's bytes and counts `more` bytes. Throws Starved.
   void keep(EncodedSpan encoded, size_t more, HostPool& pool);
-  // Checks a call for this picture. Throws what nvjpeg::check() throws.
   void check(Status status) const { nvjpeg::check(status, objects->is_spoilt); }
 };
 
@@ -61,7 +60,6 @@ struct HardwareBatch {
 
   // Returns memory for `bytes` bytes: Note [Early writes]. Throws BudgetError, DeviceError.
   std::byte* room(Stream& stream, size_t bytes, const DeviceBudget& memory) const;
-  // Checks a call for this batch. Throws what nvjpeg::check() throws.
   void check(Status status) const { nvjpeg::check(status, objects->is_spoilt); }
 };
 

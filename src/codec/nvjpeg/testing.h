@@ -70,7 +70,6 @@ class NvJpegTest : public testing::Test {
   // The pixels that the CPU gives.
   static File expected(const Asked& a) { return decode(a.file, a.options, request_of(a).window); }
 
-  // Prepared pictures and the memory for their pixels.
   struct Batch {
     std::vector<std::unique_ptr<PreparedPicture>> pictures;
     std::vector<File> out;

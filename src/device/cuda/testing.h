@@ -31,7 +31,6 @@ class Cuda : public testing::Test {
   }
 };
 
-// A stream that a consumer made, by its handle.
 class ConsumersStream {
  public:
   explicit ConsumersStream(int device) {

@@ -18,7 +18,6 @@ enum Status : int {
 
 inline constexpr unsigned kMigEnabled = 1;
 
-// The room that strings need.
 inline constexpr unsigned kUuidLength = 80;
 inline constexpr unsigned kDriverVersionLength = 80;
 

@@ -29,7 +29,6 @@ struct ReverseInBlocks {
   }
 };
 
-// Notes the order in which it is run.
 struct NoteOrder {
   static constexpr int kPhases = 2;
   int* order;

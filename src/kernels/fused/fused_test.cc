@@ -22,7 +22,6 @@ namespace {
 using testing::Array;
 using testing::ChainMaker;
 
-// Runs one block after the other on whole arrays.
 Array one_by_one(std::span<const Block> blocks, Array a) {
   Arena arena;
   for (const Block& b : blocks) {

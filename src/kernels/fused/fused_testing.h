@@ -36,7 +36,6 @@ struct Array {
   }
 };
 
-// Calls f(position) for every position of the window.
 template <class F>
 void for_each(const Window& w, F&& f) {
   Shape p = w.begin;
