@@ -15,7 +15,7 @@ namespace stoker::io {
 Fetcher::Fetcher(int threads, size_t window_bytes, Locate locate)
     : window_(window_bytes),
       locate_(std::move(locate)),
-      pool_(std::make_shared<BytePool>(window_bytes / 4)) {  // what is free when threads wake
+      pool_(std::make_shared<BytePool>(window_bytes / 4)) {  // as much as is free when threads wake
   try {
     for (int i = 0; i < threads; ++i)
       threads_.emplace_back([this] {
@@ -70,12 +70,12 @@ std::optional<Bytes> Fetcher::take(int64_t turn) {
   }
   if (at == entries_.end()) {
     if (turn < next_) return std::nullopt;
-    mark_gone(turn);
+    mark_taken(turn);
     ++stats_.on_the_spot;
     lock.unlock();
     return read(open(locate_(turn)));
   }
-  if (at->second.state == State::kGone) return std::nullopt;
+  if (at->second.state == State::kTaken) return std::nullopt;
   Entry entry = std::move(at->second);
   erase(turn);
   const bool on_the_spot = entry.state == State::kParked;
@@ -111,13 +111,13 @@ void Fetcher::erase(int64_t turn) {
   entries_.erase(at);
 }
 
-void Fetcher::mark_gone(int64_t turn) {
-  entries_[turn].state = State::kGone;
-  pass_gone();
+void Fetcher::mark_taken(int64_t turn) {
+  entries_[turn].state = State::kTaken;
+  skip_taken();
 }
 
-// Marks are needed only ahead of the threads.
-void Fetcher::pass_gone() {
+// A mark is needed only until the threads have come to it.
+void Fetcher::skip_taken() {
   for (auto at = entries_.find(next_); at != entries_.end(); at = entries_.find(++next_))
     entries_.erase(at);
 }
@@ -131,23 +131,23 @@ void Fetcher::work() try {
       room_.wait(mutex_);
       continue;
     }
-    if (work_waits()) room_.notify_one();
+    if (has_work()) room_.notify_one();
     run(job);
   }
 } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): take() does the work and reports
-  // No memory to note what is begun, so nothing was: this thread begins no more, and take() reads
-  // what it would have read.
+  // There was no memory to note what this thread begins, so it has begun nothing. It begins no
+  // more, and take() reads what it would have read.
 }
 
-bool Fetcher::work_waits() const {
+bool Fetcher::has_work() const {
   if (is_full_) return false;
   if (parked_.empty()) return next_ < end_ && stats_.held + kEntryCost <= window_;
   return stats_.held + entries_.at(*parked_.begin()).extent.size <= window_;
 }
 
-// The first of those that wait for room, else the next of the order.
+// Picks the first sample that waits for room, else the next one in order.
 bool Fetcher::pick(Job& job) {
-  if (!work_waits()) return false;
+  if (!has_work()) return false;
   if (!parked_.empty()) {
     job.turn = *parked_.begin();
     parked_.erase(parked_.begin());
@@ -159,7 +159,7 @@ bool Fetcher::pick(Job& job) {
   }
   entries_.emplace(next_, Entry{});
   job.turn = next_++;
-  pass_gone();
+  skip_taken();
   job.cost = kEntryCost;
   hold(job.cost);
   return true;
@@ -184,7 +184,7 @@ void Fetcher::run(Job& job) {
   finish(job, std::move(bytes), std::move(error));
 }
 
-// Takes room for a job's bytes, or parks it. Whether to go on.
+// Takes room for a job's bytes, or parks the job. Returns whether to go on.
 bool Fetcher::take_room(Job& job) {
   if (stats_.held + job.extent.size <= window_) {
     hold(job.extent.size);

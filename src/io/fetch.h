@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading ahead over a known order: the bytes of coming samples wait in a window of bounded size.
+// Reading ahead in a known order: the bytes of coming samples wait in a window of bounded size.
 #pragma once
 #include <cstdint>
 #include <exception>
@@ -19,48 +19,49 @@
 
 namespace stoker::io {
 
-// Samples have sequence numbers: the order in which they will be wanted. Threads of its own read
-// them in that order as far as the window has room. Whoever takes one that nobody has begun reads
-// it on the spot, so taking waits for a read under way at most and never for a thread to start.
-// Thread-safe.
+// A sample's turn is its number in the order in which samples will be wanted. The fetcher's own
+// threads read samples in that order, as far as the window has room. A sample that no thread has
+// begun is read by take() itself. So take() waits at most for a read that is running, and never for
+// a thread to start. Thread-safe.
 //
 // Note [The window]
-// A sample counts with its bytes and kEntryCost from the moment its size is known until it is
-// taken, so the sum never exceeds the window (but for a file that grows while it is read). A thread
-// parks a sample that does not fit, its file open, and begins no other before it: once there is
-// room it is read, or take() reads it, as it must one larger than the window. Threads that found
-// the window full sleep until a quarter of it is free: waking one for every sample that is taken
-// would cost more than many a read.
+// A sample counts with kEntryCost and its bytes from the moment its size is known until it is
+// taken. So the sum never exceeds the window (except for a file that grows while it is read). A
+// thread parks a sample that does not fit, with its file open, and no thread begins a later one
+// before it. When there is room a thread reads it, unless take() comes first; a sample larger than
+// the window is always left to take(). Threads that find the window full sleep until a quarter of
+// it is free: to wake one for every sample that is taken would cost more than many a read.
 class Fetcher {
  public:
-  // Where sample `turn` is; called without locks from any thread, so thread-safe. What it throws
-  // take() throws.
+  // Tells where the sample of a turn is. It is called without locks from any thread, so it must be
+  // thread-safe. take() throws what it throws.
   using Locate = std::function<Extent(int64_t turn)>;
-  // What a sample costs besides its bytes; keeps empty or unreadable files from being read ahead
-  // without end.
+  // What a sample costs besides its bytes. Without this cost, empty or unreadable files would be
+  // read ahead without end.
   static constexpr size_t kEntryCost = 4096;
 
   struct Stats {
-    // Bytes in the window as counted above: now, and the most there ever were.
+    // Bytes in the window, counted as above: now, and the most so far.
     size_t held = 0, high_water = 0;
-    size_t unused = 0;  // bytes of buffers that wait to be used again
+    size_t unused = 0;  // bytes of buffers that wait for reuse
     int64_t ahead = 0;  // samples that threads have read or failed to read
     int64_t on_the_spot = 0;  // samples that take() had to read
-    int64_t waits = 0;  // takes that met a read under way
+    int64_t waits = 0;  // calls of take() that had to wait for a read
   };
 
-  // With no threads every take() reads. Starts at number 0 with nothing scheduled.
+  // Without threads, every take() reads. The first turn is 0, and nothing is scheduled at first.
   Fetcher(int threads, size_t window_bytes, Locate locate);
-  // Waits for the reads under way, begins no other. What was taken stays valid.
+  // Waits for running reads and begins no others. Bytes that were taken stay valid.
   ~Fetcher();
   Fetcher(const Fetcher&) = delete;
   Fetcher& operator=(const Fetcher&) = delete;
 
-  // Numbers below `end` may be read ahead from now on; each must be taken some time.
-  // Never goes back.
+  // Turns below `end` may be read ahead from now on; each must be taken some time. `end` never goes
+  // back.
   void schedule(int64_t end);
-  // The bytes of sample `turn`, with kReadPadding zeros behind them; scheduled or not, in any
-  // order. Nothing when it was taken before. Throws what reading threw (SampleError, BudgetError).
+  // The bytes of a sample, with kReadPadding zeros behind them. Turns may be taken in any order,
+  // scheduled or not. Empty when the turn was taken before. Throws what reading threw (SampleError,
+  // BudgetError).
   std::optional<Bytes> take(int64_t turn);
   Stats stats() const;
 
@@ -72,11 +73,11 @@ class Fetcher {
     size_t size = 0;
   };
   enum class State {
-    kReading,  // a thread has it
+    kReading,  // a thread works on it
     kParked,  // open, waits for room
     kReady,
     kFailed,
-    kGone,  // taken before the threads came to it
+    kTaken,  // taken before the threads came to it
   };
   struct Entry {
     State state = State::kReading;
@@ -85,7 +86,7 @@ class Fetcher {
     Bytes bytes;
     std::exception_ptr error;
   };
-  // What a thread is at. `cost` is in held_ already.
+  // What a thread works on. Stats::held includes `cost` already.
   struct Job {
     int64_t turn;
     size_t cost = 0;
@@ -97,15 +98,15 @@ class Fetcher {
 
   void work();
   bool pick(Job& job) STOKER_REQUIRES(mutex_);
-  bool work_waits() const STOKER_REQUIRES(mutex_);
+  bool has_work() const STOKER_REQUIRES(mutex_);
   void run(Job& job) STOKER_REQUIRES(mutex_);
   bool take_room(Job& job) STOKER_REQUIRES(mutex_);
   void finish(const Job& job, Bytes bytes, std::exception_ptr error) STOKER_REQUIRES(mutex_);
   void hold(size_t bytes) STOKER_REQUIRES(mutex_);
   void release(size_t bytes) STOKER_REQUIRES(mutex_);
   void erase(int64_t turn) STOKER_REQUIRES(mutex_);
-  void mark_gone(int64_t turn) STOKER_REQUIRES(mutex_);
-  void pass_gone() STOKER_REQUIRES(mutex_);
+  void mark_taken(int64_t turn) STOKER_REQUIRES(mutex_);
+  void skip_taken() STOKER_REQUIRES(mutex_);
   void stop();
 
   const size_t window_;

@@ -70,7 +70,7 @@ class FetchTest : public testing::Test {
     for (size_t k = 0; k < s.size(); ++k) s[k] = static_cast<char>(k * 31 + static_cast<size_t>(i));
     return s;
   }
-  // The files again and again.
+  // The same few files again and again.
   Fetcher::Locate locate() const {
     return [this](int64_t turn) { return Extent{path(turn % kFiles), 0, -1, nullptr}; };
   }
@@ -89,7 +89,7 @@ class FetchTest : public testing::Test {
     }
     return "no error";
   }
-  // Waits for what the threads must come to; a test that would wait forever is ended by its time
+  // Waits for a state that the threads must reach. If they never do, the test ends by its time
   // limit.
   template <class F>
   static void wait_until(F condition) {
@@ -147,7 +147,7 @@ struct GateOnPath : FaultInjector {
   std::atomic<int> opened{0};
 };
 
-// The only thread is stuck at file 0; file 1 must not wait for it.
+// The only thread is stuck at file 0. Taking file 1 must not wait for it.
 TEST_F(FetchTest, TakingWhatNobodyBeganNeverWaits) {
   GateOnPath slow(path(0));
   const WithFaults with(slow);
@@ -246,7 +246,7 @@ TEST_F(FetchTest, EachSampleOnce) {
   EXPECT_EQ(f.stats().held, 0u);
 }
 
-// These two fail by never ending: there is always something to read, or nothing that wakes a
+// These two tests fail by never ending: there is always something to read, or nothing wakes a
 // thread.
 TEST_F(FetchTest, EndsWithoutReadingOn) {
   auto f = std::make_unique<Fetcher>(2, size_t{1} << 40, locate());
@@ -280,8 +280,8 @@ TEST_F(FetchTest, BuffersGoRound) {
   EXPECT_GT(f.stats().unused, 0u);
 }
 
-// Slow, short and failing reads, takers in any order: all arrive, the window
-// holds.
+// Many threads take samples almost in order, while reads are slow, short or fail. All samples
+// arrive, and the window stays bounded.
 TEST_F(FetchTest, ManyThreadsUnderFaults) {
   struct Trouble : FaultInjector {
     std::atomic<uint32_t> calls{0};
