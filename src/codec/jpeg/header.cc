@@ -32,7 +32,7 @@ bool is_frame(uint8_t m) {
 }
 bool stands_alone(uint8_t m) { return m == kTem || (m >= kRst0 && m <= kRst7) || m == kSoi; }
 
-// The kinds of frame that no picture can be made of; null for the others.
+// Names the kinds of frame that cannot be decoded. Null for the others.
 const char* unsupported(uint8_t frame) {
   switch (frame) {
     case 0xC3: return "lossless JPEG";
@@ -49,15 +49,15 @@ const char* unsupported(uint8_t frame) {
 
 struct Segment {
   uint8_t marker = kEoi;
-  size_t at = 0;  // of the marker
+  size_t at = 0;  // offset of the marker
   std::span<const uint8_t> body;
   bool whole = true;
 };
 
 int u16(std::span<const uint8_t> b, size_t at) { return b[at] << 8 | b[at + 1]; }
 
-// The next segment with a length at or behind `pos`, or a bare SOS or EOI. Bytes between segments
-// are skipped, as libjpeg does.
+// The next segment that has a length, at or behind `pos`, or an SOS or EOI without its body. Bytes
+// between segments are skipped, as libjpeg skips them.
 Segment next_segment(std::span<const uint8_t> bytes, size_t pos) {
   Segment s;
   for (;;) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a JPEG file says of itself before its first scan. A pure function; thread-safe.
+// What a JPEG file says about itself before its first scan. A pure function; thread-safe.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -14,7 +14,7 @@ struct JpegHeader {
   int orientation = 1;  // of the first EXIF segment
 };
 
-// Reads the segments up to the first scan; the bytes may end behind the frame header. Throws
+// Reads the segments up to the first scan. The bytes may end behind the frame header. Throws
 // SampleError with the byte offset where there is no frame header, or one of a kind that
 // libjpeg-turbo 2.1 cannot decode (lossless, hierarchical, 12 bits).
 JpegHeader read_jpeg_header(std::span<const uint8_t> bytes);
