@@ -58,6 +58,10 @@ struct SampleRef {
 class Order {
  public:
   static constexpr int64_t kMaxSize = int64_t{1} << 40;
+  // Whoever reads a cursor from outside refuses a larger one. No pipeline lives to see it, and the
+  // sums below, with steps of at most 2^51 samples, stay within 64 bits from there for a thousand
+  // steps.
+  static constexpr int64_t kMaxCursor = int64_t{1} << 61;
 
   // Throws GraphError where no step can be made: for an empty store, for a shard without samples,
   // or when kDrop would leave out everything.

@@ -390,6 +390,26 @@ TEST(Order, HugeSetsWork) {
   EXPECT_EQ(c.at(int64_t{1} << 20, 0).epoch, 1);
 }
 
+TEST(Order, CursorsUpToTheLargestOneStandInTheOrder) {
+  constexpr int64_t kMany = int64_t{1} << 31, kSizes[] = {1 << 20, Order::kMaxSize};
+  for (const int64_t size : kSizes)
+    for (const End end : {End::kContinue, End::kPad, End::kDrop})
+      for (const bool shuffle : {false, true})
+        for (const bool stick : {false, true})
+          for (const int64_t batch : {int64_t{1}, kMany - 1}) {
+            OrderSpec s = spec(size, batch, 1 << 20, end, shuffle, stick);
+            if (end == End::kDrop) s.batch_size = 1;
+            s.shard_id = s.num_shards - 1;
+            const Order o(s);
+            const int64_t next = o.next(Order::kMaxCursor);
+            EXPECT_GT(next, Order::kMaxCursor);
+            EXPECT_GE(o.epoch_of(next), o.epoch_of(Order::kMaxCursor));
+            EXPECT_GE(o.steps_left(next), 1);
+            const SampleRef last = o.at(next, s.batch_size - 1);
+            EXPECT_TRUE(last.index >= 0 && last.index < size);
+          }
+}
+
 std::string refusal(const OrderSpec& s) {
   try {
     Order o(s);

@@ -114,6 +114,15 @@ void refuse(bool force, std::vector<std::string>& warnings, const std::string& w
   warnings.push_back(why);
 }
 
+int64_t cursor_in(const Json& saved, const std::string& reader) {
+  const Json& cursor = saved.at("cursor");
+  if (!cursor.is_number_integer() || cursor < 0 || cursor > io::Order::kMaxCursor)
+    throw StateError("reader '" + reader +
+                     "': the state's cursor expects a whole number from 0 to 2^61, got " +
+                     cursor.dump());
+  return cursor.get<int64_t>();
+}
+
 void restore_order(const Json& saved, const Plan& plan, int r, bool force, RestoredState& out) {
   const std::string name = order_name(plan, r);
   const Json now = order_json(plan, r);
@@ -133,10 +142,7 @@ void restore_order(const Json& saved, const Plan& plan, int r, bool force, Resto
   // States of older versions have no fingerprint.
   if (saved.contains("files") && saved["files"] != hex(plan.store(r).fingerprint()))
     refuse(force, out.warnings, "reader '" + name + "' reads other files: names or labels differ");
-  const int64_t cursor = saved.at("cursor").get<int64_t>();
-  if (cursor < 0)
-    throw StateError("reader '" + name + "': the state's cursor is " + std::to_string(cursor));
-  out.cursors.push_back(cursor);
+  out.cursors.push_back(cursor_in(saved, name));
 }
 
 }  // namespace

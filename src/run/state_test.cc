@@ -157,6 +157,22 @@ TEST(State, ADrawnSeedIsKeptAndAnotherSeedWarns) {
   EXPECT_EQ(fixed.seed(), 1u);
 }
 
+TEST(State, RefusesCursorsThatNoPipelineReaches) {
+  SampleFolder folder(11);
+  for (const bool shuffle : {false, true}) {
+    Pipeline p(file_graph(folder, {{"random_shuffle", shuffle}}), options(2));
+    const std::string state = p.state(), first = "\"cursor\":0";
+    const auto with = [&](const std::string& cursor) {
+      return std::string(state).replace(state.find(first), first.size(), "\"cursor\":" + cursor);
+    };
+    for (const char* cursor : {"2305843009213693953", "9223372036854775807", "9223372036854775808",
+                               "18446744073709551615", "1e300", "-1", "3.5", "true", "\"3\""})
+      EXPECT_THROW((void)p.restore(with(cursor), true), StateError) << cursor;
+    EXPECT_TRUE(p.restore(with("2305843009213693952"), false).empty());
+    EXPECT_EQ(take(p, 3).size(), 6u);
+  }
+}
+
 TEST(State, RefusesWhatIsNoState) {
   SampleFolder folder(4);
   Pipeline p(file_graph(folder), options(2));
