@@ -17,8 +17,10 @@ FUZZ_SECONDS ?= 60
 built = mkdir -p build; exec {lock}>build/$(1).lock; flock $$lock; \
 	[ -f build/$(1)/build.ninja ] || cmake --preset $(1); \
 	cmake --build --preset $(1) -j $(JOBS) --target $(2)
+with_tests = grep -qs 'STOKER_TESTS:BOOL=ON' build/release/CMakeCache.txt || \
+	cmake --preset release -DSTOKER_TESTS=ON
 
-.PHONY: help build test demo bench compare lint lint-quick lint-slow format asan tsan cuda
+.PHONY: help build check test demo bench compare lint lint-quick lint-slow format asan tsan cuda
 .PHONY: cuda-release gpu-check arm64 fuzz docs clean
 help: ## this list
 	@sed -nE 's/^([a-z0-9-]+):[^#]*## (.*)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
@@ -28,10 +30,17 @@ build: ## the library and the Python package, importable by .venv/bin/python
 	@tools/install.sh build
 	@$(call built,release,stoker_stage)
 
-test: ## the C++ tests, then the Python tests (PYTEST_ARGS=)
+check: ## the tests of what changed since main, or since BASE=: in three minutes once it is built
+	@tools/install.sh build test
+	@tools/install.sh $$($(PY) tools/check.py sets)
+	@$(with_tests)
+	@targets=$$($(PY) tools/check.py targets); [ -z "$$targets" ] || \
+	  { $(call built,release,$$targets); }
+	@JOBS=$(JOBS) $(PY) tools/check.py run
+
+test: ## all C++ tests, then all Python tests (PYTEST_ARGS=)
 	@tools/install.sh build test frameworks mxnet
-	@grep -qs 'STOKER_TESTS:BOOL=ON' build/release/CMakeCache.txt || \
-	  cmake --preset release -DSTOKER_TESTS=ON
+	@$(with_tests)
 	@$(call built,release,all new_operators)
 	@ctest --test-dir build/release --output-on-failure -j $(JOBS)
 	@$(PY) -m pytest -n $(JOBS) --dist loadgroup $(PYTEST_ARGS)
