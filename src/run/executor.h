@@ -63,8 +63,8 @@ class Executor {
   // Works ahead as far as depth and budget allow. Waits for no sample, but may wait for another
   // thread that opens a step, and while memory is pinned.
   virtual void schedule() = 0;
-  // Returns true when the next step is ready, false after so many milliseconds or at a marker of
-  // the feeds. Throws what ends a run: budget, device, bug.
+  // Returns true when the next step is ready, false after about so many milliseconds or at a marker
+  // of the feeds. Throws what ends a run: budget, device, bug.
   virtual bool wait(int milliseconds) = 0;
   // Requires: wait() returned true.
   virtual Outputs take() = 0;

@@ -59,7 +59,7 @@ class Pipeline {
   // Gives the next step. With `is_end` set there is none, because a source ended its epoch. Throws
   // BatchError (on_error=raise, or no sample of the step is left), BudgetError, DeviceError,
   // SourceError (nothing was fed), and what was given to Feeds::fail(). `interrupted` is asked
-  // every 50 ms while waiting; when it answers true, run() returns nothing, and no step is lost.
+  // about every 50 ms; when it answers true, run() returns nothing, and no step is lost.
   std::optional<Outputs> run(const std::function<bool()>& interrupted = [] { return false; });
   void schedule();
   // Joins the threads and drops what was made ahead. The next run() starts again where the pipeline

@@ -56,7 +56,19 @@ def once_it_waits(then):
         then()
 
     threading.Thread(target=watch, daemon=True).start()
+
+def once_it_works(then):
+    # Calls it from another thread when this one makes samples in run(): for the simple executor.
+    def watch():
+        while not any(operator['seconds'] for operator in pipe.stats()['operators']):
+            time.sleep(0.002)
+        then()
+
+    threading.Thread(target=watch, daemon=True).start()
 """
+ONCE = pytest.mark.parametrize(
+    "executor, once", [("pipelined", "once_it_waits"), ("simple", "once_it_works")]
+)
 
 
 def script(text: str) -> str:
@@ -87,15 +99,16 @@ def test_numpy_is_not_needed_to_run() -> None:
     assert done.stdout.strip() == "False"
 
 
-def test_ctrl_c_ends_a_run() -> None:
+@ONCE
+def test_ctrl_c_ends_a_run(executor: str, once: str) -> None:
     process = subprocess.Popen(
         [
             sys.executable,
             "-c",
-            script("""
-            pipe = endless()
+            script(f"""
+            pipe = endless(executor={executor!r})
             pipe.build()
-            once_it_waits(lambda: print('waiting', flush=True))
+            {once}(lambda: print('waiting', flush=True))
             try:
                 pipe.run()
             except KeyboardInterrupt:
@@ -145,11 +158,14 @@ def test_a_signal_ends_the_wait_and_loses_nothing(tmp_path: Path) -> None:
     pipe.close()
 
 
-def test_an_interrupted_step_is_not_lost() -> None:
+@ONCE
+def test_an_interrupted_step_is_not_lost(executor: str, once: str) -> None:
     done = run_script(
-        script("""
+        script(f"""
         def quick():
-            pipe = Pipeline(batch_size=40, num_threads=1, seed=1, demand=False)
+            pipe = Pipeline(
+                batch_size=40, num_threads=1, seed=1, demand=False, executor={executor!r}
+            )
             with pipe:
                 big = fn.random.uniform(shape=[500_000])
                 pipe.set_outputs(fn.slice(big, axes=[0], start=[0], shape=[1]))
@@ -160,7 +176,7 @@ def test_an_interrupted_step_is_not_lost() -> None:
         pipe.build()
         batch, heard = None, False
         try:
-            once_it_waits(lambda: os.kill(os.getpid(), signal.SIGINT))
+            {once}(lambda: os.kill(os.getpid(), signal.SIGINT))
             batch = pipe.run()[0]
             time.sleep(60)
         except KeyboardInterrupt:

@@ -263,6 +263,30 @@ TEST(Executor, TwoThreadsInOnePipelineAreAnError) {
   EXPECT_NE(message.find("two threads"), std::string::npos);
 }
 
+// Counts the files that are opened. Each takes longer than run() goes without asking `interrupted`.
+class SlowFiles final : public io::FaultInjector {
+ public:
+  int on_open(const std::string&) override {
+    ++opened;
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    return 0;
+  }
+  int opened = 0;
+};
+
+TEST(Executor, TheSimpleOneIsInterruptedBetweenSamplesAndLosesNone) {
+  SampleFolder folder(6);
+  const auto want = run(file_graph(folder), options(6), 1);
+  SlowFiles slow;
+  io::WithFaults faults(slow);
+  Pipeline p(file_graph(folder), options(6, 1, 1, "simple"));
+  EXPECT_FALSE(p.run([] { return true; }));
+  EXPECT_EQ(slow.opened, 1);
+  const Outputs out = *p.run();
+  EXPECT_EQ(slow.opened, 6);
+  for (size_t i = 0; i < 6; ++i) EXPECT_EQ(bytes_of(out, i), want[i]);
+}
+
 TEST(Executor, WithoutAReaderItCountsItsOwnSamples) {
   auto graph = [] {
     Graph g;

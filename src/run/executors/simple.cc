@@ -3,12 +3,18 @@
 //
 // The judge of the pipelined executor: one thread, one sample after the other, one operator at a
 // time, and every value goes to memory.
+#include <chrono>
+#include <deque>
+#include <optional>
+
 #include "run/device/device_stage.h"
 #include "run/step/sample_maker.h"
 
 namespace stoker {
 
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 class Simple final : public Executor {
  public:
@@ -28,26 +34,34 @@ class Simple final : public Executor {
                device_ ? device_->decoder() : nullptr) {}
 
   void schedule() override {}
+  // Works for as long as it may wait, so that the caller can be interrupted between two samples.
   bool wait(int milliseconds) override {
-    return !plan_->input_count() || feeds_.wait(feeds_.received(), milliseconds);
+    const auto end = Clock::now() + std::chrono::milliseconds(milliseconds);
+    if (!step_ && plan_->input_count() && !feeds_.wait(feeds_.received(), milliseconds))
+      return false;
+    try {
+      if (!step_) begin_step();
+      while (!is_ready_) {
+        is_ready_ = !go_on();
+        if (Clock::now() >= end) break;
+      }
+    } catch (...) {
+      failure_ = std::current_exception();
+      is_ready_ = true;
+    }
+    return is_ready_;
   }
 
   Outputs take() override {
-    Step step(*plan_, steps_++, cursors_, feeds_.at(feeds_.received()), options_.on_error);
-    if (!step.allocate(pool_)) throw BudgetError("no memory for a batch. " + pool_.explain());
-    int round = 0;
-    make(step, round);
-    while (round + 1 < plan_->round_count() && !step.made_samples().empty()) {
-      step.collect(round);
-      device_->insist([&] { device_->enqueue(step, round); });
-      device_->wait(step);
-      make(step, ++round);
-    }
-    Outputs out = step.publish(plan_, pool_);
-    if (device_ && !out.is_lost) device_->insist([&] { device_->enqueue(step, round, &out); });
-    samples_ += static_cast<int64_t>(step.made_samples().size());
+    if (failure_) std::rethrow_exception(failure_);
+    Outputs out = step_->publish(plan_, pool_);
+    if (device_ && !out.is_lost) device_->insist([&] { device_->enqueue(*step_, round_, &out); });
+    samples_ += static_cast<int64_t>(step_->made_samples().size());
     mark_held(out, pool_);
     cursors_ = out.next;
+    step_.reset();
+    is_ready_ = false;
+    ++steps_;
     return out;
   }
 
@@ -63,24 +77,51 @@ class Simple final : public Executor {
   }
 
  private:
-  // Makes all samples of a round. Goes back to the first round if a sample is to be replaced.
-  void make(Step& step, int& round) {
-    for (int i = 0; i < step.size(); ++i)
-      if (round == 0 || step.is_made[i]) make(step, i, round);
-    if (step.is_to_rewind()) {
-      step.rewind();
-      return make(step, round = 0);
-    }
-    if (!device_) return;
-    // The device decodes pictures, and the CPU those that the device refuses.
-    const auto decode = [&] { return device_->decode(step, round); };
-    for (std::vector<int> refused; !(refused = device_->insist(decode)).empty();)
-      for (int i : refused) make(step, i, round);
+  void begin_step() {
+    step_.emplace(*plan_, steps_, cursors_, feeds_.at(feeds_.received()), options_.on_error);
+    if (!step_->allocate(pool_)) throw BudgetError("no memory for a batch. " + pool_.explain());
+    begin_round(0);
   }
 
-  void make(Step& step, int i, int round) {
+  void begin_round(int round) {
+    round_ = round;
+    for (int i = 0; i < step_->size(); ++i)
+      if (round == 0 || step_->is_made[i]) to_make_.push_back(i);
+  }
+
+  // Does the next piece of the step, such as one sample. Returns false if nothing is left to do.
+  bool go_on() {
+    if (!to_make_.empty()) {
+      make(to_make_.front());
+      to_make_.pop_front();
+    } else if (step_->is_to_rewind()) {
+      step_->rewind();
+      begin_round(0);
+    } else if (device_ && is_refused_by_device()) {
+      return true;
+    } else if (round_ + 1 < plan_->round_count() && !step_->made_samples().empty()) {
+      step_->collect(round_);
+      device_->insist([&] { device_->enqueue(*step_, round_); });
+      device_->wait(*step_);
+      begin_round(round_ + 1);
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  // The device decodes pictures. The CPU decodes those that the device refuses, as it makes their
+  // samples once more.
+  bool is_refused_by_device() {
+    const std::vector<int> refused =
+        device_->insist([&] { return device_->decode(*step_, round_); });
+    to_make_.assign(refused.begin(), refused.end());
+    return !refused.empty();
+  }
+
+  void make(int i) {
     try {
-      step.is_made[i] = maker_.make(step, i, round, step.failures);
+      step_->is_made[i] = maker_.make(*step_, i, round_, step_->failures);
     } catch (const Starved& s) {
       throw BudgetError("no memory for a sample. " + (s.why.empty() ? pool_.explain() : s.why));
     }
@@ -95,6 +136,12 @@ class Simple final : public Executor {
   std::unique_ptr<DeviceStage> device_;
   SampleMaker maker_;
   int64_t steps_ = 0, samples_ = 0;
+  // The step that is being made, the round that it is in, and the samples that this round lacks.
+  std::optional<Step> step_;
+  int round_ = 0;
+  std::deque<int> to_make_;
+  std::exception_ptr failure_;  // why the step cannot be made
+  bool is_ready_ = false;  // the step or its failure is to be taken
 };
 
 }  // namespace
