@@ -441,6 +441,44 @@ def test_no_orphans(end: str) -> None:
     assert "leaked" not in done.stderr, done.stderr
 
 
+AT_WORK = """
+import multiprocessing, os, signal, time
+import numpy as np
+from stoker import Pipeline, fn
+
+begun, begins = os.pipe()
+
+def source(i):
+    if i > 0:
+        os.write(begins, b'.')
+        time.sleep(600)
+    return np.zeros((2, 1))
+
+pipe = Pipeline(batch_size=2, num_threads=1, py_num_workers=2)
+with pipe:
+    pipe.set_outputs(fn.external_source(source, parallel=True))
+pipe.run()
+for _ in range(2):
+    os.read(begun, 1)
+workers = [p.pid for p in multiprocessing.active_children()]
+other = os.fork()
+if other == 0:
+    os.closerange(1, 3)
+    time.sleep(600)
+print(other, *workers, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_workers_in_the_midst_of_a_call_end_with_their_parent() -> None:
+    """Also where another child of it lives on, which holds all its files."""
+    done = run_script(AT_WORK, timeout=60)
+    other, *pids = (int(x) for x in done.stdout.split())
+    os.kill(other, signal.SIGKILL)
+    assert len(pids) == 2, done.stderr
+    assert all(is_gone(pid) for pid in pids)
+
+
 def test_a_pipeline_in_a_function_of_a_thread() -> None:
     """Workers are started and ended outside of the main thread."""
     results: list[list[int]] = []

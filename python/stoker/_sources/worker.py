@@ -5,9 +5,11 @@
 from __future__ import annotations
 
 import importlib
+import multiprocessing
 import os
 import pickle
 import signal
+import threading
 import traceback
 from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
@@ -66,7 +68,7 @@ class Payload(NamedTuple):
 
 def main(tasks: Connection, payload: Payload, slots: Sequence[Slot]) -> None:
     """Does tasks until one is None, the pipeline closes the pipe, or its process ends."""
-    parent = os.getppid()
+    threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the pipeline's process handles Ctrl-C
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     callers: list[Caller] = []
@@ -77,9 +79,6 @@ def main(tasks: Connection, payload: Payload, slots: Sequence[Slot]) -> None:
         failure = ("loading the sources", *_told(e))
     try:
         while True:
-            while not tasks.poll(_PARENT_CHECK_SECONDS):
-                if os.getppid() != parent:
-                    return
             task = tasks.recv()
             if task is None:
                 return
@@ -89,6 +88,19 @@ def main(tasks: Connection, payload: Payload, slots: Sequence[Slot]) -> None:
                 tasks.send(run(task, callers[task.source], slots[task.slot]))
     except (EOFError, OSError):
         return
+
+
+def _end_with_parent(above: int) -> None:
+    """Ends this process with the pipeline's process, also in the midst of a source's call.
+
+    Other children of that process may hold its end of the pipe that tells its death, so the parent
+    process of this one, ``above``, is looked at as well.
+    """
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    while parent.is_alive() and os.getppid() == above:
+        parent.join(_PARENT_CHECK_SECONDS)
+    os._exit(1)
 
 
 def run(task: Task, caller: Caller, slot: Slot) -> Reply:
