@@ -41,8 +41,9 @@ def script(text: str, timeout: float = 60) -> subprocess.CompletedProcess[str]:
     return run_script(PRELUDE + textwrap.dedent(text), timeout=timeout)
 
 
+@pytest.mark.parametrize("executor", ["pipelined", "simple"])
 @pytest.mark.parametrize("parallel", [False, True])
-def test_ctrl_c_while_a_source_is_slow(parallel: bool) -> None:
+def test_ctrl_c_while_a_source_is_slow(parallel: bool, executor: str) -> None:
     process = subprocess.Popen(
         [
             sys.executable,
@@ -55,7 +56,7 @@ def test_ctrl_c_while_a_source_is_slow(parallel: bool) -> None:
                     print('waiting', flush=True)
                     time.sleep(3600)
                 return counted(i)
-            pipe = pipeline(slow, parallel={parallel})
+            pipe = pipeline(slow, parallel={parallel}, settings=dict(executor={executor!r}))
             try:
                 pipe.run(), pipe.run()
             except KeyboardInterrupt:
@@ -188,6 +189,172 @@ def test_exit_with_what_was_fed_without_a_copy() -> None:
         print('done')
     """)
     assert (done.stdout, done.stderr) == ("done\n", "")
+
+
+@pytest.mark.parametrize("use", ["close()", "run()", "state()", "restore({})", "stats()"])
+@pytest.mark.parametrize("kind", ["source", "map(source, range(9))"], ids=["callable", "iterator"])
+def test_a_source_cannot_wait_for_itself(kind: str, use: str) -> None:
+    done = script(f"""
+        def source(i):
+            if i == 0 or i == 2 and {use != "stats()"}:
+                pipe.{use}
+            return counted(i)
+        pipe = pipeline({kind})
+        seen = []
+        while len(seen) < 5:
+            try:
+                seen.append(int(pipe.run()[0].at(0)[0]))
+            except errors.SourceError as e:
+                assert isinstance(e.__cause__, errors.StateError), e
+                assert 'a source cannot run, close or restore' in str(e), e
+                seen.append('refused')
+        print(seen)
+    """)
+    expected = ["refused", 1, 2 if use == "stats()" else "refused", 3, 4]
+    assert done.stdout == f"{expected}\n", done.stdout + done.stderr
+
+
+def test_a_source_that_works_ahead_cannot_close_its_pipeline() -> None:
+    done = script("""
+        idle, tried = threading.Event(), threading.Event()
+        def source(i):
+            if i == 1:
+                idle.wait()
+                try:
+                    pipe.close()
+                finally:
+                    tried.set()
+            return counted(i)
+        pipe = pipeline(source)
+        pipe.run()
+        idle.set()
+        tried.wait()
+        try:
+            pipe.run()
+        except errors.SourceError as e:
+            print(e)
+        print(int(pipe.run()[0].at(0)[0]))
+    """)
+    assert "a source cannot run, close or restore" in done.stdout, done.stdout + done.stderr
+    assert done.stdout.endswith("\n2\n")
+
+
+def test_a_source_cannot_close_a_pipeline_that_waits_for_it_through_another() -> None:
+    done = script("""
+        tried = threading.Event()
+        def inner(i):
+            try:
+                outer_pipe.close()
+            finally:
+                tried.set()
+        inner_pipe = pipeline(inner)
+        outer_pipe = pipeline(lambda i: inner_pipe.run()[0], dtype='int64', ndim=1)
+        outer_pipe.schedule_run()
+        tried.wait()
+        try:
+            outer_pipe.outputs()
+        except errors.SourceError as e:
+            print(e)
+    """)
+    assert "a source cannot run, close or restore" in done.stdout, done.stdout + done.stderr
+
+
+def test_a_source_may_close_other_pipelines() -> None:
+    done = script("""
+        def source(i):
+            if i == 1:
+                other.close()
+            return other.run()[0]
+        other = pipeline(counted)
+        pipe = pipeline(source)
+        print([int(pipe.run()[0].at(0)[0]) for _ in range(4)])
+    """)
+    assert done.stdout == "[0, 1, 2, 3]\n", done.stdout + done.stderr
+
+
+def test_a_source_in_a_worker_cannot_close_its_pipeline() -> None:
+    done = script("""
+        def source(i):
+            if i == 1:
+                pipe.close()
+            return counted(i)
+        pipe = pipeline(source, parallel=True)
+        pipe.run()
+        try:
+            pipe.run()
+        except errors.SourceError as e:
+            print(e)
+        print(int(pipe.run()[0].at(0)[0]))
+    """)
+    assert "StateError: this pipeline was built before a fork" in done.stdout, done.stderr
+    assert done.stdout.endswith("\n2\n"), done.stdout
+
+
+def test_a_source_may_drop_its_pipeline() -> None:
+    """Its thread ends then, and asks for nothing more."""
+    done = script("""
+        held, go, calls = {}, threading.Event(), []
+        def source(i):
+            calls.append(i)
+            if i == 1:
+                go.wait()
+                del held['pipe']
+            return counted(i)
+        held['pipe'] = pipeline(source, settings=dict(prefetch_queue_depth=1))
+        held['pipe'].run()
+        (thread,) = [t for t in threading.enumerate() if t.name == 'stoker-source']
+        go.set()
+        thread.join()
+        print(calls)
+    """)
+    assert done.stdout == "[0, 1]\n", done.stdout + done.stderr
+
+
+def test_another_thread_cannot_close_a_running_pipeline() -> None:
+    """It is told so, and the step comes all the same."""
+    done = script("""
+        asked, go = threading.Event(), threading.Event()
+        def source(i):
+            asked.set()
+            go.wait()
+            return counted(i)
+        def close():
+            asked.wait()
+            try:
+                pipe.close()
+            except errors.StateError as e:
+                print(e, flush=True)
+            go.set()
+        pipe = pipeline(source)
+        threading.Thread(target=close).start()
+        print(int(pipe.run()[0].at(0)[0]))
+    """)
+    assert done.stdout == "two threads use one pipeline at once; give each its own\n0\n", (
+        done.stdout + done.stderr
+    )
+
+
+def test_a_signal_handler_cannot_close_a_running_pipeline() -> None:
+    """It is told so, and the step comes all the same."""
+    done = script("""
+        go = threading.Event()
+        def source(i):
+            if i == 0:
+                signal.raise_signal(signal.SIGUSR1)  # the main thread hears it
+                go.wait()
+            return counted(i)
+        def close(*_):
+            try:
+                pipe.close()
+            except errors.StateError as e:
+                print(e)
+            go.set()
+        signal.signal(signal.SIGUSR1, close)
+        pipe = pipeline(source)
+        print(int(pipe.run()[0].at(0)[0]))
+    """)
+    refusal = "a signal handler cannot use a pipeline in the midst of a call of it"
+    assert done.stdout == f"{refusal}\n0\n", done.stdout + done.stderr
 
 
 def source_threads() -> int:

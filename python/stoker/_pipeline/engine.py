@@ -13,6 +13,7 @@ from stoker import _core, _state_entries
 from stoker._graph.definition import Definition
 from stoker._messages import user_level
 from stoker._pipeline.declared_outputs import check_declared_outputs
+from stoker._pipeline.one_caller import OneCaller
 from stoker._settings import Options, WorkerOptions
 from stoker._sources.inputs import EpochEndError, Inputs
 
@@ -28,7 +29,7 @@ class Step(NamedTuple):
 
 
 class Engine:
-    """Runs a graph once it is defined. Not thread-safe.
+    """Runs a graph once it is defined. Calls from two threads at once raise ``StateError``.
 
     The C++ engine is made as soon as the graph can be checked. If the type of an input is not
     declared, this is when its first batch comes.
@@ -47,6 +48,7 @@ class Engine:
         self._checkpoint = checkpoint
         self._core: _core.Pipeline | None = None
         self.inputs = Inputs(definition)
+        self._one_caller = OneCaller(self.inputs.source_thread)
 
     @property
     def is_made(self) -> bool:
@@ -76,6 +78,12 @@ class Engine:
         called.
         """
         if self._core is None:
+            with self._one_caller:
+                return self._made()
+        return self._core
+
+    def _made(self) -> _core.Pipeline:
+        if self._core is None:
             self.inputs.learn_types()
             self._make()
         assert self._core is not None
@@ -87,14 +95,18 @@ class Engine:
         self._definition.is_closed = True
         self.inputs.attach(self._core)
         if self._checkpoint is not None:
-            self.restore(self._checkpoint)
+            self._restore(self._core, _state_entries.text(self._checkpoint))
 
     def step(self) -> Step | None:
         """The next step; None if a source ended its epoch. Raises what the C++ engine raises."""
+        with self._one_caller:
+            return self._step()
+
+    def _step(self) -> Step | None:
         if self.inputs.is_ended:
             return None
         try:
-            core = self.made()
+            core = self._made()
         except EpochEndError:
             return None
         self.inputs.start()
@@ -113,31 +125,37 @@ class Engine:
 
     def schedule(self) -> None:
         """Starts to prepare steps and waits for none."""
-        if self.inputs.is_ended:
-            return
-        try:
-            core = self.made()
-        except EpochEndError:  # step() reports this end
-            return
-        self.inputs.start()
-        core.schedule()
+        with self._one_caller:
+            if self.inputs.is_ended:
+                return
+            try:
+                core = self._made()
+            except EpochEndError:  # step() reports this end
+                return
+            self.inputs.start()
+            core.schedule()
 
     def close(self) -> None:
         """Stops all threads and frees the steps made ahead; the next step starts the threads."""
-        self.inputs.stop()
-        if self._core is not None:
-            self._core.close()
+        with self._one_caller:
+            self.inputs.stop()
+            if self._core is not None:
+                self._core.close()
 
     def state(self) -> dict[str, Any]:
         """The state of the engine and the sources after the steps that were received."""
-        state: dict[str, Any] = json.loads(self.made().state())
-        sources = self.inputs.state()
-        return {**state, "sources": sources} if sources else state
+        with self._one_caller:
+            state: dict[str, Any] = json.loads(self._made().state())
+            sources = self.inputs.state()
+            return {**state, "sources": sources} if sources else state
 
     def restore(self, state: str | Mapping[str, Any], force: bool = False) -> None:
         """Continues where ``state()`` was taken. A state that does not fit changes nothing."""
         text = _state_entries.text(state)
-        core = self.made()
+        with self._one_caller:
+            self._restore(self._made(), text, force)
+
+    def _restore(self, core: _core.Pipeline, text: str, force: bool = False) -> None:
         sources: dict[str, Any] = {}
         if (loaded := _state_entries.of_pipeline(text)) is not None:
             loaded = {"sources": {}, **loaded}

@@ -231,9 +231,9 @@ class Feeder:
         self._forget()
 
     @property
-    def is_joined(self) -> bool:
-        """Whether the thread has ended."""
-        return self._thread is None
+    def thread(self) -> int | None:
+        """The identifier of the thread; None if it has ended."""
+        return None if self._thread is None else self._thread.ident
 
     # The thread's side.
 
@@ -281,12 +281,15 @@ class Feeder:
         If one source fails, the others are asked all the same, so that all stay at the same step.
         """
         while len(self._turn) < len(self.runners):
+            if self._halt.is_set():  # also where a source dropped the pipeline
+                return None
+            turn, runner = self._turn, self.runners[len(self._turn)]
             try:
-                self._turn.append(self.runners[len(self._turn)].next())
+                turn.append(runner.next())
             except StoppedError:
                 return None
             except BaseException as e:
-                self._turn.append(e)
+                turn.append(e)
         results, self._turn = self._turn, []
         products = [r for r in results if isinstance(r, Product)]
         errors = [
@@ -377,7 +380,7 @@ def _end_all() -> None:
     feeders = list(_all)
     for feeder in feeders:
         feeder.end()
-    if not all(feeder.is_joined for feeder in feeders):
+    if not all(feeder.thread is None for feeder in feeders):
         _core.expect_leaks()  # the frames of an unjoined thread keep objects to the process's end
 
 

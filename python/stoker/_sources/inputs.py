@@ -164,6 +164,10 @@ class Inputs:
         while not engine.feed(name, fed, copy, wait_ms):
             pass
 
+    def source_thread(self) -> int | None:
+        """The identifier of the thread that calls the sources; None while there is none."""
+        return None if self._feeder is None else self._feeder.thread
+
     def start(self) -> None:
         """Lets the sources run."""
         if self._feeder is not None:
