@@ -45,29 +45,27 @@ void check(const SampleError& e, EncodedSpan file) {
   if (e.offset > static_cast<int64_t>(file.size()) || !*e.what()) std::abort();
 }
 
-bool decode(const ImageCodec& codec, EncodedSpan file, const DecodeOptions& options,
-            const View& out) {
+bool decode(const EncodedImage& image, const View& out) {
   try {
     Arena scratch;
-    codec.decode(file, options, out, scratch);
+    image.codec->decode(image, out, scratch);
     return true;
   } catch (const SampleError& e) {
-    check(e, file);
+    check(e, image.bytes);
     return false;
   }
 }
 
 // A window may succeed where the whole fails, as it needs less. Where both succeed they must agree.
-void compare(const ImageCodec& codec, EncodedSpan file, const Choices& choices) {
-  const ImageInfo info = codec.peek(file, choices.options);
-  const Shape full = decoded_type(info, choices.options.output_type).shape;
+void compare(const EncodedImage& image, const Choices& choices) {
+  const Shape full = image.type().shape;
   const Window w = choices.window_of(full);
   std::vector<uint8_t> whole(static_cast<size_t>(full.volume()));
   std::vector<uint8_t> part(static_cast<size_t>(w.shape().volume()));
   const View all = View::dense(whole.data(), DType::kUint8, full, "HWC");
   const View window = View::window(part.data(), DType::kUint8, w, full, "HWC");
-  const bool whole_is_good = decode(codec, file, choices.options, all);
-  const bool part_is_good = decode(codec, file, choices.options, window);
+  const bool whole_is_good = decode(image, all);
+  const bool part_is_good = decode(image, window);
   if (whole_is_good && !part_is_good) std::abort();
   if (!whole_is_good || !part_is_good) return;
   const size_t row = static_cast<size_t>(window.strides[0]);
@@ -87,7 +85,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   // A copy, so that the address sanitizer sees any read behind its end.
   const std::vector<uint8_t> file(data + stoker::kChoices, data + size);
   try {
-    stoker::compare(stoker::codec_for(file), file, choices);
+    stoker::compare(stoker::peek(file, choices.options), choices);
   } catch (const stoker::SampleError& e) {
     stoker::check(e, file);
   }

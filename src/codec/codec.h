@@ -44,12 +44,24 @@ struct ImageInfo {
   int64_t height = 0, width = 0;  // as decode() delivers them
   int64_t stored_height = 0, stored_width = 0;  // before the orientation is applied
   int channels = 0;  // as stored
+  bool is_ycbcr = false;  // as stored
+  bool is_progressive = false;  // the data passes over the picture more than once
   int orientation = 1;  // 1..8 as in EXIF, even if it is not applied
   DType dtype = DType::kUint8;  // what decode() delivers
 };
 
-// The type of the whole picture as decode() delivers it, with layout HWC.
-TensorType decoded_type(const ImageInfo& info, ImageType type);
+class ImageCodec;
+
+// An image whose header was read, and how it is wanted.
+struct EncodedImage {
+  const ImageCodec* codec = nullptr;
+  EncodedSpan bytes;  // outlive this
+  DecodeOptions options;
+  ImageInfo info;
+
+  // Of the whole picture as decode() delivers it, with layout HWC.
+  TensorType type() const;
+};
 
 // One image format. Without state; thread-safe.
 class ImageCodec {
@@ -64,19 +76,23 @@ class ImageCodec {
   // Fills `out`, a window of the picture in displayed coordinates with any strides, with exactly
   // the pixels that decoding the whole picture would give. Without options.verify, only what the
   // window needs is judged. Throws SampleError with the approximate byte offset of the damage; then
-  // `out` holds anything. Requires: out.full is the shape of decoded_type() and out.dtype its
-  // dtype; `row_room` bytes before and behind each row of `out` may be overwritten.
-  virtual void decode(EncodedSpan bytes, const DecodeOptions& options, const View& out,
-                      Arena& scratch, int64_t row_room = 0) const = 0;
+  // `out` holds anything. Requires: image.info is what peek() said; out.full and out.dtype are
+  // those of image.type(); `row_room` bytes before and behind each row of `out` may be overwritten.
+  virtual void decode(const EncodedImage& image, const View& out, Arena& scratch,
+                      int64_t row_room = 0) const = 0;
 };
 
-// Chooses by content, never by name. Throws SampleError that says what the bytes are and what is
-// supported. Thread-safe.
-const ImageCodec& codec_for(EncodedSpan bytes);
+// Chooses the codec by content, never by name, and reads the header. Throws SampleError, which says
+// what the bytes are and what is supported if there is no codec. Thread-safe.
+EncodedImage peek(EncodedSpan bytes, const DecodeOptions& options);
 
 // For codecs: refuses a picture with more pixels than options.max_pixels.
 void check_pixels(const ImageInfo& info, const DecodeOptions& options);
 // For codecs: refuses a window that does not lie inside the picture.
-void check_window(const ImageInfo& info, const DecodeOptions& options, const View& out);
+void check_window(const EncodedImage& image, const View& out);
+
+// For tests: this codec is asked before all others from now on; null: only the others are.
+// Thread-safe.
+void use_codec(const ImageCodec* codec);
 
 }  // namespace stoker

@@ -20,7 +20,7 @@ EncodedSpan as_bytes(std::string_view s) {
 
 std::string refusal(std::string_view s) {
   try {
-    codec_for(as_bytes(s));
+    peek(as_bytes(s), {});
   } catch (const SampleError& e) {
     EXPECT_EQ(e.offset, 0);
     return e.what();
@@ -28,7 +28,9 @@ std::string refusal(std::string_view s) {
   return "no error";
 }
 
-TEST(CodecFor, ChoosesByContent) { EXPECT_STREQ(codec_for(test::make_jpeg({})).name(), "JPEG"); }
+TEST(CodecFor, ChoosesByContent) {
+  EXPECT_STREQ(peek(test::make_jpeg({}), {}).codec->name(), "JPEG");
+}
 
 TEST(CodecFor, SaysWhatItFoundAndWhatItWanted) {
   using std::string_view_literals::operator""sv;
@@ -70,13 +72,27 @@ TEST(DescribeContent, IsOneLineOfPlainCharacters) {
 }
 
 TEST(DecodedType, FollowsTheOutputType) {
-  ImageInfo info;
-  info.height = 4;
-  info.width = 5;
-  info.channels = 4;
-  EXPECT_EQ(decoded_type(info, ImageType::kRGB), (TensorType{DType::kUint8, "HWC", {4, 5, 3}}));
-  EXPECT_EQ(decoded_type(info, ImageType::kGray), (TensorType{DType::kUint8, "HWC", {4, 5, 1}}));
-  EXPECT_EQ(decoded_type(info, ImageType::kAny), (TensorType{DType::kUint8, "HWC", {4, 5, 4}}));
+  EncodedImage image;
+  image.info = {.height = 4, .width = 5, .channels = 4};
+  for (const auto& [type, channels] :
+       {std::pair(ImageType::kRGB, 3), {ImageType::kGray, 1}, {ImageType::kAny, 4}}) {
+    image.options.output_type = type;
+    EXPECT_EQ(image.type(), (TensorType{DType::kUint8, "HWC", {4, 5, channels}}));
+  }
+}
+
+TEST(CodecFor, AsksTheCodecOfTestsFirst) {
+  class Nothing final : public ImageCodec {
+    const char* name() const override { return "nothing"; }
+    bool recognises(EncodedSpan bytes) const override { return bytes.empty(); }
+    ImageInfo peek(EncodedSpan, const DecodeOptions&) const override { return {.height = 7}; }
+    void decode(const EncodedImage&, const View&, Arena&, int64_t) const override {}
+  } nothing;
+  use_codec(&nothing);
+  EXPECT_EQ(peek({}, {}).info.height, 7);
+  EXPECT_STREQ(peek(test::make_jpeg({}), {}).codec->name(), "JPEG");
+  use_codec(nullptr);
+  EXPECT_EQ(refusal("").find("not an image"), 0u);
 }
 
 }  // namespace

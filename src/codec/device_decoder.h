@@ -18,9 +18,7 @@ namespace stoker {
 // What is wanted of one picture: a window in displayed coordinates, with the pixels that decode()
 // of a codec would give.
 struct DecodeRequest {
-  EncodedSpan bytes;
-  DecodeOptions options;
-  TensorType type;  // of the whole picture: decoded_type()
+  EncodedImage image;
   Window window;  // lies inside the picture
 };
 

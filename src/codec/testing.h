@@ -16,14 +16,15 @@ namespace stoker::test {
 using File = std::vector<uint8_t>;
 
 inline Shape shape_of(const File& f, const DecodeOptions& o = {}) {
-  return decoded_type(codec_for(f).peek(f, o), o.output_type).shape;
+  return peek(f, o).type().shape;
 }
 
 inline File decode(const File& f, const DecodeOptions& o, const Window& w) {
   File out(static_cast<size_t>(w.shape().volume()));
   Arena scratch;
-  const View view = View::window(out.data(), DType::kUint8, w, shape_of(f, o), "HWC");
-  codec_for(f).decode(f, o, view, scratch);
+  const EncodedImage image = peek(f, o);
+  const View view = View::window(out.data(), DType::kUint8, w, image.type().shape, "HWC");
+  image.codec->decode(image, view, scratch);
   return out;
 }
 

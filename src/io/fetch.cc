@@ -39,17 +39,9 @@ void Fetcher::stop() {
   for (std::thread& t : threads_) t.join();
 }
 
-Fetcher::OpenExtent Fetcher::open(Extent extent) const {
-  OpenExtent s{std::move(extent.file), extent.offset, extent.length};
-  if (!s.file) s.file = std::make_shared<const File>(std::move(extent.path));
-  s.size = static_cast<size_t>(s.length >= 0 ? s.length
-                                             : std::max<int64_t>(s.file->size() - s.offset, 0));
-  return s;
-}
-
 Bytes Fetcher::read(const OpenExtent& extent) const {
-  Bytes bytes(pool_->get(extent.size), pool_);
-  extent.file->read(bytes.buffer(), extent.offset, extent.length);
+  Bytes bytes(pool_->get(extent.size()), pool_);
+  extent.read(bytes.buffer());
   return bytes;
 }
 
@@ -73,7 +65,7 @@ std::optional<Bytes> Fetcher::take(int64_t turn) {
     mark_taken(turn);
     ++stats_.on_the_spot;
     lock.unlock();
-    return read(open(locate_(turn)));
+    return read(OpenExtent(locate_(turn)));
   }
   if (at->second.state == State::kTaken) return std::nullopt;
   Entry entry = std::move(at->second);
@@ -142,7 +134,7 @@ void Fetcher::work() try {
 bool Fetcher::has_work() const {
   if (is_full_) return false;
   if (parked_.empty()) return next_ < end_ && stats_.held + kEntryCost <= window_;
-  return stats_.held + entries_.at(*parked_.begin()).extent.size <= window_;
+  return stats_.held + entries_.at(*parked_.begin()).extent.size() <= window_;
 }
 
 // Picks the first sample that waits for room, else the next one in order.
@@ -171,7 +163,7 @@ void Fetcher::run(Job& job) {
   {
     const MutexUnlock unlock(mutex_);
     try {
-      if (!job.extent.file) job.extent = open(locate_(job.turn));
+      if (!job.extent.is_open()) job.extent = OpenExtent(locate_(job.turn));
       MutexLock lock(mutex_);
       if (!take_room(job)) return;
       lock.unlock();
@@ -186,9 +178,9 @@ void Fetcher::run(Job& job) {
 
 // Takes room for a job's bytes, or parks the job. Returns whether to go on.
 bool Fetcher::take_room(Job& job) {
-  if (stats_.held + job.extent.size <= window_) {
-    hold(job.extent.size);
-    job.cost += job.extent.size;
+  if (stats_.held + job.extent.size() <= window_) {
+    hold(job.extent.size());
+    job.cost += job.extent.size();
     return true;
   }
   parked_.insert(job.turn);

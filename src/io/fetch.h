@@ -66,12 +66,6 @@ class Fetcher {
   Stats stats() const;
 
  private:
-  // An open file and the part of it that is wanted.
-  struct OpenExtent {
-    std::shared_ptr<const File> file;
-    int64_t offset = 0, length = -1;
-    size_t size = 0;
-  };
   enum class State {
     kReading,  // a thread works on it
     kParked,  // open, waits for room
@@ -93,7 +87,6 @@ class Fetcher {
     OpenExtent extent;
   };
 
-  OpenExtent open(Extent extent) const;
   Bytes read(const OpenExtent& extent) const;
 
   void work();

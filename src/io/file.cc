@@ -152,6 +152,14 @@ void File::read_to_end(ByteBuffer& into, int64_t offset) const {
          offset + static_cast<int64_t>(got));
 }
 
+OpenExtent::OpenExtent(Extent extent)
+    : file_(extent.file ? std::move(extent.file)
+                        : std::make_shared<const File>(std::move(extent.path))),
+      offset_(extent.offset),
+      length_(extent.length),
+      size_(static_cast<size_t>(length_ >= 0 ? length_
+                                             : std::max<int64_t>(file_->size() - offset_, 0))) {}
+
 namespace {
 
 struct CloseFolder {

@@ -48,6 +48,23 @@ struct Extent {
   std::shared_ptr<const File> file;
 };
 
+// An extent whose file is open. Copies share the file.
+class OpenExtent {
+ public:
+  OpenExtent() = default;  // of no file
+  explicit OpenExtent(Extent extent);
+  bool is_open() const { return file_ != nullptr; }
+  // The bytes that read() will give, unless the file changes.
+  size_t size() const { return size_; }
+  // Requires: is_open(). Throws what File::read() throws.
+  void read(ByteBuffer& into) const { file_->read(into, offset_, length_); }
+
+ private:
+  std::shared_ptr<const File> file_;
+  int64_t offset_ = 0, length_ = -1;
+  size_t size_ = 0;
+};
+
 struct FolderEntry {
   std::string name;
   bool is_folder;  // true for a symbolic link to a folder, false for one to nothing

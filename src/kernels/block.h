@@ -80,8 +80,10 @@ struct Store {
   Small<float> fill = {0};
 };
 
+using BlockKind = std::variant<Gather, Resample, Pointwise, Convert, Store>;
+
 struct Block {
-  std::variant<Gather, Resample, Pointwise, Convert, Store> kind;
+  BlockKind kind;
   DType result = DType::kUint8;
 };
 

@@ -143,13 +143,14 @@ Tensor run_sample(const Operator& op, std::vector<Tensor>& inputs) {
   std::vector<View> values;
   std::vector<TensorType> types, outputs;
   for (Tensor& t : inputs) values.push_back(t.view()), types.push_back(t.type);
-  Inference i{types, values, outputs, Chance(1, 2, 3, 4)};
+  Kept kept;
+  Inference i{types, values, outputs, Chance(1, 2, 3, 4), kept};
   op.infer(i);
   const bool infers = !outputs.empty();
   Tensor out = infers ? empty_tensor(outputs[0]) : Tensor{};
   Arena arena;
   View view = infers ? out.view() : View{};
-  Run r{values, {&view, 1}, Chance(1, 2, 3, 4), arena};
+  Run r{values, {&view, 1}, Chance(1, 2, 3, 4), arena, kept};
   op.run_cpu(r);
   if (infers) return out;
   out = empty_tensor({view.dtype, view.layout, view.full});

@@ -9,6 +9,7 @@
 #include "io/file.h"
 #include "kernels/block.h"
 #include "memory/arena.h"
+#include "op/kept.h"
 
 namespace stoker {
 
@@ -51,7 +52,7 @@ class Lowering {
   const TensorType& type() const { return type_; }
   bool has(size_t i) const { return i < values_.size() && values_[i].data; }
   const View& value(size_t i) const { return values_[i]; }
-  void add(std::variant<Gather, Resample, Pointwise, Convert, Store> kind, DType result) {
+  void add(BlockKind kind, DType result) {
     blocks_.push_back({std::move(kind), result});
     type_ = after(blocks_.back(), type_);
   }
@@ -71,6 +72,7 @@ class Inference {
   std::span<const View> values;  // data is null where the input was not computed yet
   std::vector<TensorType>& outputs;
   Chance chance;
+  Kept& kept;
 
   bool has(size_t i) const { return i < inputs.size(); }
   void out(const TensorType& t) { outputs.push_back(t); }
@@ -94,6 +96,7 @@ class Run {
   std::span<View> outputs;
   Chance chance;
   Arena& scratch;
+  const Kept& kept;
   // So many bytes before and behind each row of the outputs may be overwritten: kRowRoom or 0.
   int64_t row_room = 0;
 
@@ -110,9 +113,8 @@ class Run {
 // decoder.
 class Asking {
  public:
-  std::span<const View> inputs;
+  const Kept& kept;
   const Window& wanted;
-  Chance chance;
 };
 
 // What a reader reads from. Immutable once opened; thread-safe.

@@ -259,6 +259,7 @@ OperatorKind kind_of() {
 // - `run_cpu` alone, where only the run tells the shapes (Run::make),
 // - `open` and `order`, for a reader,
 // - `kInput`, where the user feeds its output.
+// `infer` may keep what it learned of a sample for `run_cpu` and `request` (op/kept.h).
 // Beside `infer` and `run_cpu` it may have `request`, so that a device's decoder can do the work
 // (device="mixed"), or a static `run_gpu`, which does the work for a batch in device memory and
 // stands in a .cu file (device="gpu"). It may also have `kVersion` (raised when its results

@@ -161,16 +161,16 @@ TEST(JpegLimits, APictureThatClaimsTooMuchIsRefusedAtOnce) {
   for (const int v : {60000 >> 8, 60000 & 255, 60000 >> 8, 60000 & 255})
     *at++ = static_cast<uint8_t>(v);
   try {
-    codec_for(f).peek(f, {});
+    (void)peek(f, {});
     FAIL();
   } catch (const SampleError& e) {
     EXPECT_NE(std::string(e.what()).find("60000 x 60000"), std::string::npos) << e.what();
   }
   DecodeOptions small;
   small.max_pixels = 33 * 21 - 1;
-  EXPECT_THROW(codec_for(make_jpeg({})).peek(make_jpeg({}), small), SampleError);
+  EXPECT_THROW(peek(make_jpeg({}), small), SampleError);
   small.max_pixels = 33 * 21;
-  EXPECT_NO_THROW(codec_for(make_jpeg({})).peek(make_jpeg({}), small));
+  EXPECT_NO_THROW(peek(make_jpeg({}), small));
 }
 
 TEST(JpegLimits, ScansAreCounted) {

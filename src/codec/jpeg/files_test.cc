@@ -51,7 +51,7 @@ TEST_F(JpegFiles, WholeAndWindowAgree) {
     const File f = load(p);
     const Shape full = shape_of(f);
     const File whole = decode(f);
-    if (codec_for(f).peek(f, {}).orientation == 1) {
+    if (peek(f, {}).info.orientation == 1) {
       EXPECT_EQ(whole, test::plain_decode(f, JCS_RGB));
     }
     Window w{{pick(random, full[0] - 64), pick(random, full[1] - 64), 0}, full};

@@ -3,6 +3,7 @@
 #include "codec/jpeg/header.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,8 +16,10 @@ namespace {
 enum Marker : uint8_t {
   kTem = 0x01,
   kSof0 = 0xC0,
+  kSof2 = 0xC2,
   kDht = 0xC4,
   kJpg = 0xC8,
+  kSof10 = 0xCA,
   kDac = 0xCC,
   kSof15 = 0xCF,
   kRst0 = 0xD0,
@@ -24,7 +27,9 @@ enum Marker : uint8_t {
   kSoi = 0xD8,
   kEoi = 0xD9,
   kSos = 0xDA,
+  kApp0 = 0xE0,
   kApp1 = 0xE1,
+  kApp14 = 0xEE,
 };
 
 bool is_frame(uint8_t m) {
@@ -79,8 +84,21 @@ Segment next_segment(std::span<const uint8_t> bytes, size_t pos) {
   return s;
 }
 
-void read_frame(const Segment& s, JpegHeader& h) {
+// What tells the colours of a file of three components, as for libjpeg.
+struct ColorSigns {
+  bool has_jfif = false;
+  std::optional<int> adobe_transform;
+  bool is_named_rgb = false;  // the components are called R, G and B
+
+  bool is_ycbcr() const {
+    if (has_jfif) return true;
+    return adobe_transform ? *adobe_transform != 0 : !is_named_rgb;
+  }
+};
+
+void read_frame(const Segment& s, JpegHeader& h, ColorSigns& color) {
   const int64_t at = static_cast<int64_t>(s.at);
+  if (h.components) throw SampleError("JPEG header is damaged: it holds two frame headers", at);
   if (const char* kind = unsupported(s.marker))
     throw SampleError(std::string(kind) + " is not supported", at);
   if (s.body.size() < 6)
@@ -97,34 +115,48 @@ void read_frame(const Segment& s, JpegHeader& h) {
                           " x " + std::to_string(h.height) + " pixels of " +
                           std::to_string(h.components) + " components",
                       at);
+  h.is_progressive = s.marker == kSof2 || s.marker == kSof10;
+  if (h.components != 3 || s.body.size() < 15) return;
+  color.is_named_rgb = s.body[6] == 'R' && s.body[9] == 'G' && s.body[12] == 'B';
+}
+
+// Application segments tell colours and the orientation.
+void read_application(const Segment& s, JpegHeader& h, ColorSigns& color, bool& exif_seen) {
+  constexpr std::string_view kExif("Exif\0\0", 6), kJfif("JFIF\0", 5), kAdobe("Adobe", 5);
+  const std::string_view text(reinterpret_cast<const char*>(s.body.data()), s.body.size());
+  if (s.marker == kApp0 && text.starts_with(kJfif) && text.size() >= 14) color.has_jfif = true;
+  if (s.marker == kApp14 && text.starts_with(kAdobe) && text.size() >= 12)
+    color.adobe_transform = s.body[11];
+  if (s.marker == kApp1 && !exif_seen && text.starts_with(kExif)) {
+    exif_seen = true;
+    h.orientation = exif_orientation(s.body.subspan(kExif.size()));
+  }
 }
 
 }  // namespace
 
 JpegHeader read_jpeg_header(std::span<const uint8_t> bytes) {
-  constexpr std::string_view kExif("Exif\0\0", 6);
   JpegHeader h;
+  ColorSigns color;
   bool exif_seen = false;
   for (size_t pos = 2; pos < bytes.size();) {
     const Segment s = next_segment(bytes, pos);
     if (s.marker == kSos || s.marker == kEoi || !s.whole) {
-      if (h.components) return h;
+      if (h.components) break;
       throw SampleError(
           s.whole ? "JPEG header is damaged: no frame header stands before the picture's data"
                   : "JPEG data ends prematurely, within its header",
           static_cast<int64_t>(s.whole ? s.at : bytes.size()));
     }
-    if (is_frame(s.marker) && !h.components) read_frame(s, h);
-    const std::string_view text(reinterpret_cast<const char*>(s.body.data()), s.body.size());
-    if (s.marker == kApp1 && !exif_seen && text.starts_with(kExif)) {
-      exif_seen = true;
-      h.orientation = exif_orientation(s.body.subspan(kExif.size()));
-    }
+    if (is_frame(s.marker)) read_frame(s, h, color);
+    read_application(s, h, color, exif_seen);
     pos = s.at + 4 + s.body.size();
   }
-  if (h.components) return h;
-  throw SampleError("JPEG data ends prematurely, within its header",
-                    static_cast<int64_t>(bytes.size()));
+  if (!h.components)
+    throw SampleError("JPEG data ends prematurely, within its header",
+                      static_cast<int64_t>(bytes.size()));
+  h.is_ycbcr = h.components == 3 && color.is_ycbcr();
+  return h;
 }
 
 }  // namespace stoker

@@ -11,6 +11,8 @@ namespace stoker {
 struct JpegHeader {
   int64_t height = 0, width = 0;
   int components = 0;
+  bool is_ycbcr = false;
+  bool is_progressive = false;
   int orientation = 1;  // of the first EXIF segment
 };
 

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "codec/jpeg/maker_testing.h"
+#include "codec/jpeg/reader.h"
 
 namespace stoker {
 namespace {
@@ -41,6 +42,53 @@ TEST(JpegHeader, TellsSizeComponentsAndOrientation) {
     EXPECT_EQ(h.orientation, 7);
   }
   EXPECT_EQ(read_jpeg_header(test::make_jpeg({.stored = JCS_GRAYSCALE})).components, 1);
+}
+
+// Every mix of the signs that tell colours, with libjpeg's reading of them as oracle.
+TEST(JpegHeader, TellsColoursAsLibjpeg) {
+  const File jfif = {0xFF, 0xE0, 0, 16, 'J', 'F', 'I', 'F', 0, 1, 1, 0, 0, 1, 0, 1, 0, 0};
+  int ycbcr = 0, others = 0;
+  for (const J_COLOR_SPACE stored : {JCS_YCbCr, JCS_RGB, JCS_GRAYSCALE, JCS_CMYK})
+    for (const char* names : {"\1\2\3\4", "RGB\4", "rgb\4", "\0\1\2\3"})
+      for (const bool has_jfif : {false, true})
+        for (int transform = -1; transform < 3; ++transform) {
+          File f = test::make_jpeg({.stored = stored});
+          while (f[3] == 0xE0 || f[3] == 0xEE) f.erase(f.begin() + 2, f.begin() + 4 + f[5]);
+          const int components = f[find_marker(f, 0xC0) + 9];
+          for (int i = 0; i < components; ++i) {
+            f[find_marker(f, 0xC0) + 10 + 3 * i] = static_cast<uint8_t>(names[i]);
+            f[find_marker(f, 0xDA) + 5 + 2 * i] = static_cast<uint8_t>(names[i]);
+          }
+          const File adobe = {0xFF, 0xEE, 0, 14, 'A', 'd', 'o', 'b',
+                              'e',  0,    1, 0,  0,   0,   0,   static_cast<uint8_t>(transform)};
+          if (transform >= 0) f.insert(f.begin() + 2, adobe.begin(), adobe.end());
+          if (has_jfif) f.insert(f.begin() + 2, jfif.begin(), jfif.end());
+          JpegReader reader(f, false);
+          reader.read_header();
+          const bool want = reader.stored_color() == JCS_YCbCr;
+          EXPECT_EQ(read_jpeg_header(f).is_ycbcr, want)
+              << stored << " " << names << " " << has_jfif << " " << transform;
+          ++(want ? ycbcr : others);
+        }
+  EXPECT_GT(ycbcr, 20);
+  EXPECT_GT(others, 20);
+}
+
+TEST(JpegHeader, TellsWhetherItIsProgressive) {
+  for (const bool progressive : {false, true})
+    for (const bool arithmetic : {false, true})
+      EXPECT_EQ(
+          read_jpeg_header(test::make_jpeg({.progressive = progressive, .arithmetic = arithmetic}))
+              .is_progressive,
+          progressive);
+}
+
+TEST(JpegHeader, TwoFrameHeadersAreRefused) {
+  File f = test::make_jpeg({});
+  const size_t at = find_marker(f, 0xC0);
+  const File frame(f.begin() + static_cast<long>(at), f.begin() + static_cast<long>(at) + 19);
+  f.insert(f.begin() + static_cast<long>(at), frame.begin(), frame.end());
+  EXPECT_EQ(refusal(f), "JPEG header is damaged: it holds two frame headers");
 }
 
 TEST(JpegHeader, NeedsNothingBehindTheFrameHeader) {

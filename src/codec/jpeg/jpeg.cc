@@ -173,6 +173,8 @@ class JpegCodec final : public ImageCodec {
     info.stored_height = info.height = header.height;
     info.stored_width = info.width = header.width;
     info.channels = header.components;
+    info.is_ycbcr = header.is_ycbcr;
+    info.is_progressive = header.is_progressive;
     info.orientation = header.orientation;
     if (options.adjust_orientation && swaps_axes(header.orientation))
       std::swap(info.height, info.width);
@@ -185,10 +187,11 @@ class JpegCodec final : public ImageCodec {
     return info;
   }
 
-  void decode(EncodedSpan bytes, const DecodeOptions& options, const View& out, Arena& scratch,
+  void decode(const EncodedImage& image, const View& out, Arena& scratch,
               int64_t row_room) const override {
-    const ImageInfo info = peek(bytes, options);
-    check_window(info, options, out);
+    check_window(image, out);
+    const DecodeOptions& options = image.options;
+    const ImageInfo& info = image.info;
     View stored = as_stored(out, options.adjust_orientation ? info.orientation : 1);
     if (stored.shape.volume() == 0) {
       if (!options.verify) return;
@@ -196,7 +199,7 @@ class JpegCodec final : public ImageCodec {
       stored.shape[0] = stored.origin[0] = stored.origin[1] = 0;
       stored.shape[1] = 1;
     }
-    JpegReader reader(bytes, options.tolerate_corrupt);
+    JpegReader reader(image.bytes, options.tolerate_corrupt);
     reader.read_header();
     if (reader.height() != info.stored_height || reader.width() != info.stored_width)
       throw SampleError("JPEG header is damaged: it holds two different sizes");

@@ -78,12 +78,30 @@ TEST(JpegColor, EveryOutputTypeOfCmyk) {
 TEST(JpegColor, TwoComponentsAreKeptOrRefused) {
   const File f = make_jpeg({.stored = JCS_UNKNOWN});
   EXPECT_EQ(decode(f, as(ImageType::kAny)), test::plain_decode(f, JCS_UNKNOWN));
-  EXPECT_THROW(codec_for(f).peek(f, {}), SampleError);
+  EXPECT_THROW(peek(f, {}), SampleError);
+}
+
+// The header that peek() read is not read again: a file that was changed since is still decoded as
+// it said.
+TEST(JpegOrientation, IsTheOneThatPeekFound) {
+  File f = make_jpeg({.orientation = 3});
+  DecodeOptions as_stored;
+  as_stored.adjust_orientation = false;
+  const File upright = decode(f, as_stored);
+  const EncodedImage image = peek(f, {});
+  const File exif = test::exif_segment(3, true), other = test::exif_segment(1, true);
+  std::copy(other.begin(), other.end(), std::search(f.begin(), f.end(), exif.begin(), exif.end()));
+  EXPECT_EQ(decode(f), upright);
+  File out(upright.size());
+  Arena scratch;
+  image.codec->decode(image, View::dense(out.data(), DType::kUint8, image.type().shape, "HWC"),
+                      scratch);
+  EXPECT_NE(out, upright);
 }
 
 TEST(JpegOrientation, PeekTellsTheDisplayedSize) {
   const File f = make_jpeg({.width = 40, .height = 30, .orientation = 6});
-  const ImageInfo shown = codec_for(f).peek(f, {});
+  const ImageInfo shown = peek(f, {}).info;
   EXPECT_EQ(shown.height, 40);
   EXPECT_EQ(shown.width, 30);
   EXPECT_EQ(shown.stored_height, 30);
@@ -93,8 +111,8 @@ TEST(JpegOrientation, PeekTellsTheDisplayedSize) {
   EXPECT_STREQ(shown.format, "JPEG");
   DecodeOptions as_stored;
   as_stored.adjust_orientation = false;
-  EXPECT_EQ(codec_for(f).peek(f, as_stored).height, 30);
-  EXPECT_EQ(codec_for(f).peek(f, as_stored).orientation, 6);
+  EXPECT_EQ(peek(f, as_stored).info.height, 30);
+  EXPECT_EQ(peek(f, as_stored).info.orientation, 6);
 }
 
 // Windows of turned pictures are compared with the whole picture, turned pixel by pixel.
@@ -156,7 +174,8 @@ TEST(JpegView, AnyStrides) {
     View out = View::dense(memory.data() + memory.size() / 2, DType::kUint8, full, "HWC");
     out.strides = strides;
     Arena scratch;
-    codec_for(f).decode(f, {}, out, scratch);
+    const EncodedImage image = peek(f, {});
+    image.codec->decode(image, out, scratch);
     size_t touched = 0;
     for (int64_t y = 0; y < h; ++y)
       for (int64_t x = 0; x < w; ++x)
@@ -174,13 +193,14 @@ TEST(JpegView, OfAnotherPictureIsRefused) {
   const File f = make_jpeg({});
   File out(100000);
   Arena scratch;
+  const EncodedImage image = peek(f, {});
   for (const View& v :
        {View::dense(out.data(), DType::kUint8, {20, 33, 3}),
         View::dense(out.data(), DType::kUint8, {21, 33, 1}),
         View::dense(out.data(), DType::kInt8, {21, 33, 3}),
         View::window(out.data(), DType::kUint8, {{0, 30, 0}, {21, 34, 3}}, {21, 33, 3}),
         View::window(out.data(), DType::kUint8, {{0, 0, 1}, {21, 33, 3}}, {21, 33, 3})})
-    EXPECT_THROW(codec_for(f).decode(f, {}, v, scratch), SampleError);
+    EXPECT_THROW(image.codec->decode(image, v, scratch), SampleError);
 }
 
 TEST(JpegThreads, DoNotMeet) {

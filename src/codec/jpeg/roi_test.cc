@@ -25,7 +25,6 @@ constexpr size_t kGuard = 64;
 // be overwritten.
 std::vector<uint8_t> decode(const std::vector<uint8_t>& jpeg, const DecodeOptions& options,
                             const Window& w, const Shape& full, int64_t room = 0) {
-  const ImageCodec& codec = codec_for(jpeg);
   View view = View::window(nullptr, DType::kUint8, w, full, "HWC");
   const int64_t row = view.strides[0];
   view.strides[0] += room;
@@ -33,7 +32,8 @@ std::vector<uint8_t> decode(const std::vector<uint8_t>& jpeg, const DecodeOption
   std::vector<uint8_t> memory(size + 2 * kGuard, kCanary), pixels;
   view.data = memory.data() + kGuard + room;
   Arena scratch;
-  codec.decode(jpeg, options, view, scratch, room);
+  const EncodedImage image = peek(jpeg, options);
+  image.codec->decode(image, view, scratch, room);
   for (size_t i = 0; i < kGuard; ++i) {
     EXPECT_EQ(memory[i], kCanary);
     EXPECT_EQ(memory[kGuard + size + i], kCanary);
@@ -107,7 +107,7 @@ TEST(JpegWindow, IsThatPartOfTheWhole) {
                                     ImageType::kAny};
     options.output_type = kTypes[random() % std::size(kTypes)];
     options.use_fast_idct = random() % 8 == 0;
-    const Shape full = decoded_type(codec_for(jpeg).peek(jpeg, options), options.output_type).shape;
+    const Shape full = peek(jpeg, options).type().shape;
     ASSERT_EQ(full, (Shape{kind.height, kind.width, full[2]}));
     const auto whole = decode(jpeg, options, Window::all(full), full);
     if (options.output_type == ImageType::kRGB && test::channels_of(kind.stored) != 4) {

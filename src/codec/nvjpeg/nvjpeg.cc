@@ -83,7 +83,7 @@ class NvJpeg final : public DeviceDecoder {
   std::unique_ptr<PreparedPicture> prepare(const DecodeRequest& request, const Wish& wish,
                                            HostPool& pool) {
     try {
-      const auto engine = engine_with(request.options.smooth_upsampling);
+      const auto engine = engine_with(request.image.options.smooth_upsampling);
       if (auto p = prepare_hardware(engine, request, wish, pool)) return p;
       return prepare_hybrid(engine, request, wish, pool);
     } catch (const Refusal&) {
@@ -136,11 +136,12 @@ class NvJpeg final : public DeviceDecoder {
   static std::unique_ptr<PreparedPicture> prepare_hardware(const std::shared_ptr<Engine>& engine,
                                                            const DecodeRequest& r, const Wish& wish,
                                                            HostPool& pool) {
-    if (!engine->hardware() || !is_in_share(r.bytes, r.options.hardware_share)) return nullptr;
+    if (!engine->hardware() || !is_in_share(r.image.bytes, r.image.options.hardware_share))
+      return nullptr;
     auto p = begin(engine, engine->take_hardware_objects(), wish, kHardware);
     const PictureObjects& objects = *p->lease->objects;
     const Functions& call = engine->call();
-    p->lease->check(call.parse(engine->hardware(), r.bytes.data(), r.bytes.size(), 0, 0,
+    p->lease->check(call.parse(engine->hardware(), r.image.bytes.data(), r.image.bytes.size(), 0, 0,
                                objects.bitstream.get()));
     const auto supports = [&] {
       int is_not = 1;
@@ -149,21 +150,21 @@ class NvJpeg final : public DeviceDecoder {
       return !is_not;
     };
     if (!choose_window(*p, supports)) return nullptr;
-    p->lease->keep(r.bytes, 0, pool);
+    p->lease->keep(r.image.bytes, 0, pool);
     return p;
   }
 
   static std::unique_ptr<PreparedPicture> prepare_hybrid(const std::shared_ptr<Engine>& engine,
                                                          const DecodeRequest& r, const Wish& wish,
                                                          HostPool& pool) {
-    const bool is_large = wish.pixels() > r.options.most_host_huffman && !wish.is_progressive;
+    const bool is_large = wish.pixels() > r.image.options.most_host_huffman && !wish.is_progressive;
     auto p = begin(engine, engine->take_objects(), wish, is_large ? kGpuHybrid : kHybrid);
     Lease& lease = *p->lease;
     PictureObjects& objects = *lease.objects;
     // Coefficients take two bytes each. Those of chroma have half the resolution or less in most
     // pictures.
     const auto coefficients = static_cast<size_t>(wish.pixels() * (wish.has_chroma ? 3 : 2));
-    lease.keep(r.bytes, is_large ? r.bytes.size() : coefficients, pool);
+    lease.keep(r.image.bytes, is_large ? r.image.bytes.size() : coefficients, pool);
     const Functions& call = engine->call();
     lease.check(call.parse(engine->handle(), lease.data(), lease.bytes->size(), 0, 0,
                            objects.bitstream.get()));

@@ -297,9 +297,7 @@ TEST_F(NvJpeg, HostMemoryCountsAndBounds) {
   EXPECT_GE(pool_.usage().of(Use::kOutput), file.size() + size_t{200 * 200 * 3});
   for (float share : {0.0f, 1.0f}) {
     HostPool none(100);
-    const DecodeRequest r = request_of({file, with_share(share), {}});
-    EXPECT_THROW((void)decoder().prepare({file, with_share(share), r.type, r.window}, none),
-                 Starved);
+    EXPECT_THROW((void)decoder().prepare(request_of({file, with_share(share), {}}), none), Starved);
   }
 }
 
@@ -319,8 +317,8 @@ TEST_F(NvJpeg, ManyWorkersPrepareWhileOneThreadDecodes) {
       for (size_t i = 0; i < all.size(); ++i) {
         const DecodeRequest r = request_of(all[i]);
         File out(static_cast<size_t>(r.window.shape().volume()));
-        const DecodeJob job{pictures[i].get(),
-                            View::window(out.data(), DType::kUint8, r.window, r.type.shape, "HWC")};
+        const DecodeJob job{pictures[i].get(), View::window(out.data(), DType::kUint8, r.window,
+                                                            r.image.type().shape, "HWC")};
         EXPECT_TRUE(decoder_->decode(*stream_, {&job, 1}).empty());
         EXPECT_TRUE(out == expected(all[i]));
       }

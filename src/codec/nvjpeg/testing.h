@@ -56,9 +56,8 @@ class NvJpegTest : public testing::Test {
   }
 
   static DecodeRequest request_of(const Asked& a) {
-    const TensorType type =
-        decoded_type(codec_for(a.file).peek(a.file, a.options), a.options.output_type);
-    return {a.file, a.options, type, a.window.begin.rank ? a.window : Window::all(type.shape)};
+    const EncodedImage image = peek(a.file, a.options);
+    return {image, a.window.begin.rank ? a.window : Window::all(image.type().shape)};
   }
   std::unique_ptr<PreparedPicture> prepare(const Asked& a) {
     // The file's bytes are gone after prepare().
@@ -83,8 +82,9 @@ class NvJpegTest : public testing::Test {
       b.pictures.push_back(prepare(a));
       EXPECT_NE(b.pictures.back(), nullptr);
       b.out.emplace_back(static_cast<size_t>(r.window.shape().volume()));
-      b.jobs.push_back({b.pictures.back().get(), View::window(b.out.back().data(), DType::kUint8,
-                                                              r.window, r.type.shape, "HWC")});
+      b.jobs.push_back(
+          {b.pictures.back().get(), View::window(b.out.back().data(), DType::kUint8, r.window,
+                                                 r.image.type().shape, "HWC")});
     }
     return b;
   }

@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <climits>
+#include <string_view>
 
-#include "base/error.h"
 #include "base/hash.h"
-#include "codec/jpeg/header.h"
-#include "codec/jpeg/reader.h"
 
 namespace stoker::nvjpeg {
 
@@ -22,52 +20,37 @@ bool has_end(EncodedSpan bytes) {
 }
 
 bool is_for_device(const DecodeRequest& r) {
-  const DecodeOptions& o = r.options;
-  return !o.verify && !o.tolerate_corrupt && o.output_type != ImageType::kYCbCr &&
-         r.type.dtype == DType::kUint8 && r.window.shape().volume() > 0 && has_end(r.bytes);
+  const DecodeOptions& o = r.image.options;
+  const ImageInfo& info = r.image.info;
+  return info.format == std::string_view("JPEG") && info.dtype == DType::kUint8 &&
+         (info.channels == 1 || info.is_ycbcr) && info.height <= INT_MAX / 4 &&
+         info.width <= INT_MAX / 4 && !(o.adjust_orientation && info.orientation != 1) &&
+         !o.verify && !o.tolerate_corrupt && o.output_type != ImageType::kYCbCr &&
+         r.window.shape().volume() > 0 && has_end(r.image.bytes);
 }
 
-// Throws SampleError.
-std::optional<Wish> wish_of_header(const DecodeRequest& r) {
-  if (r.options.adjust_orientation && read_jpeg_header(r.bytes).orientation != 1) return {};
-  JpegReader reader(r.bytes, false);
-  reader.read_header();
-  const J_COLOR_SPACE stored = reader.stored_color();
-  if (stored != JCS_GRAYSCALE && stored != JCS_YCbCr) return {};
-  const Shape& whole = r.type.shape;
-  if (whole[0] != reader.height() || whole[1] != reader.width() || whole[0] > INT_MAX / 4 ||
-      whole[1] > INT_MAX / 4)
-    return {};
+}  // namespace
+
+std::optional<Wish> wish_of(const DecodeRequest& r) {
+  if (!is_for_device(r)) return {};
+  const Shape whole = r.image.type().shape;
   const Window& w = r.window;
   auto in_int = [](int64_t x) { return static_cast<int>(x); };
   Wish wish;
   wish.channels = in_int(whole[2]);
   if (w.end[2] - w.begin[2] != wish.channels) return {};
-  wish.format = wish.channels == 1                         ? kY
-                : r.options.output_type == ImageType::kBGR ? kBgrInterleaved
-                                                           : kRgbInterleaved;
+  wish.format = wish.channels == 1                               ? kY
+                : r.image.options.output_type == ImageType::kBGR ? kBgrInterleaved
+                                                                 : kRgbInterleaved;
   wish.height = in_int(whole[0]);
   wish.width = in_int(whole[1]);
   wish.y = in_int(w.begin[0]);
   wish.x = in_int(w.begin[1]);
   wish.rows = in_int(w.end[0] - w.begin[0]);
   wish.columns = in_int(w.end[1] - w.begin[1]);
-  wish.has_chroma = stored != JCS_GRAYSCALE;
-  wish.is_progressive = reader.is_progressive();
+  wish.has_chroma = r.image.info.is_ycbcr;
+  wish.is_progressive = r.image.info.is_progressive;
   return wish;
-}
-
-}  // namespace
-
-std::optional<Wish> wish_of(const DecodeRequest& request) {
-  const bool is_jpeg =
-      request.bytes.size() > 3 && request.bytes[0] == 0xFF && request.bytes[1] == 0xD8;
-  if (!is_jpeg || !is_for_device(request)) return {};
-  try {
-    return wish_of_header(request);
-  } catch (const SampleError&) {  // the CPU decodes it and reports the error
-    return {};
-  }
 }
 
 bool is_in_share(EncodedSpan bytes, float share) {

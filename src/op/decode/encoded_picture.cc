@@ -46,51 +46,45 @@ TensorType checked_picture(const PictureArguments& a, const Checker& c) {
 }
 
 EncodedPicture::EncodedPicture(const PictureArguments& a, const View& encoded)
-    : bytes_(bytes_of(encoded)),
-      options_(options_of(a)),
-      codec_(codec_for(bytes_)),
-      decoded_(decoded_type(codec_.peek(bytes_, options_), a.output_type)),
-      type_(decoded_) {
-  type_.dtype = a.dtype;
+    : image_(peek(bytes_of(encoded), options_of(a))),
+      whole_(image_.type()),
+      part_(Window::all(whole_.shape)) {
+  whole_.dtype = a.dtype;
 }
 
-void EncodedPicture::decode(const View& out, Run& r) const {
-  const int64_t channels = decoded_.shape[2];
-  Arena& scratch = r.scratch;
-  if (type_.dtype == decoded_.dtype && out.shape[2] == channels)
-    return codec_.decode(bytes_, options_, out, scratch, r.row_room);
+void EncodedPicture::decode(Run& r) const {
+  View out = r.outputs[0];
+  for (int a = 0; a < out.origin.rank; ++a) out.origin[a] += part_.begin[a];
+  out.full = whole_.shape;
+  const DType decoded = image_.info.dtype;
+  const int64_t channels = whole_.shape[2];
+  if (whole_.dtype == decoded && out.shape[2] == channels)
+    return image_.codec->decode(image_, out, r.scratch, r.row_room);
   // Codecs give all channels, also where fewer are wanted.
   Window w = out.covers();
   w.begin[2] = 0;
   w.end[2] = channels;
-  const View pixels = View::window(
-      scratch.allocate(static_cast<size_t>(w.shape().volume() * size_of(decoded_.dtype))),
-      decoded_.dtype, w, decoded_.shape, decoded_.layout);
-  codec_.decode(bytes_, options_, pixels, scratch);
-  Block block{Convert{}, type_.dtype};
-  if (type_.dtype != decoded_.dtype) {
-    const double scale = full_intensity(type_.dtype) / full_intensity(decoded_.dtype);
+  const View pixels =
+      View::window(r.scratch.allocate(static_cast<size_t>(w.shape().volume() * size_of(decoded))),
+                   decoded, w, whole_.shape, whole_.layout);
+  image_.codec->decode(image_, pixels, r.scratch);
+  Block block{Convert{}, whole_.dtype};
+  if (whole_.dtype != decoded) {
+    const double scale = full_intensity(whole_.dtype) / full_intensity(decoded);
     block.kind = Pointwise{{}, {static_cast<float>(scale)}, {}};
   }
-  run_blocks({&block, 1}, pixels, out, scratch);
+  run_blocks({&block, 1}, pixels, out, r.scratch);
 }
 
-void EncodedPicture::decode_part(const Window& w, Run& r) const {
-  View in_picture = r.outputs[0];
-  for (int a = 0; a < w.begin.rank; ++a) in_picture.origin[a] += w.begin[a];
-  in_picture.full = type_.shape;
-  decode(in_picture, r);
-}
-
-std::optional<DecodeRequest> EncodedPicture::request(const Window& w, const Window& wanted) const {
-  const bool all_channels = wanted.end[2] - wanted.begin[2] == decoded_.shape[2];
-  if (type_.dtype != decoded_.dtype || !all_channels) return std::nullopt;
+std::optional<DecodeRequest> EncodedPicture::request(const Window& wanted) const {
+  const bool all_channels = wanted.end[2] - wanted.begin[2] == whole_.shape[2];
+  if (whole_.dtype != image_.info.dtype || !all_channels) return std::nullopt;
   Window in_picture = wanted;
-  for (int a = 0; a < w.begin.rank; ++a) {
-    in_picture.begin[a] += w.begin[a];
-    in_picture.end[a] += w.begin[a];
+  for (int a = 0; a < wanted.begin.rank; ++a) {
+    in_picture.begin[a] += part_.begin[a];
+    in_picture.end[a] += part_.begin[a];
   }
-  return DecodeRequest{bytes_, options_, decoded_, in_picture};
+  return DecodeRequest{image_, in_picture};
 }
 
 }  // namespace stoker

@@ -84,28 +84,28 @@ inline constexpr Port kPicturePort = {.name = "image", .help = "The pixels, layo
 // The type of a picture when the graph is built, without its extents. Throws GraphError.
 TensorType checked_picture(const PictureArguments& a, const Checker& c);
 
-// Requires: the bytes have one dense axis and outlive this.
+// What a decoder learns in infer() and keeps for the work: the header, and which part of the
+// picture it gives. Requires: the bytes have one dense axis and outlive this.
 class EncodedPicture {
  public:
-  // Reads the header. Throws SampleError.
+  // Reads the header. The part is the whole picture. Throws SampleError.
   EncodedPicture(const PictureArguments& a, const View& encoded);
   // The type of the whole picture, in the wanted dtype.
-  const TensorType& type() const { return type_; }
-  // Decodes r.outputs[0], a window of the whole picture. Throws SampleError.
-  void decode(Run& r) const { decode(r.outputs[0], r); }
-  // Decodes r.outputs[0], a window of the part `w` of the picture, for decoders that crop. Throws
-  // SampleError.
-  void decode_part(const Window& w, Run& r) const;
-  // What a device has to decode for the window `wanted` of the part `w`. None where values are
-  // rescaled or channels are left out.
-  std::optional<DecodeRequest> request(const Window& w, const Window& wanted) const;
+  const TensorType& whole() const { return whole_; }
+  // Sets the part, for decoders that crop. Requires: it lies inside the picture.
+  void crop(const Window& part) { part_ = part; }
+  // The type of the part.
+  TensorType type() const { return {whole_.dtype, whole_.layout, part_.shape()}; }
+  // Decodes r.outputs[0], a window of the part. Throws SampleError.
+  void decode(Run& r) const;
+  // What a device has to decode for the window `wanted` of the part. None where values are rescaled
+  // or channels are left out.
+  std::optional<DecodeRequest> request(const Window& wanted) const;
 
  private:
-  void decode(const View& out, Run& r) const;
-  EncodedSpan bytes_;
-  DecodeOptions options_;
-  const ImageCodec& codec_;
-  TensorType decoded_, type_;
+  EncodedImage image_;
+  TensorType whole_;
+  Window part_;
 };
 
 }  // namespace stoker

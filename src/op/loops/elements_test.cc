@@ -27,8 +27,9 @@ TEST(Elements, CountInTheFullShape) {
 TEST(Elements, ShapeIsAskedForOrCopied) {
   const test::OneInput in({DType::kUint8, "", {2, 5}});
   std::vector<TensorType> outputs, types{{DType::kUint8, "", {2, 5}}};
-  const Inference with{types, {}, outputs, Chance(1, 1, 0, 0)},
-      without{{}, {}, outputs, Chance(1, 1, 0, 0)};
+  Kept kept;
+  const Inference with{types, {}, outputs, Chance(1, 1, 0, 0), kept},
+      without{{}, {}, outputs, Chance(1, 1, 0, 0), kept};
   EXPECT_EQ(shape_asked({}, with), (Shape{2, 5}));
   EXPECT_EQ(shape_asked({}, without), Shape{});
   EXPECT_EQ(shape_asked(Small<int64_t>{3}, without), Shape{3});
@@ -44,7 +45,8 @@ std::vector<float> draws(const char* op, const Arguments& arguments, int64_t pos
   std::vector<float> data(static_cast<size_t>(w.shape().volume()));
   View out = View::window(data.data(), DType::kFloat32, w, full);
   Arena arena;
-  Run r{{}, {&out, 1}, Chance(5, 6, 0, position), arena};
+  const Kept kept;
+  Run r{{}, {&out, 1}, Chance(5, 6, 0, position), arena, kept};
   operator_named(op).make(arguments)->run_cpu(r);
   return data;
 }

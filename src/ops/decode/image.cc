@@ -20,11 +20,10 @@ struct Image : PictureArguments {
       ports(kEncodedPort), ports(kPicturePort), kPictureArguments);
 
   void check(Checker& c) const { c.out(checked_picture(*this, c)); }
-  void infer(Inference& i) const { i.out(EncodedPicture(*this, i.values[0]).type()); }
-  void run_cpu(Run& r) const { EncodedPicture(*this, r.inputs[0]).decode(r); }
+  void infer(Inference& i) const { i.out(i.kept.set(EncodedPicture(*this, i.values[0])).type()); }
+  void run_cpu(Run& r) const { r.kept.get<EncodedPicture>().decode(r); }
   std::optional<DecodeRequest> request(const Asking& a) const {
-    const EncodedPicture picture(*this, a.inputs[0]);
-    return picture.request(Window::all(picture.type().shape), a.wanted);
+    return a.kept.get<EncodedPicture>().request(a.wanted);
   }
 
   static std::vector<Case> cases() {

@@ -29,19 +29,14 @@ struct ImageCrop : PictureArguments, CropArguments {
   }
 
   void infer(Inference& i) const {
-    TensorType t = EncodedPicture(*this, i.values[0]).type();
-    t.shape = window(t).shape();
-    i.out(t);
+    EncodedPicture picture(*this, i.values[0]);
+    const TensorType& whole = picture.whole();
+    picture.crop(settle(crop_window(*this, whole), whole, OutOfBounds::kError));
+    i.out(i.kept.set(picture).type());
   }
-
-  void run_cpu(Run& r) const {
-    const EncodedPicture picture(*this, r.inputs[0]);
-    picture.decode_part(window(picture.type()), r);
-  }
-
+  void run_cpu(Run& r) const { r.kept.get<EncodedPicture>().decode(r); }
   std::optional<DecodeRequest> request(const Asking& a) const {
-    const EncodedPicture picture(*this, a.inputs[0]);
-    return picture.request(window(picture.type()), a.wanted);
+    return a.kept.get<EncodedPicture>().request(a.wanted);
   }
 
   static std::vector<Case> cases() {
@@ -51,11 +46,6 @@ struct ImageCrop : PictureArguments, CropArguments {
          {kTinyJpeg},
          {"int16 [[[5140]]]"}},
     };
-  }
-
- private:
-  Window window(const TensorType& picture) const {
-    return settle(crop_window(*this, picture), picture, OutOfBounds::kError);
   }
 };
 

@@ -26,19 +26,15 @@ struct ImageRandomCrop : PictureArguments, RandomWindowArguments {
   }
 
   void infer(Inference& i) const {
-    TensorType t = EncodedPicture(*this, i.values[0]).type();
-    t.shape = window(t, i.chance).shape();
-    i.out(t);
+    EncodedPicture picture(*this, i.values[0]);
+    const Shape& whole = picture.whole().shape;
+    const PlaneWindow w = random_window(*this, whole[0], whole[1], i.chance);
+    picture.crop({{w.y, w.x, 0}, {w.y + w.height, w.x + w.width, whole[2]}});
+    i.out(i.kept.set(picture).type());
   }
-
-  void run_cpu(Run& r) const {
-    const EncodedPicture picture(*this, r.inputs[0]);
-    picture.decode_part(window(picture.type(), r.chance), r);
-  }
-
+  void run_cpu(Run& r) const { r.kept.get<EncodedPicture>().decode(r); }
   std::optional<DecodeRequest> request(const Asking& a) const {
-    const EncodedPicture picture(*this, a.inputs[0]);
-    return picture.request(window(picture.type(), a.chance), a.wanted);
+    return a.kept.get<EncodedPicture>().request(a.wanted);
   }
 
   static std::vector<Case> cases() {
@@ -51,12 +47,6 @@ struct ImageRandomCrop : PictureArguments, RandomWindowArguments {
          {kTinyJpeg},
          {"int8 [[[20], [20], [20], [20], [20], [20], [20], [20], [100]]]"}},
     };
-  }
-
- private:
-  Window window(const TensorType& picture, Chance chance) const {
-    const PlaneWindow w = random_window(*this, picture.shape[0], picture.shape[1], chance);
-    return {{w.y, w.x, 0}, {w.y + w.height, w.x + w.width, picture.shape[2]}};
   }
 };
 

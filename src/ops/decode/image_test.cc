@@ -45,14 +45,15 @@ Decoded decode(const char* op, Arguments a, std::vector<uint8_t>& file, double p
   const TensorType in{DType::kUint8, {}, encoded.shape};
   std::vector<TensorType> types;
   const Chance chance(3, 4, 0, 5);
-  Inference i{{&in, 1}, {&encoded, 1}, types, chance};
+  Kept kept;
+  Inference i{{&in, 1}, {&encoded, 1}, types, chance, kept};
   decoder->infer(i);
   Window w = Window::all(types.at(0).shape);
   for (int axis = 0; part > 0 && axis < 2; ++axis) w.begin[axis] = w.end[axis] / 2;
   Decoded d{types[0], std::vector<float>(static_cast<size_t>(w.shape().volume()))};
   View out = View::window(d.values.data(), DType::kFloat32, w, types[0].shape, types[0].layout);
   Arena arena;
-  Run r{{&encoded, 1}, {&out, 1}, chance, arena};
+  Run r{{&encoded, 1}, {&out, 1}, chance, arena, kept};
   decoder->run_cpu(r);
   d.type.shape = w.shape();
   return d;

@@ -82,6 +82,7 @@ void Chain::begin(const Identity& who, int round) {
     s.op = nullptr;
     s.blocks.clear();
     s.inputs.clear();
+    s.kept.clear();
     s.done = s.per_frame = false;
     std::fill(s.views.begin(), s.views.end(), View{});
     std::fill(s.has_wanted.begin(), s.has_wanted.end(), 0);
@@ -199,7 +200,7 @@ void Chain::infer_node(int node) {
     s.op = resolve(node, 0);
     if (!plan_.checked(node).type->infers) return;  // run_early() sets the types
     s.types.clear();
-    Inference inference{s.inputs, views_, s.types, chance(node)};
+    Inference inference{s.inputs, views_, s.types, chance(node), s.kept};
     s.op->infer(inference);
   }
   if (s.unfold) {
@@ -309,8 +310,8 @@ void Chain::run_sample(int node) {
     for (size_t k = 0; k < s.types.size(); ++k) s.views[k] = destination(node, static_cast<int>(k));
   if (!s.unfold) {
     const bool to_scratch = plan_.planned(node).output_slots[0] < 0;
-    Run r{views_, s.views, chance(node), arena_,
-          to_scratch ? plan_.checked(node).type->row_room : 0};
+    Run r{views_, s.views, chance(node),
+          arena_, s.kept,  to_scratch ? plan_.checked(node).type->row_room : 0};
     return s.op->run_cpu(r);
   }
   const View sequence = views_[0];
@@ -319,7 +320,7 @@ void Chain::run_sample(int node) {
     views_[0] = sequence.frame(f);
     for (const View& v : s.views) frame_views_.push_back(v.frame(f));
     if (s.per_frame) s.op = resolve(node, f);
-    Run r{views_, frame_views_, chance(node), arena_};
+    Run r{views_, frame_views_, chance(node), arena_, s.kept};
     s.op->run_cpu(r);
   }
 }

@@ -70,6 +70,7 @@ class Chain {
     std::vector<Window> wanted;  // by output
     std::vector<char> has_wanted;
     std::vector<Block> blocks;
+    Kept kept;
     bool per_frame = false, unfold = false, done = false;
   };
 

@@ -45,10 +45,10 @@ DeviceTask Chain::device_task(int node) {
 // Requires: the inputs are in views_.
 void Chain::run_mixed(int node) {
   State& s = states_[node];
-  const auto request = s.op->request({views_, s.wanted[0], chance(node)});
+  const auto request = s.op->request({s.kept, s.wanted[0]});
   if (request && shelf_->prepare(node, s.types[0], s.wanted[0], *request)) return;
   s.views[0] = shelf_->reserve(node, s.types[0], s.wanted[0]);
-  Run r{views_, s.views, chance(node), arena_};
+  Run r{views_, s.views, chance(node), arena_, s.kept};
   s.op->run_cpu(r);
 }
 

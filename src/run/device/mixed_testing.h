@@ -67,20 +67,21 @@ class FakeDecoder final : public DeviceDecoder {
 
   std::unique_ptr<PreparedPicture> prepare(const DecodeRequest& r, HostPool& pool) override {
     State& s = state();
-    if (!s.accepts(r.bytes)) return nullptr;
+    if (!s.accepts(r.image.bytes)) return nullptr;
     {
       std::lock_guard lock(s.mutex);
       s.windows.push_back(r.window);
     }
     auto p = std::make_unique<Prepared>();
-    p->can_finish = s.can_finish(r.bytes);
-    p->pixels = View::window(nullptr, r.type.dtype, r.window, r.type.shape, r.type.layout);
+    p->can_finish = s.can_finish(r.image.bytes);
+    const TensorType type = r.image.type();
+    p->pixels = View::window(nullptr, type.dtype, r.window, type.shape, type.layout);
     p->owner = pool.try_acquire(static_cast<size_t>(p->pixels.bytes()), Use::kOutput);
     if (!p->owner) throw Starved{};
     p->pixels.data = p->owner->data();
     Arena scratch;
     try {
-      codec_for(r.bytes).decode(r.bytes, r.options, p->pixels, scratch);
+      r.image.codec->decode(r.image, p->pixels, scratch);
     } catch (const SampleError&) {
       return nullptr;
     }

@@ -104,9 +104,7 @@ bool SampleMaker::make(Step& step, int i, int round, std::vector<SampleFailure>&
 
 std::span<const uint8_t> DirectBytes::take(int reader, int64_t, int64_t index) {
   io::ByteBuffer& buffer = buffers_[reader];
-  const io::Extent e = plan_.store(reader).extent(index);
-  if (e.file) e.file->read(buffer, e.offset, e.length);
-  else io::File(e.path).read(buffer, e.offset, e.length);
+  io::OpenExtent(plan_.store(reader).extent(index)).read(buffer);
   return {reinterpret_cast<const uint8_t*>(buffer.data()), buffer.size()};
 }
 
