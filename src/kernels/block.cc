@@ -26,11 +26,12 @@ void reshape(const Pointwise&, const TensorType&, TensorType&) {}
 void reshape(const Convert&, const TensorType&, TensorType&) {}
 
 // Makes `need` along `axis` the part of [first, last] that lies in the input or, where none does,
-// the nearest position of the input.
+// the nearest position of the input, if there is any.
 void need_between(int64_t first, int64_t last, int64_t extent, Window& need, int axis) {
   if (first > last) std::swap(first, last);
-  need.begin[axis] = std::clamp<int64_t>(first, 0, extent - 1);
-  need.end[axis] = std::clamp<int64_t>(last, 0, extent - 1) + 1;
+  const int64_t end = std::max<int64_t>(extent - 1, 0);
+  need.begin[axis] = std::clamp<int64_t>(first, 0, end);
+  need.end[axis] = std::min(std::clamp<int64_t>(last, 0, end) + 1, extent);
 }
 
 Window need(const Gather& g, const TensorType& in, const Window& wanted) {

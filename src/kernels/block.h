@@ -94,8 +94,8 @@ TensorType after(std::span<const Block> blocks, TensorType in);
 // True when every value keeps its value, its type and its place.
 bool is_identity(const Block& block, const TensorType& in);
 
-// The window of the blocks' input that suffices for the window `wanted` of their output. Never
-// empty.
+// The window of the blocks' input that suffices for the window `wanted` of their output. It lies in
+// the input, and is empty only where the input or `wanted` is.
 Window demand(std::span<const Block> blocks, const TensorType& in, const Window& wanted);
 
 }  // namespace stoker

@@ -64,11 +64,20 @@ TEST(Demand, GathersMapTheWindowAndMirrorIt) {
             (Window{{15, 179, 1}, {16, 180, 2}}));
 }
 
-TEST(Demand, StaysInsideAndIsNeverEmpty) {
+TEST(Demand, StaysInsideAnInputThatIsNotEmpty) {
   const Block b{crop({-20, 1, 140}, {500, 1, 10}), DType::kUint8};
   EXPECT_EQ(demand({&b, 1}, kImage, {{0, 0, 0}, {140, 10, 3}}),
             (Window{{0, 199, 0}, {100, 200, 3}}));
   EXPECT_EQ(demand({&b, 1}, kImage, {{0, 0, 0}, {5, 10, 3}}), (Window{{0, 199, 0}, {1, 200, 3}}));
+}
+
+TEST(Demand, OfAnEmptyInputIsEmpty) {
+  Gather pad = Gather::identity({5, 9, 2});
+  pad.axis[0].start = pad.axis[1].start = -2;
+  const TensorType in{DType::kUint8, "HWC", {0, 6, 2}};
+  const Block gather{pad, DType::kUint8}, store{to_chw(), DType::kUint8};
+  EXPECT_EQ(demand({&gather, 1}, in, Window::all({5, 9, 2})), Window::all({0, 6, 2}));
+  EXPECT_EQ(demand({&store, 1}, in, Window::all({2, 0, 6})), Window::all({0, 6, 2}));
 }
 
 TEST(Demand, ResampleTakesAllTapsOfTheWindow) {

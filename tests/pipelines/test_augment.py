@@ -13,6 +13,7 @@ from PIL import Image
 import jpegs
 from helpers import Array, difference, make, max_difference, same, take
 from stoker import fn, types
+from stoker.errors import SampleError
 
 FILTERS = {
     "INTERP_NN": Image.Resampling.NEAREST,
@@ -153,6 +154,91 @@ def test_random_resized_crop_is_its_window_resized(interp: str) -> None:
         assert 0.06 <= share <= 1.0
         assert 0.7 <= (right - left) / (bottom - top) <= 1.4
     assert len(windows) > 15
+
+
+EMPTY_WINDOWS = [  # an axis without values before one that is padded
+    ("HWC", (30, 30, 3), {"axis_names": "HW", "start": [0, 1], "shape": [0, 600]}, (0, 600, 3)),
+    ("CHW", (3, 30, 30), {"axis_names": "HW", "start": [0, 1], "shape": [0, 600]}, (3, 0, 600)),
+    ("DHW", (9, 30, 30), {"axis_names": "DW", "start": [2, -5], "shape": [0, 600]}, (0, 30, 600)),
+    (
+        "FHWC",
+        (0, 30, 30, 3),
+        {"axis_names": "HW", "start": [0, 1], "shape": [40, 600]},
+        (0, 40, 600, 3),
+    ),
+    (
+        "DHWC",
+        (2, 3, 30, 3),
+        {"axis_names": "HC", "start": [3, -1], "shape": [0, 70000]},
+        (2, 0, 30, 70000),
+    ),
+    ("", (30, 30, 3), {"axes": [0, 2], "start": [0, -1], "shape": [0, 70000]}, (0, 30, 70000)),
+]
+
+
+@pytest.mark.parametrize("device", ["cpu", "gpu"])
+@pytest.mark.parametrize(("layout", "shape", "window", "expected"), EMPTY_WINDOWS)
+def test_a_padded_window_without_values_is_empty(
+    device: str,
+    layout: str,
+    shape: tuple[int, ...],
+    window: dict[str, Any],
+    expected: tuple[int, ...],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("STOKER_SIMULATED_DEVICES", "1")
+
+    def define() -> Any:
+        picture = fn.external_source(source=lambda: [np.ones(shape, np.uint8)], layout=layout)
+        picture = picture.gpu() if device == "gpu" else picture
+        return fn.slice(picture, **window, out_of_bounds_policy="pad", device=device)
+
+    (batch,) = make(define, **({"device_id": 0} if device == "gpu" else {})).run()
+    assert np.array(batch.as_cpu()[0]).shape == expected
+
+
+def test_a_video_without_frames_takes_arguments_without_frames() -> None:
+    def define(frames: int) -> Any:
+        video = fn.external_source(source=lambda: [np.ones((frames, 2, 2, 3))], layout="FHWC")
+        mirror = fn.external_source(source=lambda: [np.zeros(0, np.int32)])
+        return fn.flip(video, horizontal=fn.per_frame(mirror))
+
+    (batch,) = make(lambda: define(0)).run()
+    assert np.array(batch[0]).shape == (0, 2, 2, 3)
+    with pytest.raises(SampleError, match="has values for 0 frames, the input has 4"):
+        make(lambda: define(4)).run()
+
+
+@pytest.mark.parametrize("device", ["cpu", "gpu"])
+@pytest.mark.parametrize("channels", [0, 1, 16, 17, 70000])
+def test_any_number_of_channels(
+    device: str, channels: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STOKER_SIMULATED_DEVICES", "1")
+    pixels = np.arange(4 * channels).astype(np.uint8).reshape(2, 2, channels)
+    mean = np.arange(channels) % 7 if channels else np.zeros(1)
+
+    def define() -> Any:
+        picture = fn.external_source(source=lambda: [pixels], layout="HWC")
+        picture = picture.gpu() if device == "gpu" else picture
+        return fn.crop_mirror_normalize(
+            fn.flip(picture, device=device), mean=mean.tolist(), device=device
+        )
+
+    (batch,) = make(define, **({"device_id": 0} if device == "gpu" else {})).run()
+    expected = (pixels[:, ::-1] - mean.astype(np.float32)).astype(np.float32).transpose(2, 0, 1)
+    assert same(np.array(batch.as_cpu()[0]), np.ascontiguousarray(expected))
+
+
+def test_a_picture_without_pixels_cannot_be_resized() -> None:
+    def define(shape: tuple[int, ...]) -> Any:
+        picture = fn.external_source(source=lambda: [np.ones(shape, np.uint8)], layout="HWC")
+        return fn.resize(picture, size=[2, 2])
+
+    for shape in ((0, 4, 3), (4, 0, 3), (4, 4, 0)):
+        with pytest.raises(SampleError, match=r"resize.*no pixels: shape \(") as raised:
+            make(lambda shape=shape: define(shape)).run()
+        assert str(shape) in str(raised.value)
 
 
 MEAN = [123.675, 116.28, 103.53]

@@ -15,7 +15,8 @@ namespace stoker {
 // Writes the window of the blocks' result that `out` covers. The bytes are those that the blocks
 // give one by one on whole arrays. Both views may have any strides. Memory comes from the arena
 // only.
-// Requires: `in` and `out` do not overlap; `in` covers demand() of out.covers(); no extent is 0.
+// Requires: `in` and `out` do not overlap; `in` covers demand() of out.covers(); no axis that is
+// resampled has the extent 0, before or after.
 // Throws Error when the type or the full shape of `out` is not what the blocks make.
 void run_blocks(std::span<const Block> blocks, const View& in, const View& out, Arena& scratch);
 

@@ -38,6 +38,7 @@ struct Array {
 
 template <class F>
 void for_each(const Window& w, F&& f) {
+  if (w.shape().volume() == 0) return;
   Shape p = w.begin;
   for (;;) {
     f(p);
@@ -81,7 +82,8 @@ struct Scattered {
 
 class ChainMaker {
  public:
-  explicit ChainMaker(uint32_t seed) : rng_(seed) {}
+  // Extents are at least `least`, which is 1 or 0. With 0, many are 0 or 1.
+  explicit ChainMaker(uint32_t seed, int64_t least = 1) : rng_(seed), least_(least) {}
 
   int64_t pick(int64_t low, int64_t high) {
     return std::uniform_int_distribution<int64_t>(low, high)(rng_);
@@ -108,7 +110,7 @@ class ChainMaker {
                            : rank == 4                    ? 12
                            : one_in(4)                    ? 60
                                                           : 25;
-      t.shape.push_back(letter == 'C' && !one_in(8) ? pick(1, 4) : pick(1, most));
+      t.shape.push_back(extent(letter == 'C' && !one_in(8) ? 4 : most));
     }
     Array a(t);
     for_each(Window::all(t.shape), [&](const Shape& p) { set(a.at(p), t.dtype); });
@@ -127,9 +129,9 @@ class ChainMaker {
   Window window(const Shape& full) {
     Window w = Window::all(full);
     for (int a = 0; a < full.rank; ++a) {
-      if (one_in(2)) continue;
+      if (full[a] == 0 || one_in(2)) continue;
       w.begin[a] = pick(0, full[a] - 1);
-      w.end[a] = pick(w.begin[a] + 1, full[a]);
+      w.end[a] = pick(w.begin[a] + least_, full[a]);
     }
     return w;
   }
@@ -145,7 +147,8 @@ class ChainMaker {
     const bool gaps = one_in(2), mirrors = one_in(3);
     for (int a : order) {
       if (gaps && one_in(3)) stride += size_of(t.dtype) * pick(1, 3);
-      const int64_t extent = s.view.shape[a];
+      const int64_t extent =
+          std::max<int64_t>(s.view.shape[a], 1);  // memory also where it is empty
       s.view.strides[a] = stride;
       if (mirrors && one_in(2)) {
         s.view.strides[a] = -stride;
@@ -164,6 +167,8 @@ class ChainMaker {
   }
 
  private:
+  int64_t extent(int64_t most) { return least_ == 0 && one_in(3) ? pick(0, 1) : pick(1, most); }
+
   void set(std::byte* to, DType t) {
     if (!info(t).is_float) {
       for (int i = 0; i < size_of(t); ++i) to[i] = std::byte(pick(0, 255));
@@ -194,7 +199,9 @@ class ChainMaker {
       case 0:
       case 1:
       case 2: return {gather(t), one_in(5) ? dtype() : t.dtype};
-      case 3: return {resample(t), result(t.dtype)};
+      case 3:
+        if (t.shape.volume() == 0) return {gather(t), t.dtype};
+        return {resample(t), result(t.dtype)};
       case 4:
       case 5: return pointwise(t);
       case 6: return {Convert{}, dtype()};
@@ -206,12 +213,12 @@ class ChainMaker {
     Gather g = Gather::identity(t.shape);
     for (int a = 0; a < t.shape.rank; ++a) {
       AxisMap& m = g.axis[a];
-      const int64_t n = t.shape[a];
+      const int64_t n = t.shape[a], last = std::max<int64_t>(n - 1, 0);
       switch (pick(0, 6)) {
         case 0: m = {n - 1, -1, n}; break;
-        case 1: m.start = pick(0, n - 1), m.extent = pick(1, n - m.start); break;
-        case 2: m = {pick(0, n - 1), one_in(2) ? 2 : -2, pick(1, n)}; break;
-        case 3: m = {pick(-4, n + 2), one_in(2) ? 1 : -1, pick(1, n + 6)}; break;
+        case 1: m.start = pick(0, last), m.extent = pick(least_, n - m.start); break;
+        case 2: m = {pick(0, last), one_in(2) ? 2 : -2, pick(least_, n)}; break;
+        case 3: m = {pick(-4, n + 2), one_in(2) ? 1 : -1, pick(least_, n + 6)}; break;
         default: break;
       }
     }
@@ -280,6 +287,7 @@ class ChainMaker {
   }
 
   std::mt19937 rng_;
+  int64_t least_;
 };
 
 inline std::string describe(const TensorType& in, std::span<const Block> blocks) {

@@ -131,6 +131,7 @@ void FusedBatch::add(std::span<const Block> blocks, const View& in, const View& 
 
 void FusedBatch::add_pass(size_t stage, const Pass& pass, const View& in, bool in_scratch,
                           const View& out, bool out_scratch) {
+  if (out.shape.volume() == 0) return;  // an empty window has no tiles
   const Target target(pass, out, arena_);
   const Strided from = pass.viewed_in(in);
   FusedTask t{};

@@ -22,9 +22,9 @@ using testing::launch_all;
 using testing::Scattered;
 
 // Batches of samples, each with its own blocks, windows and memory, give the bytes of run_blocks.
-TEST(FusedProgram, IsRunBlocks) {
+void expect_bytes_of_run_blocks(uint32_t seeds, int64_t least_extent) {
   std::mt19937 rng(5);
-  for (uint32_t seed = 0; seed < 1500; ++seed) {
+  for (uint32_t seed = 0; seed < seeds; ++seed) {
     FusedBatch batch;
     std::vector<std::vector<Block>> chains(1 + seed % 3);
     std::vector<Scattered> ins, outs, wants;
@@ -32,7 +32,7 @@ TEST(FusedProgram, IsRunBlocks) {
     outs.reserve(chains.size());
     std::string what;
     for (size_t i = 0; i < chains.size(); ++i) {
-      ChainMaker make(seed * 3 + static_cast<uint32_t>(i));
+      ChainMaker make(seed * 3 + static_cast<uint32_t>(i), least_extent);
       const Array in = make.input();
       chains[i] = make.chain(in.type, 1 + (seed + static_cast<uint32_t>(i)) % 5);
       const TensorType made = after(chains[i], in.type);
@@ -52,6 +52,20 @@ TEST(FusedProgram, IsRunBlocks) {
     launch_all(batch, rng);
     for (size_t i = 0; i < chains.size(); ++i)
       ASSERT_EQ(outs[i].memory, wants[i].memory) << i << " seed " << seed << "\n" << what;
+  }
+}
+
+TEST(FusedProgram, IsRunBlocks) { expect_bytes_of_run_blocks(1500, 1); }
+TEST(FusedProgram, ExtentsMayBeZero) { expect_bytes_of_run_blocks(1500, 0); }
+
+TEST(FusedProgram, ASampleWithoutValuesHasNoTiles) {
+  const Block b{Convert{}, DType::kFloat32};
+  for (const Shape& shape : {Shape{2, 2, 0}, Shape{2, 0, 3}, Shape{0, 2, 3}}) {
+    FusedBatch batch;
+    batch.add({&b, 1}, View::dense(nullptr, DType::kUint8, shape, "HWC"),
+              View::dense(nullptr, DType::kFloat32, shape, "HWC"));
+    batch.finish();
+    EXPECT_EQ(batch.stages()[0].blocks, 0) << shape.str();
   }
 }
 

@@ -124,6 +124,12 @@ void Chain::give_type(const Ref& value, const TensorType& type) {
   s.done = true;
 }
 
+// Requires: the node's input is a sequence.
+int64_t Chain::frames_of(int node) const {
+  const Ref from = *plan_.node(node).inputs[0];
+  return states_[from.node].types[from.output].shape[0];
+}
+
 // The operator for this sample: the plan's own, or a copy that holds the computed arguments.
 const Operator* Chain::resolve(int node, int64_t frame) {
   const CheckedNode& c = plan_.checked(node);
@@ -137,10 +143,11 @@ const Operator* Chain::resolve(int node, int64_t frame) {
     const bool is_sequence = value.layout.str().starts_with('F') && states_[node].unfold;
     if (is_sequence && c.type->arguments[c.link_arguments[i]].per_frame) {
       states_[node].per_frame = true;
-      if (frame >= value.full[0])
+      if (frame < value.full[0]) copy->set(c.link_arguments[i], value.frame(frame));
+      else if (frame < frames_of(node))
         throw SampleError("argument '" + links[i].argument + "' has values for " +
-                          std::to_string(value.full[0]) + " frames, the input has more");
-      copy->set(c.link_arguments[i], value.frame(frame));
+                          std::to_string(value.full[0]) + " frames, the input has " +
+                          std::to_string(frames_of(node)));
     } else {
       copy->set(c.link_arguments[i], value);
     }
@@ -204,9 +211,7 @@ void Chain::infer_node(int node) {
     s.op->infer(inference);
   }
   if (s.unfold) {
-    const Ref from = *inputs[0];
-    const int64_t frames = states_[from.node].types[from.output].shape[0];
-    for (TensorType& t : s.types) t = sequence_type(t, frames);
+    for (TensorType& t : s.types) t = sequence_type(t, frames_of(node));
   }
   for (const TensorType& t : s.types)
     if (!t.shape.is_possible())

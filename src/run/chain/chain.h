@@ -92,6 +92,7 @@ class Chain {
 
   void end_copies();
   Chance chance(int node) const;
+  int64_t frames_of(int node) const;
   const Operator* resolve(int node, int64_t frame);
   void infer_node(int node);
   void run_early(int node);

@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Inputs that have no values: every way of running gives the same fill, nothing, or an error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from calls import Call, names, picture_calls, some_calls
+
+from helpers import SIMPLE, Sample, assert_same, make, outputs_of, samples_of
+from stoker import DataNode, fn
+from stoker._describe.registry import operators
+from stoker._graph.functions import call as call_operator
+from stoker.errors import GraphError, SampleError
+
+WITH_INPUTS = [n for n in names() if operators()[n]["inputs"]]
+
+
+def without_values(name: str) -> Iterator[Call]:
+    """The calls of an operator, with each axis of the first input emptied in turn."""
+    for call in (*some_calls(name), *picture_calls(name)):
+        if not call.inputs:
+            continue
+        (array, layout), *others = call.inputs
+        for axis in range(array.ndim):
+            empty = np.take(array, [], axis)
+            yield replace(call, inputs=((empty, layout), *others))
+
+
+def outcome(call: Call, device: str, **settings: object) -> list[Sample] | type[Exception]:
+    """The samples of a step, or the error that came in their place."""
+
+    def define() -> list[DataNode]:
+        inputs = []
+        for port, (array, layout) in zip(operators()[call.op]["inputs"], call.inputs, strict=False):
+            node = fn.external_source(source=lambda a=array: [a, a], batch=True, layout=layout)
+            inputs.append(node.gpu() if device == "gpu" and not port["is_value"] else node)
+        arguments = {**call.arguments, "device": device}
+        return outputs_of(call_operator(operators()[call.op], inputs, arguments))
+
+    try:
+        batches = make(define, batch_size=2, **settings).run()
+    except (GraphError, SampleError) as e:
+        return type(e)
+    return samples_of([b.as_cpu() for b in batches])
+
+
+@pytest.mark.parametrize("name", WITH_INPUTS)
+def test_inputs_without_values(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STOKER_SIMULATED_DEVICES", "1")
+    runs = {"fused": ("cpu", {}), "separate": ("cpu", {"fuse": False})}
+    if "gpu" in operators()[name]["devices"]:
+        runs["device"] = ("gpu", {"device_id": 0})
+    for call in without_values(name):
+        judge = outcome(call, "cpu", **SIMPLE)
+        for how, (device, settings) in runs.items():
+            got = outcome(call, device, **settings)
+            if isinstance(judge, type) or isinstance(got, type):
+                assert got == judge, f"{call}, {how}"
+            else:
+                assert_same(got, judge, f"{call}, {how}")
