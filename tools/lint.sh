@@ -28,6 +28,7 @@ spdx_lines() {
 quick() {
   check includes tools/check_includes.py
   check 'Python imports' tools/check_python_imports.py
+  check map tools/check_map.py
   check licences spdx_lines
   check columns tools/check_columns.py
   check ruff ruff check -q .
