@@ -15,10 +15,10 @@ import time
 from pathlib import Path
 
 import numpy as np
+from contact_sheet import contact_sheet
 from synthetic_photos import make_photos
 
 from stoker import DataNode, Pipeline, fn, pipeline_def, types
-from stoker._contact_sheet import contact_sheet
 
 MEAN = [0.485 * 255, 0.456 * 255, 0.406 * 255]
 STD = [0.229 * 255, 0.224 * 255, 0.225 * 255]

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -58,6 +59,20 @@ def test_the_demo_runs(pictures: Path, tmp_path: Path) -> None:
     with Image.open(tmp_path / "contact_sheet.png") as sheet:
         assert sheet.size == (8 * 228 + 4, 4 * 228 + 4)
         assert len(sheet.convert("RGB").getcolors(1 << 24)) > 1000
+
+
+def test_contact_sheet(tmp_path: Path) -> None:
+    from contact_sheet import contact_sheet
+    from PIL import Image
+
+    rng = np.random.default_rng(1)
+    tiles = list(rng.integers(0, 256, (5, 6, 9, 3), np.uint8))
+    contact_sheet(tiles, tmp_path / "sheet.png", columns=3, gap=2)
+    with Image.open(tmp_path / "sheet.png") as file:
+        sheet = np.asarray(file)
+    assert sheet.shape == (2 + 2 * 8, 2 + 3 * 11, 3)
+    np.testing.assert_array_equal(sheet[10:16, 13:22], tiles[4])
+    assert np.all(sheet[10:16, 24:] == 255)
 
 
 def test_pictures_are_made_by_hand(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from stoker import DataNode, Pipeline, errors, fn, pipeline_def, types
-from stoker._contact_sheet import contact_sheet
 from trainings import SIZE, epoch_of, sources, training
 
 # Epochs
@@ -256,19 +255,6 @@ def test_a_closed_pipeline_goes_on(pictures: Path) -> None:
     for _ in range(3):
         np.testing.assert_array_equal(pipe.run()[0].as_array(), other.run()[0].as_array())
         pipe.close()
-
-
-def test_contact_sheet(tmp_path: Path) -> None:
-    from PIL import Image
-
-    rng = np.random.default_rng(1)
-    tiles = list(rng.integers(0, 256, (5, 6, 9, 3), np.uint8))
-    contact_sheet(tiles, tmp_path / "sheet.png", columns=3, gap=2)
-    with Image.open(tmp_path / "sheet.png") as file:
-        sheet = np.asarray(file)
-    assert sheet.shape == (2 + 2 * 8, 2 + 3 * 11, 3)
-    np.testing.assert_array_equal(sheet[10:16, 13:22], tiles[4])
-    assert np.all(sheet[10:16, 24:] == 255)
 
 
 def test_real_pictures(test_data: Path) -> None:

@@ -28,7 +28,7 @@ from typing import Any, Literal, overload
 
 from stoker import types
 from stoker._graph.node import DataNode
-from stoker._typing import Array, DTypeLike, Input, Text
+from stoker.fn._annotations import Array, DTypeLike, Input, Text
 """
 
 # Of several outputs: one for all, or one each.

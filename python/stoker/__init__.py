@@ -9,7 +9,7 @@ constants, ``errors`` the exceptions.
 
 from __future__ import annotations
 
-from stoker import _exit as _exit
+from stoker import _leak_warnings as _leak_warnings
 from stoker import errors, fn, ops, types
 from stoker._core import Batch, Tensor, __version__
 from stoker._devices import Device, devices, missing_gpu

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""What happens when the interpreter ends."""
+"""Keeps nanobind silent about objects that the end of the interpreter cannot free."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ from stoker import _core
 
 @atexit.register
 def _expect_leaks() -> None:
-    """Silences nanobind's leak warnings if daemon threads are left: they never free objects."""
+    """Silences the warnings if daemon threads are left, which never free their objects."""
     if any(thread.daemon for thread in threading.enumerate()):
         _core.expect_leaks()

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Types of arguments, for annotations. They describe NumPy and PyTorch without importing them."""
+"""The types of arguments that the stubs of ``fn`` and ``ops`` name.
+
+They describe NumPy and PyTorch without importing them.
+"""
 
 from __future__ import annotations
 
