@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Fails on an include against the arrows of src/README.md, and on a folder that is missing there.
+"""Fails on an include against the arrows of src/README.md, on a folder that is missing there, and
+on a type of one name and namespace that two headers define, which the linker would not notice.
 
 What a folder may see, and the order of its rooms, stand once: in cmake/folders.cmake and
 cmake/operators.cmake.
@@ -26,6 +27,17 @@ FOREIGN = {
     r"nlohmann/.*": {"graph", "run", "bindings"},
     r"nanobind/.*|Python\.h": {"bindings"},
 }
+
+# What types_of() steps through, in a text without comments and literals.
+_IN_BRACKETS = r"\((?:[^()]|\([^()]*\))*\)"
+_ATTRIBUTE = rf"(?:\[\[[^\]]*\]\]|(?:alignas|[A-Z_]+)(?:{_IN_BRACKETS})?)\s+"
+_BRACES = re.compile(
+    r"\bnamespace\s+(?P<namespace>[\w:]*)\s*\{"
+    r'|\bextern\s*""\s*\{(?P<linkage>)'
+    rf"|\b(?:struct|class|union|enum(?:\s+class)?)\s+(?:{_ATTRIBUTE})*(?P<type>(?!final\b)\w+)"
+    r"\s*(?:final\s*)?(?::[^:{};][^{};]*)?\{"
+    r"|[{}]"
+)
 
 
 class Folder(NamedTuple):
@@ -114,9 +126,50 @@ def unknown_rooms(folders: dict[str, Folder]) -> list[str]:
     ]
 
 
+def without_literals(text: str) -> str:
+    """C++ without comments, and with empty texts and characters."""
+    raw = r'R"(?P<end>\w*)\(.*?\)(?P=end)"'
+    pattern = rf"//[^\n]*|/\*.*?\*/|{raw}|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])'"
+    return re.sub(pattern, lambda m: " " if m[0][0] == "/" else '""', text, flags=re.DOTALL)
+
+
+def types_of(text: str) -> set[str]:
+    """The types that a header defines in named namespaces, such as "stoker::Shape"."""
+    found = set()
+    scopes: list[str | None] = []  # of each open brace the namespace; None where types are local
+    for match in _BRACES.finditer(without_literals(text)):
+        if match[0] == "}":
+            scopes.pop()
+        elif match["namespace"] is not None or match["linkage"] is not None:
+            scopes.append(match["namespace"] if match["namespace"] != "" else None)
+        else:
+            if match["type"] and None not in scopes:
+                found.add("::".join([*filter(None, scopes), match["type"]]))
+            scopes.append(None)
+    return found
+
+
+def types_defined_twice(headers: dict[str, str]) -> list[str]:
+    """Complaints about texts of headers, by name."""
+    definers: dict[str, list[str]] = {}
+    for name, text in headers.items():
+        for defined in types_of(text):
+            definers.setdefault(defined, []).append(name)
+    return [
+        f"{defined} is defined in {' and '.join(names)}"
+        for defined, names in sorted(definers.items())
+        if len(names) > 1
+    ]
+
+
 def main() -> None:
     folders = read_folders()
-    found = folders_missing_from_map() + unknown_rooms(folders)
+    headers = {
+        p.relative_to(ROOT).as_posix(): p.read_text()
+        for p in sorted(SRC.rglob("*"))
+        if p.suffix in (".h", ".cuh")
+    }
+    found = folders_missing_from_map() + unknown_rooms(folders) + types_defined_twice(headers)
     for top in (SRC, ROOT / "bindings", NEW_OPERATORS):
         for file in sorted(top.rglob("*")):
             if file.suffix not in SOURCES:

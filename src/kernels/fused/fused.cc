@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "kernels/fused/pass.h"
-#include "kernels/fused/picture.h"
+#include "kernels/fused/row_resampler.h"
 #include "kernels/fused/target.h"
 #include "kernels/resample/resample.h"
 #include "kernels/resample/taps.h"
@@ -158,8 +158,8 @@ void run_pass(const Pass& pass, const View& in, const View& out, Arena& arena) {
   if (!target.has_data()) return run_rows(target, NoInput{});
   Strided from = pass.viewed_in(in);
   const bool nearest = is_selection(pass.resample);
-  if (pass.resample.count && !nearest && Picture::suits(pass, from, target))
-    return run_rows(target, Picture(pass, from, out, target, arena));
+  if (pass.resample.count && !nearest && RowResampler::suits(pass, from, target))
+    return run_rows(target, RowResampler(pass, from, out, target, arena));
   if (pass.resample.count && !nearest) {
     from = Strided::of(resample(pass.resample, from, pass.viewed.shape, pass.resampled.dtype,
                                 resampled_window(pass, out, target), arena));

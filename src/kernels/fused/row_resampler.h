@@ -17,12 +17,12 @@ namespace stoker {
 // A resampling whose last axis lies along the target's rows, with at most one axis before it. The
 // source has pixels of up to 4 neighbouring values, or planes, of a type that fits into float32.
 // The result is that of resample().
-class Picture {
+class RowResampler {
  public:
   static bool suits(const Pass& pass, const Strided& in, const Target& target);
 
   // Requires: suits() holds and the target has data.
-  Picture(const Pass& pass, const Strided& in, const View& out, Target& target, Arena& arena);
+  RowResampler(const Pass& pass, const Strided& in, const View& out, Target& target, Arena& arena);
   void run(Target& out, const Shape& row) const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/fused/picture.h"
+#include "kernels/fused/row_resampler.h"
 
 #include <algorithm>
 
@@ -38,7 +38,7 @@ const float kFloatOne[2] = {1, 0};
 
 }  // namespace
 
-bool Picture::suits(const Pass& pass, const Strided& in, const Target& target) {
+bool RowResampler::suits(const Pass& pass, const Strided& in, const Target& target) {
   const Resample& r = pass.resample;
   if (r.count > 2 || is_wide(in.dtype) || is_wide(pass.resampled.dtype)) return false;
   const int x = target.x.axis, c = target.c.axis;
@@ -48,7 +48,8 @@ bool Picture::suits(const Pass& pass, const Strided& in, const Target& target) {
   return stride == size || shares_pixels(channels_of(pass, in, nullptr, target), stride, size);
 }
 
-Picture::Picture(const Pass& pass, const Strided& in, const View& out, Target& target, Arena& arena)
+RowResampler::RowResampler(const Pass& pass, const Strided& in, const View& out, Target& target,
+                           Arena& arena)
     : fixed_(in.dtype == DType::kUint8 && pass.resampled.dtype == DType::kUint8),
       type_(in.dtype),
       result_(pass.resampled.dtype),
@@ -94,8 +95,8 @@ Picture::Picture(const Pass& pass, const Strided& in, const View& out, Target& t
 }
 
 template <class W>
-TapTable<W> Picture::make_taps(const Pass& pass, const View& out, const Target& target,
-                               TapTable<W>& rows, Arena& arena) {
+TapTable<W> RowResampler::make_taps(const Pass& pass, const View& out, const Target& target,
+                                    TapTable<W>& rows, Arena& arena) {
   const auto table = [&](const TargetAxis& t, const ResampleAxis& r) {
     const AxisInput& map = pass.map[t.axis];
     return tap_table<W>(r, pass.viewed.shape[r.axis],
@@ -109,7 +110,7 @@ TapTable<W> Picture::make_taps(const Pass& pass, const View& out, const Target& 
   return columns;
 }
 
-void Picture::prepare_fixed(const TapTable<int16_t>& columns, Arena& arena) {
+void RowResampler::prepare_fixed(const TapTable<int16_t>& columns, Arena& arena) {
   line_ = rows::line_taps(columns, arena);
   const int64_t slack = rows::line_slack(line_), pixels = columns.end - columns.begin;
   row_ = arena.array<int16_t>(static_cast<size_t>((pixels + rows::kVectorSlack) * pixel_ + slack));
@@ -118,7 +119,7 @@ void Picture::prepare_fixed(const TapTable<int16_t>& columns, Arena& arena) {
   planes_ = arena.array<int16_t>(static_cast<size_t>(pitch_ * pixel_));
 }
 
-void Picture::prepare_float(const TapTable<float>& columns, Arena& arena) {
+void RowResampler::prepare_float(const TapTable<float>& columns, Arena& arena) {
   pixels_ = rows::pixel_taps(columns, pixel_, arena);
   row_ = arena.array<float>(static_cast<size_t>(values_ + rows::row_slack(pixels_)));
   const auto quads = static_cast<size_t>(4 * pixels_.count + rows::kQuadSlack);
@@ -126,7 +127,7 @@ void Picture::prepare_float(const TapTable<float>& columns, Arena& arena) {
   planes_ = arena.array<float>(quads);
 }
 
-void Picture::run(Target& out, const Shape& row) const {
+void RowResampler::run(Target& out, const Shape& row) const {
   const std::byte* from = data_ + offset_;
   for (int a = 0; a < out.rank(); ++a)
     if (a != out.x.axis && a != out.c.axis && a != y_) from += row[a] * outer_[a];
@@ -141,8 +142,8 @@ void Picture::run(Target& out, const Shape& row) const {
   out.finish(row);
 }
 
-void Picture::load_fixed(const std::byte* from, int64_t y, const Target& out, int64_t first,
-                         int64_t channels, std::byte* to) const {
+void RowResampler::load_fixed(const std::byte* from, int64_t y, const Target& out, int64_t first,
+                              int64_t channels, std::byte* to) const {
   auto* top = reinterpret_cast<const uint8_t*>(from);
   auto* row = static_cast<int16_t*>(row_);
   if (y_ < 0) rows::sum_rows(top, 0, kFixedOne, 1, values_, row);
@@ -156,8 +157,8 @@ void Picture::load_fixed(const std::byte* from, int64_t y, const Target& out, in
                   line_);
 }
 
-void Picture::load_float(const std::byte* from, int64_t y, std::byte* to, int64_t pitch,
-                         int64_t channels) const {
+void RowResampler::load_float(const std::byte* from, int64_t y, std::byte* to, int64_t pitch,
+                              int64_t channels) const {
   auto* row = static_cast<float*>(row_);
   auto* quads = static_cast<float*>(quads_);
   if (y_ < 0) rows::sum_rows(from, type_, 0, kFloatOne, 1, values_, row);
