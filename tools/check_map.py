@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fails where the pages for developers name a file, a function or a note that is not there.
 
-A path in backticks starts at the root or in src/. `Class::member` has to be in C++ and
-`Class.member` in Python; `name` (`file`) and Note [Title] (`file`) have to be in that file.
+A path in backticks starts at the root, in src/ or in python/stoker/. `Class::member` has to be in
+C++ and `Class.member` in Python; `name` (`file`) and Note [Title] (`file`) have to be in that file.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = ("CONTRIBUTING.md", "src/README.md", "docs/design/*.md")
+PAGES = ("CONTRIBUTING.md", "src/README.md", "python/stoker/README.md", "docs/design/*.md")
+STARTS = ("src", "python/stoker", "")
 SUFFIXES = {"::": (".h", ".cc", ".cu", ".cuh"), ".": (".py", ".pyi")}
 
 
@@ -28,7 +29,7 @@ def sources(suffixes: tuple[str, ...]) -> list[str]:
 
 
 def find(path: str) -> Path | None:
-    return next((p for p in (ROOT / "src" / path, ROOT / path) if p.exists()), None)
+    return next((p for start in STARTS if (p := ROOT / start / path).exists()), None)
 
 
 def has_member(owner: str, between: str, member: str) -> bool:

@@ -11,7 +11,7 @@
 - ``SourceError``: the data for an input did not come, because nobody fed it or because its source
   failed. If a source failed, ``__cause__`` is what it raised.
 - ``StateError``: a state does not fit the pipeline, or a source cannot give its state. Also raised
-  when a pipeline is used after a fork or from two threads at once.
+  when a pipeline is used after a fork, from two threads at once, or by a source that it waits for.
 """
 
 from __future__ import annotations

@@ -16,6 +16,8 @@ from helpers import load_tool
     [
         ("See `io/order.cc`, `src/io/`, `ops/<stage>/<name>.cc` and `tools/lint.sh`.", []),
         ("See `io/orders.cc`.", ["there is no io/orders.cc"]),
+        ("See `add` (`_graph/calls.py`).", []),
+        ("See `subtract` (`_graph/calls.py`).", ["there is no subtract in _graph/calls.py"]),
         ("`Order::at` and `Feeder.start`, `Order::at()`", []),
         ("`Order::nowhere`", ["there is no Order::nowhere"]),
         ("`Feeder.nowhere`", ["there is no Feeder.nowhere"]),

@@ -22,11 +22,11 @@ def make_function(op: Operator) -> Callable[..., Result]:
     def function(*inputs: Any, **arguments: Any) -> Result:
         return call(op, inputs, arguments)
 
-    dress(function, op)
+    document(function, op)
     return function
 
 
-def dress(function: Any, op: Operator) -> None:
+def document(function: Any, op: Operator) -> None:
     """Gives a function the name, signature and docstring of an operator."""
     from stoker._describe import signatures  # imports inspect, which is slow
 

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from stoker._describe.registry import Operator
 from stoker._graph.calls import add
-from stoker._graph.functions import dress
+from stoker._graph.functions import document
 from stoker._graph.node import DataNode
 from stoker._graph.source_group import SourceGroup
 from stoker._messages import Place, did_you_mean, user_line
@@ -56,7 +56,7 @@ def make_function(op: Operator) -> Callable[..., Any]:
     def function(*inputs: Any, **arguments: Any) -> DataNode | list[DataNode]:
         return external_source(op, *inputs, **arguments)
 
-    dress(function, op)
+    document(function, op)
     return function
 
 
