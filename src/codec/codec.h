@@ -27,9 +27,7 @@ struct DecodeOptions {
   bool use_fast_idct = false;  // JPEG: a faster, coarser inverse transform, with other pixels
   // Delivers what can be decoded of damaged data. Damaged headers are errors even then.
   bool tolerate_corrupt = false;
-  // Judges all of the data. Without it, the data that the window needs is judged, and all of it if
-  // the window has the last row.
-  bool verify = false;
+  bool verify = false;  // judges all of the data, whatever the judged window is
   // A picture that claims more pixels is refused before any memory is reserved for it.
   int64_t max_pixels = int64_t{1} << 28;
 
@@ -63,6 +61,14 @@ struct EncodedImage {
   TensorType type() const;
 };
 
+// Note [Judged windows]
+// Whether damage fails a picture depends on the file and on the judged window alone: the window
+// that the operators behind the decoder need. It does not depend on how much is made, because the
+// same sample has to be good or bad under every executor and rewrite. A codec judges what precedes
+// the last stored row of the judged window (stored: before the orientation is applied), in every
+// scan of the file, and the data to its end if that is the last row of the picture. Behind it,
+// damage is tolerated. An empty window judges the header alone, DecodeOptions::verify everything.
+
 // One image format. Without state; thread-safe.
 class ImageCodec {
  public:
@@ -74,12 +80,13 @@ class ImageCodec {
   // decoded: damaged, of a kind that is not supported, larger than max_pixels.
   virtual ImageInfo peek(EncodedSpan bytes, const DecodeOptions& options) const = 0;
   // Fills `out`, a window of the picture in displayed coordinates with any strides, with exactly
-  // the pixels that decoding the whole picture would give. Without options.verify, only what the
-  // window needs is judged. Throws SampleError with the approximate byte offset of the damage; then
-  // `out` holds anything. Requires: image.info is what peek() said; out.full and out.dtype are
-  // those of image.type(); `row_room` bytes before and behind each row of `out` may be overwritten.
-  virtual void decode(const EncodedImage& image, const View& out, Arena& scratch,
-                      int64_t row_room = 0) const = 0;
+  // the pixels that decoding the whole picture would give. Throws SampleError with the approximate
+  // byte offset of the damage, as Note [Judged windows] says; then `out` holds anything. Where it
+  // tolerates damage, `out` holds anything outside `judged`. Requires: image.info is what peek()
+  // said; out.full and out.dtype are those of image.type(); `row_room` bytes before and behind each
+  // row of `out` may be overwritten.
+  virtual void decode(const EncodedImage& image, const View& out, const Window& judged,
+                      Arena& scratch, int64_t row_room = 0) const = 0;
 };
 
 // Chooses the codec by content, never by name, and reads the header. Throws SampleError, which says

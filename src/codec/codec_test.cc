@@ -86,7 +86,7 @@ TEST(CodecFor, AsksTheCodecOfTestsFirst) {
     const char* name() const override { return "nothing"; }
     bool recognises(EncodedSpan bytes) const override { return bytes.empty(); }
     ImageInfo peek(EncodedSpan, const DecodeOptions&) const override { return {.height = 7}; }
-    void decode(const EncodedImage&, const View&, Arena&, int64_t) const override {}
+    void decode(const EncodedImage&, const View&, const Window&, Arena&, int64_t) const override {}
   } nothing;
   use_codec(&nothing);
   EXPECT_EQ(peek({}, {}).info.height, 7);

@@ -20,6 +20,7 @@ namespace stoker {
 struct DecodeRequest {
   EncodedImage image;
   Window window;  // lies inside the picture
+  Window judged;  // of the CPU's codecs; a device's decoder judges as it can
 };
 
 // What a decoder's host part leaves for its device part. Any thread may destroy it at any time,

@@ -18,18 +18,26 @@ void swap_rows_and_columns(View& v) {
   for (Shape* s : {&v.shape, &v.strides, &v.origin, &v.full}) std::swap((*s)[0], (*s)[1]);
 }
 
+bool reverses_rows(int orientation) {
+  return orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
+}
+
 }  // namespace
 
 View as_stored(const View& displayed, int orientation) {
   View v = displayed;
   if (swaps_axes(orientation)) swap_rows_and_columns(v);
-  const bool rows_reversed =
-      orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
   const bool columns_reversed =
       orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
-  if (rows_reversed) reverse(v, 0);
+  if (reverses_rows(orientation)) reverse(v, 0);
   if (columns_reversed) reverse(v, 1);
   return v;
+}
+
+int64_t stored_rows(const Window& displayed, const Shape& full, int orientation) {
+  if (displayed.shape().volume() == 0) return 0;
+  const int axis = swaps_axes(orientation) ? 1 : 0;
+  return reverses_rows(orientation) ? full[axis] - displayed.begin[axis] : displayed.end[axis];
 }
 
 }  // namespace stoker

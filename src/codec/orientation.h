@@ -15,5 +15,8 @@ constexpr bool swaps_axes(int orientation) { return orientation >= 5; }
 // position lands where EXIF `orientation` (1..8) displays it. Strides may be negative or swapped.
 // Requires: displayed.full is set.
 View as_stored(const View& displayed, int orientation);
+// How many rows of the stored picture it takes to hold the window `displayed` of a picture that is
+// displayed with the shape `full`. 0 if the window is empty.
+int64_t stored_rows(const Window& displayed, const Shape& full, int orientation);
 
 }  // namespace stoker

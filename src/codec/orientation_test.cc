@@ -46,6 +46,7 @@ TEST(Orientation, EveryWindowReceivesItsPixels) {
                 View::window(got.data(), DType::kInt64, {{y0, x0, 0}, {y1, x1, 1}}, {h, w, 1});
             const View s = as_stored(out, o);
             EXPECT_EQ(s.full, (Shape{kHeight, kWidth, 1}));
+            EXPECT_EQ(stored_rows(out.covers(), out.full, o), s.origin[0] + s.shape[0]);
             for (int64_t y = 0; y < s.shape[0]; ++y)
               for (int64_t x = 0; x < s.shape[1]; ++x)
                 *reinterpret_cast<int64_t*>(s.as<char>() + y * s.strides[0] + x * s.strides[1]) =
@@ -57,6 +58,10 @@ TEST(Orientation, EveryWindowReceivesItsPixels) {
                     << "orientation " << o;
           }
   }
+}
+
+TEST(Orientation, AnEmptyWindowHoldsNoStoredRows) {
+  for (int o = 1; o <= 8; ++o) EXPECT_EQ(stored_rows({{1, 2, 0}, {3, 2, 1}}, {5, 5, 1}, o), 0);
 }
 
 }  // namespace

@@ -19,13 +19,18 @@ inline Shape shape_of(const File& f, const DecodeOptions& o = {}) {
   return peek(f, o).type().shape;
 }
 
-inline File decode(const File& f, const DecodeOptions& o, const Window& w) {
+// The window `w` of a file that is judged for the window `judged`.
+inline File decode(const File& f, const DecodeOptions& o, const Window& w, const Window& judged) {
   File out(static_cast<size_t>(w.shape().volume()));
   Arena scratch;
   const EncodedImage image = peek(f, o);
   const View view = View::window(out.data(), DType::kUint8, w, image.type().shape, "HWC");
-  image.codec->decode(image, view, scratch);
+  image.codec->decode(image, view, judged, scratch);
   return out;
+}
+
+inline File decode(const File& f, const DecodeOptions& o, const Window& w) {
+  return decode(f, o, w, w);
 }
 
 inline File decode(const File& f, const DecodeOptions& o = {}) {

@@ -99,6 +99,9 @@ class Run {
   const Kept& kept;
   // So many bytes before and behind each row of the outputs may be overwritten: kRowRoom or 0.
   int64_t row_room = 0;
+  // By output: the window that later operators need, under whatever rewrites. Damage of the data
+  // behind it does not fail the sample. Empty: all that is made is needed.
+  std::span<const Window> judged = {};
 
   bool has(size_t i) const { return i < inputs.size() && inputs[i].data; }
   // Gives output k its memory, for an operator without `infer`. It calls this for every output,
@@ -115,6 +118,7 @@ class Asking {
  public:
   const Kept& kept;
   const Window& wanted;
+  const Window& judged;  // as in Run
 };
 
 // What a reader reads from. Immutable once opened; thread-safe.

@@ -348,6 +348,38 @@ def test_only_demanded_data_is_judged(tmp_path: Path) -> None:
         make(define(True)).run()
 
 
+SETTINGS = {
+    "simple": SIMPLE,
+    "demand": {},
+    "no demand": {"demand": False},
+    "no rewrites": {"fuse": False, "demand": False},
+    "simple with rewrites": {"executor": "simple"},
+}
+
+
+@pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
+@pytest.mark.parametrize("kind", ["420", "progressive", "restart"])
+def test_damage_is_judged_by_what_operators_need(
+    tmp_path: Path, kind: str, settings: dict[str, Any]
+) -> None:
+    whole = jpegs.encode(jpegs.picture(160, 64, 5), kind)
+    path = tmp_path / "cut.jpg"
+    path.write_bytes(jpegs.truncated(whole, 0.97))
+
+    def define(crop_pos_y: float) -> Callable[[], Any]:
+        def inner() -> Any:
+            encoded, _ = fn.readers.file(files=[str(path)])
+            whole = fn.decoders.image(encoded)
+            return fn.flip(fn.crop(whole, crop=[16, 64], crop_pos_y=crop_pos_y), horizontal=1)
+
+        return inner
+
+    ((got,),) = samples_of(make(define(0.0), **settings).run())
+    assert np.array_equal(got, jpegs.pillow(whole)[:16, ::-1])
+    with pytest.raises(SampleError, match=r"ends prematurely"):
+        make(define(1.0), **settings).run()
+
+
 @pytest.mark.parametrize("kind", ["420", "444", "progressive"])
 def test_verify_judges_random_entropy_data(tmp_path: Path, kind: str) -> None:
     """Most random bits are some code; that the data does not end where it should tells."""

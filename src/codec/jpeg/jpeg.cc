@@ -187,35 +187,47 @@ class JpegCodec final : public ImageCodec {
     return info;
   }
 
-  void decode(const EncodedImage& image, const View& out, Arena& scratch,
+  void decode(const EncodedImage& image, const View& out, const Window& judged, Arena& scratch,
               int64_t row_room) const override {
     check_window(image, out);
+    const int orientation = image.options.adjust_orientation ? image.info.orientation : 1;
+    const int64_t judged_rows = image.options.verify ? image.info.stored_height
+                                                     : stored_rows(judged, out.full, orientation);
+    // In a turned picture, the pixels beside a row lie above or below a column.
+    if (orientation != 1) row_room = 0;
+    try {
+      read(image, as_stored(out, orientation), judged_rows, scratch, row_room);
+    } catch (const SampleError&) {
+      if (judged_rows > 0) throw;
+    }
+  }
+
+ private:
+  // Fills a view in stored coordinates.
+  static void read(const EncodedImage& image, View stored, int64_t judged_rows, Arena& scratch,
+                   int64_t row_room) {
     const DecodeOptions& options = image.options;
-    const ImageInfo& info = image.info;
-    View stored = as_stored(out, options.adjust_orientation ? info.orientation : 1);
     if (stored.shape.volume() == 0) {
-      if (!options.verify) return;
+      if (judged_rows == 0) return;
       // The rest of the data is judged by decoding one column.
       stored.shape[0] = stored.origin[0] = stored.origin[1] = 0;
       stored.shape[1] = 1;
     }
     JpegReader reader(image.bytes, options.tolerate_corrupt);
     reader.read_header();
-    if (reader.height() != info.stored_height || reader.width() != info.stored_width)
+    if (reader.height() != image.info.stored_height || reader.width() != image.info.stored_width)
       throw SampleError("JPEG header is damaged: it holds two different sizes");
+    reader.judge(judged_rows);
     const ColorPlan plan = plan_color(reader.stored_color(), options.output_type);
     reader.start(plan.from_libjpeg, options.use_fast_idct, stored.origin[1],
                  stored.origin[1] + stored.shape[1]);
     uint8_t* lines =
         scratch.array<uint8_t>(static_cast<size_t>(kRows * reader.columns() * reader.channels()));
     reader.skip(stored.origin[0], lines);
-    // In a turned picture, the pixels beside a row lie above or below a column.
-    const bool turned = options.adjust_orientation && info.orientation != 1;
-    read_window(reader, plan.convert, stored, lines, turned ? 0 : row_room);
+    read_window(reader, plan.convert, stored, lines, row_room);
     // Most random bits decode to something, so damage may show only when the data does not end with
     // the picture.
-    const bool to_the_end = stored.origin[0] + stored.shape[0] == reader.height();
-    if (options.verify || to_the_end) reader.finish(lines);
+    reader.finish(lines);
   }
 };
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "base/error.h"
 
@@ -47,11 +48,20 @@ void JpegReader::read_header() {
   });
 }
 
+// Smooth upsampling reads one row of chroma below the judged rows.
+void JpegReader::judge(int64_t rows) {
+  judges_all_ = rows >= height();
+  const int64_t factor = c_.max_v_samp_factor, margin = factor > 1 ? factor : 0;
+  const int64_t needed = rows > 0 ? std::min(rows + margin, height()) : 0;
+  judged_mcu_rows_ = static_cast<JDIMENSION>((needed + factor * DCTSIZE - 1) / (factor * DCTSIZE));
+}
+
 void JpegReader::start(J_COLOR_SPACE color, bool fast_idct, int64_t begin, int64_t end) {
   guarded([=, this] {
     c_.out_color_space = color;
     c_.dct_method = fast_idct ? JDCT_IFAST : JDCT_ISLOW;
     jpeg_start_decompress(&c_);
+    if (has_tolerated_ && lacks_scans()) std::longjmp(escape_, 1);
     if (!smooths_blocks()) crop(begin, end);
   });
 }
@@ -79,6 +89,16 @@ bool JpegReader::smooths_blocks() const {
   return false;
 }
 
+// Whether a component or the last bits of some coefficients have not come.
+bool JpegReader::lacks_scans() const {
+  for (int i = 0; i < c_.num_components; ++i)
+    if (!c_.comp_info[i].quant_table ||
+        (c_.coef_bits && std::any_of(c_.coef_bits[i], c_.coef_bits[i] + DCTSIZE2,
+                                     [](int bits) { return bits != 0; })))
+      return true;
+  return false;
+}
+
 void JpegReader::skip(int64_t count, uint8_t* line) {
   if (count == 0) return;
   guarded([=, this] {
@@ -101,8 +121,10 @@ void JpegReader::read(std::span<uint8_t*> rows) {
 void JpegReader::finish(uint8_t* line) {
   guarded([=, this] {
     JSAMPROW row = line;
-    while (c_.output_scanline < c_.output_height) jpeg_read_scanlines(&c_, &row, 1);
-    jpeg_finish_decompress(&c_);
+    while (c_.output_scanline < c_.output_height &&
+           (judges_all_ || c_.input_iMCU_row < judged_mcu_rows_))
+      jpeg_read_scanlines(&c_, &row, 1);
+    if (judges_all_) jpeg_finish_decompress(&c_);
   });
 }
 
@@ -110,10 +132,26 @@ int64_t JpegReader::offset() const {
   return static_cast<int64_t>(at_end_ ? bytes_.size() : bytes_.size() - source_.bytes_in_buffer);
 }
 
-void JpegReader::fail(const char* text) {
+void JpegReader::note(const char* text) {
   std::snprintf(message_, sizeof message_, "%s", text);
   error_offset_ = offset();
+}
+
+void JpegReader::fail(const char* text) {
+  note(text);
   std::longjmp(escape_, 1);
+}
+
+// Whether what is read now is behind all that is judged: Note [Judged rows].
+bool JpegReader::is_behind() const {
+  return in_picture_ && !judges_all_ && c_.input_iMCU_row >= judged_mcu_rows_;
+}
+
+// Fails if the data that was lost is judged.
+void JpegReader::lose(const char* text) {
+  if (tolerate_corrupt_) return;
+  if (!is_behind()) fail(text);
+  if (!std::exchange(has_tolerated_, true)) note(text);
 }
 
 void JpegReader::raise() const {
@@ -126,18 +164,20 @@ void JpegReader::on_error(j_common_ptr c) {
   char reason[JMSG_LENGTH_MAX], text[JMSG_LENGTH_MAX + 32];
   c->err->format_message(c, reason);
   r.out_of_memory_ = c->err->msg_code == JERR_OUT_OF_MEMORY;
+  if (r.has_tolerated_) std::longjmp(r.escape_, 1);  // what was lost before is the cause
   std::snprintf(text, sizeof text, "JPEG cannot be decoded: %s", reason);
   r.fail(text);
 }
 
 void JpegReader::on_message(j_common_ptr c, int level) {
   JpegReader& r = self(c);
-  if (level >= 0 || r.tolerate_corrupt_ || !r.loses_data()) return;
-  if (r.at_end_) r.fail("JPEG data ends prematurely");
+  const bool is_tolerated = r.tolerate_corrupt_ || (r.has_tolerated_ && r.is_behind());
+  if (level >= 0 || is_tolerated || !r.loses_data()) return;
+  if (r.at_end_) return r.lose("JPEG data ends prematurely");
   char reason[JMSG_LENGTH_MAX], text[JMSG_LENGTH_MAX + 32];
   c->err->format_message(c, reason);
   std::snprintf(text, sizeof text, "JPEG data is damaged: %s", reason);
-  r.fail(text);
+  r.lose(text);
 }
 
 // See Note [Which warnings lose data].
@@ -165,7 +205,7 @@ boolean JpegReader::on_fill(j_decompress_ptr c) {
   JpegReader& r = self(reinterpret_cast<j_common_ptr>(c));
   r.at_end_ = true;
   const bool warns = r.in_picture_ && !c->arith_code && !jpeg_has_multiple_scans(c);
-  if (!r.tolerate_corrupt_ && !warns) r.fail("JPEG data ends prematurely");
+  if (!warns) r.lose("JPEG data ends prematurely");
   r.source_.next_input_byte = kEnd;
   r.source_.bytes_in_buffer = sizeof kEnd;
   return TRUE;

@@ -27,6 +27,14 @@ namespace stoker {
 // kPadding bytes before a marker once scans have begun (encoders pad). More such bytes mean that a
 // wrong code consumed less than it should. A missing end marker alone is harmless too, where the
 // pixels do not depend on what should have come before it.
+//
+// Note [Judged rows]
+// libjpeg reads one row of MCUs after the other, in each scan, and warns while it reads the row
+// that is damaged. So a warning counts if that row holds judged rows of pixels, or those below them
+// that smooth upsampling looks at. It does not matter why the row is read. A file of several scans
+// is read to its end before the first pixel. If it then turns out that scans are missing behind
+// tolerated damage, that damage counts, and so it does if an error follows: errors, unlike
+// warnings, count wherever they stand.
 class JpegReader {
  public:
   JpegReader(std::span<const uint8_t> bytes, bool tolerate_corrupt);
@@ -39,8 +47,10 @@ class JpegReader {
   int64_t height() const { return c_.image_height; }
   int64_t width() const { return c_.image_width; }
   J_COLOR_SPACE stored_color() const { return c_.jpeg_color_space; }
-  bool is_progressive() const { return c_.progressive_mode; }
 
+  // Judges so many rows from the top, and all data if these are all rows; so it is at first.
+  // Requires: read_header() was called, start() was not.
+  void judge(int64_t rows);
   // Starts delivering rows as `color`, with at least the columns [begin, end). Requires:
   // read_header() was called, 0 <= begin < end <= width().
   void start(J_COLOR_SPACE color, bool fast_idct, int64_t begin, int64_t end);
@@ -52,7 +62,7 @@ class JpegReader {
   void skip(int64_t count, uint8_t* line);
   // Reads one row for each pointer. Requires: that many rows are left.
   void read(std::span<uint8_t*> rows);
-  // Reads the rest of the data in order to judge it.
+  // Reads on until all that judge() asked for was read. `line` has space for one row.
   void finish(uint8_t* line);
 
  private:
@@ -63,9 +73,13 @@ class JpegReader {
   template <class Step>
   void guarded(Step step);
   [[noreturn]] void fail(const char* text);
+  void lose(const char* text);
+  void note(const char* text);
   [[noreturn]] void raise() const;
   int64_t offset() const;
   bool loses_data() const;
+  bool is_behind() const;
+  bool lacks_scans() const;
   bool smooths_blocks() const;
   void crop(int64_t begin, int64_t end);
 
@@ -86,6 +100,9 @@ class JpegReader {
   bool in_picture_ = false;  // the header was read
   bool at_end_ = false;  // all bytes are used; our own end marker follows
   bool out_of_memory_ = false;
+  bool judges_all_ = true;
+  JDIMENSION judged_mcu_rows_ = 0;  // unless all is judged
+  bool has_tolerated_ = false;  // the message tells of the first time
   int64_t first_column_ = 0;
   int64_t error_offset_ = -1;
   char message_[JMSG_LENGTH_MAX] = {};

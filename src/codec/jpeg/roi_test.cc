@@ -33,7 +33,7 @@ std::vector<uint8_t> decode(const std::vector<uint8_t>& jpeg, const DecodeOption
   view.data = memory.data() + kGuard + room;
   Arena scratch;
   const EncodedImage image = peek(jpeg, options);
-  image.codec->decode(image, view, scratch, room);
+  image.codec->decode(image, view, w, scratch, room);
   for (size_t i = 0; i < kGuard; ++i) {
     EXPECT_EQ(memory[i], kCanary);
     EXPECT_EQ(memory[kGuard + size + i], kCanary);

@@ -57,7 +57,8 @@ class NvJpegTest : public testing::Test {
 
   static DecodeRequest request_of(const Asked& a) {
     const EncodedImage image = peek(a.file, a.options);
-    return {image, a.window.begin.rank ? a.window : Window::all(image.type().shape)};
+    const Window window = a.window.begin.rank ? a.window : Window::all(image.type().shape);
+    return {image, window, window};
   }
   std::unique_ptr<PreparedPicture> prepare(const Asked& a) {
     // The file's bytes are gone after prepare().

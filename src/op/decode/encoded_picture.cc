@@ -52,14 +52,23 @@ EncodedPicture::EncodedPicture(const PictureArguments& a, const View& encoded)
   whole_.dtype = a.dtype;
 }
 
+Window EncodedPicture::in_picture(Window w) const {
+  for (int a = 0; a < w.begin.rank; ++a) {
+    w.begin[a] += part_.begin[a];
+    w.end[a] += part_.begin[a];
+  }
+  return w;
+}
+
 void EncodedPicture::decode(Run& r) const {
   View out = r.outputs[0];
+  const Window judged = in_picture(r.judged.empty() ? out.covers() : r.judged[0]);
   for (int a = 0; a < out.origin.rank; ++a) out.origin[a] += part_.begin[a];
   out.full = whole_.shape;
   const DType decoded = image_.info.dtype;
   const int64_t channels = whole_.shape[2];
   if (whole_.dtype == decoded && out.shape[2] == channels)
-    return image_.codec->decode(image_, out, r.scratch, r.row_room);
+    return image_.codec->decode(image_, out, judged, r.scratch, r.row_room);
   // Codecs give all channels, also where fewer are wanted.
   Window w = out.covers();
   w.begin[2] = 0;
@@ -67,7 +76,7 @@ void EncodedPicture::decode(Run& r) const {
   const View pixels =
       View::window(r.scratch.allocate(static_cast<size_t>(w.shape().volume() * size_of(decoded))),
                    decoded, w, whole_.shape, whole_.layout);
-  image_.codec->decode(image_, pixels, r.scratch);
+  image_.codec->decode(image_, pixels, judged, r.scratch);
   Block block{Convert{}, whole_.dtype};
   if (whole_.dtype != decoded) {
     const double scale = full_intensity(whole_.dtype) / full_intensity(decoded);
@@ -76,15 +85,10 @@ void EncodedPicture::decode(Run& r) const {
   run_blocks({&block, 1}, pixels, out, r.scratch);
 }
 
-std::optional<DecodeRequest> EncodedPicture::request(const Window& wanted) const {
-  const bool all_channels = wanted.end[2] - wanted.begin[2] == whole_.shape[2];
+std::optional<DecodeRequest> EncodedPicture::request(const Asking& a) const {
+  const bool all_channels = a.wanted.shape()[2] == whole_.shape[2];
   if (whole_.dtype != image_.info.dtype || !all_channels) return std::nullopt;
-  Window in_picture = wanted;
-  for (int a = 0; a < wanted.begin.rank; ++a) {
-    in_picture.begin[a] += part_.begin[a];
-    in_picture.end[a] += part_.begin[a];
-  }
-  return DecodeRequest{image_, in_picture};
+  return DecodeRequest{image_, in_picture(a.wanted), in_picture(a.judged)};
 }
 
 }  // namespace stoker

@@ -42,8 +42,8 @@ inline constexpr auto kPictureArguments = std::tuple{
     arg(&PictureArguments::tolerate_corrupt, "tolerate_corrupt",
         "Deliver what can be decoded of damaged data instead of failing the sample."),
     arg(&PictureArguments::verify, "verify",
-        "Check all of the data for damage, not only what the window needs. For a window that "
-        "reaches the last row, the data is always checked to its end."),
+        "Check all of the data for damage, not only what later operators need. Where they need the "
+        "last row, the data is always checked to its end."),
     arg(&PictureArguments::jpeg_fancy_upsampling, "jpeg_fancy_upsampling",
         "For a GPU's decoder: upsample chroma smoothly, as the CPU always does."),
     arg(&PictureArguments::hw_decoder_load, "hw_decoder_load",
@@ -98,11 +98,12 @@ class EncodedPicture {
   TensorType type() const { return {whole_.dtype, whole_.layout, part_.shape()}; }
   // Decodes r.outputs[0], a window of the part. Throws SampleError.
   void decode(Run& r) const;
-  // What a device has to decode for the window `wanted` of the part. None where values are rescaled
-  // or channels are left out.
-  std::optional<DecodeRequest> request(const Window& wanted) const;
+  // What a device has to decode of the part. None where values are rescaled or channels are left
+  // out.
+  std::optional<DecodeRequest> request(const Asking& a) const;
 
  private:
+  Window in_picture(Window of_part) const;
   EncodedImage image_;
   TensorType whole_;
   Window part_;

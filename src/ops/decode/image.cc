@@ -23,7 +23,7 @@ struct Image : PictureArguments {
   void infer(Inference& i) const { i.out(i.kept.set(EncodedPicture(*this, i.values[0])).type()); }
   void run_cpu(Run& r) const { r.kept.get<EncodedPicture>().decode(r); }
   std::optional<DecodeRequest> request(const Asking& a) const {
-    return a.kept.get<EncodedPicture>().request(a.wanted);
+    return a.kept.get<EncodedPicture>().request(a);
   }
 
   static std::vector<Case> cases() {

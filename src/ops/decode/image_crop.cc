@@ -36,7 +36,7 @@ struct ImageCrop : PictureArguments, CropArguments {
   }
   void run_cpu(Run& r) const { r.kept.get<EncodedPicture>().decode(r); }
   std::optional<DecodeRequest> request(const Asking& a) const {
-    return a.kept.get<EncodedPicture>().request(a.wanted);
+    return a.kept.get<EncodedPicture>().request(a);
   }
 
   static std::vector<Case> cases() {

@@ -54,14 +54,14 @@ Chain::Chain(const Plan& plan, const Rewrites& rewrites, uint64_t seed, Arena& a
       arena_(arena),
       states_(plan.size()),
       destinations_(plan.slot_count()),
+      judged_(rewrites.demand && !plan.has_device_stage() ? &State::wanted : &State::judged),
       node_ns_(new std::atomic<int64_t>[plan.size()]()) {
   for (int i = 0; i < plan.size(); ++i) {
     const size_t outputs = plan.checked(i).outputs.size();
     State& s = states_[i];
     s.types.resize(outputs);
     s.views.resize(outputs);
-    s.wanted.resize(outputs);
-    s.has_wanted.resize(outputs);
+    for (Windows* w : {&s.wanted, &s.judged}) w->of.resize(outputs), w->has.resize(outputs);
     s.unfold = plan.checked(i).unfold;
   }
 }
@@ -85,7 +85,7 @@ void Chain::begin(const Identity& who, int round) {
     s.kept.clear();
     s.done = s.per_frame = false;
     std::fill(s.views.begin(), s.views.end(), View{});
-    std::fill(s.has_wanted.begin(), s.has_wanted.end(), 0);
+    for (Windows* w : {&s.wanted, &s.judged}) std::fill(w->has.begin(), w->has.end(), 0);
   }
   std::fill(destinations_.begin(), destinations_.end(), View{});
 }
@@ -223,8 +223,8 @@ void Chain::run_early(int node) {
   State& s = states_[node];
   const bool infers = plan_.checked(node).type->infers;
   for (size_t k = 0; k < s.types.size(); ++k) {
-    if (infers) s.wanted[k] = Window::all(s.types[k].shape);
-    s.has_wanted[k] = 1;
+    if (infers) s.wanted.of[k] = Window::all(s.types[k].shape);
+    s.wanted.has[k] = 1;
   }
   run_node(node);
   if (infers) return;
@@ -249,41 +249,70 @@ TensorType Chain::slot_type(int slot) const {
   return states_[from.node].types[from.output];
 }
 
-bool Chain::is_wanted(int node) const {
-  const auto& w = states_[node].has_wanted;
-  return std::any_of(w.begin(), w.end(), [](char c) { return c; });
+bool Chain::is_wanted(int node, Windows State::* which) const {
+  const auto& has = (states_[node].*which).has;
+  return std::any_of(has.begin(), has.end(), [](char c) { return c; });
 }
 
-void Chain::want(const Ref& r, const Window& w) {
+void Chain::want(const Ref& r, const Window& w, Windows State::* which) {
   State& s = states_[r.node];
   if (s.done) return;
-  if (!std::exchange(s.has_wanted[r.output], 1)) s.wanted[r.output] = w;
-  else s.wanted[r.output].include(w);
+  Window& wanted = (s.*which).of[r.output];
+  if (!std::exchange((s.*which).has[r.output], 1)) wanted = w;
+  else wanted.include(w);
 }
 
-void Chain::demand_node(int node) {
+void Chain::want_all(const Ref& r, Windows State::* which) {
+  want(r, Window::all(states_[r.node].types[r.output].shape), which);
+}
+
+void Chain::demand_nodes(Windows State::* which, bool narrows) {
+  for (int i = plan_.size() - 1; i >= 0; --i)
+    if (is_of_round(i)) demand_node(i, which, narrows);
+}
+
+void Chain::demand_node(int node, Windows State::* which, bool narrows) {
   State& s = states_[node];
-  if (s.done || !is_wanted(node)) return;
+  if (s.done || !is_wanted(node, which)) return;
   const auto& inputs = plan_.node(node).inputs;
+  std::vector<Window>& wanted = (s.*which).of;
   for (size_t k = 0; k < s.types.size(); ++k)
-    if (!s.has_wanted[k]) s.wanted[k] = Window::all(s.types[k].shape);
+    if (!(s.*which).has[k]) wanted[k] = Window::all(s.types[k].shape);
   std::vector<Window>& needed = needed_;
   needed.clear();
   for (const TensorType& t : s.inputs) needed.push_back(Window::all(t.shape));
-  const bool narrows = rewrites_.demand && !s.per_frame && !s.inputs.empty();
+  narrows = narrows && !s.per_frame && !s.inputs.empty();
   if (narrows && plan_.checked(node).type->kind == OperatorKind::kLower) {
     needed[0] =
-        stoker::demand(s.blocks, s.inputs[0], s.unfold ? frame_window(s.wanted[0]) : s.wanted[0]);
+        stoker::demand(s.blocks, s.inputs[0], s.unfold ? frame_window(wanted[0]) : wanted[0]);
   } else if (narrows && !s.unfold) {
-    Demand d{s.inputs, s.wanted, needed};
+    Demand d{s.inputs, wanted, needed};
     s.op->demand(d);
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i]) continue;
     const bool frames = i == 0 && s.unfold;
     want(*inputs[i],
-         frames ? sequence_window(needed[i], s.wanted[0].begin[0], s.wanted[0].end[0]) : needed[i]);
+         frames ? sequence_window(needed[i], wanted[0].begin[0], wanted[0].end[0]) : needed[i],
+         which);
   }
+}
+
+void Chain::find_judged() {
+  const auto judge = [&](const Ref& r) {
+    if (plan_.round_of(r) == round_) want_all(r, judged_);
+  };
+  for (const Ref& r : plan_.graph().outputs) judge(r);
+  for (int later = round_ + 1; later < plan_.round_count(); ++later)
+    for (const Carried& c : plan_.carried(later)) judge(c.from);
+  demand_nodes(judged_, true);
+}
+
+// As Run::judged. Nodes that run early are judged in whole.
+std::span<const Window> Chain::judged(int node) const {
+  const State& s = states_[node];
+  if (!plan_.checked(node).type->infers) return {};
+  return (is_wanted(node, judged_) ? s.*judged_ : s.wanted).of;
 }
 
 // Where an output is written: its slot, or scratch memory that covers just what is wanted.
@@ -292,7 +321,7 @@ View Chain::destination(int node, int output) {
   const TensorType& t = s.types[output];
   const int slot = plan_.planned(node).output_slots[output];
   if (slot >= 0 && destinations_[slot].data) return destinations_[slot];
-  const Window& w = s.has_wanted[output] ? s.wanted[output] : Window::all(t.shape);
+  const Window& w = s.wanted.has[output] ? s.wanted.of[output] : Window::all(t.shape);
   View v = View::window(nullptr, t.dtype, w, t.shape, t.layout);
   const int64_t room = v.shape.rank > 1 ? plan_.checked(node).type->row_room : 0;
   if (room) v.strides[0] += room;  // the room behind one row is that before the next
@@ -315,8 +344,9 @@ void Chain::run_sample(int node) {
     for (size_t k = 0; k < s.types.size(); ++k) s.views[k] = destination(node, static_cast<int>(k));
   if (!s.unfold) {
     const bool to_scratch = plan_.planned(node).output_slots[0] < 0;
-    Run r{views_, s.views, chance(node),
-          arena_, s.kept,  to_scratch ? plan_.checked(node).type->row_room : 0};
+    Run r{views_,      s.views, chance(node),
+          arena_,      s.kept,  to_scratch ? plan_.checked(node).type->row_room : 0,
+          judged(node)};
     return s.op->run_cpu(r);
   }
   const View sequence = views_[0];
@@ -385,13 +415,13 @@ void Chain::deliver() {
 
 void Chain::run() {
   for (int k = 0; k < plan_.slot_count(); ++k)
-    if (destinations_[k].data) want(plan_.slot(k).from, Window::all(destinations_[k].shape));
+    if (destinations_[k].data) want_all(plan_.slot(k).from, &State::wanted);
   want_on_device();
-  for (int i = plan_.size() - 1; i >= 0; --i)
-    if (is_of_round(i)) demand_node(i);
+  demand_nodes(&State::wanted, rewrites_.demand);
+  if (judged_ != &State::wanted) find_judged();
   for (int i = 0; i < plan_.size(); ++i)
     if (is_of_round(i) && !states_[i].done && plan_.node(i).device != DeviceKind::kGpu &&
-        is_wanted(i))
+        is_wanted(i, &State::wanted))
       run_node(i);
   deliver();
 }

@@ -22,6 +22,12 @@ struct SampleFailure {
   int in_batch = 0;
 };
 
+// Note [What is judged]
+// A damaged sample has to be bad under every executor and rewrite, or under none. So what decoders
+// judge does not follow from what they make (Note [Judged windows], codec/codec.h). It is what
+// demand finds from the outputs of the graph and from what later rounds read, through all nodes,
+// wherever they run. Where demand is not switched off and all nodes run on the CPU, that is what is
+// made as well. Elsewhere demand is found twice.
 class Chain {
  public:
   // Requires: plan outlives this.
@@ -63,12 +69,17 @@ class Chain {
   int64_t node_ns(int node) const { return node_ns_[node].load(std::memory_order_relaxed); }
 
  private:
+  // Windows by output.
+  struct Windows {
+    std::vector<Window> of;
+    std::vector<char> has;
+  };
   struct State {
     const Operator* op = nullptr;
     std::vector<TensorType> inputs, types;  // types: of whole values, with frames
     std::vector<View> views;  // by output; null until run
-    std::vector<Window> wanted;  // by output
-    std::vector<char> has_wanted;
+    Windows wanted;  // what is made
+    Windows judged;  // what must be sound; unused where that is `wanted`
     std::vector<Block> blocks;
     Kept kept;
     bool per_frame = false, unfold = false, done = false;
@@ -86,6 +97,7 @@ class Chain {
   std::vector<View> views_, frame_views_;
   std::vector<Block> pass_;
   std::vector<Window> needed_;
+  Windows State::* const judged_;  // see Note [What is judged]
   std::unique_ptr<std::atomic<int64_t>[]> node_ns_;  // written by the worker only
   PictureShelf* shelf_ = nullptr;
   int node_ = -1;
@@ -98,12 +110,16 @@ class Chain {
   void run_early(int node);
   void lower_node(int node, int64_t frame);
   void lower_frame(int node, int64_t frame);
-  void demand_node(int node);
+  void find_judged();
+  void demand_nodes(Windows State::* which, bool narrows);
+  void demand_node(int node, Windows State::* which, bool narrows);
   bool is_of_round(int node) const {
     return plan_.planned(node).is_used && plan_.planned(node).round == round_;
   }
-  bool is_wanted(int node) const;
-  void want(const Ref& r, const Window& w);
+  bool is_wanted(int node, Windows State::* which) const;
+  void want(const Ref& r, const Window& w, Windows State::* which);
+  void want_all(const Ref& r, Windows State::* which);
+  std::span<const Window> judged(int node) const;
   View destination(int node, int output);
   void run_node(int node);
   void run_sample(int node);

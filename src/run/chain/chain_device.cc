@@ -12,7 +12,7 @@ namespace stoker {
 void Chain::want_on_device() {
   auto all_of = [&](int node) {
     for (size_t k = 0; k < states_[node].types.size(); ++k)
-      want(Ref{node, static_cast<int>(k)}, Window::all(states_[node].types[k].shape));
+      want_all(Ref{node, static_cast<int>(k)}, &State::wanted);
   };
   for (int n : plan_.device_nodes())
     if (is_of_round(n) && plan_.planned(n).fuses_into < 0) all_of(n);
@@ -45,10 +45,11 @@ DeviceTask Chain::device_task(int node) {
 // Requires: the inputs are in views_.
 void Chain::run_mixed(int node) {
   State& s = states_[node];
-  const auto request = s.op->request({s.kept, s.wanted[0]});
-  if (request && shelf_->prepare(node, s.types[0], s.wanted[0], *request)) return;
-  s.views[0] = shelf_->reserve(node, s.types[0], s.wanted[0]);
-  Run r{views_, s.views, chance(node), arena_, s.kept};
+  const Window& wanted = s.wanted.of[0];
+  const auto request = s.op->request({s.kept, wanted, judged(node)[0]});
+  if (request && shelf_->prepare(node, s.types[0], wanted, *request)) return;
+  s.views[0] = shelf_->reserve(node, s.types[0], wanted);
+  Run r{views_, s.views, chance(node), arena_, s.kept, 0, judged(node)};
   s.op->run_cpu(r);
 }
 

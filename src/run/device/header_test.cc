@@ -16,10 +16,10 @@ class CountingCodec final : public ImageCodec {
     ++headers;
     return jpeg_.peek(bytes, options);
   }
-  void decode(const EncodedImage& image, const View& out, Arena& scratch,
+  void decode(const EncodedImage& image, const View& out, const Window& judged, Arena& scratch,
               int64_t row_room) const override {
     ++pictures;
-    jpeg_.decode(image, out, scratch, row_room);
+    jpeg_.decode(image, out, judged, scratch, row_room);
   }
   mutable std::atomic<int> headers{0}, pictures{0};
 

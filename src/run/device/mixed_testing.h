@@ -81,7 +81,7 @@ class FakeDecoder final : public DeviceDecoder {
     p->pixels.data = p->owner->data();
     Arena scratch;
     try {
-      r.image.codec->decode(r.image, p->pixels, scratch);
+      r.image.codec->decode(r.image, p->pixels, r.judged, scratch);
     } catch (const SampleError&) {
       return nullptr;
     }
