@@ -1,19 +1,19 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# The words for people and CI. Everything is made inside the checkout: .venv (tools/install.sh) and
-# build/<preset>.
+# The commands for people and CI. Everything stays inside the checkout, in .venv (tools/install.sh)
+# and build/<preset>.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 PY := .venv/bin/python
-# So that CMake finds the Ninja of the environment and no other.
+# CMake must find the Ninja of the environment and no other.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
 
-# $(call built,PRESET,TARGETS): configures once (later Ninja does so when a CMake file changes),
-# then builds. Locked, because two Ninjas at once damage their record of what is up to date.
+# $(call built,PRESET,TARGETS) configures, if that was never done, and builds. The lock keeps a
+# second Ninja away, as two at once damage their record of what is up to date.
 built = mkdir -p build; exec {lock}>build/$(1).lock; flock $$lock; \
 	[ -f build/$(1)/build.ninja ] || cmake --preset $(1); \
 	cmake --build --preset $(1) -j $(JOBS) --target $(2)
@@ -30,7 +30,7 @@ build: ## the library and the Python package, importable by .venv/bin/python
 	@tools/install.sh build
 	@$(call built,release,stoker_stage)
 
-check: ## the tests of what changed since main, or since BASE=: in three minutes once it is built
+check: ## the tests of what changed since main (BASE=), in about three minutes
 	@tools/install.sh build test
 	@tools/install.sh $$($(PY) tools/check.py sets)
 	@$(with_tests)
@@ -56,18 +56,18 @@ compare: build ## the same pipelines in other libraries, as ratios (ARGS=)
 	@$(call built,release,bench_limit)
 	@bench/compare/run.sh $(ARGS)
 
-lint: lint-quick lint-slow ## formats, static checks, types, spelling, include directions
+lint: lint-quick lint-slow ## all static checks: format, types, spelling, include directions
 
-lint-quick: ## the part of `lint` that needs no build and takes seconds
+lint-quick: ## the checks that need no build and take seconds
 	@tools/install.sh build lint
 	@tools/lint.sh quick
 
-lint-slow: ## the other part: types and clang-tidy
+lint-slow: ## the other checks: types and clang-tidy
 	@tools/install.sh build lint
 	@$(call built,release,stoker_stage)
 	@tools/lint.sh slow
 
-format: ## brings C++ and Python into the house's format
+format: ## formats C++ and Python
 	@tools/install.sh build lint
 	@git ls-files -z --cached --others --exclude-standard '*.h' '*.cc' '*.cu' '*.cuh' | \
 	  xargs -0r clang-format -i
@@ -78,28 +78,28 @@ asan: ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@$(call built,asan,all)
 	@tools/run_sanitized.sh asan
 
-tsan: ## the tests of what runs on several threads under ThreadSanitizer
+tsan: ## the tests of code with several threads under ThreadSanitizer
 	@tools/install.sh build test
 	@$(call built,tsan,all)
 	@tools/run_sanitized.sh tsan
 
-cuda: ## a build with the CUDA halves and its C++ tests (needs nvcc)
+cuda: ## the C++ tests of a build with the CUDA halves (needs nvcc)
 	@tools/install.sh build test
 	@$(call built,cuda,all stoker_new_operators)
 	@ctest --test-dir build/cuda --output-on-failure -j $(JOBS)
 
-cuda-release: ## the Python package for GPUs of several kinds, in build/cuda-release (needs nvcc)
+cuda-release: ## the Python package for several kinds of GPUs, in build/cuda-release (needs nvcc)
 	@tools/install.sh build
 	@$(call built,cuda-release,stoker_stage)
 
-gpu-check: ## the folder OUT= that checks Stoker on a machine with a GPU, but no compiler (PYTHON=)
+gpu-check: ## a folder OUT= that tests Stoker on a machine with a GPU but no compiler (PYTHON=)
 	@tools/install.sh build test
 	@grep -qs 'STOKER_BENCH:BOOL=ON' build/cuda/CMakeCache.txt || cmake --preset cuda -DSTOKER_BENCH=ON
 	@$(call built,cuda,stoker_run_test bench_gpu_fused)
 	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) tools/gpu_check/make.sh $(OUT) $(PYTHON)
 
-# QEMU cannot start itself, so death tests are left out.
-arm64: ## a build for ARM64 and its C++ tests in QEMU
+# QEMU cannot start itself, which death tests would need.
+arm64: ## the C++ tests of a build for ARM64, in QEMU
 	@tools/install.sh build test arm64
 	@tools/arm64_root.sh
 	@$(call built,arm64,all)

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws where a command's CPU time goes as a flame graph: bench/flame.py OUT.svg COMMAND...
 
-Needs Linux perf. The width of a box is its share of the samples, below it stands who called it.
+It needs Linux perf. A box is as wide as its share of the samples, and stands on its caller.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 WIDTH, ROW, LETTER = 1400, 17, 6.2
-LEAST = 0.002  # narrower boxes are left out
+LEAST = 0.002  # pixels; narrower boxes are left out
 
 
 @dataclass
@@ -32,7 +32,7 @@ class Frame:
 
 
 def short(symbol: str, library: str) -> str:
-    """A function without its template and call arguments; inside stripped libraries their name."""
+    """A function's name without arguments, or the name of a stripped library."""
     if symbol == "[unknown]":
         return "[" + Path(library).name.split(".")[0] + "]"
     while (plain := re.sub(r"<[^<>]*>|\([^()]*\)", "", symbol)) != symbol:

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Times the fused pass on a device against a copy of as many bytes there. A batch of uint8 pictures
-// becomes 224x224 float16 CHW (resize with antialias, flip, normalise). Prints one line of JSON. A
-// simulated device only shows that everything runs: its times mean nothing and are not printed.
+// Compares the time of a fused pass on a device with that of copying as many bytes. The pass makes
+// 224x224 float16 CHW of uint8 pictures (antialiased resize, flip, normalise). Prints one line of
+// JSON. On a simulated device everything runs, but no time is printed, as it would mean nothing.
 //
 //   bench_gpu_fused [batch] [rounds]
 #include <algorithm>
@@ -44,7 +44,7 @@ std::vector<Block> blocks(int64_t height, int64_t width, bool mirrored) {
           {chw, DType::kFloat16}};
 }
 
-// The fewest seconds, in `rounds` calls of `work`, until everything that it enqueued is done.
+// The least seconds, over `rounds` calls of `work`, until everything that it enqueued is done.
 template <class F>
 double fastest(Stream& stream, int rounds, F work) {
   using Clock = std::chrono::steady_clock;
@@ -107,11 +107,11 @@ void launch_all(Stream& stream, const Batch& b) {
 }
 
 int measure(int count, int rounds) {
-  constexpr int kTimes = 20;  // launches in a round, so that enqueueing one does not count
+  constexpr int kTimes = 20;  // launches in a round, so that the time to enqueue one does not count
   Device& device = stoker::device(0);
   const auto stream = device.make_stream("bench");
   const Batch b = make_batch(device, *stream, count);
-  // A copy of n bytes reads and writes n.
+  // A copy of n bytes reads n and writes n.
   const size_t half = (b.read + b.written) / 2;
   const auto from = stream->try_acquire(half), to = stream->try_acquire(half);
   if (device.kind() == "simulated") {

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Times the ResNet-50 input pipeline with a GPU: images a second by who decodes, as lines of JSON.
+"""Times the ResNet-50 input pipeline with a GPU, for each way to decode. Prints lines of JSON.
 
     gpu_pipeline.py PICTURES [--batch 256] [--steps 6]
 
-Ways: decoding on the CPU and the rest on the GPU, nvJPEG with the Huffman codes on the CPU, and the
-hardware engine as far as it takes the pictures. Where NVIDIA DALI can be imported, it runs the same
-pipeline in alternating rounds, and the ratio is told. Then nvJPEG's distance from the CPU's pixels.
-On a simulated device each way makes one batch, and nothing is measured.
+The CPU decodes, or nvJPEG with the Huffman codes on the CPU, or the hardware engine as far as it
+takes the pictures. If NVIDIA DALI can be imported, it runs the same pipeline in alternating rounds,
+and the ratio is printed. The last line is the difference of nvJPEG's pixels from the CPU's. On a
+simulated device each way makes one batch, and nothing is measured.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def library(name: str) -> ModuleType:
 
 
 def pipeline(library: ModuleType, pictures: Path, batch: int, **how: Any) -> Any:
-    """Built; the same for each library."""
+    """The built pipeline, the same for each library."""
     pipe = library.Pipeline(
         batch_size=batch,
         num_threads=len(os.sched_getaffinity(0)),
@@ -58,7 +58,9 @@ def pipeline(library: ModuleType, pictures: Path, batch: int, **how: Any) -> Any
         image = fn.decoders.image(encoded, **how)
         image = fn.random_resized_crop(image, size=[224, 224])
         if how["device"] == "cpu":
-            image = image.gpu()  # only windows at their size go up, as with the others
+            image = (
+                image.gpu()
+            )  # only windows of the final size are copied to the GPU, as with the others
         image = fn.crop_mirror_normalize(
             image,
             mirror=fn.random.coin_flip(),
@@ -72,14 +74,16 @@ def pipeline(library: ModuleType, pictures: Path, batch: int, **how: Any) -> Any
 
 
 def run(pipe: Any, steps: int) -> None:
-    """Until the last of these steps is done on the GPU."""
+    """Runs steps and waits until the GPU is done with the last one."""
     for _ in range(steps):
         image, _ = pipe.run()
     image[0].as_cpu()
 
 
 def race(pipes: list[Any], batch: int, steps: int) -> list[list[float]]:
-    """Images a second of each in alternating rounds; what was made ahead is used up before each."""
+    """The images a second of each in alternating rounds. What was made ahead is used up before
+    each.
+    """
     rates: list[list[float]] = [[] for _ in pipes]
     for number in range(ROUNDS):
         for i in range(len(pipes))[:: 1 if number % 2 else -1]:
@@ -91,13 +95,12 @@ def race(pipes: list[Any], batch: int, steps: int) -> list[list[float]]:
 
 
 def spread(values: list[float], digits: int | None = None) -> dict[str, Any]:
-    """Median and quartiles."""
     low, middle, high = (round(v, digits) for v in statistics.quantiles(values, n=4))
     return {"median": middle, "quartiles": [low, high]}
 
 
 def measured(pipes: dict[str, Any], batch: int, steps: int) -> dict[str, Any]:
-    """Rates by library, and by how much the first is faster than each other one."""
+    """The rates by library, and how much faster the first is than each other one."""
     rates = race(list(pipes.values()), batch, steps)
     told = {name: spread(r) for name, r in zip(pipes, rates, strict=True)}
     first, *others = pipes
@@ -110,7 +113,9 @@ def measured(pipes: dict[str, Any], batch: int, steps: int) -> dict[str, Any]:
 def with_peer(
     peer: ModuleType | None, ours: Any, pictures: Path, batch: int, steps: int, **how: Any
 ) -> dict[str, Any]:
-    """Our pipeline against the peer's; alone where there is none or it fails, which is told."""
+    """Races Stoker's pipeline with the peer's. Without a peer that works, it runs alone and says
+    so.
+    """
     pipes = {"stoker": ours}
     if peer is None:
         return measured(pipes, batch, steps)
@@ -123,7 +128,7 @@ def with_peer(
 
 
 def distance(pictures: Path) -> dict[str, Any]:
-    """In levels of 255, over the first pictures."""
+    """The difference in levels of 255, over the first pictures."""
     both = []
     for device in ("mixed", "cpu"):
         with stoker.Pipeline(batch_size=64, device_id=0, seed=1) as pipe:
@@ -141,7 +146,7 @@ def distance(pictures: Path) -> dict[str, Any]:
 
 
 def find_peer() -> tuple[ModuleType | None, str]:
-    """The peer, and its version or why it is not there."""
+    """The peer, and its version or the reason why there is none."""
     try:
         peer = library(PEER)
     except ImportError as e:

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the PyTorch iterator costs beyond the pipeline itself, and that it copies nothing.
+"""Measures what the PyTorch iterator costs beyond the pipeline, and that it copies nothing.
 
-Batches are of 64. Rounds alternate between the training pipeline alone and the same under
-``DataIterator``; shown are medians and quartiles of the rounds' ratios, and the iterator's own time
-on a batch that is there. Needs torch (``make test`` installs it).
+Batches have 64 samples. Rounds alternate between the training pipeline alone and the same one under
+``DataIterator``. The output is the median and the quartiles of the rounds' ratios, and the
+iterator's own time for a batch. It needs torch, which ``make test`` installs.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from stoker.torch import DataIterator
 
 
 def turn(steps: int, step: object) -> float:
-    """Seconds a step."""
+    """Seconds for a step."""
     assert callable(step)
-    for _ in range(4):  # more than are prepared ahead
+    for _ in range(4):  # more steps than are prepared ahead
         step()
     begun = time.perf_counter()
     for _ in range(steps):
@@ -32,7 +32,7 @@ def turn(steps: int, step: object) -> float:
 
 
 def own_time(iterator: DataIterator, batches: object, calls: int = 2000) -> float:
-    """Seconds that making a step's dict takes."""
+    """Seconds to make a step's dict."""
     begun = time.perf_counter()
     for _ in range(calls):
         iterator._dict(0, batches, 64)  # type: ignore[arg-type]
@@ -61,7 +61,9 @@ def main() -> None:
         times = {}
         for name in list(both)[:: 1 if number % 2 == 0 else -1]:
             times[name] = turn(args.steps, both[name])
-            (bare if name == "bare" else under).close()  # makes nothing ahead while others run
+            (
+                bare if name == "bare" else under
+            ).close()  # so that it makes nothing ahead while others run
         ratios.append(times["iterator"] / times["bare"])
         seconds.append(times["bare"])
     quartiles = statistics.quantiles(ratios, n=4)

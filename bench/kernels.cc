@@ -31,7 +31,7 @@ struct Case {
   std::function<void()> run;
 };
 
-// An array at an aligned address, as pools give them.
+// An array at an aligned address, as pools give it.
 struct Array {
   Arena arena;
   TensorType type;
@@ -46,7 +46,7 @@ struct Array {
   View view() { return View::dense(data, type.dtype, type.shape, type.layout); }
 };
 
-// The filter that resize with antialias uses at this scale.
+// The filter of an antialiased resize at this scale.
 ResampleAxis axis(int a, int64_t out, double lo, double hi, Filter f) {
   const double scale = std::max(1.0, (hi - lo) / static_cast<double>(out));
   const double unit = f == Filter::kLanczos3 ? 3 : f == Filter::kCubic ? 2 : 1;
@@ -58,7 +58,7 @@ struct Shape2 {
   double height, width;
 };
 
-// The sizes and types of a training input from the decoder on.
+// The sizes and types of a training input behind the decoder.
 struct Chain {
   Shape2 window = {283, 285};
   int channels = 3;
@@ -193,7 +193,7 @@ int main(int argc, char** argv) {
       const testing::Forced forced(targets[t]);
       for (size_t i = 0; i < cases.size(); ++i) {
         double& least = best[i * targets.size() + t];
-        cases[i].run();  // brings the data into the cache, where a decoder leaves it
+        cases[i].run();  // puts the data into the cache, as a decoder does
         least = std::min(least, microseconds(cases[i].run));
       }
     }

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""How much faster a CPU-heavy source gets with worker processes, as a ratio to one of them.
+"""Measures how much faster a CPU-heavy source is with several worker processes than with one.
 
-Beside it what the machine gives just then: the same calls in bare processes that share nothing.
+It also shows what the machine allows at that time: the same calls in processes that share nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ BATCH = 16
 
 
 def heavy(info: types.SampleInfo) -> Any:
-    """Some milliseconds of Python that holds the interpreter lock."""
+    """Works for some milliseconds in Python, which holds the interpreter lock."""
     total = 0
     for i in range(50_000):
         total = (total * 31 + i) % 1_000_003
@@ -40,13 +40,13 @@ def pipeline(workers: int) -> Pipeline:
 
 
 def samples_per_second(pipe: Pipeline, steps: int) -> float:
-    for _ in range(6):  # more than are prepared ahead
+    for _ in range(6):  # more steps than are prepared ahead
         pipe.run()
     begun = time.perf_counter()
     for _ in range(steps):
         pipe.run()
     seconds = time.perf_counter() - begun
-    pipe.close()  # or it would prepare ahead while the next one is timed
+    pipe.close()  # so that it prepares nothing while the next one is timed
     return steps * BATCH / seconds
 
 

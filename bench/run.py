@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Times every operator of the registry, and the training pipeline with where its time goes.
+"""Times every operator of the registry, and shows where the time of a training pipeline goes.
 
-An operator runs alone on one thread; what is shown is the engine's own clock around its work, in
-microseconds a sample: pictures of 480 x 640 RGB pixels, or the JPEG files of --data. Figures belong
-to the machine: compare them within one run only (bench/compare races other libraries).
+An operator runs alone on one thread. The engine's own clock gives microseconds for a sample: a
+picture of 480 x 640 RGB pixels, or a JPEG file of --data. Compare figures within one run only, as
+they depend on the machine. bench/compare races other libraries.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from stoker import Pipeline, _core, fn, types
 
 ROOT = Path(__file__).resolve().parents[1]
 HEIGHT, WIDTH = 480, 640
-# Where the arguments of an operator's own examples are for tiny inputs.
+# For operators whose own examples have arguments for tiny inputs.
 CALLS: dict[str, dict[str, Any]] = {
     "resize": {"size": [224, 224]},
     "random_resized_crop": {"size": [224, 224]},
@@ -42,7 +42,7 @@ def arguments_of(operator: dict[str, Any]) -> dict[str, Any]:
     if operator["name"] in CALLS:
         return CALLS[operator["name"]]
     call = f"dict({operator['cases'][0]['call']})"
-    arguments: dict[str, Any] = eval(call, {"types": types})  # the registry's own text
+    arguments: dict[str, Any] = eval(call, {"types": types})  # the text comes from the registry
     return arguments
 
 
@@ -54,7 +54,7 @@ def function(name: str) -> Any:
 
 
 def inputs_of(operator: dict[str, Any], files: Sequence[str]) -> list[Any]:
-    """A JPEG file for a decoder, nothing where nothing is needed, else a picture."""
+    """A JPEG file for a decoder, a picture for other operators with an input, else nothing."""
     if operator["name"].startswith("decoders."):
         return [fn.readers.file(files=files)[0]]
     if all(i["is_optional"] for i in operator["inputs"]):
@@ -76,13 +76,13 @@ def one_operator(operator: dict[str, Any], files: Sequence[str]) -> Pipeline:
 
 def microseconds(operator: dict[str, Any], files: Sequence[str], steps: int) -> float:
     pipe = one_operator(operator, files)
-    for _ in range(4):  # more than are prepared ahead
+    for _ in range(4):  # more steps than are prepared ahead
         pipe.run()
     samples, before, begun = pipe.stats()["samples"], seconds_of(pipe, "timed"), time.perf_counter()
     for _ in range(steps):
         pipe.run()
     made, wall = pipe.stats()["samples"] - samples, time.perf_counter() - begun
-    # Files are read beside the workers' clocks: a reader's time is that of the whole pipeline.
+    # The workers' clocks do not see reading, so a reader's time is that of the whole pipeline.
     seconds = wall if operator["kind"] == "read" else seconds_of(pipe, "timed") - before
     return seconds / made * 1e6
 
@@ -91,7 +91,7 @@ def seconds_of(pipe: Pipeline, name: str) -> float:
     return sum(o["seconds"] for o in pipe.stats()["operators"] if o["name"] == name)
 
 
-# The training pipeline and two that stop earlier; the same names draw the same windows.
+# The training pipeline, and two that stop earlier. Equal names make them draw the same windows.
 
 
 def training(files: Sequence[str], until: str, threads: int) -> Pipeline:
@@ -112,7 +112,7 @@ def training(files: Sequence[str], until: str, threads: int) -> Pipeline:
 
 
 class Timed:
-    """A pipeline that runs in turns with others; microseconds a picture of each turn."""
+    """A pipeline that takes turns with others, and the microseconds for a picture in each turn."""
 
     def __init__(self, pipe: Pipeline) -> None:
         self.pipe = pipe
@@ -129,11 +129,12 @@ class Timed:
             made += len(self.pipe.run()[0])
         self.wall.append((time.perf_counter() - begun) / made * 1e6)
         self.cpu.append((time.process_time() - cpu_begun) / made * 1e6)
-        # The engine's clocks run on when somebody else has the core: take their share of CPU time.
+        # The engine's clocks run on while other programs have the core, so they get a share of CPU
+        # time.
         share = min(1.0, self.cpu[-1] / self.wall[-1]) / made * 1e6
         for name, seconds in self._clocks().items():
             self.operators.setdefault(name, []).append((seconds - before[name]) * share)
-        self.pipe.close()  # makes nothing ahead while others are timed
+        self.pipe.close()  # so that it makes nothing ahead while others are timed
 
     def _clocks(self) -> dict[str, float]:
         return {o["name"]: o["seconds"] for o in self.pipe.stats()["operators"]}
@@ -143,7 +144,7 @@ class Timed:
 
 
 def engine(files: Sequence[str]) -> None:
-    """What a sample costs that is next to no work (queues, order, batching), and with its file."""
+    """The cost of a sample without work (queues, order, batching), and that with reading a file."""
     coins, labels = (Pipeline(batch_size=64, num_threads=1, seed=1) for _ in range(2))
     with coins:
         coins.set_outputs(fn.random.coin_flip())
@@ -165,7 +166,7 @@ def show(name: str, value: float, unit: str = "us") -> None:
 
 
 def split(files: Sequence[str], rounds: int) -> None:
-    """Where the training pipeline's time goes, on one thread."""
+    """Shows where the training pipeline's time goes, on one thread."""
     runs = {until: Timed(training(files, until, 1)) for until in ("decode", "resize", "end")}
     for number in range(rounds):
         for run in list(runs.values())[:: 1 if number % 2 == 0 else -1]:
@@ -187,9 +188,7 @@ def split(files: Sequence[str], rounds: int) -> None:
 
 
 def heavy_tail(files: Sequence[str], threads: int, rounds: int) -> None:
-    """The time of batches that hold one picture of twenty times the pixels, beside that of the
-    same work in batches of equal pictures.
-    """
+    """Compares batches of equal pictures with batches of as much work with one large picture."""
     small = list(files[:64])
     with tempfile.TemporaryDirectory() as folder:
         large = str(Path(folder) / "large.jpg")

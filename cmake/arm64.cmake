@@ -1,8 +1,7 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Toolchain: ARM64 on another machine. tools/arm64_root.sh brings the libraries, QEMU runs the
-# tests.
+# Cross-compiles for ARM64. tools/arm64_root.sh brings the libraries, and QEMU runs the tests.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(root ${CMAKE_CURRENT_LIST_DIR}/../build/arm64-root)
@@ -12,7 +11,7 @@ set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
-set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE BOTH)  # nlohmann_json is headers only: the host's
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE BOTH)  # the host's nlohmann_json: only headers
 set(ENV{PKG_CONFIG_LIBDIR} ${root}/usr/lib/aarch64-linux-gnu/pkgconfig)
 set(ENV{PKG_CONFIG_SYSROOT_DIR} ${root})
 # For jconfig.h.

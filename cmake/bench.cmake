@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# One program per bench/*.cc: build/<preset>/bench_<stem>.
+# bench/<stem>.cc becomes the program build/<preset>/bench_<stem>.
 file(GLOB benches CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/*.cc)
 foreach(bench IN LISTS benches)
   cmake_path(GET bench STEM name)

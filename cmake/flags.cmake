@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# How everything is compiled. Results must not depend on the machine, so: no contraction, no
-# -march=native, nothing fast-math.
+# How everything is compiled. Results must not depend on the machine, so there is no contraction, no
+# -march=native and no fast-math.
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -15,7 +15,7 @@ if(NOT CMAKE_BUILD_TYPE)
 endif()
 string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
 
-# A designated initialiser names what matters and leaves the rest at its default.
+# Designated initialisers may leave members at their default.
 set(stoker_host_flags -ffp-contract=off -Wall -Wextra -Wno-missing-field-initializers)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
   list(APPEND stoker_host_flags -march=x86-64-v2)
@@ -27,12 +27,12 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   list(APPEND stoker_host_flags -Werror=thread-safety)  # base/mutex.h
 endif()
 if(STOKER_SANITIZE)
-  # Frame pointers and a little debug information, so that a report can be read.
+  # Frame pointers and a little debug information make reports readable.
   list(APPEND stoker_host_flags -fsanitize=${STOKER_SANITIZE} -fno-sanitize-recover=all
        -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=${STOKER_SANITIZE})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # GCC sees uninitialised variants in the code that the sanitizers add.
+    # GCC warns of uninitialised variants in the code that the sanitizers add.
     list(APPEND stoker_host_flags -Wno-maybe-uninitialized)
   endif()
 endif()
@@ -45,7 +45,7 @@ if(STOKER_FUZZ)
 endif()
 add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:${stoker_host_flags}>")
 
-# The base directory lets another checkout of the same tree hit the cache.
+# With the base directory, another checkout of the same tree finds its objects in the cache.
 find_program(stoker_ccache ccache)
 mark_as_advanced(stoker_ccache)
 if(stoker_ccache AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
@@ -65,9 +65,9 @@ if(STOKER_CUDA)
   enable_language(CUDA)
   set(CMAKE_CUDA_STANDARD 20)
   set(CMAKE_CUDA_STANDARD_REQUIRED ON)
-  # nvcc writes parentheses around pointers to members into what the host compiler sees.
+  # nvcc adds parentheses around pointers to members.
   string(REPLACE ";" "," host_flags "${stoker_host_flags};-Wno-parentheses")
-  # No -fmad: a fused multiply-add would round differently from the CPU.
+  # A fused multiply-add would round differently from the CPU.
   set(device_flags --extended-lambda -fmad=false -Xcompiler=${host_flags})
   if(STOKER_WERROR)
     list(APPEND device_flags -Werror=all-warnings)

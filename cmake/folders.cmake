@@ -1,17 +1,16 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Each folder of src/ is a static library that links only what it may include, so an include against
-# the arrows does not link. tools/check_includes.py reads the stoker_folder() lines below and says
-# why.
+# Each folder of src/ is a static library that links only what it may include, so code that uses a
+# later folder does not link. tools/check_includes.py reads the stoker_folder() lines below and says
+# which include is wrong.
 find_package(Threads REQUIRED)
 find_package(JPEG REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(hwy REQUIRED IMPORTED_TARGET libhwy)
 find_package(nlohmann_json REQUIRED)
 
-# Makes stoker_<name> from the given sources; a folder that holds only headers becomes an interface
-# library.
+# Makes the library stoker_<name> from the sources, or an interface library of a folder without any.
 function(stoker_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;SEES;PRIVATE")
   list(TRANSFORM arg_SEES PREPEND stoker_)
@@ -26,7 +25,7 @@ function(stoker_library name)
   endif()
 endfunction()
 
-# Sets <result> to the files of src/<name> and of the named rooms below it that match the pattern.
+# Sets <result> to the files of src/<name> and of the named rooms in it that match the pattern.
 function(stoker_sources result name pattern)
   set(places ${CMAKE_SOURCE_DIR}/src/${name}/${pattern})
   foreach(room IN LISTS ARGN)
@@ -36,16 +35,16 @@ function(stoker_sources result name pattern)
   set(${result} ${files} PARENT_SCOPE)
 endfunction()
 
-# The library of src/<name>. ROOMS: its subfolders; each may include only the rooms before it and
-# the headers of src/<name> itself. SEES: folders whose headers it may include. PRIVATE: libraries
-# that nobody else may use.
+# Makes the library of src/<name>. ROOMS are its subfolders, each of which may include only the
+# rooms before it and the headers of src/<name> itself. SEES are the folders whose headers it may
+# include. PRIVATE are libraries that no other folder may use.
 function(stoker_folder name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ROOMS;SEES;PRIVATE")
   stoker_sources(sources ${name} "*.cc" ${arg_ROOMS})
   list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
   stoker_sources(device_sources ${name} "*.cu" ${arg_ROOMS})
   list(APPEND sources ${device_sources})
-  # Without nvcc .cu files are C++, and rooms that need CUDA's headers are left out.
+  # Without nvcc, .cu files are C++ and rooms that need CUDA's headers are left out.
   if(NOT STOKER_CUDA)
     list(FILTER sources EXCLUDE REGEX "/(cuda|nvjpeg)/")
     set_source_files_properties(${device_sources} PROPERTIES LANGUAGE CXX COMPILE_OPTIONS "-xc++")
@@ -88,7 +87,7 @@ if(STOKER_CUDA)
   target_compile_definitions(stoker_device PUBLIC STOKER_CUDA=1)
 endif()
 
-# What a C++ program links: the public header src/stoker.h and all that it needs.
+# What a C++ program links to use src/stoker.h.
 file(GLOB public_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/*.cc)
 list(FILTER public_sources EXCLUDE REGEX "_test\\.cc$")
 stoker_library(api SOURCES ${public_sources}

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# One libFuzzer program per fuzz/*.cc: build/fuzz/<stem>.
+# fuzz/<stem>.cc becomes the libFuzzer program build/fuzz/<stem>.
 file(GLOB targets CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/fuzz/*.cc)
 foreach(source IN LISTS targets)
   cmake_path(GET source STEM name)

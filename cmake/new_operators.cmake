@@ -1,16 +1,16 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# For tests/test_new_operator.py: the target new_operators is the Python package with the operators
-# of tests/new_operators as well, in <build>/new_operators. Only those are compiled; all else is
-# linked from what the usual module is made of.
+# For tests/test_new_operator.py: the target new_operators makes the Python package with the
+# operators of tests/new_operators as well, in <build>/new_operators. Only these are compiled.
+# Everything else is linked from the objects of the usual module.
 stoker_operator_files(new_operator_files ${CMAKE_SOURCE_DIR}/tests/new_operators)
 set(new_operator_table ${CMAKE_BINARY_DIR}/new_operator_table.cc)
 stoker_operator_table(${new_operator_table} ${operator_files} ${new_operator_files})
 stoker_library(new_operators SOURCES ${new_operator_files} ${new_operator_table}
                SEES base memory device batch io codec kernels op)
 
-# Objects come before libraries, so this table is found before that of src/ops, which stays away.
+# Objects are linked before libraries, so this table takes the place of the one of src/ops.
 nanobind_add_module(new_operators_core ${module_options}
                     $<TARGET_OBJECTS:_core> $<TARGET_OBJECTS:stoker_new_operators>)
 target_link_libraries(new_operators_core PRIVATE stoker_api nlohmann_json::nlohmann_json)

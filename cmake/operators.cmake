@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Finds every operator file, gives it a symbol made of its place, and writes the table that names
-# them all. (A static initialiser would register nothing from a static library.)
+# Finds every operator file, derives a symbol from its place, and writes a table that names them
+# all. (Registering by static initialisers does not work in a static library.)
 
 # Sets <result> to the operator files <root>/<stage>/<name>.cc and .cu.
 function(stoker_operator_files result root)
@@ -28,8 +28,8 @@ function(stoker_operator_symbol result file)
   set(${result} ${symbol} PARENT_SCOPE)
 endfunction()
 
-# Writes <table>, a source that names the operators of the files. It changes only when one comes or
-# goes; file(CONFIGURE) leaves the same content untouched.
+# Writes <table>, a source file that names the operators of the files. file(CONFIGURE) does not
+# touch it unless an operator was added or removed.
 function(stoker_operator_table table) # file...
   set(declarations "")
   set(entries "")
@@ -60,6 +60,6 @@ stoker_operator_table(${operator_table} ${operator_files})
 stoker_library(operators SOURCES ${operator_files} ${operator_table}
                SEES base memory device batch io codec kernels op)
 
-# The registry asks for the table and the table for the operators: this circle is the one exception
+# The registry needs the table, and the table needs the operators. This circle is the one exception
 # to the arrows.
 target_link_libraries(stoker_op INTERFACE stoker_operators)

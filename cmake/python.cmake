@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# The Python module, its stubs, and <build>/python: a folder for PYTHONPATH that shows the package
-# as it is installed, as links to python/stoker next to the built module. Each preset has its own,
-# so a sanitized build imports beside the plain one.
+# The Python module, its stubs, and <build>/python, a folder for PYTHONPATH that holds the package
+# as it is installed: links to python/stoker, and the built module. Each preset has its own, so a
+# sanitized build can be imported as well as the plain one.
 file(GLOB bindings CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bindings/*.cc)
 find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
 execute_process(
@@ -27,7 +27,7 @@ set(stage_package ${Python_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/stage.py ${stag
                   ${CMAKE_SOURCE_DIR}/python/stoker ${stubs}/stoker)
 file(MAKE_DIRECTORY ${stubs}/stoker)
 
-# A sanitized module loads only into a Python that preloads the sanitizer, so it gets no stubs.
+# A sanitized module can only be imported with the sanitizer preloaded, so it gets no stubs.
 set(stub_stamp "")
 if(NOT STOKER_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
   set(stub_stamp ${stubs}/stamp)

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# One test program a folder of src/, from the *_test.cc beside the code, and one program an example.
+# A test program for each folder of src/, made of the *_test.cc beside the code, and the examples.
 enable_testing()
 find_package(GTest REQUIRED)
 include(GoogleTest)
 
-# Makes <name> from test sources, found by ctest one by one and run in the root of the repository.
+# Makes the program <name> from test sources. ctest finds its tests and runs each in the root.
 function(stoker_test name library)
   if(NOT ARGN)
     return()
@@ -17,7 +17,7 @@ function(stoker_test name library)
                        DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300 LABELS ${name})
 endfunction()
 
-# NVML's stand-in is a library, which tests open as the real one is opened.
+# NVML's stand-in is a library, which tests open as they would open the real one.
 set(nvml_stand_in ${CMAKE_SOURCE_DIR}/src/device/nvml/stand_in_test.cc)
 add_library(nvml_stand_in MODULE ${nvml_stand_in})
 target_include_directories(nvml_stand_in PRIVATE ${CMAKE_SOURCE_DIR}/src)
@@ -27,7 +27,7 @@ function(use_nvml_stand_in test)
   target_link_libraries(${test} PRIVATE ${CMAKE_DL_LIBS})
 endfunction()
 
-# NVIDIA's own headers come with the test packages.
+# NVIDIA's headers come with the test packages.
 file(GLOB hints ${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/nvidia/cu13/include)
 find_path(STOKER_NVML_HEADERS nvml.h HINTS ${hints} PATHS /usr/local/cuda/include)
 mark_as_advanced(STOKER_NVML_HEADERS)
@@ -48,8 +48,7 @@ stoker_test(stoker_operators_test stoker_operators ${sources})
 file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/*_test.cc)
 stoker_test(stoker_api_test stoker_api ${sources})
 
-# The CUDA runtime's own code and that around nvJPEG, without a GPU: against stand-ins for both
-# libraries.
+# Tests the code for CUDA and nvJPEG without a GPU, with stand-ins for both libraries.
 if(NOT STOKER_CUDA)
   find_path(STOKER_CUDA_HEADERS crt/host_defines.h HINTS ${hints} PATHS /usr/local/cuda/include)
   mark_as_advanced(STOKER_CUDA_HEADERS)

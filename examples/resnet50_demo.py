@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ResNet-50 training input on CPUs: its rate, where the time goes, and a contact sheet.
 
-Takes a folder of pictures in class folders (or DATA in the environment); else makes pictures.
+The pictures are those of a folder of class folders, or else made on the spot. The folder is given
+as argument or as DATA in the environment.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def resnet50_training(root: Path) -> tuple[DataNode, DataNode]:
 
 
 def train(pipe: Pipeline, epochs: int) -> float:
-    """Runs the epochs with a progress bar and gives images per second, the first step left out."""
+    """Runs the epochs with a progress bar. Returns images per second, without the first step."""
     steps = epochs * pipe.steps_left()
     bar = ProgressBar(steps)
     images = 0
@@ -58,7 +59,7 @@ def train(pipe: Pipeline, epochs: int) -> float:
 
 
 class ProgressBar:
-    """One line that fills up; silent where output is no terminal."""
+    """Shows progress in one line, if the output is a terminal."""
 
     def __init__(self, steps: int) -> None:
         self.steps = max(1, steps)

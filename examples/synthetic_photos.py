@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures made of numbers: skies, hills, things, grain. They compress about like photographs."""
+"""Synthetic pictures of skies, hills and things, which compress about like photographs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CLASSES = ("balls", "blocks", "stripes", "waves")
 
 
 def make_photos(folder: Path, count: int = 128) -> Path:
-    """Fills folder/<class>/ with JPEG files, the same ones each time, and returns the folder."""
+    """Writes JPEG files to folder/<class>/, the same ones each time. Returns the folder."""
     try:
         from PIL import Image
     except ImportError as e:
@@ -38,7 +38,7 @@ def make_photos(folder: Path, count: int = 128) -> Path:
 
 
 def photo(kind: str, seed: int) -> Picture:
-    """One picture (H, W, 3), values about 0 to 255."""
+    """A picture of shape (H, W, 3), with values of about 0 to 255."""
     rng = np.random.default_rng(seed)
     height, width = SIZES[seed % len(SIZES)]
     y, x = np.mgrid[0:height, 0:width].astype(np.float32)
@@ -49,7 +49,7 @@ def photo(kind: str, seed: int) -> Picture:
 
 
 def landscape(rng: np.random.Generator, v: Picture, u: Picture) -> Picture:
-    """A sky that fades, and hills with a rough surface. Coordinates from 0 to 1."""
+    """A sky that fades, and hills with a rough surface. Coordinates are 0 to 1."""
     sky = rng.normal([120, 160, 215], 25).astype(np.float32)
     ground = rng.normal([95, 110, 60], 25).astype(np.float32)
     picture = sky * (0.75 + 0.35 * v[..., None])
@@ -72,7 +72,7 @@ def waves(rng: np.random.Generator, t: Picture, count: int) -> Picture:
 def draw_thing(
     rng: np.random.Generator, kind: str, picture: Picture, y: Picture, x: Picture
 ) -> None:
-    """Draws one thing of this kind, with light from the upper left, into the picture."""
+    """Draws a thing of this kind into the picture, with light from the upper left."""
     height, width, _ = picture.shape
     r = rng.uniform(0.06, 0.2) * min(height, width)
     dy, dx = y - rng.uniform(0.3, 0.95) * height, x - rng.uniform(0, 1) * width

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decodes any bytes as an encoded image. They must give a picture or a SampleError, and a window
-// must be that part of the whole. The first 8 bytes choose the options and the window; the rest is
-// the file.
+// Decodes any bytes as an encoded image. The result must be a picture or a SampleError, and a
+// window must equal that part of the whole picture. The first 8 bytes choose the options and the
+// window, and the rest is the file.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -40,7 +40,7 @@ struct Choices {
   }
 };
 
-// An error must have a message. Its offset must lie in the file if there is one.
+// An error must have a message, and its offset, if any, must lie in the file.
 void check(const SampleError& e, EncodedSpan file) {
   if (e.offset > static_cast<int64_t>(file.size()) || !*e.what()) std::abort();
 }
@@ -56,8 +56,8 @@ bool decode(const EncodedImage& image, const View& out, const Window& judged) {
   }
 }
 
-// Whether a window is good does not depend on how much is made, and neither do its pixels. Where
-// the whole is good, so is the window.
+// A window's pixels, and whether it is good, do not depend on how much else is decoded. If the
+// whole is good, so is the window.
 void compare(const EncodedImage& image, const Choices& choices) {
   const Shape full = image.type().shape;
   const Window w = choices.window_of(full);
@@ -84,7 +84,7 @@ void compare(const EncodedImage& image, const Choices& choices) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < stoker::kChoices) return 0;
   const stoker::Choices choices(data);
-  // A copy, so that the address sanitizer sees any read behind its end.
+  // The copy lets the address sanitizer see any read behind its end.
   const std::vector<uint8_t> file(data + stoker::kChoices, data + size);
   try {
     stoker::compare(stoker::peek(file, choices.options), choices);

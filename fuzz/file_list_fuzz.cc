@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parses file lists from anywhere. They must be parsed or refused with a GraphError, and what was
-// parsed must parse again to the same.
+// Parses any bytes as a file list. They must be refused with a GraphError or parsed, and a parsed
+// list must parse again to the same list.
 #include <cstdint>
 #include <cstdlib>
 #include <string>

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""A consumer of DLPack capsules, made of ctypes: takes them, looks at them, lets go of them."""
+"""A consumer of DLPack capsules, written with ctypes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class _Versioned(ctypes.Structure):
 
 
 class Taken:
-    """A tensor that was taken out of a capsule; it is the taker's until ``let_go()``.
+    """A tensor taken out of a capsule. It belongs to the taker until ``let_go()``.
 
     ``device`` is (type, number), ``dtype`` (code, bits), ``flags`` None without a version.
     """
@@ -67,13 +67,13 @@ class Taken:
         self.strides = tuple(tensor.strides[: tensor.ndim])
 
     def bytes(self) -> bytes:
-        """What is there. Requires: the host can see it, and it is dense."""
+        """The elements. Requires: the tensor is dense and in memory that the host can read."""
         size = self.dtype[1] // 8
         for extent in self.shape:
             size *= extent
         return ctypes.string_at(self.data, size)
 
     def let_go(self, locked: bool = False) -> None:
-        """Calls the deleter, with Python's lock or without it."""
+        """Calls the deleter, with or without Python's lock."""
         kind = ctypes.PYFUNCTYPE if locked else ctypes.CFUNCTYPE
         kind(None, ctypes.c_void_p)(self._deleter)(self._address)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures for the tests: some made here, and a folder of real ones where there is one."""
+"""Pictures for the tests: made here, and real ones where there is a folder of them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "examples"))
 
-# Read when JAX and TensorFlow are imported: several CPU devices; only errors are printed.
+# Importing JAX and TensorFlow reads these. They ask for several CPU devices and for no chatter.
 os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=4")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
-# A shell that runs the tests in the background makes them, and all they start, ignore Ctrl-C.
+# Tests that a shell runs in the background, and their children, would otherwise ignore Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -30,7 +30,7 @@ def repository() -> Path:
 
 @pytest.fixture(scope="session")
 def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """24 JPEG pictures of several sizes in four class folders. Not to be written into."""
+    """24 JPEG pictures of several sizes in four class folders, which no test may change."""
     import synthetic_photos
 
     with pytest.MonkeyPatch.context() as patch:  # a third of the size takes a ninth of the time
@@ -42,7 +42,7 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def damaged(pictures: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same, but the second file was cut off in the middle."""
+    """The same pictures, but the second file is cut off in the middle."""
     folder = tmp_path_factory.mktemp("photos") / "damaged"
     shutil.copytree(pictures, folder)
     victim = folder / "balls" / "0004.jpg"
@@ -52,7 +52,7 @@ def damaged(pictures: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def test_data() -> Path:
-    """Real pictures and files: STOKER_TEST_DATA, or ../shared/data."""
+    """Real pictures and other files, from STOKER_TEST_DATA or ../shared/data."""
     folder = Path(os.environ.get("STOKER_TEST_DATA", ROOT.parent / "shared" / "data"))
     if not folder.is_dir():
         pytest.skip(f"no test data in {folder}; STOKER_TEST_DATA says where they are")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the suites share: running a graph, and comparing what comes out to the last byte."""
+"""What the suites share: running a graph, and comparing its outputs to the last byte."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from stoker import DataNode, Pipeline
 Array = np.ndarray[Any, Any]
 Sample = tuple[Array, ...]
 
-# Settings under which nothing is rewritten, overlapped or shared: the judge of all others.
+# The settings that judge all others: nothing is rewritten, overlapped or shared.
 SIMPLE: dict[str, Any] = {"executor": "simple", "fuse": False, "demand": False, "num_threads": 1}
 
-WORKER = "stoker-worker"  # a worker's thread, once it runs where it is told
+WORKER = "stoker-worker"  # a worker's thread has this name once it runs on its CPU
 
 
 def load_tool(repository: Path, name: str) -> ModuleType:
@@ -52,7 +52,7 @@ def samples_of(batches: Sequence[Any]) -> list[Sample]:
 
 
 def take(pipe: Pipeline, count: int) -> list[Sample]:
-    """The next `count` samples; whole steps are run, what is over is dropped."""
+    """The next `count` samples. It runs whole steps and drops what is over."""
     got: list[Sample] = []
     while len(got) < count:
         got += samples_of(pipe.run())
@@ -65,12 +65,12 @@ def epoch(pipe: Pipeline) -> list[Sample]:
 
 
 def same(a: Array, b: Array) -> bool:
-    """Equal type, shape and bytes."""
+    """Whether type, shape and bytes are equal."""
     return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
 
 
 def assert_same(got: Sequence[Sample], expected: Sequence[Sample], what: str) -> None:
-    """Equal samples, output by output; the message names the first that differs."""
+    """Asserts that the samples are equal. The message names the first output that differs."""
     assert len(got) == len(expected), f"{what}: {len(got)} samples instead of {len(expected)}"
     for i, (g, e) in enumerate(zip(got, expected, strict=True)):
         assert len(g) == len(e), f"{what}: sample {i} has {len(g)} outputs instead of {len(e)}"
@@ -79,7 +79,7 @@ def assert_same(got: Sequence[Sample], expected: Sequence[Sample], what: str) ->
 
 
 def difference(a: Array, b: Array) -> str:
-    """Where two arrays differ, in words."""
+    """Says where two arrays differ."""
     if a.dtype != b.dtype or a.shape != b.shape:
         return f"{a.dtype}{a.shape} instead of {b.dtype}{b.shape}"
     wrong = np.argwhere(~((a == b) | ((a != a) & (b != b))))
@@ -105,7 +105,7 @@ def outputs_of(result: Any) -> list[DataNode]:
 def run_script(
     text: str, *arguments: str, timeout: float = 120, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """Runs Python code in a process of its own; `timeout` only bounds a hang."""
+    """Runs Python code in a process of its own. `timeout` only bounds a hang."""
     return subprocess.run(
         [sys.executable, "-c", text, *arguments],
         capture_output=True,
@@ -117,9 +117,9 @@ def run_script(
 
 
 def cpus_of_workers(count: int) -> list[set[int]]:
-    """The CPUs that each of `count` workers may use, all that there are, once all have begun.
+    """The CPUs that each worker may use, once all `count` of them have begun.
 
-    A minute only bounds a hang.
+    The minute only bounds a hang.
     """
     end = time.monotonic() + 60
     while time.monotonic() < end:
@@ -131,7 +131,7 @@ def cpus_of_workers(count: int) -> list[set[int]]:
 
 
 def name_of(task: Path) -> str | None:
-    """What a thread is called; none if it has ended."""
+    """A thread's name; None if it has ended."""
     try:
         return (task / "comm").read_text().strip()
     except (FileNotFoundError, ProcessLookupError):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""JPEG files of every kind that is decoded, made with Pillow and OpenCV, and damaged ones."""
+"""JPEG files of every kind that Stoker decodes, made with Pillow and OpenCV, and damaged ones."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def encode(pixels: Array, kind: str = "420", exif_orientation: int = 0, quality:
 
 
 def _encode_with_opencv(pixels: Array, kind: str, quality: int) -> bytes:
-    """Of a sampling that Pillow does not write."""
+    """A file with a sampling that Pillow does not write."""
     import cv2
 
     sampling = getattr(cv2, f"IMWRITE_JPEG_SAMPLING_FACTOR_{kind.split()[-1]}")
@@ -88,7 +88,7 @@ def _encode_with_opencv(pixels: Array, kind: str, quality: int) -> bytes:
 
 
 def pillow(data: bytes | Path, mode: str = "RGB") -> Array:
-    """What Pillow makes of a file."""
+    """The pixels that Pillow decodes."""
     with Image.open(io.BytesIO(data) if isinstance(data, bytes) else data) as image:
         return np.array(image.convert(mode))
 
@@ -107,7 +107,7 @@ def subsampling(data: bytes) -> list[tuple[int, int]]:
 
 
 def scan_start(data: bytes) -> int:
-    """Where the entropy-coded data of the first scan begins."""
+    """The offset at which the entropy-coded data of the first scan begins."""
     at = 2
     while data[at + 1] != 0xDA:
         at += 2 + int.from_bytes(data[at + 2 : at + 4], "big")
@@ -115,13 +115,13 @@ def scan_start(data: bytes) -> int:
 
 
 def truncated(data: bytes, share: float = 0.5) -> bytes:
-    """Cut off within the entropy-coded data."""
+    """The file, cut off within the entropy-coded data."""
     start = scan_start(data)
     return data[: start + int((len(data) - start) * share)]
 
 
 def scrambled(data: bytes, seed: int = 0, share: float = 0.4) -> bytes:
-    """Random bytes from some place of the entropy-coded data on, but no markers but the end."""
+    """The file with random bytes late in the entropy-coded data, but without new markers."""
     start = scan_start(data)
     at = start + int((len(data) - start) * share)
     rng = np.random.default_rng(seed)
@@ -130,7 +130,7 @@ def scrambled(data: bytes, seed: int = 0, share: float = 0.4) -> bytes:
 
 
 def claims(height: int, width: int) -> bytes:
-    """A small file whose header says that it is a picture of this size."""
+    """A small file whose header claims a picture of this size."""
     data = bytearray(encode(picture(16, 16), "444"))
     at = next(i for i in range(len(data)) if data[i] == 0xFF and data[i + 1] == 0xC0)
     data[at + 5 : at + 9] = height.to_bytes(2, "big") + width.to_bytes(2, "big")
@@ -138,7 +138,7 @@ def claims(height: int, width: int) -> bytes:
 
 
 def write_folder(root: Path, files: dict[str, bytes]) -> Path:
-    """root/<class>/<name> for each "class/name"."""
+    """Writes root/<class>/<name> for each "class/name"."""
     for name, data in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)

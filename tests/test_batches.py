@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""What run() gives: batches, tensors, arrays that share their memory, and who owns it."""
+"""What run() gives: batches and tensors, arrays on their memory, and who owns that."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def resolve(root: Any, dotted: str) -> Any:
 
 
 def picture() -> DataNode:
-    """24 x 30 pixels, all different."""
+    """A picture of 24 x 30 pixels, which are all different."""
     values = np.arange(24 * 30 * 3, dtype=np.float32).reshape(24, 30, 3)
     return types.Constant(values, layout="HWC")
 
@@ -143,7 +143,7 @@ def test_a_list_gives_lists_whatever_is_in_it() -> None:
         assert [n.name for n in one] == ["first"]
         names = [n.name for n in fn.copy([x, x, 3], name="second")]
         assert names[0] == "second" and len(set(names)) == 3
-        cut = fn.slice([x, x], [0.25, 0.25], [0.5, 0.5])  # numbers go to each
+        cut = fn.slice([x, x], [0.25, 0.25], [0.5, 0.5])  # numbers apply to every input
         assert len(cut) == 2
 
 
@@ -163,7 +163,7 @@ def test_calls_of_an_object_are_independent_unless_seeded() -> None:
 
 
 def today(old: Callable[[DataNode], Any], new: Callable[[DataNode], Any], warned: int) -> None:
-    """Both calls make the same samples, and the old one warns so often."""
+    """Both calls give the same samples, and the old one warns this many times."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         got = take(make(lambda: old(picture())), 8)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""What bench/compare says of numbers that are known."""
+"""The table of bench/compare, made of known numbers."""
 
 import sys
 from pathlib import Path
@@ -23,7 +23,7 @@ def test_quartiles_lie_within_the_values():
 
 
 def test_ratio_is_taken_round_by_round():
-    # Both slow down together in the second round: the ratio does not see it.
+    # Both slow down in the second round, which does not change the ratio.
     slow = Times(wall=[200, 2000, 300], cpu=[150, 150, 150])
     fast = Times(wall=[100, 1000, 100], cpu=[100, 100, 100])
     assert ratio(slow, fast) == "2.00 x | 2.00 - 2.50 | 1.50 x"
@@ -31,7 +31,7 @@ def test_ratio_is_taken_round_by_round():
 
 
 def test_report_splits_the_cost_beyond_decode_and_resize():
-    # A second of 10 pictures, half of it somebody else's: 30 ms decode, 10 ms resize of 50 ms CPU.
+    # 10 pictures in a second, half of it other programs'. Of 50 ms CPU, 30 decode and 10 resize.
     inside = {"decoders_image_0": 0.6, "window": 0.2}
     players = [
         player("stoker"),

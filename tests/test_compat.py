@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Scripts of the established library run unchanged, and are told what is not there."""
+"""Scripts of the established library run unchanged, and hear what Stoker lacks."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_every_script_is_recorded() -> None:
     assert {p.stem for p in (ROOT / "tests" / "scripts").glob("*.py")} == set(RECORDED)
 
 
-# As plain Python.
+# Scripts that use no module of the library.
 
 
 def test_a_script_sees_what_it_sees_in_plain_python(tmp_path: Path) -> None:
@@ -100,11 +100,11 @@ def test_a_script_that_does_not_parse_or_exist(tmp_path: Path) -> None:
     assert missing.returncode == 2 and "cannot open" in missing.stderr
 
 
-# The modules.
+# Modules of the library.
 
 
 def in_process(tmp_path: Path, text: str, **report: str) -> Any:
-    """What the script printed as JSON, and its report."""
+    """The JSON that the script printed, and its report."""
     path = tmp_path / "report.json"
     done = run(written(tmp_path, text), options=("--report", path), **report)
     assert done.returncode == 0, done.stderr
@@ -180,7 +180,7 @@ def test_what_is_missing_says_so(tmp_path: Path) -> None:
     }
     asked = [n for n in expected if n != "auto_aug.rand_augment"]
     for name, text in zip(expected, got, strict=True):
-        # Importing a module first asks for what it is in.
+        # Importing a module first imports its package.
         asked_first = name.removesuffix(".rand_augment")
         assert f"nvidia.dali.{asked_first} " in text and expected[name] in text, text
     assert list(report["missing"]) == [f"nvidia.dali.{n}" for n in asked]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Batches and pipelines with the established methods."""
+"""Batches and pipelines with the methods of the established library."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_lists_have_the_established_methods(pictures: Path) -> None:
     np.testing.assert_array_equal(np.from_dlpack(images), array)
     np.testing.assert_array_equal(np.asarray(images), array)
     np.testing.assert_array_equal(images.as_cpu().as_array(), array)
-    assert images.source_info(0).endswith(".jpg")  # Stoker's own is there too
+    assert images.source_info(0).endswith(".jpg")  # Stoker's own attribute is there too
     assert repr(images).startswith("TensorListCPU(dtype=types.UINT8, shape=[(8, 8, 3)")
     assert [t.shape() for t in images] == [[8, 8, 3]] * 3
 

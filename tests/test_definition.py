@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Defining graphs: functions, arguments, and what is said when they are wrong."""
+"""Defining graphs: functions, arguments, and errors for wrong ones."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def resolve(name: str) -> Any:
 
 
 def arguments_of(pipe: Pipeline, op: str) -> dict[str, Any]:
-    """The constant arguments that the graph holds for the only instance of an operator."""
+    """The constant arguments of the only instance of an operator, as the graph holds them."""
     nodes = json.loads(pipe._definition.graph.save("{}"))["nodes"]
     (arguments,) = [node["arguments"] for node in nodes if node["op"] == op]
     return dict(arguments)
 
 
 def here() -> int:
-    """The caller's line."""
+    """The line of the caller, as messages name it."""
     return inspect.stack()[1].lineno
 
 

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Batches on a device, as their consumers get them: capsules, life times, refusals.
+"""Batches on a device, as consumers get them: capsules, life times, refusals.
 
-On the simulated device, whose memory ctypes can read; ``tests/gpu`` has the tests for GPUs.
+The device is the simulated one, whose memory ctypes can read. ``tests/gpu`` tests GPUs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from helpers import Array, make, run_script
 from stoker import Batch, Pipeline, Tensor, devices, fn
 from stoker.errors import DeviceError, GraphError
 
-EXTENSION = 12  # as DLPack numbers kinds of devices; the CPU is 1, CUDA 2
+EXTENSION = 12  # DLPack's number for this kind of device; that of the CPU is 1, of CUDA 2
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +36,7 @@ def in_use() -> int:
 
 
 def pipeline(shapes: list[tuple[int, ...]], dtype: str = "float32", **settings: Any) -> Pipeline:
-    """Steps of one batch on the device: of these shapes, each element the number of its step."""
+    """Each step is one batch on the device, with these shapes. Elements are the step's number."""
 
     def step(number: int) -> list[Array]:
         return [np.full(shape, number % 100, dtype) for shape in shapes]
@@ -276,7 +276,7 @@ def test_unequal_shapes_are_no_single_tensor() -> None:
     assert [host.at(i).tolist() for i in range(2)] == [[1.0] * 5, [1.0] * 6]
 
 
-# A thread counts its turns. Nobody is interrupted, so it has none while the lock is held.
+# A thread counts its turns. No thread is interrupted, so it gets none while the lock is held.
 END_WHILE_OTHERS_RUN = """
 import gc, sys, threading, time
 import numpy as np

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""What Stoker says of the machine's devices."""
+"""What Stoker tells about the machine's devices."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""The program that a gpu-check folder runs on the other machine, and the benchmark in it.
+"""The program that a gpu-check folder runs on the other machine, and its benchmark.
 
-The folder here has scripts for its programs and a wheel for Stoker; nothing of it needs a GPU.
+The folder here has scripts in the place of programs and a stand-in for Stoker's wheel. Nothing
+needs a GPU.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def script(path: Path, text: str) -> None:
 
 @pytest.fixture
 def folder(repository: Path, tmp_path: Path) -> Path:
-    """All pass there."""
+    """A folder in which all tests pass."""
     for name in ("check.py", "run.sh"):
         shutil.copy(repository / "tools/gpu_check" / name, tmp_path)
     (tmp_path / "commit").write_text("abc\n")
@@ -70,7 +71,7 @@ def folder(repository: Path, tmp_path: Path) -> Path:
 def checked(
     folder: Path, *arguments: str, path: str = "/usr/bin:/bin"
 ) -> tuple[int, dict[str, Any], str]:
-    """Ends with, writes and prints."""
+    """The exit status, the results that were written, and the text that was printed."""
     done = subprocess.run(
         [folder / "run.sh", *arguments],
         capture_output=True,
@@ -211,7 +212,7 @@ def bench(repository: Path) -> ModuleType:
 
 
 class Steps:
-    """A pipeline that counts its steps."""
+    """A stand-in for a pipeline, which counts its steps."""
 
     count = 0
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""The graphs of examples/graphs: old spellings and functions give the same bytes."""
+"""In examples/graphs, old spellings and functions give the same bytes."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from helpers import assert_same, max_difference, run_script, samples_of, take
 from stoker import Pipeline, fn, ops, types
 
 GRAPHS = Path(__file__).resolve().parent.parent / "examples" / "graphs"
-SMALL = 28  # an eighth of what is usual
-# Graph -> (class of old spellings, function).
+SMALL = 28  # an eighth of the usual size
+# For each graph, the class with old spellings and the function.
 PAIRS = {
     "quick_start": [("SimplePipeline", "as_function")],
     "resnet50_first_release": [("HybridPipe", "as_function")],
@@ -44,7 +44,7 @@ def _graphs_are_found(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def folder(pictures: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Pictures as a folder of classes, and as images/ and masks/, which are the same files."""
+    """Pictures in class folders, and the same files in images/ and in masks/."""
     root = tmp_path_factory.mktemp("graphs") / "data"
     root.mkdir()
     for name in ("images", "masks"):
@@ -86,7 +86,7 @@ def test_old_spellings_warn(graph: str, old: str, new: str, folder: Path) -> Non
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_pictures_and_masks_are_cut_alike(folder: Path) -> None:
-    """The masks are the pictures, so every draw that differed would show."""
+    """The masks are the pictures, so a draw that differed would show."""
     samples = take(made("segmentation", "SegmentationPipe", folder), 24)
     assert_same([(image,) for image, _ in samples], [(mask,) for _, mask in samples], "masks")
     assert samples[0][0].shape == (SMALL, SMALL, 3)
@@ -115,7 +115,7 @@ np.savez({str(tmp_path / "out.npz")!r}, **out)
     cpu = made(graph, new, folder).run()
     for i, batch in enumerate(cpu):
         np.testing.assert_array_equal(got[f"{old}{i}"], got[f"{new}{i}"])
-        # The devices may round the last bit differently.
+        # A GPU may round the last bit differently.
         expected = batch.as_array()
         near = 1 if expected.dtype == np.uint8 else 2e-2
         assert max_difference(got[f"{new}{i}"], expected) <= near

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-# Need what they are named after; MXNet has an environment of its own (frameworks/test_mxnet.py).
+# Pages that need a framework; MXNet's runs in another environment (frameworks/test_mxnet.py).
 FRAMEWORKS = ("jax", "tensorflow", "mxnet")
 PAGES = [
     pytest.param(page, id=page.stem, marks=pytest.mark.xdist_group(page.stem))

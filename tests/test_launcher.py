@@ -22,7 +22,7 @@ from stoker.launcher import Ranks
 
 @pytest.fixture(autouse=True)
 def no_launcher(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the variables of whatever runs the tests, and without frameworks."""
+    """Removes the variables of whatever runs the tests, and hides the frameworks."""
     for name in list(os.environ):
         if name.startswith(
             ("RANK", "WORLD_SIZE", "LOCAL_RANK", "HOROVOD_", "OMPI_", "SLURM_", "PMI_")
@@ -58,7 +58,7 @@ def test_each_launcher(monkeypatch: pytest.MonkeyPatch, source: str) -> None:
 
 
 def test_the_first_launcher_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """torchrun on two machines by srun: two tasks, eight processes."""
+    """srun starts torchrun on two machines: two tasks, eight processes."""
     set_all(monkeypatch, SLURM_PROCID=1, SLURM_NTASKS=2, SLURM_LOCALID=0, SLURM_STEP_ID=0)
     set_all(monkeypatch, RANK=5, WORLD_SIZE=8, LOCAL_RANK=1)
     assert launcher.find() == Ranks(5, 8, 1, "the environment (torchrun)")
@@ -158,7 +158,7 @@ def test_a_reader_takes_its_shard_from_the_launcher(
     judge = make(define(shard_id=1, num_shards=3), batch_size=2)
     for got, expected in zip(pipe, judge, strict=True):
         assert got[0].as_array().tobytes() == expected[0].as_array().tobytes()
-    # The saved form holds the numbers: it is loaded where there is no such launcher.
+    # The saved form holds the numbers, as it may be loaded without a launcher.
     assert '"auto"' not in pipe.serialize()
 
 

@@ -85,7 +85,7 @@ def test_what_is_not_there(mark: str) -> None:
 def test_every_established_operator_is_in_the_page() -> None:
     listed = {row[0].strip("`") for row in rows("there")}
     listed |= {words(row[0])[0] for row in rows("old")} | set(words(part("absent operators")))
-    listed |= {f"fn.{old}" for old in old_spellings.FUNCTIONS}  # under their names of today
+    listed |= {f"fn.{old}" for old in old_spellings.FUNCTIONS}  # under their present names
     assert {f"fn.{name}" for name in names()["operators"]} <= listed
 
 

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Adding an operator is adding a file: nothing else in the tree is edited.
+"""An operator is added by adding a file. Nothing else in the tree is edited.
 
-The files are those of new_operators/; cmake/new_operators.cmake builds the package that has them.
+The files are in new_operators/, and cmake/new_operators.cmake builds a package with them.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-pytestmark = pytest.mark.xdist_group("new operator")  # it is built once
+pytestmark = pytest.mark.xdist_group("new operator")  # one process builds it for all
 
 BUILD = ROOT / "build/release"
 
-# The operators of new_operators/wrong that are right only on an input that is dense, or just the
-# window asked for, and the conformance tests that must tell.
+# The operators of new_operators/wrong, and the conformance tests that must find each wrong. They
+# are right only for an input that is dense, or that is just the window asked for.
 WRONG_RUNS = {
     "solarize_any_origin": {"more", "shared"},
     "solarize_flat": {"more", "alone", "shared"},
@@ -66,9 +66,9 @@ print(mirrored.as_array().tolist(), same.as_array().tolist())
 
 @pytest.fixture(scope="module")
 def package() -> Path:
-    """The Python package with the operators of new_operators/ as well."""
+    """The Python package that also has the operators of new_operators/."""
     programs = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    with (ROOT / "build/release.lock").open("w") as lock:  # `make` takes the same one
+    with (ROOT / "build/release.lock").open("w") as lock:  # `make` takes the same lock
         fcntl.flock(lock, fcntl.LOCK_EX)
         build = ["cmake", "--build", BUILD, "--target", "new_operators"]
         subprocess.run(build, check=True, env=programs)
@@ -76,7 +76,6 @@ def package() -> Path:
 
 
 def python(package: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """Runs Python with that package instead of this tree's."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}
     return subprocess.run(
         [sys.executable, *arguments],
@@ -100,7 +99,7 @@ def test_a_new_file_is_a_new_operator(package: Path, tmp_path: Path) -> None:
 
 
 def test_conformance_tells_a_wrong_loop(package: Path) -> None:
-    """An operator that overlooks origin or strides of its input fails, a right one does not."""
+    """An operator that ignores the origin or the strides of its input fails, a right one passes."""
     suite = ROOT / "tests/conformance/test_windows.py"
     options = ("-q", "--tb=no", "-rA", "-p", "no:cacheprovider")
     run = python(package, "-m", "pytest", suite, *options, "-k", "solarize or mean")
@@ -118,7 +117,7 @@ def test_conformance_tells_a_wrong_loop(package: Path) -> None:
 
 
 def test_a_gpu_half_is_told_from_a_wrong_one(package: Path) -> None:
-    """Conformance finds the halves by itself and compares them with the CPU."""
+    """The conformance tests find GPU halves by themselves and compare them with the CPU."""
     suite = ROOT / "tests/conformance/test_gpu.py"
     options = ("-q", "--tb=no", "-rA", "-p", "no:cacheprovider")
     run = python(package, "-m", "pytest", suite, *options, "-k", "posterize or mingle")

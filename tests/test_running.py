@@ -80,7 +80,7 @@ def test_reader_facts(pictures: Path) -> None:
         pipe.reader_meta("Raeder")
 
 
-# What changes no byte, and what does
+# Settings and their effect on the bytes
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_saved_pipelines_are_checked(pictures: Path) -> None:
         Pipeline.deserialize(text.replace('"batch_size"', '"horse_power"'))
 
 
-# What a pipeline says of itself
+# What a pipeline tells about itself
 
 
 def test_plan_and_stats(pictures: Path) -> None:
@@ -258,7 +258,7 @@ def test_a_closed_pipeline_goes_on(pictures: Path) -> None:
 
 
 def test_real_pictures(test_data: Path) -> None:
-    """A folder of real photographs runs through the usual training input."""
+    """Real photographs run through the usual training input."""
     pipe = training(test_data / "imagenet", size=64, batch_size=50)
     count = 0
     for images, labels in pipe:

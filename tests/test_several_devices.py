@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Several devices: a process each, as launchers begin them, and one process with many."""
+"""Several devices: one for each process, as launchers do it, and many in one process."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Pipelines as subclasses, the scheduled way of running, and what both are told."""
+"""Pipelines as subclasses, the scheduled way of running, and errors in both."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from trainings import in_order
 
 
 class Counting(Pipeline):
-    """Counts the calls of iter_setup(); the one numbered `last` ends the epoch."""
+    """Counts the calls of iter_setup(), of which the one numbered `last` ends the epoch."""
 
     def __init__(self, last: int | None = None, depth: int = 2, **settings: Any) -> None:
         super().__init__(batch_size=2, num_threads=1, prefetch_queue_depth=depth, **settings)

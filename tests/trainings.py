@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Pipelines as people write them, on the folder of pictures, and what an epoch of them holds."""
+"""Pipelines as users write them, on the folder of pictures, and an epoch's samples."""
 
 from __future__ import annotations
 

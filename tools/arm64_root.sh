@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Unpacks Debian's ARM64 libraries that Stoker links into build/arm64-root, beside those of this
-# machine. Does nothing when done.
+# Unpacks Debian's ARM64 builds of the libraries that Stoker links into build/arm64-root. The
+# machine's own libraries stay as they are. Does nothing if that was done before.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD/build/arm64-root

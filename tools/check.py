@@ -26,12 +26,14 @@ LIMIT = 180  # seconds
 
 @dataclass
 class Plan:
-    """What to run, the nearest first."""
+    """What to run. Lists begin with what is nearest to the changes."""
 
     programs: list[str] = field(default_factory=list)  # C++ tests, by their short names
     operators: list[str] = field(default_factory=list)  # to be tested for conformance
     files: list[str] = field(default_factory=list)  # Python tests, as paths in tests/
-    reasons: dict[str, list[str]] = field(default_factory=dict)  # tests in words -> changed files
+    reasons: dict[str, list[str]] = field(
+        default_factory=dict
+    )  # for tests, in words, the changed files that they concern
 
     def targets(self) -> list[str]:
         """What has to be built."""
@@ -46,7 +48,7 @@ class Plan:
         return ["frameworks", "mxnet"] if needed else []
 
     def seconds(self, cores: int) -> float:
-        """How long the tests take, about, once everything is built."""
+        """About how long the tests take once everything is built."""
         work = sum(map(table.seconds, self.programs + self.files))
         work += table.OPERATOR_SECONDS * len(self.operators)
         return work / cores
@@ -54,7 +56,7 @@ class Plan:
 
 def plan_for(changed: list[str]) -> Plan:
     plan = Plan()
-    ranks: dict[str, int] = {}  # of Python tests: how near they are to what was changed
+    ranks: dict[str, int] = {}  # how near each Python test is to the changes
     for path in changed:
         row = table.row_of(path)
         words = [f"C++ {row.programs}"] if row.programs else []
@@ -79,7 +81,7 @@ def plan_for(changed: list[str]) -> Plan:
 
 
 def test_files(path: str) -> list[str]:
-    """The test files in a folder of tests/, or a file there itself, if it was not deleted."""
+    """The test files in a folder of tests/, or the file itself. Nothing if it was deleted."""
     tests = ROOT / "tests"
     if (tests / path).is_dir():
         return sorted(str(f.relative_to(tests)) for f in (tests / path).rglob("test_*.py"))
@@ -87,7 +89,7 @@ def test_files(path: str) -> list[str]:
 
 
 def operator_of(path: str) -> str:
-    """The operator whose source or oracle this is, as the source names it; "" if there is none."""
+    """The name of the operator whose source or oracle this is; "" if it is neither."""
     for source in (ROOT / "src" / "ops").glob("*/*.c[cu]"):
         name = re.search(r'\bdescribe\(\s*"([\w.]+)"', source.read_text(encoding="utf-8"))
         if name and path in (
@@ -99,14 +101,14 @@ def operator_of(path: str) -> str:
 
 
 def git(*arguments: str) -> str:
-    """What a command of Git prints; nothing where it fails."""
+    """What a command of Git prints; "" if it fails."""
     command = ["git", *arguments]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     return done.stdout if done.returncode == 0 else ""
 
 
 def find_base() -> tuple[str, str]:
-    """What changes are counted from: its name and the commit where this branch left it."""
+    """What changes are counted from: a branch, and the commit at which this branch left it."""
     names = ["main", "origin/main", "HEAD"]
     if git("branch", "--show-current").strip() == "main":
         names.remove("main")
@@ -119,7 +121,7 @@ def find_base() -> tuple[str, str]:
 
 
 def changed_since(commit: str) -> list[str]:
-    """Files that were changed, added or removed, whether that is committed or not."""
+    """The files that were changed, added or removed, whether that is committed or not."""
     tracked = git("diff", "--name-only", "--no-renames", "-z", commit)
     new = git("ls-files", "--others", "--exclude-standard", "-z")
     return sorted({path for path in (tracked + new).split("\0") if path})

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fails on lines over 100 columns: check_columns.py [FILE...], without one all files of the tree.
 
-Left out: data and golden files, Markdown's tables and code, and lines whose excess is a link, which
-cannot be broken.
+Data, golden files, and tables and code in Markdown may be wider, and so may a line that holds only
+a link, which cannot be broken.
 """
 
 import re
@@ -24,7 +24,7 @@ def is_data(path: str) -> bool:
 
 
 def prose(text: str) -> Iterator[tuple[int, str]]:
-    """The numbered lines of a Markdown text that are neither a table's nor code."""
+    """The lines of a Markdown text with their numbers, without those of tables and code."""
     fence = ""
     for number, line in enumerate(text.splitlines(), 1):
         mark = re.match(r"\s*(```+|~~~+)", line)
@@ -35,7 +35,7 @@ def prose(text: str) -> Iterator[tuple[int, str]]:
 
 
 def is_link(line: str) -> bool:
-    """Whether the line holds one word behind its marks, and that is a link."""
+    """Whether the line holds nothing but a link behind its marks."""
     return re.fullmatch(r"\s*(?:[-*#/<]+\s+)?\S+://\S+", line) is not None
 
 

@@ -4,8 +4,8 @@
 """Fails on an include against the arrows of src/README.md, on a folder that is missing there, and
 on a type of one name and namespace that two headers define, which the linker would not notice.
 
-What a folder may see, and the order of its rooms, stand once: in cmake/folders.cmake and
-cmake/operators.cmake.
+cmake/folders.cmake and cmake/operators.cmake say what a folder may include and in which order its
+rooms come.
 """
 
 import re
@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 SRC = ROOT / "src"
-NEW_OPERATORS = ROOT / "tests/new_operators"  # may include what src/ops may
+NEW_OPERATORS = ROOT / "tests/new_operators"  # these may include what src/ops may
 SOURCES = (".h", ".cc", ".cu", ".cuh")
 
-# Libraries that only some folders may name, so that they can be exchanged there.
+# Headers of libraries that only some folders may include, so that a library can be exchanged there.
 FOREIGN = {
     r"jpeglib\.h|jerror\.h|turbojpeg\.h|nvjpeg\.h|libav.*|gdcm.*": {"codec"},
     r"hwy/.*": {"kernels"},
@@ -41,7 +41,7 @@ _BRACES = re.compile(
 
 
 class Folder(NamedTuple):
-    sees: set[str]  # folders that it may include, itself with them
+    sees: set[str]  # the folders that it may include, with itself
     rooms: list[str]  # a room includes only those before it
 
 
@@ -76,7 +76,7 @@ def is_test(path: str) -> bool:
 
 
 def room_complaint(file: str, included: str, rooms: list[str]) -> str:
-    """What is wrong with an include within one folder; empty when nothing."""
+    """What is wrong with an include within one folder; "" if nothing is."""
     here, there = room_of(file), room_of(included)
     if there in ("", here) or not here or is_test(file):
         return ""
@@ -116,7 +116,7 @@ def folders_missing_from_map() -> list[str]:
 
 
 def unknown_rooms(folders: dict[str, Folder]) -> list[str]:
-    """Subfolders that the build does not know: their files would be left out silently."""
+    """Subfolders that the build does not know. It would silently leave out their files."""
     return [
         f"src/{name}/{room.name}/: not among the ROOMS of {name} in cmake/folders.cmake"
         for name, folder in folders.items()

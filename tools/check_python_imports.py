@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fails on a circle of imports in the Python package, and on an import against its layers.
 
-The layers are the rows of the table in the package's README.md, in their order: a module imports
-only what stands before it, or in the same row. Imports inside functions and those for types alone
-count as well. Usage: check_python_imports.py [PACKAGE_FOLDER].
+The layers are the rows of the table in the package's README.md: a module imports only from its own
+row and those above. Imports inside functions and for type annotations count as well. Usage:
+check_python_imports.py [PACKAGE_FOLDER].
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ TABLE = "README.md"
 class Import(NamedTuple):
     file: Path
     line: int
-    importer: str  # modules by their full names
+    importer: str  # full names of modules
     imported: str
 
 
 def modules_of(package: Path) -> dict[str, Path]:
-    """The file of every module, by its full name; a stub stands for a compiled one."""
+    """The files by the modules' full names. For a compiled module it is the stub."""
     found: dict[str, Path] = {}
     for file in sorted(package.rglob("*.py*")):
         if file.suffix not in (".py", ".pyi"):
@@ -47,7 +47,7 @@ def imports_of(name: str, file: Path, modules: dict[str, Path]) -> Iterator[Impo
 
 
 def names_in(node: ast.AST, name: str, is_package: bool, modules: dict[str, Path]) -> list[str]:
-    """The modules that a statement imports: of `from a import b` a.b where that is one, else a."""
+    """The modules that a statement imports. `from a import b` is a.b if that is one, else a."""
     if isinstance(node, ast.Import):
         return [alias.name for alias in node.names]
     if not isinstance(node, ast.ImportFrom):
@@ -76,7 +76,7 @@ def circle_through(start: str, imported: dict[str, list[str]]) -> list[str]:
 
 
 def circles(imported: dict[str, list[str]]) -> list[list[str]]:
-    """A circle for each module that is in one, but one circle only once."""
+    """The circles of imports, each once."""
     found: dict[frozenset[str], list[str]] = {}
     for module in imported:
         if circle := circle_through(module, imported):
@@ -91,7 +91,7 @@ def read_layers(package: Path) -> list[list[str]]:
 
 
 def layer_name(file: Path, package: Path) -> str:
-    """What the table calls a file: its folder, or the file itself where it is in none."""
+    """The table's name for a file: its folder, or the file itself if it is in none."""
     inside = file.relative_to(package)
     return f"{inside.parts[0]}/" if len(inside.parts) > 1 else inside.with_suffix(".py").name
 

@@ -17,7 +17,9 @@ FOLDERS = "base memory device batch io codec kernels op graph run"
 PROGRAMS = f"{FOLDERS} operators cuda nvjpeg"
 
 # Words that stand for Python tests in a row.
-OPERATOR = "@operator"  # the conformance tests of the file's operator; of all, if it has none
+OPERATOR = (
+    "@operator"  # the conformance tests of the file's operator, or of all if it is no operator's
+)
 ITSELF = "@itself"  # the changed file, which is a test
 
 
@@ -164,7 +166,7 @@ ROWS = [
     Row("docs/* *.md LICENSE .ci/* .clang-* .gitignore .pre-commit-config.yaml"),
 ]
 
-# For every other file, as CMakeLists.txt is: something of everything.
+# For all other files, such as CMakeLists.txt: something of everything.
 WIDE = Row(
     "*",
     PROGRAMS,
@@ -180,13 +182,13 @@ TARGETS = {
     "test_new_operator.py": "new_operators",
 }
 
-# Python tests that need JAX, TensorFlow or MXNet, or test less without them.
+# Python tests that need JAX, TensorFlow or MXNet, or test less without these.
 FRAMEWORKS = """
     frameworks/test_contract.py frameworks/test_jax.py frameworks/test_jax_gpu.py
     frameworks/test_mxnet.py frameworks/test_tensorflow.py frameworks/test_training.py
 """
 
-# Seconds of work on one core, where it is more than USUAL_SECONDS.
+# Seconds of work on one core, for tests that take more than USUAL_SECONDS.
 USUAL_SECONDS = 2
 OPERATOR_SECONDS = 30  # all conformance tests of one operator
 SECONDS = {

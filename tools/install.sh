@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Installs what the named sets need: tools/install.sh [build|test|frameworks|mxnet|lint|fuzz]...
-# Debian packages come from requirements/<set>.debian (only those missing; needs root or sudo),
-# Python packages from requirements/<set>.txt into .venv; MXNet, which needs an old NumPy, has
-# .venv-mxnet for itself. A set that is there already costs one look.
+# requirements/<set>.debian lists Debian packages; missing ones are installed, which needs root or
+# sudo. requirements/<set>.txt lists Python packages, which go into .venv. MXNet needs an old NumPy,
+# so it has .venv-mxnet for itself. A set that is already there takes no time.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -37,7 +37,7 @@ install_packages() { # package...
     apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# Debian splits its Python into packages; any other Python brings venv and headers along.
+# Debian splits its Python into packages. Any other Python comes with venv and headers.
 install_python() {
   local prefix
   prefix=$("${PYTHON:-python3}" -c 'import sys; print(sys.base_prefix)' 2>/dev/null || echo /usr)
@@ -48,19 +48,19 @@ make_venv() { # environment python
   local stage=$PWD/build/release/python site
   say "making $1 with $("$2" --version)"
   "$2" -m venv --clear "$1"
-  # The built package (cmake/python.cmake) is seen by this environment; PYTHONPATH puts another
-  # build before it.
+  # This environment imports the built package (cmake/python.cmake). PYTHONPATH puts another build
+  # before it.
   site=$("$1/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
   echo "$stage" >"$site/stoker-build.pth"
   echo "$PWD" >"$1/place"
 }
 
-# An environment from another place or of a Python that has gone does not start.
+# An environment does not work if it was moved, or if its Python is gone.
 is_usable() { # environment
   "$1/bin/python" -c '' 2>/dev/null && [ "$(cat "$1/place" 2>/dev/null)" = "$PWD" ]
 }
 
-# Of the Python that the module is built for; the last NumPy that MXNet takes exists up to 3.11.
+# It has the Python that the module is built for, at most 3.11: MXNet's last NumPy has no later one.
 prepare_mxnet() {
   if ! .venv/bin/python -c 'import sys; sys.exit(sys.version_info >= (3, 12))'; then
     say "no MXNet: it needs Python 3.11 at most, and .venv has $(.venv/bin/python --version)"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a reference page per operator: make_docs.py [FOLDER], docs/ops without one."""
+"""Writes a reference page for each operator: make_docs.py [FOLDER]. The default is docs/ops."""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Lets torch be imported without 3 GB of CUDA libraries: makes ones that hold only their names.
+"""Makes empty CUDA libraries, so that torch can be imported without 3 GB of real ones.
 
-For machines without a GPU, where nothing calls them. Writes next to the real CUDA runtime of this
-Python environment, and refuses where one of the real libraries is installed.
+They hold only the names of functions, which nothing calls on a machine without a GPU. They are
+written beside the real CUDA runtime of this Python environment. It is an error if one of the real
+libraries is installed.
 """
 
 import re
@@ -15,7 +16,7 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-# Library -> how the names of its functions begin; the first match wins: longer ones come first.
+# The prefixes of each library's functions. The first match decides, so longer ones come first.
 STARTS = {
     "libcusparseLt.so.0": "cusparseLt",
     "libcublasLt.so.13": "cublasLt",
@@ -30,9 +31,9 @@ STARTS = {
     "libcusolver.so.12": "cusolver",
     "libcupti.so.13": "cupti",
 }
-MARK = b"stoker_empty_cuda"  # tells our libraries from real ones
+MARK = b"stoker_empty_cuda"  # distinguishes these libraries from real ones
 
-Names = dict[str, str]  # name -> symbol version, "" when it has none
+Names = dict[str, str]  # the version of each symbol, "" if it has none
 
 
 def library_of(name: str, version: str) -> str | None:

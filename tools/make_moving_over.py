@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the tables of docs/guide/moving-over.md: make_moving_over.py [PAGE].
 
-They come from the registry, the old spellings and the names of NVIDIA DALI. Only the text between
-the marks of the page is replaced.
+The tables are made of the registry, the old spellings and the names of NVIDIA DALI. Only the text
+between the page's marks is replaced.
 """
 
 from __future__ import annotations

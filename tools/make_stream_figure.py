@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Draws docs/design/007-streams.svg: what a simulated device did for some steps of a pipeline.
+"""Draws docs/design/007-streams.svg: the work of a simulated device for some steps of a pipeline.
 
-The times are those of its virtual clock. They say what waits for what, not how long a GPU takes.
+Times are those of the virtual clock. They show what waits for what, not how long a GPU takes.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def steps_on_a_device(pictures: Path) -> list[Work]:
 
     pipe = training()
     held = [pipe.run() for _ in range(STEPS)]
-    held[-1][0].as_cpu()  # waits until all of it is done
+    held[-1][0].as_cpu()  # waits until all work is done
     work = [Work(*entry) for entry in _core.simulated_timeline(0)]
     return [w for w in work if w.stream.startswith("pipeline")]
 

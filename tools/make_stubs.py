@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the type stubs of stoker.fn and stoker.ops from what the engine says of its operators:
-make_stubs.py PACKAGE_FOLDER.
+"""Writes the type stubs of stoker.fn and stoker.ops: make_stubs.py PACKAGE_FOLDER.
 
-PACKAGE_FOLDER/fn/ and PACKAGE_FOLDER/ops/ get __init__.pyi and one .pyi per submodule. Files that
-have not changed are left alone.
+They come from the registry of operators. PACKAGE_FOLDER/fn/ and PACKAGE_FOLDER/ops/ get
+__init__.pyi and one .pyi per submodule. Files that need no change stay untouched.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from stoker._graph.node import DataNode
 from stoker.fn._annotations import Array, DTypeLike, Input, Text
 """
 
-# Of several outputs: one for all, or one each.
+# For several outputs: one for all, or one for each.
 PER_OUTPUT = ("dtype", "ndim", "layout")
 
 
@@ -46,7 +45,7 @@ def each(annotation: str) -> str:
 
 
 def definition(name: str, shown: list[Parameter], result: str, doc: str) -> str:
-    """One function or method; ``doc`` is its body."""
+    """One function or method. ``doc`` is its body."""
     inputs = [parameter_text(p) for p in shown if p.is_positional]
     if inputs:
         inputs.append("/")
@@ -60,7 +59,7 @@ def definition(name: str, shown: list[Parameter], result: str, doc: str) -> str:
 
 
 def calls(name: str, op: Operator, shown: list[Parameter], doc: str) -> str:
-    """The function, and its other form that takes lists of inputs where it has inputs."""
+    """The function, and if it has inputs, its second form, which takes lists of them."""
     if op["kind"] == "input":
         return input_calls(name, shown, doc)
     plain = definition(name, shown, returns(op), doc)
@@ -80,10 +79,10 @@ def calls(name: str, op: Operator, shown: list[Parameter], doc: str) -> str:
 
 
 def input_calls(name: str, shown: list[Parameter], doc: str) -> str:
-    """Where a function may give a list of nodes: one form for each kind of result."""
+    """For a function that may give a list of nodes: a form for each kind of result."""
     one, many = list(shown), list(shown)
     for i, p in enumerate(shown):
-        if p.is_first:  # several outputs come from a source
+        if p.is_first:  # only a source gives several outputs
             kind = p.annotation.removesuffix(" | None")
             many[i] = p._replace(annotation=kind, is_required=True)
         if p.name in PER_OUTPUT:
@@ -105,7 +104,7 @@ def function_text(op: Operator) -> str:
 
 
 def optional(p: Parameter) -> Parameter:
-    """A keyword that the other of constructor and call may have been given."""
+    """A keyword that may be given to the constructor or to the call."""
     if p.is_positional or not p.is_required:
         return p
     return p._replace(annotation=f"{p.annotation} | None", is_required=False)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Records what the established library's PyTorch iterator delivers: record_peer_epochs.py FILE.
+"""Records the epochs of the established library's PyTorch iterator: record_peer_epochs.py FILE.
 
-Needs nvidia-dali and torch in one environment, no GPU; tests/frameworks/test_peer_epochs.py holds
-Stoker's iterators against the file. A case is a set of samples 1..n, whose labels tell the number;
-recorded are, of each epoch, the labels by step and pipeline, and the length before it.
+It needs nvidia-dali and torch in one environment, but no GPU. A case is a set of samples 1..n with
+their numbers as labels. For each epoch the file holds the labels by step and pipeline, and the
+iterator's length before it. tests/frameworks/test_peer_epochs.py compares Stoker's iterators.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ POLICIES = ("FILL", "DROP", "PARTIAL")
 
 
 def cases() -> Iterator[dict[str, Any]]:
-    """What to try: the arguments of a reader and of an iterator over some of its shards."""
+    """The cases: the arguments of a reader, and of an iterator over some of its shards."""
     sets = ((7, 2), (8, 2), (10, 3), (5, 2))
     flags = itertools.product(
         sets, (1, 2, 3), POLICIES, (False, True), (False, True), (False, True)
@@ -95,7 +95,7 @@ def run_or_refusal(case: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def _rest_of(iterator: Any) -> Iterator[Any]:
-    """The steps up to the end of the epoch: a for loop would call reset() itself."""
+    """The steps up to the end of the epoch. A for loop would call reset() by itself."""
     while True:
         try:
             yield next(iterator)

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records what tests/scripts print under the established library: record_peer_scripts.py PYTHON.
 
-PYTHON is one that has nvidia-dali (bench/compare/peers/dali.txt) and torch (any, on the CPU). The
-lines go to tests/golden/peer_scripts.json, where tests/test_compat.py finds them.
+PYTHON needs nvidia-dali (bench/compare/peers/dali.txt) and any torch for the CPU. The lines go to
+tests/golden/peer_scripts.json, which tests/test_compat.py reads.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ COUNT = 14
 
 
 def make_pictures(folder: Path) -> Path:
-    """COUNT small pictures of several sizes in three classes of different size."""
+    """Writes COUNT small pictures of several sizes in three classes of different size."""
     files = {}
     for i in range(COUNT):
         height, width = 40 + (i * 13) % 31, 36 + (i * 29) % 37

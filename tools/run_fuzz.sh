@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Runs every built fuzz target: tools/run_fuzz.sh SECONDS_EACH. What it learns is kept in
+# Runs every built fuzz target: tools/run_fuzz.sh SECONDS_EACH. The inputs that it finds are kept in
 # fuzz/corpus/<target>.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

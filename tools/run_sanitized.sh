@@ -11,14 +11,14 @@ jobs=${JOBS:-$(nproc)}
 case ${1:-} in
   asan)
     ctest --test-dir build/asan --output-on-failure -j "$jobs"
-    # Python itself leaks by design; an exception thrown in the module needs libstdc++ to be loaded
-    # as early as libasan.
+    # Python itself leaks by design. libstdc++ must be loaded as early as libasan, so that the
+    # module can throw exceptions.
     export ASAN_OPTIONS=detect_leaks=0 PYTHONPATH=$PWD/build/asan/python
     LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libstdc++.so)" \
       .venv/bin/python -m pytest -n "$jobs" tests/conformance
     ;;
   tsan)
-    # ThreadSanitizer does not start where addresses are scattered too widely.
+    # ThreadSanitizer does not start if addresses are randomised too widely.
     setarch "$(uname -m)" -R ctest --test-dir build/tsan --output-on-failure -j "$jobs" \
       -L 'stoker_(base|memory|batch|io|run|nvjpeg)_test'
     ;;

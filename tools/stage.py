@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shows several folders as one: stage.py INTO FROM... links the files under each FROM into INTO.
 
-Links whose file has gone are removed; what is no link (the built module) is left alone. Of two
-files with one name the first FROM wins.
+Links to files that are gone are removed, and other files (the built module) stay. Of two files with
+one name, that of the first FROM is linked.
 """
 
 import os

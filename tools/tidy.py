@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs clang-tidy over src/ and the operators of tests/: tidy.py BUILD JOBS.
 
-A file that passed is not looked at again until its text, preprocessed or not, the checks or
-clang-tidy change.
+A file that passed is skipped until its text, with or without its includes, the checks or clang-tidy
+change.
 """
 
 import hashlib
@@ -35,14 +35,14 @@ def key_of(file: Path, flags: list[str], salt: bytes) -> str:
     text = subprocess.run([CLANG, *flags, "-E", str(file)], capture_output=True)
     if text.returncode:
         sys.exit(f"{file}: does not preprocess with {CLANG}\n{text.stderr.decode()}")
-    # Line markers hold absolute paths, which differ between checkouts; code and line numbers stay.
+    # Line markers hold absolute paths, which differ between checkouts.
     body = text.stdout.replace(str(ROOT).encode(), b"")
-    # Comments are not in the preprocessed text, but NOLINT comments count.
+    # The preprocessed text has no comments, but NOLINT comments count.
     return hashlib.sha256(salt + file.read_bytes() + body).hexdigest()
 
 
 def check(entry: dict[str, str], build: Path, salt: bytes) -> str:
-    """What clang-tidy has against the file; empty when nothing."""
+    """What clang-tidy finds in the file; "" if nothing."""
     file = Path(entry["file"])
     flags = flags_of(entry)
     passed = CACHE / key_of(file, flags, salt)

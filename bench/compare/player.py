@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""A peer's process: started on given cores, told to make batches, and stopped while others work."""
+"""Starts a peer's process on given cores, has it make batches, and stops it while others work."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-EPOCH = 6  # batches of 64: one pass over the list
+EPOCH = 6  # batches of 64, which are one pass over the list
 
 
 def interpreter(peer: str) -> Path:
@@ -33,7 +33,7 @@ def command_of(name: str, files: Path, threads: int) -> list[str]:
 
 
 class Player:
-    """One thread at a time. `name` is a peer, or peer:variant."""
+    """A peer that plays. One thread at a time. `name` is a peer, or peer:variant."""
 
     def __init__(self, name: str, files: Path, cores: list[int]) -> None:
         self.name = name
@@ -41,7 +41,7 @@ class Player:
         self.rounds: list[dict[str, Any]] = []
         self._log = ROOT / f"build/compare/{name.replace(':', '-')}.log"
         begun = time.perf_counter()
-        # All threads, also those that an import starts, stay on the cores.
+        # All threads stay on the cores, also those that an import starts.
         self._process = subprocess.Popen(
             ["taskset", "-c", ",".join(map(str, cores)), *command_of(name, files, len(cores))],
             stdin=subprocess.PIPE,
@@ -76,7 +76,7 @@ class Player:
         self._process.stdin.flush()
 
     def begin(self, steps: int = EPOCH, first: int | None = None) -> None:
-        """Lets it run a round. `first`: the step to begin with; only the limit can choose."""
+        """Begins a round. `first` is the step to begin with; only the limit can choose it."""
         start = self.steps + self.ahead
         self._ask(f"round {self.ahead} {steps} {start if first is None else first}")
         self._signal(signal.SIGCONT)
@@ -88,12 +88,12 @@ class Player:
         return facts
 
     def round(self, steps: int = EPOCH, first: int | None = None) -> dict[str, Any]:
-        """{'images', 'seconds', ...} of `steps` batches made after all that was there before."""
+        """The {'images', 'seconds', ...} of `steps` batches, behind those that were prepared."""
         self.begin(steps, first)
         return self.end(steps)
 
     def dump(self, path: Path) -> int:
-        """Writes the next batch's bytes; returns which step it was."""
+        """Writes the next batch's bytes. Returns the number of its step."""
         self._ask(f"dump {path}")
         self._signal(signal.SIGCONT)
         self._answer()
@@ -102,7 +102,7 @@ class Player:
         return self.steps - 1
 
     def check(self, path: Path, step: int) -> dict[str, Any]:
-        """Of the limit: how far the batch in the file is from its own, in levels."""
+        """For the limit: how far the file's batch is from its own, in levels."""
         self._ask(f"check {path} {step}")
         self._signal(signal.SIGCONT)
         facts = self._answer()
@@ -110,11 +110,11 @@ class Player:
         return facts
 
     def memory_mib(self) -> float:
-        """Its share of memory (PSS) with its children."""
+        """Its share of memory (PSS), with that of its children."""
         return sum(map(pss_kib, family(self._process.pid))) / 1024
 
     def peak_mib(self, epochs: int) -> float:
-        """The highest of `memory_mib` while it makes some epochs."""
+        """The highest `memory_mib` while it makes some epochs."""
         samples: list[float] = []
         done = threading.Event()
 
@@ -135,18 +135,18 @@ class Player:
 
 
 def family(leader: int) -> Iterator[int]:
-    """The processes of its group: children that it started are in it too."""
+    """The processes of its group, with the children that it started."""
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             if os.getpgid(int(folder.name)) == leader:
                 yield int(folder.name)
         except ProcessLookupError:
-            pass  # it ended meanwhile
+            pass  # it has ended
 
 
 def pss_kib(pid: int) -> int:
     try:
         text = Path(f"/proc/{pid}/smaps_rollup").read_text()
     except (FileNotFoundError, ProcessLookupError):
-        return 0  # a process that ended meanwhile
+        return 0  # the process has ended
     return next(int(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:"))

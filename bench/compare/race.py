@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Races the peers: the same work, one process each on the same core, in alternating rounds.
 
-A round of a peer is one pass over the files, timed from a moment at which all that it had prepared
-ahead is used up; while others work it is stopped, so nobody gets a head start or loses time to
-another. Files are in the page cache. The limit is given the very windows that Stoker draws, and
-before the race its pixels are compared with Stoker's.
+A round of a peer is one pass over the files, timed after everything that it had prepared was used
+up. It is stopped while others work, so no peer gets a head start or loses time to another. Files
+are in the page cache. The limit uses the windows that Stoker draws, and before the race its pixels
+are compared with Stoker's.
 
-Ratios are medians of the ratios of each round, with quartiles; rates belong to the machine. The
-ratio of CPU times says whether somebody else was on the core.
-Writes build/compare/results.md.
+Ratios are medians of the rounds' ratios, with quartiles. Rates hold only for this machine. The
+ratio of CPU times shows whether other programs used the core. The results go to
+build/compare/results.md.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ PARTS = ("starts", "race", "two", "epochs")
 RIVALS = ("dali", "torchvision", "opencv", "opencv:area", "tfdata", "spdl")
 VARIANTS = ("stoker:float16", "stoker:uint8", "stoker:resized", "stoker:again")
 BATCH = 64
-LEVELS_APART = 2.0  # more means that the limit does other work than Stoker
+LEVELS_APART = 2.0  # with more, the limit would do other work than Stoker
 OUT = ROOT / "build/compare"
 
 
 def list_of_files(data: Path) -> Path:
-    """Writes the list that all peers read: as many as make whole batches of one epoch."""
+    """Writes the list that all peers read: as many files as make whole batches of one epoch."""
     found = sorted(str(p) for p in data.rglob("*") if p.suffix.lower() in (".jpg", ".jpeg"))
     if len(found) < EPOCH * BATCH:
         sys.exit(f"compare: {data} holds {len(found)} JPEGs; the race takes {EPOCH * BATCH}")
@@ -60,9 +60,9 @@ def check_pixels(stoker: Player, limit: Player) -> str:
 
 
 def run_rounds(players: list[Player], stoker: Player, rounds: int) -> dict[str, Times]:
-    """By name; two players of one name work at the same time."""
+    """The players by name. Two players of one name work at the same time."""
     for player in players:
-        player.round()  # warm
+        player.round()  # warms up
     names = list(dict.fromkeys(p.name for p in players))
     times = {name: Times() for name in names}
     for number in range(rounds):
@@ -103,7 +103,7 @@ def two_cores(args: argparse.Namespace, files: Path, report: Report) -> None:
 
 
 def starts(args: argparse.Namespace, files: Path, report: Report) -> None:
-    """Each alone: seconds from the start of its process to its first batch, then its memory."""
+    """For each peer alone: seconds from its start to its first batch, and its memory."""
     names = ["stoker", *(p for p in args.peers if ":" not in p)]
     seconds: dict[str, list[float]] = {name: [] for name in names}
     peaks: dict[str, list[float]] = {name: [] for name in names}
@@ -124,7 +124,7 @@ def epochs(args: argparse.Namespace, files: Path, report: Report) -> None:
     stoker = Player("stoker", files, args.cores)
     memory = []
     for _ in range(args.epochs):
-        stoker.round(EPOCH - stoker.ahead)  # with what it makes ahead: an epoch
+        stoker.round(EPOCH - stoker.ahead)  # an epoch, with what it makes ahead
         memory.append(stoker.memory_mib())
     stoker.stop()
     print(f"memory after epochs 1, 2, ...: {', '.join(f'{m:.0f}' for m in memory)} MiB")

@@ -2,9 +2,9 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Makes an environment per peer below build/compare (once), then races them: bench/compare/race.py
-# says how. Arguments go to race.py (--help lists them): --parts starts,race,two,epochs, --peers
-# dali,opencv, --rounds N, --data FOLDER.
+# Makes an environment for each peer in build/compare, if it is not there, and races the peers by
+# bench/compare/race.py, which gets the arguments: --parts starts,race,two,epochs, --peers
+# dali,opencv, --rounds N, --data FOLDER (--help lists all).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 if [ ! -x build/release/bench_limit ]; then

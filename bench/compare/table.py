@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a race found, as Markdown."""
+"""The results of a race as Markdown."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ VARIANTS = {
 
 @dataclass
 class Times:
-    """Microseconds an image, round by round."""
+    """The microseconds an image takes, for each round."""
 
     wall: list[float] = field(default_factory=list)
     cpu: list[float] = field(default_factory=list)
@@ -37,7 +37,7 @@ def quartiles(values: list[float]) -> tuple[float, float, float]:
 
 
 def ratio(slow: Times, fast: Times) -> str:
-    """How much faster `fast` is: the median, the quartiles, the median in CPU time."""
+    """How much faster `fast` is: the median, the quartiles, and the median by CPU time."""
     low, middle, high = quartiles([a / b for a, b in zip(slow.wall, fast.wall, strict=True)])
     cpu = statistics.median(a / b for a, b in zip(slow.cpu, fast.cpu, strict=True))
     return f"{middle:.2f} x | {low:.2f} - {high:.2f} | {cpu:.2f} x"
@@ -107,11 +107,12 @@ class Report:
         self._beyond({p.name: p for p in players}, times)
 
     def _beyond(self, players: dict[str, Player], times: dict[str, Times]) -> None:
-        """Costs beyond decode and resize, round by round."""
+        """The costs beyond decoding and resizing, for each round."""
         parts: dict[str, list[float]] = {"decode": [], "resize": []}
         for r in players["stoker:resized"].rounds:
             for part, operator in (("decode", "decoders_image_0"), ("resize", "window")):
-                # The operators' clocks run on when somebody else has the core: take their share.
+                # The operators' clocks run on while other programs have the core, so only a share
+                # counts.
                 share = r["operators"][operator] / r["seconds"]
                 parts[part].append(share * r["cpu"] / r["images"] * 1e6)
         ours, limit = times["stoker"].cpu, times["limit"].cpu

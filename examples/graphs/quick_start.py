@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""The shortest useful graph: files, pictures, one size."""
+"""The shortest useful graph: files become pictures of one size."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stoker import Pipeline, fn, ops, pipeline_def, types
 
 
 class SimplePipeline(Pipeline):
-    """Old spellings throughout; each gives a warning that names today's."""
+    """This class uses old spellings, which warn and name the present ones."""
 
     def __init__(self, folder: str, device: str = "cpu", size: int = 224, **settings: Any) -> None:
         super().__init__(**settings)

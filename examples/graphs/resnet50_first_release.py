@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""ResNet-50's training input as the first release spelled it, and the same as a function."""
+"""ResNet-50's training input in the spellings of the first release, and the same as a function."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from stoker import Pipeline, fn, ops, pipeline_def, types
 
 
 class HybridPipe(Pipeline):
-    """Old spellings throughout; each gives a warning that names today's."""
+    """This class uses old spellings, which warn and name the present ones."""
 
     def __init__(self, folder: str, device: str = "cpu", crop: int = 224, **settings: Any) -> None:
         super().__init__(**settings)
-        smallest, largest = crop * 8 // 7, crop * 15 // 7  # 256 and 480 for 224
+        smallest, largest = crop * 8 // 7, crop * 15 // 7  # 256 and 480, if the size is 224
         self.input = ops.FileReader(file_root=folder, shard_id=0, num_shards=1)
         self.decode = ops.HybridDecode(device="cpu", output_type=types.RGB)
         self.resize = ops.Resize(

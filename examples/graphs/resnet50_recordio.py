@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""ResNet-50's training input as it is written with a random window: drawn after the decoder, or by
-it. Files stand for the RecordIO archive, whose reader is not there yet.
+"""ResNet-50's training input with a random window, which is drawn after the decoder or by it.
+
+Files take the place of the RecordIO archive, as there is no reader for that yet.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from stoker import Pipeline, fn, ops, pipeline_def, types
 
 
 class CropAfterPipe(Pipeline):
-    """Decodes, then draws a window and resizes it."""
+    """Decodes the picture, then draws a window and resizes it."""
 
     def __init__(self, folder: str, device: str = "cpu", size: int = 224, **settings: Any) -> None:
         super().__init__(**settings)
@@ -44,7 +45,7 @@ def crop_after(folder: str, device: str = "cpu", size: int = 224) -> Any:
 
 
 class CropInDecoderPipe(Pipeline):
-    """Decodes nothing but the window."""
+    """Decodes only the window."""
 
     def __init__(self, folder: str, device: str = "cpu", size: int = 224, **settings: Any) -> None:
         super().__init__(**settings)

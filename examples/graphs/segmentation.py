@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures and their masks, cut alike: lists of inputs get the same draws.
+"""Pictures and their masks, cropped alike, as all inputs of a list get the same draws.
 
-FOLDER holds images/ and masks/ with the same names.
+FOLDER holds images/ and masks/ with files of the same names.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from stoker import Pipeline, fn, ops, pipeline_def, types
 
 
 class SegmentationPipe(Pipeline):
-    """Old spellings throughout; each gives a warning that names today's."""
+    """This class uses old spellings, which warn and name the present ones."""
 
     def __init__(self, folder: str, device: str = "cpu", crop: int = 224, **settings: Any) -> None:
         super().__init__(**settings)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the graphs share: python examples/graphs/NAME.py FOLDER [DEVICE] shows what one gives."""
+"""Shows what the graphs give: python examples/graphs/NAME.py FOLDER [DEVICE]."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ MEAN, STD = [0.485 * 255, 0.456 * 255, 0.406 * 255], [0.229 * 255, 0.224 * 255, 
 
 
 def on(device: str, *nodes: Any) -> Any:
-    """The decoded pictures, which are on the CPU, where the graph goes on."""
+    """The decoded pictures, which are on the CPU, on the device where the graph goes on."""
     moved = [n.gpu() if device == "gpu" and isinstance(n, DataNode) else n for n in nodes]
     return moved if len(moved) > 1 else moved[0]
 
 
 def show(*factories: Callable[..., Pipeline]) -> None:
-    """Runs each for a step and prints its outputs."""
+    """Runs each pipeline for a step and prints the outputs."""
     folder, *device = sys.argv[1:]
     for factory in factories:
         pipe = factory(folder, *device, batch_size=4, num_threads=2, seed=1)

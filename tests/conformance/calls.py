@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Calls of operators to test with: from their cases, their oracles, and made up from arguments."""
+"""Calls of operators to test with: their cases, what their oracles generate, and made-up ones."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from stoker._describe.registry import Operator, operators
 from stoker._graph.functions import call as call_operator
 
 _ORACLES = Path(__file__).resolve().parents[1] / "oracles"
-# As a constant holds floats in single precision, so do generated inputs.
+# A constant holds floats in single precision, so generated inputs are rounded to that.
 _WIDE = {"float64": np.float32}
 
 
@@ -44,13 +44,13 @@ class Call:
         return f"{self.op}({', '.join(given)}) [{self.source}]"
 
     def with_arguments(self, **changes: Any) -> Call:
-        """The same call with these arguments; None takes one away."""
+        """The same call with some arguments changed; None removes one."""
         merged = {**self.arguments, **changes}
         return replace(self, arguments={k: v for k, v in merged.items() if v is not None})
 
 
 def names(kind: str | None = None, *, tested: bool = True) -> list[str]:
-    """The operators of a kind, without those whose file says why they are tested elsewhere."""
+    """The operators of a kind. Without `tested`, also those that are tested elsewhere."""
     return [
         n
         for n, op in operators().items()
@@ -59,7 +59,7 @@ def names(kind: str | None = None, *, tested: bool = True) -> list[str]:
 
 
 def feed(array: Array, layout: str = "") -> DataNode:
-    """A node that gives this array for every sample."""
+    """A node that gives the array for every sample."""
     dtype = str(array.dtype)
     flat = array.reshape(-1)
     if array.dtype.kind == "f":
@@ -80,12 +80,11 @@ def place(call: Call, **changed: Any) -> list[DataNode]:
 
 
 def place_all(calls: Iterable[Call]) -> list[DataNode]:
-    """All outputs of all calls."""
     return [node for call in calls for node in place(call)]
 
 
 def case_calls(name: str) -> list[Call]:
-    """The literal examples of an operator, with what they must give."""
+    """The literal examples of an operator, with the outputs that they state."""
     found = []
     for i, case in enumerate(operators()[name]["cases"]):
         inputs = tuple(parse_literal(text) for text in case["inputs"])
@@ -96,12 +95,11 @@ def case_calls(name: str) -> list[Call]:
 
 
 def parse_call(text: str) -> dict[str, Any]:
-    """Arguments as Python writes them."""
     return dict(eval(f"dict({text})", {"types": types, "dict": dict}))
 
 
 def parse_literal(text: str) -> tuple[Array, str]:
-    """Array and layout of "uint8 HWC [[[1]]]"."""
+    """The array and the layout of a text such as "uint8 HWC [[[1]]]"."""
     match = re.fullmatch(r"(\w+)\s+(?:([A-Z*]+)\s+)?(.*)", text, re.DOTALL)
     assert match, f"not a literal: {text!r}"
     dtype, layout, values = match.groups()
@@ -110,7 +108,7 @@ def parse_literal(text: str) -> tuple[Array, str]:
 
 
 def _numbers(node: ast.expr) -> Any:
-    """As ast.literal_eval, and inf and nan."""
+    """Like ast.literal_eval, but it also reads inf and nan."""
     if isinstance(node, ast.List):
         return [_numbers(e) for e in node.elts]
     if isinstance(node, ast.Name):
@@ -122,7 +120,7 @@ def _numbers(node: ast.expr) -> Any:
 
 @cache
 def oracle(name: str) -> ModuleType | None:
-    """The independent answer for an operator, where there is one."""
+    """The module with the independent answer for an operator; None where there is none."""
     for stem in (name.replace(".", "_"), name.rpartition(".")[2]):
         if (_ORACLES / f"{stem}.py").exists():
             return importlib.import_module(f"oracles.{stem}")
@@ -130,7 +128,7 @@ def oracle(name: str) -> ModuleType | None:
 
 
 def oracle_calls(name: str, seed: int = 0) -> list[Call]:
-    """What the operator's oracle generates."""
+    """The calls that the operator's oracle generates."""
     module = oracle(name)
     if module is None or not hasattr(module, "generate"):
         return []
@@ -150,7 +148,7 @@ def _oracle_call(name: str, i: int, inputs: Any, layouts: Any, arguments: Any) -
 
 
 def expected_by_oracle(call: Call, chance: Chance) -> list[Array]:
-    """What the oracle says of a call; `chance` is heard by random operators only."""
+    """The oracle's answer for a call. Only random operators use `chance`."""
     module = oracle(call.op)
     assert module is not None
     layout = call.inputs[0][1] if call.inputs else ""
@@ -161,7 +159,7 @@ def expected_by_oracle(call: Call, chance: Chance) -> list[Array]:
 
 @cache
 def all_calls(name: str) -> tuple[Call, ...]:
-    """Cases, then one with nothing but what is required, then what the oracle generates."""
+    """The cases, a call with only the required arguments, and what the oracle generates."""
     cases = case_calls(name)
     required = [a["name"] for a in operators()[name]["arguments"] if a["required"]]
     bare = [
@@ -173,7 +171,7 @@ def all_calls(name: str) -> tuple[Call, ...]:
 
 @cache
 def some_calls(name: str) -> tuple[Call, ...]:
-    """All that are not the oracle's, and of the oracle's two for each argument, and some more."""
+    """All but the oracle's calls, and of those two for each argument and a few more."""
     own = [c for c in all_calls(name) if not c.source.startswith("oracle")]
     others = [c for c in all_calls(name) if c.source.startswith("oracle")]
     chosen = set(range(0, len(others), -(-len(others) // 8) or 1))
@@ -185,7 +183,7 @@ def some_calls(name: str) -> tuple[Call, ...]:
 
 @cache
 def picture_calls(name: str) -> tuple[Call, ...]:
-    """The arguments of all calls on pictures with detail: a flat one, a tiny one, a deep one."""
+    """The calls of some_calls(), each on pictures with detail in the place of its first input."""
     op = operators()[name]
     ports = op["inputs"]
     if not ports:
@@ -211,7 +209,7 @@ def picture_calls(name: str) -> tuple[Call, ...]:
 
 
 def damaged_calls(name: str) -> list[Call]:
-    """The bare call on each encoded picture, damaged ones as well; for operators that decode."""
+    """For an operator that decodes: its bare call on each encoded picture, sound or damaged."""
     ports = operators()[name]["inputs"]
     if not ports or not ports[0]["is_value"]:
         return []
@@ -220,7 +218,7 @@ def damaged_calls(name: str) -> list[Call]:
 
 
 def picture_inputs(op: Operator) -> list[list[tuple[Array, str]]]:
-    """Groups of pictures; of each the first that fits a call will do."""
+    """Groups of pictures. A test uses the first of each group that fits its call."""
     if op["inputs"][0]["is_value"]:
         return [[(e, "")] for e in encoded_pictures()]
     layouts = accepted_layouts(op)
@@ -238,14 +236,14 @@ def shape_of(layout: str) -> list[int]:
 
 
 def accepted_layouts(op: Operator) -> list[str]:
-    """The layouts of the first input; "HWC" where any will do."""
+    """The layouts that the first input accepts; two examples where it accepts any."""
     listed = [x.strip() for x in op["inputs"][0]["layouts"].split(",") if x.strip()]
     return listed or ["HWC", "FHWC"]
 
 
 @cache
 def encoded_pictures() -> tuple[Array, ...]:
-    """Encoded pictures for decoders: a plain one, one that EXIF turns, and damaged ones."""
+    """JPEG files: a plain one, one that EXIF turns, a tall one, and one that was cut off."""
     plain = jpegs.encode(jpegs.picture(37, 53, 1), "420")
     turned = jpegs.encode(jpegs.picture(37, 53, 1), "coarse", exif_orientation=6)
     tall = jpegs.encode(jpegs.picture(96, 40, 2), "444")
@@ -254,14 +252,14 @@ def encoded_pictures() -> tuple[Array, ...]:
 
 
 def texture(shape: Sequence[int], seed: int = 3) -> Array:
-    """Noise on a slope: no two places look alike."""
+    """Noise on a slope, so that no two places look alike."""
     rng = np.random.default_rng(seed)
     slope = np.indices(shape).sum(0) * (160 / max(1, sum(shape)))
     return np.clip(slope + rng.integers(0, 96, shape), 0, 255).astype(np.uint8)
 
 
 def works(call: Call) -> bool:
-    """True when the call can be built and run."""
+    """Whether the call can be built and run."""
     try:
         run_calls([call])
     except (RuntimeError, ValueError):
@@ -270,14 +268,13 @@ def works(call: Call) -> bool:
 
 
 def run_calls(calls: Sequence[Call], **settings: Any) -> list[tuple[Array, ...]]:
-    """One batch of all outputs of all calls, in one pipeline. Each sample is a tuple of arrays."""
+    """Runs one pipeline of all calls. Returns a tuple of arrays, one an output, for each sample."""
     pipe = pipeline(calls, **settings)
     batches = pipe.run()
     return [tuple(np.array(b[i]) for b in batches) for i in range(len(batches[0]))]
 
 
 def pipeline(calls: Sequence[Call], **settings: Any) -> Pipeline:
-    """A pipeline of all outputs of all calls."""
     pipe = Pipeline(**{"batch_size": 1, "num_threads": 1, "seed": 7, **settings})
     with pipe:
         pipe.set_outputs(*place_all(calls))
@@ -285,7 +282,6 @@ def pipeline(calls: Sequence[Call], **settings: Any) -> Pipeline:
 
 
 def default_of(name: str, argument: str) -> Any:
-    """The default of an argument."""
     return next(a for a in operators()[name]["arguments"] if a["name"] == argument)["default"]
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""First draws of every random operator, for the golden file."""
+"""The first draws of every random operator, which the golden file holds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SEEDS = (0, 1, 2**40 + 7)
 
 
 def wanted() -> list[dict[str, Any]]:
-    """Entries without their draws: each random operator with plain and with other arguments."""
+    """The entries of the golden file, without their draws."""
     entries = []
     for name in names():
         if not operators()[name]["is_random"]:
@@ -42,7 +42,7 @@ def plain(value: Any) -> Any:
 
 
 def draws(entry: dict[str, Any]) -> list[Any]:
-    """The first samples: their values, or for pictures shape and sum."""
+    """The first samples: their values, or the shape and the sum of a picture."""
     if entry["inputs"] == "encoded":
         inputs: tuple[tuple[Array, str], ...] = ((np.fromfile(PICTURE, np.uint8), ""),)
     else:

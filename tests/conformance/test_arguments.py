@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every argument of every operator does something, and does it per sample and frame as promised."""
+"""Every argument of every operator has an effect, for each sample and frame where it says so."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def bases(name: str) -> list[Call]:
 
 
 def candidates(name: str, argument: str) -> Iterator[Any]:
-    """Values to try: those that calls use, then made up from type, names and range."""
+    """Values to try: those of other calls, then values made from the argument's type and range."""
     seen: list[Any] = []
     for call in all_calls(name):
         if argument in call.arguments and call.arguments[argument] not in seen:
@@ -101,7 +101,10 @@ Result = list[Any] | str | None
 
 
 def result_of(call: Call, *, corner: bool = False, on_error: str = "raise") -> Result:
-    """What a call gives: bytes, types and layouts; "failed"; or None where it cannot be built."""
+    """The bytes, types and layouts that a call gives.
+
+    "failed" where its sample fails, None where the graph is refused.
+    """
 
     def define() -> list[Any]:
         nodes = place(call)
@@ -122,7 +125,9 @@ def result_of(call: Call, *, corner: bool = False, on_error: str = "raise") -> R
 
 
 def differ(a: Result, b: Result, is_switch: bool) -> bool:
-    """Whether two results are both there and differ. A switch may also make a call fail."""
+    """Whether two results show that an argument has an effect. A switch may do so by making a call
+    fail.
+    """
     if isinstance(a, list) and isinstance(b, list):
         return a != b
     return is_switch and a != b
@@ -156,11 +161,11 @@ def test_arguments_of_devices_change_nothing_elsewhere(name: str, argument: str)
         assert result_of(base.with_arguments(**{argument: value})) == expected
 
 
-# Computed by other nodes.
+# Arguments that other nodes compute.
 
 
 def per_sample_uses(name: str, argument: str) -> Iterator[Call]:
-    """Calls that give the argument a constant, as they are, or with the default or a candidate."""
+    """Calls that give the argument as a constant: as they stand, or with another value put in."""
     yield from (c for c in bases(name) if c.arguments.get(argument) is not None)
     default = default_of(name, argument)
     values = [*([] if default is None else [default]), *candidates(name, argument)]
@@ -169,7 +174,7 @@ def per_sample_uses(name: str, argument: str) -> Iterator[Call]:
 
 
 def as_numbers(name: str, argument: str, value: Any) -> Any:
-    """The value as a tensor holds it: an enumerator is its number."""
+    """The value as a tensor holds it. A value of an enum is its number."""
     info = argument_of(name, argument)
     if info["names"]:
         return info["names"].index(str(value))
@@ -208,7 +213,7 @@ def test_computed_equals_constant(name: str, argument: str) -> None:
             )
             pipe.build()
         except GraphError:
-            continue  # as a constant it was the default, which other arguments exclude computed
+            continue  # other arguments exclude a computed value, but not a constant default
         assert_same(take(pipe, BATCH), expected, f"{call}, '{argument}' computed")
         compared += 1
     assert compared, f"{name}: no call with a valid value of '{argument}' is known"
@@ -216,10 +221,10 @@ def test_computed_equals_constant(name: str, argument: str) -> None:
 
 @pytest.mark.parametrize(("name", "argument"), PER_SAMPLE)
 def test_computed_differs_by_sample(name: str, argument: str) -> None:
-    """Each sample of a batch gets its own value, also where they lead to different shapes."""
+    """The samples of a batch get values of their own, which may lead to different shapes."""
     info = argument_of(name, argument)
     if info["type"].startswith("Sequence["):
-        return  # lists that fit together cannot be drawn number by number
+        return  # the numbers of such a list depend on each other
     for base in bases(name):
         by_value: dict[float, list[tuple[Any, ...]]] = {}
         for value in candidates(name, argument):
@@ -244,7 +249,7 @@ def test_computed_differs_by_sample(name: str, argument: str) -> None:
 
 
 def test_computed_by_frame() -> None:
-    """Arguments that may vary by frame: each frame equals the whole run with its value."""
+    """A frame is what the whole sequence would be with that frame's value of the argument."""
     for name in names():
         for argument in operators()[name]["arguments"]:
             if not argument["per_frame"]:
@@ -286,7 +291,7 @@ def test_computed_out_of_range_is_a_bad_sample(name: str, argument: str) -> None
                 pipe = make(lambda base=base, n=numbers: place(base, **{argument: constant(n)}))
                 pipe.build()
             except ValueError:
-                continue  # excluded by another argument of this call
+                continue  # another argument of this call excludes it
             with pytest.raises(SampleError) as raised:
                 pipe.run()
             assert f"'{argument}'" in str(raised.value)

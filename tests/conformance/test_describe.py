@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every operator describes itself completely, and names what is wrong with a call."""
+"""Every operator describes itself completely, and its errors name what is wrong with a call."""
 
 from __future__ import annotations
 
@@ -90,13 +90,13 @@ def test_two_types_or_layouts_are_tested(name: str) -> None:
         return
     one_dtype = len(ports[0]["dtypes"].split(",")) == 1 and ports[0]["dtypes"]
     if one_dtype and not ports[0]["layouts"]:
-        return  # encoded bytes: there is but one
+        return  # encoded bytes have only one type
     kinds = {(str(c.inputs[0][0].dtype), c.inputs[0][1]) for c in all_calls(name) if c.inputs}
     assert len({d for d, _ in kinds}) >= 2 or len({layout for _, layout in kinds}) >= 2, kinds
 
 
 def refused(call: Call, **changed: Any) -> str:
-    """The message of the error that the call must give when the graph is built."""
+    """The message of the error that building the call must raise."""
     pipe = stoker.Pipeline(batch_size=1, num_threads=1)
     try:
         with pipe:
@@ -124,7 +124,6 @@ def test_unknown_argument_is_named(name: str) -> None:
 
 
 def wrong_type(argument: Argument) -> Any:
-    """A value that the argument cannot take."""
     kind = argument["type"]
     if argument["names"]:
         return 3.5

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a draw is a function of: predicted from seed, epoch, position and key by another Philox."""
+"""Draws depend on the seed, the epoch, the position and the operator's key: another Philox predicts
+them from these.
+"""
 
 from __future__ import annotations
 
@@ -76,7 +78,9 @@ def steps(pipe: Pipeline, count: int) -> list[Sample]:
 @pytest.mark.parametrize("shuffle", [False, True], ids=["in order", "shuffled"])
 @pytest.mark.parametrize("batch", [1, 4, 16])
 def test_epoch_and_position_decide(files: list[str], shuffle: bool, batch: int) -> None:
-    """The position in the epoch, not the sample that stands there; batches cross epochs."""
+    """Draws belong to the position in the epoch, not to the sample there. Batches here cross
+    epochs.
+    """
     pipe = make(lambda: reading(files, random_shuffle=shuffle), batch_size=batch, seed=SEED)
     got = draws(steps(pipe, -(-3 * FILES // batch)))
     places = [divmod(i, FILES) for i in range(len(got))]
@@ -141,7 +145,7 @@ def test_the_key_names_the_operator() -> None:
 
 
 def test_elements_are_counted_in_the_full_shape() -> None:
-    """A window of a tensor holds the draws that the whole tensor has there."""
+    """A window of a tensor of draws holds the values that the whole tensor has there."""
     shape = (3, 4, 6, 5)
 
     def define() -> DataNode:
@@ -154,12 +158,12 @@ def test_elements_are_counted_in_the_full_shape() -> None:
 
 
 def test_predicted_windows_take_every_way() -> None:
-    """The oracle's calls reach first and later attempts, the fallback, and both early ends."""
+    """The oracle's calls reach the first and later attempts, the fallback, and both early ends."""
     height, width = 43, 59
     ways: Counter[str] = Counter()
 
     class Counted(Chance):
-        """Notes how many draws were taken."""
+        """Counts the draws that were taken."""
 
         def wide(self, first: int) -> int:
             used.append(first)

@@ -1,9 +1,8 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every operator that runs on a device gives there what it gives on the CPU.
+"""Every operator that runs on a device gives the same there as on the CPU.
 
-Runs on the simulated device, which is asked for here and never chosen silently; with
-STOKER_REQUIRE_GPU=1 on a GPU.
+The device is the simulated one, or a GPU with STOKER_REQUIRE_GPU=1.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ from stoker.errors import GraphError, SampleError
 
 ON_GPU = [n for n in names() if "gpu" in operators()[n]["devices"]]
 MIXED = [n for n in names() if "mixed" in operators()[n]["devices"]]
-# Integers, draws among them, are the same on both sides; so are all values of these.
+# Integers are the same on both sides, draws as well. These operators give the same floats too.
 EXACT = {n for n in ON_GPU if operators()[n]["is_random"] and operators()[n]["kind"] == "sample"}
 EXACT |= {"constant", "copy", "per_frame"}
 
@@ -59,7 +58,7 @@ def device(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def place_on(
     call: Call, device: str, first: DataNode | None = None, **changed: Any
 ) -> list[DataNode]:
-    """Adds the call on a device to the current pipeline; `first` stands for its first input."""
+    """Adds the call, on a device, to the current pipeline. `first` replaces its first input."""
     ports = operators()[call.op]["inputs"]
     given = [feed(a, layout) for a, layout in call.inputs]
     if first is not None:
@@ -86,7 +85,7 @@ def run_on(call: Call, device: str, **settings: Any) -> list[Sample]:
 
 
 def assert_agree(got: Array, right: Array, what: str) -> None:
-    """Exact for integers but for one level of uint8; floats within their last places."""
+    """Integers must be equal, uint8 within one level, and floats equal up to their last places."""
     assert got.dtype == right.dtype and got.shape == right.shape, (
         f"{what}: {difference(got, right)}"
     )
@@ -115,23 +114,23 @@ def test_device_agrees_with_cpu(name: str) -> None:
 
 
 def read(batches: Sequence[Any]) -> list[Sample]:
-    """The samples of a step, wherever its batches are."""
+    """The samples of a step, whether its batches are on the host or on the device."""
     return samples_of([b if b.device == "cpu" else b.as_cpu() for b in batches])
 
 
 def calls_of(name: str, most: int) -> list[Call]:
-    """The first calls that work, with different arguments, on pictures where that can be."""
+    """The first calls with different arguments that work. They are on pictures where possible."""
     found = [c for c in (*picture_calls(name), *some_calls(name)) if works(c)]
     apart = {str(sorted(c.arguments.items(), key=str)): c for c in reversed(found)}
     return list(reversed(apart.values()))[:most]
 
 
-# Heights and widths, odd ones and the least.
+# Heights and widths: odd ones and the smallest.
 SIZES = ((13, 18), (1, 1), (7, 31), (65, 3), (29, 33), (1, 40))
 
 
 def ragged(layout: str, size: int) -> list[Array]:
-    """Pictures of this layout, of which hardly two are of one shape."""
+    """Pictures of this layout, most of different shapes."""
     extents = [{"H": h, "W": w} for h, w in SIZES]
     return [
         texture([extents[i % len(SIZES)].get(c, 1 + i % 2 if c in "FD" else 3) for c in layout], i)
@@ -140,7 +139,7 @@ def ragged(layout: str, size: int) -> list[Array]:
 
 
 def on_ragged(call: Call, place: str, size: int) -> list[Sample]:
-    """Five steps of the call on such pictures, without the samples that cannot be made."""
+    """Five steps of the call on ragged pictures. Samples that cannot be made are left out."""
     layout = call.inputs[0][1] or accepted_layouts(operators()[call.op])[0]
     batch = ragged(layout, 5 * size)
     steps = [batch[k * size : (k + 1) * size] for k in range(5)]
@@ -152,14 +151,14 @@ def on_ragged(call: Call, place: str, size: int) -> list[Sample]:
     pipe = make(define, batch_size=size, device_id=0, prefetch_queue_depth=3, on_error="skip")
     got: list[Sample] = []
     for _ in steps:
-        with suppress(SampleError):  # none of this step
+        with suppress(SampleError):  # no sample of this step could be made
             got += read(pipe.run())
     return got
 
 
 @pytest.mark.parametrize("name", ON_GPU)
 def test_device_agrees_with_cpu_on_ragged_batches(name: str) -> None:
-    """One sample, two, many; on as many streams as there are steps under way."""
+    """Batches have one sample, two or many. Each step in flight has a stream of its own."""
     calls = [c for c in calls_of(name, 99) if c.inputs][:4]
     made = 0
     for call in calls:
@@ -174,7 +173,7 @@ def test_device_agrees_with_cpu_on_ragged_batches(name: str) -> None:
 
 
 def on_sequences(name: str) -> list[Call]:
-    """The first calls, on three pictures in a row each."""
+    """The first calls, each on a sequence of three pictures."""
     op = operators()[name]
     letters = [x for x in accepted_layouts(op) if not set(x) & set("DF")] if op["inputs"] else []
     calls = [
@@ -186,7 +185,7 @@ def on_sequences(name: str) -> list[Call]:
 
 
 def drawn(a: Argument, shape: list[int]) -> DataNode:
-    """Values that an argument of one number may have."""
+    """Values that may be drawn for an argument of one number."""
     tries = [0, 1, 2, 3, 5, 0.25, 0.5, 0.9] if a["type"] == "float" else [0, 1, 2, 3, 5]
     values = [x for x in tries if a["low"] <= x <= a["high"]]
     if a["names"] or a["type"] == "bool":
@@ -195,7 +194,7 @@ def drawn(a: Argument, shape: list[int]) -> DataNode:
 
 
 def with_drawn(call: Call, a: Argument, device: str, shape: list[int]) -> list[Sample]:
-    """What the call gives where this argument is drawn; no samples where all of them fail."""
+    """What the call gives with this argument drawn. There are no samples where all of them fail."""
 
     def define() -> list[DataNode]:
         draw = drawn(a, shape)
@@ -206,11 +205,10 @@ def with_drawn(call: Call, a: Argument, device: str, shape: list[int]) -> list[S
         pipe.build()
         return samples_of([b.as_cpu() for b in pipe.run()])
     except (GraphError, SampleError):
-        return []  # another argument of the call excludes it
+        return []  # another argument of the call excludes this one
 
 
 def assert_agree_with_drawn(calls: Sequence[Call], a: Argument, shape: list[int]) -> bool:
-    """Whether any sample could be made."""
     made = False
     for call in calls:
         both = [with_drawn(call, a, device, shape) for device in ("gpu", "cpu")]
@@ -228,7 +226,7 @@ def of_one_number(name: str, varies: Literal["per_sample", "per_frame"]) -> list
 
 @pytest.mark.parametrize("name", ON_GPU)
 def test_device_agrees_with_cpu_by_sample(name: str) -> None:
-    """Each sample has its own arguments there too."""
+    """On a device, too, samples have arguments of their own."""
     calls = [*some_calls(name)[:6], *picture_calls(name)[:3]]
     arguments = of_one_number(name, "per_sample")
     made = [assert_agree_with_drawn(calls, a, []) for a in arguments]
@@ -237,7 +235,7 @@ def test_device_agrees_with_cpu_by_sample(name: str) -> None:
 
 @pytest.mark.parametrize("name", ON_GPU)
 def test_device_agrees_with_cpu_by_frame(name: str) -> None:
-    """An argument with a value for each frame means the same there."""
+    """On a device, too, an argument may have a value for each frame."""
     arguments = of_one_number(name, "per_frame")
     made = [assert_agree_with_drawn(on_sequences(name), a, [3]) for a in arguments]
     assert any(made) or not made, f"{name}: no sequence with a drawn argument is known"
@@ -272,10 +270,10 @@ def test_operators_on_the_cpu_take_what_was_on_the_device(name: str, executor: s
 
 @pytest.mark.parametrize("name", MIXED)
 def test_mixed_gives_the_bytes_of_the_cpu(name: str) -> None:
-    """The simulated device has a stand-in: the codec of the CPU, so not a byte differs.
+    """The simulated device has the CPU's codec as a stand-in, so no byte differs.
 
-    nvJPEG has pixels of its own (tests/gpu/test_nvjpeg.py holds them against the CPU's), but only
-    one kind of them, whoever asks.
+    nvJPEG decodes to slightly different pixels, which tests/gpu/test_nvjpeg.py compares with the
+    CPU's. Here they must be the same in every graph.
     """
     calls = [c for c in (*some_calls(name), *picture_calls(name)) if works(c)]
     assert len(calls) > 8
@@ -322,7 +320,7 @@ def test_there_are_golden_draws_for_a_device() -> None:
 
 
 def test_a_value_of_the_device_serves_as_an_argument() -> None:
-    """It is made on the CPU by the same draws; what goes out of it is the device's."""
+    """The CPU makes the early value with the same draws, and the output comes from the device."""
 
     def define(device: str) -> list[DataNode]:
         angle = fn.random.uniform(range=[0.0, 1.0], device=device, name="place")
@@ -358,6 +356,6 @@ def test_what_a_device_decodes_may_be_an_argument(executor: str) -> None:
     for _ in range(4):
         (want, _), (got, chance) = (p.run() for p in pipes)
         assert got.device == "cpu" and chance.device == DEVICE
-        # nvJPEG's pixels are its own
+        # nvJPEG's pixels differ from the CPU's
         if not ON_A_GPU:
             np.testing.assert_array_equal(got.as_array(), want.as_array())

@@ -1,9 +1,10 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every operator that runs on a device, where that delays, refuses and fails: a simulated one.
+"""Every operator that runs on a device, on a simulated one that delays, refuses and fails.
 
-A batch is right to the byte, or reading or running it is an error that says what failed; nothing
-hangs, and nothing stays on the device. src/run/device/fault_test.cc does the same to a whole graph.
+A batch is right to the byte, or running or reading it raises an error that says what failed.
+Nothing hangs, and no memory stays on the device. src/run/device/fault_test.cc does the same with a
+whole graph.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def _simulated_device(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def steps_on(call: Call, place: str, steps: int, **settings: int) -> list[list[Sample]]:
-    """Steps of three samples; each that fails is asked for again, at most three times."""
+    """Runs steps of three samples. A step that fails is asked for again, at most three times."""
     pipe = make(lambda: place_on(call, place), batch_size=3, device_id=0, **settings)
     got: list[list[Sample]] = []
     failed = 0
@@ -46,7 +47,7 @@ def steps_on(call: Call, place: str, steps: int, **settings: int) -> list[list[S
                 break
             except DeviceError as e:
                 failed = check_clear(e, failed)
-                if "copy of a batch" not in str(e):  # the batch is lost
+                if "copy of a batch" not in str(e):  # this batch is lost
                     got.append([])
                     break
     pipe.close()
@@ -57,7 +58,7 @@ def steps_on(call: Call, place: str, steps: int, **settings: int) -> list[list[S
 
 
 def check_clear(error: Exception, failed: int) -> int:
-    """It says what failed: an operator, its work, or memory of all; and not for ever."""
+    """The error names an operator, its work or the memory, and the pipeline goes on after it."""
     said = ("'", "of host memory failed", "the system has no memory for")
     assert any(text in str(error) for text in said), error
     assert failed < 3, error
@@ -81,7 +82,9 @@ def test_delays_change_no_byte(name: str) -> None:
 
 @pytest.mark.parametrize("name", [*ON_GPU, *MIXED])
 def test_each_fault_is_an_error_or_changes_nothing(name: str) -> None:
-    """Each allocation, copy and launch of a run fails in turn, where it is asked for and later."""
+    """Each allocation, copy and launch of a run fails in turn: at the request, or later on the
+    stream.
+    """
     call = calls_of(name, 1)[0]
     right = steps_on(call, placed(name), STEPS)
     for work in ("allocate", "pin", "copy", "launch"):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Random operators: different by sample, the same by seed; and the same as ever."""
+"""Random operators draw other values for each sample, and the same ones for the same seed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def column(call: Call, batch_size: int = BATCH, **settings: Any) -> list[bytes]:
 
 @cache
 def varying(name: str) -> tuple[Call, ...]:
-    """The calls whose outputs are not the same for all samples."""
+    """The calls whose outputs differ between samples."""
     return tuple(c for c in calls_of(name) if len(set(column(c))) > 1)
 
 
@@ -80,7 +80,7 @@ def test_equal_seeds_draw_alike(name: str) -> None:
 
 @pytest.mark.parametrize("name", RANDOM)
 def test_other_nodes_do_not_disturb(name: str) -> None:
-    """Chance depends on the operator's own key, not on what stands around it."""
+    """Draws depend on the operator's own key, not on the rest of the graph."""
     calls = varying(name)
     others = [c for n in names() if n != name for c in all_calls(n)[:2]]
     alone = take(make(lambda: place_all(calls), batch_size=4), 4)
@@ -100,7 +100,7 @@ def test_draws_follow_a_name_not_a_place() -> None:
 
 
 def test_chance_is_fair() -> None:
-    """Coarse bounds that a right generator misses about once in a billion seeds."""
+    """The bounds are coarse: a right generator misses them for about one seed in a billion."""
     pipe = make(
         lambda: [
             fn.random.uniform(range=[0.0, 1.0], shape=[1000]),
@@ -119,7 +119,7 @@ def test_chance_is_fair() -> None:
         assert abs(np.corrcoef(a[0], b[0])[0, 1]) < 6 / math.sqrt(1000)
 
 
-# Golden draws: what a released version drew it draws for ever.
+# Golden draws: later versions draw what a released version drew.
 
 
 def golden() -> list[dict[str, Any]]:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Nothing but the graph, the seed and the data decides a byte: not how a graph is run."""
+"""Only the graph, the seed and the data decide the bytes. How the graph is run does not."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_however_it_is_run(name: str) -> None:
 
 @pytest.mark.parametrize("name", names())
 def test_fed_as_well_as_constant(name: str) -> None:
-    """What a source gives is as good as what a constant gives; strided arrays as well."""
+    """Inputs may come from a source instead of a constant, also as strided arrays."""
     calls = calls_of(name)
     judge = take(make(lambda: place_all(calls), batch_size=3), 6)
     for settings in ({}, SIMPLE):
@@ -58,7 +58,7 @@ def test_fed_as_well_as_constant(name: str) -> None:
 
 
 def fed(call: Call) -> list[DataNode]:
-    """The call with its inputs from sources; the arrays have gaps, which feeding takes out."""
+    """The call with its inputs from sources, as arrays with gaps."""
 
     def node(array: np.ndarray[Any, Any], layout: str) -> DataNode:
         room = np.zeros([3, *(2 * n for n in array.shape)], array.dtype)
@@ -82,11 +82,11 @@ def test_shards_deal_the_same_samples(name: str) -> None:
     assert_same(dealt, judge, f"{name}, 2 shards")
 
 
-# Chains of operators that lower.
+# Random chains of operators that lower.
 
 
 def chain_calls() -> dict[str, list[Call]]:
-    """By operator that lowers and takes one input: calls to take arguments from."""
+    """The calls of the operators that lower and take one input, by operator."""
     return {
         name: [c for c in calls_of(name) if len(c.inputs) == 1]
         for name in names("lower")
@@ -95,7 +95,7 @@ def chain_calls() -> dict[str, list[Call]]:
 
 
 def draw_chain(rng: np.random.Generator, pool: dict[str, list[Call]]) -> list[Call]:
-    """Two to four calls; their inputs do not matter."""
+    """Two to four calls, of which only the operators and arguments matter."""
     chain = []
     for _ in range(int(rng.integers(2, 5))):
         name = str(rng.choice(sorted(pool)))
@@ -104,12 +104,12 @@ def draw_chain(rng: np.random.Generator, pool: dict[str, list[Call]]) -> list[Ca
 
 
 def place_chain(chain: Sequence[Call], source: tuple[Any, str]) -> list[DataNode]:
-    """The chain, and a corner of its end, as outputs that share nothing but the source."""
+    """Two outputs that share only the source: the chain's result, and a corner of it."""
 
     def whole() -> DataNode:
         node = feed(*source)
         for i, call in enumerate(chain):
-            # The same seed draws the same in both copies of the chain.
+            # Equal seeds make both copies of the chain draw the same.
             seed = {"seed": i} if operators()[call.op]["is_random"] else {}
             result = call_operator(operators()[call.op], [node], {**call.arguments, **seed})
             assert isinstance(result, DataNode)
@@ -122,7 +122,7 @@ def place_chain(chain: Sequence[Call], source: tuple[Any, str]) -> list[DataNode
 def outcome(
     chain: Sequence[Call], source: tuple[Any, str], **settings: Any
 ) -> list[Sample] | str | None:
-    """Samples, or the message of the bad sample; None where the chain cannot be built."""
+    """The samples, or the message of a bad sample. None where the chain is refused."""
     try:
         pipe: Pipeline = make(lambda: place_chain(chain, source), batch_size=2, **settings)
         pipe.build()

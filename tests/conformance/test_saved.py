@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Saved graphs and states: what is loaded or resumed goes on as if nothing had happened."""
+"""A graph that was saved and loaded, or a state that was restored, changes no byte."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from stoker.errors import GraphError
 GOLDEN = sorted((Path(__file__).resolve().parents[1] / "golden").glob("graph_v*.json"))
 
 
-# What the golden graphs were saved without, as it is saved today.
+# Settings that came after the golden graphs were saved, as they are saved today.
 LATER_SETTINGS = {"device_memory_limit": 0, "set_affinity": False}
 _DECODING = {
     "jpeg_fancy_upsampling": True,
@@ -69,7 +69,7 @@ def test_resumed_goes_on_alike(name: str) -> None:
 
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda p: p.stem)
 def test_golden_graphs_load(path: Path) -> None:
-    """They stay what they were, and get exactly what came later."""
+    """A loaded graph is saved again as it was, plus exactly what came later."""
     expected = json.loads(path.read_text())
     expected["pipeline"] |= LATER_SETTINGS
     for node in expected["nodes"]:

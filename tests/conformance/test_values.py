@@ -39,7 +39,7 @@ def test_cases(name: str, executor: str) -> None:
 
 
 def equal_values(got: Array, expected: Array) -> bool:
-    """Zero may be negative, and not a number has many forms."""
+    """Equal but for the sign of zero and the bits of NaN."""
     return (
         got.dtype == expected.dtype
         and got.shape == expected.shape
@@ -49,7 +49,7 @@ def equal_values(got: Array, expected: Array) -> bool:
 
 @pytest.mark.parametrize("name", names())
 def test_oracle_agrees(name: str) -> None:
-    """For random operators also what is drawn: on several samples, with several seeds."""
+    """For random operators this includes the draws, for several samples and seeds."""
     module = oracle(name)
     assert module is not None, f"there is no tests/oracles/{name.replace('.', '_')}.py"
     calls = oracle_calls(name, seed=1)
@@ -79,7 +79,7 @@ def assert_close(call: Call, got: Array, right: Array, tolerance: Tolerance | No
 
 @pytest.mark.parametrize("name", names())
 def test_checked_types_are_those_that_come(name: str) -> None:
-    """What the graph says of an output before the run is what the run gives."""
+    """The type that the graph promises for an output is the type that comes."""
     for call in case_calls(name) + oracle_calls(name):
         pipe = pipeline([call])
         promised = pipe._definition.output_types()

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever piece of its input an operator is given, and however it lies there: the same bytes.
+"""An operator gives the same bytes whatever piece of its input it gets, and wherever that lies.
 
-An input covers the window that was asked for, often more of it, and its rows need not follow each
-other: `origin`, `shape` and `strides` of the view say so. Outputs cover the window that is wanted.
+An input covers the window that was asked for or more, and there may be gaps between its rows, as
+`origin`, `shape` and `strides` of its view say. An output covers the window that is wanted.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from stoker import DataNode, fn
 from stoker._describe.registry import operators
 from stoker._graph.functions import call as call_operator
 
-# From where to where, as shares of every axis, each output is looked at.
+# The part of each output that is read, as shares of every axis.
 WINDOWS = {"first corner": (0.0, 0.4), "last corner": (0.55, 1.0), "empty": (0.5, 0.5)}
-# The same of each input, where others look at it too: not from the start, and more than is asked.
+# The part of each shared input that others read, which is more than the operator asks for.
 OTHERS = (0.2, 1.0)
-# Dtypes that a decoder gives.
+# The dtypes that a decoder gives.
 DECODED = ("uint8", "int8", "uint16", "int16", "float16", "float32")
 
-# Makes the node of an input.
+# Makes the node for an input.
 Source = Callable[[Array, str], DataNode]
 
 
@@ -40,7 +40,7 @@ def calls_of(name: str) -> tuple[Call, ...]:
 
 @cache
 def decodable_calls(name: str) -> tuple[Call, ...]:
-    """The calls that take pictures, with what a decoder gives instead."""
+    """The calls that take pictures, with pictures of the same shape from a decoder."""
     ports = operators()[name]["inputs"]
     found = []
     for call in calls_of(name):
@@ -64,13 +64,12 @@ def is_picture(array: Array, layout: str) -> bool:
 
 
 def copied(array: Array, layout: str) -> DataNode:
-    """A buffer that holds just what is wanted, as the copy is not fused with what follows."""
+    """A node whose buffer holds just the window that is wanted, as a copy that is not fused."""
     return fn.copy(feed(array, layout))
 
 
 @cache
 def encoded(shape: tuple[int, ...]) -> Array:
-    """A picture of this shape as a JPEG file."""
     pixels = texture(shape)
     kind = "444"
     if shape[2] == 1:
@@ -80,7 +79,8 @@ def encoded(shape: tuple[int, ...]) -> Array:
 
 def decoded(array: Array, layout: str) -> DataNode:
     """For an array that is_picture, one of its shape and dtype that a decoder writes: its rows
-    have room between them."""
+    have room between them.
+    """
     if not is_picture(array, layout):
         return copied(array, layout)
     output_type = "GRAY" if array.shape[2] == 1 else "RGB"
@@ -89,7 +89,7 @@ def decoded(array: Array, layout: str) -> DataNode:
 
 
 def pixels_of(array: Array) -> Array:
-    """What decoded() gives for the array."""
+    """The picture that decoded() gives for the array."""
     return np.array(make(lambda: decoded(array, "HWC")).run()[0][0])
 
 
@@ -98,14 +98,14 @@ def ranks_of(call: Call) -> list[int]:
 
 
 def window(node: DataNode, rank: int, start: float, end: float) -> DataNode:
-    """The same share of every axis."""
+    """The window between these shares of every axis."""
     return fn.slice(node, axes=list(range(rank)), rel_start=[start] * rank, rel_end=[end] * rank)
 
 
 def corner_of(
     call: Call, ranks: list[int], share: tuple[float, float], source: Source, shared: bool
 ) -> list[DataNode]:
-    """A corner of each output; where inputs are shared, also what others look at in them."""
+    """A corner of each output. With shared inputs, also the parts of these that others read."""
     ports = operators()[call.op]["inputs"]
     inputs, others = [], []
     for port, (array, layout) in zip(ports, call.inputs, strict=False):
@@ -118,7 +118,7 @@ def corner_of(
 
 
 def assert_alike(name: str, calls: tuple[Call, ...], source: Source, shared: bool) -> None:
-    """Corners of the calls on what the source gives are those on constants, as the judge has."""
+    """Compares corners of the calls on the source's nodes with those on constants."""
     cut = [(c, r) for c in calls for r in [ranks_of(c)] if any(r)]
     if not cut:
         return
@@ -136,25 +136,25 @@ def assert_alike(name: str, calls: tuple[Call, ...], source: Source, shared: boo
 
 @pytest.mark.parametrize("name", names())
 def test_on_a_buffer_that_holds_only_the_demanded_window(name: str) -> None:
-    """Behind a copy that is not fused, an operator sees just the window that it asked for."""
+    """Behind a copy that is not fused, an operator gets just the window that it asked for."""
     assert_alike(name, calls_of(name), copied, shared=False)
 
 
 @pytest.mark.parametrize("name", names())
 def test_on_a_buffer_that_holds_more_than_the_demanded_window(name: str) -> None:
-    """Others look at the input too, so an operator sees more of it than it asked for."""
+    """Others read the input too, so an operator gets more of it than it asked for."""
     assert_alike(name, calls_of(name), copied, shared=True)
 
 
 @pytest.mark.parametrize("shared", [False, True], ids=["alone", "shared"])
 @pytest.mark.parametrize("name", names())
 def test_on_rows_with_room_between_them(name: str, shared: bool) -> None:
-    """Directly behind a decoder, whose rows do not follow each other without a gap."""
+    """Directly behind a decoder, whose rows have gaps between them."""
     assert_alike(name, decodable_calls(name), decoded, shared)
 
 
 def test_several_consumers_get_all_they_want() -> None:
-    """Demand is the bounding box of what several consumers ask for."""
+    """A node's demand is the bounding box of what its consumers ask for."""
     array = texture((40, 50, 3))
 
     def define() -> list[DataNode]:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Every kind of bad sample under each policy; afterwards the pipeline works."""
+"""Every kind of bad sample, under each policy. The pipeline works on after it."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from stoker import fn
 from stoker.errors import Error, SampleError
 
 GOOD = 7
-BAD_AT = 3  # of GOOD + 1 files
+BAD_AT = 3  # among the GOOD + 1 files
 BATCH = 4
 
 
 def file_of(kind: str) -> bytes | None:
-    """The bytes of a bad file; None for one that is there when the pipeline is built, then not."""
+    """The bytes of a bad file. None for one that is removed after the pipeline was built."""
     good = jpegs.encode(jpegs.picture(48, 64, 9), "420")
     return {
         "truncated": jpegs.truncated(good),
@@ -92,7 +92,7 @@ def bad(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, P
         path.write_bytes(data)
     elif kind == "folder":
         path.mkdir()
-    elif kind == "named pipe":  # without a writer, so that opening it might never end
+    elif kind == "named pipe":  # it has no writer, so opening it might never end
         os.mkfifo(path)
     elif kind == "dangling symlink":
         path.symlink_to(tmp_path / "nowhere.jpg")
@@ -127,7 +127,7 @@ def key(sample: tuple[Any, ...]) -> tuple[bytes, ...]:
 
 @pytest.fixture(scope="module")
 def expected(good: list[Path], tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
-    """Two epochs as they are with a sound file in the bad one's place."""
+    """Two epochs with a sound file in the place of the bad one."""
     sound = tmp_path_factory.mktemp("sound") / "sound.jpg"
     sound.write_bytes(jpegs.encode(jpegs.picture(48, 64, 9), "420"))
     pipe = make(graph(with_bad(good, sound)), batch_size=BATCH)
@@ -195,7 +195,7 @@ def test_skip(good: list[Path], bad: tuple[str, Path], expected: list[Any], exec
 
 
 def test_replace(good: list[Path], bad: tuple[str, Path], expected: list[Any]) -> None:
-    """Another sample, with the failed one's draws, and the same one under any topology."""
+    """The replacement has the failed sample's draws, and is the same under any topology."""
     kind, path = bad
     files = with_bad(good, path)
     replaced = []
@@ -382,7 +382,7 @@ def test_damage_is_judged_by_what_operators_need(
 
 @pytest.mark.parametrize("kind", ["420", "444", "progressive"])
 def test_verify_judges_random_entropy_data(tmp_path: Path, kind: str) -> None:
-    """Most random bits are some code; that the data does not end where it should tells."""
+    """Most random bits are valid codes, but then the data does not end where it should."""
     whole = jpegs.encode(jpegs.picture(48, 64, 9), kind)
     for seed in range(10):
         path = tmp_path / f"{seed}.jpg"
@@ -391,12 +391,12 @@ def test_verify_judges_random_entropy_data(tmp_path: Path, kind: str) -> None:
         assert isinstance(message, str) and "byte" in message, message
 
 
-# Windows.
+# Windows of damaged pictures.
 
 
 @pytest.mark.parametrize("policy", ["raise", "skip"])
 def test_a_window_outside_the_picture(good: list[Path], policy: str) -> None:
-    """Pictures 0 to 6 are 40 to 46 pixels high: a window of 43 fits the later four."""
+    """Pictures 0 to 6 are 40 to 46 pixels high, so a window of 43 fits only the last four."""
 
     def define() -> list[Any]:
         encoded, label = fn.readers.file(files=[str(p) for p in good])
@@ -430,7 +430,7 @@ def test_windows_outside_under_other_rules(good: list[Path], name: str, policy: 
         assert height == (43 if policy == "pad" else min(43, 40 + i))
 
 
-# Files of the test data.
+# Real files, of the test data.
 
 
 def outcome(path: Path, **arguments: Any) -> str | tuple[int, ...]:
@@ -454,7 +454,7 @@ def test_fuzzed_files_give_clear_errors(test_data: Path) -> None:
     assert len(paths) >= 8
     for path in paths:
         result = outcome(path, verify=True)
-        if isinstance(result, tuple):  # then it must be as whole as another decoder finds it
+        if isinstance(result, tuple):  # then another decoder must accept it as well
             assert result == jpegs.pillow(path).shape
         else:
             assert path.suffix != ".bmp" or "BMP" in result, result
@@ -471,7 +471,7 @@ def test_misnamed_files_are_told_by_content(test_data: Path) -> None:
         ("tiff.pgm", "TIFF"),
     ):
         message = outcome(folder / name)
-        if isinstance(message, str):  # a format that is not decoded yet is named by its content
+        if isinstance(message, str):  # the error names the format, which the content tells
             assert format_ in message, message
 
 

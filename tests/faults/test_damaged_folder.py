@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""A folder with one damaged picture, as people meet it: under each policy."""
+"""A folder with one damaged picture, as users meet it, under each policy."""
 
 from __future__ import annotations
 

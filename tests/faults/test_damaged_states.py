@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""States that were cut or edited are refused in words, or taken: no other error, and no hang."""
+"""States that were cut or edited are taken, or refused with an error that says why."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def opened(kind: str, pictures: Path, **settings: Any) -> DALIGenericIterator:
 
 
 def damaged(state: Any) -> Iterator[Any]:
-    """The state with one thing of it missing, too many, or of another type."""
+    """The state with one of its entries missing, added, or of another type."""
     if isinstance(state, dict):
         for key in state:
             yield {k: v for k, v in state.items() if k != key}
@@ -51,7 +51,7 @@ def damaged(state: Any) -> Iterator[Any]:
     yield from (wrong for wrong in WRONG if type(wrong) is not type(state))
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")  # edits of what only warns
+@pytest.mark.filterwarnings("ignore::UserWarning")  # these edits only warn
 @pytest.mark.parametrize("kind", ["reader", "source"])
 def test_iterators(kind: str, pictures: Path) -> None:
     iterator = opened(kind, pictures)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Folders without pictures, wrong calls, and memory that does not suffice."""
+"""Folders without pictures, wrong calls, and too little memory."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_a_folder_that_links_to_itself(tmp_path: Path) -> None:
 
 
 def test_a_missing_gpu_is_said(pictures: Path) -> None:
-    """In a process of its own, without the simulated device of other tests."""
+    """Runs in a process of its own, which has no simulated device."""
     script = f"""
 from stoker import Pipeline, errors, fn
 pipe = Pipeline(batch_size=2, num_threads=1)
@@ -164,7 +164,7 @@ IMPOSSIBLE = {
 @pytest.mark.parametrize("executor", ["pipelined", "simple"])
 @pytest.mark.parametrize("call", IMPOSSIBLE.values(), ids=IMPOSSIBLE)
 def test_shapes_beyond_any_memory(call: str, executor: str) -> None:
-    """In a process of its own: a size that wraps around would write over other memory."""
+    """Runs in a process of its own, as a size that wrapped around would overwrite other memory."""
     done = run_script(f"""
 from stoker import Pipeline, errors, fn
 def small():
@@ -229,7 +229,9 @@ def test_a_tight_budget_changes_nothing_but_speed() -> None:
 @pytest.mark.parametrize("executor", ["pipelined", "simple"])
 @pytest.mark.parametrize("ragged", [False, True], ids=["fixed", "ragged"])
 def test_user_holds_all_outputs(ragged: bool, executor: str) -> None:
-    """run() says who holds what instead of waiting for ever; once some are let go it goes on."""
+    """run() says who holds the memory instead of waiting for ever. It goes on once some is
+    released.
+    """
 
     def define() -> Any:
         if not ragged:

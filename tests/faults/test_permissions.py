@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files and folders that may not be read.
 
-Root may read everything: there, what reads runs in a process of a user who owns nothing.
+Root may read everything. So for root, the reading happens in a process of another user.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import pytest
 import jpegs
 from helpers import run_script
 
-# All that is needed is imported before: the user who owns nothing may not reach the interpreter.
+# Everything is imported before, as the other user may not be able to read the interpreter's files.
 READ = """
 import json, os, sys
 import numpy
@@ -49,7 +49,7 @@ except errors.Error as e:
 
 @pytest.fixture
 def open_folder() -> Iterator[Path]:
-    """Two classes of pictures in a folder that every user may reach, unlike pytest's own."""
+    """Two classes of pictures in a folder that every user may enter, unlike pytest's own."""
     with tempfile.TemporaryDirectory() as made:
         root = Path(made)
         root.chmod(0o755)
@@ -62,7 +62,7 @@ def open_folder() -> Iterator[Path]:
 
 
 def read(closed: Path, mode: int, settings: Any = None, **arguments: Any) -> Any:
-    """What comes of reading while `closed` has this mode."""
+    """The outcome of reading while `closed` has this mode."""
     before = closed.stat().st_mode
     closed.chmod(mode)
     try:
@@ -110,7 +110,7 @@ def test_one_file_is_skipped(open_folder: Path) -> None:
 
 
 def test_files_of_a_closed_folder_are_bad_samples(open_folder: Path) -> None:
-    """Those of a list, which is not looked into before, and those that may only be listed."""
+    """Files of a list are not looked at in advance, and a folder may permit only listing."""
     paths = [str(p) for p in sorted(open_folder.rglob("*.jpg"))]
     for mode, arguments in ((0, {"files": paths}), (0o444, {"file_root": str(open_folder)})):
         result = read(open_folder / "class1", mode, **arguments)

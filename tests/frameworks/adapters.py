@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""How each framework's iterators are made and its tensors are read, for test_contract.py.
+"""For test_contract.py: how each framework's iterators are made and its tensors are read.
 
-Frameworks are imported only when an adapter of theirs is made.
+A framework is imported only when its adapter is made.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ TYPES = (
 
 
 class Adapter(ABC):
-    """One framework. ``types`` are the element types that it takes as they are.
+    """One framework. ``types`` are the element types that it takes without conversion.
 
-    ``takes_many``: whether an iterator may have several pipelines.
+    ``takes_many`` says whether an iterator may have several pipelines.
     """
 
     types: Sequence[str] = TYPES
@@ -42,11 +42,11 @@ class Adapter(ABC):
     def open(
         self, pipelines: Pipeline | Sequence[Pipeline], names: Sequence[str], **arguments: Any
     ) -> Any:
-        """An iterator with the arguments of the established one."""
+        """An iterator, made with the arguments that the established library's has."""
         return self._make(pipelines, names, **arguments)
 
     def read(self, step: Any) -> Step:
-        """A step as NumPy copies: one dict per pipeline, without samples that do not count."""
+        """A step as NumPy copies, one dict per pipeline. Samples that do not count are left out."""
         return [{name: self.array(x).copy() for name, x in one.items()} for one in step]
 
     @abstractmethod
@@ -117,7 +117,7 @@ class Tensorflow(Adapter):
 
 
 class _Loops:
-    """A dataset with the words of an iterator: one loop after the other."""
+    """A dataset used like an iterator, one loop after the other."""
 
     def __init__(self, pipeline: Any, names: Sequence[str], arguments: dict[str, Any]) -> None:
         from stoker.tensorflow import Dataset
@@ -175,7 +175,7 @@ class Mxnet(Adapter):
         ]
 
     def array(self, tensor: Any) -> Array:
-        """A copy: MXNet has no view."""
+        """A copy, because MXNet has no views."""
         copy: Array = tensor.asnumpy()
         return copy
 

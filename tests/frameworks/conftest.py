@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Samples that are numbers."""
+"""The fixture of numbered.py."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Samples that are numbers: file i of a folder has the label i, from 1."""
+"""Samples that are numbers: file i of a folder has the label i, counted from 1."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 from helpers import make
 from stoker import Pipeline, fn
 
-PIPELINE = ("seed", "checkpoint", "on_error", "prefetch_queue_depth")  # settings of it
+PIPELINE = ("seed", "checkpoint", "on_error", "prefetch_queue_depth")  # settings of the pipeline
 
 
 class Numbers:
-    """Makes pipelines whose one output are the labels 1 .. n of n files."""
+    """Makes pipelines whose only output is the labels 1 .. n of n files."""
 
     def __init__(self, folder: Path) -> None:
         self._files = [folder / f"{i}" for i in range(1, 41)]
@@ -24,7 +24,7 @@ class Numbers:
     def __call__(
         self, n: int, batch: int, shard: int = 0, shards: int = 1, **settings: Any
     ) -> Pipeline:
-        """Other settings are the reader's, but for PIPELINE; ``key`` is its seed."""
+        """Settings that are not in PIPELINE are the reader's. ``key`` is its seed."""
         own = {k: settings.pop(k) for k in PIPELINE if k in settings}
         key = settings.pop("key", -1)
 

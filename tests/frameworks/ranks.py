@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""What every rank of test_torchrun.py does: ranks.py FOLDER.
+"""The program that every rank of test_torchrun.py runs: ranks.py FOLDER.
 
-Writes what it saw to FOLDER/of_<world size>/<rank>.json. Goes on from FOLDER/state.json if that is
-there, and else writes it.
+It writes what it saw to FOLDER/of_<world size>/<rank>.json. If FOLDER/state.json is there, it goes
+on from that state, else it writes one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def steps_of(iterator: Any) -> list[list[int]]:
 
 
 def epochs(numbers: Numbers, seed: int) -> dict[str, Any]:
-    """Labels by policy, order and end of the epoch, and there by epoch and step."""
+    """The labels for each policy, order and end of the epoch: a list of steps for each epoch."""
     seen = {}
     for policy in LastBatchPolicy:
         for shuffle in (False, True):
@@ -47,7 +47,7 @@ def epochs(numbers: Numbers, seed: int) -> dict[str, Any]:
 
 
 def refusals(numbers: Numbers, rank: int, size: int) -> dict[str, str]:
-    """What is said of ranks that do not fit together; "" where nothing is."""
+    """The error for ranks whose settings do not fit together; "" if there is none."""
 
     def message(pipe: Pipeline, **arguments: Any) -> str:
         try:
@@ -65,13 +65,13 @@ def refusals(numbers: Numbers, rank: int, size: int) -> dict[str, str]:
         "uncompared": message(numbers(N, BATCH, 0, size), compare_ranks=False),
         "fewer shards": message(numbers(N, BATCH, 0, 5)),
     }
-    if rank == 0:  # whoever reads the whole set may do so alone
+    if rank == 0:  # a rank that reads the whole set needs no others
         refused["alone"] = message(numbers(N, BATCH))
     return refused
 
 
 def saved(numbers: Numbers, file: Path, rank: int) -> dict[str, list[int]]:
-    """Some steps of an epoch, and the state after them. Of every end of the epoch."""
+    """For every end of the epoch: the labels of some steps. Rank 0 writes the states after them."""
     seen, states = {}, {}
     for end in ("continue", "pad"):
         pipe = numbers(N, BATCH, **SHARDS, random_shuffle=True, epoch_end=end)
@@ -79,13 +79,12 @@ def saved(numbers: Numbers, file: Path, rank: int) -> dict[str, list[int]]:
         iterator = DataIterator(pipe, ["label"], last_batch_policy=policy)
         seen[end] = [int(x) for _ in range(2) for x in next(iterator)["label"].flatten()]
         states[end] = iterator.state_dict()
-    if rank == 0:  # what was dealt is one prefix: a single state serves all
+    if rank == 0:  # the ranks were dealt one prefix of the order, so one state serves them all
         file.write_text(json.dumps(states))
     return seen
 
 
 def resumed(numbers: Numbers, states: dict[str, Any]) -> dict[str, list[int]]:
-    """The rest of the epoch that was begun."""
     seen = {}
     for end, state in states.items():
         pipe = numbers(N, BATCH, **SHARDS, random_shuffle=True, epoch_end=end)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the iterators of all frameworks have in common, each with its own tensors."""
+"""What the iterators of all frameworks have in common."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_the_table_of_policies(
     given["last_batch_policy"] = LastBatchPolicy[policy]
     pipe = numbers(7, 2, pad_last_batch=padded)
     if by == "size" and padded and not framework.takes_many:
-        with pytest.raises(TypeError, match="last_batch_padded"):  # the reader tells a dataset
+        with pytest.raises(TypeError, match="last_batch_padded"):  # the reader says it
             framework.open(pipe, ["label"], **given)
         return
     iterator = framework.open(pipe, ["label"], **given)
@@ -111,7 +111,7 @@ def test_the_table_of_policies(
 
 
 def test_the_end_of_an_epoch(framework: Adapter, numbers: Numbers) -> None:
-    """It ends, stays ended until the reset, and auto_reset resets by itself."""
+    """An epoch that ended stays ended until the reset, which auto_reset does by itself."""
     iterator = framework.open(numbers(4, 2), ["label"], reader_name="reader")
     assert [labels(framework, next(iterator)) for _ in range(2)] == [[1, 2], [3, 4]]
     for _ in range(2):
@@ -168,7 +168,7 @@ def test_state(framework: Adapter, numbers: Numbers, policy: LastBatchPolicy, be
     number = iterator.epoch
     expected = several(iterator, 14)
     assert "end" in expected
-    if expected[0] == "end" and not framework.takes_many:  # a dataset's new loop is the next epoch
+    if expected[0] == "end" and not framework.takes_many:  # a new loop is the next epoch
         expected = [*expected[1:], *several(iterator, 1)]
     several(again, 5)
     again.load_state_dict(state)
@@ -212,7 +212,7 @@ def test_tensors_outlive_everything(framework: Adapter, pictures: Path) -> None:
 
 
 def test_memory_is_given_back(framework: Adapter, pictures: Path) -> None:
-    """Nothing keeps a batch alive that no one holds: 60 batches, of which 20 would be too many."""
+    """A batch that no one holds is freed. Of the 60 batches here, 20 would not fit at once."""
     pipe = training(pictures, size=64)
     iterator = framework.open(pipe, ["image", "label"], reader_name="reader", auto_reset=True)
     assert sum(1 for _ in range(10) for _ in iterator) == 60

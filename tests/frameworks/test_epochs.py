@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where epochs end, under every policy: the documented tables, and what the counts promise."""
+"""Where epochs end under every policy, compared with the documented tables and the counts."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ Steps = list[list[int]]
 
 
 class Labels(BaseIterator):
-    """The framework of these tests: a tensor is a list of labels."""
+    """A framework for these tests, whose tensors are lists of labels."""
 
     def to_tensor(self, batch: Any, count: int) -> list[int]:
         return [int(x) for x in batch.as_array().ravel()[:count]]
 
 
 def epochs_of(iterator: Labels, count: int, name: str = "label") -> list[Steps]:
-    """The labels of the next epochs, by step; of one pipeline."""
+    """The labels of one pipeline's next epochs, a list for each step."""
     got = []
     for _ in range(count):
         length = len(iterator)
@@ -37,7 +37,7 @@ def epochs_of(iterator: Labels, count: int, name: str = "label") -> list[Steps]:
     return got
 
 
-# The rows of the established documentation: samples 1 .. 7, batches of 2.
+# The rows of the established library's documentation, for samples 1 .. 7 in batches of 2.
 TABLE = [
     ("PARTIAL", True, [7], [1, 2]),
     ("PARTIAL", False, [7], [2, 3]),
@@ -109,7 +109,7 @@ def test_all_shards_make_equally_many_steps(
 
 
 def test_filling_loses_nothing(numbers: Numbers) -> None:
-    """FILL without padding gives the stream as it is, cut into epochs."""
+    """FILL without padding cuts the stream into epochs and changes nothing else."""
     iterator = Labels(numbers(7, 2, random_shuffle=True), ["label"], reader_name="reader")
     got = [x for steps in epochs_of(iterator, 8) for step in steps for x in step]
     for epoch in range(7):
@@ -136,7 +136,7 @@ def test_a_batch_larger_than_the_set(numbers: Numbers) -> None:
         )
 
 
-# Counting alone.
+# Counting without a pipeline.
 
 
 def order(size: int, end: str, shards: int = 1, stick: bool = False) -> Counted:
@@ -158,7 +158,7 @@ def test_the_cursor_tells_where_an_iterator_stands(
 ) -> None:
     counted = order(20, end, shards, stick)
     epochs, cursor = Epochs(counted, policy), 0
-    length = max(counted.sizes)  # of a padded epoch
+    length = max(counted.sizes)  # for a padded epoch
     for _ in range(60):
         if not epochs.steps_left:
             cursor += epochs.steps_to_drop() * counted.stride

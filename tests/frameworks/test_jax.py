@@ -49,7 +49,7 @@ def shards(numbers: Numbers, count: int, n: int = 16, **settings: Any) -> list[P
     return [numbers(n, 2, s, count, **settings) for s in range(count)]
 
 
-# One pipeline.
+# With one pipeline.
 
 
 def test_arrays_are_where_they_should_be(jax: Any, iterators: Any, numbers: Numbers) -> None:
@@ -104,7 +104,7 @@ def test_64_bit_types(jax: Any, iterators: Any, dtype: str) -> None:
         assert int(array[0, 0]) == big - 1
 
 
-# Several.
+# With several pipelines.
 
 
 def test_a_sharding_over_rows(jax: Any, iterators: Any, numbers: Numbers) -> None:
@@ -137,7 +137,7 @@ def test_parts_of_a_sharding_are_not_copied(
 
 
 def test_a_sharding_over_columns_too(jax: Any, iterators: Any) -> None:
-    """Two blocks of rows, each split over two devices, or given whole to both."""
+    """There are two blocks of rows. Each is split over two devices or given whole to both."""
 
     def pipes() -> list[Pipeline]:
         return [
@@ -321,7 +321,7 @@ def test_peeking_where_a_source_cannot_say_where_it_stands(jax: Any) -> None:
 
 
 def test_processes_put_their_own_blocks(tmp_path: Path) -> None:
-    """Which blocks are local, in a sharding over two processes of two devices."""
+    """In a sharding over two processes with two devices each, iterators give the local blocks."""
     script = """
 import sys
 import jax, numpy as np

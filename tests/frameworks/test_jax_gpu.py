@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Batches on a GPU as JAX's arrays, with stand-ins: the batches are on the CPU."""
+"""Batches on a GPU as JAX's arrays, with stand-ins: the batches really are on the CPU."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def values(array: Any) -> list[int]:
 
 
 class Made:
-    """Stands in for the array that is ready when a copy is made."""
+    """Stands in for the array that is ready once a copy is made."""
 
     def __init__(self) -> None:
         self.is_made, self.waits = False, 0
@@ -44,13 +44,13 @@ class Made:
 
 
 class Watched:
-    """Copies of constants: what is copied, which is kept, and when its copy is made."""
+    """Copies of constants: what is copied, how long it is kept, and when the copy is made."""
 
     def __init__(self) -> None:
         from stoker.frameworks.jax.gpu_copies import Copies
 
         self.made: list[Made] = []
-        self.sources: list[Any] = []  # weak
+        self.sources: list[Any] = []  # weakly held
         self.copies: Any = Copies(self._copy)
         self.pipe = make(lambda: fn.constant(idata=[1] * 16, shape=[16], dtype="int32"))
 
@@ -110,7 +110,7 @@ def test_a_copy_that_fails_is_told_once() -> None:
 
 
 def as_on_gpu(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """The batches that pipelines give from now on, which iterators take for those of a GPU."""
+    """Makes JAX's iterators take batches for a GPU's. Returns a list that collects them."""
     given: list[Any] = []
     run = Pipeline.run
     monkeypatch.setattr(Pipeline, "run", lambda self: given.append(run(self)) or given[-1])

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""MXNet needs an old NumPy: its tests and guide run in an environment of its own, .venv-mxnet."""
+"""MXNet needs an old NumPy, so its tests and guide run in its own environment, .venv-mxnet."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def test_batches_on_a_device_are_refused(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_want_of_memory_in_one_pipeline_loses_nothing(
     pictures: Path, policy: LastBatchPolicy
 ) -> None:
-    """What the pipelines before it gave waits for the step's next try, also between two epochs."""
+    """The others' batches are kept until the step's next try, also between two epochs."""
 
     def opened(limit: int) -> DALIGenericIterator:
         def define(shard: int) -> Any:

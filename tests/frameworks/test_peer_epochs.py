@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Epochs against what the established library's iterator delivers (tools/record_peer_epochs.py)."""
+"""Epochs compared with those of the established library, which tools/record_peer_epochs.py
+recorded.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ def name(case: dict[str, Any]) -> str:
 
 
 def run(case: dict[str, Any], numbers: Numbers) -> tuple[list[int], list[Any]]:
-    """The lengths before each epoch, and the labels by epoch, step and pipeline."""
+    """The iterator's length before each epoch, and the labels by epoch, step and pipeline."""
     flags = {flag: case[flag] for flag in FLAGS}
     epoch: dict[str, Any] = {"reader_name": "reader"}
     if case["by"] == "size":
@@ -50,24 +52,24 @@ def run(case: dict[str, Any], numbers: Numbers) -> tuple[list[int], list[Any]]:
 
 
 def differs_on_purpose(case: dict[str, Any], lengths: list[int], epochs: list[Any]) -> str:
-    """Why Stoker gives something else, "" where it does not."""
+    """Why Stoker differs here on purpose; "" if it has to give the same."""
     n, batch, shards = case["samples"], case["batch_size"], case["num_shards"]
     if case["by"] == "size" and lengths != case["lengths"]:
-        # The other one's length does not know what the epoch before has taken to fill its last
-        # batch; ours is the number of steps that come.
+        # The peer's length ignores the samples that filled the last batch of the epoch before.
+        # Stoker's is the number of steps that come.
         assert lengths == [len(steps) for steps in case["epochs"]]
         assert epochs == case["epochs"]
         return "length"
     if case["policy"] == "DROP" and case["pad_last_batch"] and n // shards % batch == 0:
-        # The shortest shard fills its batches, so the other one sees no rest to drop, and hands out
-        # the padding, whole batches of it, as the next epoch. Here epochs begin with their data.
+        # The shortest shard fills its batches, so the peer drops nothing, and hands out whole
+        # batches of padding as the next epoch. Stoker begins an epoch with its data.
         assert lengths == case["lengths"]
         first_of_epochs = {steps[0][0][0] for steps in epochs}
         assert first_of_epochs <= {s * n // shards + 1 for s in range(shards)}
         return "padding"
     if case["policy"] == "PARTIAL" and case["by"] == "size" and len(case["shards"]) > 1:
-        # A pipeline that has nothing left in the last step is left out of the other one's list;
-        # here its tensor is empty, and every list has one dict per pipeline.
+        # The peer's list leaves out a pipeline that has nothing left in the last step. Stoker's
+        # has one dict per pipeline, where this one's tensor is empty.
         assert [[[x for x in step if x] for step in steps] for steps in epochs] == case["epochs"]
         return "empty"
     return ""
@@ -75,7 +77,7 @@ def differs_on_purpose(case: dict[str, Any], lengths: list[int], epochs: list[An
 
 @pytest.mark.parametrize("case", CASES, ids=name)
 def test_epochs_are_the_established_ones(case: dict[str, Any], numbers: Numbers) -> None:
-    if "refused" in case:  # no batch can be filled
+    if "refused" in case:  # no batch can be full
         with pytest.raises(GraphError, match="no batch"):
             run({**case, "epochs": []}, numbers)
         return
@@ -83,7 +85,7 @@ def test_epochs_are_the_established_ones(case: dict[str, Any], numbers: Numbers)
     steps, theirs = ([len(e) for e in es] for es in (epochs, case["epochs"]))
     assert steps == theirs
     if case["random_shuffle"]:
-        # Another order, of true permutations that all shards share; the same number of steps.
+        # The order differs, as all shards share one true permutation. The number of steps is equal.
         assert lengths == case["lengths"]
     elif not (lengths == case["lengths"] and epochs == case["epochs"]):
         assert differs_on_purpose(case, lengths, epochs)

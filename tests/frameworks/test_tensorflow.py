@@ -232,7 +232,7 @@ def test_prefetched_tensors_are_not_copied(
 
 
 def test_datasets_come_and_go(tf: Any, datasets: Any, numbers: Numbers) -> None:
-    """A dataset that nobody holds gives its pipeline back."""
+    """A dataset that nobody holds frees its pipeline."""
     import weakref
 
     pipe = numbers(4, 2)

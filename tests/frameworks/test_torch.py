@@ -128,7 +128,7 @@ def test_writing_into_a_tensor_changes_nothing_else(pictures: Path) -> None:
 
 
 def test_iterators_come_and_go_in_flat_memory(pictures: Path) -> None:
-    """50 epochs, each of an iterator and pipeline of its own, after some to warm up."""
+    """Runs 50 epochs, each with an iterator and a pipeline of its own, after some to warm up."""
     script = """
 import ctypes, statistics, sys
 sys.path[:0] = [{tests!r}, {here!r}]
@@ -157,7 +157,7 @@ print(int(statistics.median(sizes[5:15])), int(statistics.median(sizes[-10:])))
     done = run_script(script.format(**names))
     assert done.returncode == 0, done.stderr
     early, late = map(int, done.stdout.split())
-    # An epoch's tensors are 1.2 MB, 54 MB in all; what the allocator keeps varies by two or three.
+    # The tensors of an epoch have 1.2 MB, of all epochs 54 MB. The allocator keeps up to 3 MB.
     assert late < early + 8 * 1024, f"{early} kB at first, {late} kB in the end"
 
 
@@ -366,7 +366,7 @@ def test_a_failed_step_counts_and_the_others_go_on(pictures: Path, damaged: Path
 
 @pytest.mark.parametrize("bad", [5, 6, 7])
 def test_skipped_samples_of_the_last_batch(numbers: Numbers, tmp_path: Path, bad: int) -> None:
-    """PARTIAL gives what is left of the epoch's own samples, whichever of them are missing."""
+    """PARTIAL gives those of the epoch's own samples that are left, whichever are missing."""
     files = [tmp_path / f"{i}" for i in range(1, 8)]
     for i, file in enumerate(files, 1):
         if i != bad:
@@ -426,4 +426,4 @@ def test_a_failed_source_takes_its_step(tmp_path: Path, shards: int) -> None:
 def test_stoker_imports_no_torch() -> None:
     done = run_script("import stoker, sys; print('torch' in sys.modules)")
     assert done.stdout == "False\n"
-    assert types.FLOAT  # the package is the one under test
+    assert types.FLOAT  # the package that is being tested

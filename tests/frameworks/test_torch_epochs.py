@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Where a PyTorch iterator stands: epochs, resets and states."""
+"""A PyTorch iterator's place in the data: epochs, resets and states."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_with_auto_reset(numbers: Numbers) -> None:
             assert all_labels(iterator) == [[1, 2], [3, 4]]
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            iterator.reset()  # scripts do so out of habit
+            iterator.reset()  # scripts call this out of habit
         assert labels(next(iterator)) == [1, 2]
 
 
@@ -71,7 +71,7 @@ def test_an_iterator_goes_on_where_its_pipeline_stands(numbers: Numbers) -> None
 
 
 def test_loops_that_count_to_the_length(numbers: Numbers) -> None:
-    """As trainers do that never ask for the step after the last, or stop before it."""
+    """Some trainers never ask for the step after the last one, or stop before the last one."""
     iterator = DataIterator(numbers(7, 2), ["label"], last_batch_policy=LastBatchPolicy.PARTIAL)
     seen = []
     for _ in range(3):
@@ -95,7 +95,7 @@ def test_loops_that_look_one_step_ahead(numbers: Numbers) -> None:
 
 
 class Countdown(Pipeline):
-    """Ends its epochs itself, as pipelines with an external source do."""
+    """A pipeline that ends its epochs itself, as one with an external source does."""
 
     STEPS = 3
     left = STEPS
@@ -133,7 +133,7 @@ def test_a_pipeline_that_ends_its_epochs_itself(numbers: Numbers) -> None:
 
 
 def every_state(numbers: Numbers, arguments: dict[str, Any], **settings: Any) -> None:
-    """An iterator that goes on after any step gives what the first one gives."""
+    """An iterator that is restored after any step goes on as the first one does."""
 
     def make_one(**more: Any) -> Any:
         return DALIGenericIterator(
@@ -188,7 +188,7 @@ def test_preparing_the_first_batch_is_not_part_of_the_state(pictures: Path) -> N
 
 
 def test_the_first_batch_is_prepared_at_construction(pictures: Path) -> None:
-    """Seen in what the engine has done: without it nothing runs before the first step."""
+    """The engine's counts show it: otherwise nothing would run before the first step."""
     lazy, eager = training(pictures), training(pictures)
     DataIterator(lazy, ["image", "label"], prepare_first_batch=False)
     keep = DataIterator(eager, ["image", "label"])
@@ -223,7 +223,7 @@ def test_state_of_several_pipelines(numbers: Numbers) -> None:
 
 
 def test_a_state_at_the_end_of_an_epoch(numbers: Numbers) -> None:
-    """Taken before or after the loop has seen the end: the next epoch comes, and it is counted."""
+    """The next epoch follows and is counted, whether or not the loop has seen the end."""
     iterator = DataIterator(numbers(7, 2, pad_last_batch=True), ["label"], auto_reset=False)
     for _ in range(4):
         next(iterator)
@@ -237,7 +237,7 @@ def test_a_state_at_the_end_of_an_epoch(numbers: Numbers) -> None:
 
 
 def test_pipelines_without_a_state(numbers: Numbers, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are iterated like others; only asking for the state raises."""
+    """Such pipelines are iterated like others. Only asking for the state raises."""
 
     def no_state(self: Pipeline) -> Any:
         raise StateError("the source 'x' cannot say where it stands")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Trainings of two and three processes under torchrun, which deal one set among them."""
+"""Trainings of two and three processes under torchrun, which share one set."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def torchrun(processes: int, folder: Path) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """By world size and rank. Three ranks go on where two stood."""
+    """What the ranks saw, by world size and rank. Three ranks go on where two stopped."""
     folder = tmp_path_factory.mktemp("ranks")
     return {processes: torchrun(processes, folder) for processes in (2, 3)}
 
@@ -49,7 +49,7 @@ def test_all_ranks_make_equally_many_steps(results: Results, size: int) -> None:
 @pytest.mark.parametrize("shuffle", [False, True])
 @pytest.mark.parametrize("size", [2, 3])
 def test_every_sample_once_per_epoch(results: Results, size: int, shuffle: bool) -> None:
-    """The ranks' pipelines have seeds of their own, which change draws and never the dealing."""
+    """The ranks' pipelines have seeds of their own, which change the draws but not the order."""
     ranks = [rank["epochs"][f"PARTIAL {shuffle} True"] for rank in results[size]]
     orders = []
     for epoch in range(EPOCHS):
@@ -61,7 +61,7 @@ def test_every_sample_once_per_epoch(results: Results, size: int, shuffle: bool)
 
 @pytest.mark.parametrize("size", [2, 3])
 def test_filling_loses_nothing(results: Results, size: int) -> None:
-    """Shuffled, the ranks' steps in turn are one stream of permutations."""
+    """With shuffling, the steps of the ranks in turn are one stream of permutations."""
     ranks = [flat(rank["epochs"]["FILL True False"]) for rank in results[size]]
     stream = flat(flat(step) for step in zip(*ranks, strict=True))
     for epoch in range(EPOCHS):

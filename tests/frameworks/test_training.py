@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 EPOCHS = 3
-Losses = list[tuple[int, int, str]]  # step, epoch, loss as float.hex
+Losses = list[tuple[int, int, str]]  # step, epoch, and the loss as float.hex
 
 
 def train(expected_code: int = 0, **settings: Any) -> Losses:

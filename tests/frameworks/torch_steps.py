@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of PyTorch's iterators share: a pipeline, and the labels of steps."""
+"""What the tests of PyTorch's iterators share."""
 
 from __future__ import annotations
 

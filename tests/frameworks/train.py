@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""A training as people write it: train.py SETTINGS, JSON with the keys of ``main``.
+"""A training as users write it: train.py SETTINGS, which are JSON with the keys of ``main``.
 
-Prints the loss of every step, exactly. Saves once, and may be killed some steps later; begins from
-what was saved if that is there.
+It prints the exact loss of every step, and saves a checkpoint once. It may be killed some steps
+later. If there is a checkpoint, it begins from that.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ def test_descriptions_do_not_take_a_step(pictures: Path) -> None:
     for expected in judge[:-1]:
         assert np.array_equal(next(iterator)[0].data[0].asnumpy(), expected)
     assert iterator.state_dict() != before
-    assert iterator.provide_data == [data]  # looks at the last step of the epoch
+    assert iterator.provide_data == [data]  # reads the last step of the epoch
     assert iterator.epoch == 0
     for (one,) in iterator:
         assert np.array_equal(one.data[0].asnumpy(), judge[-1])
@@ -131,7 +131,7 @@ def test_sources_that_cannot_say_where_they_stand() -> None:
 
 
 def test_a_network_learns_from_it(pictures: Path) -> None:
-    """Gluon takes the arrays, and its engine the memory, while the pipeline goes on."""
+    """Gluon uses the arrays, and its engine their memory, while the pipeline goes on."""
     net = mx.gluon.nn.Dense(1)
     net.initialize(mx.init.Zero())
     trainer = mx.gluon.Trainer(net.collect_params(), "sgd", {"learning_rate": 0.001})
@@ -143,7 +143,7 @@ def test_a_network_learns_from_it(pictures: Path) -> None:
         for (one,) in iterator:
             image = one.data[0].reshape((4, -1)) / 255
             with mx.autograd.record():
-                value = loss(net(image), image.mean(axis=1))  # how bright a picture is
+                value = loss(net(image), image.mean(axis=1))  # the brightness of a picture
             value.backward()
             trainer.step(4)
             losses.append(value)

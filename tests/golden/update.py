@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the golden files: python tests/golden/update.py
 
-What is there already is kept: a released version's draws and graphs hold for ever. Only what is
-new (a random operator, a graph) is added. To change an entry on purpose, delete it first and raise
+It keeps the entries that are there, as later versions must give what a released one gave, and adds
+those of new random operators and graphs. To change an entry on purpose, delete it first and raise
 the operator's version or rng_version.
 """
 

@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""What needs a GPU, and says so where there is none.
+"""Fixtures that need a GPU. Without one they skip their tests.
 
-Without a GPU these tests are skipped: nothing stands in for one here. What can be tested on a
-simulated device is tested elsewhere (tests/test_device_batches.py, tests/conformance/test_gpu.py,
-the C++ tests of nvJPEG). With STOKER_REQUIRE_GPU=1 they fail instead.
+With STOKER_REQUIRE_GPU=1 the tests fail instead. What can be tested on a simulated device is tested
+elsewhere: tests/test_device_batches.py, tests/conformance/test_gpu.py, the C++ tests of nvJPEG.
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ import pytest
 import stoker
 from helpers import run_script
 
-# Not every GPU has a JPEG engine; a virtual machine may not know which CPUs are near.
+# Not every GPU has a JPEG engine, and a virtual machine may not know which CPUs are near.
 MAY_BE_UNTOLD = ("jpeg_utilization", "near_cpus")
 
 
 def require(problem: str) -> None:
-    """Ends the test unless there is no problem: the one place of this folder that skips."""
+    """Skips or fails the test if there is a problem. Nothing else in this folder skips."""
     if problem and os.environ.get("STOKER_REQUIRE_GPU") == "1":
         pytest.fail(f"STOKER_REQUIRE_GPU=1, but {problem}")
     if problem:
@@ -33,10 +32,10 @@ def require(problem: str) -> None:
 
 @pytest.fixture(scope="session")
 def missing_gpu() -> str:
-    """What is missing, "" where there is a GPU.
+    """Says what is missing; "" if there is a GPU.
 
-    Asked in another process: the first question settles which devices a process has, and tests that
-    run in this one may ask for simulated ones.
+    Another process asks, because the first question decides which devices a process has, and other
+    tests in this one may want simulated devices.
     """
     done = run_script("import stoker; print(stoker.missing_gpu())")
     assert done.returncode == 0, done.stderr
@@ -52,7 +51,7 @@ def gpu(missing_gpu: str) -> stoker.Device:
 
 @pytest.fixture
 def told(gpu: stoker.Device) -> stoker.Device:
-    """The same, where NVML tells all of it but what a GPU may lack: see `MAY_BE_UNTOLD`."""
+    """The first GPU, if NVML tells everything about it that is not in `MAY_BE_UNTOLD`."""
     untold = (w for w in gpu.untold.split("; ") if w)
     require("; ".join(w for w in untold if not any(fact in w for fact in MAY_BE_UNTOLD)))
     return gpu
@@ -67,7 +66,7 @@ def framework(name: str) -> Any:
 
 @pytest.fixture
 def torch(gpu: stoker.Device) -> Any:
-    """PyTorch, which sees the GPU too."""
+    """PyTorch, if it sees the GPU."""
     module = framework("torch")
     require("" if module.cuda.is_available() else f"torch {module.__version__} sees no GPU")
     return module
@@ -75,13 +74,13 @@ def torch(gpu: stoker.Device) -> Any:
 
 @pytest.fixture
 def spin(torch: Any) -> Callable[[], None]:
-    """Keeps PyTorch's current stream busy for some milliseconds, on any GPU."""
+    """Keeps PyTorch's current stream busy for some milliseconds."""
     return lambda: torch.cuda._sleep(20_000_000)  # cycles
 
 
 @pytest.fixture
 def jax(gpu: stoker.Device) -> Any:
-    """JAX, which sees the GPU too."""
+    """JAX, if it sees the GPU."""
     module = framework("jax")
     try:
         module.local_devices(backend="gpu")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""A pipeline whose batches on a GPU say which step and row they are of."""
+"""A pipeline of batches on a GPU, whose elements tell their step and row."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def step_of(number: int) -> list[Array]:
 
 
 def counting(**settings: Any) -> Pipeline:
-    """Steps of one batch on the GPU, whose rows are numbered."""
+    """Each step is one batch on the GPU with numbered rows."""
     return make(
         lambda: fn.cast(
             fn.external_source(source=step_of, device="gpu", batch=True), dtype="float32"

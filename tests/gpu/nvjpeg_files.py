@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The files that nvJPEG is tested with: nvjpeg_files.py FOLDER.
 
-One of their kinds takes OpenCV to write; a gpu-check folder has them ready beside this file.
+OpenCV is needed to write one of their kinds. So a gpu-check folder has them beside this file.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ READY = Path(__file__).with_suffix("")
 
 
 def pictures(root: Path) -> Path:
-    """The folder with the files, those that are ready or else written to ``root``."""
+    """The folder with the files: the ready one, or else ``root``, to which they are written."""
     return READY if READY.is_dir() else write_pictures(root)
 
 
 def write_pictures(root: Path) -> Path:
-    """Two sizes of every kind; the larger ones have odd sizes."""
+    """Writes two sizes of every kind. The larger ones are odd."""
     from jpegs import encode, picture, write_folder
 
     return write_folder(

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the driver of a GPU tells through NVML."""
+"""What a GPU's driver tells through NVML."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Batches on a GPU in the hands of PyTorch: no copy, no wait of the host, the right bytes."""
+"""PyTorch takes batches on a GPU: no copy, no wait of the host, the right bytes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_tensor_is_the_batch_s_memory(torch: Any) -> None:
 def test_many_steps_that_nobody_waits_for(
     torch: Any, spin: Callable[[], None], own_stream: bool, is_busy: bool
 ) -> None:
-    """Each step's memory is let go while the kernels that read it are still enqueued."""
+    """The test releases each step's memory while the kernels that read it are still enqueued."""
     pipe = counting(prefetch_queue_depth=2)
     stream = torch.cuda.Stream() if own_stream else torch.cuda.current_stream()
     sums, lasts = [], []

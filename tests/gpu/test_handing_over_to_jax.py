@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Batches on a GPU in the hands of JAX."""
+"""JAX takes batches on a GPU."""
 
 from __future__ import annotations
 

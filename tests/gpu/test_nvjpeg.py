@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""device="mixed" on a GPU: nvJPEG is near the CPU, and depends on files and arguments only."""
+"""device="mixed" on a GPU: nvJPEG's pixels are near the CPU's and depend only on file and
+arguments.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from helpers import Array, assert_same, samples_of
 from stoker import Device, Pipeline, fn, types
 from stoker.errors import SampleError
 
-NEAR_MEAN, NEAR_MOST = 2.0, 60.0  # levels of 255; another inverse transform and upsampling
+NEAR_MEAN, NEAR_MOST = 2.0, 60.0  # levels of 255: another inverse transform, another upsampling
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +34,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def pipeline(
     folder: Path, device: str, *, settings: dict[str, Any] | None = None, **how: Any
 ) -> Pipeline:
-    """Of all files: whole, a window of each, and a window that is drawn."""
+    """Decodes all files three times: whole, a fixed window of each, and a window that is drawn."""
     common = {"batch_size": 4, "num_threads": 3, "device_id": 0, "seed": 5}
     with Pipeline(**{**common, **(settings or {})}) as pipe:
         files, _ = fn.readers.file(file_root=folder, pad_last_batch=True)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures that nvJPEG decodes while PyTorch still reads those of earlier steps."""
+"""nvJPEG decodes pictures while PyTorch still reads those of earlier steps."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""By operator, in a module of its name with ``_`` for the dot:
+"""Independent answers: a module for each operator, of its name with ``_`` for the dot.
 
-``expected(inputs, layout, *, chance, **arguments)``: an independent answer, an array or a list of
-them. ``inputs`` are arrays, ``layout`` the first one's, "" where it has none; ``chance``, of random
-operators alone, are the draws that the sample is to have.
+``expected(inputs, layout, *, chance, **arguments)`` gives the answer, an array or a list of them.
+``inputs`` are arrays, ``layout`` is that of the first one, or "" if it has none. Only random
+operators take ``chance``, the draws of the sample.
 
-``generate(rng)``: yields odd calls, each ``(inputs, layout, arguments)``; a list of layouts is one
-an input. ``flip.py`` is a short example.
+``generate(rng)`` yields odd calls, each ``(inputs, layout, arguments)``. The layout may be a list
+with one for each input. ``flip.py`` is a short example.
 
-``TOLERANCE``, a ``common.Tolerance``: where the answer is not exact.
+``TOLERANCE``, a ``common.Tolerance``, is there where the answer is not exact.
 """

@@ -28,13 +28,11 @@ DTYPES = [
 
 
 def expected(inputs: list[Array], layout: str, dtype: str) -> Array:
-    """The same values in another dtype."""
     del layout
     return to_dtype(inputs[0], dtype)
 
 
 def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[str, Any]]]:
-    """From every dtype to every dtype."""
     for source in DTYPES:
         for target in DTYPES:
             yield [numbers(rng, (3, 5), source)], "HW", {"dtype": target}

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is drawn, predicted: Philox 4x32-10 written down again, from the paper, in NumPy.
+"""Predicts draws: Philox 4x32-10, written a second time, from the paper, in NumPy.
 
-Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3 (2011). How a draw's number,
-position, child and key fill counter and key is Stoker's own; it is stated here a second time.
+Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3 (2011). What Stoker puts
+into counter and key, of a draw's number, position, child and key, is also written a second time.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ WEYL = (0x9E3779B9, 0xBB67AE85)
 
 
 def philox(counters: Array, key: tuple[int, int]) -> Array:
-    """Four words for each row of four words."""
+    """Four random words for each row of four words."""
     x0, x1, x2, x3 = np.asarray(counters, np.uint64).T
     low = np.uint64(0xFFFFFFFF)
     for r in range(10):
@@ -34,7 +34,7 @@ def philox(counters: Array, key: tuple[int, int]) -> Array:
 
 
 def _scramble(x: int) -> int:
-    """splitmix64's output function of its next state."""
+    """The next output of splitmix64 for a state."""
     x = (x + 0x9E3779B97F4A7C15) & MASK
     x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 & MASK
     x = (x ^ x >> 27) * 0x94D049BB133111EB & MASK
@@ -49,7 +49,7 @@ def _combine(*values: int) -> int:
 
 
 def key_of(text: str) -> int:
-    """The number of an operator's key, "flip#0" or "flip/seed:3" or "name:mine"."""
+    """The number for an operator's key, which is "flip#0", "flip/seed:3" or "name:mine"."""
     data = text.encode()
     padded = data + bytes(-len(data) % 8)
     result = _combine(len(data))
@@ -60,7 +60,7 @@ def key_of(text: str) -> int:
 
 @dataclass(frozen=True)
 class Chance:
-    """The draws of one operator on one sample: a list of 32-bit numbers without an end."""
+    """The draws of one operator on one sample: an endless list of 32-bit numbers."""
 
     seed: int
     key: str
@@ -69,7 +69,7 @@ class Chance:
     child: int = 0
 
     def words(self, count: int, first: int = 0) -> list[int]:
-        """Draws first ... first + count - 1."""
+        """The draws first ... first + count - 1."""
         begin, end = first // 4, -(-(first + count) // 4)
         at = self.position
         counters = [
@@ -83,13 +83,13 @@ class Chance:
         return [int(w) for w in flat[first - 4 * begin :][:count]]
 
     def wide(self, first: int) -> int:
-        """Draws first and first + 1 as one number of 64 bits."""
+        """The draws first and first + 1 as one number of 64 bits."""
         high, low = self.words(2, first)
         return high << 32 | low
 
 
 def shape_asked(inputs: Sequence[Array], shape: Sequence[int] | None) -> tuple[int, ...]:
-    """The shape of an operator without data: the argument, else the input's, else a scalar."""
+    """The output's shape of an operator without data: as asked, as the input's, or a scalar."""
     if shape is not None:
         return tuple(int(n) for n in np.asarray(shape).reshape(-1))
     return inputs[0].shape if inputs else ()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""What several oracles need: values between dtypes, windows with a fill."""
+"""What several oracles need: converting values, and windows that reach outside."""
 
 from __future__ import annotations
 
@@ -15,14 +15,17 @@ Array = NDArray[Any]
 
 
 class Tolerance(NamedTuple):
-    """How far an answer may be off. `levels`: of integers. `share`: of the largest value there is,
-    for floats and for wide integers; what the dtype itself rounds is always allowed."""
+    """How far an answer may be off.
+
+    `levels` is for integers. `share`, of the largest value, is for floats and wide integers. The
+    rounding of the dtype itself is always allowed.
+    """
 
     levels: float = 0.0
     share: float = 0.0
 
     def of(self, right: Array) -> float:
-        """The largest absolute difference from these values."""
+        """The largest allowed difference from these values."""
         largest = float(np.max(np.abs(right.astype(np.float64)), initial=0))
         if right.dtype.kind == "f":
             return max(self.share, float(np.finfo(right.dtype).eps)) * largest
@@ -30,12 +33,12 @@ class Tolerance(NamedTuple):
 
 
 def full(dtype: str) -> float:
-    """Full intensity of pixels: 1 for floats, else the largest value."""
+    """The value of a pixel's full intensity: 1 for floats, else the largest value."""
     return 1.0 if np.dtype(dtype).kind == "f" else float(np.iinfo(dtype).max)
 
 
 def to_dtype(values: Array, dtype: str | None) -> Array:
-    """To the nearest, halves to even, saturating; NaN is 0."""
+    """Rounds to the nearest, halves to even, and saturates. NaN becomes 0."""
     if dtype is None or str(values.dtype) == dtype:
         return values
     if dtype == "bool":
@@ -56,7 +59,7 @@ def to_dtype(values: Array, dtype: str | None) -> Array:
 
 
 def half_away(x: float) -> int:
-    """The nearest whole number, halves away from zero."""
+    """Rounds to the nearest whole number, halves away from zero."""
     return floor(x + 0.5) if x >= 0 else -floor(-x + 0.5)
 
 
@@ -69,7 +72,7 @@ def window(
     dtype: str | None = None,
     channel_axis: int = -1,
 ) -> Array:
-    """data[begin:end] where the window may reach outside."""
+    """data[begin:end], but the window may reach outside."""
     inside = [
         slice(min(max(b, 0), n), max(min(e, n), min(max(b, 0), n)))
         for b, e, n in zip(begin, end, data.shape, strict=True)
@@ -105,7 +108,7 @@ def crop_window(
     crop_pos_z: float = 0.5,
     rounding: str = "round",
 ) -> tuple[list[int], list[int]]:
-    """Begin and end of the window along every axis."""
+    """The window's begin and end along every axis."""
     depth = "D" if "D" in layout else "F"
     sizes = {depth: crop_d, "H": crop_h, "W": crop_w}
     if crop is not None:
@@ -124,7 +127,7 @@ def crop_window(
 
 
 def numbers(rng: np.random.Generator, shape: Sequence[int], dtype: str) -> Array:
-    """Random values over the type's range (floats: within 1000)."""
+    """Random values over the type's range; floats lie within 1000."""
     if dtype == "bool":
         return rng.integers(0, 2, shape).astype(bool)
     if np.dtype(dtype).kind == "f":

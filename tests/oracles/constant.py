@@ -23,7 +23,6 @@ def expected(
     dtype: str | None = None,
     layout: str = "",
 ) -> Array:
-    """The values, or one value everywhere."""
     del inputs, layout
     given = np.array(fdata, np.float32) if idata is None else np.array(idata, np.int64)
     values = to_dtype(given.reshape(-1), dtype or ("float32" if idata is None else "int32"))
@@ -31,7 +30,6 @@ def expected(
 
 
 def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[str, Any]]]:
-    """Every dtype, values on and over its limits, and every way to give a shape."""
     wild = [-1e9, -129.0, -0.5, 0.5, 1.5, 254.5, 70000.0]
     whole = [-(2**40), -129, -1, 0, 1, 255, 2**40]
     for dtype in DTYPES:

@@ -14,13 +14,11 @@ from .common import Array, numbers
 
 
 def expected(inputs: list[Array], layout: str) -> Array:
-    """The same."""
     del layout
     return np.array(inputs[0])
 
 
 def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[str, Any]]]:
-    """Every dtype, and shapes from none to many axes."""
     for dtype in DTYPES:
         yield [numbers(rng, (3, 5), dtype)], "HW", {}
     for shape, layout in (((), ""), ((1,), ""), ((0, 4), ""), ((2, 3, 1, 5, 2), "FDHWC")):

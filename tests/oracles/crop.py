@@ -20,7 +20,6 @@ def expected(
     dtype: str | None = None,
     **crop: Any,
 ) -> Array:
-    """The window."""
     (data,) = inputs
     begin, end = crop_window(data.shape, layout, **crop)
     channel = layout.find("C")
@@ -28,7 +27,6 @@ def expected(
 
 
 def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[str, Any]]]:
-    """Windows inside and outside, in every layout."""
     for layout, shape, dtype in (
         ("HWC", (17, 23, 3), "uint8"),
         ("CHW", (2, 9, 31), "float32"),

@@ -27,7 +27,6 @@ def expected(
     fill_values: Any = (0.0,),
     **crop: Any,
 ) -> Array:
-    """Normalised, cut out, mirrored, stored."""
     (data,) = inputs
     channel = layout.index("C")
     shape = [-1 if a == channel else 1 for a in range(data.ndim)]
@@ -64,7 +63,6 @@ def expected(
 
 
 def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[str, Any]]]:
-    """What training scripts ask for, and its corners."""
     imagenet = {"mean": [123.675, 116.28, 103.53], "std": [58.395, 57.12, 57.375]}
     image = numbers(rng, (19, 25, 3), "uint8")
     for dtype in ("float32", "float16", "int8", "uint8"):

@@ -23,12 +23,12 @@ def decode(
     adjust_orientation: bool = True,
     **unused: Any,
 ) -> Array:
-    """All pixels, (height, width, channels)."""
+    """All pixels, of shape (height, width, channels)."""
     del unused
     picture = Image.open(BytesIO(encoded.tobytes()))
     stored = picture.mode
     if output_type == "GRAY" or (output_type == "ANY_DATA" and stored == "L"):
-        picture.draft("L", picture.size)  # the luminance as it is stored
+        picture.draft("L", picture.size)  # the file's own luminance
     if adjust_orientation:
         picture = ImageOps.exif_transpose(picture)
     gray = output_type == "GRAY" or (output_type == "ANY_DATA" and stored == "L")
@@ -44,20 +44,18 @@ def decode(
 
 
 def expected(inputs: list[Array], layout: str, **arguments: Any) -> Array:
-    """The picture."""
     del layout
     return decode(inputs[0], **arguments)
 
 
 def window(inputs: list[Array], crop: dict[str, Any], arguments: dict[str, Any]) -> Array:
-    """A cropped picture."""
+    """The cropped picture, as the operator gives it."""
     pixels = decode(inputs[0], **arguments)
     begin, end = crop_window(pixels.shape, "HWC", **crop)
     return np.ascontiguousarray(pixels[tuple(map(slice, begin, end))])
 
 
 def encoded(rng: np.random.Generator) -> Iterator[Array]:
-    """Files of several samplings, sizes and orientations."""
     for height, width, sampling, orientation in (
         (37, 53, 0, 1),
         (40, 64, 2, 1),
@@ -79,7 +77,6 @@ def encoded(rng: np.random.Generator) -> Iterator[Array]:
 
 
 def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[str, Any]]]:
-    """All files, with changing arguments."""
     for i, file in enumerate(encoded(rng)):
         yield [file], "", {}
         yield [file], "", {"output_type": ("GRAY", "BGR", "ANY_DATA")[i % 3]}

@@ -17,14 +17,12 @@ CROP = ("crop", "crop_h", "crop_w", "crop_pos_x", "crop_pos_y", "rounding")
 
 
 def expected(inputs: list[Array], layout: str, **arguments: Any) -> Array:
-    """The window of the whole picture."""
     del layout
     crop = {k: v for k, v in arguments.items() if k in CROP}
     return window(inputs, crop, {k: v for k, v in arguments.items() if k not in CROP})
 
 
 def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[str, Any]]]:
-    """Windows at changing places."""
     for file in encoded(rng):
         x, y = (float(v) for v in rng.uniform(0, 1, 2).round(3))
         place = {"crop_pos_x": x, "crop_pos_y": y}

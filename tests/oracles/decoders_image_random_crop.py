@@ -18,7 +18,6 @@ __all__ = ["TOLERANCE", "expected", "generate"]
 
 
 def expected(inputs: list[Array], layout: str, *, chance: Chance, **arguments: Any) -> Array:
-    """The window of the whole picture."""
     del layout
     of_window = {k: v for k, v in arguments.items() if k in ARGUMENTS}
     pixels = decode(inputs[0], **{k: v for k, v in arguments.items() if k not in ARGUMENTS})
@@ -27,7 +26,6 @@ def expected(inputs: list[Array], layout: str, *, chance: Chance, **arguments: A
 
 
 def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[str, Any]]]:
-    """Every file, every kind of window, with changing arguments of the decoder."""
     files = list(encoded(rng))
     windows = list(window_arguments())
     others: tuple[dict[str, Any], ...] = (

@@ -15,14 +15,12 @@ from .common import Array, numbers
 def expected(
     inputs: list[Array], layout: str, horizontal: int = 1, vertical: int = 0, depthwise: int = 0
 ) -> Array:
-    """The mirrored array."""
     wanted = {"W": horizontal, "H": vertical, "D": depthwise}
     axes = [layout.index(letter) for letter, on in wanted.items() if on]
     return np.ascontiguousarray(np.flip(inputs[0], axes))
 
 
 def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[str, Any]]]:
-    """All directions, several layouts."""
     for layout, shape, dtype in (
         ("HWC", (5, 7, 3), "uint8"),
         ("CHW", (2, 1, 9), "float32"),

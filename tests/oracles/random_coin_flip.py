@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""random.coin_flip: draw k of a sample, as a share of 2^32, below the probability."""
+"""random.coin_flip: whether draw k of a sample, as a share of 2^32, is below the probability."""
 
 from __future__ import annotations
 
@@ -22,16 +22,14 @@ def expected(
     shape: Any = None,
     dtype: str = "int32",
 ) -> Array:
-    """Ones and zeros."""
     del layout
     extents = shape_asked(inputs, shape)
-    limit = float(np.float32(probability)) * 2**32  # exact
+    limit = float(np.float32(probability)) * 2**32  # exact in a float64
     drawn = [word < limit for word in chance.words(int(np.prod(extents, dtype=np.int64)))]
     return to_dtype(np.array(drawn, np.int32).reshape(extents), dtype)
 
 
 def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[str, Any]]]:
-    """Scalars and tensors, by argument and by input, of sure and of doubtful things."""
     yield [], "", {}
     yield [], "", {"probability": 0.75, "dtype": "bool"}
     for probability in (0.0, 1.0, 2.0**-20, 0.1):

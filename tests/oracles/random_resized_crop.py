@@ -20,7 +20,6 @@ TOLERANCE = resize.TOLERANCE
 def expected(
     inputs: list[Array], layout: str, *, chance: Chance, size: Any, **arguments: Any
 ) -> Array:
-    """The window, of the given size."""
     (data,) = inputs
     of_window = {k: v for k, v in arguments.items() if k in ARGUMENTS}
     others = {k: v for k, v in arguments.items() if k not in ARGUMENTS}
@@ -31,8 +30,7 @@ def expected(
 
 
 def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[str, Any]]]:
-    """Every kind of window; then every filter, layout and several dtypes."""
-    # Pillow saturates between the axes: this one does not overshoot so far.
+    # Pillow saturates between the axes; this filter does not overshoot that far.
     picture = numbers(rng, (43, 59, 3), "uint8") // 3 + 85
     for arguments in window_arguments():
         yield [picture], "HWC", {"size": [14, 19], **arguments}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""random.uniform: draw k of a sample, as a share of 2^32, of the range or of the list."""
+"""random.uniform: draw k of a sample, as a share of 2^32, chooses from the range or the list."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ def expected(
     shape: Any = None,
     dtype: str = "float32",
 ) -> Array:
-    """Numbers of the half-open range, or of the list."""
     del layout
     extents = shape_asked(inputs, shape)
     words = chance.words(int(np.prod(extents, dtype=np.int64)))
@@ -40,7 +39,6 @@ def expected(
 
 
 def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[str, Any]]]:
-    """Narrow and wide ranges, lists, dtypes, and shapes by argument and by input."""
     yield [], "", {}
     yield [], "", {"shape": [3, 0]}
     yield [], "", {"shape": [4, 3, 5], "range": [0.0, 1.0], "dtype": "float64"}
@@ -48,7 +46,7 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
     yield [], "", {"shape": [50], "range": [-0.5, 3.5], "dtype": "int64"}
     yield [], "", {"shape": [9], "range": [-7e4, 7e4], "dtype": "float16"}
     yield [], "", {"shape": [9], "range": [-3.4e38, 3.4e38]}
-    # Its end is next to its begin: half of the draws round to it, and none may.
+    # The end is the float after the begin. Half of the draws would round to the end; none may.
     yield [], "", {"shape": [40], "range": [1.0, 1.0 + 2.0**-23]}
     yield [], "", {"shape": [40], "range": [-(2.0**-149), 0.0]}
     listed = [-2.5, 0.1, 7.0, 1e9, 0.5]

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""The random window of random_resized_crop and decoders.image_random_crop, predicted.
+"""Predicts the random window of random_resized_crop and decoders.image_random_crop.
 
-Follows the rule in words, in decimal numbers of 50 digits, the same on every machine. Where such a
-number lies so near to a border of rounding that the last bits of binary arithmetic would decide,
-the prediction fails instead of guessing: tests then take other numbers. None comes that near.
+It follows the documented rule in decimal numbers of 50 digits, which are the same on every machine.
+Where a number lies so near to a border of rounding that the last bits of binary arithmetic would
+decide, the prediction fails instead of guessing. No number of the tests does.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ def _decimal(x: Fraction) -> Decimal:
 
 
 def _floor(x: Decimal) -> int:
-    """Whole pixels, at least one."""
+    """A length in whole pixels, at least one."""
     assert abs(x - x.to_integral_value()) > NEAR, f"{x} is too near to a whole number to predict"
     return max(1, int(x))
 
 
 def _size(chance: Chance, height: int, width: int, area: Pair, ratio: Pair, attempts: int) -> Any:
-    """Height and width, and how many draws they took."""
+    """Height, width, and the number of draws that they took."""
     pixels = height * width
     widest = max(1, int(height * ratio[1]))
     tallest = max(1, int(width / ratio[0]))
-    # No window of a legal ratio has the least area: the largest there is.
+    # No window of a legal ratio has the least area, so the rule takes the largest one.
     if height * widest < area[0] * pixels:
         return height, widest, 0
     if tallest * width < area[0] * pixels:
@@ -77,7 +77,7 @@ def random_window(
     random_aspect_ratio: Any = (0.75, 1.333333),
     num_attempts: int = 10,
 ) -> tuple[int, int, int, int]:
-    """(y, x, height, width)."""
+    """The window as (y, x, height, width)."""
     with localcontext() as context:
         context.prec = 50
         area, ratio = _pair(random_area), _pair(random_aspect_ratio)
@@ -88,17 +88,17 @@ def random_window(
 
 
 def window_arguments() -> Iterator[dict[str, Any]]:
-    """Common windows, those that need many attempts, and those that none gives."""
+    """Common windows, some that take many attempts, and some that no attempt gives."""
     yield {}
     yield {"random_area": [0.3, 0.9]}
     yield {"random_aspect_ratio": [0.5, 2.5]}
     yield {"random_area": [0.0, 0.02]}
-    # Most attempts fail here; few attempts lead to the fallback.
+    # Most attempts fail here, and with few of them the fallback is taken.
     often = {"random_area": [0.7, 1.0], "random_aspect_ratio": [0.6, 2.0]}
     yield {**often, "num_attempts": 50}
     yield {**often, "num_attempts": 1}
-    # A ratio that rounded sizes seldom have, in a limited area.
+    # Rounded sizes seldom have this ratio in this area.
     yield {"random_area": [0.1, 0.23], "random_aspect_ratio": [1.2999, 1.3001], "num_attempts": 3}
-    # No such window has the least area: full height, or full width.
+    # No such window has the least area, so the result has the full height or width.
     yield {"random_area": [0.9, 1.0], "random_aspect_ratio": [0.25, 0.26]}
     yield {"random_area": [0.9, 1.0], "random_aspect_ratio": [6.3, 6.4]}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""resize: uint8 pictures by Pillow, everything else by matrices of weights in NumPy."""
+"""resize: by Pillow for uint8 pictures, else by matrices of weights in NumPy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .common import Array, Tolerance, half_away, numbers, to_dtype
 
 TOLERANCE = Tolerance(levels=1, share=1e-6)
 LETTERS = {"D": "resize_z", "H": "resize_y", "W": "resize_x"}
-# Not its nearest neighbour, which adds up positions and so errs where they fall on a border.
+# Without Pillow's nearest neighbour, whose sums of positions err on borders.
 PILLOW = {
     "INTERP_LINEAR": Image.Resampling.BILINEAR,
     "INTERP_CUBIC": Image.Resampling.BICUBIC,
@@ -30,7 +30,7 @@ def _cubic(x: Array) -> Array:
     return np.where(x < 1, near, np.where(x < 2, far, 0))
 
 
-# By name: weight function and half of its width at scale 1.
+# Each filter's weight function, and half of its width at scale 1.
 FILTERS: dict[str, tuple[Callable[[Array], Array], float]] = {
     "INTERP_TRIANGULAR": (lambda x: np.maximum(0, 1 - np.abs(x)), 1),
     "INTERP_CUBIC": (_cubic, 2),
@@ -40,7 +40,7 @@ FILTERS: dict[str, tuple[Callable[[Array], Array], float]] = {
 
 
 def weights(extent: int, out: int, lo: float, hi: float, name: str, antialias: bool) -> Array:
-    """The matrix (out, extent) of one axis."""
+    """One axis' matrix of weights, of shape (out, extent)."""
     scale = abs(hi - lo) / out
     centres = lo + (np.arange(out) + 0.5) * (hi - lo) / out
     matrix = np.zeros((out, extent))
@@ -97,7 +97,7 @@ def plan(
     resize_longer: float = 0,
     **trio: float,
 ) -> list[tuple[int, float, float]]:
-    """By axis: the output extent and the interval of the input that it shows."""
+    """For each axis: the output's extent, and the interval of the input that it shows."""
     rank = len(shape)
     requested = [float(trio.get(LETTERS[c], 0)) for c in letters]
     if size is not None:
@@ -145,7 +145,6 @@ def expected(
     dtype: str | None = None,
     **size: Any,
 ) -> Array:
-    """The resized array."""
     (data,) = inputs
     axes = [a for a, c in enumerate(layout) if c in "DHW"]
     steps = plan([data.shape[a] for a in axes], [layout[a] for a in axes], **size)
@@ -168,9 +167,8 @@ def expected(
 
 
 def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[str, Any]]]:
-    """Up and down, every filter, every way of giving the size."""
     picture, gray = numbers(rng, (41, 57, 3), "uint8"), numbers(rng, (23, 16, 1), "uint8")
-    # Pillow saturates between the axes: these do not overshoot so far.
+    # Pillow saturates between the axes; these do not overshoot that far.
     quiet, quiet_gray = picture // 3 + 85, gray // 3 + 85
     for name in ("INTERP_NN", *PILLOW):
         for height, width in ((17, 20), (64, 100), (41, 9), (70, 30)):
@@ -194,7 +192,7 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
     yield [picture], "HWC", {"size": [20, 20], "antialias": False}
     yield [picture], "HWC", {"size": [20, 80], "min_filter": "INTERP_NN"}
     yield [picture], "HWC", {"size": [20, 80], "mag_filter": "INTERP_CUBIC"}
-    # Sizes at which no input pixel lies on the edge of a filter: the Gaussian is not 0 there.
+    # With these sizes no input pixel lies on the edge of a filter, where the Gaussian is not 0.
     for name in ("INTERP_LINEAR", "INTERP_CUBIC", "INTERP_LANCZOS3", "INTERP_GAUSSIAN"):
         planes = numbers(rng, (2, 19, 22), "int16")
         yield [planes], "CHW", {"size": [8, 40], "interp_type": name}

@@ -47,7 +47,6 @@ def expected(
     fill_values: Any = (0.0,),
     dtype: str | None = None,
 ) -> Array:
-    """The window."""
     data = inputs[0]
     if axis_names is None and axes is None and "W" in layout and "H" in layout:
         axis_names = "WH"
@@ -86,7 +85,6 @@ def expected(
 def generate(
     rng: np.random.Generator,
 ) -> Iterator[tuple[list[Array], str | list[str], dict[str, Any]]]:
-    """Named and positional windows of images, sequences and plain arrays."""
     image = numbers(rng, (13, 17, 3), "uint8")
     yield [image], "HWC", {"start": [2, 3], "shape": [5, 6]}
     yield [image], "HWC", {"rel_start": [0.1, 0.25], "rel_end": [0.77, 1.0]}

@@ -10,12 +10,12 @@ import pytest
 
 import jpegs
 
-COUNT = 37  # divides by none of the batch sizes and shard counts that are tried
+COUNT = 37  # no multiple of the batch sizes and shard counts that are tried
 
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """COUNT small pictures of many sizes and kinds in four classes. Not to be written into."""
+    """COUNT small pictures of many sizes and kinds in four classes, which no test may change."""
     files = {}
     for i in range(COUNT):
         height, width = 20 + (i * 13) % 41, 20 + (i * 29) % 37
@@ -27,5 +27,5 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def files(folder: Path) -> list[str]:
-    """The pictures of `folder` by name."""
+    """The paths of the pictures of `folder`, sorted."""
     return [str(p) for p in sorted(folder.rglob("*.jpg"), key=lambda p: p.name)]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Graphs whose samples tell which they are, and how to take them from several shards."""
+"""Graphs whose samples tell their number, and how to take samples from several shards."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stoker import Pipeline, fn, types
 
 
 def training(files: Sequence[str], **reader: Any) -> Callable[[], Any]:
-    """Label (the number of the file), a fixed output, a ragged one, and a plain draw."""
+    """The label (the number of the file), an output of fixed shape, a ragged one, and a draw."""
 
     def define() -> list[Any]:
         encoded, label = fn.readers.file(files=list(files), name="reader", **reader)
@@ -44,5 +44,5 @@ def labels(samples: Sequence[Sample]) -> list[int]:
 
 
 def merged(pipes: Sequence[Pipeline], steps: int) -> list[Sample]:
-    """The stream as the shards share it: of each step, batch after batch."""
+    """The stream that the shards share: for each step their batches, one after the other."""
     return [s for _ in range(steps) for pipe in pipes for s in samples_of(pipe.run())]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sources of batches that tell where they belong."""
+"""Sources whose batches tell their place."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ EXECUTORS: list[dict[str, Any]] = [{}, SIMPLE, {"prefetch_queue_depth": 1}]
 
 
 def numbers(i: int, size: int = BATCH) -> np.ndarray[Any, Any]:
-    """A batch whose samples say which iteration and place they are of."""
+    """A batch whose samples tell their iteration and their place in it."""
     return np.stack([np.array([i, k], np.int32) for k in range(size)])
 
 
 def up_to(end: int, give: Callable[[int], Any] = numbers) -> Callable[[int], Any]:
-    """A callable of the iteration, of so many."""
+    """A callable of the iteration, which ends after so many."""
 
     def source(iteration: int) -> Any:
         if iteration >= end:
@@ -33,7 +33,7 @@ def up_to(end: int, give: Callable[[int], Any] = numbers) -> Callable[[int], Any
 
 
 def external(*args: Any, settings: dict[str, Any] | None = None, **keywords: Any) -> Pipeline:
-    """A pipeline that gives what the source gives."""
+    """A pipeline that hands out what the source gives."""
     return make(
         lambda: fn.external_source(*args, **keywords), **{"batch_size": BATCH, **(settings or {})}
     )

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""What augmentations do to pictures, against Pillow and NumPy."""
+"""Augmentations of pictures, compared with Pillow and NumPy."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def feed(array: Array, layout: str) -> Any:
 
 
 def soft(height: int, width: int) -> Array:
-    """A picture whose contrast leaves room: filters overshoot, and Pillow cuts that off halfway."""
+    """A picture of low contrast. Filters overshoot, and Pillow would clip that between the axes."""
     return (64 + jpegs.picture(height, width) // 2).astype(np.uint8)
 
 
@@ -58,7 +58,7 @@ def test_resize_within_one_level_of_pillow(interp: str, gray: bool) -> None:
 
 @pytest.mark.parametrize("interp", FILTERS)
 def test_resize_of_full_contrast_within_one_level(interp: str) -> None:
-    """Where filters overshoot: Pillow's floats, which are cut off once, at the end."""
+    """Where filters overshoot, Pillow's floats are the judge, clipped once, at the end."""
     pixels = jpegs.picture(*SOURCE)
     pixels[10:30, 20:40] = 255
     pixels[30:40, 20:50] = 0
@@ -123,7 +123,7 @@ def test_resize_sizes(arguments: dict[str, Any], size: tuple[int, int]) -> None:
 
 @pytest.mark.parametrize("interp", FILTERS)
 def test_random_resized_crop_is_its_window_resized(interp: str) -> None:
-    """The same seed draws the same window of a picture that holds its own coordinates."""
+    """Equal seeds draw the same window, here of a picture that holds its own coordinates."""
     pixels = soft(*SOURCE)
     places = np.stack(np.indices(SOURCE), -1).astype(np.int16)
 
@@ -141,7 +141,9 @@ def test_random_resized_crop_is_its_window_resized(interp: str) -> None:
         top, left = (int(v) for v in seen[0, 0])
         bottom, right = (int(v) + 1 for v in seen[-1, -1])
         windows.add((top, left, bottom, right))
-        if interp == "INTERP_NN":  # Pillow adds up steps, so it is off where a centre is on an edge
+        if (
+            interp == "INTERP_NN"
+        ):  # Pillow adds up positions, so it errs where a centre is on an edge
             rows = [top + (2 * o + 1) * (bottom - top) // 64 for o in range(32)]
             columns = [left + (2 * o + 1) * (right - left) // 80 for o in range(40)]
             assert same(made, np.ascontiguousarray(pixels[rows][:, columns]))
@@ -279,7 +281,7 @@ def test_crop_mirror_normalize_equals_numpy(dtype: str, layout: str, mirror: int
 
 
 def test_the_fused_operator_equals_the_plain_ones() -> None:
-    """resize, crop, flip and normalise written out give what the fused one gives."""
+    """resize, crop, flip and normalise, one by one, give what the combined operator gives."""
     pixels = jpegs.picture(*SOURCE)
 
     def define() -> list[Any]:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decoded pixels: those of Pillow bit for bit, and a window's are those of the whole picture."""
+"""Decoded pixels are Pillow's, bit for bit, and those of a window are the whole picture's."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_the_kinds_are_what_they_say() -> None:
 
 
 def decoded(paths: Sequence[Path], **arguments: Any) -> list[Array]:
-    """All files decoded whole, in order."""
+    """All files, decoded as whole pictures, in order."""
 
     def define() -> Any:
         encoded, _ = fn.readers.file(files=[str(p) for p in paths])
@@ -69,7 +69,7 @@ def test_whole_pictures_equal_pillow(kinds: list[Path], output_type: str, mode: 
         with Image.open(path) as image:
             native = image.mode
             if output_type == "GRAY" and native != "L":
-                continue  # from colour: libjpeg's luma where Pillow weighs RGB again
+                continue  # of colour: libjpeg's luma, which Pillow computes again from RGB
             if output_type == "ANY_DATA" and native == "CMYK":
                 assert got.shape[2] == 4
                 continue
@@ -110,13 +110,15 @@ def test_other_types_are_rescaled(kinds: list[Path], dtype: str) -> None:
     for got, level in zip(decoded(kinds[:4], dtype=dtype), bytes_, strict=True):
         expected = level.astype(np.float64) / 255 * full
         step = 1 if dtype.startswith(("int", "uint")) else 1e-3
-        assert np.abs(got.astype(np.float64) - expected).max() <= step * 0.51  # in single precision
+        assert (
+            np.abs(got.astype(np.float64) - expected).max() <= step * 0.51
+        )  # computed in single precision
         assert str(got.dtype) == dtype
 
 
 # Windows.
 
-PER_FILE = 34  # 2 x 15 kinds x 34 pictures x 2 ways: more than 2,000 windows
+PER_FILE = 34  # 2 sizes of 15 kinds, 34 pictures each, in 2 ways: more than 2,000 windows
 LARGEST = 41
 
 
@@ -185,7 +187,7 @@ def test_random_windows_lie_in_the_picture(kinds: list[Path]) -> None:
 
 
 def test_demand_decodes_less(test_data: Path) -> None:
-    """A small window of a large picture takes a fraction of the pixels: the plan says so."""
+    """Only a small window of a large picture is decoded, as the plan says."""
     path = sorted((test_data / "images" / "jpeg").glob("*.jpg"))[0]
 
     def define() -> Any:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sources of fn.external_source: what is called with what, and how epochs end."""
+"""Sources of fn.external_source: how they are called, and how epochs end."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from stoker.errors import Error, GraphError, SourceError
 
 
 def firsts(pipe: Pipeline) -> list[int]:
-    """The iterations that a loop gives."""
+    """The iterations of the batches that a loop gives."""
     return [int(b[0].as_array()[0][0]) for b in pipe]
 
 
@@ -33,7 +33,7 @@ class Callable1:
 
 
 class Countdown:
-    """A callable of nothing."""
+    """A source that is called without arguments."""
 
     def __init__(self) -> None:
         self.i = -1
@@ -100,7 +100,7 @@ def test_run_raises_until_reset() -> None:
                 pipe.run()
         pipe.reset()
     pipe.run()
-    pipe.reset()  # in the middle of an epoch there is nothing to reset
+    pipe.reset()  # in the middle of an epoch a reset does nothing
     assert pipe.run()[0].as_array()[0][0] == 1
 
 
@@ -135,7 +135,7 @@ def test_samples() -> None:
     for e in range(2):
         asked.clear()
         got = epoch(pipe)
-        # The third batch is cut short after two samples: it is dropped.
+        # The third batch has only two samples when the source ends, so it is dropped.
         assert [int(s[0][0]) for s in got] == list(range(8))
         assert [s[0].shape for s in got] == [(1,), (2,), (3,), (4,)] * 2
         assert asked == [types.SampleInfo(i, i % BATCH, i // BATCH, e) for i in range(11)]
@@ -180,7 +180,7 @@ def test_an_output_that_nothing_needs() -> None:
 
 
 def test_two_sources_stay_in_step() -> None:
-    """The shorter one ends the epoch; the next begins with the first batch of both."""
+    """The shorter source ends the epoch. The next one begins with the first batch of both."""
     pipe = make(
         lambda: (fn.external_source(up_to(3)), fn.external_source(lambda: numbers(next(counted)))),
         batch_size=BATCH,
@@ -273,7 +273,7 @@ def test_beside_a_reader(files: list[str]) -> None:
         return label, fn.external_source(lambda i: numbers(i, size))
 
     pipe = make(lambda: define(3), batch_size=3)
-    for _ in range(2):  # the reader's end is the loop's end
+    for _ in range(2):  # the loop ends with the reader's epoch
         assert [int(label.as_array()[0][0]) for label, _ in pipe] == [0, 3]
     with pytest.raises(GraphError, match="beside a reader it must be batch_size, 3"):
         make(lambda: define(2), batch_size=3).run()
@@ -380,7 +380,7 @@ def test_a_saved_pipeline_has_no_source(tmp_path: Path) -> None:
 
 
 def test_pipelines_feed_pipelines() -> None:
-    """What one gives, ragged or dense, another takes."""
+    """One pipeline's batches, ragged or dense, may be fed to another."""
     first = make(
         lambda: fn.external_source(
             lambda i: [np.full((k + 1, 2), i, np.uint8) for k in range(BATCH)], layout="HW"
@@ -394,7 +394,7 @@ def test_pipelines_feed_pipelines() -> None:
 
 
 def test_an_iterator_for_a_framework() -> None:
-    """It ends with its source, and the next loop is the next epoch."""
+    """A loop ends with the source, and the next loop is the next epoch."""
     from stoker.torch import DataIterator
 
     sizes = [4, 4, 1]

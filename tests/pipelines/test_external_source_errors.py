@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sources that fail or do not fit, and calls of fn.external_source that are wrong."""
+"""Sources that fail or do not fit, and wrong calls of fn.external_source."""
 
 from __future__ import annotations
 

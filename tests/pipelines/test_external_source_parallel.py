@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sources in worker processes: order, sharing the work, failures, and what is left behind."""
+"""Sources in worker processes: order, shared work, failures, and nothing left behind."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def generator() -> Iterator[Any]:
 
 
 def workers(source: Any, processes: int = 2, method: str = "fork", **keywords: Any) -> Pipeline:
-    """A pipeline that gives what a parallel source gives."""
+    """A pipeline that hands out what a parallel source gives."""
     settings = keywords.pop("settings", {})
     return make(
         lambda: fn.external_source(source, parallel=True, **keywords),
@@ -64,12 +64,12 @@ def workers(source: Any, processes: int = 2, method: str = "fork", **keywords: A
 
 @pytest.fixture(autouse=True)
 def clean() -> None:
-    """Pipelines of earlier tests are gone, those that exceptions kept as well."""
+    """Frees the pipelines of earlier tests, also those that exceptions kept."""
     gc.collect()
 
 
 def children() -> list[Any]:
-    """The processes that are there now."""
+    """The numbers of the processes that run now."""
     return multiprocessing.active_children()
 
 
@@ -115,7 +115,7 @@ def test_an_iterable_runs_in_one_worker(method: str) -> None:
 
 
 def test_two_workers_work_at_once() -> None:
-    """Each half of a batch waits for the other half, in the other process."""
+    """Each half of a batch waits for the other half, which is made in the other process."""
     barrier = multiprocessing.get_context("fork").Barrier(2)
 
     def source(info: types.SampleInfo) -> Any:
@@ -202,7 +202,7 @@ def test_a_sample_that_is_no_array_is_named(batch: bool) -> None:
 
 @pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM"])
 def test_a_killed_worker(name: str, tmp_path: Path) -> None:
-    received = tmp_path / "received"  # two batches; a death takes whatever is being made
+    received = tmp_path / "received"  # two batches: a death loses whatever is being made
 
     def source(info: types.SampleInfo) -> Any:
         if info.idx_in_epoch == 9:
@@ -234,7 +234,7 @@ def test_sources_stay_in_step_when_a_worker_dies() -> None:
 
     pipe = make(define, batch_size=BATCH, py_num_workers=2)
     steps = []
-    for _ in range(12):  # a death takes what is being made, so steps before the fifth as well
+    for _ in range(12):  # a death loses what is being made, so steps before the fifth as well
         with contextlib.suppress(SourceError):
             steps.append([int(b.at(0)[0]) for b in pipe.run()])
     pipe.close()
@@ -304,7 +304,7 @@ def test_no_file_or_shared_memory_is_left() -> None:
         take(pipe, 5 * BATCH)
         with open("/proc/self/maps") as file:
             named = [line for line in file if "/dev/shm/" in line]
-        # Locks and values of multiprocessing's own, also of tests before this one.
+        # multiprocessing has locks and values of its own, also from earlier tests.
         assert not [x for x in named if "/sem." not in x and "/pym-" not in x], "slots have no name"
         pipe.close()
         del pipe
@@ -408,7 +408,7 @@ print(*[p.pid for p in multiprocessing.active_children()], flush=True)
 
 
 def is_gone(pid: int) -> bool:
-    """Waits until a process is no more (or is a zombie that nobody of ours has to bury)."""
+    """Waits until a process has ended or is a zombie. Returns False if it goes on."""
     event = threading.Event()
     for _ in range(2000):
         try:
@@ -471,7 +471,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_workers_in_the_midst_of_a_call_end_with_their_parent() -> None:
-    """Also where another child of it lives on, which holds all its files."""
+    """This holds although another child of the process lives on and holds all its files."""
     done = run_script(AT_WORK, timeout=60)
     other, *pids = (int(x) for x in done.stdout.split())
     os.kill(other, signal.SIGKILL)
@@ -480,7 +480,7 @@ def test_workers_in_the_midst_of_a_call_end_with_their_parent() -> None:
 
 
 def test_a_pipeline_in_a_function_of_a_thread() -> None:
-    """Workers are started and ended outside of the main thread."""
+    """Starts and ends workers outside of the main thread."""
     results: list[list[int]] = []
 
     def use() -> None:

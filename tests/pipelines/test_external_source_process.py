@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sources and their process: Ctrl-C, forks, exits, threads. Time limits only bound a hang."""
+"""Sources and their process: Ctrl-C, forks, exits and threads. Time limits only bound a hang."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def test_exit(source: str, held: str, parallel: bool) -> None:
 
 def test_exits_are_silent_while_workers_work() -> None:
     call = "pipe = pipeline(counted, parallel=True, settings=dict(py_num_workers=2))\n"
-    for _ in range(10):  # threads and processes end in any order
+    for _ in range(10):  # threads and processes may end in any order
         done = script(call + "for _ in range(3): pipe.run()\nprint('done')")
         assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")
 
@@ -291,7 +291,7 @@ def test_a_source_in_a_worker_cannot_close_its_pipeline() -> None:
 
 
 def test_a_source_may_drop_its_pipeline() -> None:
-    """Its thread ends then, and asks for nothing more."""
+    """The source's thread ends then, and asks for nothing more."""
     done = script("""
         held, go, calls = {}, threading.Event(), []
         def source(i):
@@ -311,7 +311,7 @@ def test_a_source_may_drop_its_pipeline() -> None:
 
 
 def test_another_thread_cannot_close_a_running_pipeline() -> None:
-    """It is told so, and the step comes all the same."""
+    """It gets an error, and the step still comes."""
     done = script("""
         asked, go = threading.Event(), threading.Event()
         def source(i):
@@ -335,7 +335,7 @@ def test_another_thread_cannot_close_a_running_pipeline() -> None:
 
 
 def test_a_signal_handler_cannot_close_a_running_pipeline() -> None:
-    """It is told so, and the step comes all the same."""
+    """It gets an error, and the step still comes."""
     done = script("""
         go = threading.Event()
         def source(i):
@@ -386,7 +386,7 @@ def test_close_joins_the_thread() -> None:
 
 
 def test_a_source_may_refer_to_its_pipeline() -> None:
-    """Once closed, such a pipeline is collected as any other."""
+    """Once it is closed, such a pipeline is collected like any other."""
 
     class Source:
         pipe: Pipeline

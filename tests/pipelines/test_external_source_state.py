@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""States of pipelines that are fed: the same bytes, from every step, in mid epoch too."""
+"""Pipelines that are fed resume with the same bytes, from every step, also within an epoch."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from stoker import Pipeline, fn, types
 from stoker.errors import SourceError, StateError
 
 BATCH = 3
-STEPS = 5  # of an epoch
+STEPS = 5  # in an epoch
 
 
 def by_iteration(iteration: int) -> Any:
@@ -38,7 +38,7 @@ def by_sample(info: types.SampleInfo) -> Any:
 
 
 class Stateful:
-    """An iterable that can say where it stands."""
+    """An iterable that has hooks for its state."""
 
     def __init__(self) -> None:
         self.at = 0
@@ -57,7 +57,7 @@ class Stateful:
 
 
 class StatefulCall:
-    """A callable of nothing, with the other names for its hooks."""
+    """A callable without arguments, with the other names for the hooks."""
 
     def __init__(self) -> None:
         self.at = 0
@@ -101,7 +101,7 @@ def pipeline(name: str, **settings: Any) -> Pipeline:
 
 
 def steps(pipe: Pipeline, count: int) -> list[list[Sample] | None]:
-    """The next steps; None where an epoch ended."""
+    """The next steps, with None where an epoch ended."""
     got: list[list[Sample] | None] = []
     for _ in range(count):
         try:
@@ -201,7 +201,7 @@ def plain() -> Iterator[Any]:
     yield np.zeros((1, 1))
 
 
-# In worker processes a callable of nothing is refused from the beginning.
+# In worker processes a callable without arguments is always refused.
 @pytest.mark.parametrize(
     ("source", "parallel"),
     [

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Feeding by name: kinds of arrays, copies, and what happens when nothing is fed."""
+"""Feeding by name: kinds of arrays, copies, and missing batches."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from stoker.errors import BudgetError, GraphError, SourceError
 
 
 def fed(**keywords: Any) -> Pipeline:
-    """A pipeline of one input, "in", up to four samples a batch."""
+    """A pipeline with one input, "in", and up to four samples a batch."""
     settings = keywords.pop("settings", {})
     return make(lambda: fn.external_source(name="in", **keywords), **{"batch_size": 4, **settings})
 
 
 def given_back(data: Any, layout: str | None = None, **keywords: Any) -> list[Any]:
-    """What comes out when this is fed."""
+    """The samples that come out when this is fed."""
     pipe = fed(**keywords)
     pipe.feed_input("in", data, layout=layout)
     return [s[0] for s in samples_of(pipe.run())]
@@ -218,7 +218,7 @@ def test_copies_are_taken_at_once() -> None:
 
 
 class Freed(np.ndarray[Any, Any]):
-    """An array that can be watched."""
+    """An array whose end a weak reference can see."""
 
 
 def test_no_copy_keeps_the_array_until_it_was_received() -> None:
@@ -245,7 +245,7 @@ def test_no_copy_keeps_the_array_until_it_was_received() -> None:
 
 
 def test_no_copy_from_many_threads() -> None:
-    """Arrays are freed while workers, feeder and interpreter are all busy."""
+    """Arrays are freed while workers, the feeding thread and the interpreter are busy."""
     pipe = make(
         lambda: fn.cast(fn.external_source(name="in", no_copy=True, blocking=True), dtype="int64"),
         batch_size=4,
@@ -321,7 +321,7 @@ def test_on_the_device() -> None:
 
 
 def test_the_class_is_fed_by_its_node() -> None:
-    """As scripts of the established library do it."""
+    """The script feeds as scripts of the established library do."""
 
     class Fed(Pipeline):
         def define_graph(self) -> Any:

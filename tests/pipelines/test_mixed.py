@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Decoding on the way to a device: a training's graph, damaged files, what is said of it."""
+"""Decoding on the way to a device: a training's graph, damaged files, and the plan's words."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def damage(files: list[str]) -> str:
 
 
 def training(files: list[str], device: str, **settings: Any) -> Pipeline:
-    """Labels, and pictures cut, flipped and normalised where they were decoded to."""
+    """Labels, and pictures that are cropped, flipped and normalised where they were decoded to."""
     pipe = Pipeline(batch_size=4, num_threads=3, seed=3, device_id=0, **settings)
     with pipe:
         encoded, label = fn.readers.file(files=files, random_shuffle=True, name="reader")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which sample comes when: the same bytes under any topology; shards; the ends of epochs."""
+"""The order of samples: the same bytes under any topology, shards, and the ends of epochs."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_sticking_shards_keep_their_part(files: list[str]) -> None:
 
 
 def test_other_seeds_on_ranks_still_share_the_samples(files: list[str]) -> None:
-    """Scripts give each rank a seed of its own; every sample must come once all the same."""
+    """Scripts give each rank a seed of its own. Still every sample must come once."""
     ranks = 3
     pipes = [
         make(

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Outputs belong to whoever holds them: zero-copy, writable, independent; and memory stays flat."""
+"""Outputs belong to their holder: no copies, writable, independent. Memory does not grow."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_memory_outlives_batch_and_pipeline() -> None:
 
 
 def test_outputs_are_writable_and_independent(files: list[str]) -> None:
-    """Scribbling over everything received changes nothing that comes later."""
+    """Overwriting everything that was received changes no later output."""
 
     def define() -> list[Any]:
         encoded, label = fn.readers.file(files=files)
@@ -153,7 +153,7 @@ def test_memory_is_flat_over_epochs(files: list[str]) -> None:
     run(50)
     memory = pipe.stats()["memory"]["batches"]
     largest = 64 * 64 * 3 + 61 * 61 * 3 + 4
-    # What is prepared ahead and what the user holds, with the pool's rounding up to size classes.
+    # The batches prepared ahead and those that the user holds, rounded up to size classes.
     assert memory["high_water"] <= 2 * (depth + 2) * batch * largest + (1 << 20)
     assert memory["high_water"] <= 2 * high_before + (1 << 18)
     assert memory["in_use"] <= memory["high_water"] <= memory["limit"]
@@ -166,7 +166,7 @@ def test_memory_is_flat_over_epochs(files: list[str]) -> None:
 
 
 def growth_over_pipelines(files: list[str]) -> int:
-    """By how many bytes a process grows while pipelines come and go, after some to warm up."""
+    """The growth of a process in bytes while pipelines come and go, after some to warm up."""
 
     def one() -> None:
         def define() -> Any:
@@ -187,7 +187,7 @@ def growth_over_pipelines(files: list[str]) -> int:
 
 
 def test_memory_comes_back_when_pipelines_go(files: list[str]) -> None:
-    """In a process of its own: what frameworks do in this one would be counted."""
+    """Runs in a process of its own, as this one's growth includes that of frameworks."""
     here = Path(__file__).resolve().parent
     script = f"""
 import sys
@@ -197,7 +197,7 @@ print(growth_over_pipelines({files!r}))
 """
     done = run_script(script)
     assert done.returncode == 0, done.stderr
-    assert int(done.stdout) < 48 << 20  # one pipeline holds about 60 MB
+    assert int(done.stdout) < 48 << 20  # one pipeline alone holds about 60 MB
 
 
 def test_statistics_count(files: list[str]) -> None:
@@ -210,7 +210,7 @@ def test_statistics_count(files: list[str]) -> None:
         pipe.run()
     stats = pipe.stats()
     assert stats["steps"] == 4
-    assert 20 <= stats["samples"] <= 30  # two batches are prepared ahead
+    assert 20 <= stats["samples"] <= 30  # two batches may be prepared ahead
     assert stats["bytes_read"] >= sum(Path(f).stat().st_size for f in files[:20])
     assert stats["failures"] == 0
     times = {o["name"]: o["seconds"] for o in stats["operators"]}
@@ -234,7 +234,7 @@ def test_memory_is_reported_by_share(files: list[str], executor: str) -> None:
     if executor == "simple":
         assert memory["read_ahead"]["high_water"] == 0
         return
-    for _ in range(500):  # workers read for themselves what nobody has begun to read ahead
+    for _ in range(500):  # workers read by themselves the files that no reader has begun
         if pipe.stats()["memory"]["read_ahead"]["high_water"] > 0:
             return
         pipe.run()

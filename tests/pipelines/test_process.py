@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""A pipeline in its process: signals, forks, threads, exits. Time limits only bound a hang."""
+"""A pipeline in its process: signals, forks, threads and exits. Time limits only bound a hang."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from helpers import make, run_script, take
 from stoker import Pipeline, fn
 from stoker.errors import StateError
 
-# A step of this takes hours; a sample some milliseconds.
+# A step of this takes hours, a sample some milliseconds.
 ENDLESS = """
 import os, signal, sys, threading, time
 import stoker
@@ -254,7 +254,7 @@ def test_exit_with_a_running_pipeline(held: str) -> None:
 
 @pytest.mark.parametrize("batch_size", [2, 1_000_000], ids=["many steps", "one long step"])
 def test_exit_while_another_thread_runs(batch_size: int) -> None:
-    """Python ends such threads; they must not take the process with them."""
+    """Python ends such threads, which must not end the process."""
     done = run_script(
         script(f"""
         def go_on():
@@ -278,7 +278,7 @@ def threads_here() -> int:
 
 
 def threads_left() -> int:
-    """Threads, once those of earlier pipelines have ended: their number does not fall any more."""
+    """The number of threads, once it no longer falls, as those of earlier pipelines have ended."""
     gc.collect()
     lowest, still = threads_here(), 0
     while still < 10:
@@ -289,7 +289,7 @@ def threads_left() -> int:
 
 
 def fall_to(count: int) -> bool:
-    """Waits for threads that are ending; True when not more than `count` are left."""
+    """Waits for threads to end. Returns whether at most `count` are left."""
     for _ in range(1000):
         if threads_here() <= count:
             return True
@@ -348,7 +348,7 @@ def test_two_threads_in_one_pipeline_is_an_error() -> None:
 
 
 def run_twice_at_once(pipe: Pipeline) -> list[str]:
-    """What two threads get, sorted: "ran" or the refusal."""
+    """The sorted results of two threads: "ran", or the refusal."""
     outcomes: list[str] = []
     start = threading.Barrier(2)
 
@@ -369,7 +369,7 @@ def run_twice_at_once(pipe: Pipeline) -> list[str]:
 
 
 def test_pipelines_in_many_threads(files: list[str]) -> None:
-    """Each thread its own pipeline: the same bytes, and the interpreter goes on meanwhile."""
+    """Threads with a pipeline each get the same bytes, and do not block the interpreter."""
 
     def define() -> Any:
         encoded, label = fn.readers.file(files=files, random_shuffle=True)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""readers.file: which files it finds, what it calls them, and what it says of wrong arguments."""
+"""readers.file: the files that it finds, their labels, and its errors for wrong arguments."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from stoker.errors import GraphError
 
 
 def read(**arguments: Any) -> list[tuple[str, int]]:
-    """(file name, label) of an epoch."""
+    """The (file name, label) of an epoch's samples."""
 
     def define() -> Any:
         return fn.readers.file(**arguments)

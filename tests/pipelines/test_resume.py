@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""States: a pipeline goes on where another stood, under any topology, and says what cannot be."""
+"""States: a pipeline goes on where another stopped, under any topology, or says why it cannot."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_resume_on_another_number_of_shards(files: list[str], pad: bool) -> None
 
 
 def test_a_state_counts_what_was_received(files: list[str]) -> None:
-    """What is prepared ahead is no part of it."""
+    """Steps that are prepared ahead are no part of a state."""
     states = []
     for depth in (1, 5):
         pipe = make(training(files), batch_size=4, prefetch_queue_depth=depth)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Going on after a checkpoint: FOLDER -> JSON lines."""
+"""Goes on after a checkpoint: checkpointing.py FOLDER, which prints JSON lines."""
 
 import json
 import os

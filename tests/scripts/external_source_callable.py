@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Samples from the script's own function: FOLDER -> a JSON line per step."""
+"""Feeds from the script's own function: external_source_callable.py FOLDER."""
 
 import json
 import sys

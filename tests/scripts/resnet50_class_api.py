@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Training and validation input of ResNet-50 by the class API: FOLDER -> a JSON line per step."""
+"""ResNet-50's training and validation input, with classes: resnet50_class_api.py FOLDER."""
 
 import json
 import sys
@@ -92,7 +92,7 @@ def main(data_dir):
             line = {"labels": labels.as_array().ravel().tolist()}
             print(json.dumps({**line, "images": [about(o) for o in images]}))
 
-    # An epoch in a drawn order: every file once.
+    # An epoch has every file once, in a drawn order.
     pipe = TrainPipe(1, 2, None, data_dir, 32, shuffle=True)
     pipe.build()
     drawn = []

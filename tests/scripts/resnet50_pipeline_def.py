@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""ResNet-50's input as a function, iterated as PyTorch tensors: FOLDER -> a JSON line per step."""
+"""ResNet-50's input as a function, with PyTorch's iterators: resnet50_pipeline_def.py FOLDER."""
 
 import argparse
 import json
@@ -85,7 +85,7 @@ def main():
                     print(json.dumps(line))
                 seen = sorted(flat) if is_training else labels
                 if is_training and policy is not LastBatchPolicy.PARTIAL:
-                    seen = len(flat)  # which ones are repeated or dropped is drawn
+                    seen = len(flat)  # chance decides which ones are repeated or dropped
                 print(json.dumps({"epoch": epoch, "steps": len(loader), "labels": seen}))
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""One process per shard: FOLDER -> a JSON line per shard and setting."""
+"""Runs a process for each shard: sharded_multiprocess.py FOLDER."""
 
 import json
 import multiprocessing

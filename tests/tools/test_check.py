@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""tools/check.py: which tests a change concerns, and that its table knows all files and tests."""
+"""tools/check.py: the tests that a change concerns. Its table knows all files and tests."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""tools/check_columns.py: which lines are too long, and which may be."""
+"""tools/check_columns.py: lines that are too long, and long lines that are allowed."""
 
 from __future__ import annotations
 

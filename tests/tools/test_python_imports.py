@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""The check of imports, on small packages that are made here, and on Stoker's own."""
+"""tools/check_python_imports.py, on small packages that are made here and on Stoker's own."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FILES = {
 
 
 def complaints(repository: Path, folder: Path, **changed: str) -> list[str]:
-    """What the check says of the package above, with some of its files changed."""
+    """The complaints about the package above, with some of its files changed."""
     package = folder / "made"
     for name, text in {**FILES, **changed}.items():
         (package / name).parent.mkdir(parents=True, exist_ok=True)

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the tests and benchmarks of a gpu-check folder and writes what came of them as JSON.
+"""Runs the tests and benchmarks of a gpu-check folder and writes the results as JSON.
 
     check.py [--simulated] [--part cpp|python|sanitizer ...] [--out result.json]
 
---simulated tries the folder itself on a machine without a GPU: then nothing is said about GPUs and
-nothing is measured. --part, which may be repeated, runs a part of it, where time is short; the
-sanitizer takes longest. The JSON is written after each test, with "passed": null until the end.
-Ends with 0 when all that could run passed.
+--simulated tries out the folder on a machine without a GPU, and measures nothing. --part, which may
+be repeated, runs only some parts; the sanitizer takes longest. The JSON is written after each test,
+with "passed": null until the end. The exit status is 0 if all that could run passed.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ DEVICES = "import json, stoker; print(json.dumps([d._asdict() for d in stoker.de
 
 
 def install() -> None:
-    """The wheels into SITE, without pip, which need not be there: they hold packages alone."""
+    """Unpacks the wheels into SITE. That needs no pip, as they hold only packages."""
     shutil.rmtree(SITE, ignore_errors=True)
     for wheel in sorted((HERE / "wheels").glob("*.whl")):
         with zipfile.ZipFile(wheel) as files:
@@ -45,9 +44,10 @@ def install() -> None:
 
 
 def library_path() -> str:
-    """Where libraries are looked for: the compiler's here only if this machine's are too old.
+    """The folders in which libraries are searched.
 
-    Else what was built with newer ones, as its PyTorch may be, would meet those.
+    The compiler's libraries of this folder are among them only if those of this machine are too
+    old, because its own programs, such as PyTorch, may need its newer ones.
     """
     path = f"{HERE / 'lib'}:{os.environ.get('LD_LIBRARY_PATH', '')}"
     env = {**os.environ, "LD_LIBRARY_PATH": path, "LD_TRACE_LOADED_OBJECTS": "1"}
@@ -63,7 +63,7 @@ def environment(simulated: bool) -> dict[str, str]:
         "LD_LIBRARY_PATH": library_path(),
         "PYTHONPATH": str(SITE),
         "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # what this machine has may want another pytest
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # plugins of this machine may need another pytest
     }
     env.pop("STOKER_SIMULATED_DEVICES", None)
     env.pop("STOKER_REQUIRE_GPU", None)
@@ -133,7 +133,7 @@ class Check:
         self.note(name, code or int(not counts.get("tests")), counts, text)
 
     def sanitizer(self) -> None:
-        """The C++ tests under the tools of CUDA's own sanitizer."""
+        """Runs C++ tests under the tools of CUDA's compute-sanitizer."""
         program = shutil.which("compute-sanitizer")
         if self.simulated or not program:
             why = "simulated" if self.simulated else "not on the PATH of this machine"
@@ -175,7 +175,7 @@ class Check:
             self.leave_out(name, "not there")
 
     def take_figures(self, name: str, suite: ElementTree.Element) -> None:
-        """What tests measured: their record_property()."""
+        """What tests measured, by record_property()."""
         told = [
             {"test": case.attrib["name"]}
             | {p.attrib["name"]: float(p.attrib["value"]) for p in case.iter("property")}
@@ -193,7 +193,7 @@ class Check:
         self.note(name, code or int(not lines), {}, text)
 
     def missing_gpu(self) -> str:
-        """What a GPU lacks here, as a program says that needs no Python; "" where there is one."""
+        """Why there is no GPU, as a program without Python says; "" if there is one."""
         code, text = self.run(["bin/bench_gpu_fused", "1", "1"])
         return text.strip() if code and "there is no device" in text else ""
 

@@ -2,10 +2,10 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# tools/gpu_check/make.sh OUT [PYTHON]: fills the new folder OUT with what checks Stoker on a
-# machine that has a GPU and neither compiler nor network, and packs it as OUT.tar.xz. PYTHON: one
-# of the version that the other machine has, where that is not the one of .venv. Needs a built
-# build/cuda; `make gpu-check OUT=...` sees to that.
+# tools/gpu_check/make.sh OUT [PYTHON]: makes the folder OUT, and OUT.tar.xz of it, which checks
+# Stoker on a machine that has a GPU but neither compiler nor network. PYTHON is needed if that
+# machine has another version of Python than .venv. build/cuda must be built, as
+# `make gpu-check OUT=...` does.
 set -euo pipefail
 out=$(realpath -m "${1:?usage: make.sh OUT [PYTHON]}")
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -26,15 +26,15 @@ pip=("$python" -m pip --disable-pip-version-check -q)
 mkdir -p "$out"/{bin,lib/gcc,pictures,tests,wheels}
 
 cp build/cuda/stoker_run_test build/cuda/bench_gpu_fused "$out/bin"
-# The wheel as users build it, but with CUDA, in a build folder of its own; ccache knows most of it
-# from build/cuda.
+# The wheel as users build it, but with CUDA. It has a build folder of its own, for which ccache
+# knows most of build/cuda.
 "${pip[@]}" wheel --no-deps --no-build-isolation --wheel-dir "$out/wheels" . \
   --config-settings build-dir="$build" --config-settings cmake.define.STOKER_CUDA=ON \
   --config-settings cmake.define.STOKER_WERROR=ON
-# What the Python tests need, as pinned.
+# What the Python tests need, in the pinned versions.
 "${pip[@]}" download --only-binary :all: --dest "$out/wheels" --constraint requirements/test.txt \
   numpy pillow pytest pytest-timeout
-# What these were linked with, but for what every Linux has.
+# The libraries that these link to, without those that every Linux has.
 ldd "$out"/bin/* "$build"/python/stoker/_core*.so | awk '$3 ~ /^\// {print $3}' | sort -u |
   grep -vE '/(libc|libm|libdl|librt|libpthread)\.so' | xargs -I{} cp -L {} "$out/lib"
 mv "$out"/lib/{libgcc_s,libstdc++}.so.* "$out/lib/gcc"

@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Checks Stoker on this machine's GPU: ./run.sh [--simulated] [--part PART] [--out result.json], see
-# check.py. Nothing is installed or compiled.
+# Checks Stoker on this machine's GPU: ./run.sh [--simulated] [--part PART] [--out result.json].
+# check.py explains the options. Nothing is installed or compiled.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 version=$(cat python_version)

@@ -40,8 +40,7 @@ Size Decoder::size(std::span<const uint8_t> bytes) {
 }
 
 int Decoder::crop_columns(const Window& w) {
-  // A cropped picture interpolates chroma differently at its edges, so each side gets one block
-  // more.
+  // Chroma is interpolated differently at the edges of a crop, so each side gets one more block.
   const bool subsampled = jpeg_.max_h_samp_factor > 1;
   const int more = subsampled ? jpeg_.max_h_samp_factor * DCTSIZE : 0;
   const int all = static_cast<int>(jpeg_.output_width);

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// libjpeg-turbo, asked for no more than a window. For one thread. It trusts its input: a file that
-// it cannot decode ends the program.
+// Decodes a window with libjpeg-turbo. For one thread. It trusts its input: a damaged file ends the
+// program.
 #pragma once
 #include <cstddef>
 #include <cstdio>
-// Included after <cstdio>, because it lacks an include of its own.
+// This comes after <cstdio>, which it needs but does not include.
 #include <jpeglib.h>
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace limit {
 
-// RGB pixels in rows of `stride` bytes. 64 bytes behind the last row can be read.
+// RGB pixels in rows of `stride` bytes. The 64 bytes behind the last row can be read.
 struct Region {
   const uint8_t* pixels;
   size_t stride;
@@ -35,13 +35,13 @@ class Decoder {
   Decoder& operator=(const Decoder&) = delete;
 
   Size size(std::span<const uint8_t> bytes);
-  // The window's pixels, which are valid until the next call. Requires: the window lies inside the
-  // picture.
+  // Gives the window's pixels, which are valid until the next call. Requires: the window lies in
+  // the picture.
   Region window(std::span<const uint8_t> bytes, const Window& w);
 
  private:
   void begin(std::span<const uint8_t> bytes);
-  // Makes the decoder leave out columns. Returns the first column that it gives.
+  // Restricts the decoder to some columns. Returns the first column that it gives.
   int crop_columns(const Window& w);
 
   jpeg_decompress_struct jpeg_;

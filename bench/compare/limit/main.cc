@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The limit: from bytes in memory by the windows that Stoker drew to batches of 64, with nothing
-// around it: no files, no queues, no threads. Usage: limit LIST, a text file with one picture per
-// line. Each line of stdin is a command, which is answered by one line of JSON:
+// The limit: makes batches of 64 of bytes in memory, with the windows that Stoker drew, and without
+// files, queues or threads. Usage: limit LIST, a text file with one picture per line. It answers
+// each line of stdin, which is a command, with one line of JSON:
 //   round RUN_IN STEPS FIRST   makes steps FIRST .. FIRST + STEPS - 1 (RUN_IN is for peers that
 //                              work ahead)
 //   check FILE STEP            tells how far the float32 batch in FILE is from its own, in levels

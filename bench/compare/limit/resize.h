@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Antialiased triangle filter to 224 x 224, mirror, normalise and layout in one pass over memory,
-// in 16-bit fixed point. Uses AVX-512 with VNNI where the compiler may, else plain loops. For one
-// thread.
+// Resizes to 224 x 224 with an antialiased triangle filter, mirrors, normalises and lays out, in
+// one pass over memory, in 16-bit fixed point. It uses AVX-512 with VNNI if the compiler may, else
+// plain loops. For one thread.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -18,11 +18,11 @@ inline constexpr int kSize = 224;
 // "AVX-512" or "plain C++".
 const char* resize_form();
 
-// Which inputs the outputs along one axis take. Weights are in units of 1/16384, an even number of
-// them for each output. At its edges a window takes pixels of the picture around it, as Stoker's
-// does.
+// The inputs that each output along one axis takes. Weights are in units of 1/16384, and each
+// output has an even number of them. At its edges a window takes pixels of the picture around it,
+// as in Stoker.
 struct Axis {
-  int begin = 0, end = 0;  // range of all inputs taken
+  int begin = 0, end = 0;  // range of all inputs that are taken
   std::array<int, kSize> first, count;  // first counts from `begin`
   int taps = 0;
   std::vector<int16_t> weights;
@@ -32,22 +32,22 @@ struct Axis {
   const int16_t* of(int output) const { return weights.data() + output * taps; }
 };
 
-// The horizontal weights for 16 outputs at a time, which take from 64 neighbouring inputs.
+// The horizontal weights for groups of 16 outputs, each of which takes from 64 neighbouring inputs.
 struct Groups {
   static constexpr int kCount = kSize / 16;
   std::array<int, kCount> base;
   std::vector<int16_t> index, weights;
 
-  // Returns false where some outputs reach further.
+  // Returns false if some outputs reach further.
   bool make(const Axis& axis);
 };
 
 class Resizer {
  public:
-  // Prepares for a window. Returns the window that must be decoded for it.
+  // Prepares for a window. Returns the window that has to be decoded for it.
   Window plan(const Window& w, const Size& picture);
-  // `in` is what plan() asked for. `out` gets three planes of 224 x 224, (value - mean) /
-  // deviation.
+  // `in` is the window that plan() asked for. `out` gets three planes of 224 x 224, (value - mean)
+  // / deviation.
   void run(const Region& in, float* out);
 
  private:

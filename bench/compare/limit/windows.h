@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What Stoker drew: the windows and mirrors of the pipeline in peers/with_stoker.py. Pure
-// functions; thread-safe.
+// The windows and mirrors that the pipeline of peers/with_stoker.py draws. Pure functions;
+// thread-safe.
 #pragma once
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""What every peer is: a process that makes batches when told to, on the cores it was started on."""
+"""What all peers share. A peer is a process that makes batches when told to."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ SIZE, BATCH = 224, 64
 MEAN = (123.675, 116.28, 103.53)
 STD = (58.395, 57.12, 57.375)
 
-# Makes the next batch, for ever: the files in their order, again and again.
+# Makes the next batch, of the files in their order, again and again.
 Step = Callable[[], Any]
 
 
 def window(rng: random.Random, height: int, width: int) -> tuple[int, int, int, int]:
-    """y, x, height and width of a random window, for libraries that draw none."""
+    """Draws y, x, height and width of a window, for libraries that draw none."""
     for _ in range(10):
         area = height * width * rng.uniform(0.08, 1)
         ratio = math.exp(rng.uniform(math.log(3 / 4), math.log(4 / 3)))
@@ -34,7 +34,7 @@ def window(rng: random.Random, height: int, width: int) -> tuple[int, int, int, 
 
 
 def batches_of(files: Sequence[str]) -> Callable[[], Sequence[str]]:
-    """Gives the next batch's files, round and round."""
+    """Gives the files of the next batch, again and again."""
     at = -BATCH
 
     def next_files() -> Sequence[str]:
@@ -55,11 +55,11 @@ def serve(
     ahead: int = 0,
     seconds_by_operator: Callable[[], dict[str, float]] = dict,
 ) -> None:
-    """make(files, threads, variant) gives the step; `ahead`: batches it may prepare before asked.
+    """Runs a peer, whose make(files, threads, variant) gives its step.
 
-    Called with LIST THREADS VARIANT, answers lines of stdin:
-    round RUN_IN STEPS FIRST: makes RUN_IN batches, so that what was prepared before is used up, and
-    then times STEPS more. dump FILE: the next batch's bytes.
+    The arguments are LIST THREADS VARIANT. `ahead` is how many batches the peer may prepare before
+    it is asked. It answers lines of stdin: "round RUN_IN STEPS FIRST" makes RUN_IN batches, which
+    uses up what was prepared, and then times STEPS more. "dump FILE" writes the next batch's bytes.
     """
     files = Path(sys.argv[1]).read_text().splitlines()
     step = make(files, int(sys.argv[2]), sys.argv[3])

@@ -1,6 +1,8 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""The established library on the CPU at its best setting: window decoded, resized, normalised."""
+"""The established library on the CPU with its best settings: decodes the window, resizes,
+normalises.
+"""
 
 from __future__ import annotations
 

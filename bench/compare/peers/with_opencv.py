@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""OpenCV in a loop or a thread pool: whole decode, window, resize, normalise, CHW.
+"""OpenCV in a loop or a thread pool: decodes whole pictures, crops, resizes, normalises, CHW.
 
-Its bilinear resize knows no antialias; variant 'area' averages instead, where it makes smaller.
+Its bilinear resize has no antialiasing. The variant 'area' averages where it makes smaller.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ OFFSET = -np.float32(MEAN) * SCALE
 
 
 def make(files: list[str], threads: int, variant: str) -> Step:
-    cv2.setNumThreads(1)  # the pool below is the better use of more cores
+    cv2.setNumThreads(1)  # the pool below uses more cores better
     rng = random.Random(1)
     how = cv2.INTER_AREA if variant == "area" else cv2.INTER_LINEAR
     next_files = batches_of(files)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""SPDL: FFmpeg decodes, crops, resizes (its filter widens where it makes smaller) and flips."""
+"""SPDL: FFmpeg decodes, crops, resizes with antialiasing and flips."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from spdl.pipeline import PipelineBuilder
 
 SCALE = 1 / np.float32(STD)
 OFFSET = -np.float32(MEAN) * SCALE
-ONE_THREAD = spdl.io.decode_config(decoder_options={"threads": "1"})  # of many decoders at once
+ONE_THREAD = spdl.io.decode_config(decoder_options={"threads": "1"})  # for many decoders at once
 rng = random.Random(1)
 
 

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Stoker: decode the window, resize, flip, normalise, float32 CHW; variants in other types.
+"""Stoker: decodes the window, resizes, flips, normalises, float32 CHW. Variants give other types.
 
-limit/windows.cc knows the seed and the names of the random nodes.
+limit/windows.cc depends on the seed and the names of the random nodes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from _peer import BATCH, MEAN, SIZE, STD, Step, serve
 
 from stoker import Pipeline, fn, pipeline_def, types
 
-# What follows the resize: nothing for 'resized'; another float32 is there to race against itself.
+# What follows the resize. A second float32 is there to race Stoker against itself.
 AS_FLOAT32 = {"mean": MEAN, "std": STD, "dtype": types.FLOAT, "output_layout": "CHW"}
 ENDINGS: dict[str, dict[str, Any]] = {
     "float32": AS_FLOAT32,

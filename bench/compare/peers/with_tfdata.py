@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""tf.data: window decoded, antialiased resize, flip, normalise, CHW."""
+"""tf.data: decodes the window, resizes with antialiasing, flips, normalises, CHW."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""torchvision with Pillow: the classic training transform; a DataLoader where there are more cores.
+"""torchvision with Pillow: the classic training transform, in a DataLoader if there are more cores.
 
-On one core its worker process would only add copies, so there the loop runs in the process itself.
+On one core, a worker process would only add copies, so the loop runs in this process.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Pictures(torch.utils.data.Dataset):
 
 
 class RoundAndRound:
-    """The numbers of each batch's pictures, for ever."""
+    """The numbers of each batch's pictures, without an end."""
 
     def __init__(self, count: int) -> None:
         self.count = count

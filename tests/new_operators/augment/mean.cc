@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The mean of two pictures. A window of it needs the same window of both, which `demand` says.
+// The mean of two pictures. A window of it needs the same window of both, as `demand` says.
 #include "op/op.h"
 
 namespace stoker::ops::augment {
@@ -32,7 +32,7 @@ struct Mean {
           *at(out, out, y, x, c) = static_cast<uint8_t>(
               (*at(r.inputs[0], out, y, x, c) + *at(r.inputs[1], out, y, x, c)) / 2);
   }
-  // Where a view holds element (y, x, c) of the window `of`.
+  // The element (y, x, c) of the window `of`, in a view that covers that window.
   static uint8_t* at(const View& v, const View& of, int64_t y, int64_t x, int64_t c) {
     const int64_t place[] = {y, x, c};
     auto* p = static_cast<uint8_t*>(v.data);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Mixes a picture with a row of numbers: two inputs, two outputs, and an argument with a value a
-// frame, also in its GPU half.
+// Mixes a picture with a row of numbers. It has two inputs, two outputs, a GPU half, and an
+// argument with a value for each frame.
 #include "op/loops/gpu_each.cuh"
 #include "op/op.h"
 

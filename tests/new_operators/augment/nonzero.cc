@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a vector is not zero. The shape of the output depends on the values, so there is no
+// The places where a vector is not zero. The output's shape depends on the values, so there is no
 // `infer`.
 #include "op/op.h"
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Leaves few levels, on the CPU and in the GPU half by the same function.
+// Reduces the number of levels, by one function for the CPU and the GPU half.
 #include "op/loops/gpu_each.cuh"
 #include "op/loops/runs.h"
 #include "op/op.h"

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Inverts the bright part of a picture, which is not linear, so no block does it.
+// Inverts the bright part of a picture. No block does that, as it is not linear.
 #include "op/loops/runs.h"
 #include "op/op.h"
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Posterize whose GPU half takes the argument of the sample before: right for the first sample
-// only.
+// A Posterize whose GPU half takes the argument of the sample before, which is right only for the
+// first sample.
 #include "op/loops/gpu_each.cuh"
 #include "op/loops/runs.h"
 #include "op/op.h"

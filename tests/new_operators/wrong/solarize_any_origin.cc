@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Solarize that takes its input to begin where its output does: right only on the very window that
-// it asked for.
+// A Solarize that assumes that its input begins where its output does, which is true only for the
+// window that it asked for.
 #include "op/loops/runs.h"
 #include "op/op.h"
 

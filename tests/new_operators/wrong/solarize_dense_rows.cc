@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Solarize that takes the rows of its input to follow each other: right only on a dense input.
+// A Solarize that assumes that its input has no gaps between rows.
 #include "op/loops/runs.h"
 #include "op/op.h"
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Solarize that counts through its input from its first byte: right only on a dense input that is
+// A Solarize that reads its input byte after byte, which is right only for a dense input that is
 // just the window asked for.
 #include "op/loops/runs.h"
 #include "op/op.h"
