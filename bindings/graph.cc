@@ -204,9 +204,9 @@ void bind_graph(nb::module_& m) {
            })
       .def("save", &save_graph, nb::arg("options"),
            "The graph as versioned JSON, with `options`, a text of the pipeline, inside.")
-      .def_static("load", [](const std::string& text) {
+      .def_static("load", [](const nb::bytes& text) {
         std::string options;
-        Graph g = load_graph(text, options);
+        Graph g = load_graph({text.c_str(), text.size()}, options);
         return std::make_pair(std::move(g), options);
       });
 }

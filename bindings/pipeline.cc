@@ -150,8 +150,14 @@ void bind_pipeline(nb::module_& m) {
            "The (batches, ends_epoch) of the next step; None at an end that end_epoch() marked.")
       .def("schedule", &Pipeline::schedule, nb::call_guard<Unlocked>())
       .def("state", &Pipeline::state)
-      .def("restore", &Pipeline::restore, nb::arg("state"), nb::arg("force") = false,
-           nb::call_guard<Unlocked>())
+      .def(
+          "restore",
+          [](Pipeline& p, const nb::bytes& state, bool force) {
+            const std::string text(state.c_str(), state.size());
+            const Unlocked unlocked;
+            return p.restore(text, force);
+          },
+          nb::arg("state"), nb::arg("force") = false)
       .def("steps_left", &Pipeline::steps_left)
       .def("reader_meta", &meta, nb::arg("name") = nb::none())
       .def("stats", &stats)

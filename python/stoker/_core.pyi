@@ -116,7 +116,7 @@ class Graph:
         """The graph as versioned JSON, with `options`, a text of the pipeline, inside."""
 
     @staticmethod
-    def load(arg: str, /) -> tuple[Graph, str]:
+    def load(arg: bytes, /) -> tuple[Graph, str]:
         """The graph and the options from a text that save() returned."""
 
 class Tensor:
@@ -278,7 +278,7 @@ class Pipeline:
     def state(self) -> str:
         """The state after the steps received so far, as JSON."""
 
-    def restore(self, state: str, force: bool = False) -> list[str]:
+    def restore(self, state: bytes, force: bool = False) -> list[str]:
         """Continues after a state. Returns warnings."""
 
     def steps_left(self) -> int:

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Parts of messages: the nearest right name, the user's own line, and the operator call."""
+"""Parts of messages: the nearest right name, the user's own line, values, and the operator call."""
 
 from __future__ import annotations
 
 import os
+import reprlib
 import sys
 from collections.abc import Iterable
 from types import FrameType
@@ -19,6 +20,26 @@ _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 def did_you_mean(wrong: str, names: Iterable[str]) -> str:
     """The text " Did you mean 'x'?" with the name nearest to ``wrong``; "" if none is near."""
     return _core.did_you_mean(wrong, list(names))
+
+
+def shown(value: object) -> str:
+    """The value as Python writes it, but short, and also if its own ``__repr__`` fails."""
+    try:
+        return _short.repr(value)
+    except Exception:
+        return f"a {type(value).__name__}"
+
+
+_short = reprlib.Repr()
+_short.maxstring = _short.maxother = _short.maxlong = 60
+
+
+def told(failure: BaseException) -> str:
+    """What an exception says, also if its own ``__str__`` fails."""
+    try:
+        return str(failure)
+    except Exception:
+        return "(it has no text: its __str__ failed)"
 
 
 def user_level() -> int:
@@ -38,7 +59,8 @@ def _is_ours(frame: FrameType) -> bool:
 def user_line() -> str:
     """The "file:line" of the innermost frame outside this package, or "" if there is none.
 
-    The path of a file in the working folder is relative to that folder.
+    The path of a file in the working folder is relative to that folder. In a path that is not
+    UTF-8, other bytes are escaped.
     """
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and _is_ours(frame):
@@ -50,7 +72,8 @@ def user_line() -> str:
         here = os.getcwd() + os.sep
     except FileNotFoundError:  # the working folder was deleted: paths stay absolute
         here = os.sep + os.sep
-    return f"{path.removeprefix(here)}:{frame.f_lineno}"
+    name = path.removeprefix(here).encode(errors="surrogateescape")
+    return f"{name.decode(errors='backslashreplace')}:{frame.f_lineno}"
 
 
 class Place(NamedTuple):

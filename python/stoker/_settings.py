@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from stoker import launcher
-from stoker._graph.constants import plain
+from stoker._graph.constants import NotAConstantError, plain
 from stoker._messages import did_you_mean
 from stoker.errors import GraphError
 
@@ -98,9 +98,9 @@ def make_options(values: Mapping[str, Any]) -> Options:
         io_threads=_at_least_or_none(1, "io_threads", options.io_threads),
         num_shards=_at_least(1, "num_shards", options.num_shards),
         shard_id=_at_least(0, "shard_id", options.shard_id),
-        output_dtype=_each(options.output_dtype),
-        output_ndim=_each(options.output_ndim),
-        output_layout=_each(options.output_layout),
+        output_dtype=_each("output_dtype", options.output_dtype),
+        output_ndim=_each("output_ndim", options.output_ndim),
+        output_layout=_each("output_layout", options.output_layout),
     )
     if options.shard_id >= options.num_shards:
         raise GraphError(
@@ -164,10 +164,17 @@ def setting_names() -> list[str]:
 
 
 def _integer(name: str, value: Any) -> int:
-    number = None if isinstance(value, (str, bool)) else plain(value)
+    number = None if isinstance(value, (str, bool)) else _plain(name, value)
     if not isinstance(number, int):
         raise GraphError(f"{name} expects an int, got {value!r}")
     return number
+
+
+def _plain(name: str, value: Any) -> Any:
+    try:
+        return plain(value)
+    except NotAConstantError as e:
+        raise GraphError(f"{name} {e}") from None
 
 
 def _at_least(low: int, name: str, value: Any) -> int:
@@ -205,6 +212,8 @@ def _depth(value: Any) -> int:
     return _at_least(1, "prefetch_queue_depth", value)
 
 
-def _each(value: Any) -> Any:
+def _each(name: str, value: Any) -> Any:
     """One declaration for all outputs, or a list of one per output; as plain values."""
-    return [plain(v) for v in value] if isinstance(value, (list, tuple)) else plain(value)
+    if isinstance(value, (list, tuple)):
+        return [_plain(name, v) for v in value]
+    return _plain(name, value)

@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+from stoker._messages import shown
 from stoker.errors import StateError
 
 T = TypeVar("T")
@@ -19,14 +20,14 @@ T = TypeVar("T")
 def entry(state: Any, key: str, kind: type[T], whose: str) -> T:
     """The value under a key. Raises ``StateError`` if it is missing or of another type."""
     if not isinstance(state, Mapping):
-        raise StateError(f"{whose} state expects a dict, got {_brief(state)}")
+        raise StateError(f"{whose} state expects a dict, got {shown(state)}")
     if key not in state:
         raise StateError(f"{whose} state is damaged: it has no '{key}'")
     value = state[key]
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise StateError(
             f"{whose} state is damaged: '{key}' expects a value of type {kind.__name__}, "
-            f"got {_brief(value)}"
+            f"got {shown(value)}"
         )
     return value
 
@@ -35,7 +36,9 @@ def count(state: Any, key: str, whose: str) -> int:
     """The whole number under a key. Raises ``StateError`` if it is missing or below 0."""
     value = entry(state, key, int, whose)
     if value < 0:
-        raise StateError(f"{whose} state is damaged: '{key}' expects a number from 0, got {value}")
+        raise StateError(
+            f"{whose} state is damaged: '{key}' expects a number from 0, got {shown(value)}"
+        )
     return value
 
 
@@ -49,33 +52,31 @@ def numbers(state: Any, key: str, whose: str) -> list[int]:
     values: list[int] = entry(state, key, list, whose)
     if not all(type(value) is int for value in values):
         raise StateError(
-            f"{whose} state is damaged: '{key}' expects whole numbers, got {_brief(values)}"
+            f"{whose} state is damaged: '{key}' expects whole numbers, got {shown(values)}"
         )
     return values
 
 
-def text(state: Any) -> str:
+def text(state: Any) -> bytes:
     """A pipeline's state as the JSON text that the engine takes."""
     if isinstance(state, str):
-        return state
+        return state.encode(errors="surrogatepass")  # the engine refuses what is no UTF-8
     if not isinstance(state, Mapping):
-        raise StateError(f"a pipeline's state expects a dict or its JSON text, got {_brief(state)}")
+        raise StateError(f"a pipeline's state expects a dict or its JSON text, got {shown(state)}")
     try:
-        return json.dumps(dict(state))
-    except (TypeError, ValueError) as e:
-        raise StateError(f"a pipeline's state is damaged: {e}") from None
+        return json.dumps(dict(state)).encode()
+    except (TypeError, ValueError, RecursionError):
+        raise StateError(
+            "a pipeline's state is damaged: it expects texts, numbers, lists and dicts of them, "
+            f"got {shown(state)}"
+        ) from None
 
 
-def of_pipeline(text: str) -> dict[str, Any] | None:
+def of_pipeline(text: bytes) -> dict[str, Any] | None:
     """A pipeline's state as a dict; None if the text is no state, which the engine reports."""
     try:
         loaded = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     is_one = isinstance(loaded, dict) and loaded.get("format") == "stoker state"
     return loaded if is_one else None
-
-
-def _brief(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 40 else f"{text[:40]}..."

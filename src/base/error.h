@@ -2,17 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The errors that end a call, mirrored one to one in Python (stoker.errors). Messages name what was
-// expected and what came.
+// expected and what came. They are valid UTF-8, whatever the names of files in them are.
 #pragma once
 #include <cstdint>
 #include <stdexcept>
 #include <string>
 
+#include "base/text.h"
+
 namespace stoker {
 
 // The base of everything that Stoker throws.
 struct Error : std::runtime_error {
-  using std::runtime_error::runtime_error;
+  explicit Error(const std::string& what) : std::runtime_error(valid_utf8(what)) {}
 };
 // A wrong graph: an unknown operator or argument, a bad value, types that do not fit. In Python it
 // is also a ValueError.

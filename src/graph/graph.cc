@@ -23,6 +23,13 @@ bool has_name(const std::vector<Node>& nodes, const std::string& name) {
   return std::any_of(nodes.begin(), nodes.end(), [&](const Node& n) { return n.name == name; });
 }
 
+// Saved graphs and states hold them, as JSON.
+void check_texts(const Node& n) {
+  for (const std::string& text : {n.name, n.key, n.where})
+    if (!is_utf8(text))
+      throw GraphError("its name, key and place expect UTF-8, got '" + text + "'");
+}
+
 void complete_name_and_key(const std::vector<Node>& nodes, Node& n) {
   const int k = count_of(nodes, n.op);
   const bool named = !n.name.empty();
@@ -73,10 +80,16 @@ void check_links(const OperatorType& type, const Node& n) {
   }
 }
 
-void check_input_count(const OperatorType& type, const Node& n) {
+void check_inputs(const OperatorType& type, const Node& n) {
   size_t least = 0;
   for (const Port& p : type.inputs) least += !p.is_optional;
-  if (n.inputs.size() >= least && n.inputs.size() <= type.inputs.size()) return;
+  if (n.inputs.size() >= least && n.inputs.size() <= type.inputs.size()) {
+    for (size_t i = 0; i < n.inputs.size(); ++i)
+      if (!n.inputs[i])
+        throw GraphError(std::string("input '") + type.inputs[i].name +
+                         "' expects the output of an operator, got None");
+    return;
+  }
   std::string expected = std::to_string(least);
   if (least != type.inputs.size()) expected += " to " + std::to_string(type.inputs.size());
   throw GraphError("takes " + expected + " input(s), got " + std::to_string(n.inputs.size()));
@@ -135,7 +148,7 @@ void check_node(const std::vector<CheckedNode>& done, const Node& n, CheckedNode
   if (n.version > c.type->version)
     throw GraphError("the graph was saved with version " + std::to_string(n.version) +
                      " of this operator, this is version " + std::to_string(c.type->version));
-  check_input_count(*c.type, n);
+  check_inputs(*c.type, n);
   check_links(*c.type, n);
   c.op = c.type->make(constants_of(*c.type, n));
   c.key = hash64(n.key);
@@ -201,11 +214,13 @@ int Graph::output_count(int node) const {
 int Graph::add(Node n) {
   try {
     const OperatorType& type = operator_named(n.op);
+    check_texts(n);
     take_seed(type, n);
     complete_name_and_key(nodes, n);
     complete_arguments(type, n);
     check_links(type, n);
-    check_input_count(type, n);
+    while (!n.inputs.empty() && !n.inputs.back()) n.inputs.pop_back();  // optional ones
+    check_inputs(type, n);
     n.version = type.version;
   } catch (const GraphError& e) {
     throw GraphError(

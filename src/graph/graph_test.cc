@@ -78,6 +78,21 @@ TEST(Graph, SaysWhatIsWrongAndWhere) {
             std::string::npos);
 }
 
+TEST(Graph, OnlyOptionalInputsMayBeLeftOut) {
+  Graph g = example();
+  const auto add = [&](const char* op, std::vector<std::optional<Ref>> inputs) {
+    return message_of([&] { g.add({.op = op, .inputs = std::move(inputs)}); });
+  };
+  const Ref image{0, 0};
+  EXPECT_NE(add("flip", {std::nullopt}).find("takes 1 input(s), got 0"), std::string::npos);
+  EXPECT_NE(add("slice", {std::nullopt, image, image}).find("expects the output of an operator"),
+            std::string::npos);
+  EXPECT_NE(add("slice", {image, std::nullopt, image}).find("expects the output of an operator"),
+            std::string::npos);
+  EXPECT_EQ(add("slice", {image, std::nullopt, std::nullopt}), "no error");
+  EXPECT_EQ(g.nodes.back().inputs.size(), 1u);
+}
+
 TEST(Graph, RefusesValuesOfTheWrongTypeOrRange) {
   auto made = [](Value v) {
     Graph g = example();
@@ -137,8 +152,33 @@ TEST(Graph, SavesWhichOutputsAreCopiedToTheHost) {
   EXPECT_TRUE(back.outputs[1].to_host);
   EXPECT_EQ(save_graph(back, "{}"), text);
   text.replace(text.rfind("\"cpu\""), 5, "\"tpu\"");
-  EXPECT_NE(message_of([&] { (void)load_graph(text, options); }).find("can be \"cpu\""),
+  EXPECT_NE(message_of([&] { (void)load_graph(text, options); }).find("expects \"cpu\""),
             std::string::npos);
+}
+
+TEST(Graph, SavesNamesThatAreNotUtf8) {
+  const std::vector<std::string> names = {"caf\xe9%.jpg", "caf\xc3\xa9%41.jpg", "\xff"};
+  Graph g;
+  const int bytes = g.add({.op = "readers.file", .arguments = {{"files", names}}});
+  g.outputs = {{bytes, 0}};
+  std::string options;
+  const std::string text = save_graph(g, "{}");
+  EXPECT_TRUE(is_utf8(text));
+  EXPECT_EQ(load_graph(text, options).nodes[0].arguments.at("files"), Value(names));
+  const auto with = [&](const std::string& code) {
+    return message_of(
+        [&] { (void)load_graph(std::string(text).replace(text.find("%E9"), 3, code), options); });
+  };
+  EXPECT_EQ(with("%e9"), "no error");
+  for (const char* code : {"%G9", "%-1", "%"})
+    EXPECT_NE(with(code).find("two hexadecimal digits behind each %"), std::string::npos) << code;
+}
+
+TEST(Graph, NamesOfOperatorsAreUtf8) {
+  Graph g = example();
+  const std::string message =
+      message_of([&] { g.add({.op = "flip", .name = "caf\xe9", .inputs = {Ref{0, 0}}}); });
+  EXPECT_NE(message.find("expect UTF-8, got 'caf\\xe9'"), std::string::npos) << message;
 }
 
 TEST(Graph, RefusesDamagedFiles) {

@@ -3,14 +3,12 @@
 #include "run/state.h"
 
 #include <cinttypes>
-#include <nlohmann/json.hpp>
 
 #include "base/hash.h"
+#include "graph/saved_value.h"
 #include "op/reader.h"
 
 namespace stoker {
-
-using Json = nlohmann::ordered_json;
 
 namespace {
 
@@ -58,8 +56,8 @@ std::string hex(uint64_t x) {
 }
 
 // The value as Python writes it, or a hash if that is long.
-std::string brief(const Value& v) {
-  std::string s = to_string(v);
+std::string argument_text(const Value& v) {
+  const std::string s = valid_utf8(to_string(v));
   return s.size() <= 60 ? s : "hash " + hex(hash64(s));
 }
 
@@ -71,7 +69,8 @@ Json arguments_json(const Plan& plan, int i) {
   if (type.kind == OperatorKind::kRead) return j;
   for (const ArgumentInfo& a : type.arguments) {
     const auto given = n.arguments.find(a.name);
-    if (given != n.arguments.end() && given->second != a.fallback) j[a.name] = brief(given->second);
+    if (given != n.arguments.end() && given->second != a.fallback)
+      j[a.name] = argument_text(given->second);
   }
   for (const ArgumentLink& link : n.links)
     j[link.argument] = "computed by " + plan.node(link.from.node).op;
@@ -89,16 +88,19 @@ Json arguments_json(const Plan& plan) {
 std::string change(const std::string& what, const Json& then, const Json& now, const char* absent) {
   auto text = [&](const Json& side) {
     if (!side.contains(what)) return std::string(absent);
-    return side[what].is_string() ? side[what].get<std::string>() : side[what].dump();
+    return side[what].is_string() ? shortened(side[what].get<std::string>(), 200)
+                                  : brief(side[what], 200);
   };
   return what + " was " + text(then) + ", now it is " + text(now);
 }
 
-void warn_of_arguments(const Json& saved, const Plan& plan, std::vector<std::string>& warnings) {
+void warn_of_arguments(const SavedValue& saved, const Plan& plan,
+                       std::vector<std::string>& warnings) {
   const Json all = arguments_json(plan);
+  if (saved.count() != all.size()) saved.damaged("a list of " + std::to_string(all.size()));
   for (int i = 0, k = 0; i < plan.size(); ++i) {
     if (!plan.planned(i).is_used) continue;
-    const Json &then = saved.at(k), &now = all[k];
+    const Json &then = saved.element(k).object(), &now = all[k];
     ++k;
     Json both = now;
     both.update(then);
@@ -114,23 +116,15 @@ void refuse(bool force, std::vector<std::string>& warnings, const std::string& w
   warnings.push_back(why);
 }
 
-int64_t cursor_in(const Json& saved, const std::string& reader) {
-  const Json& cursor = saved.at("cursor");
-  if (!cursor.is_number_integer() || cursor < 0 || cursor > io::Order::kMaxCursor)
-    throw StateError("reader '" + reader +
-                     "': the state's cursor expects a whole number from 0 to 2^61, got " +
-                     cursor.dump());
-  return cursor.get<int64_t>();
-}
-
-void restore_order(const Json& saved, const Plan& plan, int r, bool force, RestoredState& out) {
+void restore_order(const SavedValue& saved, const Plan& plan, int r, bool force,
+                   RestoredState& out) {
   const std::string name = order_name(plan, r);
   const Json now = order_json(plan, r);
-  const Json& then = saved.at("order");
+  const Json& then = saved.at("order").object();
   if (then.contains("num_shards") && now.contains("num_shards") &&
       then["num_shards"] != now["num_shards"])
     throw StateError(
-        "reader '" + name + "' deals contiguous shards: what " + then["num_shards"].dump() +
+        "reader '" + name + "' deals contiguous shards: what " + brief(then["num_shards"]) +
         " shards have read is no prefix of the set, so it cannot be dealt to " +
         now["num_shards"].dump() +
         "; restore with the same number, or use random_shuffle=True without stick_to_shard");
@@ -140,9 +134,50 @@ void restore_order(const Json& saved, const Plan& plan, int r, bool force, Resto
   if (then.contains("num_shards") != now.contains("num_shards"))
     refuse(force, out.warnings, "reader '" + name + "' dealt its samples in another way");
   // States of older versions have no fingerprint.
-  if (saved.contains("files") && saved["files"] != hex(plan.store(r).fingerprint()))
+  if (saved.has("files") && saved.at("files").text() != hex(plan.store(r).fingerprint()))
     refuse(force, out.warnings, "reader '" + name + "' reads other files: names or labels differ");
-  out.cursors.push_back(cursor_in(saved, name));
+  out.cursors.push_back(saved.at("cursor").whole<int64_t>(0, io::Order::kMaxCursor));
+}
+
+Json parsed(const std::string& text) {
+  try {
+    return parse_saved(text);
+  } catch (const Damage& e) {
+    throw StateError(std::string("this is not a pipeline's state: ") + e.what() +
+                     "; restore() takes the text itself, no file's name, got '" +
+                     shortened(text, 40) + "'");
+  }
+}
+
+void restore_state(const SavedValue& saved, const Plan& plan, bool seed_is_drawn, bool force,
+                   RestoredState& out) {
+  if (const int version = saved.at("version").whole<int>(); version > kFormat)
+    throw StateError("the state is of version " + std::to_string(version) +
+                     ", this Stoker reads up to " + std::to_string(kFormat));
+  if (const int version = saved.at("rng_version").whole<int>(); version != kRngVersion)
+    refuse(force, out.warnings, "the state's rng_version is " + std::to_string(version));
+  const SavedValue orders = saved.at("orders");
+  for (int r = 0; r < plan.order_count(); ++r) {
+    const std::string name = order_name(plan, r);
+    if (!orders.has(name)) throw StateError("the state knows no reader '" + name + "'");
+    restore_order(orders.at(name), plan, r, force, out);
+  }
+  const auto edit = [&](const char* key, const Json& now) {
+    return brief(saved.at(key).json(), 500) + " became " + brief(now, 500);
+  };
+  if (saved.at("chance").json() != chance_json(plan))
+    refuse(force, out.warnings,
+           "random operators or their keys changed: " + edit("chance", chance_json(plan)));
+  if (saved.at("graph").json() != graph_json(plan))
+    out.warnings.push_back("the graph was edited: " + edit("graph", graph_json(plan)));
+  else if (saved.has("arguments"))  // not in states of older versions
+    warn_of_arguments(saved.at("arguments"), plan, out.warnings);
+  const auto then = saved.at("seed").whole<uint64_t>();
+  if (!seed_is_drawn && then != out.seed)
+    out.warnings.push_back("the state was made with seed " + std::to_string(then) +
+                           ", this pipeline has " + std::to_string(out.seed) +
+                           ": draws differ from those of the interrupted run");
+  if (seed_is_drawn) out.seed = then;
 }
 
 }  // namespace
@@ -168,42 +203,13 @@ std::string save_state(const Plan& plan, uint64_t seed, const std::vector<int64_
 
 RestoredState load_state(const std::string& text, const Plan& plan, uint64_t seed,
                          bool seed_is_drawn, bool force) {
+  const Json json = parsed(text);
+  if (!json.is_object() || json.value("format", Json()) != "stoker state")
+    throw StateError("this is not a pipeline's state");
   RestoredState out{{}, seed, {}};
   try {
-    const Json j = Json::parse(text, nullptr, false);
-    if (j.is_discarded())
-      throw StateError(
-          "this is not a pipeline's state: restore() takes the text itself, no file's name, got '" +
-          text.substr(0, 40) + (text.size() > 40 ? "...'" : "'"));
-    if (!j.is_object() || j.value("format", Json()) != "stoker state")
-      throw StateError("this is not a pipeline's state");
-    if (j.at("version").get<int>() > kFormat)
-      throw StateError("the state is of version " + j.at("version").dump() +
-                       ", this Stoker reads up to " + std::to_string(kFormat));
-    if (j.at("rng_version") != kRngVersion)
-      refuse(force, out.warnings, "the state's rng_version is " + j.at("rng_version").dump());
-    for (int r = 0; r < plan.order_count(); ++r) {
-      const std::string name = order_name(plan, r);
-      if (!j.at("orders").contains(name))
-        throw StateError("the state knows no reader '" + name + "'");
-      restore_order(j["orders"][name], plan, r, force, out);
-    }
-    if (j.at("chance") != chance_json(plan))
-      refuse(force, out.warnings,
-             "random operators or their keys changed: " + j.at("chance").dump() + " became " +
-                 chance_json(plan).dump());
-    if (j.at("graph") != graph_json(plan))
-      out.warnings.push_back("the graph was edited: " + j.at("graph").dump() + " became " +
-                             graph_json(plan).dump());
-    else if (j.contains("arguments"))  // not in states of older versions
-      warn_of_arguments(j["arguments"], plan, out.warnings);
-    const uint64_t then = j.at("seed").get<uint64_t>();
-    if (seed_is_drawn) out.seed = then;
-    else if (then != seed)
-      out.warnings.push_back("the state was made with seed " + std::to_string(then) +
-                             ", this pipeline has " + std::to_string(seed) +
-                             ": draws differ from those of the interrupted run");
-  } catch (const Json::exception& e) {
+    restore_state(SavedValue(json), plan, seed_is_drawn, force, out);
+  } catch (const Damage& e) {
     throw StateError(std::string("the state is damaged: ") + e.what());
   }
   return out;

@@ -5,19 +5,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from damage import assert_own_words, damaged, nested, nested_text
 
 from helpers import make
 from stoker import fn
 from stoker.errors import StateError
 from stoker.numpy import DALIGenericIterator
-
-WRONG = (None, "text", -1, 3.5, [], {}, True, 10**30)
 
 
 def counted(info: Any) -> np.ndarray[Any, Any]:
@@ -36,21 +34,6 @@ def opened(kind: str, pictures: Path, **settings: Any) -> DALIGenericIterator:
     return DALIGenericIterator([pipe], ["x"], reader_name="reader" if kind == "reader" else None)
 
 
-def damaged(state: Any) -> Iterator[Any]:
-    """The state with one of its entries missing, added, or of another type."""
-    if isinstance(state, dict):
-        for key in state:
-            yield {k: v for k, v in state.items() if k != key}
-            for other in damaged(state[key]):
-                yield {**state, key: other}
-    elif isinstance(state, list):
-        yield [*state, *state]
-        for i in range(len(state)):
-            for other in damaged(state[i]):
-                yield [*state[:i], other, *state[i + 1 :]]
-    yield from (wrong for wrong in WRONG if type(wrong) is not type(state))
-
-
 @pytest.mark.filterwarnings("ignore::UserWarning")  # these edits only warn
 @pytest.mark.parametrize("kind", ["reader", "source"])
 def test_iterators(kind: str, pictures: Path) -> None:
@@ -64,6 +47,7 @@ def test_iterators(kind: str, pictures: Path) -> None:
             iterator.load_state_dict(other)
         except StateError as e:
             assert "state" in str(e)
+            assert_own_words(e)
             refused += 1
         else:
             next(iterator, None)
@@ -89,7 +73,36 @@ def test_checkpoints(kind: str, pictures: Path) -> None:
             opened(
                 kind, pictures, checkpoint=other if isinstance(other, str) else json.dumps(other)
             )
-        except StateError:
+        except StateError as e:
+            assert_own_words(e)
             refused += 1
     assert refused > 100
     assert next(opened(kind, pictures, checkpoint=text))[0]["x"].tolist() == after
+
+
+@pytest.mark.parametrize("kind", ["reader", "source"])
+@pytest.mark.parametrize("levels", [70, 100_000])
+def test_nested_too_deep(kind: str, levels: int, pictures: Path) -> None:
+    iterator = opened(kind, pictures)
+    state = iterator.state_dict()
+    text = iterator.checkpoints()[0]
+    (pipe,) = iterator._pipelines
+    deep_texts = [nested_text(levels), text[:-1] + f', "x": {nested_text(levels)}}}']
+    for other in [*deep_texts, {**json.loads(text), "x": nested(levels)}]:
+        with pytest.raises(StateError, match=r"deep|texts, numbers, lists") as caught:
+            pipe.restore(other)
+        assert_own_words(caught.value)
+    with pytest.raises(StateError):
+        opened(kind, pictures, checkpoint=deep_texts[1])
+    for other in (nested(levels), *({**state, key: nested(levels)} for key in state)):
+        with pytest.raises(StateError) as caught:
+            iterator.load_state_dict(other)
+        assert_own_words(caught.value)
+    assert iterator.state_dict() == state, "what was refused changed nothing"
+
+
+def test_texts_that_are_no_utf8(pictures: Path) -> None:
+    (pipe,) = opened("reader", pictures)._pipelines
+    with pytest.raises(StateError, match="no JSON") as caught:
+        pipe.restore("run/caf\udce9" + "\u00e9" * 50)
+    assert_own_words(caught.value)

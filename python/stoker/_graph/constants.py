@@ -11,6 +11,7 @@ from typing import Any
 
 from stoker._describe.registry import Plain
 from stoker._graph.node import DataNode
+from stoker._messages import shown
 
 _PLAIN = (bool, int, float, str)
 
@@ -32,7 +33,7 @@ def plain(value: Any) -> Plain:
         return _list(value)
     if (text := _text(value)) is not None:
         return text
-    if hasattr(value, "tolist"):
+    if hasattr(value, "tolist") and not isinstance(value, type):
         return plain(value.tolist())
     return _number(value)
 
@@ -60,18 +61,29 @@ def _text(value: Any) -> str | None:
 
 
 def _number(value: Any) -> Plain:
-    try:
-        return operator.index(value)
-    except TypeError:
-        if hasattr(value, "__float__"):
-            return float(value)
+    for number in (operator.index, _float):
+        try:
+            return number(value)
+        except Exception:  # also what the value's own methods raise
+            continue
     raise NotAConstantError(
         "expects a number, a text, a list of them, a dtype or the output of an operator, "
-        f"got {value!r}"
+        f"got {shown(value)}"
     )
 
 
+def _float(value: Any) -> float:
+    return float(type(value).__float__(value))  # float() alone would take bytes
+
+
 def _list(values: Any) -> Plain:
+    try:
+        return _flat_list(values)
+    except RecursionError:
+        raise NotAConstantError("expects a flat list, got one that is nested too deep") from None
+
+
+def _flat_list(values: Any) -> Plain:
     kinds = set(map(type, values))
     if kinds in ({int}, {float}, {str}):  # the common case, fast for lists of thousands
         return list(values)
@@ -86,10 +98,10 @@ def _list(values: Any) -> Plain:
         flat.extend(element if isinstance(element, list) else [element])
     if any(isinstance(x, str) for x in flat):
         if not all(isinstance(x, str) for x in flat):
-            raise NotAConstantError(f"expects a list of one type, got {flat!r}")
+            raise NotAConstantError(f"expects a list of one type, got {shown(flat)}")
         return flat
     if any(x is None for x in flat):
-        raise NotAConstantError(f"expects a list without None, got {flat!r}")
+        raise NotAConstantError(f"expects a list without None, got {shown(flat)}")
     return (
         [float(x) for x in flat]
         if any(isinstance(x, float) for x in flat)

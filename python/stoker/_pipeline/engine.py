@@ -155,7 +155,7 @@ class Engine:
         with self._one_caller:
             self._restore(self._made(), text, force)
 
-    def _restore(self, core: _core.Pipeline, text: str, force: bool = False) -> None:
+    def _restore(self, core: _core.Pipeline, text: bytes, force: bool = False) -> None:
         sources: dict[str, Any] = {}
         if (loaded := _state_entries.of_pipeline(text)) is not None:
             loaded = {"sources": {}, **loaded}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Saves a pipeline's graph and settings as text, and loads them."""
+"""Saves a pipeline's graph and settings as text, and loads them; and saves what was bad."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from stoker import _core
+from stoker._messages import shown
 from stoker._settings import Options
 from stoker.errors import GraphError
 
@@ -26,5 +27,20 @@ def load(
     if (text is None) == (filename is None):
         raise GraphError("deserialize expects either the text or filename=")
     saved = text if filename is None else Path(filename).read_bytes()
-    graph, options = _core.Graph.load(saved.decode() if isinstance(saved, bytes) else str(saved))
+    if isinstance(saved, str):
+        saved = saved.encode(errors="surrogatepass")  # the engine refuses what is no UTF-8
+    if not isinstance(saved, bytes):
+        raise GraphError(f"deserialize expects the text as str or bytes, got {shown(text)}")
+    graph, options = _core.Graph.load(saved)
     return graph, json.loads(options)
+
+
+def quarantine_line(entry: dict[str, Any]) -> str:
+    """An entry of the quarantine as a line of JSON, which only has UTF-8."""
+    source = os.fsencode(entry["source"])
+    try:
+        entry = {**entry, "source": source.decode()}
+    except UnicodeDecodeError:
+        escaped = source.decode(errors="backslashreplace")
+        entry = {**entry, "source": escaped, "source_bytes": source.hex()}
+    return json.dumps(entry) + "\n"
