@@ -3,7 +3,6 @@
 // Batches and tensors as Python sees them, with their shapes and the owners of their memory.
 #include "batch/batch.h"
 
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstring>
@@ -11,6 +10,7 @@
 #include "base/error.h"
 #include "bindings.h"
 #include "tensor.h"
+#include "text.h"
 
 namespace stoker::python {
 
@@ -134,8 +134,9 @@ void bind_tensor(nb::module_& m) {
       .def_prop_ro("dtype", [](const PyTensor& t) { return name_of(t.dtype); })
       .def_ro("layout", &PyTensor::layout)
       .def_prop_ro("ndim", [](const PyTensor& t) { return t.shape.size(); })
-      .def_ro("source_info", &PyTensor::source,
-              "Where the sample came from: a path or an archive entry.")
+      .def_prop_ro(
+          "source_info", [](const PyTensor& t) { return path_to_python(t.source); },
+          "Where the sample came from: a path or an archive entry.")
       .def_prop_ro("data_ptr",
                    [](const PyTensor& t) { return reinterpret_cast<uintptr_t>(t.data); })
       .def_prop_ro("device", [](const PyTensor& t) { return device_name(t.on_device); })
@@ -202,7 +203,8 @@ void bind_batch(nb::module_& m) {
           nb::arg("i"),
           "The place of sample i in the whole batch; not i if on_error='skip' left samples out.")
       .def(
-          "source_info", [](const Batch& b, int64_t i) { return sample(b, i).source; },
+          "source_info",
+          [](const Batch& b, int64_t i) { return path_to_python(sample(b, i).source); },
           nb::arg("i"))
       .def("__repr__", [](const Batch& b) {
         return "<stoker.Batch of " + std::to_string(b.samples.size()) + " " + name_of(b.dtype) +

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists the devices and what is known of them, and puts faults into simulated ones.
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <map>
@@ -12,6 +11,7 @@
 #include "codec/device_decoder.h"
 #include "device/nvml/nvml.h"
 #include "device/simulated/simulated.h"
+#include "text.h"
 
 namespace stoker::python {
 

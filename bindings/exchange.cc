@@ -2,14 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Hands tensors to other libraries by Python's exchange protocols: DLPack and the array interfaces.
-#include <nanobind/stl/string.h>
-
 #include <cstring>
 
 #include "base/error.h"
 #include "dlpack.h"
 #include "lock.h"
 #include "tensor.h"
+#include "text.h"
 
 namespace stoker::python {
 

@@ -4,13 +4,13 @@
 // here.
 #include "run/feed/feed.h"
 
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstring>
 
 #include "bindings.h"
 #include "dlpack.h"
+#include "text.h"
 
 namespace stoker::python {
 

@@ -4,10 +4,10 @@
 #include "run/pipeline.h"
 
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "bindings.h"
+#include "text.h"
 
 namespace stoker::python {
 
@@ -127,7 +127,7 @@ nb::dict describe_failure(const SampleFailure& f) {
   d["epoch"] = f.who.epoch;
   d["position"] = f.who.position;
   d["index"] = f.index;
-  d["source"] = f.source;
+  d["source"] = path_to_python(f.source);
   d["offset"] = f.offset >= 0 ? nb::cast(f.offset) : nb::none();
   d["operator"] = f.op;
   d["instance"] = f.instance;

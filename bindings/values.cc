@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include <nanobind/stl/string.h>
+// Arguments between Python and C++. Texts among them may be names of files.
 #include <nanobind/stl/vector.h>
 
 #include "bindings.h"
+#include "text.h"
 
 namespace stoker::python {
 
@@ -47,7 +48,7 @@ Value list(nb::handle h) {
   bool all_integers = true;
   for (nb::handle e : h) {
     if (is_string(e)) {
-      strings.push_back(nb::cast<std::string>(e));
+      strings.push_back(to_path(e));
       continue;
     }
     const Value v = number(e);
@@ -66,7 +67,7 @@ Value list(nb::handle h) {
 
 Value to_value(nb::handle h) {
   if (h.is_none()) return {};
-  if (is_string(h)) return nb::cast<std::string>(h);
+  if (is_string(h)) return to_path(h);
   const bool is_array =
       PyObject_HasAttrString(h.ptr(), "ravel") && PyObject_HasAttrString(h.ptr(), "ndim");
   if (is_array) {
@@ -79,11 +80,36 @@ Value to_value(nb::handle h) {
   return number(h);
 }
 
+std::string to_path(nb::handle text) {
+  const nb::object bytes = nb::steal(PyUnicode_EncodeFSDefault(text.ptr()));
+  if (!bytes.is_valid()) {
+    PyErr_Clear();
+    throw GraphError("a text is " + nb::cast<std::string>(nb::repr(text)) +
+                     ", which the encoding of file names cannot hold");
+  }
+  return {PyBytes_AS_STRING(bytes.ptr()), static_cast<size_t>(Py_SIZE(bytes.ptr()))};
+}
+
+nb::object path_to_python(const std::string& path) {
+  return nb::steal(
+      PyUnicode_DecodeFSDefaultAndSize(path.data(), static_cast<Py_ssize_t>(path.size())));
+}
+
 nb::object to_python(const Value& v) {
   return std::visit(
       [](const auto& x) -> nb::object {
-        if constexpr (std::is_same_v<std::decay_t<decltype(x)>, std::monostate>) return nb::none();
-        else return nb::cast(x);
+        using T = std::decay_t<decltype(x)>;
+        if constexpr (std::is_same_v<T, std::monostate>) {
+          return nb::none();
+        } else if constexpr (std::is_same_v<T, std::string>) {
+          return path_to_python(x);
+        } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+          nb::list texts;
+          for (const std::string& text : x) texts.append(path_to_python(text));
+          return texts;
+        } else {
+          return nb::cast(x);
+        }
       },
       v);
 }

@@ -20,11 +20,10 @@ bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' |
 
 // A piece of a foreign line in a form for messages: short, without control characters.
 std::string shown_piece(std::string_view s) {
-  constexpr size_t kMost = 80;
-  std::string piece(s.substr(0, kMost));
+  std::string piece = shortened(s, 80);
   for (char& c : piece)
     if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
-  return "'" + piece + (s.size() > kMost ? "...'" : "'");
+  return "'" + piece + "'";
 }
 
 std::string_view without_blanks(std::string_view s) {

@@ -88,6 +88,11 @@ TEST(FileListText, WrongLinesAreNamed) {
   EXPECT_EQ(
       parse_error(std::string(200, 'x')),
       "file list: list.txt:1: expected a name and a label, got '" + std::string(80, 'x') + "...'");
+  EXPECT_EQ(
+      parse_error(std::string(79, 'x') + "\xc3\xa9"),
+      "file list: list.txt:1: expected a name and a label, got '" + std::string(79, 'x') + "...'");
+  EXPECT_EQ(parse_error("caf\xe9"),
+            "file list: list.txt:1: expected a name and a label, got 'caf\\xe9'");
   EXPECT_EQ(parse_error("\n \n"),
             "file list: list.txt names no files: all of its 2 lines are empty");
 }

@@ -530,9 +530,13 @@ class Pipeline:
         return self._built().quarantine()
 
     def write_quarantine(self, path: str | os.PathLike[str]) -> None:
-        """Writes ``quarantine()`` as one JSON object per line."""
+        """Writes ``quarantine()`` as one JSON object per line.
+
+        A ``source`` that is not UTF-8 is escaped there, and ``source_bytes`` are its bytes as
+        hexadecimal digits.
+        """
         with open(path, "w", encoding="utf-8") as file:
-            file.writelines(json.dumps(entry) + "\n" for entry in self.quarantine())
+            file.writelines(saved.quarantine_line(entry) for entry in self.quarantine())
 
     @property
     def num_outputs(self) -> int:
