@@ -121,16 +121,13 @@ void read_frame(const Segment& s, JpegHeader& h, ColorSigns& color) {
 }
 
 // Application segments tell colours and the orientation.
-void read_application(const Segment& s, JpegHeader& h, ColorSigns& color, bool& exif_seen) {
-  constexpr std::string_view kExif("Exif\0\0", 6), kJfif("JFIF\0", 5), kAdobe("Adobe", 5);
+void read_application(const Segment& s, ColorSigns& color, Exif& exif) {
+  constexpr std::string_view kJfif("JFIF\0", 5), kAdobe("Adobe", 5);
   const std::string_view text(reinterpret_cast<const char*>(s.body.data()), s.body.size());
   if (s.marker == kApp0 && text.starts_with(kJfif) && text.size() >= 14) color.has_jfif = true;
   if (s.marker == kApp14 && text.starts_with(kAdobe) && text.size() >= 12)
     color.adobe_transform = s.body[11];
-  if (s.marker == kApp1 && !exif_seen && text.starts_with(kExif)) {
-    exif_seen = true;
-    h.orientation = exif_orientation(s.body.subspan(kExif.size()));
-  }
+  if (s.marker == kApp1) exif.add(s.body);
 }
 
 }  // namespace
@@ -138,7 +135,7 @@ void read_application(const Segment& s, JpegHeader& h, ColorSigns& color, bool& 
 JpegHeader read_jpeg_header(std::span<const uint8_t> bytes) {
   JpegHeader h;
   ColorSigns color;
-  bool exif_seen = false;
+  Exif exif;
   for (size_t pos = 2; pos < bytes.size();) {
     const Segment s = next_segment(bytes, pos);
     if (s.marker == kSos || s.marker == kEoi || !s.whole) {
@@ -149,12 +146,13 @@ JpegHeader read_jpeg_header(std::span<const uint8_t> bytes) {
           static_cast<int64_t>(s.whole ? s.at : bytes.size()));
     }
     if (is_frame(s.marker)) read_frame(s, h, color);
-    read_application(s, h, color, exif_seen);
+    read_application(s, color, exif);
     pos = s.at + 4 + s.body.size();
   }
   if (!h.components)
     throw SampleError("JPEG data ends prematurely, within its header",
                       static_cast<int64_t>(bytes.size()));
+  h.orientation = exif.orientation();
   h.is_ycbcr = h.components == 3 && color.is_ycbcr();
   return h;
 }

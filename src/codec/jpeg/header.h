@@ -13,7 +13,7 @@ struct JpegHeader {
   int components = 0;
   bool is_ycbcr = false;
   bool is_progressive = false;
-  int orientation = 1;  // of the first EXIF segment
+  int orientation = 1;  // of EXIF or XMP: codec/exif.h
 };
 
 // Reads the segments up to the first scan. The bytes may end behind the frame header. Throws

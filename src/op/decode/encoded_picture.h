@@ -36,7 +36,7 @@ inline constexpr auto kPictureArguments = std::tuple{
         "Output dtype: UINT8, INT8, UINT16, INT16, FLOAT or FLOAT16. Values are rescaled so that "
         "full intensity is the largest integer, or 1 for floats."),
     arg(&PictureArguments::adjust_orientation, "adjust_orientation",
-        "Turn the picture as its EXIF orientation says."),
+        "Turn the picture as its EXIF or XMP orientation says."),
     arg(&PictureArguments::use_fast_idct, "use_fast_idct",
         "For JPEG: use a faster and coarser inverse transform."),
     arg(&PictureArguments::tolerate_corrupt, "tolerate_corrupt",
