@@ -35,6 +35,7 @@ struct Outputs {
   std::vector<SampleFailure> failures;  // also of samples that were skipped or replaced
   std::vector<int64_t> next;  // cursors of the orders after this step
   int64_t size = 0;  // how many samples the step was to have
+  int64_t missing = 0;  // how many of them could not be made
   bool ends_epoch = false;
   bool is_end = false;  // there is no step: a source ended its epoch
   bool is_lost = false;  // to be raised: a sample failed with on_error=raise, or none is left

@@ -77,9 +77,12 @@ std::string describe(const SampleFailure& f) {
   return s + ": " + f.message;
 }
 
-std::string describe(const std::vector<SampleFailure>& failures, int64_t batch_size) {
-  std::string s = std::to_string(failures.size()) + " of " + std::to_string(batch_size) +
-                  " samples could not be made:";
+std::string describe(const std::vector<SampleFailure>& failures, int64_t missing,
+                     int64_t batch_size) {
+  std::string s =
+      std::to_string(missing) + " of " + std::to_string(batch_size) + " samples could not be made";
+  const auto tries = static_cast<int64_t>(failures.size());
+  s += tries > missing ? ", after " + std::to_string(tries) + " failures:" : ":";
   for (const SampleFailure& f : failures) s += describe(f);
   return s;
 }
@@ -106,8 +109,8 @@ const Device* device_of(const Plan& plan, std::optional<int> device_id) {
 
 }  // namespace
 
-BatchError::BatchError(std::vector<SampleFailure> samples, int64_t batch_size)
-    : SampleError(describe(samples, batch_size)), samples(std::move(samples)) {}
+BatchError::BatchError(std::vector<SampleFailure> samples, int64_t missing, int64_t batch_size)
+    : SampleError(describe(samples, missing, batch_size)), samples(std::move(samples)) {}
 
 class Pipeline::OneCaller {
  public:
@@ -212,7 +215,7 @@ Outputs Pipeline::take() {
   cursors_ = out.next;
   feeds_->receive();
   note(out.failures);
-  if (out.is_lost) throw BatchError(std::move(out.failures), out.size);
+  if (out.is_lost) throw BatchError(std::move(out.failures), out.missing, out.size);
   return out;
 }
 

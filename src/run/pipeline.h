@@ -35,7 +35,8 @@ struct PipelineOptions {
 // Samples that could not be made. It is thrown once, when their step is handed out. The pipeline
 // goes on after that.
 struct BatchError : SampleError {
-  BatchError(std::vector<SampleFailure> samples, int64_t batch_size);
+  // `missing`: how many of so many samples could not be made. Each may have failed several times.
+  BatchError(std::vector<SampleFailure> samples, int64_t missing, int64_t batch_size);
   std::vector<SampleFailure> samples;
 };
 

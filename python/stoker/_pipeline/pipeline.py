@@ -144,6 +144,12 @@ class Pipeline:
 
     _notes: ClassVar[Notes] = Notes()
 
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError(
+            "a pipeline cannot be copied or pickled; serialize() and deserialize() give another "
+            "one of the same graph and settings"
+        )
+
     # Defining.
 
     def __enter__(self) -> Pipeline:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from stoker import _core
+from stoker._messages import told
 from stoker._sources.arrays import to_fed
 from stoker._sources.runner import Position, Product, Runner, StoppedError
 from stoker.errors import SourceError, StateError
@@ -324,7 +325,7 @@ class Feeder:
                 try:
                     one = to_fed(data, layout)
                 except Exception as e:
-                    raise SourceError(f"{group.place()} gave for '{name}': {e}") from e
+                    raise SourceError(f"{group.place()} gave for '{name}': {told(e)}") from e
                 fed.append((name, one, not (group.no_copy or product.is_shared)))
         return fed
 

@@ -39,9 +39,10 @@ class Inputs:
     ``feed`` may be called from another thread than the other methods.
     """
 
+    _feeder: Feeder | None = None  # also of one whose making failed, which is deleted all the same
+
     def __init__(self, definition: Definition) -> None:
         self._definition = definition
-        self._feeder: Feeder | None = None
         self._pool: WorkerPool | None = None
         self._engine: _core.Pipeline | None = None
         self._fed = threading.Condition()

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from stoker._graph.source_group import SourceGroup
+from stoker._messages import told
 from stoker._sources.caller import Caller, CallError, Data, Spec
 from stoker.errors import SourceError, StateError
 
@@ -61,7 +62,8 @@ class Runner:
             data = self._caller.batch(self._epoch, self._iteration, 0, self._batch_size)
         except CallError as e:
             cause = e.__cause__
-            raise self._failure(str(e), f"{type(cause).__name__}: {cause}") from cause
+            assert cause is not None
+            raise self._failure(str(e), f"{type(cause).__name__}: {told(cause)}") from cause
         return Product(data)
 
     def _failure(self, where: str, what: str) -> SourceError:
@@ -96,7 +98,7 @@ class Runner:
         try:
             state = self._caller.state()
         except Exception as e:
-            raise SourceError(f"{self.group.place()} failed to give its state: {e}") from e
+            raise SourceError(f"{self.group.place()} failed to give its state: {told(e)}") from e
         return Position(self._epoch, self._iteration, state)
 
     def restore(self, position: Position) -> None:

@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from stoker._graph.source_group import SourceGroup
+from stoker._messages import told
 from stoker._settings import WorkerOptions
 from stoker._sources.caller import Spec
 from stoker._sources.runner import Position, Product, Runner, StoppedError
@@ -121,7 +122,7 @@ class WorkerPool:
             return Payload(dumps(sources), self._specs, loads)
         except Exception as e:
             raise GraphError(
-                f"{self._groups[0].place()} cannot be sent to a worker process: {e}. Give a "
+                f"{self._groups[0].place()} cannot be sent to a worker process: {told(e)}. Give a "
                 "function of a module, py_callback_pickler=, or py_start_method='fork'"
             ) from e
 

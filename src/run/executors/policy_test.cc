@@ -119,6 +119,8 @@ TEST(Policy, ReplaceGivesUpWhenNothingIsLeft) {
     FAIL() << "no error";
   } catch (const BatchError& e) {
     EXPECT_EQ(e.samples.size(), 17u);  // the sample and sixteen replacements
+    const std::string begin = "1 of 1 samples could not be made, after 17 failures:";
+    EXPECT_EQ(std::string(e.what()).substr(0, begin.size()), begin);
   }
 }
 

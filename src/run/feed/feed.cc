@@ -55,8 +55,10 @@ FedBatch copy_to(std::byte* to, std::shared_ptr<const void> owner, const FedBatc
 }
 
 bool flag(const Node& n, const char* argument) {
-  const auto it = n.arguments.find(argument);
-  return it != n.arguments.end() && std::get<bool>(it->second);
+  bool is_set = false;
+  if (const auto it = n.arguments.find(argument); it != n.arguments.end())
+    detail::set_value(argument, {}, it->second, is_set);
+  return is_set;
 }
 
 }  // namespace

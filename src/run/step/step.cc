@@ -191,6 +191,7 @@ Outputs Step::publish(const std::shared_ptr<const Plan>& owner, HostPool& pool) 
   out.failures = std::move(failures);
   const auto made = std::count(is_made.begin(), is_made.end(), 1);
   const bool all = made == static_cast<int64_t>(is_made.size());
+  out.missing = static_cast<int64_t>(is_made.size()) - made;
   out.is_lost = (on_error_ != OnError::kSkip && !all) || made == 0;
   if (out.is_lost) return out;
 
