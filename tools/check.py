@@ -129,6 +129,8 @@ def changed_since(commit: str) -> list[str]:
 
 def explain(plan: Plan, base: str, cores: int) -> None:
     """Prints what will run and why."""
+    if not plan.reasons:
+        return print(f"check: nothing changed since {base}")
     print(f"check: what changed since {base}, and the tests that it concerns")
     for tests, files in plan.reasons.items():
         others = f" and {len(files) - 3} more" if len(files) > 3 else ""

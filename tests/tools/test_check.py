@@ -219,9 +219,11 @@ def test_failures_of_either_kind_fail_the_whole(
         assert len(commands) == 3
 
 
-def test_a_long_plan_is_announced(check: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_plan_is_announced(check: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
     check.explain(check.plan_for(["src/io/glob.cc"]), "main", CORES)
     assert "tests/pipelines/test_reader.py" in capsys.readouterr().out
+    check.explain(check.plan_for([]), "main", CORES)
+    assert capsys.readouterr().out == "check: nothing changed since main\n"
     everything = check.plan_for(["src/op/op.h", "src/run/pipeline.cc", "python/stoker/torch.py"])
     check.explain(everything, "main", CORES)
     assert "over three minutes" in capsys.readouterr().out
