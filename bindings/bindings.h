@@ -27,6 +27,9 @@ void bind_pipeline(nb::module_& m);
 // GraphError for anything else.
 Value to_value(nb::handle h);
 nb::object to_python(const Value& v);
+// Throws GraphError that names the argument.
+Arguments to_arguments(const nb::dict& d);
+nb::dict describe(const ArgumentInfo& a);
 
 // A Python exception that C++ throws and Python then raises unchanged.
 struct PyFailure {

@@ -13,21 +13,6 @@
 
 namespace stoker::python {
 
-namespace {
-
-using Edge = std::pair<int, int>;
-
-nb::dict describe(const Port& p) {
-  nb::dict d;
-  d["name"] = p.name;
-  d["help"] = p.help;
-  d["layouts"] = p.layouts;
-  d["dtypes"] = p.dtypes;
-  d["is_optional"] = p.is_optional;
-  d["is_value"] = p.is_value;
-  return d;
-}
-
 nb::dict describe(const ArgumentInfo& a) {
   nb::dict d;
   d["name"] = a.name;
@@ -40,6 +25,22 @@ nb::dict describe(const ArgumentInfo& a) {
   d["low"] = a.range.low;
   d["high"] = a.range.high;
   d["names"] = nb::cast(a.names);
+  return d;
+}
+
+namespace {
+
+using python::describe;
+using Edge = std::pair<int, int>;
+
+nb::dict describe(const Port& p) {
+  nb::dict d;
+  d["name"] = p.name;
+  d["help"] = p.help;
+  d["layouts"] = p.layouts;
+  d["dtypes"] = p.dtypes;
+  d["is_optional"] = p.is_optional;
+  d["is_value"] = p.is_value;
   return d;
 }
 
@@ -122,13 +123,10 @@ int add(Graph& g, const std::string& op, const std::vector<std::optional<Edge>>&
   n.is_lead = lead;
   n.device = device_named(device);
   for (auto& in : inputs) n.inputs.push_back(in ? std::optional(ref_of(g, *in)) : std::nullopt);
-  for (auto [key, value] : arguments) {
-    try {
-      n.arguments[nb::cast<std::string>(key)] = to_value(value);
-    } catch (const GraphError& e) {
-      throw GraphError(op + (where.empty() ? "" : " (" + where + ")") + ": argument '" +
-                       nb::cast<std::string>(key) + "': " + e.what());
-    }
+  try {
+    n.arguments = to_arguments(arguments);
+  } catch (const GraphError& e) {
+    throw GraphError(op + (where.empty() ? "" : " (" + where + ")") + ": " + e.what());
   }
   for (auto [key, value] : links)
     n.links.push_back({nb::cast<std::string>(key), ref_of(g, nb::cast<Edge>(value))});

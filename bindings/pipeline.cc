@@ -13,36 +13,30 @@ namespace stoker::python {
 
 namespace {
 
-template <class T>
-void take(const nb::dict& d, const char* name, T& value) {
-  if (!d.contains(name) || nb::object(d[name]).is_none()) return;
-  if (!nb::try_cast(d[name], value))
-    throw GraphError(std::string(name) + " is " + nb::cast<std::string>(nb::repr(d[name])) +
-                     ", which is of the wrong type");
+PipelineOptions options_of(const nb::dict& given) {
+  PipelineOptions o;
+  Arguments arguments;
+  try {
+    arguments = to_arguments(given);
+  } catch (const GraphError& e) {
+    throw GraphError(std::string("Pipeline: ") + e.what());
+  }
+  set_settings(o, arguments);
+  return o;
 }
 
-PipelineOptions options_of(const nb::dict& d) {
-  PipelineOptions o;
-  take(d, "batch_size", o.batch_size);
-  take(d, "num_threads", o.num_threads);
-  take(d, "prefetch_queue_depth", o.prefetch_queue_depth);
-  take(d, "io_threads", o.io_threads);
-  if (uint64_t seed = 0; d.contains("seed") && !nb::object(d["seed"]).is_none()) {
-    take(d, "seed", seed);
-    o.seed = seed;
-  }
-  take(d, "on_error", o.on_error);
-  take(d, "memory_limit", o.memory_limit);
-  take(d, "device_memory_limit", o.device_memory_limit);
-  take(d, "read_ahead_limit", o.read_ahead_limit);
-  take(d, "executor", o.executor);
-  take(d, "shard_id", o.shard_id);
-  take(d, "num_shards", o.num_shards);
-  take(d, "device_id", o.device_id);
-  take(d, "set_affinity", o.set_affinity);
-  take(d, "fuse", o.rewrites.fuse);
-  take(d, "demand", o.rewrites.demand);
-  return o;
+nb::list describe_all() {
+  nb::list all;
+  for (const ArgumentInfo& a : describe_settings<PipelineOptions>()) all.append(describe(a));
+  return all;
+}
+
+nb::dict checked(const nb::dict& given) {
+  const PipelineOptions o = options_of(given);
+  check(o);
+  nb::dict values;
+  for (const auto& [name, value] : values_of(o)) values[name.c_str()] = to_python(value);
+  return values;
 }
 
 // The parts of memory: see Note [Shares of the budget] in run/pipeline.cc.
@@ -137,6 +131,10 @@ nb::dict describe_failure(const SampleFailure& f) {
 }
 
 void bind_pipeline(nb::module_& m) {
+  m.def("settings", &describe_all, "The descriptions of a pipeline's settings.");
+  m.def("checked_settings", &checked, nb::arg("given"),
+        "All settings: those that are given, and the defaults of the others.");
+  m.def("usable_cpus", [] { return usable_cpus().size(); }, "How many CPUs this thread may use.");
   nb::class_<Pipeline> pipeline(m, "Pipeline", "Runs a graph.");
   bind_feeding(pipeline);
   pipeline

@@ -26,7 +26,7 @@ Value number(nb::handle h) {
     int64_t v = 0;
     if (!i.is_valid() || !nb::try_cast(i, v)) {
       PyErr_Clear();
-      throw GraphError("an argument is an int that does not fit into 64 bits");
+      throw GraphError("an argument is an int that int64 cannot hold");
     }
     return v;
   }
@@ -93,6 +93,19 @@ std::string to_path(nb::handle text) {
 nb::object path_to_python(const std::string& path) {
   return nb::steal(
       PyUnicode_DecodeFSDefaultAndSize(path.data(), static_cast<Py_ssize_t>(path.size())));
+}
+
+Arguments to_arguments(const nb::dict& d) {
+  Arguments arguments;
+  for (auto [key, value] : d) {
+    const auto name = nb::cast<std::string>(key);
+    try {
+      arguments[name] = to_value(value);
+    } catch (const GraphError& e) {
+      throw GraphError("argument '" + name + "': " + e.what());
+    }
+  }
+  return arguments;
 }
 
 nb::object to_python(const Value& v) {

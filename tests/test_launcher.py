@@ -176,7 +176,7 @@ def test_what_is_wrong_names_the_argument(monkeypatch: pytest.MonkeyPatch, pictu
     set_all(monkeypatch, RANK=1)
     with pytest.raises(GraphError, match=r"readers.file .*'shard_id': RANK is set"):
         make(lambda: fn.readers.file(file_root=pictures, shard_id="auto")[1])
-    with pytest.raises(GraphError, match="shard_id expects an int"):
+    with pytest.raises(GraphError, match="'shard_id' expects int, got 'automatic'"):
         Pipeline(batch_size=1, shard_id="automatic")  # type: ignore[arg-type]
 
 

@@ -95,15 +95,23 @@ def test_established_settings_are_accepted() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"batch_size": 0}, "batch_size expects an int of at least 1, got 0"),
-        ({"batch_size": 2.5}, "batch_size expects an int"),
-        ({"num_threads": "many"}, "num_threads expects an int"),
+        ({"batch_size": 0}, "argument 'batch_size' is 0, expected at least 1"),
+        ({"batch_size": 2.5}, "argument 'batch_size' expects int, got 2.5"),
+        ({"num_threads": "many"}, "argument 'num_threads' expects int, got 'many'"),
         ({"on_error": "skipp"}, "Did you mean 'skip'"),
-        ({"executor": "fast"}, "executor expects one of 'pipelined', 'simple'"),
+        ({"executor": "fast"}, "argument 'executor' expects one of pipelined, simple, got 'fast'"),
         ({"shard_id": 2, "num_shards": 2}, "shard_id is 2"),
         ({"prefetch_queue_depth": {"cpu": 2}}, "'cpu_size' and 'gpu_size'"),
-        ({"memory_limit": -1}, "memory_limit expects"),
-        ({"device_memory_limit": -1}, "device_memory_limit expects"),
+        ({"memory_limit": -1}, "argument 'memory_limit' is -1, expected at least 0"),
+        ({"device_memory_limit": -1}, "argument 'device_memory_limit' is -1, expected at least 0"),
+        (
+            {"seed": 2**63},
+            "Pipeline: argument 'seed': an argument is an int that int64 cannot hold",
+        ),
+        (
+            {"io_threads": object()},
+            "'io_threads' expects a number, a text or a list of them, got <",
+        ),
         ({"max_batch_size": 3}, "batch_size=1, but max_batch_size=3"),
     ],
 )
@@ -155,8 +163,8 @@ def test_workers_run_where_the_established_variable_says() -> None:
 def test_a_wrong_affinity_is_refused() -> None:
     done = run_script(AFFINITY, HERE, DALI_AFFINITY_MASK="first")
     assert "GraphError: DALI_AFFINITY_MASK takes numbers of CPUs" in done.stderr
-    with pytest.raises(errors.GraphError, match="set_affinity is 'yes'"):
-        make(fn.random.uniform, set_affinity="yes").build()
+    with pytest.raises(errors.GraphError, match="'set_affinity' expects bool, got 'yes'"):
+        make(fn.random.uniform, set_affinity="yes")
 
 
 def test_define_graph() -> None:

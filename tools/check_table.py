@@ -46,7 +46,10 @@ DEFINING = """
     test_definition.py test_classes.py test_graphs.py conformance/test_describe.py
     test_moving_over.py conformance/test_arguments.py conformance/test_saved.py test_compat.py
 """
-RUNNING = "test_running.py test_styles.py test_settings.py test_batches.py faults pipelines"
+RUNNING = """
+    test_running.py test_styles.py test_settings.py test_setting_table.py test_batches.py faults
+    pipelines
+"""
 CONTRACT = "frameworks/test_contract.py test_guides.py"
 
 # The first row that a file fits decides.
@@ -105,7 +108,7 @@ ROWS = [
     Row("python/stoker/_sources/*", python=FEEDS),
     Row("python/stoker/_describe/* python/stoker/_graph/*", python=DEFINING),
     Row("python/stoker/fn/* python/stoker/ops/*", python=DEFINING),
-    Row("python/stoker/_pipeline/* python/stoker/_settings.py", python=f"{STATES} {RUNNING}"),
+    Row("python/stoker/_pipeline/* python/stoker/_settings/*", python=f"{STATES} {RUNNING}"),
     Row("python/stoker/compat/*", python="test_compat_tensors.py test_compat.py"),
     Row("python/stoker/run.py", python="test_compat.py test_moving_over.py"),
     Row("python/stoker/launcher.py", python="test_launcher.py frameworks/test_torchrun.py"),

@@ -73,6 +73,15 @@ def operators() -> list[Any]:
 def did_you_mean(wrong: str, names: Sequence[str]) -> str:
     """The text " Did you mean 'x'?" with the nearest name; "" if none is near."""
 
+def settings() -> list[Any]:
+    """The descriptions of a pipeline's settings."""
+
+def checked_settings(given: Mapping[str, Any]) -> dict[str, Any]:
+    """All settings: those that are given, and the defaults of the others."""
+
+def usable_cpus() -> int:
+    """How many CPUs this thread may use."""
+
 class Graph:
     """Operator nodes and the edges between them."""
 

@@ -123,17 +123,17 @@ class AffinityOfAPipeline : public AffinityTest {
 
   // While a pipeline of three workers exists, counts the threads that may run on near_ alone. Other
   // threads may run on more CPUs, so the count is 0 where near_ is all there is.
-  int64_t bound_threads(bool set_affinity, const char* executor = "pipelined") {
+  int64_t bound_threads(bool set_affinity, ExecutorKind executor = ExecutorKind::kPipelined) {
     const SampleFolder folder(4);
     await_workers(0);  // joined workers may still be listed for a moment
     Pipeline pipe(raw_graph(folder), {.batch_size = 4,
                                       .num_threads = 3,
-                                      .executor = executor,
                                       .device_id = 0,
-                                      .set_affinity = set_affinity});
+                                      .set_affinity = set_affinity,
+                                      .executor = executor});
     plan_ = pipe.plan_in_words();
     EXPECT_TRUE(pipe.run());
-    await_workers(executor == std::string("pipelined") ? 3 : 0);
+    await_workers(executor == ExecutorKind::kPipelined ? 3 : 0);
     const std::vector<int> all = threads();
     return near_ == usable_ ? 0 : std::ranges::count(all, near_, cpus_of);
   }
@@ -174,7 +174,7 @@ TEST_F(AffinityOfAPipeline, WorkersAloneRunNearItsDevice) {
       << plan_;
   EXPECT_EQ(bound_threads(false), 0);
   EXPECT_EQ(plan_.find("workers: "), std::string::npos);
-  EXPECT_EQ(bound_threads(true, "simple"), 0) << "the user's thread stays";
+  EXPECT_EQ(bound_threads(true, ExecutorKind::kSimple), 0) << "the user's thread stays";
 }
 
 TEST_F(AffinityOfAPipeline, AWrongVariableIsToldWhenItIsBuilt) {

@@ -9,10 +9,9 @@
 #include "memory/pool.h"
 #include "run/affinity.h"
 #include "run/chain/chain.h"
+#include "run/options.h"
 
 namespace stoker {
-
-enum class OnError : uint8_t { kRaise, kSkip, kReplace };
 
 struct ExecutorOptions {
   int num_threads = 1;

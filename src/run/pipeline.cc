@@ -15,55 +15,41 @@ namespace stoker {
 
 namespace {
 
-size_t half_of_memory() {
-  return static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) / 2 *
-         static_cast<size_t>(sysconf(_SC_PAGESIZE));
-}
+int64_t half_of_memory() { return sysconf(_SC_PHYS_PAGES) / 2 * sysconf(_SC_PAGESIZE); }
 
-uint64_t drawn_seed() {
+int64_t drawn_seed() {
   std::random_device d;
-  return (static_cast<uint64_t>(d()) << 32 | d()) >> 1;  // 63 bits fit into every language's int
+  return static_cast<int64_t>((static_cast<uint64_t>(d()) << 32 | d()) >> 1);
 }
 
-OnError on_error_named(const std::string& name) {
-  if (name == "raise") return OnError::kRaise;
-  if (name == "skip") return OnError::kSkip;
-  if (name == "replace") return OnError::kReplace;
-  throw GraphError("on_error expects 'raise', 'skip' or 'replace', got '" + name + "'");
-}
-
-void at_least(const char* name, int64_t value, int64_t low) {
-  if (value < low)
-    throw GraphError(std::string(name) + " is " + std::to_string(value) + "; it must be at least " +
-                     std::to_string(low));
+// The settings with num_threads, seed and memory_limit decided.
+PipelineOptions in_use(PipelineOptions o) {
+  check(o);
+  if (!o.batch_size) throw GraphError("batch_size is required");
+  if (!o.num_threads) o.num_threads = static_cast<int>(usable_cpus().size());
+  if (!o.seed) o.seed = drawn_seed();
+  if (!o.memory_limit) o.memory_limit = half_of_memory();
+  return o;
 }
 
 ExecutorOptions executor_options(const PipelineOptions& o) {
-  at_least("num_threads", o.num_threads, 1);
-  at_least("prefetch_queue_depth", o.prefetch_queue_depth, 1);
-  at_least("num_shards", o.num_shards, 1);
-  if (o.shard_id < 0 || o.shard_id >= o.num_shards)
-    throw GraphError("shard_id is " + std::to_string(o.shard_id) + ", outside [0, " +
-                     std::to_string(o.num_shards) + ")");
-  if (o.executor != "pipelined" && o.executor != "simple")
-    throw GraphError("executor expects 'pipelined' or 'simple', got '" + o.executor + "'");
   // Note [Shares of the budget]
   // A half is for batches, three eighths are for the workers' scratch. The rest is for reading
   // ahead and for copies of what is fed, in equal parts where a pipeline does both. The shares are
   // fixed, so that no part can starve another.
   ExecutorOptions e;
-  e.num_threads = o.num_threads;
+  e.num_threads = *o.num_threads;
   e.depth = o.prefetch_queue_depth;
-  e.io_threads = o.io_threads;
-  e.seed = *o.seed;
-  e.on_error = on_error_named(o.on_error);
+  e.io_threads = o.io_threads.value_or(2);
+  e.seed = static_cast<uint64_t>(*o.seed);
+  e.on_error = o.on_error;
   e.output_limit = o.memory_limit / 2;
   e.scratch_limit = o.memory_limit / 8 * 3;
-  const size_t read_ahead = o.read_ahead_limit.value_or(static_cast<size_t>(o.num_threads) << 24);
+  const int64_t read_ahead = o.read_ahead_limit.value_or(int64_t{*o.num_threads} << 24);
   e.read_ahead_limit = std::min(read_ahead, o.memory_limit / 8);
   e.device_id = o.device_id.value_or(0);
-  e.device_memory_limit = o.device_memory_limit ? o.device_memory_limit : SIZE_MAX;
-  e.pipelined = o.executor == "pipelined";
+  if (o.device_memory_limit) e.device_memory_limit = o.device_memory_limit;
+  e.pipelined = o.executor == ExecutorKind::kPipelined;
   return e;
 }
 
@@ -126,18 +112,17 @@ class Pipeline::OneCaller {
 };
 
 Pipeline::Pipeline(Graph graph, const PipelineOptions& options)
-    : options_(options), pid_(getpid()) {
-  options_.seed_is_drawn = !options_.seed;
-  if (options_.seed_is_drawn) options_.seed = drawn_seed();
-  if (!options_.memory_limit) options_.memory_limit = half_of_memory();
+    : options_(in_use(options)), seed_is_drawn_(!options.seed), pid_(getpid()) {
   executor_options_ = executor_options(options_);
   require_device(graph, executor_options_.device_id);
-  plan_ = std::make_shared<const Plan>(
-      std::move(graph),
-      PlanOptions{options_.batch_size, options_.shard_id, options_.num_shards, options_.rewrites});
+  plan_ = std::make_shared<const Plan>(std::move(graph),
+                                       PlanOptions{.batch_size = *options_.batch_size,
+                                                   .shard_id = options_.shard_id,
+                                                   .num_shards = options_.num_shards,
+                                                   .rewrites = {options_.demand, options_.fuse}});
   if (options_.set_affinity && executor_options_.pipelined) {
     Affinity affinity =
-        affinity_for(options_.num_threads, device_of(*plan_, options_.device_id), usable_cpus());
+        affinity_for(*options_.num_threads, device_of(*plan_, options_.device_id), usable_cpus());
     executor_options_.worker_cpus = std::move(affinity.cpus);
     affinity_words_ = std::move(affinity.words);
   }
@@ -250,17 +235,17 @@ std::string Pipeline::state() const {
 
 std::vector<std::string> Pipeline::restore(const std::string& text, bool force) {
   const OneCaller caller(*this);
-  const bool drawn = options_.seed_is_drawn;
-  RestoredState s = load_state(text, *plan_, seed(), drawn, force);
+  RestoredState s = load_state(text, *plan_, seed(), seed_is_drawn_, force);
   executor_.reset();
   feeds_->clear();
   cursors_ = std::move(s.cursors);
-  options_.seed = executor_options_.seed = s.seed;
+  executor_options_.seed = s.seed;
+  options_.seed = static_cast<int64_t>(s.seed);
   return std::move(s.warnings);
 }
 
 std::string Pipeline::plan_in_words() const {
-  std::string s = plan_->str();
+  std::string s = "settings: " + settings_in_words(options_) + "\n" + plan_->str();
   if (!plan_->mixed_nodes().empty())
     s += "mixed: " + decoder_kind(device(executor_options_.device_id)).words + "\n";
   if (!affinity_words_.empty()) s += "workers: " + affinity_words_ + "\n";

@@ -6,31 +6,11 @@
 #pragma once
 #include <atomic>
 #include <map>
-#include <optional>
 
 #include "run/executor.h"
 #include "run/feed/feed.h"
 
 namespace stoker {
-
-struct PipelineOptions {
-  int64_t batch_size = 1;
-  int num_threads = 1;
-  int prefetch_queue_depth = 2;  // steps in flight
-  int io_threads = 2;
-  std::optional<uint64_t> seed;  // none: one is drawn and kept in the state
-  bool seed_is_drawn = false;  // set by the pipeline: restore() then takes the saved seed
-  std::string on_error = "raise";  // "raise", "skip", "replace"
-  size_t memory_limit = 0;  // bytes of host memory; 0: half of the machine's
-  size_t device_memory_limit = 0;  // bytes of the device; 0: all that it has
-  // Bytes, at most an eighth of memory_limit. None: 16 MiB for each thread, some hundred pictures.
-  std::optional<size_t> read_ahead_limit;
-  std::string executor = "pipelined";  // or "simple"
-  int shard_id = 0, num_shards = 1;  // for a pipeline without a reader
-  std::optional<int> device_id;  // the GPU of the graph's operators; none: the first
-  bool set_affinity = false;  // workers run on CPUs near the device: run/affinity.h
-  Rewrites rewrites = {};
-};
 
 // Samples that could not be made. It is thrown once, when their step is handed out. The pipeline
 // goes on after that.
@@ -48,8 +28,8 @@ struct ReaderMeta {
 
 class Pipeline {
  public:
-  // Checks the graph and opens the readers. Throws GraphError. Starts no thread: the first run()
-  // does.
+  // Checks the settings and the graph, and opens the readers. Throws GraphError. Starts no thread:
+  // the first run() does.
   Pipeline(Graph graph, const PipelineOptions& options);
   // Joins the threads within the time of one sample. In a forked child it leaves everything as it
   // is.
@@ -76,9 +56,11 @@ class Pipeline {
   Feeds& feeds();
 
   const Plan& plan() const { return *plan_; }
-  std::string plan_in_words() const;  // also tells who decodes for a device and where workers run
+  // Also tells the settings in use, who decodes for a device and where workers run.
+  std::string plan_in_words() const;
+  // In use: num_threads, seed and memory_limit are decided.
   const PipelineOptions& options() const { return options_; }
-  uint64_t seed() const { return *options_.seed; }
+  uint64_t seed() const { return static_cast<uint64_t>(*options_.seed); }
   int64_t steps_left() const;  // in this epoch, with the next step
   ReaderMeta reader_meta(const std::string& name) const;  // "": the lead reader
   // Samples that could not be made, by sample and operator: the last failure, and how often.
@@ -113,6 +95,7 @@ class Pipeline {
 
   std::shared_ptr<const Plan> plan_;
   PipelineOptions options_;
+  const bool seed_is_drawn_;  // restore() then takes the saved seed
   ExecutorOptions executor_options_;
   std::string affinity_words_;
   std::unique_ptr<HostPool> pool_;

@@ -7,7 +7,7 @@
 namespace stoker {
 namespace {
 
-PipelineOptions options(int64_t batch, std::optional<uint64_t> seed = 5) {
+PipelineOptions options(int64_t batch, std::optional<int64_t> seed = 5) {
   PipelineOptions o;
   o.batch_size = batch;
   o.num_threads = 2;

@@ -90,6 +90,17 @@ inline std::string bytes_of(const Outputs& out, size_t i) {
   return s;
 }
 
+// What the E says that f throws.
+template <class E, class F>
+std::string message(F f) {
+  try {
+    f();
+  } catch (const E& e) {
+    return e.what();
+  }
+  return "nothing was thrown";
+}
+
 // Holds back the reads of some files until open() is called.
 class Gate final : public io::FaultInjector {
  public:

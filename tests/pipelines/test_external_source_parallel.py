@@ -379,10 +379,10 @@ def test_what_a_worker_cannot_load_is_told() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"py_num_workers": 0}, "py_num_workers expects an int of at least 1"),
-        ({"py_start_method": "thread"}, "py_start_method expects one of"),
-        ({"py_callback_pickler": 3}, "py_callback_pickler expects a module"),
-        ({"py_callback_pickler": (1, 2)}, "py_callback_pickler expects a module"),
+        ({"py_num_workers": 0}, "'py_num_workers' is 0, expected at least 1"),
+        ({"py_start_method": "thread"}, "'py_start_method' expects one of"),
+        ({"py_callback_pickler": 3}, "'py_callback_pickler' expects a module"),
+        ({"py_callback_pickler": (1, 2)}, "'py_callback_pickler' expects a module"),
     ],
 )
 def test_settings_are_checked(settings: dict[str, Any], message: str) -> None:

@@ -4,13 +4,15 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 import textwrap
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stoker import launcher
 from stoker._describe.registry import Argument, Operator, Plain, Port
+
+if TYPE_CHECKING:
+    import inspect
 
 _SCALARS = {"bool": "bool", "int": "int", "float": "float", "str": "Text", "DType": "DTypeLike"}
 
@@ -93,6 +95,8 @@ def parameters(op: Operator) -> list[Parameter]:
 
 def signature(op: Operator) -> inspect.Signature:
     """The signature that ``inspect.signature`` shows for the operator's function."""
+    import inspect  # not at the top: it is slow
+
     shown = []
     for p in parameters(op):
         kind: Any = inspect.Parameter.KEYWORD_ONLY
@@ -107,6 +111,8 @@ def signature(op: Operator) -> inspect.Signature:
 
 def class_signature(op: Operator) -> inspect.Signature:
     """The signature of the operator's class: it has no inputs and requires no argument."""
+    import inspect
+
     either, keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
     return inspect.Signature(
         [
@@ -134,22 +140,22 @@ def returns(op: Operator) -> str:
 
 def docstring(op: Operator) -> str:
     """The whole docstring: summary, inputs, outputs, arguments."""
-    lines = [_wrapped(paragraph) for paragraph in op["summary"].splitlines()]
+    lines = [wrapped(paragraph) for paragraph in op["summary"].splitlines()]
     names = [p.name for p in parameters(op) if p.is_positional]
     for title, ports in (("Inputs", op["inputs"]), ("Outputs", op["outputs"])):
         if ports:
             lines += ["", f"{title}:"]
         for i, port in enumerate(ports):
             name = names[i] if title == "Inputs" else port["name"]
-            lines.append(_entry(f"{name}: {_joined(port['help'], port_facts(port))}"))
+            lines.append(entry(f"{name}: {_joined(port['help'], port_facts(port))}"))
     if op["arguments"]:
         lines += ["", "Arguments:"]
     for e in op["extra"]:
-        lines.append(_entry(f"{e['name']} (default {e['default']!r}): {e['help']}"))
+        lines.append(entry(f"{e['name']} (default {e['default']!r}): {e['help']}"))
     for a in op["arguments"]:
-        lines.append(_entry(f"{a['name']} ({', '.join(argument_facts(a))}): {a['help']}"))
+        lines.append(entry(f"{a['name']} ({', '.join(argument_facts(a))}): {a['help']}"))
     if op["ignored"]:
-        lines += ["", _wrapped("Accepted without effect: " + ", ".join(op["ignored"]) + ".")]
+        lines += ["", wrapped("Accepted without effect: " + ", ".join(op["ignored"]) + ".")]
     return "\n".join(lines)
 
 
@@ -180,7 +186,7 @@ def argument_facts(a: Argument) -> list[str]:
 
 def range_text(a: Argument) -> str:
     """The range in words; "" when everything is allowed."""
-    low, high = f"{a['low']:g}", f"{a['high']:g}"
+    low, high = _number(a["low"]), _number(a["high"])
     if math.isfinite(a["low"]) and math.isfinite(a["high"]):
         return f"{low} to {high}"
     if math.isfinite(a["low"]):
@@ -188,12 +194,18 @@ def range_text(a: Argument) -> str:
     return f"at most {high}" if math.isfinite(a["high"]) else ""
 
 
-def _wrapped(text: str) -> str:
+def _number(x: float) -> str:
+    return str(int(x)) if x.is_integer() else f"{x:g}"
+
+
+def wrapped(text: str) -> str:
+    """A paragraph of a docstring."""
     return textwrap.fill(text, 88, break_long_words=False, break_on_hyphens=False)
 
 
-def _entry(text: str) -> str:
-    return textwrap.indent(_wrapped(text), "        ").replace("        ", "    ", 1)
+def entry(text: str) -> str:
+    """An item of a list in a docstring; all its lines but the first are indented further."""
+    return textwrap.indent(wrapped(text), "        ").replace("        ", "    ", 1)
 
 
 def _free(name: str, taken: set[str]) -> str:

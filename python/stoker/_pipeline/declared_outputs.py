@@ -4,24 +4,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from stoker._graph.definition import Definition
 from stoker._graph.node import DataNode
-from stoker._settings import Options
 from stoker.errors import GraphError
 
 
-def check_declared_outputs(definition: Definition, options: Options) -> None:
+def check_declared_outputs(definition: Definition, settings: Mapping[str, Any]) -> None:
     """Raises a ``GraphError`` that names the first output that differs from its declaration."""
     count = len(definition.outputs)
     for i, (dtype, layout, shape) in enumerate(definition.output_types()):
-        for what, declared, came in (
-            ("dtype", options.output_dtype, dtype),
-            ("ndim", options.output_ndim, len(shape)),
-            ("layout", options.output_layout, layout),
-        ):
-            expected = _declared_for(declared, i, count, what)
+        for what, came in (("dtype", dtype), ("ndim", len(shape)), ("layout", layout)):
+            expected = _declared_for(settings[f"output_{what}"], i, count, what)
             if expected is not None and expected != came:
                 place = DataNode(definition, *definition.outputs[i], "").name
                 raise GraphError(

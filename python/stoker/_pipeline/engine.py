@@ -14,7 +14,7 @@ from stoker._graph.definition import Definition
 from stoker._messages import user_level
 from stoker._pipeline.declared_outputs import check_declared_outputs
 from stoker._pipeline.one_caller import OneCaller
-from stoker._settings import Options, WorkerOptions
+from stoker._settings.table import for_engine
 from stoker._sources.inputs import EpochEndError, Inputs
 
 Batches = tuple[_core.Batch, ...]
@@ -35,17 +35,9 @@ class Engine:
     declared, this is when its first batch comes.
     """
 
-    def __init__(
-        self,
-        definition: Definition,
-        options: Options,
-        workers: WorkerOptions,
-        checkpoint: str | Mapping[str, Any] | None,
-    ) -> None:
+    def __init__(self, definition: Definition, settings: Mapping[str, Any]) -> None:
         self._definition = definition
-        self._options = options
-        self._workers = workers
-        self._checkpoint = checkpoint
+        self._settings = settings
         self._core: _core.Pipeline | None = None
         self.inputs = Inputs(definition)
         self._one_caller = OneCaller(self.inputs.source_thread)
@@ -58,16 +50,14 @@ class Engine:
     @property
     def seed(self) -> int | None:
         """The seed in use; None if no seed was given and the C++ engine is not made yet."""
-        return self._options.seed if self._core is None else self._core.seed
+        return self._settings["seed"] if self._core is None else self._core.seed
 
     def open(self) -> None:
         """Opens the sources, and makes the C++ engine if the types of all inputs are known.
 
         Requires: the graph has outputs, and a batch size was given.
         """
-        assert self._options.batch_size is not None
-        depth = self._options.prefetch_queue_depth
-        self.inputs.open(self._options.batch_size, depth, self._workers)
+        self.inputs.open(self._settings)
         if self.inputs.knows_types():
             self._make()
 
@@ -90,12 +80,12 @@ class Engine:
         return self._core
 
     def _make(self) -> None:
-        check_declared_outputs(self._definition, self._options)
-        self._core = _core.Pipeline(self._definition.graph, self._options.for_engine())
+        check_declared_outputs(self._definition, self._settings)
+        self._core = _core.Pipeline(self._definition.graph, for_engine(self._settings))
         self._definition.is_closed = True
         self.inputs.attach(self._core)
-        if self._checkpoint is not None:
-            self._restore(self._core, _state_entries.text(self._checkpoint))
+        if self._settings["checkpoint"] is not None:
+            self._restore(self._core, _state_entries.text(self._settings["checkpoint"]))
 
     def step(self) -> Step | None:
         """The next step; None if a source ended its epoch. Raises what the C++ engine raises."""

@@ -10,137 +10,46 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
+import textwrap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar, cast
 
 from stoker import _core
 from stoker._graph import current
 from stoker._graph.calls import as_node
 from stoker._graph.definition import Definition, Notes
 from stoker._graph.node import DataNode
-from stoker._messages import user_level
 from stoker._pipeline import readers, saved
 from stoker._pipeline.engine import Batches, Engine, Step
 from stoker._pipeline.iterations import BASIC, SCHEDULED, Iterations
-from stoker._settings import (
-    WITHOUT_EFFECT,
-    WORKER_SETTINGS,
-    Depth,
-    Options,
-    make_options,
-    make_worker_options,
-    options_of_file,
-    unknown_setting,
-    usable_cpus,
-)
+from stoker._settings import signature
+from stoker._settings.configured import Configured
+from stoker._settings.table import of_file
 from stoker.errors import GraphError, SampleError
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from stoker._settings.configured import Settings
 
 AnyPipeline = TypeVar("AnyPipeline", bound="Pipeline")
 
 
-class Pipeline:
+class Pipeline(Configured):
     """A graph of operators with the settings to run it.
 
     Usually made by a function decorated with ``pipeline_def``; or by hand, ``with pipe:`` around
     the operator calls and then ``pipe.set_outputs(...)``; or by a subclass with ``define_graph()``.
-    The settings:
 
-    - ``batch_size``: samples in a batch.
-    - ``num_threads``: CPU workers; default: the CPUs that this process may use.
-    - ``device_id``: the GPU; None for a pipeline on the CPU alone; "auto": the launcher's local
-      rank.
-    - ``set_affinity``: whether the workers run on the CPUs near the GPU, as far as NVML tells them
-      and this process may use them. ``DALI_AFFINITY_MASK=3,5`` in the environment puts the first
-      two workers on these CPUs. ``plan()`` says which they are, or what is missing.
-    - ``seed``: of everything random; None draws one and keeps it in the state.
-    - ``prefetch_queue_depth``: batches prepared ahead.
-    - ``on_error``: what a damaged sample does: ``"raise"``, ``"skip"`` (a shorter batch) or
-      ``"replace"``.
-    - ``memory_limit``: bytes of host memory; 0 is half of the machine's. ``device_memory_limit``:
-      bytes of the GPU's that steps and your batches hold; 0 is all of it. CUDA may map up to
-      ``prefetch_queue_depth`` + 1 times as much before it reuses memory. ``read_ahead_limit``:
-      bytes of files read ahead, by ``io_threads``; None is 16 MiB for each of num_threads.
-    - ``executor``: ``"pipelined"``, or ``"simple"``: one thread, no overlap and no rewrites, to
-      compare against.
-    - ``shard_id``, ``num_shards``: which part of the samples a pipeline without a reader counts;
-      "auto": the launcher's rank and world size (``stoker.launcher``).
-    - ``fuse``, ``demand``: whether operators may be joined, and decoders may skip what is not
-      needed; neither changes a byte.
-    - ``output_dtype``, ``output_ndim``, ``output_layout``: what the outputs must be; one for all
-      or a list; None is anything.
-    - ``checkpoint``: a state to begin from.
-    - ``py_num_workers``, ``py_start_method``, ``py_callback_pickler``: the processes that run
-      sources of ``fn.external_source(parallel=True)``: how many; ``"fork"``, ``"spawn"`` or
-      ``"forkserver"``; a module with ``dumps`` and ``loads``, or these two, for what is sent to
-      them.
-
-    Further settings of the established library are accepted without effect. A pipeline is used by
-    one thread at a time, and not in a forked child of the process that built it.
+    A pipeline is used by one thread at a time, and not in a forked child of the process that built
+    it.
     """
 
-    def __init__(
-        self,
-        batch_size: int | None = None,
-        num_threads: int | str | None = None,
-        device_id: int | Literal["auto"] | None = None,
-        seed: int | None = None,
-        exec_pipelined: bool = True,
-        prefetch_queue_depth: Depth = 2,
-        exec_async: bool = True,
-        bytes_per_sample: int = 0,
-        set_affinity: bool = False,
-        max_streams: int | None = None,
-        default_cuda_stream_priority: int | None = None,
-        *,
-        on_error: str = "raise",
-        memory_limit: int = 0,
-        device_memory_limit: int = 0,
-        read_ahead_limit: int | None = None,
-        io_threads: int | None = None,
-        executor: str = "pipelined",
-        shard_id: int | Literal["auto"] = 0,
-        num_shards: int | Literal["auto"] = 1,
-        fuse: bool = True,
-        demand: bool = True,
-        output_dtype: Any = None,
-        output_ndim: Any = None,
-        output_layout: Any = None,
-        checkpoint: str | Mapping[str, Any] | None = None,
-        max_batch_size: int | None = None,
-        py_num_workers: int = 1,
-        py_start_method: str = "fork",
-        py_callback_pickler: Any = None,
-        **without_effect: Any,
-    ) -> None:
-        for name in without_effect:
-            if name not in WITHOUT_EFFECT:
-                raise unknown_setting(name)
-        if without_effect.get("debug"):
-            warnings.warn(
-                "debug=True has no effect: operators run when the pipeline runs",
-                stacklevel=user_level(),
-            )
-        self._without_effect = {
-            **WITHOUT_EFFECT,
-            **without_effect,
-            "exec_pipelined": exec_pipelined,
-            "exec_async": exec_async,
-            "bytes_per_sample": bytes_per_sample,
-            "max_streams": max_streams,
-            "default_cuda_stream_priority": default_cuda_stream_priority,
-        }
-        settings = {name: value for name, value in locals().items() if name in Options._fields}
-        settings["batch_size"] = max_batch_size if batch_size is None else batch_size
-        if max_batch_size not in (None, settings["batch_size"]):
-            raise GraphError(f"batch_size={batch_size}, but max_batch_size={max_batch_size}")
-        self._options = make_options(settings)
-        self._workers = make_worker_options(py_num_workers, py_start_method, py_callback_pickler)
-        self._checkpoint = checkpoint
+    def _begin(self) -> None:
         self._definition = Definition(self._notes)
-        self._engine = Engine(self._definition, self._options, self._workers, checkpoint)
-        self._iterations = Iterations(self._options.prefetch_queue_depth)
+        self._engine = Engine(self._definition, self._settings)
+        self._iterations = Iterations(self._settings["prefetch_queue_depth"])
 
     _notes: ClassVar[Notes] = Notes()
 
@@ -215,7 +124,7 @@ class Pipeline:
         """
         if self._engine.is_made:
             return
-        if self._options.batch_size is None:
+        if self._settings["batch_size"] is None:
             raise GraphError("batch_size is required")
         if not self._definition.outputs:
             with self:
@@ -427,7 +336,7 @@ class Pipeline:
     @property
     def is_restored_from_checkpoint(self) -> bool:
         """Whether it began, or will begin, from ``checkpoint=``."""
-        return self._checkpoint is not None
+        return self._settings["checkpoint"] is not None
 
     # The saved form.
 
@@ -435,7 +344,7 @@ class Pipeline:
         """The graph and the settings as JSON that a person can read; also written to a file."""
         if not self._definition.outputs:
             self.build()
-        text = saved.save(self._definition.graph, self._options)
+        text = saved.save(self._definition.graph, self._settings)
         if filename is not None:
             Path(filename).write_text(text, encoding="utf-8")
         return text
@@ -445,7 +354,7 @@ class Pipeline:
         cls: type[AnyPipeline],
         serialized_pipeline: str | bytes | None = None,
         filename: str | os.PathLike[str] | None = None,
-        **overrides: Any,
+        **overrides: Unpack[Settings],
     ) -> AnyPipeline:
         """The pipeline that ``serialize`` saved, from text or a file; settings given here win.
 
@@ -453,7 +362,7 @@ class Pipeline:
         not known. Sources of ``fn.external_source`` are not saved: their nodes are to be fed.
         """
         graph, settings = saved.load(serialized_pipeline, filename)
-        pipe = cls(**{**options_of_file(settings), **overrides})
+        pipe = cls(**{**of_file(settings), **overrides})
         pipe._definition.take_graph(graph)
         return pipe
 
@@ -525,7 +434,7 @@ class Pipeline:
         return {}
 
     def plan(self) -> str:
-        """In words: the stages that run and what was rewritten."""
+        """In words: the settings in use, the stages that run and what was rewritten."""
         return self._built().plan()
 
     def quarantine(self) -> list[dict[str, Any]]:
@@ -556,26 +465,17 @@ class Pipeline:
             f"outputs={self.num_outputs} {stage}>"
         )
 
-    # Its settings, which can be read under the names that they are given by.
-
-    def __getattr__(self, name: str) -> Any:
-        if name in Options._fields:
-            return getattr(self._options, name)
-        if name in WITHOUT_EFFECT:
-            return self._without_effect[name]
-        if name in WORKER_SETTINGS:
-            return self._workers.setting(name)
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+    # Its settings; the others can be read under the names that they are given by.
 
     @property
     def max_batch_size(self) -> int | None:
         """``batch_size``; None when none was given."""
-        return self._options.batch_size
+        return cast("int | None", self._settings["batch_size"])
 
     @property
     def num_threads(self) -> int:
         """CPU workers."""
-        return self._options.num_threads or usable_cpus()
+        return self._settings["num_threads"] or _core.usable_cpus()
 
     @property
     def seed(self) -> int | None:
@@ -590,12 +490,18 @@ class Pipeline:
     @property
     def cpu_queue_size(self) -> int:
         """The one queue's depth."""
-        return self._options.prefetch_queue_depth
+        return cast(int, self._settings["prefetch_queue_depth"])
 
     @property
     def gpu_queue_size(self) -> int:
         """The one queue's depth."""
-        return self._options.prefetch_queue_depth
+        return cast(int, self._settings["prefetch_queue_depth"])
+
+
+Pipeline.__doc__ = f"""{(Pipeline.__doc__ or "").rstrip()}
+
+{textwrap.indent(signature.docstring(), "    ")}
+"""
 
 
 def _refuse(problem: str) -> NoReturn:

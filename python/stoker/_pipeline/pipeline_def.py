@@ -7,12 +7,17 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from stoker._messages import did_you_mean, user_level, user_line
 from stoker._pipeline.pipeline import Pipeline
-from stoker._settings import setting_names
+from stoker._settings.table import settings as pipeline_settings
 from stoker.errors import GraphError
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from stoker._settings.configured import Settings
 
 Definition = Callable[..., Any]
 Factory = Callable[..., Pipeline]
@@ -24,7 +29,7 @@ def pipeline_def(definition: Definition, /) -> Factory: ...
 
 @overload
 def pipeline_def(
-    definition: None = None, /, **settings: Any
+    definition: None = None, /, **settings: Unpack[Settings]
 ) -> Callable[[Definition], Factory]: ...
 
 
@@ -63,7 +68,7 @@ def _factory(definition: Definition, settings: Mapping[str, Any], make: type[Pip
 
     takes = inspect.signature(definition).parameters
     takes_any = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in takes.values())
-    known = set(setting_names())
+    known = pipeline_settings().keys()
 
     @functools.wraps(definition)
     def make_pipeline(*args: Any, **keywords: Any) -> Pipeline:
@@ -89,7 +94,7 @@ def _factory(definition: Definition, settings: Mapping[str, Any], make: type[Pip
 
 
 def _check_settings(settings: Mapping[str, Any], of: str, arguments: Iterable[str]) -> None:
-    known = setting_names()
+    known = pipeline_settings()
     for name in settings:
         if name not in known:
             hint = did_you_mean(name, [*known, *arguments])

@@ -6,18 +6,19 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from stoker import _core
 from stoker._messages import shown
-from stoker._settings import Options
+from stoker._settings.table import for_file
 from stoker.errors import GraphError
 
 
-def save(graph: _core.Graph, options: Options) -> str:
+def save(graph: _core.Graph, settings: Mapping[str, Any]) -> str:
     """The graph and the settings as JSON."""
-    return graph.save(json.dumps(options.for_file()))
+    return graph.save(json.dumps(for_file(settings)))
 
 
 def load(

@@ -14,7 +14,6 @@ from stoker._describe.registry import operators
 from stoker._graph.definition import Definition
 from stoker._graph.source_group import SourceGroup
 from stoker._messages import did_you_mean
-from stoker._settings import WorkerOptions
 from stoker._sources.arrays import to_fed
 from stoker.errors import GraphError, SourceError, StateError
 
@@ -53,8 +52,8 @@ class Inputs:
         if self._feeder is not None:
             self._feeder.end()
 
-    def open(self, batch_size: int, depth: int, workers: WorkerOptions) -> None:
-        """Makes the sources ready to run."""
+    def open(self, settings: Mapping[str, Any]) -> None:
+        """Makes the sources ready to run. Requires: the settings have a batch size."""
         groups = self._definition.sources
         if self._feeder is not None or not groups:
             return
@@ -62,12 +61,13 @@ class Inputs:
         from stoker._sources.feeder import Feeder
         from stoker._sources.runner import Runner
 
+        batch_size, depth = settings["batch_size"], settings["prefetch_queue_depth"]
         runners: list[Runner] = []
         parallel = [g for g in groups if g.parallel]
         if parallel:
             from stoker._sources.workers import ParallelRunner, WorkerPool
 
-            self._pool = WorkerPool(parallel, batch_size, depth, workers)
+            self._pool = WorkerPool(parallel, settings)
         for group in groups:
             if self._pool is not None and group.parallel:
                 runners.append(ParallelRunner(group, batch_size, self._pool))

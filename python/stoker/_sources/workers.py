@@ -12,14 +12,13 @@ import pickle
 import signal
 import weakref
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from multiprocessing import connection
 from types import ModuleType
 from typing import Any, NamedTuple
 
 from stoker._graph.source_group import SourceGroup
 from stoker._messages import told
-from stoker._settings import WorkerOptions
 from stoker._sources.caller import Spec
 from stoker._sources.runner import Position, Product, Runner, StoppedError
 from stoker._sources.shared import Slot, Table
@@ -50,15 +49,16 @@ class WorkerPool:
     feeder's thread does not use it.
     """
 
-    def __init__(
-        self, groups: Sequence[SourceGroup], batch_size: int, depth: int, options: WorkerOptions
-    ) -> None:
-        self.options = options
+    def __init__(self, groups: Sequence[SourceGroup], settings: Mapping[str, Any]) -> None:
+        batch_size: int = settings["batch_size"]
+        depth: int = settings["prefetch_queue_depth"]
+        self.size: int = settings["py_num_workers"]
+        self._settings = settings
         self._groups = groups
         self._specs = [Spec.of(g, batch_size) for g in groups]
         # Each group needs slots for the batch that is waited for, for those that workers prepare
         # ahead, and for those that wait to be received.
-        chunks = min(options.processes, batch_size)
+        chunks = min(self.size, batch_size)
         self._slot_count = sum((g.depth + depth + 1) * chunks for g in groups)
         self._numbers = itertools.count()
         self._workers: list[_Worker] = []
@@ -92,9 +92,9 @@ class WorkerPool:
         self.replies.clear()
         self.unwanted.clear()
         payload = self._payload()
-        context = multiprocessing.get_context(self.options.start_method)
+        context = multiprocessing.get_context(self._settings["py_start_method"])
         try:
-            for k in range(self.options.processes):
+            for k in range(self.size):
                 self._workers.append(self._start_one(context, k, payload))
         except BaseException:
             self.stop()
@@ -115,9 +115,9 @@ class WorkerPool:
 
     def _payload(self) -> Payload:
         sources = [g.source for g in self._groups]
-        if self.options.start_method == "fork":
+        if self._settings["py_start_method"] == "fork":
             return Payload(sources, self._specs)
-        dumps, loads = _pickler(self.options.pickler)
+        dumps, loads = _pickler(self._settings["py_callback_pickler"])
         try:
             return Payload(dumps(sources), self._specs, loads)
         except Exception as e:
@@ -348,7 +348,7 @@ class ParallelRunner(Runner):
         """Splits a batch into tasks: the first sample and the count of each."""
         parts = 1
         if not self.group.batch and not self._caller.is_iterable:
-            parts = min(self._pool.options.processes, self._batch_size)
+            parts = min(self._pool.size, self._batch_size)
         bounds = [self._batch_size * k // parts for k in range(parts + 1)]
         return [(a, b - a) for a, b in itertools.pairwise(bounds)]
 
@@ -357,7 +357,7 @@ class ParallelRunner(Runner):
         if not self._caller.is_iterable:
             return self._pool.submit(task)
         task = task._replace(begins=self._begins, state=self._state if self._begins else None)
-        number = self._pool.submit(task, self._number % self._pool.options.processes)
+        number = self._pool.submit(task, self._number % self._pool.size)
         self._begins = False
         return number
 

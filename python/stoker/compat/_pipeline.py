@@ -12,7 +12,7 @@ from stoker import Batch
 from stoker._graph.definition import Notes
 from stoker._pipeline import pipeline
 from stoker._pipeline.pipeline_def import decorated
-from stoker._settings import WITHOUT_EFFECT
+from stoker._settings.table import settings as pipeline_settings
 from stoker.compat._report import report
 from stoker.compat._tensors import as_list
 
@@ -40,8 +40,9 @@ class Pipeline(pipeline.Pipeline):
     ) -> None:
         begin = checkpoint.decode() if isinstance(checkpoint, bytes) else checkpoint
         super().__init__(*args, checkpoint=begin, **settings)
-        for name, value in self._without_effect.items():
-            if value != WITHOUT_EFFECT[name]:
+        for name, setting in pipeline_settings().items():
+            value = self._settings[name]
+            if not setting.help and value != setting.default:
                 report.ignore(f"Pipeline({name}={value!r})")
 
     def serialize(  # type: ignore[override]
@@ -63,15 +64,15 @@ class Pipeline(pipeline.Pipeline):
 
     def output_dtype(self) -> Any:
         """The setting ``output_dtype``."""
-        return self._options.output_dtype
+        return self._settings["output_dtype"]
 
     def output_ndim(self) -> Any:
         """The setting ``output_ndim``."""
-        return self._options.output_ndim
+        return self._settings["output_ndim"]
 
     def output_layout(self) -> Any:
         """The setting ``output_layout``."""
-        return self._options.output_layout
+        return self._settings["output_layout"]
 
     def _handed_out(self, batches: tuple[Batch, ...]) -> Any:
         return tuple(as_list(batch) for batch in batches)

@@ -236,7 +236,7 @@ class BaseIterator(ABC):
 
     def _restore_from_checkpoint(self) -> None:
         """Restores the iterator from a checkpoint if the pipelines still stand there."""
-        given = self._pipelines[0]._checkpoint
+        given = self._pipelines[0]._settings["checkpoint"]
         checkpoint = (
             None if given is None else _state_entries.of_pipeline(_state_entries.text(given))
         )

@@ -103,7 +103,7 @@ TEST_F(Mixed, TheDecoderIsAskedForTheWindowThatOperatorsLookAt) {
   ASSERT_GE(fake().windows.size(), 4u);
   for (const Window& w : fake().windows) EXPECT_EQ(w.shape(), (Shape{12, 10, 3}));
   fake().windows.clear();
-  o.rewrites.demand = false;
+  o.demand = false;
   (void)*Pipeline(g, o).run();
   for (const Window& w : fake().windows) EXPECT_EQ(w.shape(), (Shape{96, 96, 3}));
 }

@@ -88,10 +88,10 @@ TEST_F(Rounds, GiveTheBytesOfTheCpuUnderEveryPolicy) {
         const int steps = batch_size == 1 ? 30 : 6;
         const Given want = run(graph(*folder, DeviceKind::kCpu), o, steps);
         EXPECT_EQ(want.failures > 0, folder == &some_fail);
-        for (const char* executor : {"simple", "pipelined"}) {
+        for (const ExecutorKind executor : {ExecutorKind::kSimple, ExecutorKind::kPipelined}) {
           o.executor = executor;
           EXPECT_EQ(run(graph(*folder, DeviceKind::kGpu), o, steps), want)
-              << executor << " " << on_error << " " << batch_size;
+              << to_string(to_value(executor)) << " " << on_error << " " << batch_size;
         }
       }
 }

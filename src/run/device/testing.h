@@ -16,8 +16,7 @@ inline PipelineOptions options(const char* executor, const char* on_error = "rai
   o.num_threads = 2;
   o.prefetch_queue_depth = 3;
   o.seed = 1;
-  o.executor = executor;
-  o.on_error = on_error;
+  set_settings(o, {{"executor", std::string(executor)}, {"on_error", std::string(on_error)}});
   return o;
 }
 

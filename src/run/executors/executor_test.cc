@@ -15,7 +15,7 @@ PipelineOptions options(int64_t batch, int threads = 2, int depth = 2,
   o.num_threads = threads;
   o.prefetch_queue_depth = depth;
   o.seed = 7;
-  o.executor = executor;
+  set_settings(o, {{"executor", std::string(executor)}});
   return o;
 }
 
@@ -207,7 +207,7 @@ TEST(Executor, ScratchTooSmallForOneSampleSaysSoEachTime) {
   PipelineOptions o = options(1, 1);
   o.memory_limit = 2 * 1000 * 1024;
   o.num_threads = 64;
-  o.rewrites.fuse = false;
+  o.fuse = false;
   Graph g = file_graph(folder);  // the value between two casts is in scratch memory
   const int again = g.add(
       {.op = "cast", .arguments = {{"dtype", std::string("int16")}}, .inputs = {g.outputs[1]}});

@@ -22,8 +22,7 @@ PipelineOptions options(const char* on_error, int64_t batch = 4,
   o.batch_size = batch;
   o.num_threads = 2;
   o.seed = 3;
-  o.on_error = on_error;
-  o.executor = executor;
+  set_settings(o, {{"executor", std::string(executor)}, {"on_error", std::string(on_error)}});
   return o;
 }
 

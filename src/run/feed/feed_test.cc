@@ -16,7 +16,7 @@ PipelineOptions options(const char* executor = "pipelined", int depth = 2, int t
   o.num_threads = threads;
   o.prefetch_queue_depth = depth;
   o.seed = 7;
-  o.executor = executor;
+  set_settings(o, {{"executor", std::string(executor)}});
   return o;
 }
 
@@ -60,16 +60,6 @@ std::vector<std::string> all(const Outputs& out) {
   std::vector<std::string> s;
   for (size_t i = 0; i < out.batches[0].samples.size(); ++i) s.push_back(bytes_of(out, i));
   return s;
-}
-
-template <class E, class F>
-std::string message(F f) {
-  try {
-    f();
-  } catch (const E& e) {
-    return e.what();
-  }
-  return "nothing was thrown";
 }
 
 TEST(Feed, BothExecutorsAgreeOnBatchesOfAnySize) {

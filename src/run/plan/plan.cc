@@ -17,9 +17,6 @@ Plan::Plan(Graph graph, const PlanOptions& options)
       options_(options),
       checked_(check(graph_)),
       nodes_(graph_.nodes.size()) {
-  if (options_.batch_size < 1 || options_.batch_size > INT32_MAX)
-    throw GraphError("batch_size expects a number from 1 to 2^31 - 1, got " +
-                     std::to_string(options_.batch_size));
   if (graph_.outputs.empty())
     throw GraphError(
         "the pipeline has no outputs; return them from the function or call set_outputs");
