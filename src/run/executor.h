@@ -13,16 +13,14 @@
 
 namespace stoker {
 
+// The settings in use, and what follows from them.
 struct ExecutorOptions {
-  int num_threads = 1;
-  int depth = 2;  // iterations open at once
-  int io_threads = 2;
-  uint64_t seed = 0;
-  OnError on_error = OnError::kRaise;
-  size_t output_limit = SIZE_MAX, scratch_limit = SIZE_MAX, read_ahead_limit = 64 << 20;  // bytes
-  bool pipelined = true;
+  // Without those that leave it to the pipeline: batch_size, num_threads, io_threads and seed are
+  // there, and memory_limit is not 0.
+  PipelineOptions settings;
   int device_id = 0;  // of the device stage
-  size_t device_memory_limit = SIZE_MAX;  // bytes
+  // Bytes: see Note [Shares of the budget] in pipeline.cc.
+  size_t output_limit = 0, scratch_limit = 0, read_ahead_limit = 0, device_limit = SIZE_MAX;
   std::vector<Cpus> worker_cpus;  // where workers run: Affinity::cpus
 };
 

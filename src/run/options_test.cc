@@ -92,7 +92,7 @@ TEST(Options, ThePlanTellsTheSettingsInUse) {
   const std::string line = p.plan_in_words().substr(0, p.plan_in_words().find('\n'));
   EXPECT_EQ(line, "settings: batch_size=1, num_threads=" + std::to_string(usable_cpus().size()) +
                       ", seed=" + std::to_string(p.seed()) + ", memory_limit=" +
-                      std::to_string(p.stats().memory_limit) + ", demand=False");
+                      std::to_string(p.stats().memory_limit) + ", io_threads=2, demand=False");
 }
 
 }  // namespace

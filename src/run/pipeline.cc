@@ -22,34 +22,30 @@ int64_t drawn_seed() {
   return static_cast<int64_t>((static_cast<uint64_t>(d()) << 32 | d()) >> 1);
 }
 
-// The settings with num_threads, seed and memory_limit decided.
+// The settings with those decided that leave it to the pipeline.
 PipelineOptions in_use(PipelineOptions o) {
   check(o);
   if (!o.batch_size) throw GraphError("batch_size is required");
   if (!o.num_threads) o.num_threads = static_cast<int>(usable_cpus().size());
+  if (!o.io_threads) o.io_threads = 2;
   if (!o.seed) o.seed = drawn_seed();
   if (!o.memory_limit) o.memory_limit = half_of_memory();
   return o;
 }
 
-ExecutorOptions executor_options(const PipelineOptions& o) {
+ExecutorOptions executor_options(const PipelineOptions& settings) {
   // Note [Shares of the budget]
   // A half is for batches, three eighths are for the workers' scratch. The rest is for reading
   // ahead and for copies of what is fed, in equal parts where a pipeline does both. The shares are
   // fixed, so that no part can starve another.
-  ExecutorOptions e;
-  e.num_threads = *o.num_threads;
-  e.depth = o.prefetch_queue_depth;
-  e.io_threads = o.io_threads.value_or(2);
-  e.seed = static_cast<uint64_t>(*o.seed);
-  e.on_error = o.on_error;
+  ExecutorOptions e{.settings = in_use(settings)};
+  const PipelineOptions& o = e.settings;
   e.output_limit = o.memory_limit / 2;
   e.scratch_limit = o.memory_limit / 8 * 3;
   const int64_t read_ahead = o.read_ahead_limit.value_or(int64_t{*o.num_threads} << 24);
   e.read_ahead_limit = std::min(read_ahead, o.memory_limit / 8);
   e.device_id = o.device_id.value_or(0);
-  if (o.device_memory_limit) e.device_memory_limit = o.device_memory_limit;
-  e.pipelined = o.executor == ExecutorKind::kPipelined;
+  if (o.device_memory_limit) e.device_limit = o.device_memory_limit;
   return e;
 }
 
@@ -112,29 +108,27 @@ class Pipeline::OneCaller {
 };
 
 Pipeline::Pipeline(Graph graph, const PipelineOptions& options)
-    : options_(in_use(options)), seed_is_drawn_(!options.seed), pid_(getpid()) {
-  executor_options_ = executor_options(options_);
-  require_device(graph, executor_options_.device_id);
-  plan_ = std::make_shared<const Plan>(std::move(graph),
-                                       PlanOptions{.batch_size = *options_.batch_size,
-                                                   .shard_id = options_.shard_id,
-                                                   .num_shards = options_.num_shards,
-                                                   .rewrites = {options_.demand, options_.fuse}});
-  if (options_.set_affinity && executor_options_.pipelined) {
-    Affinity affinity =
-        affinity_for(*options_.num_threads, device_of(*plan_, options_.device_id), usable_cpus());
-    executor_options_.worker_cpus = std::move(affinity.cpus);
+    : options_(executor_options(options)), seed_is_drawn_(!options.seed), pid_(getpid()) {
+  const PipelineOptions& o = settings();
+  require_device(graph, options_.device_id);
+  plan_ =
+      std::make_shared<const Plan>(std::move(graph), PlanOptions{.batch_size = *o.batch_size,
+                                                                 .shard_id = o.shard_id,
+                                                                 .num_shards = o.num_shards,
+                                                                 .rewrites = {o.demand, o.fuse}});
+  if (o.set_affinity && is_pipelined()) {
+    Affinity affinity = affinity_for(*o.num_threads, device_of(*plan_, o.device_id), usable_cpus());
+    options_.worker_cpus = std::move(affinity.cpus);
     affinity_words_ = std::move(affinity.words);
   }
   pool_ = std::make_unique<HostPool>(
-      executor_options_.output_limit,
-      plan_->has_device_stage()
-          ? std::make_shared<PinnedAllocator>(device(executor_options_.device_id))
-          : system_allocator());
-  size_t fed_limit = options_.memory_limit / 8;
+      options_.output_limit, plan_->has_device_stage()
+                                 ? std::make_shared<PinnedAllocator>(device(options_.device_id))
+                                 : system_allocator());
+  size_t fed_limit = o.memory_limit / 8;
   if (plan_->reader_count() && plan_->input_count()) {
     fed_limit /= 2;
-    executor_options_.read_ahead_limit = std::min(executor_options_.read_ahead_limit, fed_limit);
+    options_.read_ahead_limit = std::min(options_.read_ahead_limit, fed_limit);
   }
   feeds_ = std::make_unique<Feeds>(plan_, fed_limit);
   cursors_.assign(plan_->order_count(), 0);
@@ -154,8 +148,8 @@ void Pipeline::check_process() const {
 
 Executor& Pipeline::executor() {
   if (!executor_)
-    executor_ = (executor_options_.pipelined ? make_pipelined : make_simple)(
-        plan_, executor_options_, *pool_, cursors_, *feeds_);
+    executor_ =
+        (is_pipelined() ? make_pipelined : make_simple)(plan_, options_, *pool_, cursors_, *feeds_);
   return *executor_;
 }
 
@@ -239,15 +233,14 @@ std::vector<std::string> Pipeline::restore(const std::string& text, bool force) 
   executor_.reset();
   feeds_->clear();
   cursors_ = std::move(s.cursors);
-  executor_options_.seed = s.seed;
-  options_.seed = static_cast<int64_t>(s.seed);
+  options_.settings.seed = static_cast<int64_t>(s.seed);
   return std::move(s.warnings);
 }
 
 std::string Pipeline::plan_in_words() const {
-  std::string s = "settings: " + settings_in_words(options_) + "\n" + plan_->str();
+  std::string s = "settings: " + settings_in_words(settings()) + "\n" + plan_->str();
   if (!plan_->mixed_nodes().empty())
-    s += "mixed: " + decoder_kind(device(executor_options_.device_id)).words + "\n";
+    s += "mixed: " + decoder_kind(device(options_.device_id)).words + "\n";
   if (!affinity_words_.empty()) s += "workers: " + affinity_words_ + "\n";
   return s;
 }
@@ -286,22 +279,21 @@ Pipeline::Stats Pipeline::stats() const {
   for (int i = 0; i < plan_->size(); ++i)
     s.nodes.push_back(
         {plan_->node(i).op, plan_->node(i).name, executor_ ? executor_->node_ns(i) : 0});
-  s.memory_limit = options_.memory_limit;
-  s.scratch_limit = executor_options_.scratch_limit;
-  s.read_ahead_limit = executor_options_.read_ahead_limit;
+  s.memory_limit = settings().memory_limit;
+  s.scratch_limit = options_.scratch_limit;
+  s.read_ahead_limit = options_.read_ahead_limit;
   s.batches = pool_->usage();
   s.fed = feeds_->usage();
   s.fed_limit = plan_->input_count() ? s.fed.limit : 0;
   s.failures = failures_;
-  if (!plan_->mixed_nodes().empty())
-    s.decoder = decoder_kind(device(executor_options_.device_id)).name;
+  if (!plan_->mixed_nodes().empty()) s.decoder = decoder_kind(device(options_.device_id)).name;
   return s;
 }
 
 void Pipeline::trim() {
   const OneCaller caller(*this);
   if (executor_) executor_->trim();
-  else if (plan_->has_device_stage()) device(executor_options_.device_id).trim();
+  else if (plan_->has_device_stage()) device(options_.device_id).trim();
   pool_->trim();
 }
 

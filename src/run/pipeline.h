@@ -58,9 +58,8 @@ class Pipeline {
   const Plan& plan() const { return *plan_; }
   // Also tells the settings in use, who decodes for a device and where workers run.
   std::string plan_in_words() const;
-  // In use: num_threads, seed and memory_limit are decided.
-  const PipelineOptions& options() const { return options_; }
-  uint64_t seed() const { return static_cast<uint64_t>(*options_.seed); }
+  const PipelineOptions& settings() const { return options_.settings; }  // in use
+  uint64_t seed() const { return static_cast<uint64_t>(*settings().seed); }
   int64_t steps_left() const;  // in this epoch, with the next step
   ReaderMeta reader_meta(const std::string& name) const;  // "": the lead reader
   // Samples that could not be made, by sample and operator: the last failure, and how often.
@@ -88,15 +87,15 @@ class Pipeline {
  private:
   class OneCaller;  // one caller at a time, and not in a forked child
   void check_process() const;
+  bool is_pipelined() const { return settings().executor == ExecutorKind::kPipelined; }
   void note(const std::vector<SampleFailure>& failures);
   Executor& executor();
   bool meet_marker();
   Outputs take();
 
   std::shared_ptr<const Plan> plan_;
-  PipelineOptions options_;
+  ExecutorOptions options_;
   const bool seed_is_drawn_;  // restore() then takes the saved seed
-  ExecutorOptions executor_options_;
   std::string affinity_words_;
   std::unique_ptr<HostPool> pool_;
   std::unique_ptr<Feeds> feeds_;

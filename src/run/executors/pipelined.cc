@@ -24,9 +24,9 @@ Pipelined::Pipelined(std::shared_ptr<const Plan> plan, const ExecutorOptions& op
   for (int r = 0; r < plan_->reader_count(); ++r) start_reading(r);
   pool_.on_release([this] { memory_released(); });
   if (plan_->has_device_stage())
-    device_ = std::make_unique<DeviceStage>(*plan_, options_.device_id, options_.depth + 1,
-                                            options_.device_memory_limit);
-  for (int i = 0; i < options_.num_threads; ++i)
+    device_ = std::make_unique<DeviceStage>(
+        *plan_, options_.device_id, settings().prefetch_queue_depth + 1, options_.device_limit);
+  for (int i = 0; i < *settings().num_threads; ++i)
     workers_.push_back(std::make_unique<Worker>(*plan_, options_, fetchers_, pool_,
                                                 device_ ? device_->decoder() : nullptr));
   for (size_t i = 0; i < workers_.size(); ++i)
@@ -168,7 +168,7 @@ void Pipelined::start_reading(int r) {
     return plan_->store(r).extent(p.index);
   };
   const size_t window = options_.read_ahead_limit / static_cast<size_t>(plan_->reader_count());
-  fetchers_.push_back(std::make_unique<io::Fetcher>(options_.io_threads, window, locate));
+  fetchers_.push_back(std::make_unique<io::Fetcher>(*settings().io_threads, window, locate));
   fetchers_.back()->schedule(INT64_MAX);  // only `window` bounds how far it reads ahead
 }
 

@@ -43,6 +43,8 @@ class Pipelined final : public Executor {
  private:
   using Lock = std::unique_lock<std::mutex>;
 
+  const PipelineOptions& settings() const { return options_.settings; }
+
   // pipelined.cc: reading, workers and their tickets
   void start_reading(int reader);
   bool is_ready(const Iteration& it) const;

@@ -29,8 +29,8 @@ int64_t Pipelined::next_number() const {
 }
 
 bool Pipelined::may_open() const {
-  if (is_stopping_ || is_opening_ || static_cast<int>(ring_.size()) >= options_.depth ||
-      opens_only_oldest())
+  if (is_stopping_ || is_opening_ ||
+      static_cast<int>(ring_.size()) >= settings().prefetch_queue_depth || opens_only_oldest())
     return false;
   return feeds_.has(first_fed_ + next_number()) &&
          (ring_.empty() || pool_.has_room(largest_bytes_));
@@ -41,7 +41,7 @@ bool Pipelined::may_open() const {
 bool Pipelined::open_next(Lock& lock, std::exception_ptr& failure) {
   const int64_t number = next_number(), rooms = rooms_;
   auto it = std::make_unique<Iteration>(*plan_, number, cursors_.at(number),
-                                        feeds_.at(first_fed_ + number), options_.on_error);
+                                        feeds_.at(first_fed_ + number), settings().on_error);
   const bool has_memory = allocate(it->step, lock, failure);
   const bool finds_none = !has_memory && !failure && rooms == rooms_;
   is_oldest_unopened_ = finds_none && ring_.empty() && !burying_;

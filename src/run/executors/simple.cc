@@ -28,7 +28,7 @@ class Simple final : public Executor {
         bytes_(*plan_),
         device_(plan_->has_device_stage()
                     ? std::make_unique<DeviceStage>(*plan_, options_.device_id, 1,
-                                                    options_.device_memory_limit)
+                                                    options_.device_limit)
                     : nullptr),
         maker_(*plan_, Rewrites{false, false}, options_, bytes_, pool_,
                device_ ? device_->decoder() : nullptr) {}
@@ -78,7 +78,8 @@ class Simple final : public Executor {
 
  private:
   void begin_step() {
-    step_.emplace(*plan_, steps_, cursors_, feeds_.at(feeds_.received()), options_.on_error);
+    step_.emplace(*plan_, steps_, cursors_, feeds_.at(feeds_.received()),
+                  options_.settings.on_error);
     if (!step_->allocate(pool_)) throw BudgetError("no memory for a batch. " + pool_.explain());
     begin_round(0);
   }
@@ -150,7 +151,7 @@ std::unique_ptr<Executor> make_simple(std::shared_ptr<const Plan> plan,
                                       const ExecutorOptions& options, HostPool& pool,
                                       std::vector<int64_t> cursors, Feeds& feeds) {
   ExecutorOptions one = options;
-  one.num_threads = 1;
+  one.settings.num_threads = 1;
   return std::make_unique<Simple>(std::move(plan), one, pool, std::move(cursors), feeds);
 }
 

@@ -11,8 +11,8 @@ SampleMaker::SampleMaker(const Plan& plan, const Rewrites& rewrites, const Execu
     : plan_(plan),
       bytes_(bytes),
       pool_(pool),
-      arena_(options.scratch_limit / static_cast<size_t>(options.num_threads)),
-      chain_(plan, rewrites, options.seed, arena_),
+      arena_(options.scratch_limit / static_cast<size_t>(*options.settings.num_threads)),
+      chain_(plan, rewrites, static_cast<uint64_t>(*options.settings.seed), arena_),
       shelf_(plan, decoder, pool) {
   chain_.set_shelf(shelf_);
 }
