@@ -87,7 +87,8 @@ struct Block {
   DType result = DType::kUint8;
 };
 
-// The type of a block's result for an input of type `in`. Requires: the shape is fully known.
+// The type of a block's result for an input of type `in`. Extents may be unknown (-1) where the
+// block neither sets nor pads them.
 TensorType after(const Block& block, const TensorType& in);
 TensorType after(std::span<const Block> blocks, TensorType in);
 

@@ -10,6 +10,7 @@
 #include "io/order.h"
 #include "op/context.h"
 #include "op/gpu_run.h"
+#include "op/rules.h"
 #include "op/schema.h"
 
 namespace stoker {
@@ -133,6 +134,16 @@ void set_computed(Op& op, const A& a, const View& value) {
   }
 }
 
+// Calls f. A rule that it finds broken becomes an E.
+template <class E, class F>
+auto with_rules_as(const F& f) {
+  try {
+    return f();
+  } catch (const WrongCall& e) {
+    throw E(e.what());
+  }
+}
+
 template <class Op>
 inline constexpr bool kHasGpuHalf =
     requires(GpuRun& r, std::span<const Op* const> items) { Op::run_gpu(r, items); };
@@ -143,18 +154,20 @@ class Model final : public Operator {
   explicit Model(const Arguments& arguments) {
     std::apply([&](const auto&... a) { (set_constant(op_, a, arguments), ...); }, Op::schema.args);
   }
-  void check(Checker& c) const override { op_.check(c); }
+  void check(Checker& c) const override {
+    with_rules_as<GraphError>([&] { op_.check(c); });
+  }
   void lower([[maybe_unused]] Lowering& l) const override {
-    if constexpr (requires { op_.lower(l); }) op_.lower(l);
+    if constexpr (requires { op_.lower(l); }) with_rules_as<SampleError>([&] { op_.lower(l); });
   }
   void infer([[maybe_unused]] Inference& i) const override {
-    if constexpr (requires { op_.infer(i); }) op_.infer(i);
+    if constexpr (requires { op_.infer(i); }) with_rules_as<SampleError>([&] { op_.infer(i); });
   }
   void demand([[maybe_unused]] Demand& d) const override {
     if constexpr (requires { op_.demand(d); }) op_.demand(d);
   }
   void run_cpu([[maybe_unused]] Run& r) const override {
-    if constexpr (requires { op_.run_cpu(r); }) op_.run_cpu(r);
+    if constexpr (requires { op_.run_cpu(r); }) with_rules_as<SampleError>([&] { op_.run_cpu(r); });
   }
   std::optional<DecodeRequest> request([[maybe_unused]] const Asking& a) const override {
     if constexpr (requires { op_.request(a); }) return op_.request(a);
@@ -259,6 +272,7 @@ OperatorKind kind_of() {
 // - `run_cpu` alone, where only the run tells the shapes (Run::make),
 // - `open` and `order`, for a reader,
 // - `kInput`, where the user feeds its output.
+// They say the rules about arguments and inputs by require() (op/rules.h).
 // `infer` may keep what it learned of a sample for `run_cpu` and `request` (op/kept.h).
 // Beside `infer` and `run_cpu` it may have `request`, so that a device's decoder can do the work
 // (device="mixed"), or a static `run_gpu`, which does the work for a batch in device memory and

@@ -2,20 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op/reader.h"
 
+#include "op/rules.h"
+
 namespace stoker {
 
 void check_reader(const ReaderArguments& a) {
   using End = io::OrderSpec::EpochEnd;
-  if (a.shard_id >= a.num_shards)
-    throw GraphError("argument 'shard_id' is " + std::to_string(a.shard_id) + ", there are " +
-                     std::to_string(a.num_shards) + " shards, counted from 0");
-  if (a.shuffle_after_epoch && a.random_shuffle)
-    throw GraphError("arguments 'shuffle_after_epoch' and 'random_shuffle' exclude each other");
-  if (a.shuffle_after_epoch && a.stick_to_shard)
-    throw GraphError("arguments 'shuffle_after_epoch' and 'stick_to_shard' exclude each other");
-  if (a.pad_last_batch && a.epoch_end.value_or(End::kPad) != End::kPad)
-    throw GraphError("argument 'pad_last_batch' excludes epoch_end='" +
-                     std::string(EnumNames<End>::kNames[static_cast<int>(*a.epoch_end)]) + "'");
+  require(a.shard_id < a.num_shards, "argument 'shard_id' is ", a.shard_id, ", there are ",
+          a.num_shards, " shards, counted from 0");
+  require(!a.shuffle_after_epoch || !a.random_shuffle,
+          "arguments 'shuffle_after_epoch' and 'random_shuffle' exclude each other");
+  require(!a.shuffle_after_epoch || !a.stick_to_shard,
+          "arguments 'shuffle_after_epoch' and 'stick_to_shard' exclude each other");
+  const End end = a.epoch_end.value_or(End::kPad);
+  require(!a.pad_last_batch || end == End::kPad,
+          "argument 'pad_last_batch' excludes epoch_end=", end);
 }
 
 io::OrderSpec order_of(const ReaderArguments& a, int64_t size) {

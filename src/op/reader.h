@@ -60,7 +60,7 @@ inline constexpr std::array kIgnoredReaderArguments = {
     "initial_fill", "prefetch_queue_depth", "read_ahead",       "dont_use_mmap",
     "lazy_init",    "skip_cached_images",   "tensor_init_bytes"};
 
-// Throws GraphError when arguments exclude each other.
+// Throws WrongCall when arguments exclude each other.
 void check_reader(const ReaderArguments& a);
 
 // The order without batch_size, which is the pipeline's.

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "op/rules.h"
+
 namespace stoker {
 namespace {
 
@@ -32,10 +34,10 @@ TEST(Reader, KeysComeFromSeeds) {
 
 TEST(Reader, RefusesContradictions) {
   EXPECT_NO_THROW(check_reader({.pad_last_batch = true, .epoch_end = End::kPad}));
-  EXPECT_THROW(check_reader({.shard_id = 2, .num_shards = 2}), GraphError);
-  EXPECT_THROW(check_reader({.random_shuffle = true, .shuffle_after_epoch = true}), GraphError);
-  EXPECT_THROW(check_reader({.shuffle_after_epoch = true, .stick_to_shard = true}), GraphError);
-  EXPECT_THROW(check_reader({.pad_last_batch = true, .epoch_end = End::kDrop}), GraphError);
+  EXPECT_THROW(check_reader({.shard_id = 2, .num_shards = 2}), WrongCall);
+  EXPECT_THROW(check_reader({.random_shuffle = true, .shuffle_after_epoch = true}), WrongCall);
+  EXPECT_THROW(check_reader({.shuffle_after_epoch = true, .stick_to_shard = true}), WrongCall);
+  EXPECT_THROW(check_reader({.pad_last_batch = true, .epoch_end = End::kDrop}), WrongCall);
 }
 
 }  // namespace

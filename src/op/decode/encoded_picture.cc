@@ -5,14 +5,14 @@
 #include <cmath>
 
 #include "kernels/fused/fused.h"
+#include "op/rules.h"
 
 namespace stoker {
 
 namespace {
 
 EncodedSpan bytes_of(const View& encoded) {
-  if (encoded.shape.rank != 1)
-    throw SampleError("an encoded image has one axis, got the shape " + encoded.shape.str());
+  require(encoded.shape.rank == 1, "an encoded image has one axis, got the shape ", encoded.shape);
   return {encoded.as<const uint8_t>(), static_cast<size_t>(encoded.shape[0])};
 }
 
@@ -34,11 +34,10 @@ bool can_be_output(DType t) { return size_of(t) <= 2 ? t != DType::kBool : t == 
 }  // namespace
 
 TensorType checked_picture(const PictureArguments& a, const Checker& c) {
-  if (c.in().shape.rank != 1 && c.in().shape.rank >= 0)
-    throw GraphError("input 'encoded' has one axis, the bytes of a file; got " + c.in().str());
-  if (!can_be_output(a.dtype))
-    throw GraphError(std::string("argument 'dtype' is ") + name_of(a.dtype) +
-                     "; expected UINT8, INT8, UINT16, INT16, FLOAT or FLOAT16");
+  require(c.in().shape.rank == 1 || c.in().shape.rank < 0,
+          "input 'encoded' has one axis, the bytes of a file; got ", c.in().str());
+  require(can_be_output(a.dtype), "argument 'dtype' is ", name_of(a.dtype),
+          ", expected UINT8, INT8, UINT16, INT16, FLOAT or FLOAT16");
   const int64_t channels = a.output_type == ImageType::kAny    ? -1
                            : a.output_type == ImageType::kGray ? 1
                                                                : 3;

@@ -81,14 +81,14 @@ inline constexpr Port kEncodedPort = {.name = "encoded",
                                       .is_value = true};
 inline constexpr Port kPicturePort = {.name = "image", .help = "The pixels, layout HWC."};
 
-// The type of a picture when the graph is built, without its extents. Throws GraphError.
+// The type of a picture when the graph is built, without its extents. Throws WrongCall.
 TensorType checked_picture(const PictureArguments& a, const Checker& c);
 
 // What a decoder learns in infer() and keeps for the work: the header, and which part of the
 // picture it gives. Requires: the bytes have one dense axis and outlive this.
 class EncodedPicture {
  public:
-  // Reads the header. The part is the whole picture. Throws SampleError.
+  // Reads the header. The part is the whole picture. Throws SampleError, WrongCall.
   EncodedPicture(const PictureArguments& a, const View& encoded);
   // The type of the whole picture, in the wanted dtype.
   const TensorType& whole() const { return whole_; }

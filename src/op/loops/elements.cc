@@ -2,18 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op/loops/elements.h"
 
+#include "op/rules.h"
+
 namespace stoker {
 
 namespace {
 
-template <class WrongCall>
 Shape shape_of(const Small<int64_t>& extents) {
-  if (extents.size() > static_cast<size_t>(kMaxRank))
-    throw WrongCall("argument 'shape' has " + std::to_string(extents.size()) + " axes; at most " +
-                    std::to_string(kMaxRank));
+  require(extents.size() <= static_cast<size_t>(kMaxRank), "argument 'shape' has ", extents.size(),
+          " axes, expected at most ", kMaxRank);
   Shape s;
   for (int64_t e : extents) {
-    if (e < 0) throw WrongCall("argument 'shape' has the extent " + std::to_string(e));
+    require(e >= 0, "argument 'shape' has the extent ", e);
     s.push_back(e);
   }
   return s;
@@ -22,13 +22,13 @@ Shape shape_of(const Small<int64_t>& extents) {
 }  // namespace
 
 Shape shape_asked(const std::optional<Small<int64_t>>& argument, const Inference& i) {
-  if (argument) return shape_of<SampleError>(*argument);
+  if (argument) return shape_of(*argument);
   return i.has(0) ? i.inputs[0].shape : Shape{};
 }
 
 Shape shape_asked(const std::optional<Small<int64_t>>& argument, const Checker& c) {
-  if (argument && c.has(0)) throw GraphError("argument 'shape' and an input exclude each other");
-  if (argument) return shape_of<GraphError>(*argument);
+  require(!argument || !c.has(0), "argument 'shape' and an input exclude each other");
+  if (argument) return shape_of(*argument);
   if (c.is_computed("shape")) return Shape::filled(-1, 0);
   return c.has(0) ? c.in().shape : Shape{};
 }

@@ -33,10 +33,10 @@ TEST(Elements, ShapeIsAskedForOrCopied) {
   EXPECT_EQ(shape_asked({}, with), (Shape{2, 5}));
   EXPECT_EQ(shape_asked({}, without), Shape{});
   EXPECT_EQ(shape_asked(Small<int64_t>{3}, without), Shape{3});
-  EXPECT_THROW(shape_asked(Small<int64_t>{-3}, without), SampleError);
-  EXPECT_THROW(shape_asked(Small<int64_t>{1, 1, 1, 1, 1, 1, 1}, without), SampleError);
+  EXPECT_THROW(shape_asked(Small<int64_t>{-3}, without), WrongCall);
+  EXPECT_THROW(shape_asked(Small<int64_t>{1, 1, 1, 1, 1, 1, 1}, without), WrongCall);
   EXPECT_EQ(shape_asked({}, in.checker()), (Shape{2, 5}));
-  EXPECT_THROW(shape_asked(Small<int64_t>{3}, in.checker()), GraphError);
+  EXPECT_THROW(shape_asked(Small<int64_t>{3}, in.checker()), WrongCall);
 }
 
 // The draws of one sample, for a window of the full shape.

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "op/rules.h"
+
 namespace stoker {
 
 namespace {
@@ -26,6 +28,10 @@ ResampleAxis resample_axis(const FilterArguments& a, int axis, int64_t out, doub
   if (f == Filter::kLinear && widens) f = Filter::kTriangular;
   if (f == Filter::kTriangular && !widens) f = Filter::kLinear;
   return {axis, out, lo, hi, f, unit_radius(f) * (widens ? scale : 1)};
+}
+
+void require_pixels(const TensorType& in) {
+  require(in.shape.volume() > 0, "the input has no pixels: shape ", in.shape);
 }
 
 }  // namespace stoker

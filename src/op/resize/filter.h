@@ -39,4 +39,7 @@ inline constexpr auto kFilterArguments = std::tuple{
 // Requires: out > 0.
 ResampleAxis resample_axis(const FilterArguments& a, int axis, int64_t out, double lo, double hi);
 
+// Throws WrongCall when there is nothing to resample.
+void require_pixels(const TensorType& in);
+
 }  // namespace stoker

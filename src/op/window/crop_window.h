@@ -8,6 +8,7 @@
 
 #include "op/context.h"
 #include "op/schema.h"
+#include "op/window/out_of_bounds.h"
 
 namespace stoker {
 
@@ -52,15 +53,13 @@ inline constexpr auto kCropDepthArguments = std::tuple{
         "Place of the window, from 0 at the front to 1 at the back.", between(0, 1), kPerSample),
 };
 
-// Throws GraphError when arguments exclude each other, or name an axis that the layout does not
-// have.
-void check_crop(const CropArguments& a, const Checker& c, const Layout& layout);
+// The extents of the window after the policy, -1 where they are not known before the run. Throws
+// WrongCall when arguments exclude each other, or name an axis that the layout does not have.
+Shape checked_crop(const CropArguments& a, OutOfBounds policy, const Checker& c,
+                   const TensorType& in);
 
-// The extents of the window, -1 where they are not known before the run.
-Shape cropped_shape(const CropArguments& a, const Checker& c, const TensorType& in);
-
-// The window, in full coordinates. It reaches outside when it is larger than the input. Axes that
-// are not cropped are whole.
-Window crop_window(const CropArguments& a, const TensorType& in);
+// The window after the policy, in full coordinates. One that is larger than the input reaches
+// outside under 'pad'. Axes that are not cropped are whole. Throws WrongCall under 'error'.
+Window crop_window(const CropArguments& a, OutOfBounds policy, const TensorType& in);
 
 }  // namespace stoker

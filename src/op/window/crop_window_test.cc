@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "op/rules.h"
 #include "op/testing.h"
 #include "op/window/out_of_bounds.h"
 
@@ -27,65 +28,76 @@ CropArguments crop(std::initializer_list<float> size, float x = 0.5f, float y = 
 
 Window window(Shape begin, Shape end) { return {begin, end}; }
 
+Window window_of(const CropArguments& a, const TensorType& in) {
+  return crop_window(a, OutOfBounds::kPad, in);
+}
+
 TEST(CropWindow, HalvesGoAwayFromZero) {
-  EXPECT_EQ(crop_window(crop({3, 4}), image(8, 9)), window({3, 3, 0}, {6, 7, 3}));    // 2.5, 2.5
-  EXPECT_EQ(crop_window(crop({8, 9}), image(3, 4)), window({-3, -3, 0}, {5, 6, 3}));  // -2.5, -2.5
-  EXPECT_EQ(crop_window(crop({2, 2}, 1, 0), image(8, 9)), window({0, 7, 0}, {2, 9, 3}));
+  EXPECT_EQ(window_of(crop({3, 4}), image(8, 9)), window({3, 3, 0}, {6, 7, 3}));    // 2.5, 2.5
+  EXPECT_EQ(window_of(crop({8, 9}), image(3, 4)), window({-3, -3, 0}, {5, 6, 3}));  // -2.5, -2.5
+  EXPECT_EQ(window_of(crop({2, 2}, 1, 0), image(8, 9)), window({0, 7, 0}, {2, 9, 3}));
 }
 
 TEST(CropWindow, TruncatesWhenAsked) {
   CropArguments a = crop({3, 4});
   a.rounding = Rounding::kTruncate;
-  EXPECT_EQ(crop_window(a, image(8, 9)), window({2, 2, 0}, {5, 6, 3}));
+  EXPECT_EQ(window_of(a, image(8, 9)), window({2, 2, 0}, {5, 6, 3}));
 }
 
 TEST(CropWindow, SizesAreCutToWholeNumbersAndZeroIsWhole) {
-  EXPECT_EQ(crop_window(crop({2.9f, 0}, 0, 0), image(8, 9)), window({0, 0, 0}, {2, 9, 3}));
-  EXPECT_THROW(crop_window(crop({0.5f, 2}), image(8, 9)), SampleError);  // a share of the picture?
-  EXPECT_EQ(crop_window(CropArguments{}, image(8, 9)), Window::all({8, 9, 3}));
+  EXPECT_EQ(window_of(crop({2.9f, 0}, 0, 0), image(8, 9)), window({0, 0, 0}, {2, 9, 3}));
+  EXPECT_THROW(window_of(crop({0.5f, 2}), image(8, 9)), WrongCall);  // a share of the picture?
+  EXPECT_EQ(window_of(CropArguments{}, image(8, 9)), Window::all({8, 9, 3}));
 }
 
 TEST(CropWindow, EveryLayout) {
   CropArguments a = crop({2, 2}, 0, 1);
-  EXPECT_EQ(crop_window(a, image(8, 9, "CHW")), window({0, 6, 0}, {3, 8, 2}));
-  EXPECT_EQ(crop_window(a, image(8, 9, "CFHW")), window({0, 0, 6, 0}, {3, 3, 8, 2}));
+  EXPECT_EQ(window_of(a, image(8, 9, "CHW")), window({0, 6, 0}, {3, 8, 2}));
+  EXPECT_EQ(window_of(a, image(8, 9, "CFHW")), window({0, 0, 6, 0}, {3, 3, 8, 2}));
   a = crop({1, 2, 2}, 0, 1);
   a.crop_pos_z = 1;
-  EXPECT_EQ(crop_window(a, image(8, 9, "DHWC")), window({2, 6, 0, 0}, {3, 8, 2, 3}));
-  EXPECT_EQ(crop_window(a, image(8, 9, "FHWC")), window({2, 6, 0, 0}, {3, 8, 2, 3}));
-  EXPECT_EQ(crop_window(a, image(8, 9, "FDHWC")), window({0, 2, 6, 0, 0}, {3, 3, 8, 2, 3}));
-  EXPECT_THROW(crop_window(a, image(8, 9)), SampleError);
+  EXPECT_EQ(window_of(a, image(8, 9, "DHWC")), window({2, 6, 0, 0}, {3, 8, 2, 3}));
+  EXPECT_EQ(window_of(a, image(8, 9, "FHWC")), window({2, 6, 0, 0}, {3, 8, 2, 3}));
+  EXPECT_EQ(window_of(a, image(8, 9, "FDHWC")), window({0, 2, 6, 0, 0}, {3, 3, 8, 2, 3}));
+  EXPECT_THROW(window_of(a, image(8, 9)), WrongCall);
+}
+
+TEST(CropWindow, IsTrimmedBeforeItIsPlaced) {
+  CropArguments a = crop({10, 4}, 1, 1);
+  EXPECT_EQ(crop_window(a, OutOfBounds::kTrim, image(8, 9)), window({0, 5, 0}, {8, 9, 3}));
+  EXPECT_THROW(crop_window(a, OutOfBounds::kError, image(8, 9)), WrongCall);
 }
 
 TEST(CropWindow, WrongCallsAreSaid) {
   const test::OneInput in(image(8, 9));
-  const auto check = [&](const CropArguments& a) { check_crop(a, in.checker(), "HWC"); };
-  EXPECT_NO_THROW(check(crop({2, 2})));
-  EXPECT_NO_THROW(check({.crop_h = 1, .crop_w = 1}));
-  EXPECT_THROW(check(crop({2})), GraphError);
-  EXPECT_THROW(check(crop({1, 2, 2})), GraphError);
-  EXPECT_THROW(check({.crop_h = 1}), GraphError);
-  EXPECT_THROW(check(crop({0.5f, 0.5f})), GraphError);
-  EXPECT_THROW(check({.crop_h = 0.5f, .crop_w = 9}), GraphError);
-  EXPECT_THROW(check({.crop_d = 1, .crop_h = 1, .crop_w = 1}), GraphError);
-  EXPECT_THROW(check({.crop = Small<float>{1, 1}, .crop_h = 1, .crop_w = 1}), GraphError);
-  const test::OneInput computed(image(8, 9), {"crop_h"});
-  EXPECT_THROW(check_crop({}, computed.checker(), "HWC"), GraphError);
-  EXPECT_NO_THROW(check_crop({.crop_w = 2}, computed.checker(), "HWC"));
+  const auto check = [](const CropArguments& a, const test::OneInput& given) {
+    checked_crop(a, OutOfBounds::kError, given.checker(), image(8, 9));
+  };
+  EXPECT_NO_THROW(check(crop({2, 2}), in));
+  EXPECT_NO_THROW(check({.crop_h = 1, .crop_w = 1}, in));
+  EXPECT_THROW(check(crop({2}), in), WrongCall);
+  EXPECT_THROW(check(crop({1, 2, 2}), in), WrongCall);
+  EXPECT_THROW(check({.crop_h = 1}, in), WrongCall);
+  EXPECT_THROW(check(crop({0.5f, 0.5f}), in), WrongCall);
+  EXPECT_THROW(check({.crop_h = 0.5f, .crop_w = 9}, in), WrongCall);
+  EXPECT_THROW(check({.crop_d = 1, .crop_h = 1, .crop_w = 1}, in), WrongCall);
+  EXPECT_THROW(check({.crop = Small<float>{1, 1}, .crop_h = 1, .crop_w = 1}, in), WrongCall);
+  const test::OneInput height(image(8, 9), {"crop_h"});
+  EXPECT_THROW(check({}, height), WrongCall);
+  EXPECT_NO_THROW(check({.crop_w = 2}, height));
+  const test::OneInput depth(image(8, 9), {"crop_d"});
+  EXPECT_THROW(check({.crop_h = 2, .crop_w = 2}, depth), WrongCall);
 }
 
 TEST(CropWindow, ShapesAreKnownWhereTheyCanBe) {
-  const test::OneInput in(image(-1, -1)), computed(image(8, 9), {"crop_h"});
-  const test::OneInput all(image(8, 9), {"crop"});
-  EXPECT_EQ(cropped_shape(crop({2, 0}), in.checker(), image(-1, -1)), (Shape{2, -1, 3}));
-  EXPECT_EQ(cropped_shape({.crop_w = 4}, computed.checker(), image(8, 9)), (Shape{-1, 4, 3}));
-  EXPECT_EQ(cropped_shape({}, all.checker(), image(8, 9)), (Shape{-1, -1, 3}));
-}
-
-TEST(OutOfBounds, ExtentsBeforePlacesAreKnown) {
-  const Shape in{4, -1}, wanted{6, 3};
-  EXPECT_EQ(settled_shape(wanted, in, OutOfBounds::kPad), wanted);
-  EXPECT_EQ(settled_shape(wanted, in, OutOfBounds::kTrim), (Shape{4, -1}));
+  const auto shape = [](const CropArguments& a, const char* computed, const TensorType& in,
+                        OutOfBounds policy = OutOfBounds::kPad) {
+    return checked_crop(a, policy, test::OneInput(in, {computed}).checker(), in);
+  };
+  EXPECT_EQ(shape(crop({2, 0}), "", image(-1, -1)), (Shape{2, -1, 3}));
+  EXPECT_EQ(shape({.crop_w = 4}, "crop_h", image(8, 9)), (Shape{-1, 4, 3}));
+  EXPECT_EQ(shape({}, "crop", image(8, 9)), (Shape{-1, -1, 3}));
+  EXPECT_EQ(shape(crop({10, 4}), "", image(8, -1), OutOfBounds::kTrim), (Shape{8, -1, 3}));
 }
 
 TEST(OutOfBounds, Policies) {
@@ -99,7 +111,7 @@ TEST(OutOfBounds, Policies) {
   try {
     settle(w, in, OutOfBounds::kError);
     FAIL();
-  } catch (const SampleError& e) {
+  } catch (const WrongCall& e) {
     EXPECT_STREQ(e.what(), "the window [-1, 2) of axis 0 (H) reaches outside its extent of 4");
   }
 }
@@ -109,8 +121,8 @@ TEST(OutOfBounds, FillsByChannel) {
   const Window w{{-1, 3, 0}, {2, 7, 3}};
   EXPECT_EQ(cut(w, in, {1, 2, 3}).fill, (Small<float>{1, 2, 3}));
   EXPECT_EQ(cut(w, in, {9}).axis[1].start, 3);
-  EXPECT_THROW(cut(w, in, {1, 2}), SampleError);
-  EXPECT_THROW(cut(w, in, {}), SampleError);
+  EXPECT_THROW(cut(w, in, {1, 2}), WrongCall);
+  EXPECT_THROW(cut(w, in, {}), WrongCall);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op/window/out_of_bounds.h"
 
+#include "op/rules.h"
+
 namespace stoker {
 
 namespace {
@@ -27,21 +29,13 @@ Window settle(const Window& wanted, const TensorType& in, OutOfBounds policy) {
   Window w = wanted;
   for (int a = 0; a < in.shape.rank; ++a) {
     if (!reaches_outside(w, in.shape, a)) continue;
-    if (policy == OutOfBounds::kError)
-      throw SampleError("the window [" + std::to_string(w.begin[a]) + ", " +
-                        std::to_string(w.end[a]) + ") of axis " + axis_name(in, a) +
-                        " reaches outside its extent of " + std::to_string(in.shape[a]));
+    require(policy != OutOfBounds::kError, "the window [", w.begin[a], ", ", w.end[a], ") of axis ",
+            axis_name(in, a), " reaches outside its extent of ", in.shape[a]);
     if (policy == OutOfBounds::kPad) continue;
     w.begin[a] = std::clamp<int64_t>(w.begin[a], 0, in.shape[a]);
     w.end[a] = std::clamp<int64_t>(w.end[a], w.begin[a], in.shape[a]);
   }
   return w;
-}
-
-Shape settled_shape(Shape wanted, const Shape& in, OutOfBounds policy) {
-  if (policy == OutOfBounds::kTrim)
-    for (int a = 0; a < in.rank; ++a) wanted[a] = std::min(wanted[a], in[a]);
-  return wanted;
 }
 
 Gather cut(const Window& w, const TensorType& in, const Small<float>& fill_values) {
@@ -50,15 +44,8 @@ Gather cut(const Window& w, const TensorType& in, const Small<float>& fill_value
   g.fill = fill_values;
   const int c = in.layout.find('C');
   const int64_t channels = c < 0 ? 1 : g.axis[c].extent;
-  if (fill_values.size() != 1 && static_cast<int64_t>(fill_values.size()) != channels)
-    throw SampleError("argument 'fill_values' has " + std::to_string(fill_values.size()) +
-                      " values; expected 1 or one per channel, " + std::to_string(channels));
+  require_count("argument 'fill_values'", fill_values.size(), {1, channels}, "one per channel");
   return g;
-}
-
-void add_cut(Lowering& l, const Window& w, const OutOfBoundsArguments& a, DType result) {
-  const TensorType in = l.type();
-  l.add(cut(settle(w, in, a.out_of_bounds_policy), in, a.fill_values), result);
 }
 
 }  // namespace stoker

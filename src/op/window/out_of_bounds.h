@@ -29,19 +29,12 @@ inline constexpr auto kOutOfBoundsArguments = std::tuple{
         "the window."),
 };
 
-// The window after the policy. Throws SampleError under 'error' when `w` reaches outside `in`.
+// The window after the policy. Throws WrongCall under 'error' when `w` reaches outside `in`.
 Window settle(const Window& w, const TensorType& in, OutOfBounds policy);
 
-// The extents that the policy makes of `wanted` ones, before the window's place is known; -1 stays
-// -1.
-Shape settled_shape(Shape wanted, const Shape& in, OutOfBounds policy);
-
-// Cuts an already settled window out of `in`. Throws SampleError when there is neither one fill
+// Cuts an already settled window out of `in`. Throws WrongCall when there is neither one fill
 // value nor one per channel.
 Gather cut(const Window& w, const TensorType& in, const Small<float>& fill_values);
-
-// Settles and cuts, and appends the block to `l`. The result has dtype `result`.
-void add_cut(Lowering& l, const Window& w, const OutOfBoundsArguments& a, DType result);
 
 bool reaches_outside(const Window& w, const Shape& full);
 

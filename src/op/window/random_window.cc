@@ -4,17 +4,16 @@
 
 #include <cmath>
 
+#include "op/rules.h"
+
 namespace stoker {
 
 namespace {
 
 void check_range(const char* name, const Small<float>& range, bool above_zero) {
-  if (range.size() == 2 && range[0] <= range[1] && range[1] > 0 && (!above_zero || range[0] > 0))
-    return;
-  std::string got;
-  for (float x : range) got += (got.empty() ? "" : ", ") + to_string(Value(detail::shortest(x)));
-  throw GraphError(std::string("argument '") + name + "' takes (least, most)" +
-                   (above_zero ? ", both above 0" : "") + ", got [" + got + "]");
+  require(
+      range.size() == 2 && range[0] <= range[1] && range[1] > 0 && (!above_zero || range[0] > 0),
+      name, " takes (least, most)", above_zero ? ", both above 0" : "", ", got ", range);
 }
 
 struct Size {
@@ -79,8 +78,8 @@ Size random_size(const Picture& p, int attempts, Chance& chance) {
 }  // namespace
 
 void check_random_window(const RandomWindowArguments& a) {
-  check_range("random_area", a.random_area, false);
-  check_range("random_aspect_ratio", a.random_aspect_ratio, true);
+  check_range("argument 'random_area'", a.random_area, false);
+  check_range("argument 'random_aspect_ratio'", a.random_aspect_ratio, true);
 }
 
 PlaneWindow random_window(const RandomWindowArguments& a, int64_t height, int64_t width,

@@ -30,7 +30,7 @@ struct PlaneWindow {
   bool operator==(const PlaneWindow&) const = default;
 };
 
-// Throws GraphError when a range is not two growing numbers.
+// Throws WrongCall when a range is not two growing numbers.
 void check_random_window(const RandomWindowArguments& a);
 
 // Areas are drawn evenly, ratios evenly in their logarithm, places evenly over all that fit. If

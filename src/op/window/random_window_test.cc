@@ -6,6 +6,8 @@
 
 #include <set>
 
+#include "op/rules.h"
+
 namespace stoker {
 namespace {
 
@@ -86,10 +88,10 @@ TEST(RandomWindow, TinyPictures) {
 
 TEST(RandomWindow, WrongRangesAreSaid) {
   EXPECT_NO_THROW(check_random_window({}));
-  EXPECT_THROW(check_random_window({.random_area = {0.5f, 0.1f}}), GraphError);
-  EXPECT_THROW(check_random_window({.random_area = {0, 0}}), GraphError);
-  EXPECT_THROW(check_random_window({.random_area = {0.5f}}), GraphError);
-  EXPECT_THROW(check_random_window({.random_aspect_ratio = {0, 1}}), GraphError);
+  EXPECT_THROW(check_random_window({.random_area = {0.5f, 0.1f}}), WrongCall);
+  EXPECT_THROW(check_random_window({.random_area = {0, 0}}), WrongCall);
+  EXPECT_THROW(check_random_window({.random_area = {0.5f}}), WrongCall);
+  EXPECT_THROW(check_random_window({.random_aspect_ratio = {0, 1}}), WrongCall);
 }
 
 }  // namespace

@@ -24,14 +24,15 @@ struct Crop : CropArguments, OutOfBoundsArguments, DtypeArgument {
 
   void check(Checker& c) const {
     TensorType t = c.in();
-    check_crop(*this, c, t.layout);
-    t.shape = settled_shape(cropped_shape(*this, c, t), t.shape, out_of_bounds_policy);
+    t.shape = checked_crop(*this, out_of_bounds_policy, c, t);
     t.dtype = dtype.value_or(t.dtype);
     c.out(t);
   }
 
   void lower(Lowering& l) const {
-    add_cut(l, crop_window(*this, l.type()), *this, dtype.value_or(l.type().dtype));
+    const TensorType in = l.type();
+    const Window w = crop_window(*this, out_of_bounds_policy, in);
+    l.add(cut(w, in, fill_values), dtype.value_or(in.dtype));
   }
 
   static std::vector<Case> cases() {

@@ -22,21 +22,19 @@ struct Flip {
       arg(&Flip::vertical, "vertical", "1 swaps top and bottom.", between(0, 1), kPerFrame),
       arg(&Flip::depthwise, "depthwise", "1 swaps front and back.", between(0, 1), kPerFrame));
 
-  template <class WrongCall>
   void require_depth(const Layout& layout) const {
-    if (depthwise && layout.find('D') < 0)
-      throw WrongCall("argument 'depthwise' needs an axis D, the layout is '" +
-                      std::string(layout.str()) + "'");
+    require(!depthwise || layout.find('D') >= 0,
+            "argument 'depthwise' needs an axis D, the layout is ", layout);
   }
 
   void check(Checker& c) const {
-    require_depth<GraphError>(c.in().layout);
+    require_depth(c.in().layout);
     c.out(c.in());
   }
 
   void lower(Lowering& l) const {
     const TensorType in = l.type();
-    require_depth<SampleError>(in.layout);
+    require_depth(in.layout);
     Gather g = Gather::identity(in.shape);
     auto mirror = [&](int axis) { g.axis[axis] = {in.shape[axis] - 1, -1, in.shape[axis]}; };
     if (horizontal) mirror(in.layout.find('W'));

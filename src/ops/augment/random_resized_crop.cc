@@ -26,9 +26,7 @@ struct RandomResizedCrop : RandomWindowArguments, FilterArguments, DtypeArgument
 
   void check(Checker& c) const {
     check_random_window(*this);
-    if (size.size() != 1 && size.size() != 2)
-      throw GraphError("argument 'size' takes (H, W), got " + std::to_string(size.size()) +
-                       " values");
+    require_count("argument 'size'", size.size(), {1, 2}, "one for both axes or (H, W)");
     TensorType t = c.in();
     t.shape[t.layout.find('H')] = size.at_or_only(0);
     t.shape[t.layout.find('W')] = size.at_or_only(1);
@@ -39,8 +37,7 @@ struct RandomResizedCrop : RandomWindowArguments, FilterArguments, DtypeArgument
   void lower(Lowering& l) const {
     const TensorType in = l.type();
     const int y = in.layout.find('H'), x = in.layout.find('W');
-    if (in.shape.volume() == 0)
-      throw SampleError("the input has no pixels: shape " + in.shape.str());
+    require_pixels(in);
     const PlaneWindow w = random_window(*this, in.shape[y], in.shape[x], l.chance);
     const auto axis = [&](int a, int64_t out, int64_t begin, int64_t extent) {
       return resample_axis(*this, a, out, static_cast<double>(begin),

@@ -66,22 +66,19 @@ struct Resize : FilterArguments, DtypeArgument {
                longer = given("resize_longer", resize_longer != 0);
     const bool z = given("resize_z", resize_z != 0);
     const bool trio = given("resize_x", resize_x != 0) || given("resize_y", resize_y != 0) || z;
-    if (given("size", size.has_value()) + trio + shorter + longer > 1)
-      throw GraphError(
-          "the size is given in one way: size, or resize_x/y/z, or resize_shorter, or "
-          "resize_longer");
-    if ((shorter || longer) && mode != ResizeMode::kDefault)
-      throw GraphError(
-          "argument 'mode' does not go together with 'resize_shorter' or 'resize_longer'");
-    if (given("roi_start", roi_start.has_value()) != given("roi_end", roi_end.has_value()))
-      throw GraphError("arguments 'roi_start' and 'roi_end' go together");
-    if (roi_relative && !given("roi_start", roi_start.has_value()))
-      throw GraphError("argument 'roi_relative' needs 'roi_start' and 'roi_end'");
+    const bool region = given("roi_start", roi_start.has_value());
+    require(given("size", size.has_value()) + trio + shorter + longer <= 1,
+            "the size is given in one way: size, or resize_x/y/z, or resize_shorter, or "
+            "resize_longer");
+    require(mode == ResizeMode::kDefault || !(shorter || longer),
+            "argument 'mode' does not go together with 'resize_shorter' or 'resize_longer'");
+    require(region == given("roi_end", roi_end.has_value()),
+            "arguments 'roi_start' and 'roi_end' go together");
+    require(region || !roi_relative, "argument 'roi_relative' needs 'roi_start' and 'roi_end'");
     TensorType t = c.in();
-    if (z && t.layout.find('D') < 0)
-      throw GraphError("argument 'resize_z' needs an axis D, the layout is '" +
-                       std::string(t.layout.str()) + "'");
-    require_lengths<GraphError>(t.layout);
+    require(!z || t.layout.find('D') >= 0, "argument 'resize_z' needs an axis D, the layout is ",
+            t.layout);
+    require_lengths(t.layout);
     t.shape = checked_shape(c, t);
     t.dtype = dtype.value_or(t.dtype);
     c.out(t);
@@ -89,9 +86,8 @@ struct Resize : FilterArguments, DtypeArgument {
 
   void lower(Lowering& l) const {
     const TensorType in = l.type();
-    require_lengths<SampleError>(in.layout);
-    if (in.shape.volume() == 0)
-      throw SampleError("the input has no pixels: shape " + in.shape.str());
+    require_lengths(in.layout);
+    require_pixels(in);
     const Axes axes(in.layout);
     const ResizeResult result = resize_extents(request(axes, in.shape));
     Resample r;
@@ -133,20 +129,18 @@ struct Resize : FilterArguments, DtypeArgument {
     }
   };
 
-  template <class WrongCall>
   void require_lengths(const Layout& layout) const {
-    const size_t rank = Axes(layout).rank;
-    const auto require = [&](const char* name, const std::optional<Small<float>>& list,
-                             bool one_for_all) {
-      if (list && list->size() != rank && !(one_for_all && list->size() == 1))
-        throw WrongCall(std::string("argument '") + name + "' has " + std::to_string(list->size()) +
-                        " values, layout '" + std::string(layout.str()) + "' has " +
-                        std::to_string(rank) + " axes to resize");
+    const int64_t rank = Axes(layout).rank;
+    const auto require_length = [&](const char* what, const std::optional<Small<float>>& list,
+                                    int64_t least) {
+      if (list)
+        require_count(what, list->size(), {least, rank}, "one per axis of ", layout,
+                      " that is resized");
     };
-    require("size", size, true);
-    require("max_size", max_size, true);
-    require("roi_start", roi_start, false);
-    require("roi_end", roi_end, false);
+    require_length("argument 'size'", size, 1);
+    require_length("argument 'max_size'", max_size, 1);
+    require_length("argument 'roi_start'", roi_start, rank);
+    require_length("argument 'roi_end'", roi_end, rank);
   }
 
   double size_of_axis(int i, char letter) const {

@@ -64,35 +64,35 @@ struct Slice : OutOfBoundsArguments, DtypeArgument {
     int count[2] = {0, 0};  // of starts; of ends and shapes
     for (int i = 0; i < 6; ++i) count[i >= 2] += given[i] || c.is_computed(kNamed[i]);
     const bool named = count[0] + count[1] > 0;
-    if (named && c.has(1))
-      throw GraphError(
-          "the inputs 'anchor' and 'shape_input' exclude start, end, shape and their rel_ forms");
-    if (c.has(1) != c.has(2)) throw GraphError("the inputs 'anchor' and 'shape_input' go together");
-    if (!named && !c.has(1))
-      throw GraphError(
-          "the window is missing: give the inputs anchor and shape_input, or start, end or shape");
-    if (count[0] > 1) throw GraphError("arguments 'start' and 'rel_start' exclude each other");
-    if (count[1] > 1)
-      throw GraphError("only one of 'end', 'rel_end', 'shape' and 'rel_shape' may be given");
-    c.out(checked_type(c));
+    require(!named || !c.has(1),
+            "the inputs 'anchor' and 'shape_input' exclude start, end, shape and their rel_ forms");
+    require(c.has(1) == c.has(2), "the inputs 'anchor' and 'shape_input' go together");
+    require(
+        named || c.has(1),
+        "the window is missing: give the inputs anchor and shape_input, or start, end or shape");
+    require(count[0] <= 1, "arguments 'start' and 'rel_start' exclude each other");
+    require(count[1] <= 1, "only one of 'end', 'rel_end', 'shape' and 'rel_shape' may be given");
+    TensorType t = c.in();
+    t.dtype = dtype.value_or(t.dtype);
+    t.shape = checked_shape(c);
+    c.out(t);
   }
 
   void lower(Lowering& l) const {
     const TensorType in = l.type();
-    const Small<int> sliced = sliced_axes<SampleError>(in);
+    const Small<int> sliced = sliced_axes(in);
+    require_lengths(sliced.size());
+    if (l.has(1)) require_lengths(l, sliced.size());
     Window w = Window::all(in.shape);
     for (size_t i = 0; i < sliced.size(); ++i) {
       const int axis = sliced[i];
-      const Span s = l.has(1) ? positional(l, i, sliced.size(), in.shape[axis])
-                              : named(i, sliced.size(), in.shape[axis]);
+      const Span s = l.has(1) ? positional(l, i, in.shape[axis]) : named(i, in.shape[axis]);
       w.begin[axis] = rounded(s.begin);
       w.end[axis] = rounded(s.end);
-      if (w.end[axis] < w.begin[axis])
-        throw SampleError("the window of axis " + std::to_string(axis) + " ends at " +
-                          std::to_string(w.end[axis]) + ", before its start " +
-                          std::to_string(w.begin[axis]));
+      require(w.begin[axis] <= w.end[axis], "the window of axis ", axis, " ends at ", w.end[axis],
+              ", before its start ", w.begin[axis]);
     }
-    add_cut(l, w, *this, dtype.value_or(in.dtype));
+    l.add(cut(settle(w, in, out_of_bounds_policy), in, fill_values), dtype.value_or(in.dtype));
   }
 
   static std::vector<Case> cases() {
@@ -122,11 +122,10 @@ struct Slice : OutOfBoundsArguments, DtypeArgument {
   };
 
   static int64_t rounded(double x) {
-    if (!(std::fabs(x) < 0x1p62)) throw SampleError("a window position is " + to_string(Value(x)));
+    require(std::fabs(x) < 0x1p62, "a window position is ", x);
     return std::llround(x);
   }
 
-  template <class WrongCall>
   Small<int> sliced_axes(const TensorType& in) const {
     Small<int> all;
     const bool by_name =
@@ -135,36 +134,44 @@ struct Slice : OutOfBoundsArguments, DtypeArgument {
       const Layout letters = axis_names.value_or("WH");
       for (char letter : letters.str()) {
         all.push_back(in.layout.find(letter));
-        if (all[all.size() - 1] < 0)
-          throw WrongCall(std::string("argument 'axis_names' names axis ") + letter +
-                          ", the layout is '" + std::string(in.layout.str()) + "'");
+        require(all[all.size() - 1] >= 0, "argument 'axis_names' names axis ", letter,
+                ", the layout is ", in.layout);
       }
     } else {
       const Small<int> numbers = axes.value_or(Small<int>{1, 0});
       for (int a : numbers) {
-        if (a < -in.shape.rank || a >= in.shape.rank)
-          throw WrongCall("argument 'axes' names axis " + std::to_string(a) + " of a tensor of " +
-                          std::to_string(in.shape.rank) + " axes");
+        require(-in.shape.rank <= a && a < in.shape.rank, "argument 'axes' names axis ", a,
+                " of a tensor of ", in.shape.rank, " axes");
         all.push_back(a < 0 ? a + in.shape.rank : a);
       }
     }
     for (size_t i = 0; i < all.size(); ++i)
-      if (std::count(all.begin(), all.end(), all[i]) > 1)
-        throw WrongCall("axis " + std::to_string(all[i]) + " is sliced twice");
+      require(std::count(all.begin(), all.end(), all[i]) == 1, "axis ", all[i], " is sliced twice");
     return all;
   }
 
-  static void require_length(const char* name, size_t got, size_t expected) {
-    if (got != expected)
-      throw SampleError(std::string(name) + " has " + std::to_string(got) +
-                        " values, expected one per sliced axis, " + std::to_string(expected));
+  static void require_length(const char* what, size_t count, size_t axes) {
+    require_count(what, count, {static_cast<int64_t>(axes)}, "one per sliced axis");
+  }
+  void require_lengths(size_t axes) const {
+    const auto require_list = [&](const char* what, const auto& list) {
+      if (list) require_length(what, list->size(), axes);
+    };
+    require_list("argument 'start'", start);
+    require_list("argument 'rel_start'", rel_start);
+    require_list("argument 'end'", end);
+    require_list("argument 'rel_end'", rel_end);
+    require_list("argument 'shape'", shape);
+    require_list("argument 'rel_shape'", rel_shape);
+  }
+  static void require_lengths(const Lowering& l, size_t axes) {
+    require_length("input 'anchor'", static_cast<size_t>(l.value(1).shape.volume()), axes);
+    require_length("input 'shape_input'", static_cast<size_t>(l.value(2).shape.volume()), axes);
   }
 
   // Start and size are added before they are scaled, so that fractions of 0.1 and 0.9 reach the end
   // of the axis exactly.
-  Span positional(const Lowering& l, size_t i, size_t count, int64_t extent) const {
-    require_length("input 'anchor'", static_cast<size_t>(l.value(1).shape.volume()), count);
-    require_length("input 'shape_input'", static_cast<size_t>(l.value(2).shape.volume()), count);
+  Span positional(const Lowering& l, size_t i, int64_t extent) const {
     const double full = static_cast<double>(extent);
     const double anchor = detail::element(l.value(1), static_cast<int64_t>(i));
     const double size = detail::element(l.value(2), static_cast<int64_t>(i));
@@ -175,39 +182,29 @@ struct Slice : OutOfBoundsArguments, DtypeArgument {
     return {begin, begin + (relative_shape ? size * full : size)};
   }
 
-  Span named(size_t i, size_t count, int64_t extent) const {
-    const auto at = [&](const char* name, const auto& list) {
-      require_length(name, list->size(), count);
-      return static_cast<double>((*list)[i]);
-    };
+  Span named(size_t i, int64_t extent) const {
+    const auto at = [&](const auto& list) { return static_cast<double>((*list)[i]); };
     const double full = static_cast<double>(extent);
-    const double begin = start       ? at("argument 'start'", start)
-                         : rel_start ? at("argument 'rel_start'", rel_start) * full
-                                     : 0;
-    if (end) return {begin, at("argument 'end'", end)};
-    if (rel_end) return {begin, at("argument 'rel_end'", rel_end) * full};
-    if (shape) return {begin, begin + at("argument 'shape'", shape)};
+    const double begin = start ? at(start) : rel_start ? at(rel_start) * full : 0;
+    if (end) return {begin, at(end)};
+    if (rel_end) return {begin, at(rel_end) * full};
+    if (shape) return {begin, begin + at(shape)};
     if (!rel_shape) return {begin, full};
-    const double size = at("argument 'rel_shape'", rel_shape);
-    if (rel_start) return {begin, (static_cast<double>((*rel_start)[i]) + size) * full};
-    return {begin, begin + size * full};
+    if (rel_start) return {begin, (at(rel_start) + at(rel_shape)) * full};
+    return {begin, begin + at(rel_shape) * full};
   }
 
-  TensorType checked_type(const Checker& c) const {
-    TensorType t = c.in();
-    t.dtype = dtype.value_or(t.dtype);
-    if (t.shape.rank < 0 || c.is_computed("axes")) {
-      for (int a = 0; a < t.shape.rank; ++a) t.shape[a] = -1;
-      return t;
-    }
-    const bool constant_shape = shape && out_of_bounds_policy != OutOfBounds::kTrim;
-    const Small<int> sliced = sliced_axes<GraphError>(t);
-    if (constant_shape && shape->size() != sliced.size())
-      throw GraphError("argument 'shape' has " + std::to_string(shape->size()) +
-                       " values, expected one per sliced axis, " + std::to_string(sliced.size()));
-    for (size_t i = 0; i < sliced.size(); ++i)
-      t.shape[sliced[i]] = constant_shape ? (*shape)[i] : -1;
-    return t;
+  // The extents as far as they are known before the run.
+  Shape checked_shape(const Checker& c) const {
+    const TensorType& in = c.in();
+    if (in.shape.rank < 0) return in.shape;
+    if (c.is_computed("axes")) return Shape::filled(in.shape.rank, -1);
+    const Small<int> sliced = sliced_axes(in);
+    require_lengths(sliced.size());
+    const bool known = shape && out_of_bounds_policy != OutOfBounds::kTrim;
+    Shape s = in.shape;
+    for (size_t i = 0; i < sliced.size(); ++i) s[sliced[i]] = known ? (*shape)[i] : -1;
+    return s;
   }
 };
 

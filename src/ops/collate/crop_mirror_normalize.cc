@@ -48,31 +48,27 @@ struct CropMirrorNormalize : CropArguments, OutOfBoundsArguments {
       kOutOfBoundsArguments);
 
   void check(Checker& c) const {
-    if (dtype != DType::kFloat32 && dtype != DType::kFloat16 && dtype != DType::kInt8 &&
-        dtype != DType::kUint8)
-      throw GraphError(std::string("argument 'dtype' is ") + name_of(dtype) +
-                       "; expected FLOAT, FLOAT16, INT8 or UINT8");
+    require(dtype == DType::kFloat32 || dtype == DType::kFloat16 || dtype == DType::kInt8 ||
+                dtype == DType::kUint8,
+            "argument 'dtype' is ", name_of(dtype), ", expected FLOAT, FLOAT16, INT8 or UINT8");
     TensorType t = c.in();
-    check_crop(*this, c, t.layout);
-    check_std<GraphError>();
-    if (t.shape[t.layout.find('C')] >= 0) normalisation<GraphError>(t);
-    t.shape = settled_shape(cropped_shape(*this, c, t), t.shape, out_of_bounds_policy);
-    t.dtype = dtype;
-    c.out(stored_type(store<GraphError>(t), t));
+    t.shape = checked_crop(*this, out_of_bounds_policy, c, t);
+    require_normalisation(t);
+    c.out(after(Block{store(t), dtype}, t));
   }
 
   void lower(Lowering& l) const {
     const TensorType in = l.type();
-    const Window w = settle(crop_window(*this, in), in, out_of_bounds_policy);
-    check_std<SampleError>();
-    const Pointwise normalise = normalisation<SampleError>(in);
+    const Window w = crop_window(*this, out_of_bounds_policy, in);
+    require_normalisation(in);
+    const Pointwise normalise = normalisation();
     // Fill values are not normalised. So where the window needs them, the image is normalised first
     // and the window is cut out of the result.
     const bool fills = reaches_outside(w, in.shape);
     if (fills) l.add(normalise, dtype);
     l.add(window(w, in), fills ? dtype : in.dtype);
     if (!fills) l.add(normalise, dtype);
-    const Store s = store<SampleError>(l.type());
+    const Store s = store(l.type());
     if (s.pad_axis >= 0 || !(s.layout == in.layout)) l.add(s, dtype);
   }
 
@@ -98,24 +94,17 @@ struct CropMirrorNormalize : CropArguments, OutOfBoundsArguments {
   }
 
  private:
-  template <class WrongCall>
-  void check_std() const {
-    for (float s : std)
-      if (s == 0) throw WrongCall("argument 'std' holds a 0");
-    if (mean.empty() || std.empty())
-      throw WrongCall("arguments 'mean' and 'std' need at least one value");
+  // Says how long the lists must be only where the number of channels is known.
+  void require_normalisation(const TensorType& in) const {
+    require(!mean.empty() && !std.empty(), "arguments 'mean' and 'std' need at least one value");
+    require(std::find(std.begin(), std.end(), 0.0f) == std.end(), "argument 'std' holds a 0");
+    const int64_t channels = in.shape[in.layout.find('C')];
+    if (channels < 0) return;
+    require_count("argument 'mean'", mean.size(), {1, channels}, "one per channel");
+    require_count("argument 'std'", std.size(), {1, channels}, "one per channel");
   }
 
-  template <class WrongCall>
-  Pointwise normalisation(const TensorType& in) const {
-    const int64_t channels = in.shape[in.layout.find('C')];
-    const auto require = [&](const char* name, const Small<float>& list) {
-      if (list.size() != 1 && static_cast<int64_t>(list.size()) != channels)
-        throw WrongCall(std::string("argument '") + name + "' has " + std::to_string(list.size()) +
-                        " values; expected 1 or one per channel, " + std::to_string(channels));
-    };
-    require("mean", mean);
-    require("std", std);
+  Pointwise normalisation() const {
     Pointwise p;
     p.sub = mean;
     for (float s : std) p.mul.push_back(scale / s);
@@ -133,13 +122,9 @@ struct CropMirrorNormalize : CropArguments, OutOfBoundsArguments {
 
   // The fill values for the channels of the input, without those that pad_output adds.
   Small<float> channel_fill(int64_t channels) const {
-    const int64_t n = static_cast<int64_t>(fill_values.size()),
-                  all = pad_output ? padded(channels) : channels;
-    if (n == 1) return fill_values;
-    if (n != channels && n != all)
-      throw SampleError("argument 'fill_values' has " + std::to_string(n) +
-                        " values; expected 1 or one per channel, " + std::to_string(channels) +
-                        (all == channels ? "" : " or " + std::to_string(all)));
+    require_count("argument 'fill_values'", fill_values.size(),
+                  {1, channels, pad_output ? padded(channels) : channels}, "one per channel");
+    if (fill_values.size() == 1) return fill_values;
     Small<float> f;
     f.assign(fill_values.begin(), fill_values.begin() + channels);
     return f;
@@ -150,7 +135,6 @@ struct CropMirrorNormalize : CropArguments, OutOfBoundsArguments {
   }
 
   // The output's layout. Where output_layout does not name them, F comes first and D before H.
-  template <class WrongCall>
   Layout full_layout(const Layout& in) const {
     std::string s(output_layout.str());
     if (in.find('D') >= 0 && s.find('D') == s.npos && s.find('H') != s.npos)
@@ -159,16 +143,14 @@ struct CropMirrorNormalize : CropArguments, OutOfBoundsArguments {
     std::string a = s, b(in.str());
     std::sort(a.begin(), a.end());
     std::sort(b.begin(), b.end());
-    if (a != b)
-      throw WrongCall("argument 'output_layout' is '" + std::string(output_layout.str()) +
-                      "', which has other axes than the input's '" + std::string(in.str()) + "'");
+    require(a == b, "argument 'output_layout' is ", output_layout,
+            ", which has other axes than the input's ", in);
     return s;
   }
 
-  template <class WrongCall>
   Store store(const TensorType& t) const {
     Store s;
-    s.layout = full_layout<WrongCall>(t.layout);
+    s.layout = full_layout(t.layout);
     for (int a = 0; a < s.layout.rank(); ++a) s.perm[a] = t.layout.find(s.layout.letters[a]);
     const int64_t channels = t.shape[t.layout.find('C')];
     if (!pad_output || channels <= 0 || padded(channels) == channels) return s;
@@ -177,14 +159,6 @@ struct CropMirrorNormalize : CropArguments, OutOfBoundsArguments {
     s.fill = fill_values;
     while (s.fill.size() > 1 && static_cast<int64_t>(s.fill.size()) < s.pad_to) s.fill.push_back(0);
     return s;
-  }
-
-  static TensorType stored_type(const Store& s, const TensorType& t) {
-    TensorType out = t;
-    out.layout = s.layout;
-    for (int a = 0; a < t.shape.rank; ++a) out.shape[a] = t.shape[s.perm[a]];
-    if (s.pad_axis >= 0) out.shape[s.pad_axis] = s.pad_to;
-    return out;
   }
 };
 

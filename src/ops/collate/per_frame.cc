@@ -17,29 +17,27 @@ struct PerFrame {
       arg(&PerFrame::replace, "replace",
           "Whether a first letter other than F may be replaced; otherwise it is an error."));
 
-  template <class WrongCall>
   Layout marked(const TensorType& in) const {
-    if (in.shape.rank == 0) throw WrongCall("a scalar has no axis that could hold frames");
+    require(in.shape.rank != 0, "a scalar has no axis that could hold frames");
     if (in.layout.empty())
       return "F" + std::string(static_cast<size_t>(std::max(in.shape.rank - 1, 0)), '*');
     std::string letters(in.layout.str());
-    if (letters[0] != 'F' && !replace)
-      throw WrongCall("the layout '" + letters +
-                      "' does not start with F; replace=True replaces its first letter");
+    require(letters[0] == 'F' || replace, "the layout ", in.layout,
+            " does not start with F; replace=True replaces its first letter");
     letters[0] = 'F';
     return letters;
   }
 
   void check(Checker& c) const {
     TensorType t = c.in();
-    t.layout = marked<GraphError>(t);
+    t.layout = marked(t);
     c.out(t);
   }
 
   void lower(Lowering& l) const {
     const TensorType in = l.type();
     Store s;
-    s.layout = marked<SampleError>(in);
+    s.layout = marked(in);
     l.add(s, in.dtype);
   }
 

@@ -4,7 +4,6 @@
 #include "op/decode/tiny_jpeg.h"
 #include "op/op.h"
 #include "op/window/crop_window.h"
-#include "op/window/out_of_bounds.h"
 
 namespace stoker::ops::decode {
 
@@ -23,15 +22,14 @@ struct ImageCrop : PictureArguments, CropArguments {
 
   void check(Checker& c) const {
     TensorType t = checked_picture(*this, c);
-    check_crop(*this, c, t.layout);
-    t.shape = cropped_shape(*this, c, t);
+    t.shape = checked_crop(*this, OutOfBounds::kError, c, t);
     c.out(t);
   }
 
   void infer(Inference& i) const {
     EncodedPicture picture(*this, i.values[0]);
     const TensorType& whole = picture.whole();
-    picture.crop(settle(crop_window(*this, whole), whole, OutOfBounds::kError));
+    picture.crop(crop_window(*this, OutOfBounds::kError, whole));
     i.out(i.kept.set(picture).type());
   }
   void run_cpu(Run& r) const { r.kept.get<EncodedPicture>().decode(r); }

@@ -44,12 +44,12 @@ struct Uniform {
           "Output dtype; default: FLOAT. Values are rounded and saturate."));
 
   void check(Checker& c) const {
-    check_lists<GraphError>();
+    require_lists();
     c.out({dtype.value_or(DType::kFloat32), {}, shape_asked(shape, c)});
   }
 
   void infer(Inference& i) const {
-    check_lists<SampleError>();
+    require_lists();
     i.out({dtype.value_or(DType::kFloat32), {}, shape_asked(shape, i)});
   }
 
@@ -82,12 +82,12 @@ struct Uniform {
     return {chance, range[0], range[1], list, values ? values->size() : 0};
   }
 
-  template <class WrongCall>
-  void check_lists() const {
+  void require_lists() const {
     constexpr float kMax = std::numeric_limits<float>::max();
-    if (range.size() != 2 || !(range[0] <= range[1]) || range[0] < -kMax || range[1] > kMax)
-      throw WrongCall("argument 'range' takes two finite numbers, the lower one first");
-    if (values && values->empty()) throw WrongCall("argument 'values' is empty");
+    require_count("argument 'range'", range.size(), {2}, "(low, high)");
+    require(-kMax <= range[0] && range[0] <= range[1] && range[1] <= kMax,
+            "argument 'range' takes two finite numbers, the lower one first, got ", range);
+    require(!values || !values->empty(), "argument 'values' is empty");
   }
 };
 

@@ -36,15 +36,13 @@ struct Constant {
       arg(&Constant::layout, "layout", "Layout of the output, one letter per axis."));
 
   void check(Checker& c) const {
-    if (fdata.has_value() == idata.has_value())
-      throw GraphError("the values are given either as 'fdata' or as 'idata'");
+    require(fdata.has_value() != idata.has_value(),
+            "the values are given either as 'fdata' or as 'idata'");
     const TensorType t = type(shape_asked(shape, c));
-    if (!layout.empty() && layout.rank() != t.shape.rank)
-      throw GraphError("argument 'layout' is '" + std::string(layout.str()) + "', the shape is " +
-                       t.shape.str());
-    if (count() != 1 && count() != t.shape.volume())
-      throw GraphError("there are " + std::to_string(count()) + " values for the shape " +
-                       t.shape.str());
+    require(layout.empty() || layout.rank() == t.shape.rank, "argument 'layout' is ", layout,
+            ", the shape is ", t.shape);
+    require_count(fdata ? "argument 'fdata'" : "argument 'idata'", static_cast<size_t>(count()),
+                  {1, t.shape.volume()}, "one per element of the shape ", t.shape);
     c.out(t);
   }
 

@@ -41,12 +41,10 @@ struct ExternalSource {
 
   void check(Checker& c) const {
     const std::optional<int> rank = !ndim && !layout.empty() ? layout.rank() : ndim;
-    if (!dtype || !rank)
-      throw GraphError(
-          "its type is not known: declare dtype and ndim (or layout), or feed a batch first");
-    if (!layout.empty() && layout.rank() != *rank)
-      throw GraphError("argument 'layout' is '" + std::string(layout.str()) + "', ndim is " +
-                       std::to_string(*rank));
+    require(dtype && rank,
+            "its type is not known: declare dtype and ndim (or layout), or feed a batch first");
+    require(layout.empty() || layout.rank() == *rank, "argument 'layout' is ", layout, ", ndim is ",
+            *rank);
     c.out({*dtype, layout, Shape::filled(*rank, -1)});
   }
 };

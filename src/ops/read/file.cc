@@ -79,11 +79,10 @@ struct File : ReaderArguments {
 
   void check(Checker& c) const {
     check_reader(*this);
-    if (!files && !file_list && !file_root)
-      throw GraphError("the files are missing: give file_root, file_list or files");
-    if (files && file_list)
-      throw GraphError("arguments 'files' and 'file_list' exclude each other");
-    if (labels && !files) throw GraphError("argument 'labels' needs 'files'");
+    require(files || file_list || file_root,
+            "the files are missing: give file_root, file_list or files");
+    require(!files || !file_list, "arguments 'files' and 'file_list' exclude each other");
+    require(files || !labels, "argument 'labels' needs 'files'");
     c.out({DType::kUint8, {}, {-1}});
     c.out({DType::kInt32, {}, {1}});
   }

@@ -18,14 +18,14 @@ struct Mean {
 
   void check(Checker& c) const { c.out(c.in()); }
   void infer(Inference& i) const {
-    if (!(i.inputs[0] == i.inputs[1])) throw SampleError("the pictures differ in shape");
+    require(i.inputs[0] == i.inputs[1], "the pictures differ in shape");
     i.out(i.inputs[0]);
   }
   void demand(Demand& d) const { d.needed[0] = d.needed[1] = d.wanted[0]; }
   void run_cpu(Run& r) const {
     const View& out = r.outputs[0];
     for (const View& in : r.inputs)
-      if (is_strict && !(in.shape == out.shape)) throw SampleError("got more than was needed");
+      require(!is_strict || in.shape == out.shape, "got more than was needed");
     for (int64_t y = 0; y < out.shape[0]; ++y)
       for (int64_t x = 0; x < out.shape[1]; ++x)
         for (int64_t c = 0; c < out.shape[2]; ++c)

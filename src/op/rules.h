@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How an operator says the rules about its arguments and inputs. Pure functions; thread-safe.
+#pragma once
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+#include <type_traits>
+
+#include "base/error.h"
+#include "op/value.h"
+
+namespace stoker {
+
+// A call that breaks a rule of its operator. It becomes a GraphError where the graph is checked, and
+// a SampleError where it concerns one sample (op/op.h). So an operator says a rule once, whether or
+// not another node computes what the rule is about.
+struct WrongCall : Error {
+  using Error::Error;
+};
+
+namespace detail {
+
+// Texts as they are, all else as Python writes it.
+template <class T>
+std::string in_words(const T& x) {
+  if constexpr (std::is_convertible_v<const T&, std::string_view>)
+    return std::string(std::string_view(x));
+  else if constexpr (std::is_same_v<T, char>) return {x};
+  else if constexpr (std::is_same_v<T, Shape>) return x.str();
+  else return to_string(to_value(x));
+}
+
+// "1 or 3", each number once.
+inline std::string alternatives(std::initializer_list<int64_t> numbers) {
+  std::string words;
+  for (const int64_t* n = numbers.begin(); n != numbers.end(); ++n)
+    if (std::find(numbers.begin(), n, *n) == n)
+      words += (words.empty() ? "" : " or ") + std::to_string(*n);
+  return words;
+}
+
+}  // namespace detail
+
+// Throws WrongCall with these words in a row unless the rule holds.
+template <class... Words>
+void require(bool holds, const Words&... words) {
+  if (!holds) throw WrongCall((detail::in_words(words) + ...));
+}
+
+// Requires that `list`, such as "argument 'mean'", has one of the `expected` numbers of values.
+// `each` says what the values are for, such as "one per channel".
+template <class... Words>
+void require_count(const char* list, size_t count, std::initializer_list<int64_t> expected,
+                   const Words&... each) {
+  const auto* found = std::find(expected.begin(), expected.end(), static_cast<int64_t>(count));
+  if (found != expected.end()) return;
+  require(false, list, " has ", count, count == 1 ? " value" : " values", ", expected ",
+          detail::alternatives(expected), ", ", each...);
+}
+
+}  // namespace stoker
