@@ -6,13 +6,12 @@
 #pragma once
 #include <gtest/gtest.h>
 
-#include <condition_variable>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <mutex>
 #include <set>
 
+#include "base/mutex.h"
 #include "io/faults.h"
 #include "run/pipeline.h"
 
@@ -106,33 +105,34 @@ class Gate final : public io::FaultInjector {
  public:
   explicit Gate(std::set<std::string> held) : held_(std::move(held)) {}
   int on_open(const std::string& path) override {
-    std::unique_lock lock(mutex_);
+    const MutexLock lock(mutex_);
     opened_.push_back(path);
     changed_.notify_all();
-    changed_.wait(lock, [&] { return is_open_ || !held_.contains(path); });
+    changed_.wait(mutex_,
+                  [&]() STOKER_REQUIRES(mutex_) { return is_open_ || !held_.contains(path); });
     return 0;
   }
   void open() {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     is_open_ = true;
     changed_.notify_all();
   }
   std::vector<std::string> opened() const {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return opened_;
   }
   // Waits until so many files were asked for.
   void wait_for(size_t count) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return opened_.size() >= count; });
+    const MutexLock lock(mutex_);
+    changed_.wait(mutex_, [&]() STOKER_REQUIRES(mutex_) { return opened_.size() >= count; });
   }
 
  private:
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::set<std::string> held_;
-  std::vector<std::string> opened_;
-  bool is_open_ = false;
+  const std::set<std::string> held_;
+  mutable Mutex mutex_;
+  ConditionVariable changed_;
+  std::vector<std::string> opened_ STOKER_GUARDED_BY(mutex_);
+  bool is_open_ STOKER_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace stoker

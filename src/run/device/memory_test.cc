@@ -6,6 +6,7 @@
 #include <cstring>
 #include <thread>
 
+#include "base/mutex.h"
 #include "run/device/testing.h"
 
 namespace stoker {
@@ -153,25 +154,28 @@ TEST_F(MemoryOnSimulated, PinningHoldsNoLockThatAStreamsCallTakes) {
   const SampleFolder folder(20, some_size);
   Graph g = device_graph(folder, DeviceKind::kGpu);
   g.outputs.emplace_back(add_constant(g, 4096), 0);
-  std::mutex mutex;
-  std::vector<Outputs> held;
-  int let_go = 0;
+  struct {
+    Mutex mutex;
+    std::vector<Outputs> held STOKER_GUARDED_BY(mutex);
+    int let_go STOKER_GUARDED_BY(mutex) = 0;
+  } user;
   {
     Pipeline p(g, options("pipelined"));
     device().on_pinning([&] {
-      std::lock_guard lock(mutex);
-      if (held.empty()) return;
-      std::thread([&] { held.pop_back(); }).join();
-      ++let_go;
+      const MutexLock lock(user.mutex);
+      if (user.held.empty()) return;
+      std::thread([&]() STOKER_REQUIRES(user.mutex) { user.held.pop_back(); }).join();
+      ++user.let_go;
     });
     for (int s = 0; s < 30; ++s) {
       Outputs out = *p.run();
-      std::lock_guard lock(mutex);
-      held.push_back(std::move(out));
+      const MutexLock lock(user.mutex);
+      user.held.push_back(std::move(out));
     }
   }
   device().on_pinning({});
-  EXPECT_GT(let_go, 5);
+  const MutexLock lock(user.mutex);
+  EXPECT_GT(user.let_go, 5);
 }
 
 // While memory for the third step is pinned, the oldest step needs room and closes the second. The

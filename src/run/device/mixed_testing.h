@@ -6,8 +6,8 @@
 // stream until trim(). FakeDecoder::State says which pictures it refuses, and counts what it did.
 #pragma once
 #include <atomic>
-#include <mutex>
 
+#include "base/mutex.h"
 #include "codec/jpeg/maker_testing.h"
 #include "device/held.h"
 #include "device/simulated/simulated.h"
@@ -41,8 +41,13 @@ inline std::string shape_and_bytes(const Batch& b, size_t i) {
 class FakeDecoder final : public DeviceDecoder {
  public:
   struct State {
-    std::mutex mutex;
-    std::vector<Window> windows;  // what was asked for; guarded by mutex
+    Mutex mutex;
+    std::vector<Window> windows STOKER_GUARDED_BY(mutex);  // what was asked for
+    // What was asked for since the last call.
+    std::vector<Window> take_windows() STOKER_EXCLUDES(mutex) {
+      const MutexLock lock(mutex);
+      return std::exchange(windows, {});
+    }
     std::function<bool(EncodedSpan)> accepts = [](EncodedSpan) { return true; };
     std::function<bool(EncodedSpan)> can_finish = [](EncodedSpan) { return true; };
     int64_t host_ns = 0;  // virtual time that decode() takes
@@ -69,7 +74,7 @@ class FakeDecoder final : public DeviceDecoder {
     State& s = state();
     if (!s.accepts(r.image.bytes)) return nullptr;
     {
-      std::lock_guard lock(s.mutex);
+      const MutexLock lock(s.mutex);
       s.windows.push_back(r.window);
     }
     auto p = std::make_unique<Prepared>();
@@ -111,14 +116,14 @@ class FakeDecoder final : public DeviceDecoder {
     return cannot;
   }
   void trim() override {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     buffers_.clear();
   }
 
  private:
   // A buffer that the pictures of a stream use one after the other.
-  std::byte* buffer(Stream& stream, size_t bytes) {
-    std::lock_guard lock(mutex_);
+  std::byte* buffer(Stream& stream, size_t bytes) STOKER_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
     std::shared_ptr<Buffer>& b = buffers_[&stream];
     if (b && b->size() >= bytes) return b->data();
     b.reset();
@@ -136,8 +141,8 @@ class FakeDecoder final : public DeviceDecoder {
   };
   const std::shared_ptr<const DeviceBudget> memory_;
   SimulatedDevice& device_;
-  std::mutex mutex_;
-  std::map<const Stream*, std::shared_ptr<Buffer>> buffers_;  // guarded by mutex_
+  Mutex mutex_;
+  std::map<const Stream*, std::shared_ptr<Buffer>> buffers_ STOKER_GUARDED_BY(mutex_);
 };
 
 class OnMixed : public testing::Test {

@@ -76,23 +76,13 @@ FedBatch FedBatch::copy() const {
 
 Feeds::Feeds(std::shared_ptr<const Plan> plan, size_t limit)
     : plan_(std::move(plan)), pool_(limit) {
-  for (int k = 0; k < plan_->input_count(); ++k) {
-    const int node = plan_->input_node(k);
-    inputs_.push_back({node,
-                       flag(plan_->node(node), "repeat_last"),
-                       flag(plan_->node(node), "blocking"),
-                       {},
-                       nullptr});
-  }
+  for (int k = 0; k < plan_->input_count(); ++k)
+    inputs_.push_back({flag(node(k), "repeat_last"), flag(node(k), "blocking"), {}, nullptr});
   pool_.on_release([this] {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     ++releases_;
     change_.notify_all();
   });
-}
-
-std::string Feeds::input_in_words(const Input& in) const {
-  return node_in_words(plan_->node(in.node));
 }
 
 int Feeds::input(const std::string& name) const {
@@ -107,45 +97,45 @@ int Feeds::input(const std::string& name) const {
 }
 
 void Feeds::set_awaited(int input, bool awaited) {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   inputs_[input].is_awaited = awaited;
 }
 
 void Feeds::check(int input, const FedBatch& batch) const {
-  const Input& in = inputs_[input];
   const auto size = static_cast<int64_t>(batch.samples.size());
   if (size < 1 || size > plan_->batch_size())
-    throw GraphError(input_in_words(in) + ": a batch of " + std::to_string(size) +
+    throw GraphError(node_in_words(node(input)) + ": a batch of " + std::to_string(size) +
                      " samples was fed; batch_size is " + std::to_string(plan_->batch_size()));
   if (plan_->reader_count() && size != plan_->batch_size())
-    throw GraphError(input_in_words(in) + ": a batch of " + std::to_string(size) +
+    throw GraphError(node_in_words(node(input)) + ": a batch of " + std::to_string(size) +
                      " samples was fed; beside a reader it must be batch_size, " +
                      std::to_string(plan_->batch_size()));
-  const TensorType& want = plan_->checked(in.node).outputs[0];
+  const TensorType& want = plan_->checked(plan_->input_node(input)).outputs[0];
   for (size_t i = 0; i < batch.samples.size(); ++i) {
     const View& v = batch.samples[i];
     const bool is_other_layout = !v.layout.empty() && !(v.layout == want.layout);
     if (v.dtype == want.dtype && v.shape.rank == want.shape.rank && !is_other_layout) continue;
-    throw GraphError(input_in_words(in) + ": sample " + std::to_string(i) + " that was fed is " +
-                     TensorType{v.dtype, v.layout, v.shape}.str() + ", expected " + want.str());
+    throw GraphError(node_in_words(node(input)) + ": sample " + std::to_string(i) +
+                     " that was fed is " + TensorType{v.dtype, v.layout, v.shape}.str() +
+                     ", expected " + want.str());
   }
 }
 
 // All inputs of one step must have equally many samples.
-void Feeds::check_size(const Input& in, int64_t step, int64_t size) const {
-  for (const Input& other : inputs_) {
-    const Entry* e = entry(other, step);
-    if (&other == &in || !e || !e->batch) continue;
+void Feeds::check_size(int input, int64_t step, int64_t size) const {
+  for (int other = 0; other < static_cast<int>(inputs_.size()); ++other) {
+    const Entry* e = entry(inputs_[other], step);
+    if (other == input || !e || !e->batch) continue;
     const auto others = static_cast<int64_t>(e->batch->samples.size());
     if (others != size)
-      throw GraphError(input_in_words(in) + ": a batch of " + std::to_string(size) +
-                       " samples was fed for a step for which " + input_in_words(other) +
+      throw GraphError(node_in_words(node(input)) + ": a batch of " + std::to_string(size) +
+                       " samples was fed for a step for which " + node_in_words(node(other)) +
                        " was fed " + std::to_string(others));
   }
 }
 
 std::shared_ptr<Buffer> Feeds::room(size_t bytes, int wait_ms) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   const int64_t seen = releases_;
   lock.unlock();
   if (auto buffer = pool_.try_acquire(bytes, Use::kFed)) return buffer;
@@ -155,7 +145,8 @@ std::shared_ptr<Buffer> Feeds::room(size_t bytes, int wait_ms) {
     throw BudgetError("no memory for a copy of a batch that was fed, " + in_words(bytes) +
                       "; batches that wait to be received have an eighth of memory_limit. " +
                       pool_.explain());
-  change_.wait_for(lock, std::chrono::milliseconds(wait_ms), [&] { return releases_ != seen; });
+  change_.wait_for(mutex_, std::chrono::milliseconds(wait_ms),
+                   [&]() STOKER_REQUIRES(mutex_) { return releases_ != seen; });
   lock.unlock();
   return pool_.try_acquire(bytes, Use::kFed);
 }
@@ -174,13 +165,13 @@ bool Feeds::feed(int input, FedBatch batch, bool copy, int wait_ms) {
     if (!copied) return false;
     batch = std::move(*copied);
   }
-  const TensorType& type = plan_->checked(inputs_[input].node).outputs[0];
+  const TensorType& type = plan_->checked(plan_->input_node(input)).outputs[0];
   for (View& v : batch.samples) v.layout = type.layout;
   auto fed = std::make_shared<const FedBatch>(std::move(batch));
   {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     Input& in = inputs_[input];
-    check_size(in, received_ + static_cast<int64_t>(in.queue.size()),
+    check_size(input, received_ + static_cast<int64_t>(in.queue.size()),
                static_cast<int64_t>(fed->samples.size()));
     in.queue.push_back({fed, nullptr});
     if (in.repeats) in.last.swap(fed);  // the batch before is released without the lock
@@ -191,7 +182,7 @@ bool Feeds::feed(int input, FedBatch batch, bool copy, int wait_ms) {
 
 void Feeds::fail(const std::vector<int>& inputs, const std::exception_ptr& why) {
   {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (int input : inputs) inputs_[input].queue.push_back({nullptr, why});
   }
   changed();
@@ -199,7 +190,7 @@ void Feeds::fail(const std::vector<int>& inputs, const std::exception_ptr& why) 
 
 void Feeds::end_epoch(int input) {
   {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const int64_t step = received_ + static_cast<int64_t>(inputs_[input].queue.size());
     ends_.insert(std::upper_bound(ends_.begin(), ends_.end(), step), step);
   }
@@ -208,7 +199,7 @@ void Feeds::end_epoch(int input) {
 
 void Feeds::clear() {
   std::vector<std::deque<Entry>> gone;  // destroyed after the lock: this may take long
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (Input& in : inputs_) {
     gone.emplace_back().swap(in.queue);
     if (in.last) gone.back().push_back({std::move(in.last), nullptr});
@@ -222,21 +213,21 @@ const Feeds::Entry* Feeds::entry(const Input& in, int64_t step) const {
 }
 
 bool Feeds::has_locked(int64_t step) const {
-  return std::all_of(inputs_.begin(), inputs_.end(), [&](const Input& in) {
+  return std::all_of(inputs_.begin(), inputs_.end(), [&](const Input& in) STOKER_REQUIRES(mutex_) {
     const Entry* e = entry(in, step);
     return e && e->batch;
   });
 }
 
 bool Feeds::has(int64_t step) const {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return has_locked(step);
 }
 
 std::shared_ptr<const FedStep> Feeds::at(int64_t step) const {
-  if (inputs_.empty()) return nullptr;
+  if (!plan_->input_count()) return nullptr;
   auto s = std::make_shared<FedStep>();
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const Input& in : inputs_) s->batches.push_back(entry(in, step)->batch);
   s->size = static_cast<int64_t>(s->batches[0]->samples.size());
   return s;
@@ -249,14 +240,13 @@ bool Feeds::is_at_marker_locked() const {
 }
 
 bool Feeds::is_at_marker() const {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return is_at_marker_locked();
 }
 
-// Requires: mutex_ is not held, because releasing batches may take long.
 void Feeds::pop_step() {
-  std::vector<Entry> gone;
-  std::lock_guard lock(mutex_);
+  std::vector<Entry> gone;  // released after the lock: this may take long
+  const MutexLock lock(mutex_);
   for (Input& in : inputs_) {
     if (in.queue.empty()) continue;
     gone.push_back(std::move(in.queue.front()));
@@ -268,7 +258,7 @@ void Feeds::pop_step() {
 bool Feeds::meet_marker() {
   std::exception_ptr failure;
   {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!ends_.empty() && ends_.front() == received_) {
       ends_.pop_front();
       return true;
@@ -285,11 +275,12 @@ bool Feeds::meet_marker() {
 void Feeds::repeat_last() {
   bool any = false;
   {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (is_at_marker_locked()) return;
-    for (Input& in : inputs_) {
+    for (int k = 0; k < static_cast<int>(inputs_.size()); ++k) {
+      Input& in = inputs_[k];
       if (!in.queue.empty() || !in.last) continue;
-      check_size(in, received_, static_cast<int64_t>(in.last->samples.size()));
+      check_size(k, received_, static_cast<int64_t>(in.last->samples.size()));
       in.queue.push_back({in.last, nullptr});
       any = true;
     }
@@ -298,21 +289,22 @@ void Feeds::repeat_last() {
 }
 
 void Feeds::require() const {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (is_at_marker_locked()) return;
-  for (const Input& in : inputs_) {
-    if (!in.queue.empty() || in.is_awaited) continue;
-    throw SourceError(input_in_words(in) + ": nothing was fed for this step; call feed_input('" +
-                      plan_->node(in.node).name +
+  for (int k = 0; k < static_cast<int>(inputs_.size()); ++k) {
+    if (!inputs_[k].queue.empty() || inputs_[k].is_awaited) continue;
+    throw SourceError(node_in_words(node(k)) +
+                      ": nothing was fed for this step; call feed_input('" + node(k).name +
                       "', ...) before run(), give it a source=, or blocking=True to wait for "
                       "another thread that feeds it");
   }
 }
 
 bool Feeds::wait(int64_t step, int milliseconds) const {
-  std::unique_lock lock(mutex_);
-  change_.wait_for(lock, std::chrono::milliseconds(milliseconds),
-                   [&] { return has_locked(step) || is_at_marker_locked(); });
+  const MutexLock lock(mutex_);
+  change_.wait_for(mutex_, std::chrono::milliseconds(milliseconds), [&]() STOKER_REQUIRES(mutex_) {
+    return has_locked(step) || is_at_marker_locked();
+  });
   return has_locked(step) && !is_at_marker_locked();
 }
 
@@ -322,21 +314,21 @@ void Feeds::receive() {
 }
 
 int64_t Feeds::received() const {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return received_;
 }
 
 void Feeds::on_change(std::function<void()> callback) {
-  std::lock_guard lock(callback_mutex_);
+  const MutexLock lock(callback_mutex_);
   callback_ = std::move(callback);
 }
 
 void Feeds::changed() {
   {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     change_.notify_all();
   }
-  std::lock_guard lock(callback_mutex_);
+  const MutexLock lock(callback_mutex_);
   if (callback_) callback_();
 }
 

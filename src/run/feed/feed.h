@@ -12,12 +12,11 @@
 // so executors know nothing of it. Both are markers: they are met in order, when steps are handed
 // out.
 #pragma once
-#include <condition_variable>
 #include <deque>
 #include <exception>
-#include <mutex>
 #include <optional>
 
+#include "base/mutex.h"
 #include "memory/pool.h"
 #include "run/plan/plan.h"
 
@@ -91,31 +90,31 @@ class Feeds {
     std::exception_ptr failure;
   };
   struct Input {
-    int node;
     bool repeats, is_awaited;
     std::deque<Entry> queue;  // begins with the next step
     std::shared_ptr<const FedBatch> last;
   };
 
-  const Entry* entry(const Input& in, int64_t step) const;
-  bool has_locked(int64_t step) const;
-  bool is_at_marker_locked() const;
+  const Entry* entry(const Input& in, int64_t step) const STOKER_REQUIRES(mutex_);
+  bool has_locked(int64_t step) const STOKER_REQUIRES(mutex_);
+  bool is_at_marker_locked() const STOKER_REQUIRES(mutex_);
   void check(int input, const FedBatch& batch) const;
-  void check_size(const Input& in, int64_t step, int64_t size) const;
-  std::optional<FedBatch> copy(const FedBatch& batch, int wait_ms);
-  std::shared_ptr<Buffer> room(size_t bytes, int wait_ms);
-  void pop_step();
-  void changed();
-  std::string input_in_words(const Input& in) const;
+  void check_size(int input, int64_t step, int64_t size) const STOKER_REQUIRES(mutex_);
+  std::optional<FedBatch> copy(const FedBatch& batch, int wait_ms) STOKER_EXCLUDES(mutex_);
+  std::shared_ptr<Buffer> room(size_t bytes, int wait_ms) STOKER_EXCLUDES(mutex_);
+  void pop_step() STOKER_EXCLUDES(mutex_);
+  void changed() STOKER_EXCLUDES(mutex_) STOKER_EXCLUDES(callback_mutex_);
+  const Node& node(int input) const { return plan_->node(plan_->input_node(input)); }
 
   std::shared_ptr<const Plan> plan_;
-  mutable std::mutex mutex_;
-  mutable std::condition_variable change_;
-  std::vector<Input> inputs_;  // guarded by mutex_, like the next three
-  std::deque<int64_t> ends_;  // the steps before which an epoch ends
-  int64_t received_ = 0, releases_ = 0;
-  std::mutex callback_mutex_;  // locked before any other
-  std::function<void()> callback_;
+  mutable Mutex mutex_;
+  mutable ConditionVariable change_;
+  std::vector<Input> inputs_ STOKER_GUARDED_BY(mutex_);
+  std::deque<int64_t> ends_ STOKER_GUARDED_BY(mutex_);  // the steps before which an epoch ends
+  int64_t received_ STOKER_GUARDED_BY(mutex_) = 0;
+  int64_t releases_ STOKER_GUARDED_BY(mutex_) = 0;
+  Mutex callback_mutex_;  // locked before any other
+  std::function<void()> callback_ STOKER_GUARDED_BY(callback_mutex_);
   HostPool pool_;  // holds the copies
 };
 

@@ -4,8 +4,8 @@
 // Where each order of a plan stands before a step.
 #pragma once
 #include <deque>
-#include <mutex>
 
+#include "base/mutex.h"
 #include "run/plan/plan.h"
 
 namespace stoker {
@@ -19,20 +19,20 @@ class Cursors {
     steps_.push_back(std::move(first));
   }
   std::vector<int64_t> at(int64_t step) {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return entry(step);
   }
   int64_t at(int64_t step, int reader) {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return entry(step)[reader];
   }
   void forget_before(int64_t step) {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (; begin_ < step && steps_.size() > 1; ++begin_) steps_.pop_front();
   }
 
  private:
-  const std::vector<int64_t>& entry(int64_t step) {
+  const std::vector<int64_t>& entry(int64_t step) STOKER_REQUIRES(mutex_) {
     while (begin_ + static_cast<int64_t>(steps_.size()) <= step) {
       std::vector<int64_t> next = steps_.back();
       for (size_t r = 0; r < next.size(); ++r)
@@ -43,9 +43,9 @@ class Cursors {
   }
 
   const Plan& plan_;
-  std::mutex mutex_;
-  std::deque<std::vector<int64_t>> steps_;
-  int64_t begin_ = 0;
+  Mutex mutex_;
+  std::deque<std::vector<int64_t>> steps_ STOKER_GUARDED_BY(mutex_);
+  int64_t begin_ STOKER_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace stoker
