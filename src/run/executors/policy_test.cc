@@ -60,6 +60,37 @@ TEST(Policy, SkipHandsOutAShorterBatch) {
   }
 }
 
+// All files of one folder are missing; counts the others that are opened.
+class BrokenFolder final : public io::FaultInjector {
+ public:
+  explicit BrokenFolder(std::string folder) : folder_(std::move(folder)) {}
+  int on_open(const std::string& path) override {
+    if (path.starts_with(folder_)) return ENOENT;
+    ++opened;
+    return 0;
+  }
+  std::atomic<int> opened{0};
+
+ private:
+  std::string folder_;
+};
+
+TEST(Policy, WhatIsReadAheadForABadSampleMakesRoomForMore) {
+  const SampleFolder bad(4), good(4);
+  BrokenFolder broken(bad.root());
+  io::WithFaults faults(broken);
+  Graph g = file_graph(bad);
+  const int others = g.add({.op = "readers.file",
+                            .name = "others",
+                            .arguments = {{"files", good.names()}, {"file_root", good.root()}}});
+  g.outputs = {{0, 1}, {others, 1}};
+  PipelineOptions o = options("skip", 1);
+  o.read_ahead_limit = 16 * io::Fetcher::kEntryCost;
+  Pipeline p(g, o);
+  for (int step = 0; step < 40; ++step) EXPECT_THROW((void)p.run(), BatchError);
+  EXPECT_GE(broken.opened, 40);
+}
+
 TEST(Policy, TheQuarantineHoldsEachSampleOnceAndOnlyMadeOnesCount) {
   SampleFolder folder(4);
   Broken broken({folder.path(0), folder.path(1), folder.path(2), folder.path(3)});
@@ -121,6 +152,28 @@ TEST(Policy, ReplaceGivesUpWhenNothingIsLeft) {
     const std::string begin = "1 of 1 samples could not be made, after 17 failures:";
     EXPECT_EQ(std::string(e.what()).substr(0, begin.size()), begin);
   }
+}
+
+TEST(Policy, TheFailuresOfReplacementsAreInTheOrderOfTheTries) {
+  SampleFolder folder(8);
+  std::set<std::string> all;
+  for (int i = 0; i < 8; ++i) all.insert(folder.path(i));
+  Broken broken(all);
+  io::WithFaults faults(broken);
+  const auto sources = [&](const char* executor) {
+    std::vector<std::string> found;
+    Pipeline p(file_graph(folder), options("replace", 8, executor));
+    try {
+      (void)p.run();
+    } catch (const BatchError& e) {
+      for (const SampleFailure& f : e.samples) found.push_back(f.source);
+    }
+    return found;
+  };
+  const std::vector<std::string> simple = sources("simple");
+  ASSERT_EQ(simple.size(), 8u * 17u);
+  for (size_t i = 0; i < 8; ++i) EXPECT_EQ(simple[17 * i], folder.path(static_cast<int>(i)));
+  EXPECT_EQ(sources("pipelined"), simple);
 }
 
 }  // namespace

@@ -45,15 +45,26 @@ void SampleMaker::attempt(Step& step, int i, int round) {
   chain_.run();
 }
 
+// Every reader's bytes are taken, also after one that failed: what is read ahead for a sample waits
+// until it is taken.
 void SampleMaker::read(Step& step, int i) {
   const int attempt = step.attempts[i];
+  std::exception_ptr failure;
+  int failed = -1;
   for (int r = 0; r < plan_.reader_count(); ++r) {
     const io::SampleRef p = plan_.sample_at(r, step.cursors[r], i);
     const int64_t index = index_of(r, p, attempt);
     const int64_t turn = attempt ? -1 : step.number * plan_.batch_size() + i;
-    chain_.at_reader(r);
-    chain_.give_bytes(r, index, bytes_.take(r, turn, index));
+    try {
+      chain_.at_reader(r);
+      chain_.give_bytes(r, index, bytes_.take(r, turn, index));
+    } catch (const SampleError&) {
+      if (failed < 0) failed = r, failure = std::current_exception();
+    }
   }
+  if (failed < 0) return;
+  chain_.at_reader(failed);
+  std::rethrow_exception(failure);
 }
 
 void SampleMaker::carry(const Step& step, int i, int round) {

@@ -186,8 +186,9 @@ Outputs Step::publish(const std::shared_ptr<const Plan>& owner, HostPool& pool) 
   for (size_t r = 0; r < cursors.size(); ++r)
     out.next.push_back(plan.order(static_cast<int>(r)).next(cursors[r]));
   out.ends_epoch = plan.order(plan.lead()).ends_epoch(cursors[plan.lead()]);
-  std::sort(failures.begin(), failures.end(),
-            [](auto& a, auto& b) { return a.in_batch < b.in_batch; });
+  // A sample's own failures, of replacements, stay in their order.
+  std::stable_sort(failures.begin(), failures.end(),
+                   [](auto& a, auto& b) { return a.in_batch < b.in_batch; });
   out.failures = std::move(failures);
   const auto made = std::count(is_made.begin(), is_made.end(), 1);
   const bool all = made == static_cast<int64_t>(is_made.size());
