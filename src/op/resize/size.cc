@@ -9,6 +9,7 @@ namespace stoker {
 namespace {
 
 constexpr double kThinnest = 1e-3;    // in input pixels
+constexpr double kMost = 0x1p62;  // larger than any output that is allowed
 constexpr double kMostStretch = 10;  // the most that rounding a tiny size stretches the interval
 
 // Widens an interval that is too thin, around its centre.
@@ -80,7 +81,7 @@ ResizeResult resize_extents(const ResizeRequest& request) {
   ResizeResult result;
   for (int i = 0; i < r.rank; ++i) {
     const double size = sizes[i], exact_size = std::fabs(size);
-    result.out[i] = std::max<int64_t>(1, std::llround(exact_size));
+    result.out[i] = std::max<int64_t>(1, std::llround(std::min(exact_size, kMost)));
     double lo = r.lo[i], hi = r.hi[i];
     if (size < 0) std::swap(lo, hi);
     if (r.subpixel_scale && exact_size != static_cast<double>(result.out[i])) {

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "op/resize/filter.h"
 
 namespace stoker {
@@ -31,6 +33,11 @@ TEST(ResizeExtents, Default) {
   expect_out(plane(100, 200, 0, 3), 2, 3);        // rounded from 1.5
   expect_out(plane(3, 1000, 0, 1), 1, 1);         // at least 1
   expect_out(plane(100, 200, 0.4, 2.5), 1, 3);
+}
+
+TEST(ResizeExtents, SizesThatNoIntegerHoldsStayHuge) {
+  for (double size : {1e30, HUGE_VAL})
+    EXPECT_GE(resize_extents(plane(100, 200, 50, size)).out[1], int64_t{1} << 62);
 }
 
 TEST(ResizeExtents, MissingDepthTakesTheGeometricMean) {

@@ -28,6 +28,7 @@ struct Extents {
 int64_t pixels(const char* name, float x) {
   require(!(x > 0 && x < 1), "argument '", name, "' asks for ", x,
           " of a pixel; it counts pixels, 0 takes the whole axis");
+  require(x < 0x1p40f, "argument '", name, "' asks for ", x, " pixels, more than 2^40");
   return static_cast<int64_t>(x);
 }
 

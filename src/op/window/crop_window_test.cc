@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "op/rules.h"
 #include "op/testing.h"
 #include "op/window/out_of_bounds.h"
@@ -48,6 +50,11 @@ TEST(CropWindow, SizesAreCutToWholeNumbersAndZeroIsWhole) {
   EXPECT_EQ(window_of(crop({2.9f, 0}, 0, 0), image(8, 9)), window({0, 0, 0}, {2, 9, 3}));
   EXPECT_THROW(window_of(crop({0.5f, 2}), image(8, 9)), WrongCall);  // a share of the picture?
   EXPECT_EQ(window_of(CropArguments{}, image(8, 9)), Window::all({8, 9, 3}));
+}
+
+TEST(CropWindow, MorePixelsThanAnIntegerHoldsAreRefused) {
+  EXPECT_THROW(window_of(crop({1e30f, 2}), image(8, 9)), WrongCall);
+  EXPECT_THROW(window_of(crop({2, HUGE_VALF}), image(8, 9)), WrongCall);
 }
 
 TEST(CropWindow, EveryLayout) {
