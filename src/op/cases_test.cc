@@ -6,114 +6,16 @@
 
 #include <cstring>
 
-#include "kernels/convert.h"
 #include "kernels/fused/fused.h"
+#include "op/case_testing.h"
 #include "op/op.h"
 
 namespace stoker {
 namespace {
 
-// A tensor and the memory that it lies in.
-struct Tensor {
-  TensorType type;
-  std::vector<std::byte> bytes;
-  View view() { return View::dense(bytes.data(), type.dtype, type.shape, type.layout); }
-};
-
-Tensor empty_tensor(const TensorType& t) {
-  return {t, std::vector<std::byte>(static_cast<size_t>(t.shape.volume() * size_of(t.dtype)))};
-}
-
-// Reads "uint8 HWC [[[1]]]", "float32 0.5" and the arguments of a call.
-class Text {
- public:
-  explicit Text(std::string_view s) : s_(s) {}
-
-  Tensor tensor() {
-    TensorType t;
-    t.dtype = dtype_named(word());
-    if (std::isupper(peek())) t.layout = word();
-    std::vector<double> values;
-    list(t.shape, 0, values);
-    EXPECT_NE(t.dtype, DType::kNone) << s_;
-    Tensor result = empty_tensor(t);
-    convert_row(values.data(), DType::kFloat64, result.bytes.data(), t.dtype, t.shape.volume());
-    return result;
-  }
-
-  Arguments arguments() {
-    Arguments a;
-    while (peek()) {
-      const std::string name = word();
-      take('=');
-      a[name] = value();
-      if (peek() == ',') take(',');
-    }
-    return a;
-  }
-
- private:
-  char peek() {
-    while (at_ < s_.size() && s_[at_] == ' ') ++at_;
-    return at_ < s_.size() ? s_[at_] : '\0';
-  }
-  void take(char c) {
-    ASSERT_EQ(peek(), c) << s_;
-    ++at_;
-  }
-  std::string word() {
-    peek();
-    const size_t start = at_;
-    while (at_ < s_.size() && (std::isalnum(s_[at_]) || strchr("._+-", s_[at_]))) ++at_;
-    EXPECT_GT(at_, start) << s_;
-    return std::string(s_.substr(start, at_ - start));
-  }
-  double number() {
-    const std::string w = word();
-    return w == "True" ? 1 : w == "False" ? 0 : std::stod(w);
-  }
-  void list(Shape& shape, int depth, std::vector<double>& values) {
-    if (peek() != '[') return values.push_back(number());
-    take('[');
-    if (shape.rank == depth) shape.push_back(0);
-    int64_t count = 0;
-    for (; peek() != ']'; ++count) {
-      list(shape, depth + 1, values);
-      if (peek() == ',') take(',');
-    }
-    shape[depth] = count;
-    take(']');
-  }
-  Value value() {
-    if (peek() == '"') {
-      take('"');
-      const std::string w = word();
-      take('"');
-      return w;
-    }
-    if (peek() == '[') {
-      std::vector<double> values;
-      Shape shape;
-      list(shape, 0, values);
-      return values;
-    }
-    const std::string w = word();
-    if (w == "True" || w == "False") return w == "True";
-    if (w == "None") return {};
-    if (w.starts_with("types.")) return enumerator(w.substr(6));
-    return w.find('.') == w.npos ? Value(int64_t{std::stoll(w)}) : Value(std::stod(w));
-  }
-  // types.UINT8 is "uint8"; other names stay as they are.
-  static std::string enumerator(std::string name) {
-    if (name == "FLOAT") return "float32";
-    std::string small = name;
-    for (char& c : small) c = static_cast<char>(std::tolower(c));
-    return dtype_named(small) == DType::kNone ? name : small;
-  }
-
-  std::string_view s_;
-  size_t at_ = 0;
-};
+using test::empty_tensor;
+using test::Tensor;
+using test::Text;
 
 TensorType checked(const OperatorType& type, const Operator& op, std::vector<Tensor>& inputs) {
   std::vector<TensorType> types;
