@@ -11,6 +11,11 @@ PY := .venv/bin/python
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
+# Of `make torture`. The seeds share the time: the fixed one so that a change can be compared with
+# the one before, that of the day so that every day tries something else.
+SECONDS ?= 120
+SEED ?= 1 $(shell date +%Y%m%d)
+PRESET ?= release
 
 # $(call built,PRESET,TARGETS) configures, if that was never done, and builds. The lock keeps a
 # second Ninja away, as two at once damage their record of what is up to date.
@@ -21,7 +26,7 @@ with_tests = grep -qs 'STOKER_TESTS:BOOL=ON' build/release/CMakeCache.txt || \
 	cmake --preset release -DSTOKER_TESTS=ON
 
 .PHONY: help build check test demo bench compare lint lint-quick lint-slow format asan tsan cuda
-.PHONY: cuda-release gpu-check arm64 fuzz docs clean
+.PHONY: cuda-release gpu-check arm64 fuzz torture docs clean
 help: ## this list
 	@sed -nE 's/^([a-z0-9-]+):[^#]*## (.*)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
 	  awk -F'|' '{printf "%-21s%s\n", $$1, $$2}'
@@ -109,6 +114,15 @@ fuzz: ## every fuzz target for FUZZ_SECONDS each
 	@tools/install.sh build fuzz
 	@$(call built,fuzz,all)
 	@tools/run_fuzz.sh $(FUZZ_SECONDS)
+
+torture: ## random graphs on random data, run in many ways (SECONDS= SEED= PRESET= ARGS=)
+	@tools/install.sh build test
+	@mkdir -p build; grep -qs 'STOKER_TESTS:BOOL=ON' build/$(PRESET)/CMakeCache.txt || \
+	  cmake --preset $(PRESET) -DSTOKER_TESTS=ON
+	@$(call built,$(PRESET),torture)
+	@UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1 \
+	  $(if $(filter tsan,$(PRESET)),setarch $(shell uname -m) -R) \
+	  build/$(PRESET)/torture --seconds $(SECONDS) $(addprefix --seed ,$(SEED)) $(ARGS)
 
 docs: build ## the operator pages of docs/ops, and the tables of docs/guide/moving-over.md
 	@$(PY) tools/make_docs.py

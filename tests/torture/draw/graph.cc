@@ -1,0 +1,300 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "graph.h"
+
+#include "arrays.h"
+#include "op/case_testing.h"
+#include "values.h"
+
+namespace stoker::torture {
+
+namespace {
+
+std::vector<std::string> words_of(std::string_view list) {
+  std::vector<std::string> words;
+  std::string word;
+  for (char c : list)
+    if (c == ',') words.push_back(std::exchange(word, ""));
+    else if (c != ' ') word += c;
+  if (!word.empty()) words.push_back(word);
+  return words;
+}
+
+bool takes_encoded(const Port& p) {
+  return p.is_value && accepts(p, DType::kUint8) && !accepts(p, DType::kFloat32);
+}
+
+size_t required_inputs(const OperatorType& type) {
+  return static_cast<size_t>(std::count_if(type.inputs.begin(), type.inputs.end(),
+                                           [](const Port& p) { return !p.is_optional; }));
+}
+
+class GraphDrawer {
+ public:
+  GraphDrawer(Dice& dice, const std::vector<std::string>& operators, Trial& trial)
+      : dice_(dice), trial_(trial) {
+    for (const OperatorType& type : all_operators())
+      if (operators.empty() ||
+          std::find(operators.begin(), operators.end(), type.name) != operators.end())
+        types_.push_back(&type);
+    if (dice_.often(0.4)) device_share_ = dice_.of({0.3, 0.7, 1.0});
+  }
+
+  void draw() {
+    for (int64_t count = dice_.of({1, 2, 2, 3, 3, 4, 5, 7}); count > 0; --count)
+      if (!draw_node()) break;
+    if (trial_.nodes.empty()) (void)add_fed(draw_fed(dice_, draw_dtype(dice_), ""));
+    draw_outputs();
+  }
+
+ private:
+  // Adds a node with all that it reads. Returns false where the graph is to stay wrong.
+  bool draw_node() {
+    for (int tries = 0; tries < 8; ++tries) {
+      const OperatorType& type = *dice_.of(types_);
+      const size_t nodes = trial_.nodes.size(), feeds = trial_.feeds.size();
+      if (type.kind == OperatorKind::kInput) {
+        draw_source({});
+        return true;
+      }
+      Node n = call_of(type);
+      if (add(n)) return true;
+      if (dice_.often(0.02)) {
+        trial_.nodes.push_back(std::move(n));
+        return false;
+      }
+      trial_.nodes.resize(nodes);
+      trial_.feeds.resize(feeds);
+      checked_.resize(nodes);
+    }
+    return true;
+  }
+
+  // Returns whether the graph is good with this node; without it, it is as before.
+  bool add(const Node& n) {
+    trial_.nodes.push_back(n);
+    try {
+      checked_ = check(graph_of(trial_, {}, ""));
+      return true;
+    } catch (const GraphError&) {
+      trial_.nodes.pop_back();
+      return false;
+    }
+  }
+
+  Node call_of(const OperatorType& type) {
+    Node n;
+    n.op = type.name;
+    n.arguments = draw_arguments(dice_, type);
+    if (type.kind == OperatorKind::kRead) give_files(type, n);
+    draw_inputs(type, n);
+    for (const ArgumentInfo& a : type.arguments)
+      if (a.per_sample && dice_.often(0.15)) compute(a, n);
+    n.device = draw_device(type);
+    return n;
+  }
+
+  DeviceKind draw_device(const OperatorType& type) {
+    if (!dice_.often(device_share_)) return DeviceKind::kCpu;
+    return type.is_mixed ? DeviceKind::kMixed
+           : type.has_gpu ? DeviceKind::kGpu
+                          : DeviceKind::kCpu;
+  }
+
+  void give_files(const OperatorType& type, Node& n) {
+    if (type.argument("files") < 0) return;
+    std::vector<std::string> names;
+    for (int64_t count = dice_.between(1, 9); count > 0; --count)
+      names.push_back(std::to_string(dice_.below(static_cast<int64_t>(trial_.files.size()))));
+    n.arguments["files"] = names;
+  }
+
+  // Some calls take inputs as those of a case, so that what belongs together fits.
+  void draw_inputs(const OperatorType& type, Node& n) {
+    size_t count = required_inputs(type);
+    while (count < type.inputs.size() && dice_.often(0.4)) ++count;
+    const Case* like = type.cases.empty() || dice_.often(0.7) ? nullptr : &dice_.of(type.cases);
+    if (like) count = like->inputs.size();
+    for (size_t i = 0; i < count; ++i) {
+      const Port& port = type.inputs[i];
+      if (port.is_optional && dice_.often(0.05)) n.inputs.emplace_back();
+      else if (like && !takes_encoded(port)) n.inputs.emplace_back(draw_like(like->inputs[i]));
+      else n.inputs.emplace_back(draw_input(port, i == 0));
+    }
+  }
+
+  Ref draw_input(const Port& port, bool first) {
+    std::vector<Ref> fitting, all;
+    for (size_t node = 0; node < checked_.size(); ++node)
+      for (size_t k = 0; k < checked_[node].outputs.size(); ++k) {
+        const TensorType& t = checked_[node].outputs[k];
+        const Ref r{static_cast<int>(node), static_cast<int>(k)};
+        all.push_back(r);
+        const bool unfolds = first && t.layout.str().starts_with('F') &&
+                             accepts(port, Layout(t.layout.str().substr(1)));
+        if (accepts(port, t.dtype) && (accepts(port, t.layout) || unfolds)) fitting.push_back(r);
+      }
+    if (!fitting.empty() && dice_.often(0.65)) return dice_.of(fitting);
+    if (!all.empty() && dice_.often(0.03)) return dice_.of(all);
+    return takes_encoded(port) ? draw_encoded() : draw_source(port, first);
+  }
+
+  Ref draw_encoded() {
+    for (const OperatorType& type : all_operators()) {
+      if (type.kind != OperatorKind::kRead || !dice_.often(0.6)) continue;
+      Node n;
+      n.op = type.name;
+      n.arguments = draw_arguments(dice_, type);
+      give_files(type, n);
+      if (add(n)) return last();
+    }
+    Fed f;
+    f.shape = {0};
+    f.values = "files";
+    return add_fed(f);
+  }
+
+  Ref draw_source(const Port& port, bool first = false) {
+    const std::vector<std::string> dtypes = words_of(port.dtypes), layouts = words_of(port.layouts);
+    const DType dtype = dtypes.empty() ? draw_dtype(dice_) : dtype_named(dice_.of(dtypes));
+    std::string layout = layouts.empty() ? dice_.of({"", "", "HWC", "HW", "CHW", "FHWC"})
+                                         : dice_.of(layouts);
+    if (layout == "HWC" && dtype == DType::kUint8 && dice_.often(0.4))
+      if (const auto picture = draw_picture()) return *picture;
+    if (first && layout.size() < kMaxRank && dice_.often(0.12)) layout.insert(0, "F");
+    const Fed f = draw_fed(dice_, dtype, layout);
+    if (!dice_.often(0.3)) return add_fed(f);
+    const auto constant = add_constant(f);
+    return constant ? *constant : add_fed(f);
+  }
+
+  // What a decoder makes of files.
+  std::optional<Ref> draw_picture() {
+    std::vector<const OperatorType*> decoders;
+    for (const OperatorType& type : all_operators())
+      if (!type.inputs.empty() && takes_encoded(type.inputs[0])) decoders.push_back(&type);
+    if (decoders.empty()) return std::nullopt;
+    const OperatorType& type = *dice_.of(decoders);
+    Node n;
+    n.op = type.name;
+    n.arguments = draw_arguments(dice_, type);
+    n.inputs = {draw_encoded()};
+    n.device = draw_device(type);
+    return add(n) ? std::optional(last()) : std::nullopt;
+  }
+
+  // An array of the dtype, layout and shape that a case writes.
+  Ref draw_like(const char* literal) {
+    const TensorType type = test::Text(literal).tensor().type;
+    Fed f = draw_fed(dice_, type.dtype, type.layout);
+    f.shape.assign(type.shape.extent, type.shape.extent + type.shape.rank);
+    f.varies = false;
+    f.high = dice_.of({1.0, 2.0, 4.0, 200.0});
+    return add_fed(f);
+  }
+
+  Ref add_fed(Fed f) {
+    Node n;
+    for (const OperatorType& type : all_operators())
+      if (type.kind == OperatorKind::kInput) n.op = type.name;
+    n.arguments = {{"dtype", std::string(name_of(f.dtype))},
+                   {"ndim", static_cast<int64_t>(f.shape.size())}};
+    if (!f.layout.empty()) n.arguments["layout"] = std::string(f.layout.str());
+    f.node = static_cast<int>(trial_.nodes.size());
+    if (!add(n)) throw std::logic_error("an input of " + TensorType{f.dtype, f.layout, {}}.str());
+    trial_.feeds.push_back(f);
+    return last();
+  }
+
+  // The same numbers for every sample, of a shape that is known before.
+  std::optional<Ref> add_constant(const Fed& f) {
+    Node n;
+    n.op = "constant";
+    n.arguments = {{"idata", std::vector<int64_t>{dice_.between(-3, 300)}},
+                   {"shape", to_value(f.shape)},
+                   {"dtype", std::string(name_of(f.dtype))}};
+    if (!f.layout.empty()) n.arguments["layout"] = std::string(f.layout.str());
+    n.device = dice_.often(device_share_) ? DeviceKind::kGpu : DeviceKind::kCpu;
+    return add(n) ? std::optional(last()) : std::nullopt;
+  }
+
+  Ref last() const { return {static_cast<int>(trial_.nodes.size()) - 1, 0}; }
+
+  // Lets another node compute an argument.
+  void compute(const ArgumentInfo& a, Node& n) {
+    n.arguments.erase(a.name);
+    if (!trial_.nodes.empty() && dice_.often(0.2)) {
+      const int node = static_cast<int>(dice_.below(static_cast<int64_t>(checked_.size())));
+      const auto outputs = static_cast<int64_t>(checked_[static_cast<size_t>(node)].outputs.size());
+      return n.links.push_back({a.name, {node, static_cast<int>(dice_.below(outputs))}});
+    }
+    const auto drawn = dice_.often(0.3) ? add_draws() : std::nullopt;
+    n.links.push_back({a.name, drawn ? *drawn : add_fed(numbers_for(a))});
+  }
+
+  // Draws of an operator that needs no input.
+  std::optional<Ref> add_draws() {
+    for (const OperatorType& type : all_operators()) {
+      if (!type.is_random || required_inputs(type) > 0 || !dice_.often(0.6)) continue;
+      Node n;
+      n.op = type.name;
+      n.arguments = draw_arguments(dice_, type);
+      n.device = draw_device(type);
+      if (add(n)) return last();
+    }
+    return std::nullopt;
+  }
+
+  Fed numbers_for(const ArgumentInfo& a) {
+    const Moderate m = moderate(a);
+    Fed f = draw_fed(dice_, m.whole ? DType::kInt32 : DType::kFloat32, "");
+    if (dice_.often(0.1)) f.dtype = draw_dtype(dice_);
+    f.shape.clear();
+    if (a.per_frame && dice_.often(0.3)) {
+      f.layout = "F";
+      f.shape.push_back(dice_.between(0, 4));
+    }
+    if (a.type.starts_with("Sequence[")) {
+      f.layout = f.layout.empty() ? "" : "F*";
+      f.shape.push_back(dice_.of({1, 2, 2, 2, 3, 3, 0}));
+    }
+    f.varies = dice_.often(0.1);
+    if (dice_.often(0.9)) f.values = "range";
+    f.low = m.low;
+    f.high = m.high;
+    f.whole = m.whole;
+    return f;
+  }
+
+  void draw_outputs() {
+    std::vector<Output> all;
+    for (size_t node = 0; node < trial_.nodes.size(); ++node)
+      for (size_t k = 0; k < operator_named(trial_.nodes[node].op).outputs.size(); ++k) {
+        all.emplace_back(static_cast<int>(node), static_cast<int>(k));
+        all.back().to_host = dice_.often(0.4);
+        if (dice_.often(is_read(all.back()) ? 0.12 : 0.9)) trial_.outputs.push_back(all.back());
+      }
+    if (trial_.outputs.empty() || dice_.often(0.05)) trial_.outputs.push_back(dice_.of(all));
+  }
+
+  bool is_read(const Ref& r) const {
+    return std::any_of(trial_.nodes.begin(), trial_.nodes.end(), [&](const Node& n) {
+      return std::any_of(n.inputs.begin(), n.inputs.end(), [&](auto& in) { return in == r; }) ||
+             std::any_of(n.links.begin(), n.links.end(), [&](auto& l) { return l.from == r; });
+    });
+  }
+
+  Dice& dice_;
+  Trial& trial_;
+  std::vector<const OperatorType*> types_;
+  std::vector<CheckedNode> checked_;
+  double device_share_ = 0;
+};
+
+}  // namespace
+
+void draw_graph(Dice& dice, const std::vector<std::string>& operators, Trial& trial) {
+  GraphDrawer(dice, operators, trial).draw();
+}
+
+}  // namespace stoker::torture

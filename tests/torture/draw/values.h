@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Arguments of operators, drawn from what their schema says of them: types, ranges, defaults and
+// cases.
+#pragma once
+#include "../dice.h"
+#include "op/op.h"
+
+namespace stoker::torture {
+
+// Mostly within the argument's range; with `odd` also far outside, or of another type.
+Value draw_value(Dice& dice, const ArgumentInfo& argument, bool odd);
+
+// Arguments for one node: those of a case or only the required ones, some of them changed, others
+// added.
+Arguments draw_arguments(Dice& dice, const OperatorType& type);
+
+// Numbers that an argument takes, both ends included, as far as they are of moderate size.
+struct Moderate {
+  double low, high;
+  bool whole;
+};
+Moderate moderate(const ArgumentInfo& argument);
+
+}  // namespace stoker::torture

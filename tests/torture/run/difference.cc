@@ -1,0 +1,190 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Note [What may differ]
+// - A budget that does not suffice in one way may suffice in another. What was made until then is
+//   compared.
+// - Decoders judge only what the demand leaves to be decoded. So a sample that the judge lost to a
+//   damaged file may be made with demand, and fail elsewhere.
+// - Lowered operators compute on a device what they compute on the CPU, but for a last place. So
+//   between both only types are compared.
+// - Which of several operators fails first depends on the rounds, so on who is on a device.
+// - NaN is NaN: which one it is, the instruction decides.
+#include <cmath>
+#include <cstring>
+
+#include "base/half.h"
+#include "op/value.h"
+#include "record.h"
+
+namespace stoker::torture {
+
+namespace {
+
+bool is_nan(const MadeValue& v, int64_t i) {
+  const View view = View::dense(const_cast<char*>(v.bytes.data()), v.type.dtype, v.type.shape);
+  return info(v.type.dtype).is_float && std::isnan(detail::element(view, i));
+}
+
+std::string value_difference(const MadeValue& judge, const MadeValue& other, bool only_types) {
+  if (!(judge.type == other.type)) return other.type.str() + " instead of " + judge.type.str();
+  if (only_types || judge.bytes == other.bytes) return "";
+  const auto size = static_cast<size_t>(size_of(judge.type.dtype));
+  for (size_t i = 0; i < judge.bytes.size() / size; ++i) {
+    if (std::memcmp(&judge.bytes[i * size], &other.bytes[i * size], size) == 0) continue;
+    const auto at = static_cast<int64_t>(i);
+    if (is_nan(judge, at) && is_nan(other, at)) continue;
+    const auto number = [&](const MadeValue& v) {
+      return to_string(Value(detail::element(
+          View::dense(const_cast<char*>(v.bytes.data()), v.type.dtype, v.type.shape), at)));
+    };
+    return "element " + std::to_string(i) + " of " + judge.type.str() + " is " + number(other) +
+           " instead of " + number(judge);
+  }
+  return "";
+}
+
+bool is_decoder(const std::string& op) {
+  for (const Port& p : operator_named(op).inputs)
+    if (p.is_value) return operator_named(op).kind == OperatorKind::kSample;
+  return false;
+}
+
+// The first failure that is not the same.
+std::string failure_difference(const std::vector<SampleFailure>& judge,
+                               const std::vector<SampleFailure>& other) {
+  const auto words = [](const std::vector<SampleFailure>& all, size_t i) {
+    return i < all.size() ? all[i].instance + ": " + all[i].message : "none";
+  };
+  for (size_t i = 0; i < std::max(judge.size(), other.size()); ++i)
+    if (words(judge, i) != words(other, i))
+      return "failure " + std::to_string(i) + ": " + words(other, i) + " instead of " +
+             words(judge, i);
+  return "";
+}
+
+class Comparison {
+ public:
+  Comparison(const Trial& trial, const Record& judge, const Record& other, const Way& way)
+      : judge_(judge), other_(other), way_(way) {
+    only_types_ = way.on_cpu && std::any_of(trial.nodes.begin(), trial.nodes.end(), [](auto& n) {
+                    return n.device == DeviceKind::kGpu &&
+                           operator_named(n.op).kind == OperatorKind::kLower;
+                  });
+    batch_ = trial.common.batch;
+  }
+
+  std::string run() const {
+    if (way_.batch > 0 && way_.batch != batch_) return streams();
+    if (way_.shards > 1) return shards();
+    return steps();
+  }
+
+ private:
+  std::string steps() const {
+    const size_t count = std::min(judge_.steps.size(), other_.steps.size());
+    for (size_t s = 0; s < count; ++s)
+      if (const std::string d = step(judge_.steps[s], other_.steps[s]); !d.empty())
+        return "step " + std::to_string(s) + ": " + d;
+    if (judge_.lacks_memory || other_.lacks_memory) return "";
+    if (judge_.steps.size() != other_.steps.size() || judge_.error != other_.error)
+      return ended(other_) + " instead of " + ended(judge_);
+    if (judge_.state != other_.state)
+      return "the state is " + other_.state + " instead of " + judge_.state;
+    return "";
+  }
+
+  static std::string ended(const Record& r) {
+    return std::to_string(r.steps.size()) + " steps and " +
+           (r.error.empty() ? "no error" : "'" + r.error + "'");
+  }
+
+  std::string step(const StepRecord& j, const StepRecord& o) const {
+    if (j.is_end != o.is_end) return o.is_end ? "an epoch ends too early" : "an epoch goes on";
+    if (j.slots.size() != o.slots.size())
+      return std::to_string(o.slots.size()) + " samples instead of " +
+             std::to_string(j.slots.size());
+    bool forgiven = false;
+    for (size_t i = 0; i < j.slots.size(); ++i) {
+      forgiven |= is_forgiven(j.slots[i]);
+      if (const std::string d = slot(j, i, o, i); !d.empty()) return d;
+    }
+    if (j.is_lost != o.is_lost && !forgiven)
+      return o.is_lost ? "the step is lost" : "the step is not lost";
+    if (j.is_lost == o.is_lost && j.ends_epoch != o.ends_epoch)
+      return o.ends_epoch ? "it ends an epoch" : "it ends no epoch";
+    return "";
+  }
+
+  // See Note [What may differ].
+  bool is_forgiven(const SlotRecord& j) const {
+    return way_.demand && way_.executor == "pipelined" &&
+           std::any_of(j.failures.begin(), j.failures.end(),
+                       [](const SampleFailure& f) { return is_decoder(f.op); });
+  }
+
+  std::string slot(const StepRecord& in_judge, size_t i, const StepRecord& in_other,
+                   size_t k) const {
+    const SlotRecord &j = in_judge.slots[i], &o = in_other.slots[k];
+    if (is_forgiven(j)) return "";
+    const std::string here = "sample " + std::to_string(i) + ": ";
+    if (way_.on_cpu && !j.failures.empty() && !o.failures.empty()) return "";
+    if (const std::string d = failure_difference(j.failures, o.failures); !d.empty())
+      return here + d;
+    if (in_judge.is_lost || in_other.is_lost) return "";
+    if (j.is_made != o.is_made) return here + (o.is_made ? "is made" : "is missing");
+    if (!j.is_made) return "";
+    if (j.index != o.index)
+      return here + "index " + std::to_string(o.index) + " instead of " + std::to_string(j.index);
+    for (size_t v = 0; v < j.values.size(); ++v)
+      if (const std::string d = value_difference(j.values[v], o.values[v], only_types_); !d.empty())
+        return here + "output " + std::to_string(v) + ": " + d;
+    return "";
+  }
+
+  // Another batch size cuts the same stream of samples into other steps.
+  std::string streams() const {
+    if (!judge_.deals || !judge_.has_all) return "";
+    const auto places = [](const Record& r) {
+      std::vector<std::pair<const StepRecord*, size_t>> all;
+      for (const StepRecord& s : r.steps)
+        for (size_t i = 0; i < s.slots.size(); ++i) all.emplace_back(&s, i);
+      return all;
+    };
+    const auto j = places(judge_), o = places(other_);
+    for (size_t i = 0; i < std::min(j.size(), o.size()); ++i)
+      if (const std::string d = slot(*j[i].first, j[i].second, *o[i].first, o[i].second);
+          !d.empty())
+        return "sample " + std::to_string(i) + " of the stream, " + d;
+    return "";
+  }
+
+  // A shard has its part of each step.
+  std::string shards() const {
+    if (!judge_.deals || !judge_.has_all || !other_.deals) return "";
+    const auto own = static_cast<size_t>(batch_ / way_.shards);
+    for (size_t s = 0; s < std::min(judge_.steps.size(), other_.steps.size()); ++s) {
+      const StepRecord &j = judge_.steps[s], &o = other_.steps[s];
+      if (j.is_end != o.is_end) return "step " + std::to_string(s) + ": an epoch's end differs";
+      for (size_t i = 0; i < o.slots.size(); ++i)
+        if (const std::string d = slot(j, own * static_cast<size_t>(way_.shard) + i, o, i);
+            !d.empty())
+          return "step " + std::to_string(s) + ", " + d;
+    }
+    return "";
+  }
+
+  const Record &judge_, &other_;
+  const Way& way_;
+  bool only_types_ = false;
+  int64_t batch_ = 1;
+};
+
+}  // namespace
+
+std::string difference(const Trial& trial, const Record& judge, const Record& other,
+                       const Way& way) {
+  return Comparison(trial, judge, other, way).run();
+}
+
+}  // namespace stoker::torture
