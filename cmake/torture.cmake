@@ -11,3 +11,13 @@ target_link_libraries(stoker_torture PUBLIC GTest::gtest JPEG::JPEG Threads::Thr
 add_executable(torture ${CMAKE_SOURCE_DIR}/tests/torture/main.cc)
 target_link_libraries(torture PRIVATE stoker_torture)
 set_target_properties(stoker_torture torture PROPERTIES EXCLUDE_FROM_ALL ON)
+
+# As in cmake/new_operators.cmake: objects come before libraries, so the table with the planted
+# operators is found first.
+stoker_operator_files(planted_files ${CMAKE_SOURCE_DIR}/tests/torture/planted)
+set(planted_table ${CMAKE_BINARY_DIR}/planted_table.cc)
+stoker_operator_table(${planted_table} ${operator_files} ${planted_files})
+stoker_library(planted SOURCES ${planted_files} ${planted_table}
+               SEES base memory device batch io codec kernels op)
+stoker_test(stoker_torture_test stoker_torture
+            ${CMAKE_SOURCE_DIR}/tests/torture/torture_test.cc $<TARGET_OBJECTS:stoker_planted>)
