@@ -78,7 +78,8 @@ Graph graph(const DamagedPictures& folder, Use use, double place, DeviceKind dec
 // Every delivered sample and every failure of an epoch, in order.
 std::vector<std::string> all_of(const Graph& g, const Topology& t, const char* on_error) {
   PipelineOptions o = options(t.executor, on_error);
-  o.rewrites = {t.demand, t.fuse};
+  o.demand = t.demand;
+  o.fuse = t.fuse;
   Pipeline p(g, o);
   std::vector<std::string> all;
   for (int s = 0; s < DamagedPictures::kCount / 4; ++s) {
