@@ -67,7 +67,7 @@ TEST(Rules, BreakAGraphOrASample) {
   Inference inference{{}, {}, types, Chance(0, 0, 0, 0), kept};
   EXPECT_THROW(op.infer(inference), SampleError);
   Arena arena;
-  Run run{{}, {}, Chance(0, 0, 0, 0), arena, kept};
+  stoker::Run run{{}, {}, Chance(0, 0, 0, 0), arena, kept};
   EXPECT_THROW(op.run_cpu(run), SampleError);
   std::vector<Block> blocks;
   Lowering l({}, {}, Chance(0, 0, 0, 0), blocks);
