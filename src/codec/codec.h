@@ -82,9 +82,10 @@ class ImageCodec {
   // Fills `out`, a window of the picture in displayed coordinates with any strides, with exactly
   // the pixels that decoding the whole picture would give. Throws SampleError with the approximate
   // byte offset of the damage, as Note [Judged windows] says; then `out` holds anything. Where it
-  // tolerates damage, `out` holds anything outside `judged`. Requires: image.info is what peek()
-  // said; out.full and out.dtype are those of image.type(); `row_room` bytes before and behind each
-  // row of `out` may be overwritten.
+  // tolerates damage, `out` holds anything outside `judged`. All memory that grows with the picture
+  // comes from `scratch` or is charged to it before it is taken; throws what that throws. Requires:
+  // image.info is what peek() said; out.full and out.dtype are those of image.type(); `row_room`
+  // bytes before and behind each row of `out` may be overwritten.
   virtual void decode(const EncodedImage& image, const View& out, const Window& judged,
                       Arena& scratch, int64_t row_room = 0) const = 0;
 };

@@ -45,13 +45,18 @@ Bytes Fetcher::read(const OpenExtent& extent) const {
   return bytes;
 }
 
+Bytes Fetcher::read(const OpenExtent& extent, const Admit& admit) const {
+  admit(extent.size());
+  return read(extent);
+}
+
 void Fetcher::schedule(int64_t end) {
   const MutexLock lock(mutex_);
   end_ = std::max(end_, end);
   room_.notify_one();
 }
 
-std::optional<Bytes> Fetcher::take(int64_t turn) {
+std::optional<Bytes> Fetcher::take(int64_t turn, const Admit& admit) {
   MutexLock lock(mutex_);
   bool waited = false;
   auto at = entries_.find(turn);
@@ -65,7 +70,7 @@ std::optional<Bytes> Fetcher::take(int64_t turn) {
     mark_taken(turn);
     ++stats_.on_the_spot;
     lock.unlock();
-    return read(OpenExtent(locate_(turn)));
+    return read(OpenExtent(locate_(turn)), admit);
   }
   if (at->second.state == State::kTaken) return std::nullopt;
   Entry entry = std::move(at->second);
@@ -74,7 +79,9 @@ std::optional<Bytes> Fetcher::take(int64_t turn) {
   stats_.on_the_spot += on_the_spot;
   lock.unlock();
   if (entry.error) std::rethrow_exception(std::move(entry.error));
-  return on_the_spot ? read(entry.extent) : std::move(entry.bytes);
+  if (on_the_spot) return read(entry.extent, admit);
+  admit(entry.bytes.size());
+  return std::move(entry.bytes);
 }
 
 Fetcher::Stats Fetcher::stats() const {

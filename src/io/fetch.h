@@ -36,6 +36,8 @@ class Fetcher {
   // Tells where the sample of a turn is. It is called without locks from any thread, so it must be
   // thread-safe. take() throws what it throws.
   using Locate = std::function<Extent(int64_t turn)>;
+  // Is told how many bytes take() will give, before it reads them. take() throws what it throws.
+  using Admit = std::function<void(size_t bytes)>;
   // What a sample costs besides its bytes. Without this cost, empty or unreadable files would be
   // read ahead without end.
   static constexpr size_t kEntryCost = 4096;
@@ -60,9 +62,9 @@ class Fetcher {
   // back.
   void schedule(int64_t end);
   // The bytes of a sample, with kReadPadding zeros behind them. Turns may be taken in any order,
-  // scheduled or not. Empty when the turn was taken before. Throws what reading threw (SampleError,
-  // BudgetError).
-  std::optional<Bytes> take(int64_t turn);
+  // scheduled or not. Empty when the turn was taken before, even if that call threw. Throws what
+  // reading threw (SampleError, BudgetError).
+  std::optional<Bytes> take(int64_t turn, const Admit& admit = [](size_t) {});
   Stats stats() const;
 
  private:
@@ -88,6 +90,7 @@ class Fetcher {
   };
 
   Bytes read(const OpenExtent& extent) const;
+  Bytes read(const OpenExtent& extent, const Admit& admit) const;
 
   void work();
   bool pick(Job& job) STOKER_REQUIRES(mutex_);

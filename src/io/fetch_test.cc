@@ -185,6 +185,22 @@ TEST_F(FetchTest, FilesLargerThanTheWindowAreTaken) {
   EXPECT_GE(f.stats().on_the_spot, 1);
 }
 
+// A file is refused by its size, before it is read, whether or not it fits the window.
+TEST_F(FetchTest, AdmitIsToldTheSizeBeforeItIsRead) {
+  struct Refused {};
+  for (const size_t window : {size_t{1}, size_t{1} << 20}) {
+    Fetcher f(1, window, locate());
+    f.schedule(2);
+    std::vector<size_t> sizes;
+    const auto admit = [&](size_t bytes) { sizes.push_back(bytes); };
+    expect_content(*f.take(0, admit), 0);
+    EXPECT_EQ(sizes, std::vector<size_t>{content(0).size()});
+    EXPECT_THROW((void)f.take(1, [](size_t) { throw Refused{}; }), Refused);
+    EXPECT_FALSE(f.take(1));
+    EXPECT_THROW((void)f.take(7, [](size_t) { throw Refused{}; }), Refused);
+  }
+}
+
 TEST_F(FetchTest, ErrorsWaitForTheirSample) {
   fs::remove(path(3));
   fs::remove(path(12));

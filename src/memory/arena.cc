@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "base/error.h"
 #include "memory/poison.h"
+#include "memory/pool.h"
 
 namespace stoker {
 namespace {
@@ -23,9 +23,7 @@ constexpr size_t round_up(size_t n) { return (n + kAlign - 1) & ~(kAlign - 1); }
 void Arena::Free::operator()(std::byte* p) const { std::free(p); }
 
 void* Arena::allocate(size_t bytes) {
-  if (bytes > SIZE_MAX / 4)
-    throw BudgetError("scratch of " + std::to_string(bytes) +
-                      " bytes for one sample is more than any machine has");
+  check(bytes);
   const size_t need = round_up(std::max<size_t>(bytes, 1));
   if (chunks_.empty() || chunks_.back().size - chunks_.back().at < need + kBehind)
     grow(need + kBehind);
@@ -37,9 +35,15 @@ void* Arena::allocate(size_t bytes) {
   return p;
 }
 
+void Arena::charge(size_t bytes) {
+  check(bytes);
+  if (bytes > left()) throw BeyondShare{};
+  charged_ += bytes;
+}
+
 void Arena::reset() {
-  if (chunks_.size() > 1) {
-    const size_t total = held_;
+  if (chunks_.size() > 1 || is_alone_) {
+    const size_t total = is_alone_ ? 0 : held_;
     trim();
     merged_ = total;
   }
@@ -47,27 +51,47 @@ void Arena::reset() {
     chunk.at = 0;
     poison(chunk.data.get(), chunk.size);
   }
-  used_ = 0;
+  used_ = charged_ = 0;
 }
 
 void Arena::trim() {
   chunks_.clear();
-  held_ = used_ = merged_ = 0;
+  held_ = used_ = charged_ = merged_ = 0;
 }
 
-// Takes a generous chunk where the limit allows it, else just what is needed.
+void Arena::set_alone(bool is_alone) {
+  trim();
+  is_alone_ = is_alone;
+}
+
+void Arena::check(size_t more) const {
+  if (more <= ceiling_ && need() <= ceiling_ - more) return;
+  const size_t least = more < SIZE_MAX / 4 ? need() + more : more;
+  throw TooLarge("the sample needs at least " + in_words(least) +
+                 " of memory besides its outputs, and one sample may take " + in_words(ceiling_) +
+                 " at most, three eighths of memory_limit");
+}
+
+// Bytes that chunks and charges may still take.
+size_t Arena::left() const {
+  return is_alone_ ? SIZE_MAX : share_ - std::min(share_, held_ + charged_);
+}
+
+// Takes a generous chunk where the share allows it, else just what is needed.
 void Arena::grow(size_t bytes) {
-  const size_t left = limit_ - std::min(limit_, held_);
-  if (bytes > left)
-    throw BudgetError("scratch of one sample needs " + std::to_string(bytes) +
-                      " bytes beyond the " + std::to_string(held_) +
-                      " that it holds, over its limit of " + std::to_string(limit_) + " bytes");
-  size_t size = round_up(std::max({bytes, held_, merged_, kSmallestChunk}));
-  if (size > left) size = std::max(bytes, left & ~(kAlign - 1));
+  if (used_ == 0) {  // a chunk that is too small is in the way
+    merged_ = std::max(merged_, held_);
+    chunks_.clear();
+    held_ = 0;
+  }
+  if (bytes > left()) throw BeyondShare{};
+  size_t size = round_up(std::max(bytes, kSmallestChunk));
+  if (!is_alone_) size = std::max({size, round_up(held_), merged_});
+  if (size > left()) size = std::max(bytes, left() & ~(kAlign - 1));
   std::unique_ptr<std::byte, Free> data(static_cast<std::byte*>(std::aligned_alloc(kAlign, size)));
   if (!data)
-    throw BudgetError("the system has no " + std::to_string(size) +
-                      " bytes left for the scratch of one sample");
+    throw BudgetError("the system has no " + in_words(size) +
+                      " left for the scratch memory of one sample");
   poison(data.get(), size);
   chunks_.push_back({std::move(data), size, 0});
   held_ += size;

@@ -9,30 +9,57 @@
 #include <memory>
 #include <vector>
 
+#include "base/error.h"
+
 namespace stoker {
+
+// A sample needs more than its worker may take while others work as well. It is to be made alone.
+struct BeyondShare {};
+// A sample that needs more than any sample may take, whatever else goes on.
+struct TooLarge : SampleError {
+  using SampleError::SampleError;
+};
+
+// Note [What a sample needs]
+// The need of a sample is what its arena counts: its scratch, its files, and what codecs take for
+// it. All of it comes from allocate() or is told to charge() before it is taken. The need depends
+// on nothing but the sample and its graph. It may be `ceiling` at most: above that the sample is
+// bad.
+//
+// While the workers share the memory, each of them holds at most `share`, in chunks that grow
+// generously and are kept for the next sample. A sample that finds no room in there throws
+// BeyondShare, even one that would find room if the chunks lay better. It is then made alone: from
+// an empty arena, up to the ceiling, and each chunk has just the size that is asked for.
 
 // Grows by whole chunks and keeps them, so that it stops allocating after the first samples.
 // Pointers are valid until reset().
 class Arena {
  public:
-  // `limit` is the number of bytes that the chunks may hold. To exceed it throws BudgetError with
-  // the need and the limit.
-  explicit Arena(size_t limit = SIZE_MAX) : limit_(limit) {}
+  // Both limits are in bytes.
+  explicit Arena(size_t share = SIZE_MAX, size_t ceiling = SIZE_MAX / 4)
+      : share_(share), ceiling_(ceiling) {}
 
   // Returns uninitialised memory, never null, aligned to 64 bytes. 64 bytes behind it can be read,
-  // so that SIMD code may read too far; it must not write there.
+  // so that SIMD code may read too far; it must not write there. Throws BeyondShare and TooLarge,
+  // and BudgetError where the system has no memory.
   void* allocate(size_t bytes);
   template <class T>
   T* array(size_t n) {
     return static_cast<T*>(allocate(n <= SIZE_MAX / sizeof(T) ? n * sizeof(T) : SIZE_MAX));
   }
-  // Frees everything that was allocated. The next sample of this size finds it all in one chunk.
-  // Under AddressSanitizer, an access to memory from before is reported.
+  // Counts bytes of the sample that are taken elsewhere, until reset(). Throws BeyondShare and
+  // TooLarge.
+  void charge(size_t bytes);
+  // Frees everything that was allocated, and forgets what was charged. The next sample of this size
+  // finds it all in one chunk. Under AddressSanitizer, an access to memory from before is reported.
   void reset();
-  // Gives the chunks back to the system.
+  // The same, and gives the chunks back to the system.
   void trim();
+  // Trims. From now on a sample is made alone or not: Note [What a sample needs].
+  void set_alone(bool is_alone);
   size_t held() const { return held_; }  // size of all chunks, in bytes
   size_t used() const { return used_; }  // bytes allocated since reset(), each rounded to 64
+  size_t need() const { return used_ + charged_; }
 
  private:
   struct Free {
@@ -42,10 +69,14 @@ class Arena {
     std::unique_ptr<std::byte, Free> data;
     size_t size, at;
   };
+  void check(size_t more) const;
   void grow(size_t bytes);
+  size_t left() const;
 
   std::vector<Chunk> chunks_;
-  size_t limit_, held_ = 0, used_ = 0;
+  size_t share_, ceiling_;
+  size_t held_ = 0, used_ = 0, charged_ = 0;
+  bool is_alone_ = false;
   size_t merged_ = 0;  // size of the one chunk that replaces those that reset() freed
 };
 

@@ -78,26 +78,69 @@ TEST(Arena, TrimGivesEverythingBack) {
   arena.array<double>(10)[9] = 1;
 }
 
-TEST(Arena, RefusesToGoOverItsLimit) {
+TEST(Arena, HoldsAtMostItsShare) {
   Arena arena(1 << 20);
   arena.allocate(600 << 10);
   arena.allocate(300 << 10);  // fits only if the chunk is not generous
   EXPECT_LE(arena.held(), size_t{1} << 20);
-  try {
-    arena.allocate(200 << 10);
-    FAIL() << "over the limit";
-  } catch (const BudgetError& e) {
-    EXPECT_NE(std::string(e.what()).find("1048576"), std::string::npos) << e.what();
-  }
+  EXPECT_THROW(arena.allocate(200 << 10), BeyondShare);
   arena.reset();
   arena.allocate(900 << 10);
   EXPECT_LE(arena.held(), size_t{1} << 20);
 }
 
+TEST(Arena, ChargesCountUntilReset) {
+  Arena arena(1 << 20, 2 << 20);
+  arena.charge(700 << 10);
+  EXPECT_EQ(arena.need(), size_t{700} << 10);
+  EXPECT_THROW(arena.charge(400 << 10), BeyondShare);
+  EXPECT_THROW(arena.allocate(400 << 10), BeyondShare);
+  arena.allocate(200 << 10);
+  EXPECT_EQ(arena.need(), size_t{900} << 10);
+  arena.reset();
+  EXPECT_EQ(arena.need(), 0u);
+  arena.allocate(900 << 10);
+}
+
+// The need is compared with the ceiling, and not what the chunks happen to hold.
+TEST(Arena, AloneTheCeilingIsExact) {
+  constexpr size_t kCeiling = 4 << 20;
+  for (const size_t part : {size_t{64}, size_t{40} << 10, size_t{600} << 10, kCeiling}) {
+    Arena arena(1 << 20, kCeiling);
+    arena.allocate(500 << 10);
+    arena.set_alone(true);
+    EXPECT_EQ(arena.held(), 0u);
+    for (int sample = 0; sample < 2; ++sample) {
+      while (arena.need() + part <= kCeiling) arena.allocate(part);
+      if (arena.need() < kCeiling) arena.charge(kCeiling - arena.need());
+      EXPECT_THROW(arena.allocate(1), TooLarge);
+      EXPECT_THROW(arena.charge(1), TooLarge);
+      arena.reset();
+    }
+    arena.set_alone(false);
+    EXPECT_EQ(arena.held(), 0u);
+    EXPECT_THROW(arena.allocate(2 << 20), BeyondShare);
+  }
+}
+
+TEST(Arena, SaysWhatASampleNeedsAndWhatItMayTake) {
+  Arena arena(1 << 20, 3 << 20);
+  arena.allocate(512 << 10);
+  try {
+    arena.allocate(5 << 20);
+    FAIL() << "over the ceiling";
+  } catch (const TooLarge& e) {
+    const std::string what = e.what();
+    EXPECT_NE(what.find("5.5 MiB"), std::string::npos) << what;
+    EXPECT_NE(what.find("3.0 MiB"), std::string::npos) << what;
+  }
+}
+
 TEST(Arena, RefusesImpossibleSizes) {
   Arena arena;
-  EXPECT_THROW(arena.allocate(SIZE_MAX), BudgetError);
-  EXPECT_THROW(arena.array<double>(SIZE_MAX / 4), BudgetError);
+  EXPECT_THROW(arena.allocate(SIZE_MAX), TooLarge);
+  EXPECT_THROW(arena.array<double>(SIZE_MAX / 4), TooLarge);
+  EXPECT_THROW(arena.charge(SIZE_MAX), TooLarge);
 }
 
 TEST(Arena, PoisonsWhatResetForgets) {

@@ -18,6 +18,7 @@ namespace stoker {
 // Thrown where there is no memory now. The work that needs it is done later.
 struct Starved {
   std::string why;  // "": the pool gives none
+  size_t bytes = 0;  // what was wanted of the pool
 };
 
 // What buffers are for, so that an error can say who holds the memory.

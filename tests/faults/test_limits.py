@@ -17,7 +17,7 @@ import pytest
 import jpegs
 from helpers import assert_same, make, run_script, samples_of, take
 from stoker import Pipeline, fn
-from stoker.errors import BudgetError, GraphError
+from stoker.errors import BudgetError, GraphError, SampleError
 
 
 def refused(define: Any, error: type[Exception] = GraphError, **settings: Any) -> str:
@@ -182,7 +182,7 @@ except errors.Error as e:
     assert call[3 : call.index("(")] in done.stdout or "memory" in done.stdout, done.stdout
 
 
-def test_budget_too_small_for_one_ragged_sample(tmp_path: Path) -> None:
+def test_outputs_of_one_sample_that_no_batch_may_have(tmp_path: Path) -> None:
     path = tmp_path / "big.jpg"
     path.write_bytes(jpegs.encode(jpegs.picture(700, 900), "444"))
 
@@ -192,8 +192,9 @@ def test_budget_too_small_for_one_ragged_sample(tmp_path: Path) -> None:
 
     for executor in ("pipelined", "simple"):
         pipe = make(define, memory_limit=1 << 21, executor=executor)
-        with pytest.raises(BudgetError):
-            pipe.run()
+        for _ in range(2):
+            with pytest.raises(SampleError, match=r"big\.jpg.*half of memory_limit"):
+                pipe.run()
 
 
 def test_budget_too_small_for_scratch() -> None:
@@ -202,9 +203,9 @@ def test_budget_too_small_for_scratch() -> None:
 
     for executor in ("pipelined", "simple"):
         pipe = make(define, memory_limit=1 << 21, demand=False, executor=executor)
-        with pytest.raises(BudgetError) as raised:
-            pipe.run()
-        assert "scratch" in str(raised.value) or "memory" in str(raised.value)
+        for _ in range(2):
+            with pytest.raises(SampleError, match="three eighths of memory_limit"):
+                pipe.run()
 
 
 def test_a_tight_budget_changes_nothing_but_speed() -> None:

@@ -220,7 +220,7 @@ class JpegCodec final : public ImageCodec {
     reader.judge(judged_rows);
     const ColorPlan plan = plan_color(reader.stored_color(), options.output_type);
     reader.start(plan.from_libjpeg, options.use_fast_idct, stored.origin[1],
-                 stored.origin[1] + stored.shape[1]);
+                 stored.origin[1] + stored.shape[1], scratch);
     uint8_t* lines =
         scratch.array<uint8_t>(static_cast<size_t>(kRows * reader.columns() * reader.channels()));
     reader.skip(stored.origin[0], lines);

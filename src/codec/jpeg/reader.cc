@@ -28,7 +28,10 @@ JpegReader::JpegReader(std::span<const uint8_t> bytes, bool tolerate_corrupt)
   c_.client_data = this;
 }
 
-JpegReader::~JpegReader() { jpeg_destroy_decompress(&c_); }
+JpegReader::~JpegReader() {
+  if (memory_) c_.mem = &memory_->before();
+  jpeg_destroy_decompress(&c_);
+}
 
 void JpegReader::read_header() {
   guarded([this] {
@@ -56,7 +59,9 @@ void JpegReader::judge(int64_t rows) {
   judged_mcu_rows_ = static_cast<JDIMENSION>((needed + factor * DCTSIZE - 1) / (factor * DCTSIZE));
 }
 
-void JpegReader::start(J_COLOR_SPACE color, bool fast_idct, int64_t begin, int64_t end) {
+void JpegReader::start(J_COLOR_SPACE color, bool fast_idct, int64_t begin, int64_t end,
+                       Arena& scratch) {
+  c_.mem = &memory_.emplace(*c_.mem, scratch);
   guarded([=, this] {
     c_.out_color_space = color;
     c_.dct_method = fast_idct ? JDCT_IFAST : JDCT_ISLOW;
@@ -155,6 +160,7 @@ void JpegReader::lose(const char* text) {
 }
 
 void JpegReader::raise() const {
+  if (memory_ && memory_->error()) std::rethrow_exception(memory_->error());
   if (out_of_memory_) throw BudgetError("the system has no memory left to decode a JPEG image");
   throw SampleError(message_, error_offset_);
 }

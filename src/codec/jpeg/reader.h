@@ -8,9 +8,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <span>
 
 #include <jpeglib.h>
+
+#include "codec/jpeg/memory.h"
 
 namespace stoker {
 
@@ -51,9 +54,10 @@ class JpegReader {
   // Judges so many rows from the top, and all data if these are all rows; so it is at first.
   // Requires: read_header() was called, start() was not.
   void judge(int64_t rows);
-  // Starts delivering rows as `color`, with at least the columns [begin, end). Requires:
-  // read_header() was called, 0 <= begin < end <= width().
-  void start(J_COLOR_SPACE color, bool fast_idct, int64_t begin, int64_t end);
+  // Starts delivering rows as `color`, with at least the columns [begin, end). All memory that
+  // grows with the picture comes from `scratch`; throws what that throws. Requires: read_header()
+  // was called, 0 <= begin < end <= width(); `scratch` is not reset while this lives.
+  void start(J_COLOR_SPACE color, bool fast_idct, int64_t begin, int64_t end, Arena& scratch);
   int64_t first_column() const { return first_column_; }  // of the delivered rows
   int64_t columns() const { return c_.output_width; }
   int channels() const { return c_.output_components; }
@@ -94,6 +98,7 @@ class JpegReader {
   jpeg_error_mgr errors_ = {};
   jpeg_source_mgr source_ = {};
   jpeg_progress_mgr progress_ = {};
+  std::optional<JpegMemory> memory_;  // from start() on
   std::jmp_buf escape_;
   std::span<const uint8_t> bytes_;
   bool tolerate_corrupt_;

@@ -26,7 +26,7 @@ std::shared_ptr<DeviceBuffer> acquire(Stream& stream, size_t bytes, const Device
 void Lease::keep(EncodedSpan encoded, size_t more, HostPool& pool) {
   if (more) charge = pool.try_charge(more, Use::kOutput);
   if (charge || !more) bytes = pool.try_acquire(encoded.size(), Use::kOutput);
-  if (!bytes) throw Starved{};
+  if (!bytes) throw Starved{{}, size_class(encoded.size()) + more};
   std::memcpy(bytes->data(), encoded.data(), encoded.size());
 }
 

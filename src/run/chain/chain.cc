@@ -47,14 +47,12 @@ void copy_whole(const View& from, const View& to, Arena& arena) {
 
 }  // namespace
 
-Chain::Chain(const Plan& plan, const Rewrites& rewrites, uint64_t seed, Arena& arena)
+Chain::Chain(const Plan& plan, uint64_t seed, Arena& arena)
     : plan_(plan),
-      rewrites_(rewrites),
       seed_(seed),
       arena_(arena),
       states_(plan.size()),
       destinations_(plan.slot_count()),
-      judged_(rewrites.demand && !plan.has_device_stage() ? &State::wanted : &State::judged),
       node_ns_(new std::atomic<int64_t>[plan.size()]()) {
   for (int i = 0; i < plan.size(); ++i) {
     const size_t outputs = plan.checked(i).outputs.size();
@@ -66,15 +64,20 @@ Chain::Chain(const Plan& plan, const Rewrites& rewrites, uint64_t seed, Arena& a
   }
 }
 
-Chain::~Chain() { end_copies(); }
+Chain::~Chain() { forget(); }
 
-void Chain::end_copies() {
+void Chain::use(const Rewrites& rewrites) {
+  rewrites_ = rewrites;
+  judged_ = rewrites.demand && !plan_.has_device_stage() ? &State::wanted : &State::judged;
+}
+
+void Chain::forget() {
   for (Operator* o : copies_) o->~Operator();
   copies_.clear();
 }
 
 void Chain::begin(const Identity& who, int round) {
-  end_copies();
+  forget();
   arena_.reset();
   who_ = who;
   round_ = round;

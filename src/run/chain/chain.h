@@ -31,13 +31,17 @@ struct SampleFailure {
 class Chain {
  public:
   // Requires: plan outlives this.
-  Chain(const Plan& plan, const Rewrites& rewrites, uint64_t seed, Arena& arena);
+  Chain(const Plan& plan, uint64_t seed, Arena& arena);
   ~Chain();
 
-  // Begins a round of a sample. Forgets the sample before.
+  // What follows is done with these rewrites. Each must be among those of the plan.
+  void use(const Rewrites& rewrites);
+  // Begins a round of a sample. Forgets the sample before. Requires: use() was called.
   void begin(const Identity& who, int round);
-  // Makes node() this reader, for messages about what follows.
-  void at_reader(int reader) { node_ = plan_.reader_node(reader); }
+  // Forgets the sample, so that its arena may be trimmed.
+  void forget();
+  // Makes this node the one that node() names, for messages about what follows.
+  void at(int node) { node_ = node; }
   // Gives the bytes of a reader's sample. They must stay valid until the next begin().
   void give_bytes(int reader, int64_t index, std::span<const uint8_t> bytes);
   // Gives a value that the round takes from elsewhere: fed by the user, or made in an earlier
@@ -97,12 +101,11 @@ class Chain {
   std::vector<View> views_, frame_views_;
   std::vector<Block> pass_;
   std::vector<Window> needed_;
-  Windows State::* const judged_;  // see Note [What is judged]
+  Windows State::* judged_ = nullptr;  // see Note [What is judged]
   std::unique_ptr<std::atomic<int64_t>[]> node_ns_;  // written by the worker only
   PictureShelf* shelf_ = nullptr;
   int node_ = -1;
 
-  void end_copies();
   Chance chance(int node) const;
   int64_t frames_of(int node) const;
   const Operator* resolve(int node, int64_t frame);

@@ -25,7 +25,7 @@ class PictureShelf {
   virtual bool prepare(int node, const TensorType& type, const Window& window,
                        const DecodeRequest& request) = 0;
   // Gives the memory into which the CPU has to put the window instead. Throws Starved when the pool
-  // has no room.
+  // has no room now, TooLarge when it never will have.
   virtual View reserve(int node, const TensorType& type, const Window& window) = 0;
 };
 

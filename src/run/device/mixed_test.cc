@@ -146,6 +146,24 @@ TEST_F(Mixed, ATightBudgetChangesNothing) {
   EXPECT_EQ(all_of(g, o, 6), want);
 }
 
+TEST_F(Mixed, APictureThatNoBatchMayHaveIsBadWhoeverDecodes) {
+  const Pictures folder(2, {}, 200);
+  Graph g = graph(folder, DeviceKind::kMixed, DeviceKind::kGpu);
+  g.outputs = {g.outputs[1]};
+  for (bool takes : {false, true}) {
+    if (takes) FakeDecoder::install();
+    for (const char* executor : {"simple", "pipelined"}) {
+      PipelineOptions o = options(executor);
+      o.memory_limit = 200 * 200 * 3 + 100'000;  // half of it is less than a picture
+      Pipeline p(g, o);
+      for (int s = 0; s < 2; ++s) EXPECT_THROW((void)p.run(), BatchError) << executor << takes;
+      for (const auto& bad : p.quarantine())
+        EXPECT_NE(bad.last.message.find("half of memory_limit"), std::string::npos)
+            << bad.last.message;
+    }
+  }
+}
+
 // Pictures of one size are decoded, and nothing else. A step has 4 times this many bytes, and the
 // fake decoder keeps this many for each stream.
 constexpr size_t kPicture = size_t{48} * 48 * 3;

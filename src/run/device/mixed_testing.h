@@ -82,7 +82,7 @@ class FakeDecoder final : public DeviceDecoder {
     const TensorType type = r.image.type();
     p->pixels = View::window(nullptr, type.dtype, r.window, type.shape, type.layout);
     p->owner = pool.try_acquire(static_cast<size_t>(p->pixels.bytes()), Use::kOutput);
-    if (!p->owner) throw Starved{};
+    if (!p->owner) throw Starved{{}, size_class(static_cast<size_t>(p->pixels.bytes()))};
     p->pixels.data = p->owner->data();
     Arena scratch;
     try {

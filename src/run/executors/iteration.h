@@ -3,21 +3,29 @@
 //
 // A step on its way through the pipelined executor, which guards it.
 #pragma once
+#include <algorithm>
+
 #include "run/step/step.h"
 
 namespace stoker {
 
-enum class Ticket : uint8_t { kPending, kRunning, kDone };
+enum class Ticket : uint8_t {
+  kPending,
+  kLarge,  // pending, but for a time when its worker may work alone: Note [Alone] of pipelined.h
+  kRunning,
+  kDone,
+};
 
 struct Iteration {
   Iteration(const Plan& plan, int64_t number, std::vector<int64_t> cursors,
-            std::shared_ptr<const FedStep> fed, OnError on_error)
-      : step(plan, number, std::move(cursors), std::move(fed), on_error), tickets(step.size()) {}
+            std::shared_ptr<const FedStep> fed, const ExecutorOptions& options)
+      : step(plan, number, std::move(cursors), std::move(fed), options), tickets(step.size()) {}
   Step step;
   int round = 0;
   std::vector<Ticket> tickets;  // of this round, by sample
   int64_t first_pending = 0;  // no ticket before this one is pending
   int running_count = 0;
+  int large_count = 0;
   int64_t done_count = 0;
   int64_t made_count = 0;  // how many of the done tickets made their sample
   bool is_starved = false;  // its tickets wait until memory is released or it becomes the oldest
@@ -34,10 +42,24 @@ struct Iteration {
   std::optional<Outputs> outputs;  // set when the step was published
   bool is_issued = false;  // all of its work is enqueued
 
+  // Gives out the first ticket that is pending, or the first large one. Returns its sample; -1 when
+  // there is none.
+  int give_out(Ticket pending) {
+    const bool is_large = pending == Ticket::kLarge;
+    const auto at =
+        std::find(tickets.begin() + (is_large ? 0 : first_pending), tickets.end(), pending);
+    if (!is_large) first_pending = at - tickets.begin();
+    if (at == tickets.end()) return -1;
+    large_count -= is_large;
+    *at = Ticket::kRunning;
+    ++running_count;
+    return static_cast<int>(at - tickets.begin());
+  }
   // Sample i is to be made once more: its ticket found no room, or the device refused its picture.
-  void give_back(int i) {
-    if (std::exchange(tickets[i], Ticket::kPending) == Ticket::kDone) --done_count, --made_count;
-    first_pending = std::min<int64_t>(first_pending, i);
+  void give_back(int i, Ticket pending = Ticket::kPending) {
+    if (std::exchange(tickets[i], pending) == Ticket::kDone) --done_count, --made_count;
+    if (pending == Ticket::kLarge) ++large_count;
+    else first_pending = std::min<int64_t>(first_pending, i);
   }
   // Whether nothing more will happen to its samples in this round.
   bool is_round_over() const {
@@ -47,7 +69,7 @@ struct Iteration {
   // Requires: copies_ready is null.
   void begin_round(int number) {
     round = number;
-    first_pending = done_count = made_count = 0;
+    first_pending = done_count = made_count = large_count = 0;
     is_collected = false;
     for (size_t i = 0; i < tickets.size(); ++i) {
       const bool takes_part = round == 0 || step.is_made[i];

@@ -178,74 +178,79 @@ bool Pipelined::is_ready(const Iteration& it) const {
 }
 
 // Takes the next ticket, of the oldest iteration that has one. Returns null when there is none now.
-Iteration* Pipelined::next_ticket(int& i) {
+Iteration* Pipelined::next_ticket(const Worker& w, int& i) {
+  if (is_for_one_worker()) return begin_alone(w, i);
   for (auto& it : ring_) {
     if (it->is_closing || it->is_starved || it->step.fatal) continue;
     if (it->is_alone && it->running_count) continue;
-    for (int64_t k = it->first_pending; k < static_cast<int64_t>(it->tickets.size()); ++k) {
-      if (it->tickets[k] != Ticket::kPending) continue;
-      it->first_pending = k + 1;
-      it->tickets[k] = Ticket::kRunning;
-      ++it->running_count;
-      i = static_cast<int>(k);
-      return it.get();
-    }
+    if ((i = it->give_out(Ticket::kPending)) >= 0) return it.get();
   }
   return nullptr;
 }
 
 void Pipelined::run_worker(Worker& w) {
-  std::vector<SampleFailure> failures;
-  std::unique_lock lock(mutex_);
+  Lock lock(mutex_);
   while (!is_stopping_) {
     int i = 0;
-    Iteration* it = next_ticket(i);
-    if (!it) {
+    if (Iteration* it = next_ticket(w, i)) {
+      Try t{.is_alone = is_one_alone_, .rooms = rooms_};
+      w.holds_memory = true;
+      lock.unlock();
+      try_ticket(w, *it, i, t);
+      lock.lock();
+      w.holds_memory = !t.is_alone;
+      finish_ticket(*it, i, t);
+      bury(lock);
+    } else if (w.holds_memory && is_for_one_worker()) {
+      trim(w, lock);
+    } else {
       const auto start = Clock::now();
       work_.wait(lock);
       w.idle_ns.fetch_add(ns_since(start), std::memory_order_relaxed);
-      continue;
     }
-    const int64_t rooms = rooms_;
-    lock.unlock();
-    failures.clear();
-    bool starved = false;
-    std::string why;
-    std::exception_ptr fatal;
-    try {
-      it->step.is_made[i] = w.maker.make(it->step, i, it->round, failures);
-    } catch (const Starved& s) {
-      forget(*it, i);
-      starved = true;
-      why = s.why;
-    } catch (...) {
-      fatal = std::current_exception();
-    }
-    w.scratch.store(w.maker.arena().held(), std::memory_order_relaxed);
-    lock.lock();
-    if (starved) starved_for_ = std::move(why);
-    finish_ticket(*it, i, starved, rooms, fatal, failures);
-    bury(lock);
   }
 }
 
-void Pipelined::finish_ticket(Iteration& it, int i, bool starved, int64_t rooms,
-                              const std::exception_ptr& fatal,
-                              std::vector<SampleFailure>& failures) {
+// Runs without the lock.
+void Pipelined::try_ticket(Worker& w, Iteration& it, int i, Try& t) {
+  try {
+    const auto make = t.is_alone ? &SampleMaker::make_alone : &SampleMaker::make;
+    it.step.is_made[i] = (w.maker.*make)(it.step, i, it.round, t.failures);
+  } catch (const Starved& s) {
+    forget(it, i);
+    t.starved = s;
+    t.is_large = t.is_alone;
+  } catch (const BeyondShare&) {
+    forget(it, i);
+    t.is_large = true;
+  } catch (...) {
+    t.fatal = std::current_exception();
+  }
+  w.scratch.store(w.maker.arena().held(), std::memory_order_relaxed);
+}
+
+void Pipelined::finish_ticket(Iteration& it, int i, Try& t) {
   --it.running_count;
-  if (fatal && !it.step.fatal) it.step.fatal = fatal;
-  if (starved) {
-    it.give_back(i);
-    it.is_starved = rooms == rooms_;  // memory that came meanwhile is worth another try
+  if (t.is_alone) is_one_alone_ = false;
+  if (t.fatal && !it.step.fatal) it.step.fatal = t.fatal;
+  if (t.starved || t.is_large) {
+    it.give_back(i, t.is_large ? Ticket::kLarge : Ticket::kPending);
   } else {
     it.tickets[i] = Ticket::kDone;
     ++it.done_count;
     it.made_count += it.step.is_made[i];
   }
-  it.step.failures.insert(it.step.failures.end(), failures.begin(), failures.end());
+  if (t.starved) {
+    it.is_starved = t.rooms == rooms_;  // memory that came meanwhile is worth another try
+    starved_ = std::move(*t.starved);
+  } else if (t.is_large) {
+    room_was_made();
+  }
+  it.step.failures.insert(it.step.failures.end(), t.failures.begin(), t.failures.end());
   close_what_is_closing();
   // The ring is not empty: only iterations behind the oldest are ever closed.
   Iteration& front = *ring_.front();
+  if (t.is_alone) work_.notify_all();
   if (device_ && it.is_round_over()) issue_.notify_all();
   if (front.is_starved && !front.is_round_over()) make_room(front);
   if (front_ready()) done_.notify_all();

@@ -12,6 +12,13 @@
 // waiting ends: if nothing is left to close, the user holds the memory or the budget is too small,
 // and wait() says so. The same holds for the device's memory (DeviceFull).
 //
+// Note [Alone]
+// A worker holds at most its share of the scratch memory: Note [What a sample needs] of arena.h. A
+// sample that needs more (BeyondShare) gives its ticket back as a large one. When its iteration is
+// the oldest, no more tickets are given out, and workers that find none trim. When no other worker
+// holds memory, one makes the sample with all of it. So a large sample waits only for tickets that
+// run already.
+//
 // Calls that a stream makes on the host release memory and take mutex_. So nothing that may wait
 // for the device happens while mutex_ is held: no memory is pinned, and nothing is destroyed that
 // the device's runtime made.
@@ -49,10 +56,18 @@ class Pipelined final : public Executor {
   void start_reading(int reader);
   bool is_ready(const Iteration& it) const;
   bool front_ready() const { return !ring_.empty() && is_ready(*ring_.front()); }
-  Iteration* next_ticket(int& i);
+  struct Try {  // of a ticket
+    bool is_alone = false;
+    int64_t rooms = 0;  // rooms_ when it began
+    std::optional<Starved> starved;
+    bool is_large = false;  // it is to be made alone
+    std::exception_ptr fatal;
+    std::vector<SampleFailure> failures;
+  };
+  Iteration* next_ticket(const Worker& w, int& i);
   void run_worker(Worker& w);
-  void finish_ticket(Iteration& it, int i, bool starved, int64_t rooms,
-                     const std::exception_ptr& fatal, std::vector<SampleFailure>& failures);
+  void try_ticket(Worker& w, Iteration& it, int i, Try& t);
+  void finish_ticket(Iteration& it, int i, Try& t);
   void fed();
 
   // pipelined_device.cc: the one thread that talks to the device
@@ -70,7 +85,10 @@ class Pipelined final : public Executor {
   bool make_device_room();
   void ring_bell();
 
-  // pipelined_memory.cc: opening and closing iterations
+  // pipelined_memory.cc: opening and closing iterations, and working alone
+  bool is_for_one_worker() const;
+  Iteration* begin_alone(const Worker& w, int& i);
+  void trim(Worker& w, Lock& lock);
   void open_iterations(Lock& lock);
   bool may_open() const;
   int64_t next_number() const;  // of the next iteration to open
@@ -117,9 +135,11 @@ class Pipelined final : public Executor {
   bool is_tight_ = false;  // nothing is opened behind the oldest until that was handed out
   bool is_oldest_stuck_ = false;  // the oldest found no room for a sample, though alone
   bool is_oldest_unopened_ = false;  // no memory was found to open the oldest
+  bool is_one_alone_ = false;  // a worker makes a large sample
   bool user_waits_ = false;  // the user is in wait(), for the oldest iteration
   bool has_waited_ = false;  // wait() found the oldest iteration not ready
-  std::string starved_for_;  // the latest Starved::why
+  Starved starved_;  // the latest
+  size_t batch_bytes_ = 0;  // what is_oldest_unopened_ is about
   int64_t rooms_ = 0;  // how often memory was released
   int64_t polls_ = 0;  // how often there was reason to query Iteration::copies_ready
   bool is_opening_ = false;  // a thread seeks memory for the next iteration, without the lock

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Opening and closing iterations, as memory allows: see Note [Memory].
+// Opening and closing iterations, and working alone, as memory allows: see Note [Memory] and Note
+// [Alone].
 #include "run/executors/pipelined.h"
 
 namespace stoker {
@@ -41,10 +42,11 @@ bool Pipelined::may_open() const {
 bool Pipelined::open_next(Lock& lock, std::exception_ptr& failure) {
   const int64_t number = next_number(), rooms = rooms_;
   auto it = std::make_unique<Iteration>(*plan_, number, cursors_.at(number),
-                                        feeds_.at(first_fed_ + number), settings().on_error);
+                                        feeds_.at(first_fed_ + number), options_);
   const bool has_memory = allocate(it->step, lock, failure);
   const bool finds_none = !has_memory && !failure && rooms == rooms_;
   is_oldest_unopened_ = finds_none && ring_.empty() && !burying_;
+  if (is_oldest_unopened_) batch_bytes_ = it->step.fixed_bytes();
   if (!has_memory || number != next_number() || opens_only_oldest()) {
     graveyard_.push_back(std::move(it));
     return !finds_none && !failure;
@@ -112,6 +114,33 @@ void Pipelined::close_what_is_closing() {
   }
 }
 
+// Whether one worker works alone, or is to begin that as soon as the others have trimmed.
+bool Pipelined::is_for_one_worker() const {
+  if (is_one_alone_) return true;
+  if (ring_.empty()) return false;
+  const Iteration& front = *ring_.front();
+  return front.large_count && !front.is_starved && !front.is_closing && !front.step.fatal;
+}
+
+// Gives a worker memory to itself, with a ticket. Returns null while others hold memory.
+Iteration* Pipelined::begin_alone(const Worker& w, int& i) {
+  const auto is_in_the_way = [&](auto& other) { return other.get() != &w && other->holds_memory; };
+  if (is_one_alone_ || std::any_of(workers_.begin(), workers_.end(), is_in_the_way)) return nullptr;
+  is_one_alone_ = true;
+  Iteration& front = *ring_.front();
+  i = front.give_out(Ticket::kLarge);
+  return &front;
+}
+
+void Pipelined::trim(Worker& w, Lock& lock) {
+  lock.unlock();
+  w.maker.trim();
+  w.scratch.store(0, std::memory_order_relaxed);
+  lock.lock();
+  w.holds_memory = false;
+  work_.notify_all();
+}
+
 // Called by the pool, without its locks, in whatever thread released a buffer.
 void Pipelined::memory_released() {
   if (gives_back) return;
@@ -150,10 +179,11 @@ void Pipelined::bury(Lock& lock) {
 
 std::string Pipelined::stuck_message() const {
   if (is_oldest_unopened_)
-    return "no memory for a batch of up to " + std::to_string(plan_->batch_size()) + " samples. " +
-           pool_.explain();
-  return "no memory for the next sample of the oldest batch. " +
-         (starved_for_.empty() ? pool_.explain() : starved_for_);
+    return no_memory_for("a batch of up to " + std::to_string(plan_->batch_size()) + " samples",
+                         batch_bytes_, pool_);
+  const std::string what = "the next sample of the oldest batch";
+  if (starved_.why.empty()) return no_memory_for(what, starved_.bytes, pool_);
+  return "no memory for " + what + ". " + starved_.why;
 }
 
 }  // namespace stoker

@@ -78,9 +78,9 @@ class Simple final : public Executor {
 
  private:
   void begin_step() {
-    step_.emplace(*plan_, steps_, cursors_, feeds_.at(feeds_.received()),
-                  options_.settings.on_error);
-    if (!step_->allocate(pool_)) throw BudgetError("no memory for a batch. " + pool_.explain());
+    step_.emplace(*plan_, steps_, cursors_, feeds_.at(feeds_.received()), options_);
+    if (!step_->allocate(pool_))
+      throw BudgetError(no_memory_for("a batch", step_->fixed_bytes(), pool_));
     begin_round(0);
   }
 
@@ -122,9 +122,13 @@ class Simple final : public Executor {
 
   void make(int i) {
     try {
-      step_->is_made[i] = maker_.make(*step_, i, round_, step_->failures);
+      try {
+        step_->is_made[i] = maker_.make(*step_, i, round_, step_->failures);
+      } catch (const BeyondShare&) {
+        step_->is_made[i] = maker_.make_alone(*step_, i, round_, step_->failures);
+      }
     } catch (const Starved& s) {
-      throw BudgetError("no memory for a sample. " + (s.why.empty() ? pool_.explain() : s.why));
+      throw BudgetError(s.why.empty() ? no_memory_for("a sample", s.bytes, pool_) : s.why);
     }
   }
 

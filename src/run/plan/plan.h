@@ -14,6 +14,7 @@ namespace stoker {
 struct Rewrites {
   bool demand = true;  // make only the windows that are read
   bool fuse = true;  // run lowered operators in a row as one pass
+  bool operator==(const Rewrites&) const = default;
 };
 
 // Note [Rounds]

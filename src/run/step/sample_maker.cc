@@ -9,10 +9,12 @@ namespace stoker {
 SampleMaker::SampleMaker(const Plan& plan, const Rewrites& rewrites, const ExecutorOptions& options,
                          ReaderBytes& bytes, HostPool& pool, DeviceDecoder* decoder)
     : plan_(plan),
+      rewrites_(rewrites),
       bytes_(bytes),
       pool_(pool),
-      arena_(options.scratch_limit / static_cast<size_t>(*options.settings.num_threads)),
-      chain_(plan, rewrites, static_cast<uint64_t>(*options.settings.seed), arena_),
+      arena_(options.scratch_limit / static_cast<size_t>(*options.settings.num_threads),
+             options.scratch_limit),
+      chain_(plan, static_cast<uint64_t>(*options.settings.seed), arena_),
       shelf_(plan, decoder, pool) {
   chain_.set_shelf(shelf_);
 }
@@ -27,10 +29,24 @@ int64_t SampleMaker::index_of(int reader, const io::SampleRef& place, int attemp
   return static_cast<int64_t>(h % static_cast<uint64_t>(spec.size));
 }
 
+// Fewer rewrites than the plan's only take more memory. They must not decide which samples are bad.
 void SampleMaker::attempt(Step& step, int i, int round) {
+  try {
+    chain_.use(rewrites_);
+    run_chain(step, i, round);
+  } catch (const TooLarge&) {
+    if (rewrites_ == plan_.rewrites()) throw;
+    chain_.use(plan_.rewrites());
+    run_chain(step, i, round);
+  }
+}
+
+void SampleMaker::run_chain(Step& step, int i, int round) {
   const io::SampleRef lead = plan_.sample_at(plan_.lead(), step.cursors[plan_.lead()], i);
   who_ = {lead.epoch, lead.position, 0};
   step.index[i] = lead_index_ = index_of(plan_.lead(), lead, step.attempts[i]);
+  step.forget(i, round);
+  bytes_.drop();
   chain_.begin(who_, round);
   shelf_.begin(step, i);
   if (round == 0) read(step, i);
@@ -56,14 +72,14 @@ void SampleMaker::read(Step& step, int i) {
     const int64_t index = index_of(r, p, attempt);
     const int64_t turn = attempt ? -1 : step.number * plan_.batch_size() + i;
     try {
-      chain_.at_reader(r);
-      chain_.give_bytes(r, index, bytes_.take(r, turn, index));
+      chain_.at(plan_.reader_node(r));
+      chain_.give_bytes(r, index, bytes_.take(r, turn, index, arena_));
     } catch (const SampleError&) {
       if (failed < 0) failed = r, failure = std::current_exception();
     }
   }
   if (failed < 0) return;
-  chain_.at_reader(failed);
+  chain_.at(plan_.reader_node(failed));
   std::rethrow_exception(failure);
 }
 
@@ -74,8 +90,14 @@ void SampleMaker::carry(const Step& step, int i, int round) {
 }
 
 void SampleMaker::reserve(Step& step, int i, int round) {
+  const auto is_filled_now = [&](int k) { return plan_.round_of(plan_.slot(k).from) == round; };
   for (int k = 0; k < plan_.slot_count(); ++k) {
-    if (plan_.round_of(plan_.slot(k).from) != round) continue;
+    if (!is_filled_now(k)) continue;
+    chain_.at(plan_.slot(k).from.node);
+    step.claim(i, round, step.claim_of(k, chain_.slot_type(k)));
+  }
+  for (int k = 0; k < plan_.slot_count(); ++k) {
+    if (!is_filled_now(k)) continue;
     const View to = step.reserve(k, i, chain_.slot_type(k), pool_);
     if (!plan_.is_host_copy(k)) chain_.set_destination(k, to);
   }
@@ -113,9 +135,35 @@ bool SampleMaker::make(Step& step, int i, int round, std::vector<SampleFailure>&
   return false;
 }
 
-std::span<const uint8_t> DirectBytes::take(int reader, int64_t, int64_t index) {
+bool SampleMaker::make_alone(Step& step, int i, int round, std::vector<SampleFailure>& failures) {
+  struct Alone {
+    SampleMaker& maker;
+    explicit Alone(SampleMaker& m) : maker(m) { set(true); }
+    ~Alone() { set(false); }
+    void set(bool is_alone) {
+      maker.trim();
+      maker.arena_.set_alone(is_alone);
+    }
+  };
+  const Alone alone(*this);
+  return make(step, i, round, failures);
+}
+
+void SampleMaker::trim() {
+  bytes_.drop();
+  chain_.forget();
+  arena_.trim();
+}
+
+void DirectBytes::drop() {
+  for (io::ByteBuffer& b : buffers_) b = {};
+}
+
+std::span<const uint8_t> DirectBytes::take(int reader, int64_t, int64_t index, Arena& arena) {
   io::ByteBuffer& buffer = buffers_[reader];
-  io::OpenExtent(plan_.store(reader).extent(index)).read(buffer);
+  const io::OpenExtent extent(plan_.store(reader).extent(index));
+  arena.charge(extent.size());
+  extent.read(buffer);
   return {reinterpret_cast<const uint8_t*>(buffer.data()), buffer.size()};
 }
 

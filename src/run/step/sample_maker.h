@@ -8,35 +8,40 @@
 
 namespace stoker {
 
-// Where a worker gets a reader's bytes. The bytes stay valid until this worker next calls take()
-// for that reader.
+// Where a worker gets the readers' bytes. They stay valid until drop().
 class ReaderBytes {
  public:
   virtual ~ReaderBytes() = default;
   // `turn`: the sample's turn at this reader; -1 for a replacement, which has none and is read at
-  // once.
-  virtual std::span<const uint8_t> take(int reader, int64_t turn, int64_t index) = 0;
+  // once. Charges the arena before it reads, and throws what that throws.
+  virtual std::span<const uint8_t> take(int reader, int64_t turn, int64_t index, Arena& arena) = 0;
+  // Lets go of the bytes of all readers.
+  virtual void drop() = 0;
 };
 
 class SampleMaker {
  public:
-  // Requires: all arguments outlive this.
+  // Requires: all arguments outlive this. `rewrites`: some or all of the plan's.
   SampleMaker(const Plan& plan, const Rewrites& rewrites, const ExecutorOptions& options,
               ReaderBytes& bytes, HostPool& pool, DeviceDecoder* decoder);
 
   // Runs the chain's part of a round for sample i. Returns false when the sample could not be made;
   // `failures` then says why. With on_error=replace, `failures` may hold entries although the
   // sample was made, and Step::is_to_rewind() tells whether the step has to be made again. Throws
-  // Starved, BudgetError for lack of scratch memory, and whatever a bug throws; `failures` then
-  // holds the failures so far.
+  // Starved, BeyondShare, and whatever a bug throws; `failures` then holds the failures so far.
   bool make(Step& step, int i, int round, std::vector<SampleFailure>& failures);
+  // The same for a sample that threw BeyondShare. It may take all of the workers' memory, and gives
+  // it back. Requires: no other worker holds any.
+  bool make_alone(Step& step, int i, int round, std::vector<SampleFailure>& failures);
+  // Gives back the memory that it keeps for the next sample.
+  void trim();
 
   const Chain& chain() const { return chain_; }
   const Arena& arena() const { return arena_; }
-  void trim() { arena_.trim(); }
 
  private:
   void attempt(Step& step, int i, int round);
+  void run_chain(Step& step, int i, int round);
   void read(Step& step, int i);
   void carry(const Step& step, int i, int round);
   void reserve(Step& step, int i, int round);
@@ -44,6 +49,7 @@ class SampleMaker {
   SampleFailure failure(const SampleError& e, int i) const;
 
   const Plan& plan_;
+  const Rewrites rewrites_;
   ReaderBytes& bytes_;
   HostPool& pool_;
   Arena arena_;
@@ -57,7 +63,8 @@ class SampleMaker {
 class DirectBytes : public ReaderBytes {
  public:
   explicit DirectBytes(const Plan& plan) : plan_(plan), buffers_(plan.reader_count()) {}
-  std::span<const uint8_t> take(int reader, int64_t turn, int64_t index) override;
+  std::span<const uint8_t> take(int reader, int64_t turn, int64_t index, Arena& arena) override;
+  void drop() override;
 
  private:
   const Plan& plan_;

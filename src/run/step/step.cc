@@ -13,25 +13,30 @@ std::shared_ptr<Buffer> acquire(HostPool& pool, int64_t bytes) {
 }
 
 constexpr int kReplacements = 16;  // the most for one sample
+constexpr const char* kSecondCopy = "the second copy of an output that is named twice";
 
 int64_t bytes_of(const TensorType& t) { return t.shape.volume() * size_of(t.dtype); }
 
 }  // namespace
 
 Step::Step(const Plan& p, int64_t number, std::vector<int64_t> cursors,
-           std::shared_ptr<const FedStep> given, OnError on_error)
+           std::shared_ptr<const FedStep> given, const ExecutorOptions& options)
     : plan(p),
       number(number),
       cursors(std::move(cursors)),
       fed(std::move(given)),
       is_made(fed ? fed->size : plan.batch_size()),
       attempts(is_made.size()),
-      max_attempts(on_error == OnError::kReplace && plan.reader_count() ? 1 + kReplacements : 1),
+      max_attempts(options.settings.on_error == OnError::kReplace && plan.reader_count()
+                       ? 1 + kReplacements
+                       : 1),
       index(is_made.size()),
       device_task(is_made.size(), std::vector<DeviceTask>(plan.device_nodes().size())),
       pictures(is_made.size()),
       is_refused(is_made.size()),
-      on_error_(on_error),
+      on_error_(options.settings.on_error),
+      limit_(options.output_limit),
+      claimed_(is_made.size() * static_cast<size_t>(plan.round_count())),
       memory_(plan.slot_count()),
       slots_(plan.slot_count()) {
   for (auto& sample : pictures) sample.resize(plan.mixed_nodes().size());
@@ -51,18 +56,46 @@ TensorType Step::type_of(int slot) const {
   return type;
 }
 
+// The bytes of a slot of fixed type, or none.
+std::optional<int64_t> Step::fixed_bytes(size_t slot) const {
+  const TensorType type = type_of(static_cast<int>(slot));
+  if (!is_fixed(type)) return std::nullopt;
+  int64_t bytes;
+  if (__builtin_mul_overflow(bytes_of(type), size(), &bytes))
+    throw BudgetError("a batch of " + std::to_string(size()) + " samples of " + type.str() +
+                      " is larger than any memory");
+  return bytes;
+}
+
 bool Step::allocate(HostPool& pool) {
-  for (size_t k = 0; k < memory_.size(); ++k) {
-    const TensorType type = type_of(static_cast<int>(k));
-    if (!is_fixed(type)) continue;
-    int64_t bytes;
-    if (__builtin_mul_overflow(bytes_of(type), size(), &bytes))
-      throw BudgetError("a batch of " + std::to_string(size()) + " samples of " + type.str() +
-                        " is larger than any memory");
-    memory_[k].whole = acquire(pool, bytes);
-    if (!memory_[k].whole) return false;
-  }
+  for (size_t k = 0; k < memory_.size(); ++k)
+    if (const auto bytes = fixed_bytes(k); bytes && !(memory_[k].whole = acquire(pool, *bytes)))
+      return false;
   return true;
+}
+
+size_t Step::fixed_bytes() const {
+  size_t sum = 0;
+  for (size_t k = 0; k < memory_.size(); ++k)
+    if (const auto bytes = fixed_bytes(k)) sum += size_class(static_cast<size_t>(*bytes));
+  return sum;
+}
+
+size_t Step::claim_of(int slot, const TensorType& type) const {
+  size_t copies = 0;
+  for (size_t n = 0; n < plan.graph().outputs.size(); ++n) copies += plan.slot_of_output(n) == slot;
+  return size_class(static_cast<size_t>(bytes_of(type))) * std::max<size_t>(copies, 1);
+}
+
+void Step::claim(int i, int round, size_t bytes) {
+  const size_t begin = static_cast<size_t>(i * plan.round_count());
+  claimed_[begin + static_cast<size_t>(round)] += bytes;
+  size_t sum = 0;
+  for (int r = 0; r <= round; ++r) sum += claimed_[begin + static_cast<size_t>(r)];
+  if (sum > limit_)
+    throw TooLarge("what comes out of the sample needs at least " + in_words(sum) +
+                   " of memory, and all batches may take " + in_words(limit_) +
+                   " at most, half of memory_limit");
 }
 
 View Step::reserve(int slot, int i, const TensorType& type, HostPool& pool) {
@@ -72,13 +105,14 @@ View Step::reserve(int slot, int i, const TensorType& type, HostPool& pool) {
     data = s.whole->data() + i * bytes_of(type);
   } else {
     s.own[i] = acquire(pool, bytes_of(type));
-    if (!s.own[i]) throw Starved{};
+    if (!s.own[i]) throw Starved{{}, size_class(static_cast<size_t>(bytes_of(type)))};
     data = s.own[i]->data();
   }
   return s.views[i] = View::dense(data, type.dtype, type.shape, type.layout);
 }
 
 void Step::forget(int i, int round) {
+  claimed_[static_cast<size_t>(i * plan.round_count() + round)] = 0;
   for (int k = 0; k < plan.slot_count(); ++k)
     if (plan.round_of(plan.slot(k).from) == round) memory_[k].own[i].reset();
   for (int n : plan.mixed_nodes())
@@ -153,8 +187,7 @@ Batch Step::copy(const Batch& batch, HostPool& pool) const {
   Batch b = batch;
   if (b.whole) {
     b.whole = acquire(pool, static_cast<int64_t>(batch.whole->size()));
-    if (!b.whole)
-      throw BudgetError("no memory for an output that is named twice. " + pool.explain());
+    if (!b.whole) throw BudgetError(no_memory_for(kSecondCopy, batch.whole->size(), pool));
   }
   for (size_t i = 0, at = 0; i < b.samples.size(); ++i) {
     Sample& s = b.samples[i];
@@ -163,8 +196,7 @@ Batch Step::copy(const Batch& batch, HostPool& pool) const {
       s.owner = b.whole;
     } else {
       s.owner = acquire(pool, bytes);
-      if (!s.owner)
-        throw BudgetError("no memory for an output that is named twice. " + pool.explain());
+      if (!s.owner) throw BudgetError(no_memory_for(kSecondCopy, static_cast<size_t>(bytes), pool));
     }
     std::byte* to = s.owner->data() + (b.whole ? at : 0);
     std::memcpy(to, s.view.data, bytes);
@@ -211,6 +243,16 @@ std::string step_in_words(const Plan& plan, const std::vector<int64_t>& cursors)
   const io::SampleRef first = plan.sample_at(plan.lead(), cursors[plan.lead()], 0);
   return "epoch " + std::to_string(first.epoch) + ", step from position " +
          std::to_string(first.position) + " on";
+}
+
+std::string no_memory_for(const std::string& what, size_t bytes, const HostPool& pool) {
+  const Usage u = pool.usage();
+  std::string s = "no memory for " + what + ", which takes at least " + in_words(bytes) +
+                  ". Batches have half of memory_limit, " + in_words(u.limit) + "; ";
+  if (u.of(Use::kHeld)) s += "hold fewer of them, or set ";
+  else s += "set ";
+  return s + "memory_limit to at least " + std::to_string(2 * (u.in_use + size_class(bytes))) +
+         ". " + pool.explain();
 }
 
 void mark_held(const Outputs& outputs, HostPool& pool) {

@@ -5,6 +5,7 @@
 // owns it guards it; reserve() may run for different samples at once.
 #pragma once
 #include <map>
+#include <optional>
 
 #include "run/chain/device_task.h"
 #include "run/executor.h"
@@ -25,14 +26,21 @@ class Step {
   // `number` counts steps since the executor began. `cursors` says where each order stands before
   // this step. `fed` is what was fed for this step, or null when the graph has no inputs.
   Step(const Plan& plan, int64_t number, std::vector<int64_t> cursors,
-       std::shared_ptr<const FedStep> fed, OnError on_error);
+       std::shared_ptr<const FedStep> fed, const ExecutorOptions& options);
 
   // Acquires one contiguous buffer for each slot of fixed type. Returns false when the pool has no
   // room; the step cannot be used then.
   bool allocate(HostPool& pool);
+  size_t fixed_bytes() const;  // what allocate() acquires
+  // Counts bytes of host memory that sample i will take in a round for what comes out of it, until
+  // forget(). Throws TooLarge if the sample alone takes more than all batches may. So this does
+  // not depend on the rest of the batch.
+  void claim(int i, int round, size_t bytes);
+  // What to claim for the value of a slot. An output that is named twice is copied.
+  size_t claim_of(int slot, const TensorType& type) const;
   // Gives the memory for sample i's value of a slot. Throws Starved when the pool has no room.
   View reserve(int slot, int i, const TensorType& type, HostPool& pool);
-  // Drops the memory and the pictures of sample i in a round.
+  // Drops the memory, the claims and the pictures of sample i in a round.
   void forget(int i, int round);
   const View& view(int slot, int i) const { return memory_[slot].views[i]; }
   // The type of sample i's value on the device.
@@ -81,15 +89,22 @@ class Step {
     std::vector<View> views;
   };
   TensorType type_of(int slot) const;
+  std::optional<int64_t> fixed_bytes(size_t slot) const;
   Batch collect_slot(SlotMemory& memory, const TensorType& type);
   Batch copy(const Batch& batch, HostPool& pool) const;
   const OnError on_error_;
+  const size_t limit_;  // bytes that all batches may take
+  std::vector<size_t> claimed_;  // bytes, by sample and round
   std::vector<SlotMemory> memory_;
   std::vector<Batch> slots_;
 };
 
 // Names the step that begins at these cursors: "epoch 2, step from position 128 on".
 std::string step_in_words(const Plan& plan, const std::vector<int64_t>& cursors);
+
+// Says that there is no memory for `what`, which takes at least so many bytes more, who has it, and
+// which memory_limit would suffice.
+std::string no_memory_for(const std::string& what, size_t bytes, const HostPool& pool);
 
 // Tells the pool that the user holds these bytes from now on.
 void mark_held(const Outputs& outputs, HostPool& pool);

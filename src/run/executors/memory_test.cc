@@ -1,0 +1,218 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of samples that need much memory. Whether one is bad depends on it and on the limit
+// alone.
+#include "run/testing.h"
+
+namespace stoker {
+namespace {
+
+constexpr size_t kLimit = 8 << 20;  // of memory; one sample may need 3 MiB, batches have 4 MiB
+
+PipelineOptions options(const char* executor, int threads = 2, int64_t batch = 3, int depth = 2) {
+  PipelineOptions o;
+  o.executor = executor;
+  o.num_threads = threads;
+  o.batch_size = batch;
+  o.prefetch_queue_depth = depth;
+  o.seed = 3;
+  o.memory_limit = kLimit;
+  return o;
+}
+
+// Only the labels. A sample needs its file and little else.
+Graph label_graph(const SampleFolder& folder, Arguments reader = {}) {
+  Graph g = raw_graph(folder, std::move(reader));
+  g.outputs = {{0, 1}};
+  return g;
+}
+
+// The bytes as numbers of 4 bytes and back. Without fusing, the numbers are in scratch memory.
+Graph wide_graph(const SampleFolder& folder) {
+  Graph g = file_graph(folder);
+  const int back = g.add(
+      {.op = "cast", .arguments = {{"dtype", std::string("uint8")}}, .inputs = {g.outputs[1]}});
+  g.outputs = {{0, 1}, {back, 0}};
+  return g;
+}
+
+// What each sample becomes, until so many were asked for; lost steps leave a gap.
+std::vector<std::string> made(Pipeline& p, int64_t samples) {
+  std::vector<std::string> all;
+  for (int64_t n = 0; n < samples; n += p.options().batch_size) {
+    try {
+      const Outputs out = *p.run();
+      for (size_t i = 0; i < out.batches[0].samples.size(); ++i) all.push_back(bytes_of(out, i));
+    } catch (const BatchError&) {
+      EXPECT_STREQ(p.options().on_error.c_str(), "skip");
+    }
+  }
+  return all;
+}
+std::vector<std::string> made(const Graph& g, const PipelineOptions& o, int64_t samples) {
+  Pipeline p(g, o);
+  return made(p, samples);
+}
+
+std::vector<std::string> sources(const Pipeline& p) {
+  std::vector<std::string> all;
+  for (auto& q : p.quarantine()) all.push_back(q.last.source);
+  return all;
+}
+
+size_t mixed_size(int i) {
+  switch (i) {
+    case 2: return (3 << 20) + 1;  // above the ceiling
+    case 5: return (3 << 20) - 4096;  // just below
+    case 7: return 1 << 20;
+    case 11: return 5 << 20;
+    default: return 16;
+  }
+}
+
+TEST(Memory, TheCeilingIsTheSameForAnyTopology) {
+  const SampleFolder folder(12, mixed_size);
+  const std::vector<std::string> bad{folder.path(2), folder.path(11)};
+  for (const char* on_error : {"skip", "replace"}) {
+    std::vector<std::string> want;
+    for (const char* executor : {"simple", "pipelined"})
+      for (int threads : {1, 2, 7})
+        for (int64_t batch : {1, 3, 12})
+          for (int depth : {1, 4}) {
+            PipelineOptions o = options(executor, threads, batch, depth);
+            o.on_error = on_error;
+            Pipeline p(label_graph(folder, {{"random_shuffle", true}}), o);
+            const auto got = made(p, 24);
+            if (want.empty()) want = got;
+            EXPECT_EQ(got, want) << executor << threads << batch << depth;
+            EXPECT_EQ(sources(p), bad);
+          }
+    EXPECT_EQ(want.size(), on_error == std::string("skip") ? 20u : 24u);
+  }
+}
+
+TEST(Memory, ABadSampleIsNamedWithWhatItNeedsAndTheCeiling) {
+  const SampleFolder folder(8, mixed_size);
+  for (const char* executor : {"simple", "pipelined"}) {
+    Pipeline p(label_graph(folder), options(executor, 2, 4));
+    try {
+      (void)p.run();
+      FAIL() << "no error";
+    } catch (const BatchError& e) {
+      ASSERT_EQ(e.samples.size(), 1u);
+      EXPECT_EQ(e.samples[0].source, folder.path(2));
+      EXPECT_EQ(e.samples[0].op, "readers.file");
+      const std::string& what = e.samples[0].message;
+      for (const char* part : {"at least 3.0 MiB", "3.0 MiB at most", "memory_limit"})
+        EXPECT_NE(what.find(part), what.npos) << what;
+    }
+    EXPECT_EQ(labels(*p.run()).size(), 4u) << "the pipeline did not go on";
+  }
+}
+
+TEST(Memory, ASampleAboveItsWorkersShareIsMade) {
+  const SampleFolder folder(20, [](int i) { return size_t(150'000 + 7'000 * i); });
+  PipelineOptions ample = options("simple", 1, 4);
+  ample.memory_limit = 0;
+  const auto want = made(wide_graph(folder), ample, 40);
+  for (int threads : {1, 3, 64})
+    for (int depth : {1, 3}) {
+      Pipeline p(wide_graph(folder), options("pipelined", threads, 4, depth));
+      EXPECT_EQ(made(p, 40), want) << threads << " " << depth;
+      EXPECT_LE(p.stats().executor.scratch, kLimit / 8 * 3);
+    }
+}
+
+// Large samples are made although memory for outputs is tight as well.
+TEST(Memory, LargeSamplesAndTightOutputsTogether) {
+  const SampleFolder folder(12, [](int i) { return size_t(300'000 + 25'000 * i); });
+  PipelineOptions ample = options("simple", 1, 4);
+  ample.memory_limit = 0;
+  const auto want = made(raw_graph(folder), ample, 36);
+  for (int threads : {2, 16})
+    for (int depth : {1, 5}) {
+      PipelineOptions o = options("pipelined", threads, 4, depth);
+      o.memory_limit = 2 * ((4 * 640 + 8) << 10);
+      EXPECT_EQ(made(raw_graph(folder), o, 36), want) << threads << " " << depth;
+    }
+}
+
+// The simple executor materialises more. A sample that does not fit so is made as the other does.
+TEST(Memory, RewritesThatAreOffDoNotMakeASampleBad) {
+  const SampleFolder folder(3, [](int i) { return size_t(i == 1 ? 800 << 10 : 100); });
+  const auto want = made(wide_graph(folder), options("pipelined"), 3);
+  EXPECT_EQ(want.size(), 3u);
+  EXPECT_EQ(made(wide_graph(folder), options("simple"), 3), want);
+  for (const char* executor : {"simple", "pipelined"}) {
+    PipelineOptions o = options(executor);
+    o.rewrites.fuse = false;  // by the user's wish
+    o.on_error = "skip";
+    Pipeline p(wide_graph(folder), o);
+    EXPECT_EQ(made(p, 3).size(), 2u);
+    EXPECT_EQ(sources(p), std::vector<std::string>{folder.path(1)});
+  }
+}
+
+TEST(Memory, ASampleWhoseOutputsFitNoBatchIsBad) {
+  const SampleFolder folder(6, [](int i) { return size_t(i == 4 ? 1200 << 10 : 1000); });
+  for (const char* executor : {"simple", "pipelined"})
+    for (int64_t batch : {1, 2, 6}) {
+      PipelineOptions o = options(executor, 2, batch);
+      o.on_error = "skip";
+      Pipeline p(file_graph(folder), o);  // casts to 4 bytes
+      EXPECT_EQ(made(p, 6).size(), 5u);
+      EXPECT_EQ(sources(p), std::vector<std::string>{folder.path(4)});
+      EXPECT_NE(p.quarantine()[0].last.message.find("half of memory_limit"), std::string::npos);
+    }
+}
+
+TEST(Memory, AnOutputThatIsNamedTwiceCountsTwice) {
+  const SampleFolder folder(3, [](int i) { return size_t(i == 1 ? 2200 << 10 : 1000); });
+  for (const char* executor : {"simple", "pipelined"}) {
+    PipelineOptions o = options(executor, 2, 1);
+    o.on_error = "skip";
+    EXPECT_EQ(made(raw_graph(folder), o, 3).size(), 3u);
+    Graph twice = raw_graph(folder);
+    twice.outputs.push_back(twice.outputs[1]);
+    EXPECT_EQ(made(twice, o, 3).size(), 2u);
+  }
+}
+
+// The limit that a message names, as a number.
+size_t named_limit(const BudgetError& e) {
+  const std::string what = e.what(), words = "memory_limit to at least ";
+  const size_t at = what.find(words);
+  EXPECT_NE(at, what.npos) << what;
+  return at == what.npos ? 0 : std::stoull(what.substr(at + words.size()));
+}
+
+TEST(Memory, SamplesThatFitOnlySinglySayWhichLimitSuffices) {
+  const SampleFolder folder(8, [](int) { return size_t{1500} << 10; });
+  Graph fixed;
+  fixed.outputs = {{fixed.add({.op = "random.uniform",
+                               .arguments = {{"shape", std::vector<int64_t>{300 << 10}}}}),
+                    0}};
+  for (const char* executor : {"simple", "pipelined"})
+    for (const Graph& g : {raw_graph(folder), fixed}) {
+      PipelineOptions o = options(executor, 2, 4);
+      o.on_error = "skip";
+      bool is_made = false;
+      int tries = 0;
+      for (; !is_made && tries < 4; ++tries) {
+        Pipeline p(g, o);
+        try {
+          EXPECT_EQ(p.run()->batches[0].samples.size(), 4u);
+          is_made = true;
+        } catch (const BudgetError& e) {
+          EXPECT_GT(named_limit(e), o.memory_limit);
+          o.memory_limit = named_limit(e);
+          EXPECT_THROW((void)p.run(), BudgetError);
+        }
+      }
+      EXPECT_TRUE(is_made);
+      EXPECT_GT(tries, 1);
+    }
+}
+
+}  // namespace
+}  // namespace stoker
