@@ -57,7 +57,10 @@ struct PipelineOptions {
           "What a damaged sample does: 'raise' an error, 'skip' it (a shorter batch), or 'replace' "
           "it by another sample."),
       arg(&PipelineOptions::memory_limit, "memory_limit",
-          "Bytes of host memory; 0 is half of the machine's.", at_least(0)),
+          "Bytes of host memory for batches, workers and reading ahead; 0 is half of the machine's. "
+          "A sample that needs more than three eighths of it, or gives more than half of it, is a "
+          "bad sample.",
+          at_least(0)),
       arg(&PipelineOptions::device_memory_limit, "device_memory_limit",
           "Bytes of the GPU's memory that steps and your batches hold; 0 is all of it. CUDA may "
           "map up to prefetch_queue_depth + 1 times as much before it reuses memory.",

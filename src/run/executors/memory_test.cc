@@ -11,7 +11,7 @@ constexpr size_t kLimit = 8 << 20;  // of memory; one sample may need 3 MiB, bat
 
 PipelineOptions options(const char* executor, int threads = 2, int64_t batch = 3, int depth = 2) {
   PipelineOptions o;
-  o.executor = executor;
+  set_settings(o, {{"executor", std::string(executor)}});
   o.num_threads = threads;
   o.batch_size = batch;
   o.prefetch_queue_depth = depth;
@@ -39,12 +39,12 @@ Graph wide_graph(const SampleFolder& folder) {
 // What each sample becomes, until so many were asked for; lost steps leave a gap.
 std::vector<std::string> made(Pipeline& p, int64_t samples) {
   std::vector<std::string> all;
-  for (int64_t n = 0; n < samples; n += p.options().batch_size) {
+  for (int64_t n = 0; n < samples; n += *p.options().batch_size) {
     try {
       const Outputs out = *p.run();
       for (size_t i = 0; i < out.batches[0].samples.size(); ++i) all.push_back(bytes_of(out, i));
     } catch (const BatchError&) {
-      EXPECT_STREQ(p.options().on_error.c_str(), "skip");
+      EXPECT_EQ(p.options().on_error, OnError::kSkip);
     }
   }
   return all;
@@ -73,7 +73,7 @@ size_t mixed_size(int i) {
 TEST(Memory, TheCeilingIsTheSameForAnyTopology) {
   const SampleFolder folder(12, mixed_size);
   const std::vector<std::string> bad{folder.path(2), folder.path(11)};
-  for (const char* on_error : {"skip", "replace"}) {
+  for (OnError on_error : {OnError::kSkip, OnError::kReplace}) {
     std::vector<std::string> want;
     for (const char* executor : {"simple", "pipelined"})
       for (int threads : {1, 2, 7})
@@ -87,7 +87,7 @@ TEST(Memory, TheCeilingIsTheSameForAnyTopology) {
             EXPECT_EQ(got, want) << executor << threads << batch << depth;
             EXPECT_EQ(sources(p), bad);
           }
-    EXPECT_EQ(want.size(), on_error == std::string("skip") ? 20u : 24u);
+    EXPECT_EQ(want.size(), on_error == OnError::kSkip ? 20u : 24u);
   }
 }
 
@@ -146,7 +146,7 @@ TEST(Memory, RewritesThatAreOffDoNotMakeASampleBad) {
   for (const char* executor : {"simple", "pipelined"}) {
     PipelineOptions o = options(executor);
     o.rewrites.fuse = false;  // by the user's wish
-    o.on_error = "skip";
+    o.on_error = OnError::kSkip;
     Pipeline p(wide_graph(folder), o);
     EXPECT_EQ(made(p, 3).size(), 2u);
     EXPECT_EQ(sources(p), std::vector<std::string>{folder.path(1)});
@@ -158,7 +158,7 @@ TEST(Memory, ASampleWhoseOutputsFitNoBatchIsBad) {
   for (const char* executor : {"simple", "pipelined"})
     for (int64_t batch : {1, 2, 6}) {
       PipelineOptions o = options(executor, 2, batch);
-      o.on_error = "skip";
+      o.on_error = OnError::kSkip;
       Pipeline p(file_graph(folder), o);  // casts to 4 bytes
       EXPECT_EQ(made(p, 6).size(), 5u);
       EXPECT_EQ(sources(p), std::vector<std::string>{folder.path(4)});
@@ -170,7 +170,7 @@ TEST(Memory, AnOutputThatIsNamedTwiceCountsTwice) {
   const SampleFolder folder(3, [](int i) { return size_t(i == 1 ? 2200 << 10 : 1000); });
   for (const char* executor : {"simple", "pipelined"}) {
     PipelineOptions o = options(executor, 2, 1);
-    o.on_error = "skip";
+    o.on_error = OnError::kSkip;
     EXPECT_EQ(made(raw_graph(folder), o, 3).size(), 3u);
     Graph twice = raw_graph(folder);
     twice.outputs.push_back(twice.outputs[1]);
@@ -195,7 +195,7 @@ TEST(Memory, SamplesThatFitOnlySinglySayWhichLimitSuffices) {
   for (const char* executor : {"simple", "pipelined"})
     for (const Graph& g : {raw_graph(folder), fixed}) {
       PipelineOptions o = options(executor, 2, 4);
-      o.on_error = "skip";
+      o.on_error = OnError::kSkip;
       bool is_made = false;
       int tries = 0;
       for (; !is_made && tries < 4; ++tries) {
