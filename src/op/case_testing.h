@@ -90,8 +90,8 @@ class Text {
  private:
   void require(bool is_there, const std::string& what) const {
     if (!is_there)
-      throw std::runtime_error("expected " + what + " at character " + std::to_string(at_) + " of " +
-                               std::string(s_));
+      throw std::runtime_error("expected " + what + " at character " + std::to_string(at_) +
+                               " of " + std::string(s_));
   }
   static bool is_whole(std::string_view w) {
     if (w[0] == '-') w.remove_prefix(1);

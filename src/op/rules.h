@@ -13,9 +13,9 @@
 
 namespace stoker {
 
-// A call that breaks a rule of its operator. It becomes a GraphError where the graph is checked, and
-// a SampleError where it concerns one sample (op/op.h). So an operator says a rule once, whether or
-// not another node computes what the rule is about.
+// A call that breaks a rule of its operator. It becomes a GraphError where the graph is checked,
+// and a SampleError where it concerns one sample (op/op.h). So an operator says a rule once,
+// whether or not another node computes what the rule is about.
 struct WrongCall : Error {
   using Error::Error;
 };

@@ -57,7 +57,8 @@ struct PipelineOptions {
           "What a damaged sample does: 'raise' an error, 'skip' it (a shorter batch), or 'replace' "
           "it by another sample."),
       arg(&PipelineOptions::memory_limit, "memory_limit",
-          "Bytes of host memory for batches, workers and reading ahead; 0 is half of the machine's. "
+          "Bytes of host memory for batches, workers and reading ahead; 0 is half of the "
+          "machine's. "
           "A sample that needs more than three eighths of it, or gives more than half of it, is a "
           "bad sample.",
           at_least(0)),

@@ -66,8 +66,8 @@ void Board::complain(const Complaint& complaint) {
 
 Child::Child(const std::function<void(Board&)>& work, const Limits& limits)
     : limits_(limits), errors_(memfd_create("errors", MFD_CLOEXEC)) {
-  void* shared = mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-                      -1, 0);
+  void* shared =
+      mmap(nullptr, sizeof(Board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED || errors_ < 0) throw std::runtime_error("no memory for a child");
   board_ = new (shared) Board;
   board_->begin_way();
@@ -98,8 +98,7 @@ std::optional<Complaint> Child::poll() {
     return found;
   }
   pid_ = -1;
-  if (WIFSIGNALED(status))
-    return crash(std::string("signal ") + strsignal(WTERMSIG(status)));
+  if (WIFSIGNALED(status)) return crash(std::string("signal ") + strsignal(WTERMSIG(status)));
   if (WEXITSTATUS(status) == kComplained) return Complaint{board_->wrong, board_->text};
   if (WEXITSTATUS(status) != 0) return crash("exit status " + std::to_string(WEXITSTATUS(status)));
   return Complaint{};

@@ -160,8 +160,7 @@ class Hunter {
     }
     out_ << "torture: " << in_words(f.complaint.wrong) << " (seed " << h_.seed << ", trial "
          << f.number << "): " << f.complaint.text << "\n";
-    if (f.is_alone)
-      out_ << h_.program << " --replay <<'END'\n" << to_text(f.trial) << "END\n";
+    if (f.is_alone) out_ << h_.program << " --replay <<'END'\n" << to_text(f.trial) << "END\n";
     else
       out_ << "Alone it does not show; with the trials before it perhaps:\n"
            << h_.program << " --seed " << h_.seed << " --first " << f.from << " --trials "

@@ -195,9 +195,8 @@ class Simpler {
   void usual(const S& s, const Place& place) {
     std::vector<Value> usual_values;
     const S defaults;
-    S::each(defaults, [&](const char*, const auto& member) {
-      usual_values.push_back(to_value(member));
-    });
+    S::each(defaults,
+            [&](const char*, const auto& member) { usual_values.push_back(to_value(member)); });
     size_t k = 0;
     S::each(s, [&](const char*, const auto& member) {
       const Value& wanted = usual_values[k++];

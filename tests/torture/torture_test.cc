@@ -80,9 +80,7 @@ TEST(Torture, FindsAnErrorThatIsNotOfStoker) {
   expect_found("planted_foreign", {Wrong::kError}, 200);
 }
 // A leak checker tells at the end of a process.
-TEST(Torture, FindsALeak) {
-  expect_found("planted_leak", {Wrong::kGrowth, Wrong::kCrash}, 400);
-}
+TEST(Torture, FindsALeak) { expect_found("planted_leak", {Wrong::kGrowth, Wrong::kCrash}, 400); }
 
 }  // namespace
 }  // namespace stoker::torture

@@ -14,10 +14,19 @@ namespace stoker::torture {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kOdd[] = {0,     -0.0,  1,      -1,    0.5,   1e-45, 1e-8,  -1e10, 3.4e38, 1e39,
-                           65504, 65520, 32767,  -128,  255,   256,   65535, 2e9,   9.3e18, 1.9e19,
-                           kInf,  -kInf, 1e-310, 1e300, -1e300,
-                           std::numeric_limits<double>::quiet_NaN()};
+constexpr double kOdd[] = {0,      -0.0,
+                           1,      -1,
+                           0.5,    1e-45,
+                           1e-8,   -1e10,
+                           3.4e38, 1e39,
+                           65504,  65520,
+                           32767,  -128,
+                           255,    256,
+                           65535,  2e9,
+                           9.3e18, 1.9e19,
+                           kInf,   -kInf,
+                           1e-310, 1e300,
+                           -1e300, std::numeric_limits<double>::quiet_NaN()};
 
 double draw_number(Dice& dice, const Fed& f) {
   if (f.values == "odd") return dice.of(kOdd);

@@ -56,8 +56,8 @@ Bytes noise(const MadeFile& f) {
   Dice dice(static_cast<uint64_t>(f.seed));
   Bytes b(static_cast<size_t>(f.width) * static_cast<size_t>(f.height));
   for (uint8_t& byte : b) byte = static_cast<uint8_t>(dice.bits());
-  static constexpr const char* kBegins[] = {"\xFF\xD8\xFF", "\x89PNG\r\n\x1a\n", "RIFF", "GIF89a",
-                                            "BM",           "II*",               ""};
+  static constexpr const char* kBegins[] = {
+      "\xFF\xD8\xFF", "\x89PNG\r\n\x1a\n", "RIFF", "GIF89a", "BM", "II*", ""};
   const std::string begin = dice.of(kBegins);
   for (size_t i = 0; i < std::min(begin.size(), b.size()); ++i)
     b[i] = static_cast<uint8_t>(begin[i]);

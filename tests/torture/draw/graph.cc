@@ -96,9 +96,7 @@ class GraphDrawer {
 
   DeviceKind draw_device(const OperatorType& type) {
     if (!dice_.often(device_share_)) return DeviceKind::kCpu;
-    return type.is_mixed ? DeviceKind::kMixed
-           : type.has_gpu ? DeviceKind::kGpu
-                          : DeviceKind::kCpu;
+    return type.is_mixed ? DeviceKind::kMixed : type.has_gpu ? DeviceKind::kGpu : DeviceKind::kCpu;
   }
 
   void give_files(const OperatorType& type, Node& n) {
@@ -157,8 +155,8 @@ class GraphDrawer {
   Ref draw_source(const Port& port, bool first = false) {
     const std::vector<std::string> dtypes = words_of(port.dtypes), layouts = words_of(port.layouts);
     const DType dtype = dtypes.empty() ? draw_dtype(dice_) : dtype_named(dice_.of(dtypes));
-    std::string layout = layouts.empty() ? dice_.of({"", "", "HWC", "HW", "CHW", "FHWC"})
-                                         : dice_.of(layouts);
+    std::string layout =
+        layouts.empty() ? dice_.of({"", "", "HWC", "HW", "CHW", "FHWC"}) : dice_.of(layouts);
     if (layout == "HWC" && dtype == DType::kUint8 && dice_.often(0.4))
       if (const auto picture = draw_picture()) return *picture;
     if (first && layout.size() < kMaxRank && dice_.often(0.12)) layout.insert(0, "F");

@@ -64,8 +64,8 @@ Value draw_list(Dice& dice, const ArgumentInfo& a, const std::string& type, bool
   std::vector<double> numbers;
   for (int64_t i = 0; i < size; ++i)
     numbers.push_back(odd && dice.often(0.5) ? odd_number(dice, a) : moderate_number(dice, a));
-  if (type == "float" || std::any_of(numbers.begin(), numbers.end(),
-                                     [](double x) { return !(std::abs(x) < 0x1p62); }))
+  if (type == "float" ||
+      std::any_of(numbers.begin(), numbers.end(), [](double x) { return !(std::abs(x) < 0x1p62); }))
     return numbers;
   return std::vector<int64_t>(numbers.begin(), numbers.end());
 }
