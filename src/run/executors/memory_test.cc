@@ -39,12 +39,12 @@ Graph wide_graph(const SampleFolder& folder) {
 // What each sample becomes, until so many were asked for; lost steps leave a gap.
 std::vector<std::string> made(Pipeline& p, int64_t samples) {
   std::vector<std::string> all;
-  for (int64_t n = 0; n < samples; n += *p.options().batch_size) {
+  for (int64_t n = 0; n < samples; n += *p.settings().batch_size) {
     try {
       const Outputs out = *p.run();
       for (size_t i = 0; i < out.batches[0].samples.size(); ++i) all.push_back(bytes_of(out, i));
     } catch (const BatchError&) {
-      EXPECT_EQ(p.options().on_error, OnError::kSkip);
+      EXPECT_EQ(p.settings().on_error, OnError::kSkip);
     }
   }
   return all;
@@ -145,7 +145,7 @@ TEST(Memory, RewritesThatAreOffDoNotMakeASampleBad) {
   EXPECT_EQ(made(wide_graph(folder), options("simple"), 3), want);
   for (const char* executor : {"simple", "pipelined"}) {
     PipelineOptions o = options(executor);
-    o.rewrites.fuse = false;  // by the user's wish
+    o.fuse = false;  // by the user's wish
     o.on_error = OnError::kSkip;
     Pipeline p(wide_graph(folder), o);
     EXPECT_EQ(made(p, 3).size(), 2u);
