@@ -64,14 +64,14 @@ class Runner {
     options_.num_threads = way.threads;
     options_.prefetch_queue_depth = way.depth;
     options_.io_threads = way.io_threads;
-    options_.seed = static_cast<uint64_t>(t.common.seed);
-    options_.on_error = t.common.on_error;
-    options_.memory_limit = static_cast<size_t>(way.memory);
-    if (way.read_ahead >= 0) options_.read_ahead_limit = static_cast<size_t>(way.read_ahead);
-    options_.executor = way.executor;
+    options_.seed = t.common.seed;
+    set_settings(options_, {{"on_error", t.common.on_error}, {"executor", way.executor}});
+    options_.memory_limit = way.memory;
+    if (way.read_ahead >= 0) options_.read_ahead_limit = way.read_ahead;
     options_.num_shards = way.shards;
     options_.shard_id = way.shard;
-    options_.rewrites = {way.demand, way.fuse};
+    options_.demand = way.demand;
+    options_.fuse = way.fuse;
     if (t.uses_device() && !way.on_cpu) options_.device_id = way.delays;
     if (way.saved) {
       std::string none;
@@ -143,7 +143,7 @@ class Runner {
   FedBatch batch(const Fed& f) const {
     FedBatch b;
     auto owners = std::make_shared<std::vector<std::shared_ptr<std::vector<std::byte>>>>();
-    const int64_t first = (int64_t{fed_} * way_.shards + way_.shard) * options_.batch_size;
+    const int64_t first = (int64_t{fed_} * way_.shards + way_.shard) * *options_.batch_size;
     for (int64_t i = 0; i < size_of(fed_); ++i) {
       FedArray array = make_array(f, t_.files, first + i);
       b.samples.push_back(array.view);
@@ -154,9 +154,9 @@ class Runner {
   }
 
   int64_t size_of(int step) const {
-    if (!t_.common.short_batches || pipe_->plan().input_count() == 0) return options_.batch_size;
+    if (!t_.common.short_batches || pipe_->plan().input_count() == 0) return *options_.batch_size;
     Dice dice(mix(static_cast<uint64_t>(t_.common.seed), static_cast<uint64_t>(step)));
-    return dice.between(1, options_.batch_size);
+    return dice.between(1, *options_.batch_size);
   }
 
   // Returns false after the end of an epoch, which is no step.
