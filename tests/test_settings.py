@@ -95,7 +95,7 @@ def test_established_settings_are_accepted() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"batch_size": 0}, "argument 'batch_size' is 0, expected at least 1"),
+        ({"batch_size": 0}, "argument 'batch_size' is 0, expected 1 to 2147483647"),
         ({"batch_size": 2.5}, "argument 'batch_size' expects int, got 2.5"),
         ({"num_threads": "many"}, "argument 'num_threads' expects int, got 'many'"),
         ({"on_error": "skipp"}, "Did you mean 'skip'"),

@@ -14,7 +14,7 @@ from typing import NamedTuple
 # C++ test programs, without "stoker_" before and "_test" behind: one for each of these folders of
 # src/, and some more.
 FOLDERS = "base memory device batch io codec kernels op graph run"
-PROGRAMS = f"{FOLDERS} operators cuda nvjpeg"
+PROGRAMS = f"{FOLDERS} operators cuda nvjpeg torture"
 
 # Words that stand for Python tests in a row.
 OPERATOR = (
@@ -138,6 +138,7 @@ ROWS = [
     Row("tests/frameworks/*", python="frameworks"),
     Row("tests/gpu/*", python="gpu"),
     Row("tests/new_operators/*", python="test_new_operator.py"),
+    Row("tests/torture/*", "torture"),
     Row("tests/scripts/*", python="test_compat.py"),
     Row(
         "tests/golden/*",
@@ -197,7 +198,8 @@ OPERATOR_SECONDS = 30  # all conformance tests of one operator
 SECONDS = {
     "kernels": 9,
     "nvjpeg": 12,
-    "run": 80,
+    "run": 90,
+    "torture": 36,
     "conformance/test_arguments.py": 50,
     "conformance/test_gpu.py": 20,
     "conformance/test_gpu_faults.py": 15,

@@ -79,7 +79,7 @@ TEST(Options, APipelineRefusesWrongOnes) {
   };
   EXPECT_EQ(refused({}), "batch_size is required");
   EXPECT_EQ(refused({.batch_size = 0}),
-            "Pipeline: argument 'batch_size' is 0, expected at least 1");
+            "Pipeline: argument 'batch_size' is 0, expected 1 to 2147483647");
   EXPECT_EQ(refused({.batch_size = 1, .memory_limit = -1}),
             "Pipeline: argument 'memory_limit' is -1, expected at least 0");
   EXPECT_EQ(refused({.batch_size = 1, .shard_id = 2, .num_shards = 2}),

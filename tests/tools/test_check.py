@@ -64,6 +64,7 @@ def test_every_test_is_in_a_row(check: ModuleType, tree: list[str]) -> None:
 def test_every_program_is_in_a_row(check: ModuleType, repository: Path) -> None:
     made = (repository / "cmake/tests.cmake").read_text()
     folders = re.findall(r"^foreach\(folder (.*)\)", made, re.M)[0]
+    made += (repository / "cmake/torture.cmake").read_text()
     others = set(re.findall(r"stoker_test\(stoker_(\w+)_test", made))
     if not list(repository.glob("src/*_test.cc")):
         others.remove("api")  # it is made of those
