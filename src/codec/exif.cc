@@ -100,7 +100,8 @@ std::optional<int> tiff_orientation(std::span<const uint8_t> tiff) {
     if (size == 0) continue;
     uint64_t pos = entry + 8;
     if (size > 4) {
-      if ((far_bytes += size) > tiff.size()) continue;
+      far_bytes += size;
+      if (far_bytes > tiff.size()) continue;
       pos = n.at(entry + 8, 4);
       if (!n.has(pos, size)) return std::nullopt;
     }

@@ -148,7 +148,7 @@ class Text {
     return numbers;
   }
   // types.UINT8 is "uint8"; other names stay as they are.
-  static std::string enumerator(std::string name) {
+  static std::string enumerator(const std::string& name) {
     if (name == "FLOAT") return "float32";
     std::string small = name;
     for (char& c : small) c = static_cast<char>(std::tolower(c));

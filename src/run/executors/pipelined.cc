@@ -183,7 +183,8 @@ Iteration* Pipelined::next_ticket(const Worker& w, int& i) {
   for (auto& it : ring_) {
     if (it->is_closing || it->is_starved || it->step.fatal) continue;
     if (it->is_alone && it->running_count) continue;
-    if ((i = it->give_out(Ticket::kPending)) >= 0) return it.get();
+    i = it->give_out(Ticket::kPending);
+    if (i >= 0) return it.get();
   }
   return nullptr;
 }

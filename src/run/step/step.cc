@@ -68,9 +68,12 @@ std::optional<int64_t> Step::fixed_bytes(size_t slot) const {
 }
 
 bool Step::allocate(HostPool& pool) {
-  for (size_t k = 0; k < memory_.size(); ++k)
-    if (const auto bytes = fixed_bytes(k); bytes && !(memory_[k].whole = acquire(pool, *bytes)))
-      return false;
+  for (size_t k = 0; k < memory_.size(); ++k) {
+    const auto bytes = fixed_bytes(k);
+    if (!bytes) continue;
+    memory_[k].whole = acquire(pool, *bytes);
+    if (!memory_[k].whole) return false;
+  }
   return true;
 }
 
@@ -88,7 +91,7 @@ size_t Step::claim_of(int slot, const TensorType& type) const {
 }
 
 void Step::claim(int i, int round, size_t bytes) {
-  const size_t begin = static_cast<size_t>(i * plan.round_count());
+  const size_t begin = static_cast<size_t>(i) * static_cast<size_t>(plan.round_count());
   claimed_[begin + static_cast<size_t>(round)] += bytes;
   size_t sum = 0;
   for (int r = 0; r <= round; ++r) sum += claimed_[begin + static_cast<size_t>(r)];
@@ -112,7 +115,8 @@ View Step::reserve(int slot, int i, const TensorType& type, HostPool& pool) {
 }
 
 void Step::forget(int i, int round) {
-  claimed_[static_cast<size_t>(i * plan.round_count() + round)] = 0;
+  claimed_[static_cast<size_t>(i) * static_cast<size_t>(plan.round_count()) +
+           static_cast<size_t>(round)] = 0;
   for (int k = 0; k < plan.slot_count(); ++k)
     if (plan.round_of(plan.slot(k).from) == round) memory_[k].own[i].reset();
   for (int n : plan.mixed_nodes())
@@ -219,9 +223,9 @@ Outputs Step::publish(const std::shared_ptr<const Plan>& owner, HostPool& pool) 
     out.next.push_back(plan.order(static_cast<int>(r)).next(cursors[r]));
   out.ends_epoch = plan.order(plan.lead()).ends_epoch(cursors[plan.lead()]);
   // A sample's own failures, of replacements, stay in their order.
-  std::stable_sort(failures.begin(), failures.end(),
-                   [](auto& a, auto& b) { return a.in_batch < b.in_batch; });
-  out.failures = std::move(failures);
+  std::multimap<int64_t, SampleFailure> by_sample;
+  for (SampleFailure& f : failures) by_sample.emplace(f.in_batch, std::move(f));
+  for (auto& [sample, f] : by_sample) out.failures.push_back(std::move(f));
   const auto made = std::count(is_made.begin(), is_made.end(), 1);
   const bool all = made == static_cast<int64_t>(is_made.size());
   out.missing = static_cast<int64_t>(is_made.size()) - made;
