@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
 
 from helpers import load_tool
@@ -70,7 +71,7 @@ def test_a_row_is_in_the_signature(added: str) -> None:
 
 
 def test_a_row_is_in_the_docstring(added: str) -> None:
-    assert f"    {FACTS[added]}: How red the samples are.\n" in signature.docstring()
+    assert f"    {FACTS[added]}: How red the samples are.\n" in signature.with_settings("")
 
 
 def test_a_row_is_in_the_stub(added: str, repository: Path) -> None:
@@ -165,7 +166,6 @@ def test_the_plan_tells_the_settings_in_use() -> None:
 
 
 def test_values_of_numpy_are_settings() -> None:
-    numpy = pytest.importorskip("numpy")
     pipe = pipeline(batch_size=numpy.int64(4), seed=numpy.uint8(3), fuse=numpy.bool_(False))
     assert json.loads(pipe.serialize())["pipeline"]["batch_size"] == 4
     assert (pipe.batch_size, pipe.seed, pipe.fuse) == (4, 3, False)

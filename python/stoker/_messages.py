@@ -23,11 +23,8 @@ def did_you_mean(wrong: str, names: Iterable[str]) -> str:
 
 
 def shown(value: object) -> str:
-    """The value as Python writes it, but short, and also if its own ``__repr__`` fails."""
-    try:
-        return _short.repr(value)
-    except Exception:
-        return f"a {type(value).__name__}"
+    """The value as Python writes it, but short; its type if its own ``__repr__`` fails."""
+    return _short.repr(value)
 
 
 _short = reprlib.Repr()
@@ -35,11 +32,11 @@ _short.maxstring = _short.maxother = _short.maxlong = 60
 
 
 def told(failure: BaseException) -> str:
-    """What an exception says, also if its own ``__str__`` fails."""
+    """What an exception says; if its ``__str__`` fails, that is said."""
     try:
         return str(failure)
-    except Exception:
-        return "(it has no text: its __str__ failed)"
+    except Exception as e:
+        return f"(it has no text: its __str__ raised {type(e).__name__})"
 
 
 def user_level() -> int:

@@ -56,7 +56,7 @@ def test_flags_are_nothing_else(name: str) -> None:
         (1j, "1j"),
         (b"float32", "b'float32'"),
         (object(), "<object object at"),
-        (Odd(), "a Odd|<Odd instance"),
+        (Odd(), "<Odd instance"),
         (nested(100_000), "nested too deep"),
     ],
     ids=lambda value: type(value).__name__,
@@ -94,7 +94,8 @@ def test_a_source_whose_error_has_no_text(parallel: bool) -> None:
 
     pipe = make(lambda: fn.external_source(source, batch=False, parallel=parallel, name="x"))
     assert pipe.run()[0].as_array().tolist() == [[0]]
-    with pytest.raises(SourceError, match=r"'x'.*iteration 1 of epoch 0.*SilentError: \(it has no"):
+    silent = r"SilentError: \(it has no text: its __str__ raised ValueError\)"
+    with pytest.raises(SourceError, match=f"'x'.*iteration 1 of epoch 0.*{silent}"):
         pipe.run()
     assert pipe.run()[0].as_array().tolist() == [[2]]
     pipe.close()

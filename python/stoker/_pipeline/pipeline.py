@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import textwrap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar, cast
@@ -492,16 +491,10 @@ class Pipeline(Configured):
         """The one queue's depth."""
         return cast(int, self._settings["prefetch_queue_depth"])
 
-    @property
-    def gpu_queue_size(self) -> int:
-        """The one queue's depth."""
-        return cast(int, self._settings["prefetch_queue_depth"])
+    gpu_queue_size = cpu_queue_size
 
 
-Pipeline.__doc__ = f"""{(Pipeline.__doc__ or "").rstrip()}
-
-{textwrap.indent(signature.docstring(), "    ")}
-"""
+Pipeline.__doc__ = signature.with_settings(Pipeline.__doc__ or "")
 
 
 def _refuse(problem: str) -> NoReturn:

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from stoker._describe.signatures import entry, wrapped
 from stoker._settings.table import POSITIONAL, Setting, settings
 
@@ -21,8 +23,12 @@ def _parameter(setting: Setting) -> str:
     return f"{setting.name}: {setting.annotation} = {setting.default!r}"
 
 
-def docstring() -> str:
-    """All settings in words."""
+def with_settings(doc: str) -> str:
+    """The docstring of a class, with all settings in words behind it."""
+    return f"{doc.rstrip()}\n\n{textwrap.indent(_in_words(), '    ')}\n"
+
+
+def _in_words() -> str:
     lines = ["Settings:"]
     for s in settings().values():
         if s.help:

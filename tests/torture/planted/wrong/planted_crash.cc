@@ -4,29 +4,16 @@
 // Crashes on samples of one element.
 #include <csignal>
 
-#include "op/loops/runs.h"
-#include "op/op.h"
+#include "../planted.h"
 
 namespace stoker::ops::wrong {
 
-struct PlantedCrash {
-  int level = 1;
+struct PlantedCrash : Planted<PlantedCrash> {
+  static constexpr auto schema = described("planted_crash");
 
-  static constexpr auto schema = describe(
-      "planted_crash", "Copies numbers.",
-      ports({.name = "input", .help = "Numbers.", .dtypes = "uint8"}),
-      ports({.name = "output", .help = "The same."}),
-      arg(&PlantedCrash::level, "level", "Decides when it is wrong.", between(0, 9), kPerSample));
-
-  void check(Checker& c) const { c.out(c.in()); }
-  void infer(Inference& i) const { i.out(i.inputs[0]); }
-  void run_cpu(Run& r) const {
-    for_each_run<uint8_t>(
-        r.inputs[0], r.outputs[0],
-        [](const uint8_t* in, uint8_t* out, int64_t n) { std::copy_n(in, n, out); });
+  void go_wrong(const Run& r) const {
     if (level > 2 && r.inputs[0].shape.volume() == 1) std::raise(SIGSEGV);
   }
-  static std::vector<Case> cases() { return {{"", {"uint8 [1]"}, {"uint8 [1]"}}}; }
 };
 
 }  // namespace stoker::ops::wrong

@@ -4,29 +4,16 @@
 // Loses some memory with every sample.
 #include <cstdlib>
 
-#include "op/loops/runs.h"
-#include "op/op.h"
+#include "../planted.h"
 
 namespace stoker::ops::wrong {
 
-struct PlantedLeak {
-  int level = 1;
+struct PlantedLeak : Planted<PlantedLeak> {
+  static constexpr auto schema = described("planted_leak");
 
-  static constexpr auto schema = describe(
-      "planted_leak", "Copies numbers.",
-      ports({.name = "input", .help = "Numbers.", .dtypes = "uint8"}),
-      ports({.name = "output", .help = "The same."}),
-      arg(&PlantedLeak::level, "level", "Decides when it is wrong.", between(0, 9), kPerSample));
-
-  void check(Checker& c) const { c.out(c.in()); }
-  void infer(Inference& i) const { i.out(i.inputs[0]); }
-  void run_cpu(Run& r) const {
-    for_each_run<uint8_t>(
-        r.inputs[0], r.outputs[0],
-        [](const uint8_t* in, uint8_t* out, int64_t n) { std::copy_n(in, n, out); });
+  static void go_wrong(const Run&) {
     if (void* volatile lost = std::malloc(100); !lost) throw SampleError("no memory");
   }
-  static std::vector<Case> cases() { return {{"", {"uint8 [1]"}, {"uint8 [1]"}}}; }
 };
 
 }  // namespace stoker::ops::wrong

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What all planted operators are: a copy of numbers that goes wrong for some of them.
+#pragma once
+#include "op/loops/runs.h"
+#include "op/op.h"
+
+namespace stoker::ops::wrong {
+
+// `Wrong` has a schema, which is described(name), and go_wrong(Run).
+template <class Wrong>
+struct Planted {
+  int level = 1;
+
+  static constexpr auto described(const char* name) {
+    return describe(
+        name, "Copies numbers.", ports({.name = "input", .help = "Numbers.", .dtypes = "uint8"}),
+        ports({.name = "output", .help = "The same."}),
+        arg(&Planted::level, "level", "Decides when it is wrong.", between(0, 9), kPerSample));
+  }
+
+  void check(Checker& c) const { c.out(c.in()); }
+  void infer(Inference& i) const { i.out(i.inputs[0]); }
+  void run_cpu(Run& r) const {
+    for_each_run<uint8_t>(
+        r.inputs[0], r.outputs[0],
+        [](const uint8_t* in, uint8_t* out, int64_t n) { std::copy_n(in, n, out); });
+    static_cast<const Wrong*>(this)->go_wrong(r);
+  }
+  static std::vector<Case> cases() { return {{"", {"uint8 [1]"}, {"uint8 [1]"}}}; }
+};
+
+}  // namespace stoker::ops::wrong
