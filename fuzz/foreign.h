@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// How whatever comes from outside must be refused. Stateless.
+#pragma once
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <typeinfo>
+
+#include "base/error.h"
+
+namespace stoker::fuzz {
+
+inline std::string_view text_of(const uint8_t* data, size_t size) {
+  return {reinterpret_cast<const char*>(data), size};
+}
+
+// Whether the message could be a user's to read: it says something, and in Stoker's own words. What
+// is quoted from the input may be anything.
+inline bool is_own_words(std::string_view message, std::string_view input) {
+  for (const char* word : {"json.exception", "nlohmann", "std::", "basic_string", "vector::"})
+    if (message.find(word) != message.npos && input.find(word) == input.npos) return false;
+  return !message.empty() && is_utf8(message);
+}
+
+// Whether f takes the input. It may refuse it only by an E with a fit message. An Error that is
+// none of its heirs tells no user what to do. Any other exception ends the program.
+template <class E, class F>
+bool accepts(std::string_view input, const F& f) {
+  try {
+    f();
+    return true;
+  } catch (const E& e) {
+    if (typeid(e) == typeid(Error) || !is_own_words(e.what(), input)) std::abort();
+    return false;
+  }
+}
+
+}  // namespace stoker::fuzz
