@@ -1,0 +1,51 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""The torture from Python finds what is planted, makes it small, and finds nothing else."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HUNT = Path(__file__).parent / "hunt.py"
+PLANTS = ("crash", "hang", "foreign", "nameless", "wrong", "other", "kept")
+
+
+def hunt(*arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, HUNT, *arguments]
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+
+
+def test_equal_seeds_give_equal_trials() -> None:
+    one, again = (hunt("--show", "--trials", "60").stdout for _ in range(2))
+    assert one == again
+    assert one != hunt("--show", "--trials", "60", "--seed", "2").stdout
+    assert one.count("pipe = make(") == 60
+
+
+def test_some_trials_find_nothing() -> None:
+    done = hunt("--trials", "40", "--seconds", "300", "--limit", "120")
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    assert done.stdout == "seed 1: 40 trials, 0 findings\n"
+
+
+@pytest.mark.parametrize("plant", PLANTS)
+def test_finds_what_is_planted(plant: str) -> None:
+    limit, shrink = ("8", "0") if plant == "hang" else ("60", "2")
+    common = ("--plant", plant, "--limit", limit)
+    bounds = ("--findings", "1", "--trials", "400", "--seconds", "300", "--shrink", shrink)
+    done = hunt(*bounds, *common)
+    found = re.search(
+        rf"seed 1, trial (\d+): {plant}: .*<<'END'\n(.*)END\n", done.stdout, re.DOTALL
+    )
+    assert found, done.stdout
+    assert done.returncode == 1
+    number, text = found.groups()
+    whole = hunt("--show", "--first", number, "--trials", "1").stdout
+    assert len(text) < len(whole) or shrink == "0"
+    again = hunt("--replay", *common, text=text)
+    assert (again.returncode, again.stdout.partition(":")[0]) == (1, plant)
