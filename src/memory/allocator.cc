@@ -2,18 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "memory/allocator.h"
 
-#include <cstdlib>
-
 namespace stoker {
 namespace {
 
 class SystemAllocator final : public HostAllocator {
  public:
-  std::byte* take(size_t bytes) override {
-    const size_t align = allocation_alignment(bytes);
-    return static_cast<std::byte*>(std::aligned_alloc(align, round_up(bytes, align)));
+  std::byte* take(size_t bytes) override { return take_from_system(bytes).release(); }
+  void give_back(std::byte* allocation, size_t bytes) noexcept override {
+    BackToSystem{bytes}(allocation);
   }
-  void give_back(std::byte* allocation, size_t) noexcept override { std::free(allocation); }
 };
 
 }  // namespace

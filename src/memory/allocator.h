@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <memory>
 
+#include "memory/system.h"
+
 namespace stoker {
 
 // Thread-safe.
@@ -23,14 +25,7 @@ class HostAllocator {
   virtual void trim() {}
 };
 
-inline constexpr size_t kPageBytes = 4096;
-// 64 bytes, or a page for 64 KiB and more.
-constexpr size_t allocation_alignment(size_t bytes) {
-  return bytes >= (64 << 10) ? kPageBytes : 64;
-}
-constexpr size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
-
-// The system's own allocator. It lives as long as the process.
+// Memory from the system. It lives as long as the process.
 std::shared_ptr<HostAllocator> system_allocator();
 
 }  // namespace stoker

@@ -3,7 +3,6 @@
 #include "memory/arena.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 
 #include "memory/poison.h"
@@ -16,15 +15,11 @@ constexpr size_t kAlign = 64;
 constexpr size_t kBehind = 64;  // readable bytes behind every allocation
 constexpr size_t kSmallestChunk = 64 << 10;
 
-constexpr size_t round_up(size_t n) { return (n + kAlign - 1) & ~(kAlign - 1); }
-
 }  // namespace
-
-void Arena::Free::operator()(std::byte* p) const { std::free(p); }
 
 void* Arena::allocate(size_t bytes) {
   check(bytes);
-  const size_t need = round_up(std::max<size_t>(bytes, 1));
+  const size_t need = round_up(std::max<size_t>(bytes, 1), kAlign);
   if (chunks_.empty() || chunks_.back().size - chunks_.back().at < need + kBehind)
     grow(need + kBehind);
   Chunk& chunk = chunks_.back();
@@ -85,10 +80,10 @@ void Arena::grow(size_t bytes) {
     held_ = 0;
   }
   if (bytes > left()) throw BeyondShare{};
-  size_t size = round_up(std::max(bytes, kSmallestChunk));
-  if (!is_alone_) size = std::max({size, round_up(held_), merged_});
+  size_t size = round_up(std::max(bytes, kSmallestChunk), kAlign);
+  if (!is_alone_) size = std::max({size, round_up(held_, kAlign), merged_});
   if (size > left()) size = std::max(bytes, left() & ~(kAlign - 1));
-  std::unique_ptr<std::byte, Free> data(static_cast<std::byte*>(std::aligned_alloc(kAlign, size)));
+  SystemMemory data = take_from_system(size);
   if (!data)
     throw BudgetError("the system has no " + in_words(size) +
                       " left for the scratch memory of one sample");

@@ -6,10 +6,10 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "base/error.h"
+#include "memory/system.h"
 
 namespace stoker {
 
@@ -62,11 +62,8 @@ class Arena {
   size_t need() const { return used_ + charged_; }
 
  private:
-  struct Free {
-    void operator()(std::byte* p) const;
-  };
   struct Chunk {
-    std::unique_ptr<std::byte, Free> data;
+    SystemMemory data;
     size_t size, at;
   };
   void check(size_t more) const;

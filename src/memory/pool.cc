@@ -196,24 +196,24 @@ class HostBuffer final : public Buffer {
              std::shared_ptr<HostPool::State> state)
       : Buffer(allocation.get(), size),
         allocation_(std::move(allocation)),
-        block_size_(allocation_size),
+        allocation_size_(allocation_size),
         state_(std::move(state)),
         use_(use) {
     unpoison(data(), size + kBehind);
   }
-  ~HostBuffer() override { state_->put_back(std::move(allocation_), block_size_, use_); }
+  ~HostBuffer() override { state_->put_back(std::move(allocation_), allocation_size_, use_); }
 
   bool is_of(const std::shared_ptr<HostPool::State>& state) const { return state_ == state; }
   void relabel(Use use) {
     MutexLock lock(state_->mutex);
-    state_->subtract_buffer(block_size_, use_);
+    state_->subtract_buffer(allocation_size_, use_);
     use_ = use;
-    state_->add_buffer(block_size_, use_);
+    state_->add_buffer(allocation_size_, use_);
   }
 
  private:
   Allocation allocation_;
-  const size_t block_size_;
+  const size_t allocation_size_;
   const std::shared_ptr<HostPool::State> state_;
   Use use_ STOKER_GUARDED_BY(state_->mutex);
 };
