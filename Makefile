@@ -110,19 +110,25 @@ arm64: ## the C++ tests of a build for ARM64, in QEMU
 	@$(call built,arm64,all)
 	@ctest --test-dir build/arm64 --output-on-failure -j $(JOBS) -E DeathTest
 
-fuzz: ## every fuzz target for FUZZ_SECONDS each
+fuzz: ## every fuzz target for FUZZ_SECONDS= each, 60 by default (needs Clang)
 	@tools/install.sh build fuzz
 	@$(call built,fuzz,all)
 	@tools/run_fuzz.sh $(FUZZ_SECONDS)
 
+# A quarter of the time goes to what only Python can pass, unless PRESET or ARGS ask for another
+# program or for certain trials.
+from_python = $(if $(filter release,$(PRESET)),$(if $(ARGS),,yes))
 torture: ## random graphs on random data, run in many ways (SECONDS= SEED= PRESET= ARGS=)
 	@tools/install.sh build test
 	@mkdir -p build; grep -qs 'STOKER_TESTS:BOOL=ON' build/$(PRESET)/CMakeCache.txt || \
 	  cmake --preset $(PRESET) -DSTOKER_TESTS=ON
-	@$(call built,$(PRESET),torture)
+	@$(call built,$(PRESET),torture $(if $(from_python),stoker_stage))
+	@$(if $(from_python),$(PY) tests/torture/python/hunt.py --seconds $$(($(SECONDS) / 4)) \
+	  $(addprefix --seed ,$(SEED)))
 	@UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1 \
 	  $(if $(filter tsan,$(PRESET)),setarch $(shell uname -m) -R) \
-	  build/$(PRESET)/torture --seconds $(SECONDS) $(addprefix --seed ,$(SEED)) $(ARGS)
+	  build/$(PRESET)/torture --seconds $$(($(SECONDS) $(if $(from_python),* 3 / 4))) \
+	  $(addprefix --seed ,$(SEED)) $(ARGS)
 
 docs: build ## the operator pages of docs/ops, and the tables of docs/guide/moving-over.md
 	@$(PY) tools/make_docs.py

@@ -159,16 +159,25 @@ void add_samples(FedBatch& batch, const Array& a, const Layout& layout) {
   }
 }
 
-Fed fed_of(nb::handle data, const std::string& layout) {
+void need_at_most(int64_t most, int64_t count) {
+  if (count > most)
+    throw GraphError("a batch of " + std::to_string(count) + " samples was fed; batch_size is " +
+                     std::to_string(most));
+}
+
+Fed fed_of(nb::handle data, const std::string& layout, int64_t most) {
   Lent* lent = new Lent;
   const std::shared_ptr<Lent> owner = released_with_lock(lent, &give_back);
   Fed fed{{{}, owner}};
   if (layout.size() > kMaxRank) refuse("has a layout of more than 6 letters, '" + layout + "'");
   if (nb::isinstance<nb::list>(data) || nb::isinstance<nb::tuple>(data)) {
+    need_at_most(most, static_cast<int64_t>(nb::len(data)));
     for (nb::handle sample : data)
       add_samples(fed.batch, array_of(sample, false, *lent), Layout(layout));
   } else {
-    add_samples(fed.batch, array_of(data, true, *lent), Layout(layout));
+    const Array batch = array_of(data, true, *lent);
+    need_at_most(most, batch.count);
+    add_samples(fed.batch, batch, Layout(layout));
   }
   if (fed.batch.samples.empty()) refuse("is a batch of no samples");
   return fed;
@@ -204,13 +213,14 @@ void bind_feed(nb::module_& m) {
       "Turns off leak warnings at the exit, when threads that cannot be ended hold objects.");
   nb::class_<Fed>(
       m, "Fed",
-      "A batch to feed, from a list of arrays or one array whose first axis is the batch.")
+      "A batch of at most `most` samples to feed, from a list of arrays or one array whose first "
+      "axis is the batch.")
       .def(
           "__init__",
-          [](Fed* self, nb::handle data, const std::string& layout) {
-            new (self) Fed(fed_of(data, layout));
+          [](Fed* self, nb::handle data, const std::string& layout, int64_t most) {
+            new (self) Fed(fed_of(data, layout, most));
           },
-          nb::arg("data"), nb::arg("layout"))
+          nb::arg("data"), nb::arg("layout"), nb::arg("most"))
       .def("__len__", [](const Fed& f) { return f.batch.samples.size(); })
       .def_prop_ro("dtype", [](const Fed& f) { return name_of(f.batch.samples[0].dtype); })
       .def_prop_ro("ndim", [](const Fed& f) { return f.batch.samples[0].shape.rank; })

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-// The pipeline as Python sees it. Python's lock is never held while waiting.
+// The pipeline as Python sees it. Python's lock is not held while a step is waited for, or while
+// what is read is opened.
 #include "run/pipeline.h"
 
 #include <nanobind/stl/optional.h>
@@ -141,7 +142,10 @@ void bind_pipeline(nb::module_& m) {
       .def(
           "__init__",
           [](Pipeline* self, const Graph& g, const nb::dict& options) {
-            new (self) Pipeline(g, options_of(options));
+            Graph graph = g;  // other threads may change theirs meanwhile
+            const PipelineOptions o = options_of(options);
+            const Unlocked unlocked;  // listing files may take long
+            new (self) Pipeline(std::move(graph), o);
           },
           nb::arg("graph"), nb::arg("options"))
       .def("run", &run,

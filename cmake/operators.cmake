@@ -29,12 +29,17 @@ function(stoker_operator_symbol result file)
 endfunction()
 
 # Writes <table>, a source file that names the operators of the files. file(CONFIGURE) does not
-# touch it unless an operator was added or removed.
+# touch it unless an operator was added or removed. Of two files with one symbol, the linker would
+# take one without a word.
 function(stoker_operator_table table) # file...
   set(declarations "")
   set(entries "")
   foreach(file IN LISTS ARGN)
     stoker_operator_symbol(symbol ${file})
+    if(DEFINED ${symbol})
+      message(FATAL_ERROR "${${symbol}} and ${file} are one operator, ${symbol}: rename a file")
+    endif()
+    set(${symbol} ${file})
     string(APPEND declarations "stoker::OperatorType ${symbol}();\n")
     string(APPEND entries "      ${symbol}(),\n")
   endforeach()

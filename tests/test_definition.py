@@ -368,6 +368,19 @@ def test_stubs_show_what_the_functions_take(repository: Path, tmp_path: Path) ->
     assert seen == set(operators())
 
 
+@pytest.mark.parametrize("tool", ["make_docs", "make_moving_over", "make_stubs"])
+def test_asking_for_help_writes_nothing(repository: Path, tmp_path: Path, tool: str) -> None:
+    asked = subprocess.run(
+        [sys.executable, repository / "tools" / f"{tool}.py", "--help"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert asked.stdout.startswith("usage:")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_pages_tell_everything(repository: Path, tmp_path: Path) -> None:
     load_tool(repository, "make_docs").main(tmp_path)
     index = (tmp_path / "index.md").read_text()

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """An operator is added by adding a file. Nothing else in the tree is edited.
 
-The files are in new_operators/, and cmake/new_operators.cmake builds a package with them.
+The files are in new_operators/, and cmake/new_operators.cmake builds a package with them. Their
+names in Python begin with the name of their folder, so that no operator of src/ops has one of them.
 """
 
 from __future__ import annotations
@@ -20,13 +21,14 @@ ROOT = Path(__file__).resolve().parents[1]
 pytestmark = pytest.mark.xdist_group("new operator")  # one process builds it for all
 
 BUILD = ROOT / "build/release"
+PROGRAMS = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
 
 # The operators of new_operators/wrong, and the conformance tests that must find each wrong. They
 # are right only for an input that is dense, or that is just the window asked for.
 WRONG_RUNS = {
-    "solarize_any_origin": {"more", "shared"},
-    "solarize_flat": {"more", "alone", "shared"},
-    "solarize_dense_rows": {"alone", "shared"},
+    "wrong.solarize_any_origin": {"more", "shared"},
+    "wrong.solarize_flat": {"more", "alone", "shared"},
+    "wrong.solarize_dense_rows": {"alone", "shared"},
 }
 
 SCRIPT = """
@@ -34,16 +36,16 @@ import sys
 import numpy as np
 import inspect
 from stoker import Pipeline, fn, types
-assert "strength" in inspect.signature(fn.negative).parameters
-assert "negative" in fn.negative.__doc__
+assert "strength" in inspect.signature(fn.example.negative).parameters
+assert "negative" in fn.example.negative.__doc__
 pipe = Pipeline(batch_size=2, num_threads=1)
 with pipe:
     image = fn.constant(idata=[0, 200], shape=[1, 2, 1], dtype=types.UINT8, layout="HWC")
     numbers = fn.cast(fn.random.uniform(range=[0, 3], shape=[9]), dtype=types.INT32)
-    found = fn.nonzero(numbers)
+    found = fn.example.nonzero(numbers)
     start = fn.slice(found, 0, 1, axes=[0])
-    mirrored = fn.flip(fn.negative(image))
-    pipe.set_outputs(mirrored, fn.negative(image, strength=0.0), numbers, found, start)
+    mirrored = fn.flip(fn.example.negative(image))
+    pipe.set_outputs(mirrored, fn.example.negative(image, strength=0.0), numbers, found, start)
 mirrored, same, numbers, found, start = pipe.run()
 for i in range(2):
     expected = numbers.at(i).nonzero()[0]
@@ -55,7 +57,7 @@ for demand in (True, False):
     with pipe:
         encoded, _ = fn.readers.file(files=[sys.argv[1]])
         first = fn.decoders.image(encoded)
-        both = fn.mean(first, fn.flip(fn.decoders.image(encoded)), is_strict=demand)
+        both = fn.example.mean(first, fn.flip(fn.decoders.image(encoded)), is_strict=demand)
         place = fn.random.uniform(range=[0, 1])
         pipe.set_outputs(fn.crop(both, crop=[20, 30], crop_pos_x=place))
     crops.append(pipe.run()[0].as_array())
@@ -64,14 +66,24 @@ print(mirrored.as_array().tolist(), same.as_array().tolist())
 """
 
 
+# Finds the operators of its own src/ops as the build does.
+PROJECT = f"""
+cmake_minimum_required(VERSION 3.25)
+project(operators NONE)
+function(stoker_library)
+endfunction()
+add_library(stoker_op INTERFACE)
+include({ROOT}/cmake/operators.cmake)
+"""
+
+
 @pytest.fixture(scope="module")
 def package() -> Path:
     """The Python package that also has the operators of new_operators/."""
-    programs = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     with (ROOT / "build/release.lock").open("w") as lock:  # `make` takes the same lock
         fcntl.flock(lock, fcntl.LOCK_EX)
         build = ["cmake", "--build", BUILD, "--target", "new_operators"]
-        subprocess.run(build, check=True, env=programs)
+        subprocess.run(build, check=True, env=PROGRAMS)
     return BUILD / "new_operators"
 
 
@@ -95,16 +107,17 @@ def test_a_new_file_is_a_new_operator(package: Path, tmp_path: Path) -> None:
     )
     run = python(package, ROOT / "tools/make_stubs.py", tmp_path)
     assert run.returncode == 0, run.stderr
-    assert "def negative(" in (tmp_path / "fn/__init__.pyi").read_text()
+    assert "def negative(" in (tmp_path / "fn/example.pyi").read_text()
 
 
 def test_conformance_tells_a_wrong_loop(package: Path) -> None:
     """An operator that ignores the origin or the strides of its input fails, a right one passes."""
     suite = ROOT / "tests/conformance/test_windows.py"
     options = ("-q", "--tb=no", "-rA", "-p", "no:cacheprovider")
-    run = python(package, "-m", "pytest", suite, *options, "-k", "solarize or mean")
+    chosen = "wrong.solarize or example.solarize or example.mean"
+    run = python(package, "-m", "pytest", suite, *options, "-k", chosen)
     found = re.findall(
-        r"^(PASSED|FAILED) \S+::test_\w*?_?(only|more|rows)_\w+\[(\w+)-?(\w*)\]",
+        r"^(PASSED|FAILED) \S+::test_\w*?_?(only|more|rows)_\w+\[([\w.]+)-?(\w*)\]",
         run.stdout,
         re.MULTILINE,
     )
@@ -112,7 +125,8 @@ def test_conformance_tells_a_wrong_loop(package: Path) -> None:
     for outcome, test, name, share in found:
         if outcome == "FAILED":
             failed[name].add(share or test)
-    assert failed == {**WRONG_RUNS, "solarize": set(), "mean": set()}, run.stdout + run.stderr
+    right: dict[str, set[str]] = {"example.solarize": set(), "example.mean": set()}
+    assert failed == {**WRONG_RUNS, **right}, run.stdout + run.stderr
     assert len(found) == 4 * len(failed), run.stdout
 
 
@@ -120,8 +134,23 @@ def test_a_gpu_half_is_told_from_a_wrong_one(package: Path) -> None:
     """The conformance tests find GPU halves by themselves and compare them with the CPU."""
     suite = ROOT / "tests/conformance/test_gpu.py"
     options = ("-q", "--tb=no", "-rA", "-p", "no:cacheprovider")
-    run = python(package, "-m", "pytest", suite, *options, "-k", "posterize or mingle")
-    found = re.findall(r"^(PASSED|FAILED) \S+::(\w+)\[(\w+)\]", run.stdout, re.MULTILINE)
+    chosen = "wrong.posterize or example.posterize or example.mingle"
+    run = python(package, "-m", "pytest", suite, *options, "-k", chosen)
+    found = re.findall(r"^(PASSED|FAILED) \S+::(\w+)\[([\w.]+)\]", run.stdout, re.MULTILINE)
     assert len(found) == 6 * 3, run.stdout + run.stderr
     failed = {(test, name) for outcome, test, name in found if outcome == "FAILED"}
-    assert failed == {("test_device_agrees_with_cpu_by_sample", "posterize_wrong")}, run.stdout
+    assert failed == {("test_device_agrees_with_cpu_by_sample", "wrong.posterize")}, run.stdout
+
+
+def test_two_files_for_one_operator_are_refused(tmp_path: Path) -> None:
+    """The linker would take one of them without a word."""
+    (tmp_path / "CMakeLists.txt").write_text(PROJECT)
+    folder = tmp_path / "src/ops/augment"
+    folder.mkdir(parents=True)
+    configure = ["cmake", "-S", tmp_path, "-B", tmp_path / "build"]
+    for name, is_refused in (("blur.cc", False), ("blur.cu", True)):
+        (folder / name).touch()
+        run = subprocess.run(configure, env=PROGRAMS, capture_output=True, text=True, check=False)
+        assert (run.returncode != 0) == is_refused, run.stderr
+    message = " ".join(run.stderr.split())
+    assert f"{folder}/blur.cc and {folder}/blur.cu are one operator" in message, run.stderr

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the tests that the changed files concern: check.py sets|targets|run.
+"""Runs the tests that the changed files concern.
 
 `sets` prints what tools/install.sh has to install for them, `targets` what has to be built, and
 `run` runs them, the nearest first. Files are changed if they differ from what BASE had when this
@@ -11,6 +11,7 @@ files.
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import subprocess
@@ -176,4 +177,6 @@ def main(word: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("word", choices=["sets", "targets", "run"])
+    main(parser.parse_args().word)

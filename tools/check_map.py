@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fails where the pages for developers name a file, a function or a note that is not there.
 
-A path in backticks starts at the root, in src/ or in python/stoker/. `Class::member` has to be in
+A path in backticks starts at the root, in src/ or in python/stoker/; one outside of the repository
+(`../`) is not looked for. `Class::member` has to be in
 C++ and `Class.member` in Python; `name` (`file`) and Note [Title] (`file`) have to be in that file.
 """
 
@@ -42,7 +43,7 @@ def has_member(owner: str, between: str, member: str) -> bool:
 def complaints(text: str) -> Iterator[str]:
     """What is wrong in a page."""
     for path in re.findall(r"`([\w.-]+(?:/[\w.-]*)+)`", text):
-        if not find(path):
+        if not path.startswith("../") and not find(path):
             yield f"there is no {path}"
     for owner, between, member in re.findall(r"`([A-Z]+[a-z]\w*)(::|\.)(\w+)(?:\(\))?`", text):
         if not has_member(owner, between, member):

@@ -14,7 +14,7 @@ from typing import NamedTuple
 # C++ test programs, without "stoker_" before and "_test" behind: one for each of these folders of
 # src/, and some more.
 FOLDERS = "base memory device batch io codec kernels op graph run"
-PROGRAMS = f"{FOLDERS} operators cuda nvjpeg torture"
+PROGRAMS = f"{FOLDERS} operators cuda nvjpeg torture fuzz"
 
 # Words that stand for Python tests in a row.
 OPERATOR = (
@@ -93,7 +93,11 @@ ROWS = [
         pipelines/test_feed_input.py
         """,
     ),
-    Row("src/ops/*", "operators op", f"{OPERATOR} conformance/test_describe.py"),
+    Row(
+        "src/ops/*",
+        "operators op",
+        f"{OPERATOR} conformance/test_describe.py test_new_operator.py",
+    ),
     Row("src/graph/*", "graph run", DEFINING),
     Row("src/run/feed/*", "run", FEEDS),
     Row("src/run/device/*", "run", DEVICES),
@@ -138,6 +142,7 @@ ROWS = [
     Row("tests/frameworks/*", python="frameworks"),
     Row("tests/gpu/*", python="gpu"),
     Row("tests/new_operators/*", python="test_new_operator.py"),
+    Row("tests/torture/python/*", python="torture/python/test_torture.py"),
     Row("tests/torture/*", "torture"),
     Row("tests/scripts/*", python="test_compat.py"),
     Row(
@@ -154,7 +159,8 @@ ROWS = [
     Row("examples/*", python="test_guides.py test_graphs.py test_cpp_example.py"),
     Row("bench/compare/*", python="test_compare_table.py"),
     Row("bench/*gpu* tools/gpu_check/*", python="test_gpu_check.py"),
-    Row("bench/* fuzz/*"),
+    Row("fuzz/*", "fuzz"),
+    Row("bench/*"),
     Row("tools/record_peer_*", python="test_compat.py frameworks/test_peer_epochs.py"),
     Row(
         "tools/make_* tools/stage.py",
@@ -228,6 +234,7 @@ SECONDS = {
     "pipelines/test_outputs.py": 7,
     "pipelines/test_process.py": 17,
     "pipelines/test_resume.py": 5,
+    "torture/python/test_torture.py": 60,
     "test_compat.py": 18,
     "test_device_batches.py": 13,
     "test_gpu_check.py": 5,

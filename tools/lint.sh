@@ -24,12 +24,19 @@ spdx_lines() {
     xargs -0r grep -L 'SPDX-License-Identifier: Apache-2.0')
   [ -z "$bare" ] || { printf 'no SPDX lines: %s\n' $bare; return 1; }
 }
+unchecked_mutexes() {
+  local bare
+  bare=$(files '*.h' '*.cc' '*.cu' '*.cuh' ':!src/base/mutex.h' ':!src/base/mutex_test.cc' |
+    xargs -0r grep -nE 'std::(\w*mutex|\w+_lock|lock_guard|condition_variable)')
+  [ -z "$bare" ] || { printf '%s\nonly src/base/mutex.h is checked\n' "$bare"; return 1; }
+}
 
 quick() {
   check includes tools/check_includes.py
   check 'Python imports' tools/check_python_imports.py
   check map tools/check_map.py
   check licences spdx_lines
+  check mutexes unchecked_mutexes
   check columns tools/check_columns.py
   check ruff ruff check -q .
   check 'Python format' ruff format -q --check .

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a reference page for each operator: make_docs.py [FOLDER]. The default is docs/ops."""
+"""Writes a reference page for each operator."""
 
 from __future__ import annotations
 
-import sys
+import argparse
 from pathlib import Path
 
 from stoker._describe.python_arguments import Extra
@@ -131,10 +131,7 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 2:
-        sys.exit(__doc__)
-    main(
-        Path(sys.argv[1])
-        if len(sys.argv) == 2
-        else Path(__file__).resolve().parent.parent / "docs" / "ops"
-    )
+    usual = Path(__file__).resolve().parent.parent / "docs" / "ops"
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", nargs="?", type=Path, default=usual, help="usually docs/ops")
+    main(parser.parse_args().folder)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the tables of docs/guide/moving-over.md: make_moving_over.py [PAGE].
+"""Writes the tables of docs/guide/moving-over.md.
 
 The tables are made of the registry, the old spellings and the names of NVIDIA DALI. Only the text
 between the page's marks is replaced.
@@ -9,8 +9,8 @@ between the page's marks is replaced.
 
 from __future__ import annotations
 
+import argparse
 import re
-import sys
 import textwrap
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -123,9 +123,10 @@ def filled(page: str) -> str:
     return page
 
 
-def main(path: Path) -> None:
-    path.write_text(filled(path.read_text(encoding="utf-8")), encoding="utf-8")
+def main() -> None:
+    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else PAGE)
+    argparse.ArgumentParser(description=__doc__).parse_args()
+    main()

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the type stubs of stoker.fn, stoker.ops and the settings: make_stubs.py PACKAGE_FOLDER.
+"""Writes the type stubs of stoker.fn, stoker.ops and the settings.
 
-They come from the registry of operators and the table of settings. PACKAGE_FOLDER/fn/ and
-PACKAGE_FOLDER/ops/ get __init__.pyi and one .pyi per submodule, and PACKAGE_FOLDER/_settings/ gets
-configured.pyi. Files that need no change stay untouched.
+They come from the registry of operators and the table of settings. fn/ and ops/ in the folder of
+the package get __init__.pyi and one .pyi per submodule, and _settings/ gets configured.pyi. Files
+that need no change stay untouched.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
@@ -206,6 +206,6 @@ def main(package: Path) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    main(Path(sys.argv[1]))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("package", type=Path, help="the folder of the package")
+    main(parser.parse_args().package)

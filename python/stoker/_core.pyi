@@ -239,9 +239,12 @@ def expect_leaks() -> None:
     """Turns off leak warnings at the exit, when threads that cannot be ended hold objects."""
 
 class Fed:
-    """A batch to feed, from a list of arrays or one array whose first axis is the batch."""
+    """A batch of at most ``most`` samples to feed.
 
-    def __init__(self, data: Any, layout: str) -> None: ...
+    From a list of arrays or one array whose first axis is the batch.
+    """
+
+    def __init__(self, data: Any, layout: str, most: int) -> None: ...
     def __len__(self) -> int: ...
     @property
     def dtype(self) -> str: ...

@@ -19,12 +19,15 @@ _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 def did_you_mean(wrong: str, names: Iterable[str]) -> str:
     """The text " Did you mean 'x'?" with the name nearest to ``wrong``; "" if none is near."""
-    return _core.did_you_mean(wrong, list(names))
+    return _core.did_you_mean(wrong.encode(errors="replace").decode(), list(names))
 
 
 def shown(value: object) -> str:
-    """The value as Python writes it, but short; its type if its own ``__repr__`` fails."""
-    return _short.repr(value)
+    """The value as Python writes it, but short; its type if the value itself fails at that."""
+    try:
+        return _short.repr(value)
+    except Exception:
+        return f"<{type(value).__name__} instance>"
 
 
 _short = reprlib.Repr()

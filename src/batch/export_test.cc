@@ -62,7 +62,8 @@ class Lending : public testing::Test {
 };
 
 TEST_F(Lending, WithoutALeaseTheConsumerReadsTooEarly) {
-  EXPECT_TRUE(has(device_error([&] { read(*consumer_, got_); }), "no event orders this behind"));
+  EXPECT_TRUE(
+      has(message<DeviceError>([&] { read(*consumer_, got_); }), "no event orders this behind"));
 }
 
 // The bytes are lent, and read() is enqueued, before the device has made them. If the host waited,
@@ -108,7 +109,7 @@ TEST_F(Lending, WithoutTheReturnTheMemoryIsFreedTooEarly) {
   hold(*consumer_, go);
   read(*consumer_, got_);
   memory_.reset();
-  EXPECT_TRUE(has(device_error([&] { device_->check(); }), "no event orders this behind"));
+  EXPECT_TRUE(has(message<DeviceError>([&] { device_->check(); }), "no event orders this behind"));
   go.set_value();
   consumer_->synchronize();
 }
@@ -177,13 +178,14 @@ TEST_F(Lending, WithoutAStreamTheConsumerKeepsTheOrder) {
 
 TEST_F(Lending, RefusesAStreamThatIsNotThere) {
   for (const ForeignStream s : {ForeignStream::kDefault, static_cast<ForeignStream>(1000)}) {
-    const std::string text = device_error([&] { const Lease lease(*batch_, memory_, s); });
+    const std::string text = message<DeviceError>([&] { const Lease lease(*batch_, memory_, s); });
     EXPECT_TRUE(has(text, "simulated:0: a consumer's stream is named 1")) << text;
   }
   const auto lease = lend(*consumer_);
   const ForeignStream gone = SimulatedDevice::foreign(*consumer_);
   consumer_.reset();
-  EXPECT_TRUE(has(device_error([&] { const Lease another(*batch_, memory_, gone); }), "no"));
+  EXPECT_TRUE(
+      has(message<DeviceError>([&] { const Lease another(*batch_, memory_, gone); }), "no"));
 }
 
 TEST_F(Lending, AStreamThatIsGoneAtTheReturnIsToldLater) {
@@ -191,7 +193,7 @@ TEST_F(Lending, AStreamThatIsGoneAtTheReturnIsToldLater) {
   consumer_.reset();
   device_->check();
   lease.reset();
-  EXPECT_TRUE(has(device_error([&] { device_->check(); }), "there is none of that name"));
+  EXPECT_TRUE(has(message<DeviceError>([&] { device_->check(); }), "there is none of that name"));
 }
 
 TEST_F(Lending, AHandOutTellsWhatFailed) {
@@ -199,7 +201,7 @@ TEST_F(Lending, AHandOutTellsWhatFailed) {
   const auto failed = device_->make_event();
   producer_->record(*failed);
   while (!failed->query()) std::this_thread::yield();
-  EXPECT_TRUE(has(device_error([&] { (void)lend(*consumer_); }), "call 'work'"));
+  EXPECT_TRUE(has(message<DeviceError>([&] { (void)lend(*consumer_); }), "call 'work'"));
   (void)lend(*consumer_);
 }
 

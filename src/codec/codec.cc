@@ -10,7 +10,7 @@
 
 namespace stoker {
 
-const ImageCodec& jpeg_codec();  // jpeg.cc
+const ImageCodec& jpeg_codec();  // codec/jpeg/jpeg.cc
 
 namespace {
 

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Encoded images become pixels. This is what every image format offers, and how the format of some
-// bytes is found. A new format is one new file with an ImageCodec and one entry in the table of
-// codec.cc.
+// bytes is found. src/README.md says what a new format needs.
 #pragma once
 #include <cstdint>
 #include <span>

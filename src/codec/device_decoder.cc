@@ -37,7 +37,7 @@ std::unique_ptr<DeviceDecoder> host_decoder(const Device& device, const std::str
 }
 
 struct Folders {
-  Mutex mutex;
+  Mutex mutex;  // nvJPEG is looked for and opened under it
   std::vector<std::string> all STOKER_GUARDED_BY(mutex);
 };
 Folders& package_folders() {
@@ -80,7 +80,7 @@ DecoderKind decoder_kind(Device& device) {
   };
   if (other_maker || device.kind() != "cuda") return kind();
   // Finding out takes a while, and the result never changes.
-  static Mutex mutex;
+  static Mutex mutex;  // decoders are made under it; taken before that of the folders
   static std::map<const Device*, DecoderKind> kinds STOKER_GUARDED_BY(mutex);
   MutexLock lock(mutex);
   auto it = kinds.find(&device);

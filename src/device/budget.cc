@@ -10,7 +10,7 @@
 namespace stoker {
 
 struct DeviceBudget::State {
-  Mutex mutex;
+  Mutex mutex;  // no memory is acquired or released under it
   size_t in_use STOKER_GUARDED_BY(mutex) = 0;
   size_t high_water STOKER_GUARDED_BY(mutex) = 0;
 };

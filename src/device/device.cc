@@ -32,7 +32,7 @@ int count_asked_for() {
 }
 
 struct Registry {
-  Mutex mutex;
+  Mutex mutex;  // drivers start and devices are made under it, so these ask for no devices
   // Empty until the first call.
   std::optional<std::vector<Device*>> current STOKER_GUARDED_BY(mutex);
   // Those that were replaced as well.

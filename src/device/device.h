@@ -35,15 +35,15 @@ class Device;
 
 struct Grid {
   int64_t blocks = 0;
-  int threads = 1;  // of a block, at most 1,024
-  size_t shared_bytes = 0;  // of a block, at most 227 KiB
+  int threads = 1;  // of a thread block, at most 1,024
+  size_t shared_bytes = 0;  // of a thread block, at most 227 KiB
   int64_t cost_ns = 0;  // an estimate, for the virtual clock of a simulated device
 };
 inline constexpr int kMaxThreads = 1024;
 inline constexpr size_t kMaxShared = 227 << 10;
 
 // Note [Block programs]
-// A kernel is a struct of plain values and pointers with
+// A kernel runs in thread blocks. It is a struct of plain values and pointers with
 //   static constexpr int kPhases;
 //   STOKER_HD void run(int phase, int64_t block, int thread, int threads, std::byte* shared) const;
 // All threads of a block meet between two phases. Within a phase they run in any order or at once,

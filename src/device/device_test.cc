@@ -7,18 +7,14 @@
 #include <cstdlib>
 
 #include "base/error.h"
+#include "base/testing.h"
 #include "device/simulated/simulated.h"
 
 namespace stoker {
 namespace {
 
 std::string message_of(int index) {
-  try {
-    device(index);
-  } catch (const DeviceError& e) {
-    return e.what();
-  }
-  return "";
+  return message<DeviceError>([&] { device(index); });
 }
 
 TEST(Devices, AreThoseThatACallAskedFor) {
@@ -31,7 +27,7 @@ TEST(Devices, AreThoseThatACallAskedFor) {
             "there is no device 2. Devices: simulated:0, simulated:1. For tests without one, "
             "simulated devices are there with "
             "the environment variable STOKER_SIMULATED_DEVICES=<count>");
-  EXPECT_NE(message_of(-1), "");
+  EXPECT_NE(message_of(-1), "nothing was thrown");
 }
 
 TEST(Devices, OfBeforeLiveOn) {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing.h"
 namespace stoker {
 namespace {
 
@@ -31,15 +32,6 @@ Graph example() {
   return g;
 }
 
-std::string message_of(auto&& f) {
-  try {
-    f();
-  } catch (const GraphError& e) {
-    return e.what();
-  }
-  return "no error";
-}
-
 TEST(Graph, CompletesNamesKeysAndDefaults) {
   const Graph g = example();
   EXPECT_EQ(g.nodes[0].name, "constant_0");
@@ -58,9 +50,9 @@ TEST(Graph, ChecksTypesOfEveryEdge) {
 
 TEST(Graph, SaysWhatIsWrongAndWhere) {
   Graph g = example();
-  EXPECT_NE(message_of([&] { g.add({.op = "crip"}); }).find("Did you mean 'crop'?"),
+  EXPECT_NE(message<GraphError>([&] { g.add({.op = "crip"}); }).find("Did you mean 'crop'?"),
             std::string::npos);
-  const std::string unknown = message_of([&] {
+  const std::string unknown = message<GraphError>([&] {
     g.add({.op = "flip",
            .arguments = {{"horizontl", int64_t{1}}},
            .inputs = {Ref{0, 0}},
@@ -69,8 +61,9 @@ TEST(Graph, SaysWhatIsWrongAndWhere) {
   EXPECT_NE(unknown.find("'horizontl'"), std::string::npos) << unknown;
   EXPECT_NE(unknown.find("Did you mean 'horizontal'?"), std::string::npos) << unknown;
   EXPECT_NE(unknown.find("train.py:9"), std::string::npos) << unknown;
-  EXPECT_NE(message_of([&] { g.add({.op = "flip"}); }).find("takes 1 input"), std::string::npos);
-  EXPECT_NE(message_of([&] {
+  EXPECT_NE(message<GraphError>([&] { g.add({.op = "flip"}); }).find("takes 1 input"),
+            std::string::npos);
+  EXPECT_NE(message<GraphError>([&] {
               g.add({.op = "cast", .inputs = {Ref{0, 0}}});
               g.outputs = {{4, 0}};
               check(g);
@@ -81,7 +74,7 @@ TEST(Graph, SaysWhatIsWrongAndWhere) {
 TEST(Graph, OnlyOptionalInputsMayBeLeftOut) {
   Graph g = example();
   const auto add = [&](const char* op, std::vector<std::optional<Ref>> inputs) {
-    return message_of([&] { g.add({.op = op, .inputs = std::move(inputs)}); });
+    return message<GraphError>([&] { g.add({.op = op, .inputs = std::move(inputs)}); });
   };
   const Ref image{0, 0};
   EXPECT_NE(add("flip", {std::nullopt}).find("takes 1 input(s), got 0"), std::string::npos);
@@ -89,7 +82,7 @@ TEST(Graph, OnlyOptionalInputsMayBeLeftOut) {
             std::string::npos);
   EXPECT_NE(add("slice", {image, std::nullopt, image}).find("expects the output of an operator"),
             std::string::npos);
-  EXPECT_EQ(add("slice", {image, std::nullopt, std::nullopt}), "no error");
+  EXPECT_EQ(add("slice", {image, std::nullopt, std::nullopt}), "nothing was thrown");
   EXPECT_EQ(g.nodes.back().inputs.size(), 1u);
 }
 
@@ -99,11 +92,13 @@ TEST(Graph, RefusesValuesOfTheWrongTypeOrRange) {
     g.add({.op = "flip", .arguments = {{"horizontal", std::move(v)}}, .inputs = {Ref{0, 0}}});
     check(g);
   };
-  EXPECT_EQ(message_of([&] { made(int64_t{1}); }), "no error");
-  EXPECT_NE(
-      message_of([&] { made(std::string("yes")); }).find("'horizontal' expects int, got 'yes'"),
-      std::string::npos);
-  EXPECT_NE(message_of([&] { made(int64_t{7}); }).find("is 7, expected 0 to 1"), std::string::npos);
+  EXPECT_EQ(message<GraphError>([&] { made(int64_t{1}); }), "nothing was thrown");
+  EXPECT_NE(message<GraphError>([&] {
+              made(std::string("yes"));
+            }).find("'horizontal' expects int, got 'yes'"),
+            std::string::npos);
+  EXPECT_NE(message<GraphError>([&] { made(int64_t{7}); }).find("is 7, expected 0 to 1"),
+            std::string::npos);
 }
 
 TEST(Graph, TakesBytesForAFileWherePixelsAreExpected) {
@@ -112,12 +107,12 @@ TEST(Graph, TakesBytesForAFileWherePixelsAreExpected) {
                            .arguments = {{"idata", std::vector<int64_t>{1, 2, 3, 4}},
                                          {"dtype", std::string("uint8")}}});
   g.add({.op = "resize", .inputs = {Ref{bytes, 0}}});
-  EXPECT_TRUE(message_of([&] { check(g); }).ends_with("Encoded bytes? Decode them first"));
+  EXPECT_TRUE(message<GraphError>([&] { check(g); }).ends_with("Encoded bytes? Decode them first"));
 }
 
 TEST(Graph, NamesTheSeed) {
   Graph g = example();
-  EXPECT_EQ(message_of([&] {
+  EXPECT_EQ(message<GraphError>([&] {
               g.add({.op = "random.uniform",
                      .arguments = {{"seed", std::string("x")}},
                      .where = "train.py:8"});
@@ -127,7 +122,7 @@ TEST(Graph, NamesTheSeed) {
 
 TEST(Graph, NamesAreUnique) {
   Graph g = example();
-  EXPECT_NE(message_of([&] {
+  EXPECT_NE(message<GraphError>([&] {
               g.add({.op = "flip", .name = "cut", .inputs = {Ref{0, 0}}});
             }).find("two operators"),
             std::string::npos);
@@ -152,7 +147,7 @@ TEST(Graph, SavesWhichOutputsAreCopiedToTheHost) {
   EXPECT_TRUE(back.outputs[1].to_host);
   EXPECT_EQ(save_graph(back, "{}"), text);
   text.replace(text.rfind("\"cpu\""), 5, "\"tpu\"");
-  EXPECT_NE(message_of([&] { (void)load_graph(text, options); }).find("expects \"cpu\""),
+  EXPECT_NE(message<GraphError>([&] { (void)load_graph(text, options); }).find("expects \"cpu\""),
             std::string::npos);
 }
 
@@ -166,19 +161,31 @@ TEST(Graph, SavesNamesThatAreNotUtf8) {
   EXPECT_TRUE(is_utf8(text));
   EXPECT_EQ(load_graph(text, options).nodes[0].arguments.at("files"), Value(names));
   const auto with = [&](const std::string& code) {
-    return message_of(
+    return message<GraphError>(
         [&] { (void)load_graph(std::string(text).replace(text.find("%E9"), 3, code), options); });
   };
-  EXPECT_EQ(with("%e9"), "no error");
+  EXPECT_EQ(with("%e9"), "nothing was thrown");
   for (const char* code : {"%G9", "%-1", "%"})
     EXPECT_NE(with(code).find("two hexadecimal digits behind each %"), std::string::npos) << code;
 }
 
 TEST(Graph, NamesOfOperatorsAreUtf8) {
   Graph g = example();
-  const std::string message =
-      message_of([&] { g.add({.op = "flip", .name = "caf\xe9", .inputs = {Ref{0, 0}}}); });
-  EXPECT_NE(message.find("expect UTF-8, got 'caf\\xe9'"), std::string::npos) << message;
+  const std::string text =
+      message<GraphError>([&] { g.add({.op = "flip", .name = "caf\xe9", .inputs = {Ref{0, 0}}}); });
+  EXPECT_NE(text.find("expect UTF-8, got 'caf\\xe9'"), std::string::npos) << text;
+}
+
+TEST(Graph, RefusesVersionsThatNeverWere) {
+  const std::string good = save_graph(example(), "{}"), one = "version\": 1,";
+  int places = 0;  // of the format, of the chance and of each operator
+  for (size_t at = 0; (at = good.find(one, at)) != good.npos; ++at, ++places) {
+    std::string bad = good, options;
+    bad.replace(at, one.size(), "version\": 0,");
+    EXPECT_NE(message<GraphError>([&] { (void)load_graph(bad, options); }).find("from 1 to"),
+              good.npos);
+  }
+  EXPECT_EQ(places, 2 + static_cast<int>(example().nodes.size()));
 }
 
 TEST(Graph, RefusesDamagedFiles) {
@@ -188,14 +195,15 @@ TEST(Graph, RefusesDamagedFiles) {
     std::string s = good;
     const size_t at = s.find(from);
     EXPECT_NE(at, std::string::npos) << from;
-    return message_of([&] { (void)load_graph(s.replace(at, from.size(), to), options); });
+    return message<GraphError>([&] { (void)load_graph(s.replace(at, from.size(), to), options); });
   };
   EXPECT_NE(changed("stoker graph", "other").find("not a saved"), std::string::npos);
   EXPECT_NE(changed("\"version\": 1", "\"version\": 99").find("reads up to"), std::string::npos);
   EXPECT_NE(changed("\"op\": \"crop\"", "\"op\": \"crap\"").find("Did you mean"),
             std::string::npos);
-  EXPECT_NE(message_of([&] { (void)load_graph("{", options); }).find("damaged"), std::string::npos);
-  EXPECT_NE(message_of([&] { (void)load_graph("[]", options); }).find("damaged"),
+  EXPECT_NE(message<GraphError>([&] { (void)load_graph("{", options); }).find("damaged"),
+            std::string::npos);
+  EXPECT_NE(message<GraphError>([&] { (void)load_graph("[]", options); }).find("damaged"),
             std::string::npos);
 }
 

@@ -175,7 +175,7 @@ Node node_of(const SavedValue& v, const Graph& g) {
 
 Graph graph_of(const SavedValue& v) {
   if (v.at("format").text() != "stoker graph") throw GraphError("this is not a saved Stoker graph");
-  if (v.at("version").whole<int>() > kFormat || v.at("rng_version").whole<int>() > kRngVersion)
+  if (v.at("version").whole<int>(1) > kFormat || v.at("rng_version").whole<int>(1) > kRngVersion)
     throw GraphError("the saved graph is of format " + brief(v.at("version").json()) +
                      ", rng_version " + brief(v.at("rng_version").json()) +
                      "; this Stoker reads up to " + std::to_string(kFormat) + " and " +
@@ -184,7 +184,7 @@ Graph graph_of(const SavedValue& v) {
   const SavedValue nodes = v.at("nodes"), outputs = v.at("outputs");
   for (size_t i = 0; i < nodes.count(); ++i) {
     const SavedValue node = nodes.element(i);
-    const int version = node.at("version").whole<int>();
+    const int version = node.at("version").whole<int>(1);
     g.nodes[g.add(node_of(node, g))].version = version;
   }
   for (size_t i = 0; i < outputs.count(); ++i)

@@ -11,7 +11,6 @@ namespace stoker::io {
 
 namespace {
 
-constexpr std::align_val_t kAlignment{64};
 // A larger request must fail here: a system that overcommits memory would fail only when it is
 // touched.
 constexpr size_t kLargestBuffer = size_t{1} << 38;
@@ -26,15 +25,13 @@ size_t rounded(size_t bytes) {
 
 }  // namespace
 
-void ByteBuffer::Free::operator()(std::byte* p) const { ::operator delete(p, kAlignment); }
-
 void ByteBuffer::reserve(size_t bytes) {
   if (data_ && bytes <= capacity_) return;
   const size_t capacity = rounded(bytes);
   // An empty buffer frees its old memory first, so that it never holds both.
   if (size_ == 0) data_.reset(), capacity_ = 0;
-  std::unique_ptr<std::byte, Free> data(
-      static_cast<std::byte*>(::operator new(capacity + kReadPadding, kAlignment)));
+  SystemMemory data = take_from_system(capacity + kReadPadding);
+  if (!data) throw std::bad_alloc();
   if (size_ > 0) std::memcpy(data.get(), data_.get(), size_);
   data_ = std::move(data);
   capacity_ = capacity;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "memory/system.h"
 
 namespace stoker::io {
 
@@ -46,10 +47,7 @@ class ByteBuffer {
   void resize(size_t bytes);
 
  private:
-  struct Free {
-    void operator()(std::byte* p) const;
-  };
-  std::unique_ptr<std::byte, Free> data_;
+  SystemMemory data_;
   size_t size_ = 0, capacity_ = 0;
 };
 

@@ -12,10 +12,10 @@
 
 namespace stoker::io {
 
-Fetcher::Fetcher(int threads, size_t window_bytes, Locate locate)
-    : window_(window_bytes),
+Fetcher::Fetcher(int threads, size_t limit, Locate locate)
+    : limit_(limit),
       locate_(std::move(locate)),
-      pool_(std::make_shared<BytePool>(window_bytes / 4)) {  // as much as is free when threads wake
+      pool_(std::make_shared<BytePool>(limit / 4)) {  // as much as is free when threads wake
   try {
     for (int i = 0; i < threads; ++i)
       threads_.emplace_back([this] {
@@ -98,7 +98,7 @@ void Fetcher::hold(size_t bytes) {
 
 void Fetcher::release(size_t bytes) {
   stats_.held -= bytes;
-  if (is_full_ && stats_.held > window_ - window_ / 4) return;
+  if (is_full_ && stats_.held > limit_ - limit_ / 4) return;
   is_full_ = false;
   room_.notify_one();
 }
@@ -140,8 +140,8 @@ void Fetcher::work() try {
 
 bool Fetcher::has_work() const {
   if (is_full_) return false;
-  if (parked_.empty()) return next_ < end_ && stats_.held + kEntryCost <= window_;
-  return stats_.held + entries_.at(*parked_.begin()).extent.size() <= window_;
+  if (parked_.empty()) return next_ < end_ && stats_.held + kEntryCost <= limit_;
+  return stats_.held + entries_.at(*parked_.begin()).extent.size() <= limit_;
 }
 
 // Picks the first sample that waits for room, else the next one in order.
@@ -185,7 +185,7 @@ void Fetcher::run(Job& job) {
 
 // Takes room for a job's bytes, or parks the job. Returns whether to go on.
 bool Fetcher::take_room(Job& job) {
-  if (stats_.held + job.extent.size() <= window_) {
+  if (stats_.held + job.extent.size() <= limit_) {
     hold(job.extent.size());
     job.cost += job.extent.size();
     return true;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading ahead in a known order: the bytes of coming samples wait in a window of bounded size.
+// Reading ahead in a known order: the bytes of coming samples wait, up to a limit.
 #pragma once
 #include <cstdint>
 #include <exception>
@@ -20,17 +20,17 @@
 namespace stoker::io {
 
 // A sample's turn is its number in the order in which samples will be wanted. The fetcher's own
-// threads read samples in that order, as far as the window has room. A sample that no thread has
+// threads read samples in that order, as far as the limit allows. A sample that no thread has
 // begun is read by take() itself. So take() waits at most for a read that is running, and never for
 // a thread to start. Thread-safe.
 //
-// Note [The window]
+// Note [Reading ahead]
 // A sample counts with kEntryCost and its bytes from the moment its size is known until it is
-// taken. So the sum never exceeds the window (except for a file that grows while it is read). A
+// taken. So the sum never exceeds the limit (except for a file that grows while it is read). A
 // thread parks a sample that does not fit, with its file open, and no thread begins a later one
 // before it. When there is room a thread reads it, unless take() comes first; a sample larger than
-// the window is always left to take(). Threads that find the window full sleep until a quarter of
-// it is free: to wake one for every sample that is taken would cost more than many a read.
+// the limit is always left to take(). Threads that reach the limit sleep until a quarter of it is
+// free: to wake one for every sample that is taken would cost more than many a read.
 class Fetcher {
  public:
   // Tells where the sample of a turn is. It is called without locks from any thread, so it must be
@@ -43,7 +43,7 @@ class Fetcher {
   static constexpr size_t kEntryCost = 4096;
 
   struct Stats {
-    // Bytes in the window, counted as above: now, and the most so far.
+    // Bytes counted as above: now, and the most so far.
     size_t held = 0, high_water = 0;
     size_t unused = 0;  // bytes of buffers that wait for reuse
     int64_t ahead = 0;  // samples that threads have read or failed to read
@@ -52,7 +52,7 @@ class Fetcher {
   };
 
   // Without threads, every take() reads. The first turn is 0, and nothing is scheduled at first.
-  Fetcher(int threads, size_t window_bytes, Locate locate);
+  Fetcher(int threads, size_t limit, Locate locate);
   // Waits for running reads and begins no others. Bytes that were taken stay valid.
   ~Fetcher();
   Fetcher(const Fetcher&) = delete;
@@ -105,7 +105,7 @@ class Fetcher {
   void skip_taken() STOKER_REQUIRES(mutex_);
   void stop();
 
-  const size_t window_;
+  const size_t limit_;
   const Locate locate_;
   const std::shared_ptr<BytePool> pool_;
 

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/testing.h"
 #include "io/faults.h"
 
 namespace stoker::io {
@@ -82,12 +83,7 @@ class FetchTest : public testing::Test {
     for (size_t i = 0; i < kReadPadding; ++i) ASSERT_EQ(b.data()[b.size() + i], std::byte{0});
   }
   static std::string error_of(Fetcher& f, int64_t turn) {
-    try {
-      (void)f.take(turn);
-    } catch (const Error& e) {
-      return e.what();
-    }
-    return "no error";
+    return message<Error>([&] { (void)f.take(turn); });
   }
   // Waits for a state that the threads must reach. If they never do, the test ends by its time
   // limit.
@@ -101,11 +97,11 @@ class FetchTest : public testing::Test {
 
 TEST_F(FetchTest, GivesEverySampleItsBytes) {
   for (int threads : {0, 1, 3})
-    for (size_t window : {size_t{0}, size_t{9000}, size_t{40000}, size_t{10000000}}) {
-      Fetcher f(threads, window, locate());
+    for (size_t limit : {size_t{0}, size_t{9000}, size_t{40000}, size_t{10000000}}) {
+      Fetcher f(threads, limit, locate());
       f.schedule(200);
       for (int64_t turn = 0; turn < 220; ++turn) expect_content(*f.take(turn), turn);
-      EXPECT_LE(f.stats().high_water, window);
+      EXPECT_LE(f.stats().high_water, limit);
       EXPECT_EQ(f.stats().held, 0u);
       EXPECT_EQ(f.stats().ahead + f.stats().on_the_spot, 220);
     }
@@ -173,7 +169,7 @@ TEST_F(FetchTest, TakingWhatIsBeingReadWaitsForIt) {
   expect_content(*taken.get(), 2);
 }
 
-TEST_F(FetchTest, FilesLargerThanTheWindowAreTaken) {
+TEST_F(FetchTest, FilesLargerThanTheLimitAreTaken) {
   std::ofstream(path(2), std::ios::binary) << std::string(100000, 'x');
   Fetcher f(2, 30000, locate());
   f.schedule(20);
@@ -185,11 +181,11 @@ TEST_F(FetchTest, FilesLargerThanTheWindowAreTaken) {
   EXPECT_GE(f.stats().on_the_spot, 1);
 }
 
-// A file is refused by its size, before it is read, whether or not it fits the window.
+// A file is refused by its size, before it is read, whether or not it fits the limit.
 TEST_F(FetchTest, AdmitIsToldTheSizeBeforeItIsRead) {
   struct Refused {};
-  for (const size_t window : {size_t{1}, size_t{1} << 20}) {
-    Fetcher f(1, window, locate());
+  for (const size_t limit : {size_t{1}, size_t{1} << 20}) {
+    Fetcher f(1, limit, locate());
     f.schedule(2);
     std::vector<size_t> sizes;
     const auto admit = [&](size_t bytes) { sizes.push_back(bytes); };
@@ -297,7 +293,7 @@ TEST_F(FetchTest, BuffersGoRound) {
 }
 
 // Many threads take samples almost in order, while reads are slow, short or fail. All samples
-// arrive, and the window stays bounded.
+// arrive, and the limit holds.
 TEST_F(FetchTest, ManyThreadsUnderFaults) {
   struct Trouble : FaultInjector {
     std::atomic<uint32_t> calls{0};

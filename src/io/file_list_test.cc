@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/test_data.h"
+#include "base/testing.h"
 #include "io/faults.h"
 
 namespace stoker::io {
@@ -31,20 +32,11 @@ std::vector<std::string> lines(const FileList& list) {
 }
 using Lines = std::vector<std::string>;
 
-template <class F>
-std::string error_of(F f) {
-  try {
-    f();
-  } catch (const GraphError& e) {
-    return e.what();
-  }
-  return "no error";
-}
 std::string parse_error(std::string_view text) {
-  return error_of([&] { FileList::parse(text, "list.txt", "r"); });
+  return message<GraphError>([&] { FileList::parse(text, "list.txt", "r"); });
 }
 std::string build_error(const FileListSpec& spec) {
-  return error_of([&] { FileList list(spec); });
+  return message<GraphError>([&] { FileList list(spec); });
 }
 
 TEST(FileListText, NamesAndLabels) {

@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/testing.h"
 #include "io/faults.h"
 
 namespace stoker::io {
@@ -49,17 +50,8 @@ std::string numbers(size_t size) {
   for (size_t i = 0; i < size; ++i) s[i] = static_cast<char>(i * 7 + i / 256);
   return s;
 }
-template <class F>
-std::string error_of(F f) {
-  try {
-    f();
-  } catch (const SampleError& e) {
-    return e.what();
-  }
-  return "no error";
-}
 std::string read_error(const std::string& path, int64_t offset = 0, int64_t length = -1) {
-  return error_of([&] {
+  return message<SampleError>([&] {
     ByteBuffer b;
     File(path).read(b, offset, length);
   });
@@ -158,10 +150,10 @@ TEST_F(FileTest, FilesThatShrinkAreAnError) {
   const File file(path);
   fs::resize_file(path, 300);
   ByteBuffer b;
-  EXPECT_EQ(error_of([&] { file.read(b); }),
+  EXPECT_EQ(message<SampleError>([&] { file.read(b); }),
             "cannot read '" + path +
                 "' at byte 300: it became shorter while it was read: 1000 bytes, then 300");
-  EXPECT_EQ(error_of([&] { file.read(b, 100, 300); }),
+  EXPECT_EQ(message<SampleError>([&] { file.read(b, 100, 300); }),
             "cannot read '" + path +
                 "' at byte 300: it ends after 200 of 300 bytes wanted from byte 100");
 }
@@ -219,7 +211,7 @@ TEST_F(FileTest, FaultsReachTheReader) {
     EXPECT_EQ(read_error(good), "cannot read '" + good + "' at byte 0: Input/output error");
   }
   EXPECT_EQ(faults(), nullptr);
-  EXPECT_EQ(read_error(good), "no error");
+  EXPECT_EQ(read_error(good), "nothing was thrown");
 }
 
 TEST_F(FileTest, ErrorsCarryTheOffset) {
@@ -244,7 +236,7 @@ TEST_F(FileTest, FoldersAreListedThroughLinks) {
   list_folder(root_, [&](FolderEntry e) { (e.is_folder ? folders : files).insert(e.name); });
   EXPECT_EQ(folders, (std::set<std::string>{"sub", "link_to_folder"}));
   EXPECT_EQ(files, (std::set<std::string>{"plain", "link_to_file", "broken", "circle"}));
-  EXPECT_EQ(error_of([&] { list_folder(root_ + "/plain", [](FolderEntry) {}); }),
+  EXPECT_EQ(message<SampleError>([&] { list_folder(root_ + "/plain", [](FolderEntry) {}); }),
             "cannot list the folder '" + root_ + "/plain': Not a directory");
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/testing.h"
 
 namespace stoker::io {
 namespace {
@@ -411,12 +412,7 @@ TEST(Order, CursorsUpToTheLargestOneStandInTheOrder) {
 }
 
 std::string refusal(const OrderSpec& s) {
-  try {
-    Order o(s);
-  } catch (const GraphError& e) {
-    return e.what();
-  }
-  return "";
+  return message<GraphError>([&] { Order o(s); });
 }
 
 TEST(Order, RefusalsSayWhy) {

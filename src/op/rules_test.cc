@@ -4,24 +4,15 @@
 
 #include <gtest/gtest.h>
 
+#include "base/testing.h"
 #include "op/op.h"
 
 namespace stoker {
 namespace {
 
-template <class F>
-std::string complaint(F rule) {
-  try {
-    rule();
-  } catch (const WrongCall& e) {
-    return e.what();
-  }
-  return "";
-}
-
 TEST(Rules, WordsAreWrittenAsInPython) {
-  EXPECT_EQ(complaint([] { require(true, "never"); }), "");
-  EXPECT_EQ(complaint([] {
+  EXPECT_EQ(message<WrongCall>([] { require(true, "never"); }), "nothing was thrown");
+  EXPECT_EQ(message<WrongCall>([] {
               require(false, "a ", 'b', " ", 0.1f, " ", int64_t{3}, " ", Layout("HWC"), " ",
                       Shape{2, 1}, " ", DType::kInt8, " ", Small<float>{1, 0.5f});
             }),
@@ -30,15 +21,15 @@ TEST(Rules, WordsAreWrittenAsInPython) {
 
 TEST(Rules, CountsNameWhatIsExpected) {
   const auto mean = [](size_t count, int64_t channels) {
-    return complaint([&] {
+    return message<WrongCall>([&] {
       require_count("argument 'mean'", count, {1, channels}, "one per channel of ", Layout("HWC"));
     });
   };
-  EXPECT_EQ(mean(1, 3), "");
-  EXPECT_EQ(mean(3, 3), "");
+  EXPECT_EQ(mean(1, 3), "nothing was thrown");
+  EXPECT_EQ(mean(3, 3), "nothing was thrown");
   EXPECT_EQ(mean(2, 3), "argument 'mean' has 2 values, expected 1 or 3, one per channel of 'HWC'");
   EXPECT_EQ(mean(2, 1), "argument 'mean' has 2 values, expected 1, one per channel of 'HWC'");
-  EXPECT_EQ(complaint([] { require_count("input 'anchor'", 1, {2}, "one per axis"); }),
+  EXPECT_EQ(message<WrongCall>([] { require_count("input 'anchor'", 1, {2}, "one per axis"); }),
             "input 'anchor' has 1 value, expected 2, one per axis");
 }
 

@@ -43,9 +43,10 @@ constexpr Argument<Op, T> arg(T Op::* member, const char* name, const char* help
   return {name, member, help, {}, per};
 }
 
-// An input or output. `layouts`: the accepted ones, such as "HWC, CHW", without a leading F that
-// the engine takes off; "" is any. `dtypes`: the accepted ones, such as "uint8, float32"; "" is
-// any.
+// An input or output. `layouts`: the accepted ones, such as "HWC, CHW"; "" is any. A first input
+// whose layout begins with F and is not accepted is a sequence: the engine takes the F off and
+// calls the operator for each frame. With "" it never does, so the operator gets whole sequences.
+// `dtypes`: the accepted ones, such as "uint8, float32"; "" is any.
 struct Port {
   const char* name = "";
   const char* help = "";

@@ -151,7 +151,7 @@ Json parsed(const std::string& text) {
 
 void restore_state(const SavedValue& saved, const Plan& plan, bool seed_is_drawn, bool force,
                    RestoredState& out) {
-  if (const int version = saved.at("version").whole<int>(); version > kFormat)
+  if (const int version = saved.at("version").whole<int>(1); version > kFormat)
     throw StateError("the state is of version " + std::to_string(version) +
                      ", this Stoker reads up to " + std::to_string(kFormat));
   if (const int version = saved.at("rng_version").whole<int>(); version != kRngVersion)
@@ -172,7 +172,7 @@ void restore_state(const SavedValue& saved, const Plan& plan, bool seed_is_drawn
     out.warnings.push_back("the graph was edited: " + edit("graph", graph_json(plan)));
   else if (saved.has("arguments"))  // not in states of older versions
     warn_of_arguments(saved.at("arguments"), plan, out.warnings);
-  const auto then = saved.at("seed").whole<uint64_t>();
+  const auto then = saved.at("seed").whole<uint64_t>(0, INT64_MAX);
   if (!seed_is_drawn && then != out.seed)
     out.warnings.push_back("the state was made with seed " + std::to_string(then) +
                            ", this pipeline has " + std::to_string(out.seed) +

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // States: where a restored pipeline goes on, and what it refuses or warns of.
 
+#include "base/testing.h"
 #include "run/testing.h"
 
 namespace stoker {
@@ -173,16 +174,24 @@ TEST(State, RefusesCursorsThatNoPipelineReaches) {
   }
 }
 
+TEST(State, RefusesSeedsAndVersionsThatNoPipelineHas) {
+  SampleFolder folder(4);
+  Pipeline p(file_graph(folder), options(2, std::nullopt));
+  const std::string state = p.state(), seed = "\"seed\":" + std::to_string(p.seed());
+  const auto restore_with = [&](const std::string& what, const std::string& other) {
+    (void)p.restore(std::string(state).replace(state.find(what), what.size(), other), true);
+  };
+  EXPECT_THROW(restore_with(seed, "\"seed\":9223372036854775808"), StateError);
+  EXPECT_THROW(restore_with("\"version\":1", "\"version\":0"), StateError);
+  restore_with(seed, "\"seed\":9223372036854775807");
+  EXPECT_NO_THROW(check(p.settings()));
+}
+
 TEST(State, RefusesWhatIsNoState) {
   SampleFolder folder(4);
   Pipeline p(file_graph(folder), options(2));
-  auto complaint = [&](const char* text) -> std::string {
-    try {
-      (void)p.restore(text, true);
-    } catch (const StateError& e) {
-      return e.what();
-    }
-    return "none";
+  const auto complaint = [&](const char* text) {
+    return message<StateError>([&] { (void)p.restore(text, true); });
   };
   for (const char* text : {"{}", "[]", "null", "{\"a\": 1}", "{\"format\": 1}"})
     EXPECT_EQ(complaint(text), "this is not a pipeline's state") << text;

@@ -12,6 +12,7 @@
 #include <set>
 
 #include "base/mutex.h"
+#include "base/testing.h"
 #include "io/faults.h"
 #include "run/pipeline.h"
 
@@ -87,17 +88,6 @@ inline std::string bytes_of(const Outputs& out, size_t i) {
   for (const Batch& b : out.batches)
     s.append(b.samples[i].view.as<char>(), b.samples[i].view.bytes());
   return s;
-}
-
-// What the E says that f throws.
-template <class E, class F>
-std::string message(F f) {
-  try {
-    f();
-  } catch (const E& e) {
-    return e.what();
-  }
-  return "nothing was thrown";
 }
 
 // Holds back the reads of some files until open() is called.

@@ -121,10 +121,9 @@ def _numbers(node: ast.expr) -> Any:
 @cache
 def oracle(name: str) -> ModuleType | None:
     """The module with the independent answer for an operator; None where there is none."""
-    for stem in (name.replace(".", "_"), name.rpartition(".")[2]):
-        if (_ORACLES / f"{stem}.py").exists():
-            return importlib.import_module(f"oracles.{stem}")
-    return None
+    stem = name.replace(".", "_")
+    exists = (_ORACLES / f"{stem}.py").exists()
+    return importlib.import_module(f"oracles.{stem}") if exists else None
 
 
 def oracle_calls(name: str, seed: int = 0) -> list[Call]:

@@ -17,6 +17,7 @@ from stoker._describe.registry import operators
 from stoker._graph.functions import call as call_operator
 from stoker.errors import GraphError, SampleError
 
+PADDED = {"out_of_bounds_policy": "pad"}
 WITH_INPUTS = [n for n in names() if operators()[n]["inputs"]]
 
 
@@ -63,3 +64,26 @@ def test_inputs_without_values(name: str, monkeypatch: pytest.MonkeyPatch) -> No
                 assert got == judge, f"{call}, {how}"
             else:
                 assert_same(got, judge, f"{call}, {how}")
+
+
+@pytest.mark.parametrize("settings", [SIMPLE, {}, {"fuse": False}])
+def test_windows_far_outside(settings: dict[str, object]) -> None:
+    """Starts that cancel out when several slices become one pass still leave the fill."""
+    far = 1 << 52
+
+    def define() -> DataNode:
+        node = fn.external_source(source=lambda: [np.ones(4, np.uint8)], batch=True)
+        for start, fill in ((far, 7), (far, 8), (-far, 9), (-far, 10)):
+            node = fn.slice(node, start=[start], shape=[2], axes=[0], **PADDED, fill_values=fill)
+        return node
+
+    assert [s[0].tolist() for s in samples_of(make(define, **settings).run())] == [[10, 10]]
+
+
+def test_windows_too_far_outside() -> None:
+    def define() -> DataNode:
+        node = fn.external_source(source=lambda: [np.ones(4, np.uint8)], batch=True)
+        return fn.slice(node, start=[1 << 53], shape=[2], axes=[0], **PADDED)
+
+    with pytest.raises(SampleError, match=r"a window position is 9007.*, expected less than 2\^53"):
+        make(define).run()

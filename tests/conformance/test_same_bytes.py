@@ -38,6 +38,7 @@ def calls_of(name: str) -> list[Call]:
     return [*some_calls(name), *picture_calls(name)]
 
 
+# Here each operator is alone, so fusing changes little. test_chains_fused_as_separate has chains.
 @pytest.mark.parametrize("name", names())
 def test_however_it_is_run(name: str) -> None:
     calls = calls_of(name)

@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import gc
 import json
-import os
 import random
 import subprocess
 import sys
@@ -176,9 +175,7 @@ def run(c: Combination, root: Path) -> dict[str, Any]:
 def judge(c: Combination, root: Path) -> dict[str, Any]:
     """The same in a fresh process. Raises what goes wrong there."""
     command = [sys.executable, __file__, "--one", json.dumps(asdict(c)), "--files", str(root)]
-    # Else glibc adapts to large blocks, and may keep 64 MB of freed memory for each thread.
-    environment = {**os.environ, "MALLOC_MMAP_THRESHOLD_": str(MB)}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     if done.returncode:
         raise AssertionError(f"{c}\n{done.stderr}")
     result: dict[str, Any] = json.loads(done.stdout)

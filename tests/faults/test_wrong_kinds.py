@@ -36,6 +36,21 @@ class Odd:
         raise ValueError("no number")
 
 
+class Endless:
+    def tolist(self) -> Any:
+        return self
+
+
+class NoPath:
+    def __fspath__(self) -> Any:
+        return 3
+
+
+class OddList(list[int]):
+    def __iter__(self) -> Any:
+        raise ValueError("no elements")
+
+
 @pytest.mark.parametrize("flags", [{"blocking": 1}, {"repeat_last": 0}, {"no_copy": 1}])
 def test_flags_may_be_numbers(flags: dict[str, int]) -> None:
     pipe = make(lambda: fn.external_source(name="x", dtype="int32", ndim=1, **flags))
@@ -58,6 +73,9 @@ def test_flags_are_nothing_else(name: str) -> None:
         (object(), "<object object at"),
         (Odd(), "<Odd instance"),
         (nested(100_000), "nested too deep"),
+        (Endless(), "nested too deep"),
+        (NoPath(), "<.*NoPath object at"),
+        (OddList([1]), r"\[1\]|<OddList instance"),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -65,6 +83,24 @@ def test_flags_are_nothing_else(name: str) -> None:
 def test_what_is_no_argument(name: str, value: Any, came: str) -> None:
     with pytest.raises(GraphError, match=f"argument '{name}' expects.*({came})"):
         make(lambda: fn.crop_mirror_normalize(np.zeros((2, 2, 3)), **{name: value}))
+
+
+@pytest.mark.parametrize("value", [Odd(), np.zeros(2)], ids=["odd", "array"])
+def test_names_and_settings_of_a_wrong_kind(value: Any) -> None:
+    with pytest.raises(GraphError, match=r"copy \(.*\): name expects a str .*, got"):
+        make(lambda: fn.copy(np.zeros(2), name=value))
+    with pytest.raises(GraphError, match=r"copy \(.*\): device expects 'cpu', .*, got"):
+        make(lambda: fn.copy(np.zeros(2), device=value))
+    with pytest.raises(GraphError, match=r"'py_start_method' expects one of fork, .*, got"):
+        Pipeline(batch_size=1, py_start_method=value)
+    with pytest.raises(GraphError, match=r"'batch_size' expects .*, got"):
+        Pipeline(batch_size=Odd())
+
+
+@pytest.mark.parametrize("name", ["\ud800", b"x", 3])
+def test_a_name_is_a_whole_text(name: Any) -> None:
+    with pytest.raises(GraphError, match=r"copy \(.*\): name expects a str of whole characters"):
+        make(lambda: fn.copy(np.zeros(2), name=name))
 
 
 @pytest.mark.parametrize("value", [5, ["x"], {"format": 1}, bytearray(b"{}"), Path("graph.json")])

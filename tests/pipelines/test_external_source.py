@@ -263,7 +263,7 @@ def test_batches_may_differ_in_size() -> None:
 
 def test_larger_batches_than_batch_size() -> None:
     pipe = external(lambda i: numbers(i, BATCH + 1))
-    with pytest.raises(GraphError, match=r"a batch of 5 samples was fed; batch_size is 4"):
+    with pytest.raises(SourceError, match=r"a batch of 5 samples was fed; batch_size is 4"):
         pipe.run()
 
 

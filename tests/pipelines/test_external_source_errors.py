@@ -16,6 +16,16 @@ from stoker import fn, types
 from stoker.errors import GraphError, SourceError
 
 
+class Shy:
+    """Lets nobody ask for its attributes."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise ValueError("odd")
+
+    def __call__(self, i: int) -> Any:
+        return numbers(i)
+
+
 def test_another_type_later_is_named() -> None:
     def source(i: int) -> Any:
         batch = [np.zeros(2, np.float32) for _ in range(BATCH)]
@@ -124,12 +134,62 @@ def test_what_is_no_array(what: Any) -> None:
         ({"name": "x", "parallel": True}, "'parallel' needs a source"),
         ({"name": "x", "num_outputs": 2}, "num_outputs needs a source"),
         ({"name": "x", "device": "mixed"}, "device expects"),
+        ({"source": generator, "name": np.zeros(2)}, "name expects a str .*got array"),
+        ({"source": generator, "batch": np.zeros(2)}, "'batch' expects bool, got array"),
+        ({"source": generator, "parallel": "no"}, "'parallel' expects bool, got 'no'"),
+        ({"source": generator, "num_outputs": 10**30}, "num_outputs expects an int from 1"),
+        ({"source": generator, "num_outputs": object()}, "num_outputs expects an int from 1"),
+        ({"source": Shy()}, "source is a Shy whose attributes cannot be read: odd"),
     ],
 )
 def test_wrong_calls_are_named(keywords: dict[str, Any], message: str) -> None:
     with pytest.raises(GraphError, match=message) as caught:
         external(**keywords)
     assert "external_source" in str(caught.value) and "sources.py:" in str(caught.value)
+
+
+def test_what_an_array_raises_ends_no_thread() -> None:
+    class Leaving:
+        def __array__(self, *_: Any, **__: Any) -> Any:
+            raise SystemExit("bye")
+
+    pipe = external(lambda i: [Leaving()] if i == 0 else numbers(i), name="in")
+    with pytest.raises(SourceError, match=r"'in'.* gave for 'in': bye"):
+        pipe.run()
+    assert pipe.run()[0].as_array()[0][0] == 1
+
+
+def test_a_signature_that_nobody_can_read() -> None:
+    class Source:
+        __signature__ = "odd"
+
+        def __call__(self) -> Any:
+            return numbers(7)
+
+    assert external(Source()).run()[0].as_array()[0][0] == 7
+
+
+@pytest.mark.parametrize("count", [np.int64(2), np.array(2)])
+def test_num_outputs_may_be_of_numpy(count: Any) -> None:
+    pipe = make(lambda: fn.external_source(lambda i: ([1], [2]), num_outputs=count)[1])
+    assert int(pipe.run()[0].at(0)) == 2
+
+
+def test_a_source_that_does_not_take_its_state() -> None:
+    class Source:
+        def __call__(self, i: int) -> Any:
+            return numbers(i)
+
+        def state(self) -> int:
+            return 0
+
+        def restore(self, state: Any) -> None:
+            raise OSError("no file")
+
+    pipe = external(Source(), name="in")
+    state = pipe.state()
+    with pytest.raises(SourceError, match=r"'in'.* failed to take its state: no file"):
+        pipe.restore(state)
 
 
 def test_outside_of_a_pipeline() -> None:

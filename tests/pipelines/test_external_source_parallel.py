@@ -11,6 +11,7 @@ import multiprocessing
 import os
 import pickle
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -291,6 +292,31 @@ def test_dropped_pipelines_leave_no_process() -> None:
         pipe.run()
         del pipe
     assert not children()
+
+
+def test_a_collected_pipeline_closes_its_pipes_once() -> None:
+    """The order in which the collector ends the parts of a cycle does not matter."""
+    unheard: list[Any] = []
+
+    def use() -> None:
+        pipes: list[Any] = []
+        pipes.append(workers(lambda i: np.full((BATCH, 1), i + 0 * len(pipes)), processes=2))
+        pipes[0].run()
+
+    gc.collect()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "unraisablehook", unheard.append)
+        for _ in range(3):
+            use()
+            while children():
+                gc.collect()
+    assert unheard == []
+
+
+def test_typed_memory_stays_typed() -> None:
+    numbers = np.arange(6, dtype=np.int32).reshape(2, 3)
+    pipe = workers(lambda i: [memoryview(numbers)] * BATCH)
+    assert np.array_equal(pipe.run()[0].at(3), numbers)
 
 
 def open_files() -> int:

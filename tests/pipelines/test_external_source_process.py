@@ -19,6 +19,7 @@ import pytest
 
 from helpers import make, run_script
 from stoker import Pipeline, fn
+from stoker.errors import SourceError
 
 PRELUDE = """
 import os, signal, sys, threading, time
@@ -243,10 +244,12 @@ def test_a_source_cannot_close_a_pipeline_that_waits_for_it_through_another() ->
     done = script("""
         tried = threading.Event()
         def inner(i):
-            try:
-                outer_pipe.close()
-            finally:
-                tried.set()
+            if not tried.is_set():  # the next call comes while nothing waits for it
+                try:
+                    outer_pipe.close()
+                finally:
+                    tried.set()
+            return counted(i)
         inner_pipe = pipeline(inner)
         outer_pipe = pipeline(lambda i: inner_pipe.run()[0], dtype='int64', ndim=1)
         outer_pipe.schedule_run()
@@ -385,8 +388,9 @@ def test_close_joins_the_thread() -> None:
     pipe.close()
 
 
-def test_a_source_may_refer_to_its_pipeline() -> None:
-    """Once it is closed, such a pipeline is collected like any other."""
+@pytest.mark.parametrize("is_closed", [True, False])
+def test_a_source_may_refer_to_its_pipeline(is_closed: bool) -> None:
+    """Such a pipeline is collected like any other."""
 
     class Source:
         pipe: Pipeline
@@ -398,6 +402,29 @@ def test_a_source_may_refer_to_its_pipeline() -> None:
         source = Source()
         pipe = source.pipe = make(lambda: fn.external_source(source), batch_size=1)
         pipe.run()
+        if is_closed:
+            pipe.close()
+        return weakref.ref(pipe)
+
+    before = source_threads()
+    gone = use()
+    gc.collect()
+    while source_threads() > before:  # its thread may be in the midst of a turn
+        gc.collect()
+    assert gone() is None
+
+
+def test_a_source_of_objects_may_refer_to_its_pipeline() -> None:
+    """The collector sees no references of NumPy's arrays of objects."""
+
+    class Stranger:
+        pipe: Pipeline
+
+    def use() -> weakref.ref[Pipeline]:
+        stranger = Stranger()
+        pipe = stranger.pipe = make(lambda: fn.external_source(lambda i: stranger), batch_size=1)
+        with pytest.raises(SourceError, match="Stranger, which is no array of numbers"):
+            pipe.run()
         pipe.close()
         return weakref.ref(pipe)
 

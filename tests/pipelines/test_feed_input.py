@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import array
 import gc
+import sys
 import threading
 import weakref
 from typing import Any
@@ -94,6 +95,11 @@ def test_scalars_and_empty_samples() -> None:
     assert [r.shape for r in ragged] == [(0, 3), (2, 3)]
 
 
+class Reluctant:
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise ValueError("odd")
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [
@@ -103,20 +109,36 @@ def test_scalars_and_empty_samples() -> None:
         ("text", "of type str"),
         (None, "of type NoneType"),
         ([np.zeros(3), None], "sample 1 that was fed is of type NoneType"),
-        ([np.zeros(3, np.complex64)], "format 'Zf'"),
+        ([np.zeros(3, np.complex64)], "sample 0 .* holds complex64, no numbers"),
         ([np.zeros((1,) * 7)], "samples of 7 axes"),
         (np.zeros((1,) * 8), "samples of 7 axes"),
         (np.zeros((5, 2)), "a batch of 5 samples was fed; batch_size is 4"),
-        ([np.array(["a"])], "has elements of format '1w'"),
+        ([np.array(["a"])], "holds <U1, no numbers"),
+        ([np.datetime64("NaT")], "sample 0 .* holds datetime64, no numbers"),
+        (np.zeros(2, "M8[s]"), r"the batch .* holds datetime64\[s\], no numbers"),
+        ([[1, [2]]], "sample 0 .* of type list, .*inhomogeneous"),
+        ([Reluctant()], "sample 0 .* of type Reluctant, odd"),
+        (np.broadcast_to(np.uint8(1), (1 << 46, 1)), "a batch of 70368744177664 samples was fed"),
     ],
 )
 def test_what_cannot_be_fed_is_named(data: Any, message: str) -> None:
     pipe = fed(dtype=types.FLOAT64, ndim=1)
     pipe.build()
-    with pytest.raises(GraphError, match=message):
+    with pytest.raises(GraphError, match=f"^feed_input: external_source 'in': .*{message}"):
         pipe.feed_input("in", data)
     pipe.feed_input("in", np.ones((4, 1)))
     assert pipe.run()[0].as_array().sum() == 4, "the pipeline goes on"
+
+
+@pytest.mark.parametrize("name", [None, 3, b"in"])
+def test_what_is_no_name(name: Any) -> None:
+    with pytest.raises(GraphError, match="data_node expects a node or a name, got"):
+        fed().feed_input(name, np.ones((4, 1)))
+
+
+def test_a_name_of_half_a_character() -> None:
+    with pytest.raises(GraphError, match="no external_source is named"):
+        fed().feed_input("\ud800", np.ones((4, 1)))
 
 
 def test_names_and_nodes() -> None:
@@ -181,6 +203,26 @@ def test_blocking_waits_for_another_thread() -> None:
         thread.start()
         assert [int(pipe.run()[0].at(0)[0]) for _ in range(20)] == list(range(20))
         thread.join()
+
+
+def test_the_thread_that_feeds_makes_no_second_engine() -> None:
+    """The second engine would get what is fed while the first one waits for it."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(100):
+            pipe = fed(blocking=True)
+
+            def feed(pipe: Pipeline = pipe) -> None:
+                for i in range(4):
+                    pipe.feed_input("in", np.full((4, 1), i))
+
+            thread = threading.Thread(target=feed)
+            thread.start()
+            assert [int(pipe.run()[0].at(0)[0]) for _ in range(4)] == list(range(4))
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
 
 
 def test_repeat_last() -> None:

@@ -368,6 +368,34 @@ def run_twice_at_once(pipe: Pipeline) -> list[str]:
     return sorted(outcomes)
 
 
+BUILD_WHILE_OTHERS_RUN = """
+import sys, threading
+from stoker import Pipeline, fn
+pipes = []
+for count in (10, 1000, 100_000, 300_000):
+    pipes.append(Pipeline(batch_size=1, num_threads=1))
+    with pipes[-1]:
+        pipes[-1].set_outputs(*fn.readers.file(files=["a"] * count))
+
+sys.setswitchinterval(1000)
+gate = threading.Lock()
+gate.acquire()
+others = []
+thread = threading.Thread(target=lambda: others.append(gate.acquire()))
+thread.start()
+gate.release()
+for pipe in pipes:
+    pipe.build()
+assert others, "no other thread ran"
+"""
+
+
+def test_other_threads_run_while_files_are_listed() -> None:
+    """Lists get longer, so that the other thread has time to begin."""
+    done = run_script(BUILD_WHILE_OTHERS_RUN)
+    assert done.returncode == 0, done.stderr
+
+
 def test_pipelines_in_many_threads(files: list[str]) -> None:
     """Threads with a pipeline each get the same bytes, and do not block the interpreter."""
 

@@ -64,8 +64,9 @@ def test_every_test_is_in_a_row(check: ModuleType, tree: list[str]) -> None:
 def test_every_program_is_in_a_row(check: ModuleType, repository: Path) -> None:
     made = (repository / "cmake/tests.cmake").read_text()
     folders = re.findall(r"^foreach\(folder (.*)\)", made, re.M)[0]
-    made += (repository / "cmake/torture.cmake").read_text()
-    others = set(re.findall(r"stoker_test\(stoker_(\w+)_test", made))
+    for file in ("torture", "fuzz"):
+        made += (repository / f"cmake/{file}.cmake").read_text()
+    others = set(re.findall(r"(?:stoker_test|custom_target)\(stoker_(\w+)_test", made))
     if not list(repository.glob("src/*_test.cc")):
         others.remove("api")  # it is made of those
     built = sorted([*folders.split(), *others])
@@ -218,6 +219,13 @@ def test_failures_of_either_kind_fail_the_whole(
         failing[:] = [mark]
         assert not check.run(plan, 2)
         assert len(commands) == 3
+
+
+def test_without_a_word_it_says_which_there_are(repository: Path) -> None:
+    called = [sys.executable, repository / "tools/check.py"]
+    run = subprocess.run(called, capture_output=True, text=True, check=False)
+    assert run.returncode != 0
+    assert "usage: check.py [-h] {sets,targets,run}" in run.stderr
 
 
 def test_the_plan_is_announced(check: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,6 +16,7 @@ from helpers import load_tool
     [
         ("See `io/order.cc`, `src/io/`, `ops/<stage>/<name>.cc` and `tools/lint.sh`.", []),
         ("See `io/orders.cc`.", ["there is no io/orders.cc"]),
+        ("See `../nowhere/data`.", []),
         ("See `add` (`_graph/calls.py`).", []),
         ("See `subtract` (`_graph/calls.py`).", ["there is no subtract in _graph/calls.py"]),
         ("`Order::at` and `Feeder.start`, `Order::at()`", []),
@@ -24,8 +25,8 @@ from helpers import load_tool
         ("`CHANGELOG.md`", []),
         ("`Order::at`\n  (`io/order.cc`) and `permute` (`io/permute.h`)", []),
         ("`permute` (`io/order.h`)", ["there is no permute in io/order.h"]),
-        ("Note [The window] (`io/fetch.h`), Note [The\nwindow]", []),
-        ("Note [The window] (`io/file.h`)", ["there is no Note [The window] in io/file.h"]),
+        ("Note [Reading ahead] (`io/fetch.h`), Note [Reading\nahead]", []),
+        ("Note [Reading ahead] (`io/file.h`)", ["there is no Note [Reading ahead] in io/file.h"]),
         ("Note [The door]", ["there is no Note [The door]"]),
     ],
 )

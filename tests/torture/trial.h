@@ -64,7 +64,7 @@ struct Way {
   bool schedules = false;  // schedule() is called before run()
   bool delays = false;  // the device's streams pause at random
   bool on_cpu = false;  // no node is on the device
-  int64_t memory = 64 << 20, read_ahead = -1;  // bytes; -1: the default
+  int64_t read_ahead = -1;  // bytes; -1: the default
 
   template <class Self, class Field>
   static void each(Self& s, Field field) {
@@ -73,7 +73,7 @@ struct Way {
     field("batch", s.batch), field("shards", s.shards), field("shard", s.shard);
     field("resume_at", s.resume_at), field("stop_at", s.stop_at), field("ahead", s.ahead);
     field("saved", s.saved), field("holds", s.holds), field("schedules", s.schedules);
-    field("delays", s.delays), field("on_cpu", s.on_cpu), field("memory", s.memory);
+    field("delays", s.delays), field("on_cpu", s.on_cpu);
     field("read_ahead", s.read_ahead);
   }
 };
@@ -86,6 +86,7 @@ struct Common {
   bool short_batches = false;  // batches that are fed differ in size; only without a reader
   int epoch_end = -1;  // before this step an input's epoch ends
   bool fake_decoder = false;  // device="mixed" has a decoder for devices, else the CPU's
+  int64_t memory = 64 << 20;  // bytes
   int repeats = 0;  // how often the first way is run again, to see whether memory grows
 
   template <class Self, class Field>
@@ -93,7 +94,7 @@ struct Common {
     field("seed", s.seed), field("batch", s.batch), field("steps", s.steps);
     field("on_error", s.on_error), field("short_batches", s.short_batches);
     field("epoch_end", s.epoch_end), field("fake_decoder", s.fake_decoder);
-    field("repeats", s.repeats);
+    field("memory", s.memory), field("repeats", s.repeats);
   }
 };
 

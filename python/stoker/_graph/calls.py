@@ -11,7 +11,7 @@ from stoker import launcher
 from stoker._describe.registry import Operator, Plain, operators
 from stoker._graph.constants import NotAConstantError, dtype_text, plain
 from stoker._graph.node import Call, DataNode, add_node, current_definition
-from stoker._messages import Place, user_line
+from stoker._messages import Place, shown, user_line
 from stoker.errors import GraphError
 
 _DEVICES = ("cpu", "gpu", "mixed")
@@ -25,10 +25,8 @@ def add(
     Raises a ``GraphError`` that names the user's line.
     """
     given = dict(arguments)
-    place = Place(op["name"], given.pop("name", None), user_line())
+    place = place_of(op, given.pop("name", None))
     definition = current_definition(place)
-    if place.name is not None and not isinstance(place.name, str):
-        place.refuse(f"name expects a str, got {place.name!r}")
     nodes = [
         None if value is None else as_node(value, f"input {i}", place.refuse)
         for i, value in enumerate(inputs)
@@ -39,9 +37,28 @@ def add(
     constants, computed = _split(given, place)
     _require_arguments(op, constants.keys() | computed.keys(), place)
     for ignored in given.keys() & set(op["ignored"]):
-        definition.notes.without_effect(f"{op['name']}({ignored}={given[ignored]!r})")
+        definition.notes.without_effect(f"{op['name']}({ignored}={shown(given[ignored])})")
     results = add_node(definition, Call(place, nodes, constants, computed, device, lead, key))
     return results[0] if len(results) == 1 else results or None
+
+
+def place_of(op: Operator, name: Any) -> Place:
+    """The user's call of the operator. Refuses a name that is no text."""
+    place = Place(op["name"], None, user_line())
+    if name is not None and not _is_text(name):
+        place.refuse(f"name expects a str of whole characters, got {shown(name)}")
+    return place._replace(name=name)
+
+
+def _is_text(value: Any) -> bool:
+    """Whether C++ can take the value as a text."""
+    if not isinstance(value, str):
+        return False
+    try:
+        value.encode(errors="surrogateescape")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _device(op: Operator, device: Any, nodes: Sequence[DataNode | None], place: Place) -> str:
@@ -50,7 +67,7 @@ def _device(op: Operator, device: Any, nodes: Sequence[DataNode | None], place: 
     if device is None:
         return "cpu" if on_gpu is None else "gpu"
     if not isinstance(device, str) or device not in _DEVICES:
-        place.refuse(f"device expects 'cpu', 'gpu' or 'mixed', got {device!r}")
+        place.refuse(f"device expects 'cpu', 'gpu' or 'mixed', got {shown(device)}")
     if on_gpu is not None and device != "gpu":
         place.refuse(
             f"device={device!r} expects data on the CPU, {on_gpu!r} is on the GPU; .cpu() copies it"
@@ -164,7 +181,7 @@ def _numbers(value: Any) -> bool | int | float | list[Any]:
         or isinstance(data, str)
         or (isinstance(data, list) and any(isinstance(x, str) for x in data[:1]))
     ):
-        raise NotAConstantError(f"expects numbers, got {value!r}")
+        raise NotAConstantError(f"expects numbers, got {shown(value)}")
     return data
 
 

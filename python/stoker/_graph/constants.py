@@ -29,12 +29,25 @@ def plain(value: Any) -> Plain:
     """
     if value is None or type(value) in _PLAIN:
         return value  # type: ignore[no-any-return]
+    try:
+        return _plain(value)
+    except NotAConstantError:
+        raise
+    except RecursionError:
+        raise NotAConstantError("expects a flat list, got one that is nested too deep") from None
+    except Exception as e:  # what the value's own methods raise
+        raise _refusal(value) from e
+
+
+def _plain(value: Any) -> Plain:
+    if value is None or type(value) in _PLAIN:
+        return value  # type: ignore[no-any-return]
     if isinstance(value, (list, tuple, range)):
         return _list(value)
     if (text := _text(value)) is not None:
         return text
     if hasattr(value, "tolist") and not isinstance(value, type):
-        return plain(value.tolist())
+        return _plain(value.tolist())
     return _number(value)
 
 
@@ -54,7 +67,7 @@ def _text(value: Any) -> str | None:
     if isinstance(value, Enum) and isinstance(value.value, str):
         return value.value
     if isinstance(value, str):
-        return str(value)
+        return str.__str__(value)
     if isinstance(value, os.PathLike):
         return os.fsdecode(value)
     return dtype_text(value)
@@ -66,7 +79,11 @@ def _number(value: Any) -> Plain:
             return number(value)
         except Exception:  # also what the value's own methods raise
             continue
-    raise NotAConstantError(
+    raise _refusal(value)
+
+
+def _refusal(value: Any) -> NotAConstantError:
+    return NotAConstantError(
         "expects a number, a text, a list of them, a dtype or the output of an operator, "
         f"got {shown(value)}"
     )
@@ -77,13 +94,6 @@ def _float(value: Any) -> float:
 
 
 def _list(values: Any) -> Plain:
-    try:
-        return _flat_list(values)
-    except RecursionError:
-        raise NotAConstantError("expects a flat list, got one that is nested too deep") from None
-
-
-def _flat_list(values: Any) -> Plain:
     kinds = set(map(type, values))
     if kinds in ({int}, {float}, {str}):  # the common case, fast for lists of thousands
         return list(values)
@@ -94,7 +104,7 @@ def _flat_list(values: Any) -> Plain:
                 f"is a list that holds {value!r}; "
                 "the output of an operator must be the whole argument"
             )
-        element = plain(value)
+        element = _plain(value)
         flat.extend(element if isinstance(element, list) else [element])
     if any(isinstance(x, str) for x in flat):
         if not all(isinstance(x, str) for x in flat):

@@ -11,7 +11,7 @@ class SourceGroup(NamedTuple):
     """One call of ``fn.external_source`` with a source, and the nodes that it feeds."""
 
     names: list[str]  # the names of the nodes
-    layouts: list[str | None]
+    layouts: list[str]  # "" where none is declared
     source: Any
     cycle: str  # "no", "quiet" or "raise"
     batch: bool

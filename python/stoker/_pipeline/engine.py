@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import warnings
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -39,6 +40,7 @@ class Engine:
         self._definition = definition
         self._settings = settings
         self._core: _core.Pipeline | None = None
+        self._making = threading.RLock()  # who feeds from another thread makes the engine, too
         self.inputs = Inputs(definition)
         self._one_caller = OneCaller(self.inputs.source_thread)
 
@@ -80,6 +82,11 @@ class Engine:
         return self._core
 
     def _make(self) -> None:
+        with self._making:
+            if self._core is None:
+                self._make_once()
+
+    def _make_once(self) -> None:
         check_declared_outputs(self._definition, self._settings)
         self._core = _core.Pipeline(self._definition.graph, for_engine(self._settings))
         self._definition.is_closed = True

@@ -3,7 +3,7 @@
 """The pipeline: a graph with settings, which is built and then gives batches.
 
 It says what users can do; its parts do it: a ``Definition`` is the graph, an ``Engine`` runs it
-with the sources that feed it, and ``Iterations`` counts what was begun and handed out.
+with the sources that feed it, and ``StepCounter`` counts what was begun and handed out.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from stoker._graph import current
 from stoker._graph.calls import as_node
 from stoker._graph.definition import Definition, Notes
 from stoker._graph.node import DataNode
+from stoker._messages import shown
 from stoker._pipeline import readers, saved
 from stoker._pipeline.engine import Batches, Engine, Step
-from stoker._pipeline.iterations import BASIC, SCHEDULED, Iterations
+from stoker._pipeline.step_counter import BASIC, SCHEDULED, StepCounter
 from stoker._settings import signature
 from stoker._settings.configured import Configured
 from stoker._settings.table import of_file
@@ -48,7 +49,7 @@ class Pipeline(Configured):
     def _begin(self) -> None:
         self._definition = Definition(self._notes)
         self._engine = Engine(self._definition, self._settings)
-        self._iterations = Iterations(self._settings["prefetch_queue_depth"])
+        self._counter = StepCounter(self._settings["prefetch_queue_depth"])
 
     _notes: ClassVar[Notes] = Notes()
 
@@ -107,7 +108,7 @@ class Pipeline(Configured):
         Nothing more follows from it: operators do nothing but make their outputs.
         """
         if not isinstance(node, DataNode):
-            raise GraphError(f"add_sink expects a node, got {node!r}")
+            raise GraphError(f"add_sink expects a node, got {shown(node)}")
         self._definition.graph_to_change()
         self._check_own(node)
 
@@ -149,7 +150,7 @@ class Pipeline(Configured):
         while not ends_epoch:
             step = self._next_step()
             if step is None:
-                self._iterations.end_loop()
+                self._counter.end_loop()
                 return
             ends_epoch = step.ends_epoch
             yield self._handed_out(step.batches)
@@ -169,9 +170,9 @@ class Pipeline(Configured):
         return self._handed_out(step.batches)
 
     def iter_setup(self) -> None:
-        """For subclasses: called before each iteration begins, e.g. to feed inputs.
+        """For subclasses: called before each step begins, e.g. to feed inputs.
 
-        The first ``run()`` or ``schedule_run()`` begins ``prefetch_queue_depth`` iterations, the
+        The first ``run()`` or ``schedule_run()`` begins ``prefetch_queue_depth`` steps, the
         others one each. ``StopIteration`` ends the epoch: what was begun is still handed out, then
         ``run()`` and ``outputs()`` raise it, until ``reset()``.
         """
@@ -180,7 +181,7 @@ class Pipeline(Configured):
         """Begins the next epoch of sources, or of ``iter_setup()``, that ended theirs; a loop does
         it by itself. A reader's end needs no reset.
         """
-        self._iterations.reset()
+        self._counter.reset()
         self._engine.inputs.reset()
 
     def feed_input(
@@ -202,7 +203,9 @@ class Pipeline(Configured):
         ``BudgetError`` where copies that wait have filled their share of ``memory_limit``.
         """
         self.build()
-        name = data_node.name if isinstance(data_node, DataNode) else str(data_node)
+        name = data_node.name if isinstance(data_node, DataNode) else data_node
+        if not isinstance(name, str):
+            raise GraphError(f"feed_input: data_node expects a node or a name, got {shown(name)}")
         self._engine.inputs.feed(name, data, layout)
 
     def start_py_workers(self) -> None:
@@ -230,11 +233,11 @@ class Pipeline(Configured):
         """Begins preparing batches without waiting for one."""
         self._use(SCHEDULED)
         self.build()
-        self._iterations.begin_scheduled(self.iter_setup)
+        self._counter.begin_scheduled(self.iter_setup)
         self._engine.schedule()
 
     def outputs(self) -> Batches:
-        """The batches of the oldest iteration that ``schedule_run`` began. Raises as ``run()``."""
+        """The batches of the oldest step that ``schedule_run`` began. Raises as ``run()``."""
         self._use(SCHEDULED)
         step = self._step()
         if step is None:
@@ -251,21 +254,21 @@ class Pipeline(Configured):
 
     def empty(self) -> bool:
         """Whether everything that was begun has been handed out."""
-        return self._iterations.all_are_taken
+        return self._counter.all_are_taken
 
     def enable_api_check(self, enable: bool) -> None:
         """Whether mixing ``run()`` with the scheduled way is an error, which it is at first."""
-        self._iterations.checks_style = bool(enable)
+        self._counter.checks_style = bool(enable)
 
     # Running, inside.
 
     def _use(self, style: str) -> None:
-        if self._iterations.use(style):
+        if self._counter.use(style):
             self.reset()
 
     def _begin_ahead(self) -> None:
         self.build()
-        self._iterations.begin_ahead(self.iter_setup)
+        self._counter.begin_ahead(self.iter_setup)
 
     def _prepare(self) -> None:
         """Begins preparing batches for whoever takes them with ``run()``, as iterators do."""
@@ -279,17 +282,17 @@ class Pipeline(Configured):
 
     def _step(self) -> Step | None:
         """The next step; None where the epoch of a source or of ``iter_setup()`` has ended."""
-        if self._iterations.is_at_end:
+        if self._counter.is_at_end:
             return None
         self.build()
         try:
             step = self._engine.step()
         except SampleError:
-            self._iterations.count()
+            self._counter.count()
             raise
         if step is None:
             return None
-        self._iterations.count()
+        self._counter.count()
         if step.failure is not None:
             raise step.failure from step.failure.__cause__  # alone: the engine knows no reason
         return step
@@ -297,7 +300,7 @@ class Pipeline(Configured):
     @property
     def _steps(self) -> int:
         """How many steps were handed out or failed."""
-        return self._iterations.steps
+        return self._counter.steps
 
     def _handed_out(self, batches: Batches) -> Batches:
         """What the caller gets for batches: themselves."""

@@ -14,7 +14,7 @@ from typing import Any
 from stoker import launcher
 from stoker._graph.constants import NotAConstantError
 from stoker._graph.constants import plain as plain_value
-from stoker._messages import did_you_mean, user_level
+from stoker._messages import did_you_mean, shown, user_level
 from stoker.errors import GraphError
 
 Check = Callable[[str, Any], Any]  # name, value -> value
@@ -30,7 +30,7 @@ def plain(name: str, value: Any) -> Any:
     try:
         return plain_value(value)
     except NotAConstantError:
-        problem = f"expects a number, a text or a list of them, got {value!r}"
+        problem = f"expects a number, a text or a list of them, got {shown(value)}"
         raise wrong(name, problem) from None
 
 
@@ -45,7 +45,7 @@ def at_least(low: int) -> Check:
     def check(name: str, value: Any) -> int:
         number = plain(name, value)
         if not isinstance(number, int) or isinstance(number, bool):
-            raise wrong(name, f"expects int, got {value!r}")
+            raise wrong(name, f"expects int, got {shown(value)}")
         if number < low:
             raise wrong(name, f"is {number}, expected at least {low}")
         return number
@@ -57,10 +57,10 @@ def one_of(*allowed: str) -> Check:
     """Takes one of these texts."""
 
     def check(name: str, value: Any) -> Any:
-        if value not in allowed:
-            hint = did_you_mean(str(value), allowed)
+        if not isinstance(value, str) or value not in allowed:
+            hint = did_you_mean(value, allowed) if isinstance(value, str) else ""
             end = f".{hint}" if hint else ""
-            raise wrong(name, f"expects one of {', '.join(allowed)}, got {value!r}{end}")
+            raise wrong(name, f"expects one of {', '.join(allowed)}, got {shown(value)}{end}")
         return value
 
     return check
@@ -87,7 +87,9 @@ def deeper(name: str, value: Any) -> Any:
     if not isinstance(value, Mapping):
         return plain(name, value)
     if set(value) != {"cpu_size", "gpu_size"}:
-        raise wrong(name, f"expects int, or a dict of 'cpu_size' and 'gpu_size', got {value!r}")
+        raise wrong(
+            name, f"expects int, or a dict of 'cpu_size' and 'gpu_size', got {shown(value)}"
+        )
     return max(at_least(1)(f"{name}['{key}']", depth) for key, depth in value.items())
 
 
@@ -105,7 +107,9 @@ def pickler(name: str, value: Any) -> Any:
         pair = (value.dumps, value.loads)
     if len(pair) == 2 and all(map(callable, pair)):
         return value
-    raise wrong(name, f"expects a module with dumps and loads, or (dumps, loads), got {value!r}")
+    raise wrong(
+        name, f"expects a module with dumps and loads, or (dumps, loads), got {shown(value)}"
+    )
 
 
 def warn_of_debug(name: str, value: Any) -> Any:

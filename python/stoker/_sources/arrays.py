@@ -7,24 +7,24 @@ from __future__ import annotations
 from typing import Any
 
 from stoker import _core
+from stoker._messages import told
 from stoker.errors import GraphError
 
 
-def to_fed(data: Any, layout: str | None = None) -> _core.Fed:
+def to_fed(data: Any, most: int, layout: str | None = None) -> _core.Fed:
     """Converts a batch, which is a list of samples or one array whose first axis is the batch.
 
     A sample is an array of NumPy or PyTorch (on the CPU), anything with the buffer protocol, DLPack
     or ``__array__``, a number or a nested list. Arrays are not copied. Raises ``GraphError`` for
-    anything else.
+    anything else, and for more than ``most`` samples.
     """
     if isinstance(data, _core.Batch):
         layout = layout or data.layout
         data = [data[i] for i in range(len(data))]
     if isinstance(data, (list, tuple)):
         samples = [_array(x, f"sample {i}") for i, x in enumerate(data)]
-        layout = layout or _layout_of(samples)
-        return _core.Fed(samples, layout)
-    return _core.Fed(_array(data, "the batch"), layout or "")
+        return _core.Fed(samples, layout or _layout_of(samples), most)
+    return _core.Fed(_array(data, "the batch"), layout or "", most)
 
 
 def _layout_of(samples: list[Any]) -> str:
@@ -33,20 +33,32 @@ def _layout_of(samples: list[Any]) -> str:
 
 
 def _array(value: Any, what: str) -> Any:
-    if hasattr(value, "__dlpack__") or isinstance(value, (bytes, bytearray, memoryview)):
+    try:
+        return _as_array(value)
+    except Exception as e:  # the value's own methods may raise anything
+        kind = type(value).__name__
+        raise GraphError(f"{what} that was fed is of type {kind}, {told(e)}") from e
+
+
+def _as_array(value: Any) -> Any:
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return value
+    dtype = getattr(value, "dtype", None)
+    if getattr(dtype, "kind", "f") not in "biuf":
+        raise TypeError(f"which holds {dtype}, no numbers")
+    if hasattr(value, "__dlpack__"):
         return _native(value)
     if _has_buffer(value):
         return value
     if value is None or isinstance(value, (str, dict, set)):
-        raise GraphError(f"{what} that was fed is of type {type(value).__name__}, not an array")
+        raise TypeError("not an array")
     import numpy
 
     array = numpy.asarray(value)
-    if array.dtype.hasobject or array.dtype.kind in "USV":
-        raise GraphError(
-            f"{what} that was fed is of type {type(value).__name__}, which is no array of numbers"
-        )
-    return array
+    if array.dtype.kind in "biuf":
+        return array
+    del array  # the collector cannot see into it, and the error's frames would keep it
+    raise TypeError("which is no array of numbers")
 
 
 def _native(value: Any) -> Any:

@@ -49,6 +49,7 @@ class Caller:
         self.is_iterable = is_iterable(source)
         self.is_one_pass = self.is_iterable and isinstance(source, Iterator)
         self.takes_index = not self.is_iterable and _arity(source) == 1
+        self._hooks = _hooks(source)
         self._iterator: Iterator[Any] | None = None
         self._is_over = False
 
@@ -103,18 +104,16 @@ class Caller:
     @property
     def has_state(self) -> bool:
         """Whether the source can be asked for its state."""
-        return _hooks(self._source) is not None
+        return self._hooks is not None
 
     def state(self) -> str | None:
         """The source's own state as JSON; None if the source has no methods for it."""
-        hooks = _hooks(self._source)
-        return None if hooks is None else json.dumps(hooks[0]())
+        return None if self._hooks is None else json.dumps(self._hooks[0]())
 
     def restore(self, state: str | None) -> None:
         """Restores a state from ``state()``; an iterable continues from there."""
-        hooks = _hooks(self._source)
-        if hooks is not None and state is not None:
-            hooks[1](json.loads(state))
+        if self._hooks is not None and state is not None:
+            self._hooks[1](json.loads(state))
         self.begin_epoch()
 
 
@@ -135,9 +134,14 @@ def _outputs(value: Any, count: int | None, where: str) -> list[Any]:
 
 def _arity(source: Callable[..., Any]) -> int:
     """How many arguments to call the source with, 0 or 1."""
+    if not callable(source):
+        raise GraphError(
+            "source expects a callable, an iterable or a generator function, "
+            f"got a {type(source).__name__}"
+        )
     try:
         parameters = inspect.signature(source).parameters.values()
-    except ValueError:  # some builtins do not tell their signature
+    except (TypeError, ValueError):  # some builtins do not tell their signature
         return 0
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     required = [p for p in positional if p.default is p.empty]

@@ -8,16 +8,19 @@ import inspect
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from stoker._describe.python_arguments import Extra
 from stoker._describe.registry import Operator
-from stoker._graph.calls import add
+from stoker._graph.calls import add, place_of
+from stoker._graph.constants import NotAConstantError, plain
 from stoker._graph.functions import document
 from stoker._graph.node import DataNode
 from stoker._graph.source_group import SourceGroup
-from stoker._messages import Place, did_you_mean, user_line
+from stoker._messages import Place, did_you_mean, shown, told
 from stoker._sources.caller import Caller, Spec
 from stoker.errors import GraphError
 
 _CYCLES = {None: "no", False: "no", "no": "no", True: "quiet", "quiet": "quiet", "raise": "raise"}
+_MOST = 10_000  # outputs of a source, and batches ahead
 _EACH = ("dtype", "ndim", "layout")  # these may be lists with an entry for each output
 
 
@@ -26,15 +29,15 @@ def external_source(op: Operator, *inputs: Any, **arguments: Any) -> DataNode | 
 
     ``op`` describes the arguments.
     """
-    place = Place(op["name"], arguments.get("name"), user_line())
+    place = place_of(op, arguments.get("name"))
     refuse = place.refuse
     given = _with_names(op, inputs, arguments, refuse)
-    extra = {e["name"]: given.pop(e["name"], e["default"]) for e in op["extra"]}
-    count = _count(extra["num_outputs"], refuse)
+    extra = {e["name"]: _extra(e, given.pop(e["name"], None), refuse) for e in op["extra"]}
+    count = extra["num_outputs"]
     each = {key: _for_each(key, given.pop(key, None), count or 1, refuse) for key in _EACH}
     name, device = given.pop("name", None), given.pop("device", None)
     if not isinstance(device, (str, type(None))) or device not in (None, "cpu", "gpu"):
-        refuse(f"device expects 'cpu' or 'gpu', got {device!r}")
+        refuse(f"device expects 'cpu' or 'gpu', got {shown(device)}")
     if extra["source"] is None:
         _check_no_source(extra, count, refuse)
     nodes: list[DataNode] = []
@@ -44,7 +47,7 @@ def external_source(op: Operator, *inputs: Any, **arguments: Any) -> DataNode | 
         assert isinstance(node, DataNode)
         nodes.append(node)
     if extra["source"] is not None:
-        group = _group(extra, nodes, each["layout"], bool(given.get("no_copy")), place)
+        group = _group(extra, nodes, place)
         nodes[0]._definition.sources.append(group)
     results = [n.gpu() if device == "gpu" else n for n in nodes]
     return results[0] if count is None else results
@@ -80,10 +83,40 @@ def _with_names(
     return {**given, **arguments}
 
 
-def _count(count: Any, refuse: Callable[[str], NoReturn]) -> int | None:
-    if count is None or (isinstance(count, int) and not isinstance(count, bool) and count > 0):
+def _extra(extra: Extra, value: Any, refuse: Callable[[str], NoReturn]) -> Any:
+    """The value of an argument that only Python knows."""
+    key, default = extra["name"], extra["default"]
+    if value is None:
+        return default
+    if key == "cycle":
+        if not isinstance(value, (str, bool)) or value not in _CYCLES:
+            refuse(f"cycle expects 'no', 'quiet', 'raise', True, False or None, got {shown(value)}")
+        return None if value is False else value
+    if isinstance(default, bool):
+        return _flag(key, value, refuse)
+    return value if key == "source" else _count(key, value, refuse)
+
+
+def _count(key: str, value: Any, refuse: Callable[[str], NoReturn]) -> int:
+    count = _number(value)
+    if type(count) is int and 0 < count <= _MOST:
         return count
-    refuse(f"num_outputs expects an int of at least 1, got {count!r}")
+    refuse(f"{key} expects an int from 1 to {_MOST}, got {shown(value)}")
+
+
+def _flag(key: str, value: Any, refuse: Callable[[str], NoReturn]) -> bool:
+    flag = _number(value)
+    if type(flag) in (bool, int) and flag in (0, 1):
+        return bool(flag)
+    refuse(f"argument '{key}' expects bool, got {shown(value)}")
+
+
+def _number(value: Any) -> Any:
+    """A plain value; None for what is none."""
+    try:
+        return plain(value)
+    except NotAConstantError:
+        return None
 
 
 def _for_each(key: str, value: Any, count: int, refuse: Callable[[str], NoReturn]) -> list[Any]:
@@ -111,28 +144,22 @@ def _check_no_source(
 def _group(
     extra: dict[str, Any],
     nodes: list[DataNode],
-    layouts: list[Any],
-    no_copy: bool,
     place: Place,
 ) -> SourceGroup:
-    source, cycle = extra["source"], extra["cycle"]
-    if not isinstance(cycle, (str, bool, type(None))) or cycle not in _CYCLES:
-        place.refuse(f"cycle expects 'no', 'quiet', 'raise', True, False or None, got {cycle!r}")
     depth = extra["prefetch_queue_depth"]
-    if depth is not None and (not isinstance(depth, int) or depth < 1 or not extra["parallel"]):
-        place.refuse(
-            f"prefetch_queue_depth expects an int of at least 1 and parallel=True, got {depth!r}"
-        )
+    if depth is not None and not extra["parallel"]:
+        place.refuse(f"prefetch_queue_depth={depth} needs parallel=True")
+    graph = nodes[0]._definition.graph
     group = SourceGroup(
         names=[n.name for n in nodes],
-        layouts=[None if layout is None else str(layout) for layout in layouts],
-        source=source,
-        cycle=_CYCLES[cycle],
-        batch=bool(extra["batch"]),
-        batch_info=bool(extra["batch_info"]),
+        layouts=[str(graph.argument(n._node, "layout") or "") for n in nodes],
+        source=extra["source"],
+        cycle=_CYCLES[extra["cycle"]],
+        batch=extra["batch"],
+        batch_info=extra["batch_info"],
         num_outputs=extra["num_outputs"],
-        no_copy=no_copy,
-        parallel=bool(extra["parallel"]),
+        no_copy=_flag("no_copy", graph.argument(nodes[0]._node, "no_copy"), place.refuse),
+        parallel=extra["parallel"],
         depth=depth or 1,
         where=place.where,
     )
@@ -143,12 +170,12 @@ def _group(
 def _check_source(group: SourceGroup, refuse: Callable[[str], NoReturn]) -> None:
     """Refuses a source that is wrong, as far as this shows before it is called."""
     kind = type(group.source).__name__
-    if not callable(group.source) and not hasattr(group.source, "__iter__"):
-        refuse(f"source expects a callable, an iterable or a generator function, got a {kind}")
     try:
         caller = Caller(group.source, Spec.of(group, 1))
     except GraphError as e:
         refuse(str(e))
+    except Exception as e:
+        refuse(f"source is a {kind} whose attributes cannot be read: {told(e)}")
     if group.cycle != "no" and (not caller.is_iterable or caller.is_one_pass):
         hint = " (give the generator function itself)" if inspect.isgenerator(group.source) else ""
         refuse(

@@ -97,7 +97,10 @@ class Feeder:
             return
         self._halt.clear()
         self._thread = threading.Thread(
-            target=_work, args=(self,), name="stoker-source", daemon=True
+            target=_work,
+            args=(weakref.ref(self), self._changed),
+            name="stoker-source",
+            daemon=True,
         )
         self._thread.start()
 
@@ -217,7 +220,7 @@ class Feeder:
     def _forget(self) -> None:
         self._records.clear()
         self._failures.clear()
-        self._to_feed.clear()
+        self._to_feed = deque()
         self._turn = []
         self._first = None
 
@@ -255,26 +258,31 @@ class Feeder:
         """Whether the user has not met a failure yet. Work stops, as the user may not continue."""
         return bool(self._failures)
 
-    def wait_for_turn(self) -> bool:
-        """Waits until there is work for the thread. Returns False when the thread shall end."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._halt.is_set() or self._can_go_on())
-            return not self._halt.is_set()
+    @property
+    def is_halted(self) -> bool:
+        """Whether the thread shall end."""
+        return self._halt.is_set()
+
+    def has_turn(self) -> bool:
+        """Whether the thread has something to do, which may be its end."""
+        return self.is_halted or self._can_go_on()
 
     def take_turn(self) -> None:
         """Continues the work that was begun, else asks every source once."""
-        if self._to_feed:
-            return self._feed_batches()
+        engine = self._engine
+        if engine is not None and self._to_feed:
+            return self._feed_batches(engine)
         outcome = self._first or self._produce()
         if outcome is None:
             return None
         with self._changed:
-            self._first = outcome if self._engine is None else None
+            engine = self._engine  # `end` may drop it from now on, also in this thread
+            self._first = outcome if engine is None else None
             self._changed.notify_all()
-            if self._engine is None:
+            if engine is None:
                 return None
             self._record(outcome)
-        return self._feed(outcome)
+        return self._feed(engine, outcome)
 
     def _produce(self) -> Outcome | None:
         """Asks every source for a batch. Returns None when stopped; the next call then continues.
@@ -310,7 +318,7 @@ class Feeder:
             self._last_positions = [r.position() for r in self.runners]
             if not errors and not ended:
                 fed = self._to_fed(products)
-        except Exception as e:
+        except BaseException as e:  # else the thread would end, and the user wait for it
             errors.append(e)
         done = [p.done for p in products]
         is_end = bool(ended) and not errors
@@ -323,8 +331,8 @@ class Feeder:
             group = runner.group
             for name, layout, data in zip(group.names, group.layouts, product.data, strict=True):
                 try:
-                    one = to_fed(data, layout)
-                except Exception as e:
+                    one = to_fed(data, runner.batch_size, layout)
+                except BaseException as e:
                     raise SourceError(f"{group.place()} gave for '{name}': {told(e)}") from e
                 fed.append((name, one, not (group.no_copy or product.is_shared)))
         return fed
@@ -337,39 +345,50 @@ class Feeder:
         self._produced += not outcome.is_end
         self._stands_at_end = outcome.is_end and not outcome.goes_on
 
-    def _feed(self, outcome: Outcome) -> None:
-        assert self._engine is not None
+    def _feed(self, engine: _core.Pipeline, outcome: Outcome) -> None:
         if outcome.is_end:
             if self._used:  # else no output meets the end
-                self._engine.end_epoch(self._used[0])
+                engine.end_epoch(self._used[0])
         elif outcome.failure is not None:
-            self._fail(self._used)
+            _fail(engine, self._used)
         else:
             self._to_feed.extend(f for f in outcome.fed if f[0] in self._used)
-            self._feed_batches()
+            self._feed_batches(engine)
 
-    def _feed_batches(self) -> None:
-        assert self._engine is not None
-        while self._to_feed and not self._halt.is_set():
+    def _feed_batches(self, engine: _core.Pipeline) -> None:
+        waiting = self._to_feed
+        while waiting and not self._halt.is_set():
             try:
-                if self._engine.feed(*self._to_feed[0], _WAIT_MS):
-                    self._to_feed.popleft()
+                if engine.feed(*waiting[0], _WAIT_MS):
+                    waiting.popleft()
             except Exception as e:
-                names = [name for name, _, _ in self._to_feed]
-                self._to_feed.clear()
+                names = [name for name, _, _ in waiting]
+                waiting.clear()
                 with self._changed:
                     self._failures[self._produced - 1] = e
-                self._fail(names)
-
-    def _fail(self, names: Sequence[str]) -> None:
-        """Fails the step of all these nodes at once, so that all stay at the same step."""
-        assert self._engine is not None
-        self._engine.fail(names, FailedStepError())
+                _fail(engine, names)
 
 
-def _work(feeder: Feeder) -> None:
-    while feeder.wait_for_turn():
+def _fail(engine: _core.Pipeline, names: Sequence[str]) -> None:
+    """Fails the step of all these nodes at once, so that all stay at the same step."""
+    engine.fail(names, FailedStepError())
+
+
+def _work(find: weakref.ref[Feeder], changed: threading.Condition) -> None:
+    """Holds no feeder while it waits: a pipeline must be freed although its source refers to it."""
+
+    def has_turn() -> bool:
+        feeder = find()
+        return feeder is None or feeder.has_turn()
+
+    while True:
+        with changed:
+            changed.wait_for(has_turn)
+        feeder = find()
+        if feeder is None or feeder.is_halted:
+            return
         feeder.take_turn()
+        del feeder
 
 
 def _call_all(functions: Sequence[Callable[[], None]]) -> None:

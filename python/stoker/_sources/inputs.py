@@ -13,14 +13,14 @@ from stoker import _core, _state_entries
 from stoker._describe.registry import operators
 from stoker._graph.definition import Definition
 from stoker._graph.source_group import SourceGroup
-from stoker._messages import did_you_mean
+from stoker._messages import did_you_mean, told
 from stoker._sources.arrays import to_fed
 from stoker.errors import GraphError, SourceError, StateError
 
 if TYPE_CHECKING:
     from stoker._sources.feeder import Feeder
     from stoker._sources.runner import Position
-    from stoker._sources.workers import WorkerPool
+    from stoker._sources.worker_pool import WorkerPool
 
 _WAIT_MS = 50
 
@@ -28,8 +28,11 @@ _WAIT_MS = 50
 class EpochEndError(SourceError):
     """A source ended before its first batch, so the pipeline cannot be built."""
 
-    def __init__(self) -> None:
-        super().__init__("a source ended before its first batch, which would tell its types")
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"external_source '{name}': its source ended before its first batch, which would tell "
+            "its types"
+        )
 
 
 class Inputs:
@@ -42,6 +45,7 @@ class Inputs:
 
     def __init__(self, definition: Definition) -> None:
         self._definition = definition
+        self._batch_size = 0  # known once open() is called
         self._pool: WorkerPool | None = None
         self._engine: _core.Pipeline | None = None
         self._fed = threading.Condition()
@@ -55,17 +59,19 @@ class Inputs:
     def open(self, settings: Mapping[str, Any]) -> None:
         """Makes the sources ready to run. Requires: the settings have a batch size."""
         groups = self._definition.sources
+        self._batch_size = settings["batch_size"]
         if self._feeder is not None or not groups:
             return
         # Imported late: these modules are slow to import, and most pipelines have no sources.
         from stoker._sources.feeder import Feeder
         from stoker._sources.runner import Runner
 
-        batch_size, depth = settings["batch_size"], settings["prefetch_queue_depth"]
+        batch_size, depth = self._batch_size, settings["prefetch_queue_depth"]
         runners: list[Runner] = []
         parallel = [g for g in groups if g.parallel]
         if parallel:
-            from stoker._sources.workers import ParallelRunner, WorkerPool
+            from stoker._sources.parallel_runner import ParallelRunner
+            from stoker._sources.worker_pool import WorkerPool
 
             self._pool = WorkerPool(parallel, settings)
         for group in groups:
@@ -91,7 +97,7 @@ class Inputs:
         while unknown := self._unknown():
             name, node = unknown[0]
             if self._feeder is not None and self._source_of(name) is not None:
-                self._learn_from_sources()
+                self._learn_from_sources(name)
                 continue
             with self._fed:
                 if self._unknown() == unknown and not graph.argument(node, "blocking"):
@@ -114,7 +120,8 @@ class Inputs:
                 found.append((name, i))
         return found
 
-    def _learn_from_sources(self) -> None:
+    def _learn_from_sources(self, name: str) -> None:
+        """Asks all sources for their first batch. ``name`` is a node that needs it."""
         assert self._feeder is not None
         graph = self._definition.graph
         outcome = self._feeder.wait_for_first()
@@ -126,7 +133,7 @@ class Inputs:
         self._feeder.drop_first()
         if outcome.failure is not None:
             raise outcome.failure
-        raise EpochEndError()
+        raise EpochEndError(name)
 
     # Running.
 
@@ -150,7 +157,10 @@ class Inputs:
             raise GraphError(f"feed_input: no external_source is named '{name}'.{hint}")
         if group := self._source_of(name):
             raise GraphError(f"feed_input: {group.place()} feeds '{name}' already")
-        fed = to_fed(data, layout)
+        try:
+            fed = to_fed(data, self._batch_size, layout)
+        except Exception as e:
+            raise GraphError(f"feed_input: external_source '{name}': {told(e)}") from e
         node = nodes[name]
         copy = not graph.argument(node, "no_copy")
         with self._fed:

@@ -39,7 +39,7 @@ class Runner:
 
     def __init__(self, group: SourceGroup, batch_size: int) -> None:
         self.group = group
-        self._batch_size = batch_size
+        self.batch_size = batch_size
         self._caller = Caller(group.source, Spec.of(group, batch_size))
         self.halt = threading.Event()  # set: `next` shall not wait any longer
         self._epoch = 0
@@ -59,7 +59,7 @@ class Runner:
 
     def _produce(self) -> Product:
         try:
-            data = self._caller.batch(self._epoch, self._iteration, 0, self._batch_size)
+            data = self._caller.batch(self._epoch, self._iteration, 0, self.batch_size)
         except CallError as e:
             cause = e.__cause__
             assert cause is not None
@@ -103,7 +103,10 @@ class Runner:
 
     def restore(self, position: Position) -> None:
         self._epoch, self._iteration = position.epoch, position.iteration
-        self._caller.restore(position.state)
+        try:
+            self._caller.restore(position.state)
+        except Exception as e:
+            raise SourceError(f"{self.group.place()} failed to take its state: {told(e)}") from e
 
     def require_resumable(self) -> None:
         if not self.is_resumable:

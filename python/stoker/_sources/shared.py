@@ -111,7 +111,7 @@ def _one(numpy: Any, value: Any, where: str) -> Any:
 
 
 def _as_array(numpy: Any, value: Any) -> Any:
-    if isinstance(value, (bytes, bytearray, memoryview)):
+    if isinstance(value, (bytes, bytearray)):
         return numpy.frombuffer(value, numpy.uint8)
     if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
         return numpy.from_dlpack(value)

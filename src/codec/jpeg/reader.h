@@ -70,7 +70,7 @@ class JpegReader {
   void finish(uint8_t* line);
 
  private:
-  // The most scans of a progressive file. Each one costs a pass over the picture.
+  // The most scans of a progressive file. Each one goes over the whole picture.
   static constexpr int kMaxScans = 256;
   static constexpr int kPadding = 8;
 

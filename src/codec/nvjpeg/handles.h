@@ -105,7 +105,7 @@ class Memory {
   explicit Memory(std::shared_ptr<const DeviceBudget> budget);
   Allocator* on_device() { return &device_; }
   Allocator* pinned() { return &pinned_; }
-  void trim() { blocks_.trim(); }
+  void trim() { host_memory_.trim(); }
 
   // While this object lives, the calling thread works for this stream: memory that it asks for is
   // ordered there. Where the memory is used `at_once`, without regard to what the stream still has
@@ -132,7 +132,7 @@ class Memory {
   void free(void* p);
 
   const std::shared_ptr<const DeviceBudget> budget_;
-  HostPool blocks_;  // pinned: pinning for each picture would take too long
+  HostPool host_memory_;  // pinned: pinning for each picture would take too long
   Mutex stream_mutex_;  // taken before mutex_; the host may wait for stream_ under it
   // For threads that work for no stream.
   std::unique_ptr<Stream> stream_ STOKER_GUARDED_BY(stream_mutex_);

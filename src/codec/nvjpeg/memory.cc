@@ -32,7 +32,7 @@ Memory::For::~For() { of_thread = before_; }
 
 Memory::Memory(std::shared_ptr<const DeviceBudget> budget)
     : budget_(std::move(budget)),
-      blocks_(SIZE_MAX, std::make_shared<PinnedAllocator>(budget_->device())),
+      host_memory_(SIZE_MAX, std::make_shared<PinnedAllocator>(budget_->device())),
       stream_(budget_->device().make_stream("nvJPEG")) {
   device_.allocate = [](void* self, void** p, size_t bytes, cudaStream_t) {
     return taken(p, [&] { return static_cast<Memory*>(self)->allocate(bytes); });
@@ -70,7 +70,7 @@ void* Memory::allocate(size_t bytes) {
 }
 
 void* Memory::pin(size_t bytes) {
-  std::shared_ptr<Buffer> buffer = blocks_.try_acquire(bytes, Use::kOutput);
+  std::shared_ptr<Buffer> buffer = host_memory_.try_acquire(bytes, Use::kOutput);
   return buffer ? keep(std::move(buffer)) : nullptr;
 }
 

@@ -24,7 +24,7 @@
 // Note [What pictures hold]
 // A picture has its own bitstream, parameters, decoder state and pinned buffer. These come back
 // when the stream has passed them and the PreparedPicture is gone. There are as many of them as
-// pictures are unfinished at once, and memory bounds that number: a picture takes a block of the
+// pictures are unfinished at once, and memory bounds that number: a picture takes memory of the
 // host pool for its bytes, and the pool also counts about as much as the picture's pinned buffer
 // will hold, which is the device's own. Both are released last, so that whoever waits for memory
 // finds the objects free. Objects on which nvJPEG failed are not used again.

@@ -305,7 +305,7 @@ class CudaDevice final : public Device {
   }
 
   std::shared_ptr<Core> core_;
-  mutable Mutex mutex_;
+  mutable Mutex mutex_;  // CUDA is not called under it
   std::vector<std::weak_ptr<StreamHandle>> streams_ STOKER_GUARDED_BY(mutex_);
 };
 

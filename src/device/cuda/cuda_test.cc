@@ -127,14 +127,7 @@ TEST_F(Cuda, MemoryIsCountedAndLimited) {
   const auto stream = device.make_stream("s");
   void* p = stream->allocate(600);
   EXPECT_EQ(stream->try_acquire(600), nullptr);
-  const std::string text = [&] {
-    try {
-      stream->allocate(600);
-    } catch (const BudgetError& e) {
-      return std::string(e.what());
-    }
-    return std::string("no error");
-  }();
+  const std::string text = message<BudgetError>([&] { stream->allocate(600); });
   EXPECT_TRUE(has(text, "cuda:0: no memory for 600 B on stream 's'; 600 B of 1000 B")) << text;
   stream->free(p);
   stream->free(nullptr);
@@ -175,7 +168,7 @@ TEST_F(Cuda, HostMemoryIsPinned) {
   EXPECT_EQ(second.usage().pinned_high_water, 5000u);
   fake::cuda().errors["cudaHostAlloc 1"] = {cudaErrorMemoryAllocation, cudaErrorUnknown};
   EXPECT_EQ(second.try_pin(1), nullptr);
-  EXPECT_TRUE(has(device_error([&] { second.try_pin(1); }), "cuda:1, locking host memory"));
+  EXPECT_TRUE(has(message<DeviceError>([&] { second.try_pin(1); }), "cuda:1, locking host memory"));
 }
 
 TEST_F(Cuda, BuffersAndEventsOutliveStreamAndDevice) {
@@ -249,7 +242,7 @@ TEST_F(Cuda, WhatFailsAtTheReturnIsKept) {
   const auto memory = stream->try_acquire(8);
   fake::cuda().errors["cudaEventRecord"] = {cudaErrorInvalidResourceHandle};
   memory->return_behind(ForeignStream::kDefault);
-  EXPECT_EQ(device_error([&] { found.devices[0]->check(); }),
+  EXPECT_EQ(message<DeviceError>([&] { found.devices[0]->check(); }),
             "cuda:0, recording an event on a consumer's stream: it failed (cudaErrorOfTheStandIn)");
   found.devices[0]->check();
 }
@@ -260,7 +253,7 @@ TEST_F(Cuda, LaunchesAKernelWithACopyOfTheProgram) {
   int target = 0;
   const AddOne program{&target};
   BlockProgram erased = erase(program);
-  const std::string text = device_error([&] { stream->launch(erased, {1, 1}, "add"); });
+  const std::string text = message<DeviceError>([&] { stream->launch(erased, {1, 1}, "add"); });
   EXPECT_EQ(text, "cuda:0, launch 'add': the program was compiled without nvcc");
   erased.kernel = &target;  // any address will do
   fake::cuda().argument_bytes = sizeof program;
@@ -279,7 +272,8 @@ TEST_F(Cuda, LaunchesAKernelWithACopyOfTheProgram) {
   EXPECT_EQ(fake::cuda().count(asked + "=1000"), 0);
   EXPECT_EQ(fake::cuda().count(asked + "=100000"), 1);
   for (const Grid grid : {Grid{1, 1025}, Grid{int64_t{1} << 31, 1}, Grid{1, 1, kMaxShared + 1}})
-    EXPECT_TRUE(has(device_error([&] { stream->launch(erased, grid, "big"); }), "launch 'big'"));
+    EXPECT_TRUE(
+        has(message<DeviceError>([&] { stream->launch(erased, grid, "big"); }), "launch 'big'"));
 }
 
 TEST_F(Cuda, WhatFailsIsNamed) {
@@ -287,13 +281,15 @@ TEST_F(Cuda, WhatFailsIsNamed) {
   const auto stream = found.devices[0]->make_stream("s");
   char byte = 0;
   fake::cuda().errors["cudaMemcpyAsync 1"] = {cudaErrorInvalidValue};
-  EXPECT_EQ(device_error([&] { stream->copy(&byte, "x", 1, Copy::kToDevice, "labels"); }),
+  EXPECT_EQ(message<DeviceError>([&] { stream->copy(&byte, "x", 1, Copy::kToDevice, "labels"); }),
             "cuda:0, copy 'labels' on stream 's': it failed (cudaErrorOfTheStandIn)");
   stream->call([] { throw std::runtime_error("no luck"); }, 0, "mine");
-  EXPECT_EQ(device_error([&] { found.devices[0]->check(); }), "cuda:0, call 'mine': no luck");
+  EXPECT_EQ(message<DeviceError>([&] { found.devices[0]->check(); }),
+            "cuda:0, call 'mine': no luck");
   found.devices[0]->check();  // thrown only once
   fake::cuda().errors["cudaLaunchHostFunc"] = {cudaErrorInvalidValue};
-  EXPECT_TRUE(has(device_error([&] { stream->call([] {}, 0, "c"); }), "call 'c' on stream 's'"));
+  EXPECT_TRUE(
+      has(message<DeviceError>([&] { stream->call([] {}, 0, "c"); }), "call 'c' on stream 's'"));
 }
 
 TEST_F(Cuda, ALostGpuSaysSoWhoeverAsks) {
@@ -304,10 +300,11 @@ TEST_F(Cuda, ALostGpuSaysSoWhoeverAsks) {
   fake::cuda().errors["cudaEventQuery"] = {cudaErrorNotReady};
   event->check();  // not known yet
   fake::cuda().lost = cudaErrorIllegalAddress;
-  for (const std::string& text :
-       {device_error([&] { device.check(); }), device_error([&] { stream->synchronize(); }),
-        device_error([&] { event->synchronize(); }), device_error([&] { event->check(); }),
-        device_error([&] { (void)stream->try_acquire(1); })}) {
+  for (const std::string& text : {message<DeviceError>([&] { device.check(); }),
+                                  message<DeviceError>([&] { stream->synchronize(); }),
+                                  message<DeviceError>([&] { event->synchronize(); }),
+                                  message<DeviceError>([&] { event->check(); }),
+                                  message<DeviceError>([&] { (void)stream->try_acquire(1); })}) {
     EXPECT_TRUE(has(text, "cudaErrorIllegalAddress")) << text;
     EXPECT_TRUE(has(text, "STOKER_SYNC=1 names the work that failed; only a new process")) << text;
   }
@@ -323,7 +320,7 @@ TEST_F(Cuda, WaitsForEachPieceOfWorkWhereThatIsAskedFor) {
   EXPECT_EQ(fake::cuda().count("cudaStreamSynchronize 0"), 1);
   fake::cuda().errors["cudaStreamSynchronize"] = {cudaErrorIllegalAddress};
   const std::string text =
-      device_error([&] { stream->copy(&to, &from, 1, Copy::kToDevice, "second"); });
+      message<DeviceError>([&] { stream->copy(&to, &from, 1, Copy::kToDevice, "second"); });
   EXPECT_TRUE(has(text, "cuda:0, 'second' on stream 's': ")) << text;
   EXPECT_FALSE(has(text, "STOKER_SYNC"));
 }

@@ -46,15 +46,16 @@ TEST_F(CudaNeighbours, OnlyTheGpusThatAreUsedGetAContext) {
 TEST_F(CudaNeighbours, AGpuThatGivesNoContextSaysSoWhenItIsUsedAndNoOtherDoes) {
   fake::cuda().busy = {0};
   const std::string want = "cuda:0, making a context: it failed (cudaErrorOfTheStandIn)";
-  EXPECT_EQ(device_error([&] { (void)device(0).make_stream("s"); }), want);
-  EXPECT_EQ(device_error([&] { (void)device(0).make_event(); }), want);
-  EXPECT_EQ(device_error([&] { (void)device(0).try_pin(1); }), want);
+  EXPECT_EQ(message<DeviceError>([&] { (void)device(0).make_stream("s"); }), want);
+  EXPECT_EQ(message<DeviceError>([&] { (void)device(0).make_event(); }), want);
+  EXPECT_EQ(message<DeviceError>([&] { (void)device(0).try_pin(1); }), want);
   EXPECT_NE(device(1).make_stream("s"), nullptr);
   fake::cuda().busy.clear();
   for (const char* step :
        {"cudaEventCreateWithFlags", "cudaMemPoolCreate", "cudaMemPoolSetAttribute"}) {
     fake::cuda().errors[step] = {cudaErrorNotSupported};
-    EXPECT_TRUE(has(device_error([&] { (void)device(0).make_stream("s"); }), "cuda:0, making a"));
+    EXPECT_TRUE(
+        has(message<DeviceError>([&] { (void)device(0).make_stream("s"); }), "cuda:0, making a"));
   }
   EXPECT_NE(device(0).make_stream("s"), nullptr) << "it may at the next call";
 }
@@ -126,11 +127,13 @@ TEST_F(CudaNeighbours, WhatCannotBeOrderedIsNotGivenOutAgain) {
   device(1).check();  // no error is kept
   fake::cuda().errors["cudaStreamIsCapturing"] = {cudaErrorInvalidResourceHandle};
   EXPECT_EQ(let_go(ForeignStream::kDefault), 24u);
-  EXPECT_TRUE(has(device_error([&] { device(1).check(); }), "looking at a consumer's stream"));
+  EXPECT_TRUE(
+      has(message<DeviceError>([&] { device(1).check(); }), "looking at a consumer's stream"));
   EXPECT_EQ(fake::cuda().count("cudaDeviceSynchronize 1"), 0);
 
   fake::cuda().errors["cudaDeviceSynchronize"] = {cudaErrorStreamCaptureUnsupported};
-  EXPECT_TRUE(has(device_error([&] { device(1).trim(); }), "waiting for what consumers do"));
+  EXPECT_TRUE(
+      has(message<DeviceError>([&] { device(1).trim(); }), "waiting for what consumers do"));
   EXPECT_EQ(device(1).usage().in_use, 24u);
   device(1).trim();
   EXPECT_EQ(device(1).usage().in_use, 0u);

@@ -132,8 +132,8 @@ TEST(SimulatedDevice, AnEmptyGridIsNothingAndAnImpossibleOneAnError) {
   EXPECT_TRUE(device.timeline().empty());
   for (Grid grid : {Grid{1, 1025}, Grid{-1, 1}, Grid{1, -1}, Grid{int64_t{1} << 31, 1},
                     Grid{1, 1, kMaxShared + 1}})
-    EXPECT_TRUE(
-        has(device_error([&] { stream->launch(AddOne{nullptr}, grid, "big"); }), "launch 'big'"));
+    EXPECT_TRUE(has(message<DeviceError>([&] { stream->launch(AddOne{nullptr}, grid, "big"); }),
+                    "launch 'big'"));
 }
 
 TEST(SimulatedDevice, MemoryIsPoisonedWhenFreshAndWhenFreed) {
@@ -194,13 +194,13 @@ TEST(SimulatedDevice, CopiesAreChecked) {
   auto memory = stream->try_acquire(100), other = stream->try_acquire(100);
   std::byte host[200] = {};
   const auto copy = [&](void* to, const void* from, size_t n, Copy direction) {
-    return device_error([&] { stream->copy(to, from, n, direction, "x"); });
+    return message<DeviceError>([&] { stream->copy(to, from, n, direction, "x"); });
   };
   EXPECT_EQ(copy(memory->data() + 60, host, 41, Copy::kToDevice),
             "simulated:0: copy 'x' of 41 bytes to the device on stream 's': it reaches 1 byte "
             "beyond the end of an "
             "allocation of 100 bytes");
-  EXPECT_EQ(copy(memory->data() + 60, host, 40, Copy::kToDevice), "no error");
+  EXPECT_EQ(copy(memory->data() + 60, host, 40, Copy::kToDevice), "nothing was thrown");
   EXPECT_TRUE(has(copy(host, memory->data(), 101, Copy::kToHost), "1 byte beyond"));
   EXPECT_TRUE(has(copy(memory->data(), other->data(), 101, Copy::kOnDevice), "1 byte beyond"));
   EXPECT_TRUE(has(copy(host, host + 100, 10, Copy::kToDevice), "not memory of this device"));
@@ -217,12 +217,14 @@ TEST(SimulatedDevice, UseAfterFreeAndDoubleFreeAreFound) {
   auto stream = device.make_stream("s");
   auto* p = static_cast<std::byte*>(stream->allocate(100));
   std::byte host[100] = {};
-  EXPECT_TRUE(has(device_error([&] { stream->free(p + 1); }), "not the begin of an allocation"));
-  stream->free(p);
-  EXPECT_TRUE(has(device_error([&] { stream->free(p); }), "freed before"));
   EXPECT_TRUE(
-      has(device_error([&] { stream->copy(p, host, 1, Copy::kToDevice, "x"); }), "freed before"));
-  EXPECT_TRUE(has(device_error([&] { stream->free(host); }), "not the begin of an allocation"));
+      has(message<DeviceError>([&] { stream->free(p + 1); }), "not the begin of an allocation"));
+  stream->free(p);
+  EXPECT_TRUE(has(message<DeviceError>([&] { stream->free(p); }), "freed before"));
+  EXPECT_TRUE(has(message<DeviceError>([&] { stream->copy(p, host, 1, Copy::kToDevice, "x"); }),
+                  "freed before"));
+  EXPECT_TRUE(
+      has(message<DeviceError>([&] { stream->free(host); }), "not the begin of an allocation"));
 }
 
 TEST(SimulatedDevice, UseOnAnotherStreamNeedsAnEvent) {
@@ -232,7 +234,7 @@ TEST(SimulatedDevice, UseOnAnotherStreamNeedsAnEvent) {
   std::byte host[64] = {}, out[64] = {};
   auto* p = static_cast<std::byte*>(a->allocate(64));
   const auto read_on = [&](Stream& s) {
-    return device_error([&] { s.copy(out, p, 64, Copy::kToHost, "out"); });
+    return message<DeviceError>([&] { s.copy(out, p, 64, Copy::kToHost, "out"); });
   };
   EXPECT_TRUE(has(read_on(*b),
                   "no event orders this behind simulated:0: allocation of 64 bytes on stream 'a'"));
@@ -243,13 +245,13 @@ TEST(SimulatedDevice, UseOnAnotherStreamNeedsAnEvent) {
       has(read_on(*b), "behind simulated:0: copy 'in'"));  // the event was recorded before the copy
   a->record(*event);
   b->wait(*event);
-  EXPECT_EQ(read_on(*b), "no error");
+  EXPECT_EQ(read_on(*b), "nothing was thrown");
   b->record(*second);
   c->wait(*second);  // orders c behind a through b
-  EXPECT_EQ(read_on(*c), "no error");
-  EXPECT_TRUE(has(device_error([&] { a->copy(p, host, 1, Copy::kToDevice, "in"); }),
+  EXPECT_EQ(read_on(*c), "nothing was thrown");
+  EXPECT_TRUE(has(message<DeviceError>([&] { a->copy(p, host, 1, Copy::kToDevice, "in"); }),
                   "behind simulated:0: copy 'out'"));
-  EXPECT_TRUE(has(device_error([&] { a->free(p); }), "behind simulated:0: copy 'out'"));
+  EXPECT_TRUE(has(message<DeviceError>([&] { a->free(p); }), "behind simulated:0: copy 'out'"));
   c->synchronize();  // a wait of the host is an order as well
   a->free(p);
   a->synchronize();
@@ -274,7 +276,7 @@ TEST(SimulatedDevice, ABufferFreedTooEarlyIsReported) {
   a->synchronize();
   b->copy(p->data(), host, 8, Copy::kToDevice, "late");
   p.reset();
-  EXPECT_TRUE(has(device_error([&] { device.check(); }),
+  EXPECT_TRUE(has(message<DeviceError>([&] { device.check(); }),
                   "free on stream 'a': no event orders this behind"));
   device.check();
 }

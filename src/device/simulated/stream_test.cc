@@ -84,7 +84,7 @@ TEST(SimulatedDevice, AFailureIsThrownOnceAtTheNextSynchronisation) {
   int ran = 0;
   a->launch(ThrowAt{3}, {5, 1}, "thrower");
   a->call([&] { ++ran; }, 0, "next");
-  EXPECT_EQ(device_error([&] { a->synchronize(); }),
+  EXPECT_EQ(message<DeviceError>([&] { a->synchronize(); }),
             "simulated:0: launch 'thrower' on stream 'a' failed: block 3");
   EXPECT_EQ(ran, 1);
   a->synchronize();
@@ -97,7 +97,7 @@ TEST(SimulatedDevice, AFailureIsThrownOnceAtTheNextSynchronisation) {
   auto later = device.make_event();
   b->record(*later);
   EXPECT_EQ(
-      device_error([&] { later->synchronize(); }),
+      message<DeviceError>([&] { later->synchronize(); }),
       "simulated:0: call 'odd' on stream 'a' failed: an unknown exception (and 1 more after it)");
   EXPECT_TRUE(event->query());
 }
@@ -118,8 +118,9 @@ TEST(SimulatedDevice, AFailureIsToldToAllWhoWaitForItAndToNobodyElse) {
   good->synchronize();
   for (int times = 0; times < 2; ++times)
     for (Event* event : {bad.get(), reader.get()})
-      EXPECT_TRUE(has(device_error([&] { event->synchronize(); }), "call 'work' on stream 'a'"));
-  EXPECT_TRUE(has(device_error([&] { bad->check(); }), "call 'work' on stream 'a'"));
+      EXPECT_TRUE(
+          has(message<DeviceError>([&] { event->synchronize(); }), "call 'work' on stream 'a'"));
+  EXPECT_TRUE(has(message<DeviceError>([&] { bad->check(); }), "call 'work' on stream 'a'"));
   good->check();
   a->synchronize();
   device.check();
@@ -139,7 +140,7 @@ TEST(SimulatedDevice, NothingIsDoneWithWhatAFailureLeft) {
   b->wait(*event);
   b->launch(AddOne{&from_b}, {1, 1}, "likewise");
   a->launch(AddOne{&from_a}, {1, 1}, "the next step's");
-  EXPECT_TRUE(has(device_error([&] { b->synchronize(); }), "launch 'fails'"));
+  EXPECT_TRUE(has(message<DeviceError>([&] { b->synchronize(); }), "launch 'fails'"));
   a->synchronize();
   EXPECT_EQ(from_a, 1);
   EXPECT_EQ(from_b, 0);
@@ -171,7 +172,7 @@ TEST(SimulatedDevice, AFailureThatAnEventKnowsOfIsToldByItsStreamToo) {
   auto event = device.make_event();
   stream->call([] { throw std::runtime_error("broken"); }, 0, "work");
   stream->record(*event);
-  EXPECT_TRUE(has(device_error([&] { stream->synchronize(); }), "call 'work'"));
+  EXPECT_TRUE(has(message<DeviceError>([&] { stream->synchronize(); }), "call 'work'"));
   stream->synchronize();
 }
 
@@ -184,7 +185,7 @@ TEST(SimulatedDevice, CheckThrowsWithoutWaiting) {
   a->call([] { throw std::runtime_error("bad"); }, 0, "short");
   a->record(*failed);
   while (!failed->query()) std::this_thread::yield();
-  EXPECT_TRUE(has(device_error([&] { device.check(); }), "call 'short'"));
+  EXPECT_TRUE(has(message<DeviceError>([&] { device.check(); }), "call 'short'"));
   go.set_value();
   b->synchronize();  // its call uses go
 }
@@ -196,16 +197,16 @@ TEST(SimulatedDevice, InjectedFaultsHitTheNthWork) {
   device.fail(DeviceCall::kCopy, 2);
   device.fail(DeviceCall::kLaunch, 1);
   auto p = stream->try_acquire(4);
-  EXPECT_TRUE(has(device_error([&] { stream->try_acquire(4); }),
+  EXPECT_TRUE(has(message<DeviceError>([&] { stream->try_acquire(4); }),
                   "allocation of 4 bytes on stream 's' failed"));
   EXPECT_EQ(device.usage().in_use, 4u);
   int one = 1, out = 0;
   stream->copy(p->data(), &one, 4, Copy::kToDevice, "first");
   stream->copy(&out, p->data(), 4, Copy::kToHost, "second");
-  EXPECT_TRUE(has(device_error([&] { stream->synchronize(); }), "copy 'second'"));
+  EXPECT_TRUE(has(message<DeviceError>([&] { stream->synchronize(); }), "copy 'second'"));
   EXPECT_EQ(out, 0);
   stream->launch(AddOne{reinterpret_cast<int*>(p->data())}, {1, 1}, "first launch");
-  EXPECT_TRUE(has(device_error([&] { stream->synchronize(); }), "launch 'first launch'"));
+  EXPECT_TRUE(has(message<DeviceError>([&] { stream->synchronize(); }), "launch 'first launch'"));
   stream->launch(AddOne{reinterpret_cast<int*>(p->data())}, {1, 1}, "next launch");
   stream->copy(&out, p->data(), 4, Copy::kToHost, "third");
   stream->synchronize();
@@ -230,17 +231,17 @@ TEST(SimulatedDevice, RefusalsAreAtOnce) {
     stream->launch(AddOne{reinterpret_cast<int*>(p->data())}, {1, 1}, "add");
   };
   copy_up();
-  EXPECT_TRUE(has(device_error(copy_up),
+  EXPECT_TRUE(has(message<DeviceError>(copy_up),
                   "copy 'up' of 4 bytes to the device on stream 's' was "
                   "refused"));
   add();
-  EXPECT_TRUE(has(device_error(add), "launch 'add' on stream 's' was refused"));
+  EXPECT_TRUE(has(message<DeviceError>(add), "launch 'add' on stream 's' was refused"));
   add();
   stream->copy(&out, p->data(), 4, Copy::kToHost, "down");
   stream->synchronize();
   EXPECT_EQ(out, 3);
   device.fail(DeviceCall::kPin, 1);
-  EXPECT_TRUE(has(device_error([&] { (void)device.try_pin(7); }), "locking 7 bytes"));
+  EXPECT_TRUE(has(message<DeviceError>([&] { (void)device.try_pin(7); }), "locking 7 bytes"));
   device.fail(DeviceCall::kCopy, 1);
   EXPECT_EQ(device.forget_faults(), 1);
   copy_up();
@@ -366,8 +367,8 @@ TEST(SimulatedDevice, ManyIterationsWithFaultsEnd) {
   int failures = 0;
   const auto hand_out = [&](Slot& s) {
     if (s.iteration < 0) return;
-    const std::string error = device_error([&] { s.done->synchronize(); });
-    EXPECT_EQ(error != "no error", is_faulty(s.iteration)) << s.iteration << error;
+    const std::string error = message<DeviceError>([&] { s.done->synchronize(); });
+    EXPECT_EQ(error != "nothing was thrown", is_faulty(s.iteration)) << s.iteration << error;
     if (!is_faulty(s.iteration)) EXPECT_EQ(s.out, std::vector<int>(kInts, s.iteration + 1));
     else ++failures;
   };

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/testing.h"
 #include "device/simulated/simulated.h"
 
 namespace stoker {
@@ -20,15 +21,6 @@ struct AddOne {
   }
 };
 
-template <class F>
-std::string device_error(F f) {
-  try {
-    f();
-  } catch (const DeviceError& e) {
-    return e.what();
-  }
-  return "no error";
-}
 inline bool has(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }

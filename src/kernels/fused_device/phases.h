@@ -76,7 +76,7 @@ STOKER_HD constexpr bool is_loaded_wide(DType t) {
   return t == DType::kUint8 || t == DType::kFloat16 || t == DType::kFloat32;
 }
 
-// One thread of a block, at the block's tile.
+// One thread of a thread block, at the block's tile.
 struct TileThread {
   const FusedProgram& program;
   int64_t block;

@@ -6,8 +6,8 @@
 // buffer, which batch.h makes on the host. phases.h has what it does.
 //
 // Note [Tiles]
-// A block makes a tile: some rows of a sample, at positions [begin, end) of the line. The line is
-// one axis of the output. A row has all positions of the line and, where they are few, all
+// A thread block makes a tile: some rows of a sample, at positions [begin, end) of the line. The
+// line is one axis of the output. A row has all positions of the line and, where they are few, all
 // channels; the other axes number the rows. First, the block works out where its rows are, and
 // keeps this in shared memory. Second, it loads what its rows need of the source into shared
 // memory, where each row is resampled along all axes but the line. Third, it makes every value from

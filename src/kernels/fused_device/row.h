@@ -119,7 +119,7 @@ struct RowTaps {
   int count;
 };
 
-// Where a row is. It is kept in shared memory, so that a block works it out once.
+// Where a row is. It is kept in shared memory, so that a thread block works it out once.
 struct RowPlace {
   const std::byte* in;  // at the first channel and the first tap of each axis but the line
   std::byte* out;

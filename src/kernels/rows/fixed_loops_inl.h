@@ -3,7 +3,8 @@
 //
 // The loops of fixed-point resampling, in terms of AddProducts. line.cc includes them once for each
 // way in which the target can add products, each time into another namespace. So there is no
-// include guard.
+// include guard. STOKER_LAMBDA says which instructions a lambda may use: Clang gives it none of
+// those that functions around it have.
 
 // Sums of the products of two rows for each column of a vector of bytes.
 struct Columns {
@@ -108,7 +109,7 @@ HWY_INLINE void SumByPicking(const int16_t* line, const LineTaps& taps, const Ou
   const int64_t bases = lanes / kPerBase, step = 2 * lanes * (kPairs ? kPairs : t.pairs);
   const int32_t *first = t.first, *index = t.index;
   const int16_t* weights = t.weights;
-  const auto next = [&]() HWY_ATTR {
+  const auto next = [&]() STOKER_LAMBDA {
     const V32 v =
         SumPicked<Values, kTight, kPairs>(line, first, hn::Load(D32(), index), weights, t.pairs);
     first += bases;

@@ -211,7 +211,9 @@ namespace plain {
 HWY_INLINE void AddProducts(V16 a, V16 b, V32& sum, V32& other) {
   sum = hn::ReorderWidenMulAccumulate(D32(), a, b, sum, other);
 }
+#define STOKER_LAMBDA HWY_ATTR
 #include "kernels/rows/fixed_loops_inl.h"
+#undef STOKER_LAMBDA
 }  // namespace plain
 
 #if HWY_TARGET <= HWY_AVX3
@@ -227,7 +229,9 @@ namespace vnni {
 HWY_INLINE void AddProducts(V16 a, V16 b, V32& sum, V32&) {
   sum = V32{_mm512_dpwssd_epi32(sum.raw, a.raw, b.raw)};
 }
+#define STOKER_LAMBDA __attribute__((target(HWY_TARGET_STR ",avx512vnni")))
 #include "kernels/rows/fixed_loops_inl.h"
+#undef STOKER_LAMBDA
 }  // namespace vnni
 }  // namespace HWY_NAMESPACE
 }  // namespace stoker::rows

@@ -16,6 +16,7 @@ Shape shape_of(const Small<int64_t>& extents) {
     require(e >= 0, "argument 'shape' has the extent ", e);
     s.push_back(e);
   }
+  require(s.is_possible(), "argument 'shape' is ", s, ", more than 2^40 elements");
   return s;
 }
 

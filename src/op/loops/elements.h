@@ -33,7 +33,7 @@ void set_elements(const View& out, Value value) {
 }
 
 // The shape that an operator without data takes: the argument, else that of the first input, else a
-// scalar. Throws WrongCall when an extent is negative or there are too many axes.
+// scalar. Throws WrongCall when an extent is negative or there are too many axes or elements.
 Shape shape_asked(const std::optional<Small<int64_t>>& argument, const Inference& i);
 // The same when the graph is built, -1 where it is not known.
 Shape shape_asked(const std::optional<Small<int64_t>>& argument, const Checker& c);

@@ -35,6 +35,7 @@ TEST(Elements, ShapeIsAskedForOrCopied) {
   EXPECT_EQ(shape_asked(Small<int64_t>{3}, without), Shape{3});
   EXPECT_THROW(shape_asked(Small<int64_t>{-3}, without), WrongCall);
   EXPECT_THROW(shape_asked(Small<int64_t>{1, 1, 1, 1, 1, 1, 1}, without), WrongCall);
+  EXPECT_THROW(shape_asked(Small<int64_t>{2, INT64_MAX}, without), WrongCall);
   EXPECT_EQ(shape_asked({}, in.checker()), (Shape{2, 5}));
   EXPECT_THROW(shape_asked(Small<int64_t>{3}, in.checker()), WrongCall);
 }

@@ -12,11 +12,11 @@
 
 namespace stoker {
 
-// The pieces of item i are done by the blocks [first[i], first[i + 1]).
+// The pieces of item i are done by the thread blocks [first[i], first[i + 1]).
 template <class Item>
 struct EachProgram {
   static constexpr int kPhases = 1, kMostThreads = 256, kBlocks = 1;
-  static constexpr int64_t kPieces = 1024;  // that one block does
+  static constexpr int64_t kPieces = 1024;  // that one thread block does
   const Item* items;
   const int64_t* first;
   int count;

@@ -11,9 +11,10 @@ namespace stoker {
 namespace {
 
 void check_range(const char* name, const Small<float>& range, bool above_zero) {
-  require(
-      range.size() == 2 && range[0] <= range[1] && range[1] > 0 && (!above_zero || range[0] > 0),
-      name, " takes (least, most)", above_zero ? ", both above 0" : "", ", got ", range);
+  require(range.size() == 2 && range[0] <= range[1] && range[1] > 0 && std::isfinite(range[1]) &&
+              (!above_zero || range[0] > 0),
+          name, " takes (least, most)", above_zero ? ", both above 0 and finite" : "", ", got ",
+          range);
 }
 
 struct Size {

@@ -92,6 +92,17 @@ TEST(RandomWindow, WrongRangesAreSaid) {
   EXPECT_THROW(check_random_window({.random_area = {0, 0}}), WrongCall);
   EXPECT_THROW(check_random_window({.random_area = {0.5f}}), WrongCall);
   EXPECT_THROW(check_random_window({.random_aspect_ratio = {0, 1}}), WrongCall);
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  EXPECT_THROW(check_random_window({.random_aspect_ratio = {1, kInf}}), WrongCall);
+  EXPECT_THROW(check_random_window({.random_aspect_ratio = {kInf, kInf}}), WrongCall);
+}
+
+TEST(RandomWindow, TakesTheLargestAndTheSmallestRatio) {
+  for (const float ratio : {std::numeric_limits<float>::max(), std::numeric_limits<float>::min()}) {
+    const RandomWindowArguments a{.random_aspect_ratio = {ratio, ratio}};
+    check_random_window(a);
+    for (int64_t i = 0; i < 20; ++i) expect_inside(draw(a, 7, 9, i), 7, 9);
+  }
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ class Chain {
   Chain(const Plan& plan, uint64_t seed, Arena& arena);
   ~Chain();
 
-  // What follows is done with these rewrites. Each must be among those of the plan.
+  // Samples are made with these rewrites from now on. Requires: the plan has each of them as well.
   void use(const Rewrites& rewrites);
   // Begins a round of a sample. Forgets the sample before. Requires: use() was called.
   void begin(const Identity& who, int round);

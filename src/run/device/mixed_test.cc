@@ -277,12 +277,7 @@ TEST_F(Mixed, ThePlanSaysWhoDecodes) {
 TEST_F(Mixed, IsForDecoders) {
   const Pictures folder(1);
   auto refusal = [](const Graph& g) {
-    try {
-      Pipeline p(g, options("simple"));
-    } catch (const GraphError& e) {
-      return std::string(e.what());
-    }
-    return std::string("no error");
+    return message<GraphError>([&] { Pipeline p(g, options("simple")); });
   };
   EXPECT_NE(refusal(graph(folder, DeviceKind::kGpu, DeviceKind::kGpu)).find("\"mixed\""),
             std::string::npos);

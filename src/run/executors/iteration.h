@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A step on its way through the pipelined executor, which guards it.
+// A step on its way through the pipelined executor. Pipelined::mutex_ guards it, but for this: a
+// worker makes the sample of its ticket without the mutex, and the issuing thread works on the step
+// and on what is its own without it while `is_issuing`. Meanwhile nobody changes `round`.
 #pragma once
 #include <algorithm>
 
@@ -9,9 +11,10 @@
 
 namespace stoker {
 
-enum class Ticket : uint8_t {
+// A ticket is one sample of one iteration: work that any worker thread may take.
+enum class TicketState : uint8_t {
   kPending,
-  kLarge,  // pending, but for a time when its worker may work alone: Note [Alone] of pipelined.h
+  kLarge,  // pending until a worker may work alone: Note [Alone] of pipelined.h
   kRunning,
   kDone,
 };
@@ -22,7 +25,7 @@ struct Iteration {
       : step(plan, number, std::move(cursors), std::move(fed), options), tickets(step.size()) {}
   Step step;
   int round = 0;
-  std::vector<Ticket> tickets;  // of this round, by sample
+  std::vector<TicketState> tickets;  // of this round, by sample
   int64_t first_pending = 0;  // no ticket before this one is pending
   int running_count = 0;
   int large_count = 0;
@@ -33,32 +36,33 @@ struct Iteration {
   bool is_issuing = false;  // the issuing thread works on it
   bool is_closing = false;  // it is to be made again later, so it gives out no tickets
 
-  // These are used only with a device, by its issuing thread:
+  // These are used only with a device, and are its issuing thread's own:
   bool is_collected = false;  // this round's pictures are enqueued and its slots are batches
   // Set when all of the round is enqueued. The event comes when the next round's values are on the
   // host.
   std::unique_ptr<Event> copies_ready;
   int64_t polled_at = 0;  // Pipelined::polls_ when copies_ready was last queried
-  std::optional<Outputs> outputs;  // set when the step was published
-  bool is_issued = false;  // all of its work is enqueued
+  std::optional<Outputs> outputs;  // set when the step was published, for take()
+
+  bool is_issued = false;  // all of its work for the device is enqueued
 
   // Gives out the first ticket that is pending, or the first large one. Returns its sample; -1 when
   // there is none.
-  int give_out(Ticket pending) {
-    const bool is_large = pending == Ticket::kLarge;
+  int give_out(TicketState pending) {
+    const bool is_large = pending == TicketState::kLarge;
     const auto at =
         std::find(tickets.begin() + (is_large ? 0 : first_pending), tickets.end(), pending);
     if (!is_large) first_pending = at - tickets.begin();
     if (at == tickets.end()) return -1;
     large_count -= is_large;
-    *at = Ticket::kRunning;
+    *at = TicketState::kRunning;
     ++running_count;
     return static_cast<int>(at - tickets.begin());
   }
   // Sample i is to be made once more: its ticket found no room, or the device refused its picture.
-  void give_back(int i, Ticket pending = Ticket::kPending) {
-    if (std::exchange(tickets[i], pending) == Ticket::kDone) --done_count, --made_count;
-    if (pending == Ticket::kLarge) ++large_count;
+  void give_back(int i, TicketState pending = TicketState::kPending) {
+    if (std::exchange(tickets[i], pending) == TicketState::kDone) --done_count, --made_count;
+    if (pending == TicketState::kLarge) ++large_count;
     else first_pending = std::min<int64_t>(first_pending, i);
   }
   // Whether nothing more will happen to its samples in this round.
@@ -73,7 +77,7 @@ struct Iteration {
     is_collected = false;
     for (size_t i = 0; i < tickets.size(); ++i) {
       const bool takes_part = round == 0 || step.is_made[i];
-      tickets[i] = takes_part ? Ticket::kPending : Ticket::kDone;
+      tickets[i] = takes_part ? TicketState::kPending : TicketState::kDone;
       done_count += !takes_part;
     }
   }

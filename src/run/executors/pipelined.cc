@@ -20,7 +20,8 @@ Pipelined::Pipelined(std::shared_ptr<const Plan> plan, const ExecutorOptions& op
       pool_(pool),
       feeds_(feeds),
       first_fed_(feeds.received()),
-      cursors_(*plan_, std::move(cursors)) {
+      cursors_(*plan_, std::move(cursors)),
+      holds_memory_(*options.settings.num_threads) {
   for (int r = 0; r < plan_->reader_count(); ++r) start_reading(r);
   pool_.on_release([this] { memory_released(); });
   if (plan_->has_device_stage())
@@ -33,7 +34,7 @@ Pipelined::Pipelined(std::shared_ptr<const Plan> plan, const ExecutorOptions& op
     workers_[i]->thread = std::thread([this, i] {
       if (!options_.worker_cpus.empty()) run_on(options_.worker_cpus[i]);
       name_this_thread("stoker-worker");
-      run_worker(*workers_[i]);
+      run_worker(i);
     });
   if (device_) {
     bell_ = std::make_shared<Bell>();
@@ -50,11 +51,11 @@ Pipelined::~Pipelined() {
   feeds_.on_change(nullptr);
   pool_.on_release(nullptr);
   if (bell_) {
-    std::lock_guard lock(bell_->mutex);
+    const MutexLock lock(bell_->mutex);
     bell_->executor = nullptr;
   }
   {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     is_stopping_ = true;
   }
   work_.notify_all();
@@ -64,25 +65,26 @@ Pipelined::~Pipelined() {
 }
 
 void Pipelined::schedule() {
-  std::unique_lock lock(mutex_);
-  open_iterations(lock);
+  const MutexLock lock(mutex_);
+  open_iterations();
 }
 
 bool Pipelined::wait(int milliseconds) {
   const auto start = Clock::now(), end = start + std::chrono::milliseconds(milliseconds);
-  std::unique_lock lock(mutex_);
-  open_iterations(lock);
+  const MutexLock lock(mutex_);
+  open_iterations();
   const bool was_ready = front_ready();
   user_waits_ = !was_ready;
   issue_.notify_all();  // an iteration that waits for the device's memory tries again
-  const auto comes = [&] {
-    return done_.wait_until(lock, end,
-                            [&] { return front_ready() || is_stuck() || feeds_.is_at_marker(); });
+  const auto comes = [&]() STOKER_REQUIRES(mutex_) {
+    return done_.wait_until(mutex_, end, [&]() STOKER_REQUIRES(mutex_) {
+      return front_ready() || is_stuck() || feeds_.is_at_marker();
+    });
   };
   bool ready = was_ready || comes();
   if (device_ && !front_ready() && is_stuck()) {
     user_waits_ = false;
-    finish_device(lock);
+    finish_device();
     user_waits_ = true;
     ready = comes();
   }
@@ -103,7 +105,7 @@ bool Pipelined::wait(int milliseconds) {
 Outputs Pipelined::take() {
   std::unique_ptr<Iteration> it;
   {
-    std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     it = std::move(ring_.front());
     ring_.pop_front();
     ++steps_;
@@ -139,7 +141,7 @@ void Pipelined::trim() {
 }
 
 ExecutorStats Pipelined::stats() const {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ExecutorStats s{.steps = steps_,
                   .steps_waited = steps_waited_,
                   .user_wait_ns = user_wait_ns_,
@@ -167,9 +169,9 @@ void Pipelined::start_reading(int r) {
     const io::SampleRef p = plan_->sample_at(r, cursors_.at(turn / batch, r), turn % batch);
     return plan_->store(r).extent(p.index);
   };
-  const size_t window = options_.read_ahead_limit / static_cast<size_t>(plan_->reader_count());
-  fetchers_.push_back(std::make_unique<io::Fetcher>(*settings().io_threads, window, locate));
-  fetchers_.back()->schedule(INT64_MAX);  // only `window` bounds how far it reads ahead
+  const size_t limit = options_.read_ahead_limit / static_cast<size_t>(plan_->reader_count());
+  fetchers_.push_back(std::make_unique<io::Fetcher>(*settings().io_threads, limit, locate));
+  fetchers_.back()->schedule(INT64_MAX);  // only the limit bounds how far it reads ahead
 }
 
 // Whether all samples are made and, with a device stage, all device work is enqueued.
@@ -178,41 +180,42 @@ bool Pipelined::is_ready(const Iteration& it) const {
 }
 
 // Takes the next ticket, of the oldest iteration that has one. Returns null when there is none now.
-Iteration* Pipelined::next_ticket(const Worker& w, int& i) {
-  if (is_for_one_worker()) return begin_alone(w, i);
+Iteration* Pipelined::next_ticket(size_t worker, int& i) {
+  if (is_for_one_worker()) return begin_alone(worker, i);
   for (auto& it : ring_) {
     if (it->is_closing || it->is_starved || it->step.fatal) continue;
     if (it->is_alone && it->running_count) continue;
-    i = it->give_out(Ticket::kPending);
+    i = it->give_out(TicketState::kPending);
     if (i >= 0) return it.get();
   }
   return nullptr;
 }
 
-void Pipelined::run_worker(Worker& w) {
-  Lock lock(mutex_);
+void Pipelined::run_worker(size_t worker) {
+  Worker& w = *workers_[worker];
+  const MutexLock lock(mutex_);
   while (!is_stopping_) {
     int i = 0;
-    if (Iteration* it = next_ticket(w, i)) {
+    if (Iteration* it = next_ticket(worker, i)) {
       Try t{.is_alone = is_one_alone_, .rooms = rooms_};
-      w.holds_memory = true;
-      lock.unlock();
-      try_ticket(w, *it, i, t);
-      lock.lock();
-      w.holds_memory = !t.is_alone;
+      holds_memory_[worker] = true;
+      {
+        const MutexUnlock unlocked(mutex_);
+        try_ticket(w, *it, i, t);
+      }
+      holds_memory_[worker] = !t.is_alone;
       finish_ticket(*it, i, t);
-      bury(lock);
-    } else if (w.holds_memory && is_for_one_worker()) {
-      trim(w, lock);
+      bury();
+    } else if (holds_memory_[worker] && is_for_one_worker()) {
+      trim(worker);
     } else {
       const auto start = Clock::now();
-      work_.wait(lock);
+      work_.wait(mutex_);
       w.idle_ns.fetch_add(ns_since(start), std::memory_order_relaxed);
     }
   }
 }
 
-// Runs without the lock.
 void Pipelined::try_ticket(Worker& w, Iteration& it, int i, Try& t) {
   try {
     const auto make = t.is_alone ? &SampleMaker::make_alone : &SampleMaker::make;
@@ -235,9 +238,9 @@ void Pipelined::finish_ticket(Iteration& it, int i, Try& t) {
   if (t.is_alone) is_one_alone_ = false;
   if (t.fatal && !it.step.fatal) it.step.fatal = t.fatal;
   if (t.starved || t.is_large) {
-    it.give_back(i, t.is_large ? Ticket::kLarge : Ticket::kPending);
+    it.give_back(i, t.is_large ? TicketState::kLarge : TicketState::kPending);
   } else {
-    it.tickets[i] = Ticket::kDone;
+    it.tickets[i] = TicketState::kDone;
     ++it.done_count;
     it.made_count += it.step.is_made[i];
   }
@@ -259,8 +262,8 @@ void Pipelined::finish_ticket(Iteration& it, int i, Try& t) {
 
 // Called when something was fed, in whatever thread.
 void Pipelined::fed() {
-  std::unique_lock lock(mutex_);
-  open_iterations(lock);
+  const MutexLock lock(mutex_);
+  open_iterations();
   done_.notify_all();
 }
 

@@ -13,22 +13,22 @@ constexpr std::chrono::milliseconds kPatience(50);  // a lost GPU makes no host 
 }  // namespace
 
 void Pipelined::run_issuer() {
-  Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   while (!is_stopping_) {
     if (Iteration* it = next_to_issue()) {
-      if (it->copies_ready) try_begin_next_round(*it, lock);
-      else issue_round(*it, lock);
+      if (it->copies_ready) try_begin_next_round(*it);
+      else issue_round(*it);
       continue;
     }
-    rest(lock);
+    rest();
   }
 }
 
 // Waits until something may have changed.
-void Pipelined::rest(Lock& lock) {
+void Pipelined::rest() {
   const auto awaits_copies = [](auto& it) { return it->copies_ready != nullptr; };
-  if (std::none_of(ring_.begin(), ring_.end(), awaits_copies)) issue_.wait(lock);
-  else if (issue_.wait_for(lock, kPatience) == std::cv_status::timeout) ++polls_;
+  if (std::none_of(ring_.begin(), ring_.end(), awaits_copies)) issue_.wait(mutex_);
+  else if (issue_.wait_for(mutex_, kPatience) == std::cv_status::timeout) ++polls_;
 }
 
 // The oldest iteration that has work for the device. Iterations begin there in order.
@@ -48,16 +48,19 @@ Iteration* Pipelined::next_to_issue() {
 
 // If the user was waiting when the try began, the decoder gives up its spare memory, and lack of
 // room is an error. For a user who came during the try, another try follows at once.
-void Pipelined::issue_round(Iteration& it, Lock& lock) {
+void Pipelined::issue_round(Iteration& it) {
   it.is_issuing = true;
-  const auto is_awaited = [&] { return user_waits_ && &it == ring_.front().get(); };
+  const auto is_awaited = [&]() STOKER_REQUIRES(mutex_) {
+    return user_waits_ && &it == ring_.front().get();
+  };
   const bool was_awaited = is_awaited();
   const int64_t rooms = rooms_;
-  lock.unlock();
   std::exception_ptr fatal, full;
   Enqueued enqueued;
-  const bool is_to_rewind = it.step.is_to_rewind();
+  bool is_to_rewind = false;
   try {
+    const MutexUnlock unlocked(mutex_);
+    is_to_rewind = it.step.is_to_rewind();
     if (is_to_rewind) it.step.rewind();
     else enqueued = was_awaited ? device_->insist([&] { return enqueue(it); }) : enqueue(it);
   } catch (const DeviceFull&) {
@@ -65,7 +68,6 @@ void Pipelined::issue_round(Iteration& it, Lock& lock) {
   } catch (...) {
     fatal = std::current_exception();
   }
-  lock.lock();
   it.is_issuing = false;
   // The user releases nothing while waiting, so the oldest iteration has nothing to wait for then.
   if (full && &it == ring_.front().get() && !make_device_room() && was_awaited) fatal = full;
@@ -77,12 +79,12 @@ void Pipelined::issue_round(Iteration& it, Lock& lock) {
   if (is_to_rewind || !enqueued.refused.empty()) work_.notify_all();
   close_what_is_closing();
   if (front_ready()) done_.notify_all();
-  bury(lock);
-  if (full && !fatal && rooms == rooms_ && was_awaited == is_awaited() && !is_stopping_) rest(lock);
+  bury();
+  if (full && !fatal && rooms == rooms_ && was_awaited == is_awaited() && !is_stopping_) rest();
 }
 
-// Enqueues the device's part of the iteration's round. Runs without the lock. Throws DeviceFull;
-// then it can be called again.
+// Enqueues the device's part of the iteration's round. Throws DeviceFull; then it can be called
+// again.
 Pipelined::Enqueued Pipelined::enqueue(Iteration& it) {
   const bool is_last = it.round + 1 == plan_->round_count() || it.step.made_samples().empty();
   if (!it.is_collected) {
@@ -98,40 +100,41 @@ Pipelined::Enqueued Pipelined::enqueue(Iteration& it) {
   }
   device_->enqueue(it.step, it.round);
   return {.copies_ready = device_->notify(it.step, [bell = bell_] {
-    std::lock_guard lock(bell->mutex);
+    const MutexLock lock(bell->mutex);
     if (bell->executor) bell->executor->ring_bell();
   })};
 }
 
 // Called in a thread of the device's runtime, after the work of a round.
 void Pipelined::ring_bell() {
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ++polls_;
   issue_.notify_all();
 }
 
 // Begins the next round if the values that it reads are on the host.
-void Pipelined::try_begin_next_round(Iteration& it, Lock& lock) {
+void Pipelined::try_begin_next_round(Iteration& it) {
   it.polled_at = polls_;
   it.is_issuing = true;
-  lock.unlock();
   std::exception_ptr fatal;
   bool is_there = false;
-  try {
-    is_there = it.copies_ready->query();
-    if (is_there) it.copies_ready->check();
-  } catch (...) {
-    fatal = std::current_exception();
+  {
+    const MutexUnlock unlocked(mutex_);
+    try {
+      is_there = it.copies_ready->query();
+      if (is_there) it.copies_ready->check();
+    } catch (...) {
+      fatal = std::current_exception();
+    }
+    if (is_there) it.copies_ready.reset();
   }
-  if (is_there) it.copies_ready.reset();
-  lock.lock();
   it.is_issuing = false;
   if (is_there) it.begin_round(it.round + 1);
   it.step.fatal = fatal;
   close_what_is_closing();
   if (front_ready()) done_.notify_all();
   work_.notify_all();
-  bury(lock);
+  bury();
 }
 
 // Makes room for the oldest iteration: while it was in an earlier round, younger ones may have

@@ -15,12 +15,12 @@ thread_local bool gives_back = false;  // this thread is in forget()
 
 // Opens iterations as depth, budget and feeds allow, and destroys closed ones. While memory is
 // tight, it opens only the oldest.
-void Pipelined::open_iterations(Lock& lock) {
-  opened_.wait(lock, [&] { return !is_opening_; });
+void Pipelined::open_iterations() {
+  opened_.wait(mutex_, [&]() STOKER_REQUIRES(mutex_) { return !is_opening_; });
   std::exception_ptr failure;
   for (bool goes_on = true; goes_on;) {
-    goes_on = may_open() && open_next(lock, failure);
-    bury(lock);
+    goes_on = may_open() && open_next(failure);
+    bury();
   }
   if (failure) std::rethrow_exception(failure);
 }
@@ -39,11 +39,11 @@ bool Pipelined::may_open() const {
 
 // Returns false if another try makes no sense. A try makes sense if memory was released while this
 // one was looking for it, or if older iterations were closed, which are to be made first.
-bool Pipelined::open_next(Lock& lock, std::exception_ptr& failure) {
+bool Pipelined::open_next(std::exception_ptr& failure) {
   const int64_t number = next_number(), rooms = rooms_;
   auto it = std::make_unique<Iteration>(*plan_, number, cursors_.at(number),
                                         feeds_.at(first_fed_ + number), options_);
-  const bool has_memory = allocate(it->step, lock, failure);
+  const bool has_memory = allocate(it->step, failure);
   const bool finds_none = !has_memory && !failure && rooms == rooms_;
   is_oldest_unopened_ = finds_none && ring_.empty() && !burying_;
   if (is_oldest_unopened_) batch_bytes_ = it->step.fixed_bytes();
@@ -57,29 +57,29 @@ bool Pipelined::open_next(Lock& lock, std::exception_ptr& failure) {
   return true;
 }
 
-// Runs without the lock. Pinning memory may wait for the device, and the device for calls that take
-// the lock.
-bool Pipelined::allocate(Step& step, Lock& lock, std::exception_ptr& failure) {
+// Looks for memory without the lock: pinning it may wait for the device, and the device for calls
+// that take the lock.
+bool Pipelined::allocate(Step& step, std::exception_ptr& failure) {
   bool has_memory = false;
   is_opening_ = true;
-  lock.unlock();
   try {
+    const MutexUnlock unlocked(mutex_);
     has_memory = step.allocate(pool_);
   } catch (...) {
     failure = std::current_exception();
   }
-  lock.lock();
   is_opening_ = false;
   opened_.notify_all();
   return has_memory;
 }
 
 // The device may still use memory of steps that were handed out: waits until it is done with that.
-void Pipelined::finish_device(Lock& lock) {
-  lock.unlock();
-  device_->finish();
-  lock.lock();
-  open_iterations(lock);
+void Pipelined::finish_device() {
+  {
+    const MutexUnlock unlocked(mutex_);
+    device_->finish();
+  }
+  open_iterations();
 }
 
 // For the oldest iteration, which found no room: closes the youngest one, or tries again with one
@@ -123,28 +123,29 @@ bool Pipelined::is_for_one_worker() const {
 }
 
 // Gives a worker memory to itself, with a ticket. Returns null while others hold memory.
-Iteration* Pipelined::begin_alone(const Worker& w, int& i) {
-  const auto is_in_the_way = [&](auto& other) { return other.get() != &w && other->holds_memory; };
-  if (is_one_alone_ || std::any_of(workers_.begin(), workers_.end(), is_in_the_way)) return nullptr;
+Iteration* Pipelined::begin_alone(size_t worker, int& i) {
+  const int64_t holders = std::count(holds_memory_.begin(), holds_memory_.end(), true);
+  if (is_one_alone_ || holders > holds_memory_[worker]) return nullptr;
   is_one_alone_ = true;
   Iteration& front = *ring_.front();
-  i = front.give_out(Ticket::kLarge);
+  i = front.give_out(TicketState::kLarge);
   return &front;
 }
 
-void Pipelined::trim(Worker& w, Lock& lock) {
-  lock.unlock();
-  w.maker.trim();
-  w.scratch.store(0, std::memory_order_relaxed);
-  lock.lock();
-  w.holds_memory = false;
+void Pipelined::trim(size_t worker) {
+  {
+    const MutexUnlock unlocked(mutex_);
+    workers_[worker]->maker.trim();
+    workers_[worker]->scratch.store(0, std::memory_order_relaxed);
+  }
+  holds_memory_[worker] = false;
   work_.notify_all();
 }
 
 // Called by the pool, without its locks, in whatever thread released a buffer.
 void Pipelined::memory_released() {
   if (gives_back) return;
-  std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   room_was_made();
 }
 
@@ -165,14 +166,15 @@ void Pipelined::room_was_made() {
 }
 
 // Destroys closed iterations without the lock, because their buffers call memory_released().
-void Pipelined::bury(Lock& lock) {
+void Pipelined::bury() {
   if (graveyard_.empty()) return;
   std::vector<std::unique_ptr<Iteration>> dead;
   dead.swap(graveyard_);
   ++burying_;
-  lock.unlock();
-  dead.clear();
-  lock.lock();
+  {
+    const MutexUnlock unlocked(mutex_);
+    dead.clear();
+  }
   --burying_;
   room_was_made();
 }

@@ -57,7 +57,6 @@ struct Worker {
       : bytes(plan, fetchers), maker(plan, plan.rewrites(), options, bytes, pool, decoder) {}
   FetchedBytes bytes;
   SampleMaker maker;
-  bool holds_memory = false;  // the executor guards it
   std::atomic<int64_t> idle_ns{0};
   std::atomic<size_t> scratch{0};
   std::thread thread;

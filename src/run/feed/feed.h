@@ -107,6 +107,8 @@ class Feeds {
   const Node& node(int input) const { return plan_->node(plan_->input_node(input)); }
 
   std::shared_ptr<const Plan> plan_;
+  // No batch is released under it, because that may wait for Python's lock, and callback_ is not
+  // called.
   mutable Mutex mutex_;
   mutable ConditionVariable change_;
   std::vector<Input> inputs_ STOKER_GUARDED_BY(mutex_);

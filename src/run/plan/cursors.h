@@ -43,7 +43,7 @@ class Cursors {
   }
 
   const Plan& plan_;
-  Mutex mutex_;
+  Mutex mutex_;  // nothing but Order::next() is called under it
   std::deque<std::vector<int64_t>> steps_ STOKER_GUARDED_BY(mutex_);
   int64_t begin_ STOKER_GUARDED_BY(mutex_) = 0;
 };

@@ -29,7 +29,9 @@ int64_t SampleMaker::index_of(int reader, const io::SampleRef& place, int attemp
   return static_cast<int64_t>(h % static_cast<uint64_t>(spec.size));
 }
 
-// Fewer rewrites than the plan's only take more memory. They must not decide which samples are bad.
+// The simple executor makes samples without rewrites, which only takes more memory. A sample that
+// is too large for that is made with the plan's rewrites instead, because every executor has to
+// find the same samples bad.
 void SampleMaker::attempt(Step& step, int i, int round) {
   try {
     chain_.use(rewrites_);

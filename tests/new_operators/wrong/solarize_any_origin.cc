@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A Solarize that assumes that its input begins where its output does, which is true only for the
+// A solarize that assumes that its input begins where its output does, which is true only for the
 // window that it asked for.
 #include "op/loops/runs.h"
 #include "op/op.h"
@@ -10,7 +10,7 @@ namespace stoker::ops::wrong {
 
 struct SolarizeAnyOrigin {
   static constexpr auto schema =
-      describe("solarize_any_origin", "Inverts the bright part of a picture.",
+      describe("wrong.solarize_any_origin", "Inverts the bright part of a picture.",
                ports({.name = "input", .help = "Picture.", .layouts = "HWC", .dtypes = "uint8"}),
                ports({.name = "output", .help = "The same, inverted from 128 on."}));
 

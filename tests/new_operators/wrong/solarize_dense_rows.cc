@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A Solarize that assumes that its input has no gaps between rows.
+// A solarize that assumes that its input has no gaps between rows.
 #include "op/loops/runs.h"
 #include "op/op.h"
 
@@ -9,7 +9,7 @@ namespace stoker::ops::wrong {
 
 struct SolarizeDenseRows {
   static constexpr auto schema =
-      describe("solarize_dense_rows", "Inverts the bright part of a picture.",
+      describe("wrong.solarize_dense_rows", "Inverts the bright part of a picture.",
                ports({.name = "input", .help = "Picture.", .layouts = "HWC", .dtypes = "uint8"}),
                ports({.name = "output", .help = "The same, inverted from 128 on."}));
 

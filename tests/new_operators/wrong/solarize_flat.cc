@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A Solarize that reads its input byte after byte, which is right only for a dense input that is
+// A solarize that reads its input byte after byte, which is right only for a dense input that is
 // just the window asked for.
 #include "op/loops/runs.h"
 #include "op/op.h"
@@ -10,7 +10,7 @@ namespace stoker::ops::wrong {
 
 struct SolarizeFlat {
   static constexpr auto schema =
-      describe("solarize_flat", "Inverts the bright part of a picture.",
+      describe("wrong.solarize_flat", "Inverts the bright part of a picture.",
                ports({.name = "input", .help = "Picture.", .layouts = "HWC", .dtypes = "uint8"}),
                ports({.name = "output", .help = "The same, inverted from 128 on."}));
 

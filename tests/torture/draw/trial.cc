@@ -17,6 +17,7 @@ Common draw_common(Dice& dice) {
   c.on_error = dice.of({"raise", "skip", "replace"});
   c.fake_decoder = dice.often(0.6);
   if (dice.often(0.15)) c.epoch_end = static_cast<int>(dice.between(0, c.steps));
+  if (dice.often(0.1)) c.memory = int64_t{1} << dice.between(10, 22);
   if (dice.often(0.04)) c.repeats = 24;
   return c;
 }
@@ -53,7 +54,6 @@ Way draw_way(Dice& dice, const Trial& t) {
   draw_interruptions(dice, t.common, w);
   w.delays = t.uses_device() && dice.often(0.3);
   w.on_cpu = t.uses_device() && dice.often(0.15);
-  if (dice.often(0.12)) w.memory = int64_t{1} << dice.between(10, 22);
   if (dice.often(0.15)) w.read_ahead = dice.of({0, 1, 1000});
   return w;
 }

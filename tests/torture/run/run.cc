@@ -66,7 +66,7 @@ class Runner {
     options_.io_threads = way.io_threads;
     options_.seed = t.common.seed;
     set_settings(options_, {{"on_error", t.common.on_error}, {"executor", way.executor}});
-    options_.memory_limit = way.memory;
+    options_.memory_limit = t.common.memory;
     if (way.read_ahead >= 0) options_.read_ahead_limit = way.read_ahead;
     options_.num_shards = way.shards;
     options_.shard_id = way.shard;

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Counts the iterations of a pipeline, and checks that a script runs it in one way only."""
+"""Counts the steps of a pipeline, and checks that a script runs it in one way only."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ BASIC = "run(), loops and iterators"
 SCHEDULED = "schedule_run(), outputs(), share_outputs() and release_outputs()"
 
 
-class Iterations:
-    """Counts iterations, ``depth`` of which are begun ahead. Not thread-safe.
+class StepCounter:
+    """Counts steps, ``depth`` of which are begun ahead. Not thread-safe.
 
     The epoch counted here ends when ``iter_setup()`` raises ``StopIteration``. The end of a
     reader's or source's epoch does not end it.
@@ -26,7 +26,7 @@ class Iterations:
         self._style = ""
         self._begun = 0  # in this epoch
         self._taken = 0
-        self._is_last = False  # no further iteration begins in this epoch
+        self._is_last = False  # no further step begins in this epoch
         self._is_over = False  # a loop met the epoch's end, so the next use begins the next epoch
 
     def use(self, style: str) -> bool:
@@ -43,11 +43,11 @@ class Iterations:
         return self._is_over
 
     def begin_ahead(self, setup: Callable[[], None]) -> None:
-        """Begins iterations until ``depth`` of them are ahead of those that were handed out."""
+        """Begins steps until ``depth`` of them are ahead of those that were handed out."""
         self._begin(self._taken + self._depth - self._begun, setup)
 
     def begin_scheduled(self, setup: Callable[[], None]) -> None:
-        """Begins the next iteration; at the first call of an epoch, ``depth`` of them."""
+        """Begins the next step; at the first call of an epoch, ``depth`` of them."""
         self._begin(1 if self._begun else self._depth, setup)
 
     def _begin(self, count: int, setup: Callable[[], None]) -> None:
@@ -62,18 +62,18 @@ class Iterations:
             self._begun += 1
 
     def count(self) -> None:
-        """Counts one iteration that was handed out or failed."""
+        """Counts one step that was handed out or failed."""
         self._taken += 1
         self.steps += 1
 
     @property
     def all_are_taken(self) -> bool:
-        """Whether every iteration that was begun has been handed out."""
+        """Whether every step that was begun has been handed out."""
         return self._begun <= self._taken
 
     @property
     def is_at_end(self) -> bool:
-        """Whether no iteration of this epoch is left."""
+        """Whether no step of this epoch is left."""
         return self._is_last and self.all_are_taken
 
     def end_loop(self) -> None:

@@ -5,11 +5,11 @@
 // `infer`.
 #include "op/op.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::example {
 
 struct Nonzero {
   static constexpr auto schema =
-      describe("nonzero", "Where a vector is not zero.",
+      describe("example.nonzero", "Where a vector is not zero.\n\nGives the indices, ascending.",
                ports({.name = "input", .help = "Vector.", .dtypes = "int32"}),
                ports({.name = "output", .help = "The indices."}));
 
@@ -22,9 +22,11 @@ struct Nonzero {
     const View& out = r.make(0, {DType::kInt32, "", {static_cast<int64_t>(found.size())}});
     std::copy(found.begin(), found.end(), out.as<int32_t>());
   }
-  static std::vector<Case> cases() { return {{"", {"int32 [0, 7, 0, 9]"}, {"int32 [1, 3]"}}}; }
+  static std::vector<Case> cases() {
+    return {{"", {"int32 [0, 7, 0, 9]"}, {"int32 [1, 3]"}}, {"", {"int32 [-5]"}, {"int32 [0]"}}};
+  }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::example
 
-STOKER_OPERATOR(stoker::ops::augment::Nonzero)
+STOKER_OPERATOR(stoker::ops::example::Nonzero)

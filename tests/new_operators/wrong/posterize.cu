@@ -1,41 +1,45 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reduces the number of levels, by one function for the CPU and the GPU half.
+// A posterize whose GPU half takes the argument of the sample before, which is right only for the
+// first sample.
 #include "op/loops/gpu_each.cuh"
 #include "op/loops/runs.h"
 #include "op/op.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::wrong {
 
 struct Posterize {
   struct FewLevels {
     int bits;
     STOKER_HD void operator()(const uint8_t* in, uint8_t* out, int64_t count) const {
-      for (int64_t i = 0; i < count; ++i) out[i] = static_cast<uint8_t>(in[i] >> bits << bits);
+      const int kept = 0xFF00 >> bits;
+      for (int64_t i = 0; i < count; ++i) out[i] = static_cast<uint8_t>(in[i] & kept);
     }
   };
 
   int bits = 4;
   static constexpr auto schema = describe(
-      "posterize", "Leaves few levels.",
+      "wrong.posterize", "Leaves few levels.",
       ports({.name = "input", .help = "Picture.", .layouts = "HWC, HW", .dtypes = "uint8"}),
-      ports({.name = "output", .help = "The same with zeros at its end."}),
-      arg(&Posterize::bits, "bits", "How many bits become 0.", between(0, 8), kPerSample));
+      ports({.name = "output", .help = "The same with fewer levels."}),
+      arg(&Posterize::bits, "bits", "How many bits of each value stay.", between(1, 8),
+          kPerSample));
 
   void check(Checker& c) const { c.out(c.in()); }
   void infer(Inference& i) const { i.out(i.inputs[0]); }
   void demand(Demand& d) const { d.needed[0] = d.wanted[0]; }
   void run_cpu(Run& r) const { for_each_run<uint8_t>(r.inputs[0], r.outputs[0], FewLevels{bits}); }
   static void run_gpu(GpuRun& r, std::span<const Posterize* const> items) {
-    for_each_run<uint8_t>(r, [&](size_t i) { return FewLevels{items[i]->bits}; });
+    for_each_run<uint8_t>(
+        r, [&](size_t i) { return FewLevels{i > 0 ? items[i - 1]->bits : items[i]->bits}; });
   }
   static std::vector<Case> cases() {
     return {{"", {"uint8 HWC [[[0, 17, 128, 255]]]"}, {"uint8 [[[0, 16, 128, 240]]]"}},
-            {"bits=7", {"uint8 HW [[0, 127, 128, 255]]"}, {"uint8 [[0, 0, 128, 128]]"}}};
+            {"bits=1", {"uint8 HW [[0, 127, 128, 255]]"}, {"uint8 [[0, 0, 128, 128]]"}}};
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::wrong
 
-STOKER_OPERATOR(stoker::ops::augment::Posterize)
+STOKER_OPERATOR(stoker::ops::wrong::Posterize)

@@ -5,11 +5,13 @@
 #include "op/loops/runs.h"
 #include "op/op.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::example {
 
 struct Solarize {
   static constexpr auto schema =
-      describe("solarize", "Inverts the bright part of a picture.",
+      describe("example.solarize",
+               "Inverts the bright part of a picture.\n\n"
+               "A value v from 128 on becomes 255 - v; the others stay.",
                ports({.name = "input", .help = "Picture.", .layouts = "HWC", .dtypes = "uint8"}),
                ports({.name = "output", .help = "The same, inverted from 128 on."}));
 
@@ -21,10 +23,11 @@ struct Solarize {
     for (int64_t i = 0; i < count; ++i) out[i] = in[i] < 128 ? in[i] : 255 - in[i];
   }
   static std::vector<Case> cases() {
-    return {{"", {"uint8 HWC [[[0, 127, 128, 255]]]"}, {"uint8 [[[0, 127, 127, 0]]]"}}};
+    return {{"", {"uint8 HWC [[[0, 127, 128, 255]]]"}, {"uint8 [[[0, 127, 127, 0]]]"}},
+            {"", {"uint8 HWC [[[200]], [[100]]]"}, {"uint8 [[[55]], [[100]]]"}}};
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::example
 
-STOKER_OPERATOR(stoker::ops::augment::Solarize)
+STOKER_OPERATOR(stoker::ops::example::Solarize)

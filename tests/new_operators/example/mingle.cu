@@ -6,7 +6,7 @@
 #include "op/loops/gpu_each.cuh"
 #include "op/op.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::example {
 
 struct Mingle {
   struct Work {
@@ -49,7 +49,8 @@ struct Mingle {
 
   float share = 0.5f;
   static constexpr auto schema = describe(
-      "mingle", "Mixes a picture with a row of numbers.",
+      "example.mingle",
+      "Mixes a picture with a row of numbers.\n\nThe row begins anew where it ends.",
       ports({.name = "first", .help = "Picture.", .layouts = "HWC", .dtypes = "uint8"},
             {.name = "second", .help = "Numbers.", .dtypes = "uint8"}),
       ports({.name = "mixed", .help = "The picture."}, {.name = "used", .help = "Sixteenths."}),
@@ -75,6 +76,6 @@ struct Mingle {
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::example
 
-STOKER_OPERATOR(stoker::ops::augment::Mingle)
+STOKER_OPERATOR(stoker::ops::example::Mingle)

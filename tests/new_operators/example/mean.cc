@@ -4,13 +4,14 @@
 // The mean of two pictures. A window of it needs the same window of both, as `demand` says.
 #include "op/op.h"
 
-namespace stoker::ops::augment {
+namespace stoker::ops::example {
 
 struct Mean {
   bool is_strict = false;
 
   static constexpr auto schema = describe(
-      "mean", "The mean of two pictures.",
+      "example.mean",
+      "The mean of two pictures.\n\nThey must have the same shape. Halves are rounded down.",
       ports({.name = "first", .help = "Picture.", .layouts = "HWC", .dtypes = "uint8"},
             {.name = "second", .help = "Picture.", .layouts = "HWC", .dtypes = "uint8"}),
       ports({.name = "output", .help = "The mean."}),
@@ -40,10 +41,11 @@ struct Mean {
     return p;
   }
   static std::vector<Case> cases() {
-    return {{"", {"uint8 HWC [[[0], [9]]]", "uint8 HWC [[[4], [7]]]"}, {"uint8 [[[2], [8]]]"}}};
+    return {{"", {"uint8 HWC [[[0], [9]]]", "uint8 HWC [[[4], [7]]]"}, {"uint8 [[[2], [8]]]"}},
+            {"", {"uint8 HWC [[[1]]]", "uint8 HWC [[[2]]]"}, {"uint8 [[[1]]]"}}};
   }
 };
 
-}  // namespace stoker::ops::augment
+}  // namespace stoker::ops::example
 
-STOKER_OPERATOR(stoker::ops::augment::Mean)
+STOKER_OPERATOR(stoker::ops::example::Mean)
