@@ -36,6 +36,7 @@ FEEDS = """
     pipelines/test_feed_input.py pipelines/test_external_source.py
     pipelines/test_external_source_errors.py pipelines/test_external_source_state.py
     pipelines/test_external_source_process.py pipelines/test_external_source_parallel.py
+    pipelines/test_external_source_orphans.py
 """
 STATES = "pipelines/test_resume.py faults/test_damaged_states.py conformance/test_saved.py"
 DEVICES = """
@@ -227,7 +228,8 @@ SECONDS = {
     "frameworks/test_torchrun.py": 28,
     "frameworks/test_training.py": 120,
     "pipelines/test_decode.py": 7,
-    "pipelines/test_external_source_parallel.py": 80,
+    "pipelines/test_external_source_orphans.py": 10,
+    "pipelines/test_external_source_parallel.py": 75,
     "pipelines/test_external_source_process.py": 35,
     "pipelines/test_external_source_state.py": 5,
     "pipelines/test_order.py": 7,

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs clang-tidy over src/ and the operators of tests/: tidy.py BUILD JOBS.
+"""Runs clang-tidy over src/ and the operators of tests/.
 
 A file that passed is skipped until its text, with or without its includes, the checks or clang-tidy
 change.
 """
 
+import argparse
 import hashlib
 import json
 import os
@@ -64,7 +65,11 @@ def wanted(entry: dict[str, str]) -> bool:
 
 
 def main() -> None:
-    build, jobs = Path(sys.argv[1]), int(sys.argv[2])
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("build", type=Path, help="a build folder with compile_commands.json")
+    parser.add_argument("jobs", type=int, help="how many files at once")
+    arguments = parser.parse_args()
+    build, jobs = arguments.build, arguments.jobs
     if not shutil.which(TIDY):
         sys.exit(f"tidy: no {TIDY} (tools/install.sh lint)")
     CACHE.mkdir(parents=True, exist_ok=True)

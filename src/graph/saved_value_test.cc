@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/testing.h"
+
 namespace stoker {
 namespace {
 

@@ -191,18 +191,20 @@ def test_fed_ahead() -> None:
     assert [int(pipe.run()[0].at(0)[0]) for _ in range(7)] == list(range(7))
 
 
+def run_while_another_thread_feeds(pipe: Pipeline, steps: int) -> None:
+    def feed() -> None:
+        for i in range(steps):
+            pipe.feed_input("in", np.full((4, 1), i))
+
+    thread = threading.Thread(target=feed)
+    thread.start()
+    assert [int(pipe.run()[0].at(0)[0]) for _ in range(steps)] == list(range(steps))
+    thread.join()
+
+
 def test_blocking_waits_for_another_thread() -> None:
     for settings in ({}, SIMPLE):
-        pipe = fed(blocking=True, settings=settings)
-
-        def feed(pipe: Pipeline = pipe) -> None:
-            for i in range(20):
-                pipe.feed_input("in", np.full((4, 1), i))
-
-        thread = threading.Thread(target=feed)
-        thread.start()
-        assert [int(pipe.run()[0].at(0)[0]) for _ in range(20)] == list(range(20))
-        thread.join()
+        run_while_another_thread_feeds(fed(blocking=True, settings=settings), steps=20)
 
 
 def test_the_thread_that_feeds_makes_no_second_engine() -> None:
@@ -211,16 +213,7 @@ def test_the_thread_that_feeds_makes_no_second_engine() -> None:
     sys.setswitchinterval(1e-6)
     try:
         for _ in range(100):
-            pipe = fed(blocking=True)
-
-            def feed(pipe: Pipeline = pipe) -> None:
-                for i in range(4):
-                    pipe.feed_input("in", np.full((4, 1), i))
-
-            thread = threading.Thread(target=feed)
-            thread.start()
-            assert [int(pipe.run()[0].at(0)[0]) for _ in range(4)] == list(range(4))
-            thread.join()
+            run_while_another_thread_feeds(fed(blocking=True), steps=4)
     finally:
         sys.setswitchinterval(before)
 

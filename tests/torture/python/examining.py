@@ -219,10 +219,7 @@ class Stage:
             return ("invalid", type(e).__name__)
         line = next((f.lineno or 0 for f in frames if f.filename == FILE), 0)
         at = f"line {line}, {_place(frames)}"
-        try:
-            text = str(e)
-        except Exception:
-            text = "an error without text"
+        text = _text(e)
         if not isinstance(e, Exception):
             return ("failed", type(e).__name__, "")  # the user's own, such as Ctrl-C
         if not isinstance(e, stoker.errors.Error):
@@ -270,6 +267,17 @@ class Stage:
 def _place(frames: traceback.StackSummary) -> str:
     last = [f for f in frames if f.filename.startswith(PACKAGE)][-1]
     return f"{last.filename.removeprefix(PACKAGE)}:{last.lineno}"
+
+
+def _text(e: BaseException) -> str:
+    """What the error says. Each error of Stoker must be able to say something."""
+    try:
+        return str(e)
+    except Exception as problem:
+        text = f"no text, because its __str__ raised {type(problem).__name__}"
+    if isinstance(e, stoker.errors.Error):
+        raise Found("wordless", f"{type(e).__name__}: {text}")
+    return text
 
 
 def _sample(batch: Any, i: int) -> Any:
