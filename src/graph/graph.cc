@@ -14,33 +14,11 @@ std::string base_name(std::string op) {
   return op;
 }
 
-int count_of(const std::vector<Node>& nodes, const std::string& op) {
-  return static_cast<int>(
-      std::count_if(nodes.begin(), nodes.end(), [&](const Node& n) { return n.op == op; }));
-}
-
-bool has_name(const std::vector<Node>& nodes, const std::string& name) {
-  return std::any_of(nodes.begin(), nodes.end(), [&](const Node& n) { return n.name == name; });
-}
-
 // Saved graphs and states hold them, as JSON.
 void check_texts(const Node& n) {
   for (const std::string& text : {n.name, n.key, n.where})
     if (!is_utf8(text))
       throw GraphError("its name, key and place expect UTF-8, got '" + text + "'");
-}
-
-void complete_name_and_key(const std::vector<Node>& nodes, Node& n) {
-  const int k = count_of(nodes, n.op);
-  const bool named = !n.name.empty();
-  if (!named) {
-    int free = k;
-    while (has_name(nodes, base_name(n.op) + "_" + std::to_string(free))) ++free;
-    n.name = base_name(n.op) + "_" + std::to_string(free);
-  } else if (has_name(nodes, n.name)) {
-    throw GraphError("two operators are named '" + n.name + "'");
-  }
-  if (n.key.empty()) n.key = named ? "name:" + n.name : n.op + "#" + std::to_string(k);
 }
 
 bool is_ignored(const OperatorType& type, const std::string& name) {
@@ -211,12 +189,26 @@ int Graph::output_count(int node) const {
   return static_cast<int>(operator_named(nodes[node].op).outputs.size());
 }
 
+void Graph::complete_name_and_key(Node& n) const {
+  const auto same = counts_.find(n.op);
+  const int k = same == counts_.end() ? 0 : same->second;
+  const bool named = !n.name.empty();
+  if (!named) {
+    int free = k;
+    do n.name = base_name(n.op) + "_" + std::to_string(free++);
+    while (names_.contains(n.name));
+  } else if (names_.contains(n.name)) {
+    throw GraphError("two operators are named '" + n.name + "'");
+  }
+  if (n.key.empty()) n.key = named ? "name:" + n.name : n.op + "#" + std::to_string(k);
+}
+
 int Graph::add(Node n) {
   try {
     const OperatorType& type = operator_named(n.op);
     check_texts(n);
     take_seed(type, n);
-    complete_name_and_key(nodes, n);
+    complete_name_and_key(n);
     complete_arguments(type, n);
     check_links(type, n);
     while (!n.inputs.empty() && !n.inputs.back()) n.inputs.pop_back();  // optional ones
@@ -227,6 +219,8 @@ int Graph::add(Node n) {
         (n.name.empty() ? n.op + (n.where.empty() ? "" : " (" + n.where + ")") : node_in_words(n)) +
         ": " + e.what());
   }
+  names_.insert(n.name);
+  ++counts_[n.op];
   nodes.push_back(std::move(n));
   return static_cast<int>(nodes.size()) - 1;
 }

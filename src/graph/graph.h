@@ -6,6 +6,8 @@
 #pragma once
 #include <memory>
 #include <optional>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "op/op.h"
 
@@ -59,6 +61,12 @@ class Graph {
   // explicit name. Throws GraphError.
   int add(Node node);
   int output_count(int node) const;
+
+ private:
+  void complete_name_and_key(Node& n) const;
+
+  std::unordered_set<std::string> names_;
+  std::unordered_map<std::string, int> counts_;  // by operator: its nodes
 };
 
 // Note [Values for the CPU]

@@ -7,26 +7,46 @@ namespace stoker {
 namespace {
 
 constexpr size_t kMostBytes = size_t{1} << 30;
-constexpr int kMostLevels = 64;
+constexpr size_t kMostLevels = 64;
 constexpr int kMostEntries = 4096;
 
-// Called by the parser. `depth`: how many lists and objects are open.
-class Bounds {
+// Reads a text without keeping it, and throws Damage where it is beyond the bounds. Json::parse
+// could call such checks itself, but then looks at a whole list again behind each of its elements.
+class Bounds : public nlohmann::json_sax<Json> {
  public:
-  bool operator()(int depth, Json::parse_event_t event, const Json&) {
-    using Event = Json::parse_event_t;
-    if (event == Event::key && ++entries_[depth] > kMostEntries)
+  bool start_object(size_t) override { return open(); }
+  bool start_array(size_t) override { return open(); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+  bool key(std::string&) override {
+    if (++entries_.back() > kMostEntries)
       throw Damage("it has an object of more than " + std::to_string(kMostEntries) + " entries");
-    if (event != Event::array_start && event != Event::object_start) return true;
-    if (depth >= kMostLevels)
+    return true;
+  }
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(Json::number_integer_t) override { return true; }
+  bool number_unsigned(Json::number_unsigned_t) override { return true; }
+  bool number_float(double, const std::string&) override { return true; }
+  bool string(std::string&) override { return true; }
+  bool binary(Json::binary_t&) override { return true; }
+  // Json::parse says it.
+  bool parse_error(size_t, const std::string&, const Json::exception&) override { return false; }
+
+ private:
+  bool open() {
+    if (entries_.size() >= kMostLevels)
       throw Damage("its lists and objects stand within each other more than " +
                    std::to_string(kMostLevels) + " deep");
-    entries_[depth + 1] = 0;
+    entries_.push_back(0);
+    return true;
+  }
+  bool close() {
+    entries_.pop_back();
     return true;
   }
 
- private:
-  int entries_[kMostLevels + 1] = {};  // of the open objects
+  std::vector<int> entries_;  // of the open lists and objects
 };
 
 }  // namespace
@@ -34,8 +54,10 @@ class Bounds {
 Json parse_saved(const std::string& text) {
   if (text.size() > kMostBytes)
     throw Damage("it has " + std::to_string(text.size()) + " bytes, more than 2^30");
+  Bounds bounds;
+  (void)Json::sax_parse(text, &bounds);
   try {
-    return Json::parse(text, Bounds());
+    return Json::parse(text);
   } catch (const Json::parse_error& e) {
     throw Damage("it is no JSON from byte " + std::to_string(e.byte) + " on");
   } catch (const Json::exception&) {

@@ -131,6 +131,27 @@ TEST(Executor, AnOutputNamedTwiceIsNotShared) {
   }
 }
 
+TEST(Executor, AGraphMayBeAnyDepth) {
+  Graph g;
+  int last = g.add({.op = "random.uniform", .arguments = {{"range", std::vector<double>{0, 1}}}});
+  for (int i = 0; i < 100'000; ++i)
+    last = g.add(
+        {.op = "cast", .arguments = {{"dtype", std::string("float32")}}, .inputs = {Ref{last, 0}}});
+  const int picture = g.add({.op = "constant",
+                             .arguments = {{"fdata", std::vector<double>(12)},
+                                           {"shape", std::vector<int64_t>{2, 2, 3}},
+                                           {"layout", std::string("HWC")},
+                                           {"dtype", std::string("uint8")}}});
+  const int crop = g.add({.op = "crop",
+                          .arguments = {{"crop", std::vector<int64_t>{1, 1}}},
+                          .inputs = {Ref{picture, 0}},
+                          .links = {{"crop_pos_x", {last, 0}}}});
+  g.outputs = {{crop, 0}};
+  std::string settings;
+  const Graph loaded = load_graph(save_graph(g, "{}"), settings);
+  EXPECT_TRUE(Pipeline(loaded, options(1)).run());
+}
+
 TEST(Executor, ThePlanSaysWhatOnlyPartOfIsMade) {
   SampleFolder folder(4);
   Graph g;

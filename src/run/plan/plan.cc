@@ -52,6 +52,8 @@ void Plan::find_rounds() {
     });
 }
 
+// Which nodes the outputs need, and which are early: their values decide shapes or arguments, or an
+// early node of their round depends on them. Users come behind what they use, so it goes backwards.
 void Plan::mark_used() {
   const auto use = [&](const Ref& r, bool on_device) {
     PlanNode& p = nodes_[r.node];
@@ -60,23 +62,15 @@ void Plan::mark_used() {
   };
   for (const Ref& r : graph_.outputs) use(r, true);
   for (int i = size() - 1; i >= 0; --i) {
-    if (!nodes_[i].is_used) continue;
-    if (!checked_[i].type->infers) mark_early(i);
+    PlanNode& p = nodes_[i];
+    if (!p.is_used) continue;
+    p.is_early |= !checked_[i].type->infers;
     for_each_input(i, [&](const Ref& from, bool is_value) {
       const bool reads_copy = reads_host_copy(i, from, is_value);
-      use(from, reads_copy || (nodes_[i].is_needed_on_device && !is_value));
-      if (is_value && !reads_copy) mark_early(from.node);
+      use(from, reads_copy || (p.is_needed_on_device && !is_value));
+      nodes_[from.node].is_early |= !reads_copy && (is_value || p.is_early);
     });
   }
-}
-
-// Marks a node whose value decides shapes or arguments, and all nodes of its round that it depends
-// on.
-void Plan::mark_early(int i) {
-  if (std::exchange(nodes_[i].is_early, true)) return;
-  for_each_input(i, [&](const Ref& from, bool is_value) {
-    if (!reads_host_copy(i, from, is_value)) mark_early(from.node);
-  });
 }
 
 void Plan::number_used() {

@@ -140,7 +140,6 @@ class Plan : public Provenance {
   void find_rounds();
   void mark_used();
   void number_used();
-  void mark_early(int node);
   void open_readers();
   void find_passes();
   void find_slots();
