@@ -262,6 +262,34 @@ def test_a_source_cannot_close_a_pipeline_that_waits_for_it_through_another() ->
     assert "a source cannot run, close or restore" in done.stdout, done.stdout + done.stderr
 
 
+def test_a_source_that_waits_to_feed_hears_that_its_pipeline_is_closed() -> None:
+    done = script("""
+        waits = threading.Event()
+        def source(i):
+            if i == 1:
+                waits.set()
+                try:
+                    while True:
+                        pipe.feed_input('fed', np.zeros((2, 1000)))
+                except errors.StateError as e:
+                    print(e)
+            return counted(i)
+        pipe = Pipeline(batch_size=2, memory_limit=4 << 20)
+        with pipe:
+            pipe.set_outputs(
+                fn.external_source(source),
+                fn.external_source(name='fed', blocking=True, dtype='float64', ndim=1),
+            )
+        pipe.feed_input('fed', np.zeros((2, 1000)))
+        pipe.schedule_run()
+        waits.wait()
+        pipe.close()
+        print(int(pipe.outputs()[0].at(0)[0]))
+    """)
+    expected = "feed_input: external_source 'fed' has no room, and the pipeline is being closed\n0\n"
+    assert done.stdout == expected, done.stdout + done.stderr
+
+
 def test_a_source_may_close_other_pipelines() -> None:
     done = script("""
         def source(i):

@@ -263,6 +263,10 @@ class Feeder:
         """Whether the thread shall end."""
         return self._halt.is_set()
 
+    def waits_for_this_thread(self) -> bool:
+        """Whether this is the thread, and whoever ends it waits until its source returns."""
+        return self.is_halted and self._thread is threading.current_thread()
+
     def has_turn(self) -> bool:
         """Whether the thread has something to do, which may be its end."""
         return self.is_halted or self._can_go_on()

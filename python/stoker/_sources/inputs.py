@@ -173,7 +173,11 @@ class Inputs:
                 return
         wait_ms = _WAIT_MS if graph.argument(node, "blocking") else 0
         while not engine.feed(name, fed, copy, wait_ms):
-            pass
+            if self._feeder is not None and self._feeder.waits_for_this_thread():
+                raise StateError(
+                    f"feed_input: external_source '{name}' has no room, and the pipeline is being "
+                    "closed"
+                )
 
     def source_thread(self) -> int | None:
         """The identifier of the thread that calls the sources; None while there is none."""
