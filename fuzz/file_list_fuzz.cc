@@ -3,11 +3,7 @@
 //
 // Parses any bytes as a file list. They must be refused with a GraphError or parsed, and a parsed
 // list must parse again to the same list.
-#include <cstdint>
-#include <cstdlib>
-#include <string>
-
-#include "base/error.h"
+#include "foreign.h"
 #include "io/file_list.h"
 
 namespace {
@@ -25,11 +21,8 @@ void check(const stoker::io::FileList& list) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  try {
-    check(
-        stoker::io::FileList::parse({reinterpret_cast<const char*>(data), size}, "fuzz", "/data"));
-  } catch (const stoker::GraphError&) {
-    return 0;  // the only way to refuse
-  }
+  const std::string_view text = stoker::fuzz::text_of(data, size);
+  (void)stoker::fuzz::accepts<stoker::GraphError>(
+      text, [&] { check(stoker::io::FileList::parse(text, "fuzz", "/data")); });
   return 0;
 }

@@ -25,8 +25,8 @@ inline bool is_own_words(std::string_view message, std::string_view input) {
   return !message.empty() && is_utf8(message);
 }
 
-// Whether f takes the input. It may refuse it only by an E with a fit message. An Error that is
-// none of its heirs tells no user what to do. Any other exception ends the program.
+// Whether f takes the input. It may refuse it only by an E with a fit message. A plain Error,
+// of none of the derived classes, tells no user what to do. Any other exception ends the program.
 template <class E, class F>
 bool accepts(std::string_view input, const F& f) {
   try {

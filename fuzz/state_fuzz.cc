@@ -42,10 +42,17 @@ Graph draw_graph() {
   return g;
 }
 
-std::unique_ptr<Pipeline> pipeline(Graph graph, std::optional<int64_t> seed) {
+struct Begun {
+  std::unique_ptr<Pipeline> pipeline;
+  std::string first;  // its state before any step
+};
+
+Begun begun(Graph graph, std::optional<int64_t> seed) {
   PipelineOptions settings = small_settings();
   settings.seed = seed;
-  return std::make_unique<Pipeline>(std::move(graph), settings);
+  Begun b{std::make_unique<Pipeline>(std::move(graph), settings), ""};
+  b.first = b.pipeline->state();
+  return b;
 }
 
 // Whether the pipeline takes the text.
@@ -66,12 +73,14 @@ bool restores(Pipeline& p, const std::string& text, bool force) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace stoker::fuzz;
-  static const std::array pipelines = {pipeline(reader_graph({{"random_shuffle", true}}), {}),
-                                       pipeline(shards_graph(), 1), pipeline(draw_graph(), 1)};
+  static const std::array all = {begun(reader_graph({{"random_shuffle", true}}), {}),
+                                 begun(shards_graph(), 1), begun(draw_graph(), 1)};
   const std::string text(text_of(data, size));
-  // What is taken as it is must be taken by force too.
-  for (const auto& p : pipelines)
-    if (const bool taken = restores(*p, text, false); !restores(*p, text, true) && taken)
-      std::abort();
+  for (const auto& [p, first] : all) {
+    if (!p->restore(first, false).empty()) std::abort();  // nothing is left of another text
+    const bool is_taken = restores(*p, text, false);
+    // What is taken as it is must be taken by force, too.
+    if (!restores(*p, text, true) && is_taken) std::abort();
+  }
   return 0;
 }

@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Runs fuzz targets of build/fuzz: tools/run_fuzz.sh SECONDS_EACH [TARGET...], without one all of
-# them. They begin with fuzz/seeds/<target>. The inputs that they find are kept in
+# Runs fuzz targets of build/fuzz: tools/run_fuzz.sh SECONDS_EACH [TARGET...], or all of them where
+# none is named. They begin with fuzz/seeds/<target>. The inputs that they find are kept in
 # fuzz/corpus/<target>, and those that break something in fuzz/corpus/<target>-*.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -30,7 +30,7 @@ class Bounds : public nlohmann::json_sax<Json> {
   bool number_float(double, const std::string&) override { return true; }
   bool string(std::string&) override { return true; }
   bool binary(Json::binary_t&) override { return true; }
-  // Json::parse says it.
+  // Json::parse, which comes next, reports it.
   bool parse_error(size_t, const std::string&, const Json::exception&) override { return false; }
 
  private:

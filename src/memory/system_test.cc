@@ -33,21 +33,21 @@ size_t own_megabytes() {
   std::ifstream statm("/proc/self/statm");
   size_t all = 0, resident = 0;
   statm >> all >> resident;
-  return resident * kPageBytes >> 20;
+  return resident * static_cast<size_t>(sysconf(_SC_PAGESIZE)) >> 20;
 }
 
-// malloc keeps blocks of these sizes once one of them was freed.
-TEST(SystemMemory, LargeBlocksLeaveTheProcessWhenTheyAreGivenBack) {
+// malloc keeps allocations of these sizes once one of them was freed.
+TEST(SystemMemory, LargeAllocationsLeaveTheProcessWhenTheyAreGivenBack) {
   if (kPoisons) GTEST_SKIP() << "AddressSanitizer keeps what was freed";
   const size_t before = own_megabytes();
   for (int round = 0; round < 3; ++round) {
-    std::vector<SystemMemory> blocks;
+    std::vector<SystemMemory> all;
     for (int i = 0; i < 512; ++i) {
-      blocks.push_back(take_from_system((256 << 10) + static_cast<size_t>(i % 7) * kPageBytes));
-      std::memset(blocks.back().get(), 1, blocks.back().get_deleter().bytes);
+      all.push_back(take_from_system((256 << 10) + static_cast<size_t>(i % 7) * kPageBytes));
+      std::memset(all.back().get(), 1, all.back().get_deleter().bytes);
     }
     EXPECT_GE(own_megabytes(), before + 100);
-    blocks.erase(blocks.begin(), blocks.end() - 1);  // the last one lies at an end of the heap
+    all.erase(all.begin(), all.end() - 1);  // the last one lies at an end of the heap
     EXPECT_LE(own_megabytes(), before + 16);
   }
 }

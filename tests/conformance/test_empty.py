@@ -80,10 +80,12 @@ def test_windows_far_outside(settings: dict[str, object]) -> None:
     assert [s[0].tolist() for s in samples_of(make(define, **settings).run())] == [[10, 10]]
 
 
-def test_windows_too_far_outside() -> None:
+@pytest.mark.parametrize("far", [1 << 53, -(1 << 53)])
+def test_windows_too_far_outside(far: int) -> None:
     def define() -> DataNode:
         node = fn.external_source(source=lambda: [np.ones(4, np.uint8)], batch=True)
-        return fn.slice(node, start=[1 << 53], shape=[2], axes=[0], **PADDED)
+        return fn.slice(node, start=[far], shape=[2], axes=[0], **PADDED)
 
-    with pytest.raises(SampleError, match=r"a window position is 9007.*, expected less than 2\^53"):
+    expected = r"a window position is -?9007.*, expected between -2\^53 and 2\^53"
+    with pytest.raises(SampleError, match=expected):
         make(define).run()

@@ -451,7 +451,7 @@ def test_a_source_of_objects_may_refer_to_its_pipeline() -> None:
     def use() -> weakref.ref[Pipeline]:
         stranger = Stranger()
         pipe = stranger.pipe = make(lambda: fn.external_source(lambda i: stranger), batch_size=1)
-        with pytest.raises(SourceError, match="Stranger, which is no array of numbers"):
+        with pytest.raises(SourceError, match="Stranger: it is no array of numbers"):
             pipe.run()
         pipe.close()
         return weakref.ref(pipe)

@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import array
 import gc
+import itertools
 import sys
 import threading
+import time
 import weakref
 from typing import Any
 
@@ -17,6 +19,8 @@ from PIL import Image
 
 from helpers import SIMPLE, make, run_script, samples_of
 from stoker import DataNode, Pipeline, fn, ops, types
+from stoker._sources.inputs import Inputs
+from stoker._sources.runner import Runner
 from stoker.errors import BudgetError, GraphError, SourceError
 
 
@@ -109,15 +113,18 @@ class Reluctant:
         ("text", "of type str"),
         (None, "of type NoneType"),
         ([np.zeros(3), None], "sample 1 that was fed is of type NoneType"),
-        ([np.zeros(3, np.complex64)], "sample 0 .* holds complex64, no numbers"),
+        (
+            [np.zeros(3, np.complex64)],
+            "sample 0 .* holds complex64; expected bool, integers or floats",
+        ),
         ([np.zeros((1,) * 7)], "samples of 7 axes"),
         (np.zeros((1,) * 8), "samples of 7 axes"),
         (np.zeros((5, 2)), "a batch of 5 samples was fed; batch_size is 4"),
-        ([np.array(["a"])], "holds <U1, no numbers"),
-        ([np.datetime64("NaT")], "sample 0 .* holds datetime64, no numbers"),
-        (np.zeros(2, "M8[s]"), r"the batch .* holds datetime64\[s\], no numbers"),
-        ([[1, [2]]], "sample 0 .* of type list, .*inhomogeneous"),
-        ([Reluctant()], "sample 0 .* of type Reluctant, odd"),
+        ([np.array(["a"])], "holds <U1; expected bool"),
+        ([np.datetime64("NaT")], "sample 0 .* holds datetime64; expected bool"),
+        (np.zeros(2, "M8[s]"), r"the batch .* holds datetime64\[s\]; expected bool"),
+        ([[1, [2]]], "sample 0 .* of type list: .*inhomogeneous"),
+        ([Reluctant()], "sample 0 .* of type Reluctant: odd"),
         (np.broadcast_to(np.uint8(1), (1 << 46, 1)), "a batch of 70368744177664 samples was fed"),
     ],
 )
@@ -207,6 +214,23 @@ def test_blocking_waits_for_another_thread() -> None:
         run_while_another_thread_feeds(fed(blocking=True, settings=settings), steps=20)
 
 
+def fed_beside_a_source() -> tuple[Pipeline, list[int]]:
+    """A pipeline, not built, whose second output is of a source, and the calls of the source."""
+    calls: list[int] = []
+
+    def source(i: int) -> Any:
+        calls.append(i)
+        return np.full((4, 1), i)
+
+    pipe = Pipeline(batch_size=4)
+    with pipe:
+        pipe.set_outputs(
+            fn.external_source(name="in", blocking=True, dtype="int64", ndim=1),
+            fn.external_source(source, dtype="int64", ndim=1),
+        )
+    return pipe, calls
+
+
 def test_the_thread_that_feeds_makes_no_second_engine() -> None:
     """The second engine would get what is fed while the first one waits for it."""
     before = sys.getswitchinterval()
@@ -216,6 +240,38 @@ def test_the_thread_that_feeds_makes_no_second_engine() -> None:
             run_while_another_thread_feeds(fed(blocking=True), steps=4)
     finally:
         sys.setswitchinterval(before)
+
+
+@pytest.mark.parametrize(("whose", "name"), [(Runner, "__init__"), (Inputs, "attach")])
+def test_the_thread_that_feeds_waits_for_what_the_other_makes(
+    whose: type, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whichever thread begins, the other one comes in the midst of it."""
+    real = getattr(whose, name)
+    calls = itertools.count(1)
+
+    def slow(*arguments: Any) -> None:
+        time.sleep(0.05 * next(calls))
+        real(*arguments)
+
+    monkeypatch.setattr(whose, name, slow)
+    for pause in (0, 0.02):
+        pipe, asked = fed_beside_a_source()
+        monkeypatch.setattr(pipe, "run", lambda run=pipe.run, p=pause: (time.sleep(p), run())[1])
+        run_while_another_thread_feeds(pipe, steps=4)
+        pipe.close()
+        assert asked == list(range(len(asked)))
+
+
+@pytest.mark.parametrize("declared", [{}, {"dtype": "int64", "ndim": 1}], ids=["", "declared"])
+def test_what_was_fed_goes_on_from_a_checkpoint(declared: dict[str, Any]) -> None:
+    first = fed(**declared)
+    for i in range(3):
+        first.feed_input("in", np.full((4, 1), i))
+        first.run()
+    again = fed(**declared, settings={"checkpoint": first.checkpoint()})
+    again.feed_input("in", np.full((4, 1), 7))
+    assert int(again.run()[0].at(0)[0]) == 7
 
 
 def test_repeat_last() -> None:

@@ -169,3 +169,10 @@ def test_checkpoint_argument(files: list[str], tmp_path: Path) -> None:
     assert (tmp_path / "state.json").read_text() == text
     second = make(training(files), batch_size=4, checkpoint=text)
     assert_same(take(second, 4), take(first, 4), "checkpoint=")
+
+
+def test_a_wrong_checkpoint_is_refused_each_time(files: list[str]) -> None:
+    pipe = make(training(files), batch_size=4, checkpoint="{}")
+    for _ in range(2):
+        with pytest.raises(StateError):
+            pipe.run()

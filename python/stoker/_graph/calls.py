@@ -46,7 +46,7 @@ def place_of(op: Operator, name: Any) -> Place:
     """The user's call of the operator. Refuses a name that is no text."""
     place = Place(op["name"], None, user_line())
     if name is not None and not _is_text(name):
-        place.refuse(f"name expects a str of whole characters, got {shown(name)}")
+        place.refuse(f"name expects a str that can be written as UTF-8, got {shown(name)}")
     return place._replace(name=name)
 
 

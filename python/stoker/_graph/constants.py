@@ -27,8 +27,6 @@ def plain(value: Any) -> Plain:
     Arrays and nested lists are flattened, with the last axis fastest. Raises
     ``NotAConstantError`` for anything else.
     """
-    if value is None or type(value) in _PLAIN:
-        return value  # type: ignore[no-any-return]
     try:
         return _plain(value)
     except NotAConstantError:

@@ -40,7 +40,7 @@ class Engine:
         self._definition = definition
         self._settings = settings
         self._core: _core.Pipeline | None = None
-        self._making = threading.RLock()  # who feeds from another thread makes the engine, too
+        self.making = threading.RLock()  # held to make this; who feeds does it, too
         self.inputs = Inputs(definition)
         self._one_caller = OneCaller(self.inputs.source_thread)
 
@@ -59,9 +59,10 @@ class Engine:
 
         Requires: the graph has outputs, and a batch size was given.
         """
-        self.inputs.open(self._settings)
-        if self.inputs.knows_types():
-            self._make()
+        with self.making:
+            self.inputs.open(self._settings)
+            if self.inputs.knows_types():
+                self._make()
 
     def made(self) -> _core.Pipeline:
         """The C++ engine. Waits for the first batch of inputs whose type is not declared.
@@ -82,17 +83,19 @@ class Engine:
         return self._core
 
     def _make(self) -> None:
-        with self._making:
+        with self.making:
             if self._core is None:
-                self._make_once()
+                self._core = self._ready_core()
 
-    def _make_once(self) -> None:
+    def _ready_core(self) -> _core.Pipeline:
+        """A C++ engine that goes on from the checkpoint and has what was fed until now."""
         check_declared_outputs(self._definition, self._settings)
-        self._core = _core.Pipeline(self._definition.graph, for_engine(self._settings))
+        core = _core.Pipeline(self._definition.graph, for_engine(self._settings))
         self._definition.is_closed = True
-        self.inputs.attach(self._core)
         if self._settings["checkpoint"] is not None:
-            self._restore(self._core, _state_entries.text(self._settings["checkpoint"]))
+            self._restore(core, _state_entries.text(self._settings["checkpoint"]))
+        self.inputs.attach(core)
+        return core
 
     def step(self) -> Step | None:
         """The next step; None if a source ended its epoch. Raises what the C++ engine raises."""

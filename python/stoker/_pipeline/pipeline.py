@@ -126,11 +126,12 @@ class Pipeline(Configured):
             return
         if self._settings["batch_size"] is None:
             raise GraphError("batch_size is required")
-        if not self._definition.outputs:
-            with self:
-                outputs = self.define_graph()
-            self.set_outputs(*outputs if isinstance(outputs, (list, tuple)) else [outputs])
-        self._engine.open()
+        with self._engine.making:
+            if not self._definition.outputs:
+                with self:
+                    outputs = self.define_graph()
+                self.set_outputs(*outputs if isinstance(outputs, (list, tuple)) else [outputs])
+            self._engine.open()
 
     def _built(self) -> _core.Pipeline:
         self.build()

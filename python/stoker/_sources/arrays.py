@@ -37,7 +37,7 @@ def _array(value: Any, what: str) -> Any:
         return _as_array(value)
     except Exception as e:  # the value's own methods may raise anything
         kind = type(value).__name__
-        raise GraphError(f"{what} that was fed is of type {kind}, {told(e)}") from e
+        raise GraphError(f"{what} that was fed is of type {kind}: {told(e)}") from e
 
 
 def _as_array(value: Any) -> Any:
@@ -45,20 +45,20 @@ def _as_array(value: Any) -> Any:
         return value
     dtype = getattr(value, "dtype", None)
     if getattr(dtype, "kind", "f") not in "biuf":
-        raise TypeError(f"which holds {dtype}, no numbers")
+        raise TypeError(f"it holds {dtype}; expected bool, integers or floats")
     if hasattr(value, "__dlpack__"):
         return _native(value)
     if _has_buffer(value):
         return value
     if value is None or isinstance(value, (str, dict, set)):
-        raise TypeError("not an array")
+        raise TypeError("it is no array")
     import numpy
 
     array = numpy.asarray(value)
     if array.dtype.kind in "biuf":
         return array
     del array  # the collector cannot see into it, and the error's frames would keep it
-    raise TypeError("which is no array of numbers")
+    raise TypeError("it is no array of numbers")
 
 
 def _native(value: Any) -> Any:

@@ -112,7 +112,7 @@ def _flag(key: str, value: Any, refuse: Callable[[str], NoReturn]) -> bool:
 
 
 def _number(value: Any) -> Any:
-    """A plain value; None for what is none."""
+    """The value as a plain constant; None if it cannot be one."""
     try:
         return plain(value)
     except NotAConstantError:

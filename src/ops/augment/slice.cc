@@ -123,7 +123,7 @@ struct Slice : OutOfBoundsArguments, DtypeArgument {
 
   // The limit leaves room for the sums of starts where many slices become one pass.
   static int64_t rounded(double x) {
-    require(std::fabs(x) < 0x1p53, "a window position is ", x, ", expected less than 2^53");
+    require(std::fabs(x) < 0x1p53, "a window position is ", x, ", expected between -2^53 and 2^53");
     return std::llround(x);
   }
 

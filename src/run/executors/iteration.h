@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A step on its way through the pipelined executor. Pipelined::mutex_ guards it, but for this: a
-// worker makes the sample of its ticket without the mutex, and the issuing thread works on the step
-// and on what is its own without it while `is_issuing`. Meanwhile nobody changes `round`.
+// A step on its way through the pipelined executor. Pipelined::mutex_ guards it, with two
+// exceptions. A worker makes its ticket's sample without the mutex. While `is_issuing`, the issuing
+// thread uses the step and its own members without it. Meanwhile nobody changes `round`.
 #pragma once
 #include <algorithm>
 

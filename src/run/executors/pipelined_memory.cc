@@ -125,7 +125,8 @@ bool Pipelined::is_for_one_worker() const {
 // Gives a worker memory to itself, with a ticket. Returns null while others hold memory.
 Iteration* Pipelined::begin_alone(size_t worker, int& i) {
   const int64_t holders = std::count(holds_memory_.begin(), holds_memory_.end(), true);
-  if (is_one_alone_ || holders > holds_memory_[worker]) return nullptr;
+  const bool others_hold = holders > (holds_memory_[worker] ? 1 : 0);
+  if (is_one_alone_ || others_hold) return nullptr;
   is_one_alone_ = true;
   Iteration& front = *ring_.front();
   i = front.give_out(TicketState::kLarge);

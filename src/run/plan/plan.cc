@@ -53,7 +53,7 @@ void Plan::find_rounds() {
 }
 
 // Which nodes the outputs need, and which are early: their values decide shapes or arguments, or an
-// early node of their round depends on them. Users come behind what they use, so it goes backwards.
+// early node of their round depends on them. A node comes behind its inputs, so it goes backwards.
 void Plan::mark_used() {
   const auto use = [&](const Ref& r, bool on_device) {
     PlanNode& p = nodes_[r.node];

@@ -50,12 +50,21 @@ class Child:
 
     def messages(self, receive: Callable[[Any], None]) -> Complaint | None:
         """Hands over all messages. Returns how the process ended, if it did not end well."""
-        buffer, begun, wrong = b"", time.monotonic(), ""
+        try:
+            return self._ended(self._listen(receive))
+        except BaseException:  # Ctrl-C, which the process does not hear
+            os.killpg(self._process, signal.SIGKILL)
+            raise
+
+    def _listen(self, receive: Callable[[Any], None]) -> str:
+        """Hands over messages until they end. Returns "hang" or "memory" if they did not."""
+        buffer, begun = b"", time.monotonic()
         while True:
+            wrong = ""
             if select.select([self._read], [], [], 0.2)[0]:
                 data = os.read(self._read, 1 << 16)
                 if not data:
-                    break
+                    return ""
                 *lines, buffer = (buffer + data).split(b"\n")
                 begun = time.monotonic()
                 for line in lines:
@@ -67,8 +76,7 @@ class Child:
             if wrong:
                 os.kill(self._process, signal.SIGUSR1)  # prints the stacks
                 time.sleep(0.5)
-                break
-        return self._ended(wrong)
+                return wrong
 
     def _ended(self, wrong: str) -> Complaint | None:
         os.close(self._read)

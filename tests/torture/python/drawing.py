@@ -50,7 +50,6 @@ class _Drawing:
         self._dtype = rng.choice(THEMES[self._theme][1])
         self._batch = rng.randint(1, 4)
         self._is_fed = rng.random() < 0.15
-        self._has_stranger = False
 
     def text(self) -> str:
         rng = self._rng
@@ -69,10 +68,11 @@ class _Drawing:
         if self._feeds:
             run.append("feeds={" + ", ".join(f"{n}: {d}" for n, d in self._feeds.items()) + "}")
         stranger = ["with make(batch_size=1):", "    stranger = fn.random.uniform()"]
+        uses = [*self._calls, *self._data, *run]
         lines = [
             f"ways = [{', '.join(self._way() for _ in range(3))}]",
             *self._data,
-            *(stranger if self._has_stranger else []),
+            *(stranger if any("stranger" in part for part in (settings, *outputs, *uses)) else []),
             f"pipe = make({settings})",
             "with pipe:",
             *(f"    {call}" for call in self._calls),
@@ -150,10 +150,12 @@ class _Drawing:
         layout, _, shapes = THEMES[self._theme]
         declared = f"dtype={self._dtype!r}, ndim={len(shapes[0])}, layout={layout!r}"
         self._sound += [f"{n} = fn.external_source({declared})" for n in made]
-        if self._is_fed:
-            self._feeds[words.one(rng, words.FED) if self._odd(0.3) else f"'in{k}'"] = f"d{k}"
         plain = is_batch and count is None and "cycle" not in arguments
-        if plain and kind in words.REPEATABLE and not self._feeds:
+        if self._is_fed:
+            name = f"'in{k}'" if not self._odd(0.3) else words.one(rng, words.FED)
+            plain = plain and name == arguments["name"]
+            self._feeds[name] = f"d{k}"
+        if plain and kind in words.REPEATABLE:
             self._sources[made[0]] = f"d{k}"
 
     def _of_source(self, kind: str, is_batch: bool, count: int | None) -> dict[str, str]:
@@ -260,9 +262,7 @@ class _Drawing:
     def _argument(self, op: Operator, argument: Argument) -> tuple[str, str]:
         rng, name = self._rng, argument["name"]
         if self._odd():
-            text = words.one(rng, words.ARGUMENTS)
-            self._has_stranger |= "stranger" in text
-            return name, text
+            return name, words.one(rng, words.ARGUMENTS)
         if argument["per_sample"] and rng.random() < 0.05:
             return name, rng.choice(self._nodes)
         cases = [m[1] for c in op["cases"] for m in [_in_case(name, c["call"])] if m]

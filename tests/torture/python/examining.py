@@ -28,7 +28,7 @@ PACKAGE = os.path.dirname(stoker.__file__) + os.sep
 JUDGE: dict[str, Any] = {"executor": "simple", "fuse": False, "demand": False, "num_threads": 1}
 STYLES = ("run", "loop", "scheduled")
 KNOWN_TYPES = {str(t) for t in types.DType} - {"none"}
-END_SECONDS = 5  # until all must be gone; bounds only what fails
+END_SECONDS = 15  # until all must be gone; bounds only what fails
 
 
 class Complaint(NamedTuple):
@@ -139,8 +139,9 @@ class Stage:
         feeds: Mapping[Any, odd.Data] | None = None,
     ) -> None:
         """Runs so many steps. ``given`` is what these outputs must show, ``feeds`` what to feed."""
-        fed: list[Any] = []
+        fed: dict[odd.Data, list[int]] = {}  # which batches were taken
         for name, data in (feeds or {}).items():
+            fed[data] = []
             for i, batch in enumerate(data()):
                 if isinstance(batch, odd.Fail):
                     continue
@@ -149,7 +150,7 @@ class Stage:
                 except BaseException as e:
                     self._note_failure(e)
                 else:
-                    fed.append(i)
+                    fed[data].append(i)
         iteration = 0
         take = self._taker(pipe)
         for step in range(steps):
@@ -165,7 +166,7 @@ class Stage:
                 take = self._taker(pipe)
             self.events.append(event)
             for output, data in (given or {}).items():
-                batches = [data()[i] for i in fed] if feeds else data()
+                batches = [data()[i] for i in fed[data]] if data in fed else data()
                 if event[0] == "made" and iteration < len(batches):
                     _check_given(event[1][output], batches[iteration], f"step {step}")
             iteration = 0 if event[0] == "end" else iteration + 1
@@ -239,18 +240,10 @@ class Stage:
         called = re.search(r"\b(fn|ops|types)\.(\w+\.)*\w+\(", code)
         if called and f"{FILE}:{line})" not in text:
             return "names another line" if FILE in text else "names no line"
-        given = {
-            *re.findall(r"(\w+)=", code),
-            "input",
-            "output",
-            "takes",
-            "pipeline",
-            "value",
-            "source",
-            "idata",
-            "fdata",
-        }
-        if called and not any(re.search(rf"\b{word}", text) for word in given):
+        # "takes 1 input"; a constant's values may be given without a name
+        parts = ("input", "output", "takes", "pipeline", "value", "source", "idata", "fdata")
+        named = {*re.findall(r"(\w+)=", code), *parts}
+        if called and not any(re.search(rf"\b{word}", text) for word in named):
             return "names no argument"
         return ""
 

@@ -20,7 +20,7 @@ import planted
 from child import Child, examine_apart
 from drawing import trial
 from examining import Complaint, examine, prepare
-from shrinking import shrink, signature
+from shrinking import OutOfTimeError, shrink, signature
 
 IN_ONE_CHILD = 200
 
@@ -49,6 +49,7 @@ class Hunt:
             begun = self._at + 1
             ended = Child(self._work, self._a.limit).messages(self._receive)
             if complaint := ended or self._complaint:
+                self._at = max(self._at, begun)  # also if the child did not come that far
                 self._find(begun, complaint)
 
     def _is_over(self) -> bool:
@@ -64,9 +65,10 @@ class Hunt:
         for number in range(self._at + 1, self._at + 1 + IN_ONE_CHILD):
             if number - self._a.first >= self._a.trials or time.monotonic() > self._end:
                 return
+            send(["at", number])
             text = trial(self._seed, number)
             prepare(text)
-            send(["at", number])
+            send(["at", number])  # its time begins
             if complaint := examine(text):
                 return send(["found", complaint])
         return None
@@ -98,7 +100,7 @@ class Hunt:
 
         def fails(text: str) -> bool:
             if time.monotonic() > end:
-                raise TimeoutError
+                raise OutOfTimeError
             return signature(self._apart(text)) == signature(complaint)
 
         return fails

@@ -24,12 +24,16 @@ def signature(complaint: Complaint | None) -> str:
     return f"{complaint.wrong} {kind[0] if kind else ''} {place[0] if place else ''}"
 
 
+class OutOfTimeError(Exception):
+    """The smallest text until now will do."""
+
+
 def shrink(text: str, still_fails: Callable[[str], bool]) -> str:
-    """The smallest text found that fails alike. ``still_fails`` may end it by TimeoutError."""
+    """The smallest text found that fails alike. ``still_fails`` may raise OutOfTimeError."""
     try:
         while smaller := next((t for t in _smaller(text) if still_fails(t)), None):
             text = smaller
-    except TimeoutError:
+    except OutOfTimeError:
         pass
     return text
 
