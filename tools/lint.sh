@@ -28,7 +28,10 @@ unchecked_mutexes() {
   local bare
   bare=$(files '*.h' '*.cc' '*.cu' '*.cuh' ':!src/base/mutex.h' ':!src/base/mutex_test.cc' |
     xargs -0r grep -nE 'std::(\w*mutex|\w+_lock|lock_guard|condition_variable)')
-  [ -z "$bare" ] || { printf '%s\nuse Mutex, MutexLock and ConditionVariable of src/base/mutex.h; Clang checks no others\n' "$bare"; return 1; }
+  [ -n "$bare" ] || return 0
+  printf '%s\nuse Mutex, MutexLock and ConditionVariable of src/base/mutex.h; ' "$bare"
+  echo 'Clang checks no others'
+  return 1
 }
 
 quick() {

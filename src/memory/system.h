@@ -25,8 +25,8 @@ using SystemMemory = std::unique_ptr<std::byte, BackToSystem>;
 // Uninitialised memory, aligned to allocation_alignment(bytes). Null where there is none.
 //
 // From 128 KiB on it is a mapping of its own, which leaves the process as soon as it is given back.
-// malloc does that only until it has seen such an allocation freed: from then on it keeps freed memory
-// for every thread, which no memory_limit counts.
+// malloc does that only until it has seen such an allocation freed: from then on it keeps freed
+// memory for every thread, which no memory_limit counts.
 SystemMemory take_from_system(size_t bytes) noexcept;
 
 }  // namespace stoker

@@ -99,7 +99,8 @@ def test_names_and_settings_of_a_wrong_kind(value: Any) -> None:
 
 @pytest.mark.parametrize("name", ["\ud800", b"x", 3])
 def test_a_name_is_a_whole_text(name: Any) -> None:
-    with pytest.raises(GraphError, match=r"copy \(.*\): name expects a str that can be written as UTF-8"):
+    expected = r"copy \(.*\): name expects a str that can be written as UTF-8"
+    with pytest.raises(GraphError, match=expected):
         make(lambda: fn.copy(np.zeros(2), name=name))
 
 

@@ -286,8 +286,8 @@ def test_a_source_that_waits_to_feed_hears_that_its_pipeline_is_closed() -> None
         pipe.close()
         print(int(pipe.outputs()[0].at(0)[0]))
     """)
-    expected = "feed_input: external_source 'fed' has no room, and the pipeline is being closed\n0\n"
-    assert done.stdout == expected, done.stdout + done.stderr
+    told = "feed_input: external_source 'fed' has no room, and the pipeline is being closed"
+    assert done.stdout == f"{told}\n0\n", done.stdout + done.stderr
 
 
 def test_a_source_may_close_other_pipelines() -> None:

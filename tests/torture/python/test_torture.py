@@ -40,9 +40,7 @@ def test_finds_what_is_planted(plant: str) -> None:
     seconds = "0" if plant in ("hang", "kept") else "2"  # each try of these takes long
     bounds = ("--findings", "1", "--trials", "400", "--seconds", "300", "--shrink", seconds)
     done = hunt(*bounds, *common)
-    found = re.search(
-        rf"seed 1, trial \d+: {plant}: .*<<'END'\n(.*)END\n", done.stdout, re.DOTALL
-    )
+    found = re.search(rf"seed 1, trial \d+: {plant}: .*<<'END'\n(.*)END\n", done.stdout, re.DOTALL)
     assert found, done.stdout
     assert done.returncode == 1
     again = hunt("--replay", *common, text=found[1])
