@@ -21,6 +21,7 @@ void bind_devices(nb::module_& m);
 void bind_graph(nb::module_& m);
 void bind_batch(nb::module_& m);
 void bind_feed(nb::module_& m);
+void bind_one_caller(nb::module_& m);
 void bind_pipeline(nb::module_& m);
 
 // Takes None, bool, int, float, str, lists of these, and NumPy's scalars and arrays. Throws

@@ -60,6 +60,8 @@ void translate(const std::exception_ptr& p, void*) {
     PyErr_SetString(types.state, e.what());
   } catch (const Error& e) {
     PyErr_SetString(types.error, e.what());
+  } catch (const std::bad_alloc&) {
+    PyErr_SetString(types.budget, "the system has no memory left for what was asked for");
   }
 }
 

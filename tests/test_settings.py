@@ -102,6 +102,9 @@ def test_established_settings_are_accepted() -> None:
         ({"executor": "fast"}, "argument 'executor' expects one of pipelined, simple, got 'fast'"),
         ({"shard_id": 2, "num_shards": 2}, "shard_id is 2"),
         ({"prefetch_queue_depth": {"cpu": 2}}, "'cpu_size' and 'gpu_size'"),
+        ({"num_threads": 4097}, "argument 'num_threads' is 4097, expected 1 to 4096"),
+        ({"io_threads": 4097}, "argument 'io_threads' is 4097, expected 1 to 4096"),
+        ({"prefetch_queue_depth": 10**5}, "'prefetch_queue_depth' is 100000, expected 1 to 10000"),
         ({"memory_limit": -1}, "argument 'memory_limit' is -1, expected at least 0"),
         ({"device_memory_limit": -1}, "argument 'device_memory_limit' is -1, expected at least 0"),
         (

@@ -255,6 +255,21 @@ class Fed:
     def copy(self) -> Fed:
         """The same batch in memory of its own."""
 
+class OneCaller:
+    """A context that one thread at a time may enter, and no source that it would wait for.
+
+    ``source_thread`` is the thread that calls the sources of the engine, by its identifier, or
+    None while there is none. A source may use another pipeline, and so wait for the thread of that
+    pipeline's sources, and so on. Raises ``StateError``.
+    """
+
+    @property
+    def source_thread(self) -> int | None: ...
+    @source_thread.setter
+    def source_thread(self, thread: int | None) -> None: ...
+    def __enter__(self) -> None: ...
+    def __exit__(self, *exception: object) -> None: ...
+
 class Pipeline:
     """Runs a graph."""
 

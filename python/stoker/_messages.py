@@ -35,9 +35,9 @@ _short.maxstring = _short.maxother = _short.maxlong = 60
 
 
 def told(failure: BaseException) -> str:
-    """What an exception says; if its ``__str__`` fails, that is said."""
+    """What an exception says, or its type; if its ``__str__`` fails, that is said."""
     try:
-        return str(failure)
+        return str(failure) or type(failure).__name__
     except Exception as e:
         return f"(it has no text: its __str__ raised {type(e).__name__})"
 

@@ -51,7 +51,8 @@ std::string shortened(std::string_view text, size_t most) {
   std::string s;
   while (!text.empty()) {
     const size_t size = character_size(text);
-    const std::string piece = size ? std::string(text.substr(0, size)) : escape(text[0]);
+    const bool is_shown = size && text[0];
+    const std::string piece = is_shown ? std::string(text.substr(0, size)) : escape(text[0]);
     if (s.size() + piece.size() > most) return s + "...";
     s += piece;
     text.remove_prefix(std::max<size_t>(size, 1));

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/thread_name.h"
+#include "base/thread.h"
 
 namespace stoker::io {
 
@@ -18,10 +18,7 @@ Fetcher::Fetcher(int threads, size_t limit, Locate locate)
       pool_(std::make_shared<BytePool>(limit / 4)) {  // as much as is free when threads wake
   try {
     for (int i = 0; i < threads; ++i)
-      threads_.emplace_back([this] {
-        name_this_thread("stoker-reader");
-        work();
-      });
+      threads_.push_back(start_thread("stoker-reader", "io_threads", [this] { work(); }));
   } catch (...) {
     stop();
     throw;

@@ -42,7 +42,7 @@ struct PipelineOptions {
           "Samples in a batch; it must be given before the pipeline is built.",
           between(1, INT32_MAX)),
       arg(&PipelineOptions::num_threads, "num_threads",
-          "CPU workers; None is one for each CPU that this process may use.", at_least(1)),
+          "CPU workers; None is one for each CPU that this process may use.", between(1, 4096)),
       arg(&PipelineOptions::device_id, "device_id",
           "The GPU; None for a pipeline on the CPU alone, or for the first GPU.", at_least(0)),
       arg(&PipelineOptions::set_affinity, "set_affinity",
@@ -52,7 +52,7 @@ struct PipelineOptions {
       arg(&PipelineOptions::seed, "seed",
           "Decides everything random; None draws a seed and keeps it in the state.", at_least(0)),
       arg(&PipelineOptions::prefetch_queue_depth, "prefetch_queue_depth", "Batches prepared ahead.",
-          at_least(1)),
+          between(1, 10'000)),
       arg(&PipelineOptions::on_error, "on_error",
           "What a damaged sample does: 'raise' an error, 'skip' it (a shorter batch), or 'replace' "
           "it by another sample."),
@@ -71,7 +71,7 @@ struct PipelineOptions {
           "hundred pictures, for each of num_threads.",
           at_least(0)),
       arg(&PipelineOptions::io_threads, "io_threads",
-          "Threads that read ahead for each reader; None is 2.", at_least(1)),
+          "Threads that read ahead for each reader; None is 2.", between(1, 4096)),
       arg(&PipelineOptions::executor, "executor",
           "How the graph is run: 'simple' is one thread, no overlap and no rewrites, to compare "
           "'pipelined' against."),

@@ -165,3 +165,10 @@ def test_with_nothing_left_to_replace(size: int, tmp_path: Path) -> None:
     with pytest.raises(SampleError, match=message) as caught:
         pipe.run()
     assert len(caught.value.samples) == 17 * size
+
+
+def test_a_message_does_not_end_at_a_zero_byte() -> None:
+    with pytest.raises(GraphError, match=r"folder '\\x00': No such file"):
+        make(lambda: fn.readers.file(file_root="\0")).build()
+    with pytest.raises(SampleError, match=r"the name holds a zero byte"):
+        make(lambda: fn.readers.file(files=["/nowhere\0else"])).run()

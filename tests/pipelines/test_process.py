@@ -7,6 +7,7 @@ from __future__ import annotations
 import gc
 import io
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -419,3 +420,23 @@ def test_pipelines_in_many_threads(files: list[str]) -> None:
     for t in threads:
         t.join(120)
     assert all(results.get(k) == expected for k in range(4))
+
+
+@pytest.mark.parametrize("setting", ["num_threads", "io_threads"])
+def test_threads_that_the_system_does_not_start(setting: str, files: list[str]) -> None:
+    done = run_script(f"""
+import resource
+from stoker import Pipeline, errors, fn
+pipe = Pipeline(batch_size=2, **{{"num_threads": 1, "io_threads": 1, "{setting}": 600}})
+with pipe:
+    pipe.set_outputs(*fn.readers.file(files={files!r}))
+resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))  # what the stacks take
+for _ in range(2):
+    try:
+        pipe.run()
+    except errors.BudgetError as e:
+        print(e)
+""")
+    assert done.returncode == 0, done.stderr
+    said = re.findall(rf"the system starts no more threads .*; {setting} decides", done.stdout)
+    assert len(said) == 2, done.stdout + done.stderr

@@ -174,5 +174,5 @@ def test_checkpoint_argument(files: list[str], tmp_path: Path) -> None:
 def test_a_wrong_checkpoint_is_refused_each_time(files: list[str]) -> None:
     pipe = make(training(files), batch_size=4, checkpoint="{}")
     for _ in range(2):
-        with pytest.raises(StateError):
+        with pytest.raises(StateError, match="Pipeline: argument 'checkpoint': "):
             pipe.run()

@@ -14,9 +14,9 @@ from stoker import _core, _state_entries
 from stoker._graph.definition import Definition
 from stoker._messages import user_level
 from stoker._pipeline.declared_outputs import check_declared_outputs
-from stoker._pipeline.one_caller import OneCaller
 from stoker._settings.table import for_engine
 from stoker._sources.inputs import EpochEndError, Inputs
+from stoker.errors import StateError
 
 Batches = tuple[_core.Batch, ...]
 
@@ -40,9 +40,10 @@ class Engine:
         self._definition = definition
         self._settings = settings
         self._core: _core.Pipeline | None = None
+        self._next_core: _core.Pipeline | None = None  # not attached to the inputs yet
         self.making = threading.RLock()  # held to make this; who feeds does it, too
-        self.inputs = Inputs(definition)
-        self._one_caller = OneCaller(self.inputs.source_thread)
+        self._one_caller = _core.OneCaller()
+        self.inputs = Inputs(definition, self._one_caller)
 
     @property
     def is_made(self) -> bool:
@@ -85,16 +86,21 @@ class Engine:
     def _make(self) -> None:
         with self.making:
             if self._core is None:
-                self._core = self._ready_core()
+                # Ctrl-C may come in the midst of this; the next call then goes on with the same.
+                self._next_core = self._next_core or self._new_core()
+                self.inputs.attach(self._next_core)
+                self._core = self._next_core
 
-    def _ready_core(self) -> _core.Pipeline:
-        """A C++ engine that goes on from the checkpoint and has what was fed until now."""
+    def _new_core(self) -> _core.Pipeline:
+        """A C++ engine that goes on from the checkpoint, if there is one."""
         check_declared_outputs(self._definition, self._settings)
         core = _core.Pipeline(self._definition.graph, for_engine(self._settings))
         self._definition.is_closed = True
-        if self._settings["checkpoint"] is not None:
-            self._restore(core, _state_entries.text(self._settings["checkpoint"]))
-        self.inputs.attach(core)
+        if (checkpoint := self._settings["checkpoint"]) is not None:
+            try:
+                self._restore(core, _state_entries.text(checkpoint))
+            except StateError as e:
+                raise StateError(f"Pipeline: argument 'checkpoint': {e}") from e
         return core
 
     def step(self) -> Step | None:

@@ -16,8 +16,8 @@ from typing import NamedTuple
 from stoker import _core
 from stoker._messages import told
 from stoker._sources.arrays import to_fed
-from stoker._sources.runner import Position, Product, Runner, StoppedError
-from stoker.errors import SourceError, StateError
+from stoker._sources.runner import Flag, Position, Product, Runner, StoppedError
+from stoker.errors import BudgetError, SourceError, StateError
 
 _WAIT_MS = 50  # how often a wait checks whether to stop
 _WAIT_SECONDS = 0.05
@@ -59,16 +59,20 @@ class Feeder:
     all others.
     """
 
-    def __init__(self, runners: Sequence[Runner], depth: int) -> None:
+    def __init__(self, runners: Sequence[Runner], depth: int, caller: _core.OneCaller) -> None:
         self.runners = list(runners)
         self.is_ended = False  # the user met the end of an epoch and has to call reset()
         self._depth = depth
-        self._changed = threading.Condition()
+        self._caller = caller
+        # Ctrl-C cannot come in the midst of entering a lock, but of a condition, which is Python.
+        self._mutex = threading.RLock()
+        self._changed = threading.Condition(self._mutex)
         self._engine: _core.Pipeline | None = None
         self._used: list[str] = []  # nodes that an output needs
         self._thread: threading.Thread | None = None
-        self._halt = threading.Event()  # set: the thread shall end
+        self._halt = Flag()  # set: the thread shall end
         self._stands_at_end = False  # the thread has ended an epoch and waits for a reset
+        self._turn_mutex = threading.Lock()  # of a thread whose start failed, and the next one
         self._turn: list[Product | BaseException] = []  # what the runners gave for the next step
         self._first: Outcome | None = None  # the first outcome, until there is an engine
         self._to_feed: deque[tuple[str, _core.Fed, bool]] = deque()
@@ -88,21 +92,30 @@ class Feeder:
     def start(self) -> None:
         """Starts the thread if it does not run, and whatever the sources need."""
         self._check_process()
-        with self._changed:
+        with self._mutex:
             if not self._waits_for_failure():
                 for runner in self.runners:
                     runner.start()
                 self._changed.notify_all()
         if self._thread is not None:
             return
-        self._halt.clear()
-        self._thread = threading.Thread(
-            target=_work,
-            args=(weakref.ref(self), self._changed),
-            name="stoker-source",
-            daemon=True,
-        )
-        self._thread.start()
+        self._halt.is_set = False
+        try:
+            self._thread = threading.Thread(
+                target=_work,
+                args=(weakref.ref(self), self._changed),
+                name="stoker-source",
+                daemon=True,
+            )
+            self._thread.start()
+        except BaseException as e:  # a thread that has begun all the same ends
+            self._thread = None
+            # Ctrl-C may make a lock in start() raise RuntimeError, with Ctrl-C as its context.
+            if not isinstance(e, RuntimeError):
+                raise
+            if e.__context__ is not None:
+                raise e.__context__ from None
+            raise BudgetError(f"no thread can be started for the sources: {e}") from None
 
     def start_workers(self) -> None:
         """Starts the worker processes but not the thread."""
@@ -113,8 +126,8 @@ class Feeder:
     def stop(self, timeout: float | None = None) -> None:
         """Joins the thread after its current call of a source, and ends worker processes."""
         self._check_process()
-        with self._changed:
-            self._halt.set()
+        with self._mutex:
+            self._halt.is_set = True
             self._changed.notify_all()
         thread = self._thread
         if thread is not None and thread is not threading.current_thread():
@@ -132,24 +145,24 @@ class Feeder:
     def attach(self, engine: _core.Pipeline) -> None:
         """Feeds the batches to this engine from now on."""
         names = [name for runner in self.runners for name in runner.group.names]
-        with self._changed:
-            self._used = [name for name in names if engine.is_used(name)]
-            self._engine = engine
-            self._changed.notify_all()
-        for name in self._used:
+        used = [name for name in names if engine.is_used(name)]
+        for name in used:
             engine.set_awaited(name, True)
+        with self._mutex:
+            self._used, self._engine = used, engine
+            self._changed.notify_all()
 
     def wait_for_first(self) -> Outcome:
         """Waits for the first outcome, before there is an engine."""
         self.start()
-        with self._changed:
+        with self._mutex:
             while self._first is None:
                 self._changed.wait(_WAIT_SECONDS)  # a short wait, so that Ctrl-C works
             return self._first
 
     def drop_first(self) -> None:
         """Drops the first outcome, which was no batch, after the user was told."""
-        with self._changed:
+        with self._mutex:
             outcome, self._first = self._first, None
             assert outcome is not None
             self._positions = outcome.positions
@@ -163,7 +176,7 @@ class Feeder:
         Returns why the last of them failed; None if it did not.
         """
         failure = None
-        with self._changed:
+        with self._mutex:
             self._received = count
             while self._records and 0 <= self._records[0].step < count:
                 record = self._records.popleft()
@@ -174,7 +187,7 @@ class Feeder:
 
     def meet_end(self) -> None:
         """Notes that the engine has met the end of an epoch."""
-        with self._changed:
+        with self._mutex:
             record = self._records.popleft()
             assert record.step < 0
             self._meet(record)
@@ -189,7 +202,7 @@ class Feeder:
         """Begins the next epoch if one has ended."""
         if not self.is_ended:
             return
-        with self._changed:
+        with self._mutex:
             for runner in self.runners:
                 runner.begin_next_epoch()
             self._positions = self._last_positions = [r.position() for r in self.runners]
@@ -235,9 +248,9 @@ class Feeder:
         self._forget()
 
     @property
-    def thread(self) -> int | None:
-        """The identifier of the thread; None if it has ended."""
-        return None if self._thread is None else self._thread.ident
+    def has_thread(self) -> bool:
+        """Whether a thread runs that could not be joined in time."""
+        return self._thread is not None
 
     # The thread's side.
 
@@ -260,12 +273,12 @@ class Feeder:
 
     @property
     def is_halted(self) -> bool:
-        """Whether the thread shall end."""
-        return self._halt.is_set()
+        """Whether the calling thread of sources shall end."""
+        return self._halt.is_set or self._thread is not threading.current_thread()
 
     def waits_for_this_thread(self) -> bool:
         """Whether this is the thread, and whoever ends it waits until its source returns."""
-        return self.is_halted and self._thread is threading.current_thread()
+        return self._halt.is_set and self._thread is threading.current_thread()
 
     def has_turn(self) -> bool:
         """Whether the thread has something to do, which may be its end."""
@@ -273,13 +286,23 @@ class Feeder:
 
     def take_turn(self) -> None:
         """Continues the work that was begun, else asks every source once."""
+        with self._turn_mutex:
+            if self.is_halted:
+                return
+            self._caller.source_thread = threading.get_ident()
+            try:
+                self._take_turn()
+            finally:
+                self._caller.source_thread = None
+
+    def _take_turn(self) -> None:
         engine = self._engine
         if engine is not None and self._to_feed:
             return self._feed_batches(engine)
         outcome = self._first or self._produce()
         if outcome is None:
             return None
-        with self._changed:
+        with self._mutex:
             engine = self._engine  # `end` may drop it from now on, also in this thread
             self._first = outcome if engine is None else None
             self._changed.notify_all()
@@ -294,7 +317,7 @@ class Feeder:
         If one source fails, the others are asked all the same, so that all stay at the same step.
         """
         while len(self._turn) < len(self.runners):
-            if self._halt.is_set():  # also where a source dropped the pipeline
+            if self._halt.is_set:  # also where a source dropped the pipeline
                 return None
             turn, runner = self._turn, self.runners[len(self._turn)]
             try:
@@ -361,14 +384,14 @@ class Feeder:
 
     def _feed_batches(self, engine: _core.Pipeline) -> None:
         waiting = self._to_feed
-        while waiting and not self._halt.is_set():
+        while waiting and not self._halt.is_set:
             try:
                 if engine.feed(*waiting[0], _WAIT_MS):
                     waiting.popleft()
             except Exception as e:
                 names = [name for name, _, _ in waiting]
                 waiting.clear()
-                with self._changed:
+                with self._mutex:
                     self._failures[self._produced - 1] = e
                 _fail(engine, names)
 
@@ -404,7 +427,7 @@ def _end_all() -> None:
     feeders = list(_all)
     for feeder in feeders:
         feeder.end()
-    if not all(feeder.thread is None for feeder in feeders):
+    if any(feeder.has_thread for feeder in feeders):
         _core.expect_leaks()  # the frames of an unjoined thread keep objects to the process's end
 
 

@@ -43,12 +43,14 @@ class Inputs:
 
     _feeder: Feeder | None = None  # also of one whose making failed, which is deleted all the same
 
-    def __init__(self, definition: Definition) -> None:
+    def __init__(self, definition: Definition, caller: _core.OneCaller) -> None:
         self._definition = definition
+        self._caller = caller
         self._batch_size = 0  # known once open() is called
         self._pool: WorkerPool | None = None
         self._engine: _core.Pipeline | None = None
-        self._fed = threading.Condition()
+        self._mutex = threading.RLock()
+        self._fed = threading.Condition(self._mutex)
         # Batches fed before there is an engine, and whether to copy them.
         self._pending: dict[str, list[tuple[_core.Fed, bool]]] = {}
 
@@ -79,7 +81,7 @@ class Inputs:
                 runners.append(ParallelRunner(group, batch_size, self._pool))
             else:
                 runners.append(Runner(group, batch_size))
-        self._feeder = Feeder(runners, depth)
+        self._feeder = Feeder(runners, depth, self._caller)
 
     # The types of the inputs.
 
@@ -99,7 +101,7 @@ class Inputs:
             if self._feeder is not None and self._source_of(name) is not None:
                 self._learn_from_sources(name)
                 continue
-            with self._fed:
+            with self._mutex:
                 if self._unknown() == unknown and not graph.argument(node, "blocking"):
                     raise SourceError(
                         f"external_source '{name}': nothing was fed and its dtype and ndim are "
@@ -139,12 +141,12 @@ class Inputs:
 
     def attach(self, engine: _core.Pipeline) -> None:
         """Gives the engine the batches that wait, and feeds it from now on."""
-        with self._fed:
-            self._engine = engine
+        with self._mutex:
             for name, batches in self._pending.items():
-                for fed, copy in batches:
-                    engine.feed(name, fed, copy, 0)
-            self._pending.clear()
+                while batches:
+                    engine.feed(name, *batches[0], 0)
+                    del batches[0]
+            self._engine = engine
         if self._feeder is not None:
             self._feeder.attach(engine)
 
@@ -163,7 +165,7 @@ class Inputs:
             raise GraphError(f"feed_input: external_source '{name}': {told(e)}") from e
         node = nodes[name]
         copy = not graph.argument(node, "no_copy")
-        with self._fed:
+        with self._mutex:
             engine = self._engine
             if engine is None:
                 _declare(graph, node, fed)
@@ -178,10 +180,6 @@ class Inputs:
                     f"feed_input: external_source '{name}' has no room, and the pipeline is being "
                     "closed"
                 )
-
-    def source_thread(self) -> int | None:
-        """The identifier of the thread that calls the sources; None while there is none."""
-        return None if self._feeder is None else self._feeder.thread
 
     def start(self) -> None:
         """Lets the sources run."""

@@ -78,7 +78,7 @@ class ParallelRunner(Runner):
         try:
             while not self._has_all_replies():
                 self._schedule(self._iteration)
-                if self.halt.is_set():
+                if self.halt.is_set:
                     raise StoppedError
                 self._pool.receive()
             replies = [self._pool.replies.pop(number) for number in self._ahead.popleft()]

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -34,6 +33,12 @@ class StoppedError(Exception):
     """The pipeline is being closed, so the source was not asked."""
 
 
+class Flag:
+    """Whether something shall end. Unlike an event it has no lock that Ctrl-C could leave held."""
+
+    is_set = False
+
+
 class Runner:
     """Goes through one source in order. Used by one thread at a time."""
 
@@ -41,7 +46,7 @@ class Runner:
         self.group = group
         self.batch_size = batch_size
         self._caller = Caller(group.source, Spec.of(group, batch_size))
-        self.halt = threading.Event()  # set: `next` shall not wait any longer
+        self.halt = Flag()  # set: `next` shall not wait any longer
         self._epoch = 0
         self._iteration = 0
 

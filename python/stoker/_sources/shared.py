@@ -34,6 +34,8 @@ Table = list[Entry | list[Entry]]
 class Slot:
     """A slot as one process sees it. It can be sent to a process that is being started."""
 
+    file = -1
+
     def __init__(self, file: int | None = None) -> None:
         self.file = os.memfd_create("stoker") if file is None else file
         self._map: mmap.mmap | None = None
@@ -42,7 +44,8 @@ class Slot:
         return _received, (reduction.DupFd(self.file),)
 
     def __del__(self) -> None:
-        os.close(self.file)
+        if self.file >= 0:  # else Ctrl-C came while it was made
+            os.close(self.file)
 
     def write(self, data: Data, first: int = 0) -> Table:
         """Copies arrays, or lists of them, into the slot. Lists begin with sample ``first``."""

@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "base/mutex.h"
-#include "base/thread_name.h"
+#include "base/thread.h"
 #include "device/simulated/core.h"
 #include "device/simulated/launch.h"
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/executors/pipelined.h"
 
-#include "base/thread_name.h"
+#include "base/thread.h"
 
 namespace stoker {
 
@@ -30,24 +30,30 @@ Pipelined::Pipelined(std::shared_ptr<const Plan> plan, const ExecutorOptions& op
   for (int i = 0; i < *settings().num_threads; ++i)
     workers_.push_back(std::make_unique<Worker>(*plan_, options_, fetchers_, pool_,
                                                 device_ ? device_->decoder() : nullptr));
-  for (size_t i = 0; i < workers_.size(); ++i)
-    workers_[i]->thread = std::thread([this, i] {
-      if (!options_.worker_cpus.empty()) run_on(options_.worker_cpus[i]);
-      name_this_thread("stoker-worker");
-      run_worker(i);
-    });
-  if (device_) {
-    bell_ = std::make_shared<Bell>();
-    bell_->executor = this;
-    issuer_ = std::thread([this] {
-      name_this_thread("stoker-issuer");
-      run_issuer();
-    });
+  try {
+    start_threads();
+  } catch (...) {
+    stop();
+    throw;
   }
   feeds_.on_change([this] { fed(); });
 }
 
-Pipelined::~Pipelined() {
+void Pipelined::start_threads() {
+  for (size_t i = 0; i < workers_.size(); ++i)
+    workers_[i]->thread = start_thread("stoker-worker", "num_threads", [this, i] {
+      if (!options_.worker_cpus.empty()) run_on(options_.worker_cpus[i]);
+      run_worker(i);
+    });
+  if (!device_) return;
+  bell_ = std::make_shared<Bell>();
+  bell_->executor = this;
+  issuer_ = start_thread("stoker-issuer", "num_threads", [this] { run_issuer(); });
+}
+
+Pipelined::~Pipelined() { stop(); }
+
+void Pipelined::stop() {
   feeds_.on_change(nullptr);
   pool_.on_release(nullptr);
   if (bell_) {
@@ -60,7 +66,8 @@ Pipelined::~Pipelined() {
   }
   work_.notify_all();
   issue_.notify_all();
-  for (auto& w : workers_) w->thread.join();
+  for (auto& w : workers_)
+    if (w->thread.joinable()) w->thread.join();
   if (issuer_.joinable()) issuer_.join();
 }
 

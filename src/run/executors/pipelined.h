@@ -47,6 +47,8 @@ class Pipelined final : public Executor {
 
   // pipelined.cc: reading, workers and their tickets
   void start_reading(int reader);
+  void start_threads() STOKER_EXCLUDES(mutex_);
+  void stop() STOKER_EXCLUDES(mutex_);
   bool is_ready(const Iteration& it) const STOKER_REQUIRES(mutex_);
   bool front_ready() const STOKER_REQUIRES(mutex_) {
     return !ring_.empty() && is_ready(*ring_.front());

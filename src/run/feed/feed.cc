@@ -134,7 +134,7 @@ void Feeds::check_size(int input, int64_t step, int64_t size) const {
   }
 }
 
-std::shared_ptr<Buffer> Feeds::room(size_t bytes, int wait_ms) {
+std::shared_ptr<Buffer> Feeds::room(int input, size_t bytes, int wait_ms) {
   MutexLock lock(mutex_);
   const int64_t seen = releases_;
   lock.unlock();
@@ -142,7 +142,8 @@ std::shared_ptr<Buffer> Feeds::room(size_t bytes, int wait_ms) {
   lock.lock();
   // Only batches that wait to be received make room, once they are received.
   if (!wait_ms || !has_locked(received_))
-    throw BudgetError("no memory for a copy of a batch that was fed, " + in_words(bytes) +
+    throw BudgetError(node_in_words(node(input)) +
+                      ": no memory for a copy of a batch that was fed, " + in_words(bytes) +
                       "; batches that wait to be received have an eighth of memory_limit. " +
                       pool_.explain());
   change_.wait_for(mutex_, std::chrono::milliseconds(wait_ms),
@@ -152,8 +153,8 @@ std::shared_ptr<Buffer> Feeds::room(size_t bytes, int wait_ms) {
 }
 
 // Copies all samples into one buffer. Gives nothing when there is no room yet.
-std::optional<FedBatch> Feeds::copy(const FedBatch& batch, int wait_ms) {
-  const auto buffer = room(static_cast<size_t>(aligned_bytes(batch)), wait_ms);
+std::optional<FedBatch> Feeds::copy(int input, const FedBatch& batch, int wait_ms) {
+  const auto buffer = room(input, static_cast<size_t>(aligned_bytes(batch)), wait_ms);
   if (!buffer) return std::nullopt;
   return copy_to(buffer->data(), buffer, batch);
 }
@@ -161,7 +162,7 @@ std::optional<FedBatch> Feeds::copy(const FedBatch& batch, int wait_ms) {
 bool Feeds::feed(int input, FedBatch batch, bool copy, int wait_ms) {
   check(input, batch);
   if (copy) {
-    std::optional<FedBatch> copied = this->copy(batch, wait_ms);
+    std::optional<FedBatch> copied = this->copy(input, batch, wait_ms);
     if (!copied) return false;
     batch = std::move(*copied);
   }

@@ -100,8 +100,9 @@ class Feeds {
   bool is_at_marker_locked() const STOKER_REQUIRES(mutex_);
   void check(int input, const FedBatch& batch) const;
   void check_size(int input, int64_t step, int64_t size) const STOKER_REQUIRES(mutex_);
-  std::optional<FedBatch> copy(const FedBatch& batch, int wait_ms) STOKER_EXCLUDES(mutex_);
-  std::shared_ptr<Buffer> room(size_t bytes, int wait_ms) STOKER_EXCLUDES(mutex_);
+  std::optional<FedBatch> copy(int input, const FedBatch& batch, int wait_ms)
+      STOKER_EXCLUDES(mutex_);
+  std::shared_ptr<Buffer> room(int input, size_t bytes, int wait_ms) STOKER_EXCLUDES(mutex_);
   void pop_step() STOKER_EXCLUDES(mutex_);
   void changed() STOKER_EXCLUDES(mutex_) STOKER_EXCLUDES(callback_mutex_);
   const Node& node(int input) const { return plan_->node(plan_->input_node(input)); }

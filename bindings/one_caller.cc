@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Refuses calls of an engine that would disturb another call of it, or wait for themselves. Python's
+// lock guards everything here.
+//
+// Note [Ctrl-C in a with statement]
+// In Python these functions could be interrupted by a signal handler, such as that of Ctrl-C. Then
+// the call would be noted for ever, and every later call be refused. No handler runs while they do,
+// nor between them and what the `with` statement encloses.
+#include <nanobind/stl/optional.h>
+#include <unistd.h>
+
+#include <map>
+
+#include "bindings.h"
+
+namespace stoker::python {
+
+namespace {
+
+class OneCaller {
+ public:
+  std::optional<unsigned long> source_thread;  // set by that thread, while it runs
+
+  void enter() {
+    const unsigned long me = PyThread_get_thread_ident();
+    const auto in = calls().find(me);
+    OneCaller* const outer = in == calls().end() ? nullptr : in->second;
+    if (const char* problem = problem_of(me, outer)) throw StateError(problem);
+    process_ = getpid();
+    is_called_ = true;
+    outer_ = outer;
+    calls()[me] = this;
+  }
+
+  void exit() {
+    const unsigned long me = PyThread_get_thread_ident();
+    if (outer_) calls()[me] = outer_;
+    else calls().erase(me);
+    is_called_ = false;
+  }
+
+ private:
+  // By thread, the innermost call that it is in.
+  static std::map<unsigned long, OneCaller*>& calls() {
+    static std::map<unsigned long, OneCaller*> all;
+    return all;
+  }
+
+  const char* problem_of(unsigned long me, const OneCaller* outer) const {
+    if (process_ && process_ != getpid())  // a fork copies calls that never return
+      return "this pipeline was built before a fork; build one in the child process instead";
+    if (waits_for(me))
+      return "a source cannot run, close or restore a pipeline that waits for that source; do it "
+             "in the thread that runs the pipeline";
+    if (outer == this) return "a signal handler cannot use a pipeline in the midst of a call of it";
+    if (is_called_) return "two threads use one pipeline at once; give each its own";
+    return nullptr;
+  }
+
+  // Whether a call may wait for this thread, by way of any number of pipelines.
+  bool waits_for(unsigned long thread) const {
+    for (const OneCaller* call = this; call && call->source_thread;) {
+      if (call->source_thread == thread) return true;
+      const auto next = calls().find(*call->source_thread);
+      call = next == calls().end() ? nullptr : next->second;
+    }
+    return false;
+  }
+
+  pid_t process_ = 0;  // where the first call was
+  bool is_called_ = false;
+  OneCaller* outer_ = nullptr;  // what the calling thread is in the midst of besides
+};
+
+}  // namespace
+
+void bind_one_caller(nb::module_& m) {
+  nb::class_<OneCaller>(
+      m, "OneCaller",
+      "A context that one thread at a time may enter, and no source that it would wait for.\n\n"
+      "``source_thread`` is the thread that calls the sources of the engine, by its identifier,\n"
+      "or None while there is none. A source may use another pipeline, and so wait for the\n"
+      "thread of that pipeline's sources, and so on. Raises ``StateError``.")
+      .def(nb::init<>())
+      .def_rw("source_thread", &OneCaller::source_thread, nb::arg().none())
+      .def("__enter__", &OneCaller::enter)
+      .def("__exit__", [](OneCaller& c, const nb::args&) { c.exit(); });
+}
+
+}  // namespace stoker::python
