@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Refuses calls of an engine that would disturb another call of it, or wait for themselves. Python's
-// lock guards everything here.
+// Refuses calls of an engine that would disturb another call of it, or wait for themselves.
+// Python's lock guards everything here.
 //
 // Note [Ctrl-C in a with statement]
 // In Python these functions could be interrupted by a signal handler, such as that of Ctrl-C. Then
