@@ -51,6 +51,11 @@ class OddList(list[int]):
         raise ValueError("no elements")
 
 
+class OddText(str):
+    def __str__(self) -> str:
+        raise ValueError("no text")
+
+
 @pytest.mark.parametrize("flags", [{"blocking": 1}, {"repeat_last": 0}, {"no_copy": 1}])
 def test_flags_may_be_numbers(flags: dict[str, int]) -> None:
     pipe = make(lambda: fn.external_source(name="x", dtype="int32", ndim=1, **flags))
@@ -172,3 +177,16 @@ def test_a_message_does_not_end_at_a_zero_byte() -> None:
         make(lambda: fn.readers.file(file_root="\0")).build()
     with pytest.raises(SampleError, match=r"the name holds a zero byte"):
         make(lambda: fn.readers.file(files=["/nowhere\0else"])).run()
+
+
+def test_a_list_of_inputs_may_be_of_a_class_of_its_own() -> None:
+    assert make(lambda: fn.copy(OddList([1, 2]))).run()[0].as_array().tolist() == [[1, 2]]
+    pipe = make(lambda: fn.copy(OddList([fn.random.uniform(), fn.random.uniform()])))
+    assert len(pipe.run()) == 2
+
+
+def test_a_name_may_be_of_a_class_of_its_own() -> None:
+    pipe = make(
+        lambda: fn.external_source(lambda: [[0]], name=OddText("fed"), num_outputs=1, batch=True)
+    )
+    assert [node["name"] for node in pipe._definition.graph.nodes()] == ["fed_0"]

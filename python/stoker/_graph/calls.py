@@ -45,9 +45,11 @@ def add(
 def place_of(op: Operator, name: Any) -> Place:
     """The user's call of the operator. Refuses a name that is no text."""
     place = Place(op["name"], None, user_line())
-    if name is not None and not _is_text(name):
+    if name is None:
+        return place
+    if not _is_text(name):
         place.refuse(f"name expects a str that can be written as UTF-8, got {shown(name)}")
-    return place._replace(name=name)
+    return place._replace(name=str.__str__(name))
 
 
 def _is_text(value: Any) -> bool:
@@ -55,7 +57,7 @@ def _is_text(value: Any) -> bool:
     if not isinstance(value, str):
         return False
     try:
-        value.encode(errors="surrogateescape")
+        str.encode(value, errors="surrogateescape")
     except UnicodeEncodeError:
         return False
     return True

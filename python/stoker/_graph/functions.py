@@ -45,6 +45,7 @@ def call(op: Operator, inputs: Sequence[Any], arguments: Mapping[str, Any]) -> R
     ``GraphError`` names the caller's line.
     """
     given = modern_arguments(op["name"], arguments)
+    inputs = [list.copy(value) if isinstance(value, list) else value for value in inputs]
     if any(_is_list_of_nodes(value) for value in inputs):
         return _add_each(op, inputs, given)
     return add(op, inputs, given)

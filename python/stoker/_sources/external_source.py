@@ -35,7 +35,8 @@ def external_source(op: Operator, *inputs: Any, **arguments: Any) -> DataNode | 
     extra = {e["name"]: _extra(e, given.pop(e["name"], None), refuse) for e in op["extra"]}
     count = extra["num_outputs"]
     each = {key: _for_each(key, given.pop(key, None), count or 1, refuse) for key in _EACH}
-    name, device = given.pop("name", None), given.pop("device", None)
+    given.pop("name", None)
+    name, device = place.name, given.pop("device", None)
     if not isinstance(device, (str, type(None))) or device not in (None, "cpu", "gpu"):
         refuse(f"device expects 'cpu' or 'gpu', got {shown(device)}")
     if extra["source"] is None:
