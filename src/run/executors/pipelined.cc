@@ -47,7 +47,10 @@ void Pipelined::start_threads() {
     });
   if (!device_) return;
   bell_ = std::make_shared<Bell>();
-  bell_->executor = this;
+  {
+    const MutexLock lock(bell_->mutex);
+    bell_->executor = this;
+  }
   issuer_ = start_thread("stoker-issuer", "num_threads", [this] { run_issuer(); });
 }
 
