@@ -12,7 +12,7 @@ import pytest
 from sources import BATCH, EXECUTORS, external, generator, numbers, up_to
 
 from helpers import make
-from stoker import fn, types
+from stoker import Pipeline, fn, types
 from stoker.errors import GraphError, SourceError
 
 
@@ -202,3 +202,23 @@ def test_by_position_and_by_name() -> None:
         external(up_to(1), source=up_to(1))
     with pytest.raises(GraphError, match="takes 2 arguments by position"):
         external(up_to(1), 1, 2)
+
+
+@pytest.mark.parametrize("declared", [{}, {"dtype": "int64", "ndim": 1}], ids=["", "declared"])
+def test_a_source_that_no_output_needs_is_not_asked_for_batches(declared: dict[str, Any]) -> None:
+    asked: list[int] = []
+
+    def source(i: int) -> Any:
+        asked.append(i)
+        if i > 0:
+            raise ValueError("not asked for")
+        return np.zeros((2, 1), np.int64)
+
+    pipe = Pipeline(batch_size=2)
+    with pipe:
+        fn.external_source(source, **declared)
+        pipe.set_outputs(fn.random.coin_flip())
+    for _ in range(20):
+        pipe.run()
+    pipe.close()
+    assert asked == ([] if declared else [0])  # the first one tells the type

@@ -255,6 +255,8 @@ class Feeder:
     # The thread's side.
 
     def _can_go_on(self) -> bool:
+        if self._engine is not None and not self._used:
+            return False
         if self._first is not None:
             return self._engine is not None
         if self._to_feed:
