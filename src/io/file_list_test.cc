@@ -76,7 +76,7 @@ TEST(FileListText, WrongLinesAreNamed) {
   EXPECT_EQ(parse_error("dir/ 1"),
             "file list: list.txt:1: the name is that of a folder, got 'dir/ 1'");
   EXPECT_EQ(parse_error(std::string_view("a\0b 1", 5)),
-            "file list: list.txt:1: the name holds a zero byte, got 'a?b 1'");
+            "file list: list.txt:1: the name holds a zero byte, got 'a\\x00b 1'");
   EXPECT_EQ(
       parse_error(std::string(200, 'x')),
       "file list: list.txt:1: expected a name and a label, got '" + std::string(80, 'x') + "...'");
