@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import multiprocessing.util
 import os
+import queue
 import threading
 import weakref
 from collections import deque
@@ -66,7 +68,8 @@ class Feeder:
         self._caller = caller
         # Ctrl-C cannot come in the midst of entering a lock, but of a condition, which is Python.
         self._mutex = threading.RLock()
-        self._changed = threading.Condition(self._mutex)
+        self._changed = threading.Condition(self._mutex)  # only the thread waits for it
+        self._told: queue.SimpleQueue[None] = queue.SimpleQueue()  # there may be a first outcome
         self._engine: _core.Pipeline | None = None
         self._used: list[str] = []  # nodes that an output needs
         self._thread: threading.Thread | None = None
@@ -155,10 +158,10 @@ class Feeder:
     def wait_for_first(self) -> Outcome:
         """Waits for the first outcome, before there is an engine."""
         self.start()
-        with self._mutex:
-            while self._first is None:
-                self._changed.wait(_WAIT_SECONDS)  # a short wait, so that Ctrl-C works
-            return self._first
+        while (first := self._first) is None:
+            with contextlib.suppress(queue.Empty):
+                self._told.get(timeout=_WAIT_SECONDS)  # a short wait, so that Ctrl-C works
+        return first
 
     def drop_first(self) -> None:
         """Drops the first outcome, which was no batch, after the user was told."""
@@ -307,8 +310,8 @@ class Feeder:
         with self._mutex:
             engine = self._engine  # `end` may drop it from now on, also in this thread
             self._first = outcome if engine is None else None
-            self._changed.notify_all()
             if engine is None:
+                self._told.put(None)
                 return None
             self._record(outcome)
         return self._feed(engine, outcome)
