@@ -36,7 +36,7 @@ FEEDS = """
     pipelines/test_feed_input.py pipelines/test_external_source.py
     pipelines/test_external_source_errors.py pipelines/test_external_source_state.py
     pipelines/test_external_source_process.py pipelines/test_external_source_parallel.py
-    pipelines/test_external_source_orphans.py
+    pipelines/test_external_source_orphans.py pipelines/test_external_source_interrupts.py
 """
 STATES = "pipelines/test_resume.py faults/test_damaged_states.py conformance/test_saved.py"
 DEVICES = """
@@ -230,7 +230,8 @@ SECONDS = {
     "pipelines/test_decode.py": 7,
     "pipelines/test_external_source_orphans.py": 10,
     "pipelines/test_external_source_parallel.py": 70,
-    "pipelines/test_external_source_process.py": 35,
+    "pipelines/test_external_source_interrupts.py": 13,
+    "pipelines/test_external_source_process.py": 20,
     "pipelines/test_external_source_state.py": 5,
     "pipelines/test_order.py": 7,
     "pipelines/test_outputs.py": 7,

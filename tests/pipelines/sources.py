@@ -1,15 +1,17 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Sources whose batches tell their place."""
+"""Sources whose batches tell their place, and scripts with sources."""
 
 from __future__ import annotations
 
+import subprocess
+import textwrap
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from helpers import SIMPLE, make
+from helpers import SIMPLE, make, run_script
 from stoker import Pipeline, fn
 
 BATCH = 4
@@ -42,3 +44,24 @@ def external(*args: Any, settings: dict[str, Any] | None = None, **keywords: Any
 def generator() -> Iterator[Any]:
     for i in range(3):
         yield numbers(i)
+
+
+PRELUDE = """
+import os, signal, sys, threading, time
+import numpy as np
+from stoker import Pipeline, errors, fn
+
+def pipeline(source=None, **keywords):
+    settings = keywords.pop('settings', {})
+    pipe = Pipeline(batch_size=2, num_threads=2, seed=1, **settings)
+    with pipe:
+        pipe.set_outputs(fn.external_source(source, **keywords))
+    return pipe
+
+def counted(i):
+    return np.full((2, 1), i)
+"""
+
+
+def script(text: str, timeout: float = 60) -> subprocess.CompletedProcess[str]:
+    return run_script(PRELUDE + textwrap.dedent(text), timeout=timeout)
