@@ -66,6 +66,18 @@ def test_inputs_without_values(name: str, monkeypatch: pytest.MonkeyPatch) -> No
                 assert_same(got, judge, f"{call}, {how}")
 
 
+def test_a_batch_without_frames_on_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STOKER_SIMULATED_DEVICES", "1")
+    video = np.zeros((0, 1, 1, 1), np.uint16)
+
+    def define() -> DataNode:
+        node = fn.external_source(source=lambda: [video], batch=True, layout="FCHW")
+        return fn.crop_mirror_normalize(node, device="gpu")
+
+    (batch,) = make(define, device_id=0).run()
+    assert [s[0].shape for s in samples_of([batch.as_cpu()])] == [(0, 1, 1, 1)]
+
+
 @pytest.mark.parametrize("settings", [SIMPLE, {}, {"fuse": False}])
 def test_windows_far_outside(settings: dict[str, object]) -> None:
     """Starts that cancel out when several slices become one pass still leave the fill."""

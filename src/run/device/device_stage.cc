@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/device/device_stage.h"
 
-#include <cstring>
+#include <algorithm>
 #include <set>
 
 #include "device/pinned_allocator.h"
@@ -110,7 +110,7 @@ void DeviceStage::launch(EnqueuedRound& work, const FusedBatch& batch,
   const std::shared_ptr<Buffer> staged = staging_.try_acquire(size, Use::kOutput);
   const std::shared_ptr<Buffer> tables = acquire(stream, size);
   const std::shared_ptr<Buffer> scratch = acquire(stream, batch.scratch_bytes());
-  std::memcpy(staged->data(), batch.tables().data(), size);
+  std::copy_n(batch.tables().data(), size, staged->data());  // which may be none
   work.held.push_back(staged);
   stream.copy(tables->data(), staged->data(), size, Copy::kToDevice, name + " tables");
   for (size_t i = 0; i < batch.stages().size(); ++i) {
