@@ -21,7 +21,13 @@ namespace {
 
 class OneCaller {
  public:
-  std::optional<unsigned long> source_thread;  // set by that thread, while it runs
+  std::optional<unsigned long> source_thread;  // set by that thread, while it asks sources
+
+  OneCaller() = default;
+  OneCaller(const OneCaller&) = delete;
+  ~OneCaller() {  // a fork may have copied a call that never returned
+    std::erase_if(calls(), [this](const auto& call) { return call.second == this; });
+  }
 
   void enter() {
     const unsigned long me = PyThread_get_thread_ident();
