@@ -149,7 +149,7 @@ def test_what_is_missing_says_so(tmp_path: Path) -> None:
         from nvidia.dali import fn, ops, types
         said = []
         for ask in (
-            lambda: fn.noise.shot, lambda: ops.readers.COCO, lambda: fn.rotate, lambda: fn.rezise,
+            lambda: fn.noise.shot, lambda: ops.readers.COCO, lambda: fn.debayer, lambda: fn.rezise,
             lambda: types.SAME, lambda: dali.auto_aug, lambda: dali.backend.GetSchema,
         ):
             try:
@@ -168,7 +168,7 @@ def test_what_is_missing_says_so(tmp_path: Path) -> None:
     expected = {
         "fn.noise.shot": planned,
         "ops.readers.COCO": planned,
-        "fn.rotate": planned,
+        "fn.debayer": planned,
         "fn.rezise": unknown,
         "types.SAME": planned,
         "auto_aug": planned,
@@ -259,11 +259,11 @@ def test_help_says_its_usage_once() -> None:
 def test_the_report_is_written_after_an_error(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     done = run(
-        written(tmp_path, "from nvidia.dali import fn\nfn.rotate\n"), options=("--report", path)
+        written(tmp_path, "from nvidia.dali import fn\nfn.debayer\n"), options=("--report", path)
     )
     assert done.returncode == 1
-    assert done.stderr.splitlines()[-1].startswith("AttributeError: nvidia.dali.fn.rotate is not")
-    assert json.loads(path.read_text())["missing"] == {"nvidia.dali.fn.rotate": "planned"}
+    assert done.stderr.splitlines()[-1].startswith("AttributeError: nvidia.dali.fn.debayer is not")
+    assert json.loads(path.read_text())["missing"] == {"nvidia.dali.fn.debayer": "planned"}
 
 
 def test_the_real_library_is_never_imported(tmp_path: Path) -> None:

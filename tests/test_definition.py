@@ -61,8 +61,9 @@ def test_every_operator_has_a_real_signature(name: str) -> None:
     assert function.__name__ == name.rpartition(".")[2]
     words = " ".join(function.__doc__.split())
     assert " ".join(op["summary"].split()) in words
-    positional = [p for p in shown.values() if p.kind is inspect.Parameter.POSITIONAL_ONLY]
-    assert len(positional) == len(op["inputs"])
+    single, repeating = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL
+    kinds = [p.kind for p in shown.values() if p.kind in (single, repeating)]
+    assert kinds == [repeating if port["repeats"] else single for port in op["inputs"]]
     for a in op["arguments"]:
         expected = inspect.Parameter.empty if a["required"] else a["default"]
         assert shown[a["name"]].default == expected
@@ -361,7 +362,8 @@ def test_stubs_show_what_the_functions_take(repository: Path, tmp_path: Path) ->
         for item in ast.parse(path.read_text()).body:
             if isinstance(item, ast.FunctionDef):
                 args = item.args
-                shown = [a.arg for a in args.posonlyargs + args.args + args.kwonlyargs]
+                by_position = args.posonlyargs + args.args + [args.vararg] * bool(args.vararg)
+                shown = [a.arg for a in by_position + args.kwonlyargs]
                 assert shown == list(inspect.signature(resolve(prefix + item.name)).parameters)
                 assert ast.get_docstring(item)
                 seen.add(prefix + item.name)

@@ -165,7 +165,17 @@ def all_calls(name: str) -> tuple[Call, ...]:
         replace(c, arguments={k: c.arguments[k] for k in required}, source="bare", expected=())
         for c in cases[:1]
     ]
-    return tuple(cases + [c for c in bare if works(c)] + oracle_calls(name))
+    bare = [again for c in bare for again in repeated(c) if works(again)]
+    return tuple(cases + bare + oracle_calls(name))
+
+
+def repeated(call: Call) -> list[Call]:
+    """The call; where its last port repeats, with its last input once, twice and three times."""
+    ports = operators()[call.op]["inputs"]
+    if not ports or not ports[-1]["repeats"]:
+        return [call]
+    single, last = call.inputs[: len(ports) - 1], call.inputs[-1]
+    return [replace(call, inputs=(*single, *[last] * n)) for n in (1, 2, 3)]
 
 
 @cache
@@ -197,12 +207,12 @@ def picture_calls(name: str) -> tuple[Call, ...]:
             for array, layout in inputs:
                 changed = replace(
                     call,
-                    inputs=((array, layout), *call.inputs[1:]),
+                    inputs=((array, layout), *([] if ports[0]["repeats"] else call.inputs[1:])),
                     source=f"{call.source} on a picture",
                     expected=(),
                 )
                 if works(changed):
-                    found.append(changed)
+                    found += repeated(changed)
                     break
     return tuple(found)
 

@@ -13,7 +13,7 @@ from calls import Call, names, picture_calls, some_calls
 
 from helpers import SIMPLE, Sample, assert_same, make, outputs_of, samples_of
 from stoker import DataNode, fn
-from stoker._describe.registry import operators
+from stoker._describe.registry import operators, ports
 from stoker._graph.functions import call as call_operator
 from stoker.errors import GraphError, SampleError
 
@@ -37,7 +37,7 @@ def outcome(call: Call, device: str, **settings: object) -> list[Sample] | type[
 
     def define() -> list[DataNode]:
         inputs = []
-        for port, (array, layout) in zip(operators()[call.op]["inputs"], call.inputs, strict=False):
+        for port, (array, layout) in zip(ports(operators()[call.op]), call.inputs, strict=False):
             node = fn.external_source(source=lambda a=array: [a, a], batch=True, layout=layout)
             inputs.append(node.gpu() if device == "gpu" and not port["is_value"] else node)
         arguments = {**call.arguments, "device": device}

@@ -33,7 +33,7 @@ from golden_draws import GOLDEN
 
 from helpers import Array, Sample, assert_same, difference, make, outputs_of, same, samples_of
 from stoker import DataNode, fn
-from stoker._describe.registry import Argument, operators
+from stoker._describe.registry import Argument, operators, ports
 from stoker._graph.functions import call as call_operator
 from stoker.errors import GraphError, SampleError
 
@@ -41,7 +41,7 @@ ON_GPU = [n for n in names() if "gpu" in operators()[n]["devices"]]
 MIXED = [n for n in names() if "mixed" in operators()[n]["devices"]]
 # Integers are the same on both sides, draws as well. These operators give the same floats too.
 EXACT = {n for n in ON_GPU if operators()[n]["is_random"] and operators()[n]["kind"] == "sample"}
-EXACT |= {"constant", "copy", "per_frame"}
+EXACT |= {"cat", "constant", "copy", "per_frame", "stack"}
 
 
 ON_A_GPU = os.environ.get("STOKER_REQUIRE_GPU") == "1"
@@ -59,12 +59,12 @@ def place_on(
     call: Call, device: str, first: DataNode | None = None, **changed: Any
 ) -> list[DataNode]:
     """Adds the call, on a device, to the current pipeline. `first` replaces its first input."""
-    ports = operators()[call.op]["inputs"]
     given = [feed(a, layout) for a, layout in call.inputs]
     if first is not None:
         given[0] = first
     inputs = [
-        x.gpu() if device == "gpu" and not ports[i]["is_value"] else x for i, x in enumerate(given)
+        x.gpu() if device == "gpu" and not port["is_value"] else x
+        for port, x in zip(ports(operators()[call.op]), given, strict=False)
     ]
     arguments = {**call.arguments, **changed, "device": device}
     return outputs_of(call_operator(operators()[call.op], inputs, arguments))
@@ -138,14 +138,22 @@ def ragged(layout: str, size: int) -> list[Array]:
     ]
 
 
+def ragged_lists(own: Array, size: int) -> list[Array]:
+    """For an input that is no picture: lists of different lengths with the values of `own`."""
+    return [np.resize(own, (i % 5, *own.shape[1:])) if own.ndim > 1 else own for i in range(size)]
+
+
 def on_ragged(call: Call, place: str, size: int) -> list[Sample]:
-    """Five steps of the call on ragged pictures. Samples that cannot be made are left out."""
+    """Five steps of the call on ragged pictures or lists, without samples that cannot be made."""
     layout = call.inputs[0][1] or accepted_layouts(operators()[call.op])[0]
-    batch = ragged(layout, 5 * size)
+    is_picture = "uint8" in (operators()[call.op]["inputs"][0]["dtypes"] or "uint8")
+    own = call.inputs[0][0]
+    batch = ragged(layout, 5 * size) if is_picture else ragged_lists(own, 5 * size)
     steps = [batch[k * size : (k + 1) * size] for k in range(5)]
 
     def define() -> list[DataNode]:
-        first = fn.external_source(source=steps, layout=layout, cycle=True)
+        letters = layout if is_picture else None
+        first = fn.external_source(source=steps, layout=letters, cycle=True)
         return place_on(call, place, first)
 
     pipe = make(define, batch_size=size, device_id=0, prefetch_queue_depth=3, on_error="skip")

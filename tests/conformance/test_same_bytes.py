@@ -112,9 +112,8 @@ def place_chain(chain: Sequence[Call], source: tuple[Any, str]) -> list[DataNode
         for i, call in enumerate(chain):
             # Equal seeds make both copies of the chain draw the same.
             seed = {"seed": i} if operators()[call.op]["is_random"] else {}
-            result = call_operator(operators()[call.op], [node], {**call.arguments, **seed})
-            assert isinstance(result, DataNode)
-            node = result
+            made = call_operator(operators()[call.op], [node], {**call.arguments, **seed})
+            node = outputs_of(made)[0]
         return node
 
     return [whole(), fn.slice(whole(), axes=[0, 1], rel_start=[0.2, 0.3], rel_end=[0.8, 0.6])]

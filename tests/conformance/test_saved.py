@@ -31,6 +31,7 @@ def test_loaded_runs_alike(name: str) -> None:
     loaded = Pipeline.deserialize(text)
     assert loaded.serialize() == text
     assert_same(take(loaded, 6), take(pipe, 6), name)
+    assert loaded.state() == pipe.state()
 
 
 @pytest.mark.parametrize("name", names())

@@ -20,7 +20,7 @@ from calls import Call, feed, names, picture_calls, place, some_calls, texture, 
 import jpegs
 from helpers import SIMPLE, Array, assert_same, make, outputs_of, take
 from stoker import DataNode, fn
-from stoker._describe.registry import operators
+from stoker._describe.registry import operators, ports
 from stoker._graph.functions import call as call_operator
 
 # The part of each output that is read, as shares of every axis.
@@ -41,11 +41,10 @@ def calls_of(name: str) -> tuple[Call, ...]:
 @cache
 def decodable_calls(name: str) -> tuple[Call, ...]:
     """The calls that take pictures, with pictures of the same shape from a decoder."""
-    ports = operators()[name]["inputs"]
     found = []
     for call in calls_of(name):
-        own = [i for i, (a, x) in enumerate(call.inputs) if is_picture(a, x)]
-        own = [i for i in own if not ports[i]["is_value"]]
+        given = enumerate(zip(ports(operators()[name]), call.inputs, strict=False))
+        own = [i for i, (port, x) in given if is_picture(*x) and not port["is_value"]]
         if own:
             inputs = tuple(
                 (pixels_of(a), x) if i in own else (a, x) for i, (a, x) in enumerate(call.inputs)
@@ -106,9 +105,8 @@ def corner_of(
     call: Call, ranks: list[int], share: tuple[float, float], source: Source, shared: bool
 ) -> list[DataNode]:
     """A corner of each output. With shared inputs, also the parts of these that others read."""
-    ports = operators()[call.op]["inputs"]
     inputs, others = [], []
-    for port, (array, layout) in zip(ports, call.inputs, strict=False):
+    for port, (array, layout) in zip(ports(operators()[call.op]), call.inputs, strict=False):
         node = feed(array, layout) if port["is_value"] else source(array, layout)
         inputs.append(node)
         if shared and array.ndim and not port["is_value"]:

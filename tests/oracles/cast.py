@@ -37,5 +37,5 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
         for target in DTYPES:
             yield [numbers(rng, (3, 5), source)], "HW", {"dtype": target}
     halves = np.array([-1.5, -0.5, 0.5, 1.5, 2.5, 254.5, 255.5, 1e9, -1e9], np.float32)
-    for target in ("uint8", "int8", "int32", "float16"):
+    for target in ("uint8", "int8", "int32", "float16", "bool"):
         yield [halves], "", {"dtype": target}

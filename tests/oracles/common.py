@@ -38,11 +38,11 @@ def full(dtype: str) -> float:
 
 
 def to_dtype(values: Array, dtype: str | None) -> Array:
-    """Rounds to the nearest, halves to even, and saturates. NaN becomes 0."""
+    """Rounds to the nearest, halves away from zero, and saturates. NaN becomes 0, and true."""
     if dtype is None or str(values.dtype) == dtype:
         return values
     if dtype == "bool":
-        return values != 0
+        return ~(np.abs(values) < 0.5) if values.dtype.kind == "f" else values != 0
     if np.dtype(dtype).kind == "f":
         with np.errstate(over="ignore"):
             return values.astype(dtype)
@@ -50,12 +50,19 @@ def to_dtype(values: Array, dtype: str | None) -> Array:
     lowest, highest = int(limits.min), int(limits.max)
     flat = values.reshape(-1)
     if values.dtype.kind == "f":
-        flat = np.nan_to_num(np.rint(flat.astype(np.float64)), posinf=np.inf, neginf=-np.inf)
+        wide = flat.astype(np.float64)
+        nearest = np.trunc(wide) + (np.abs(wide - np.trunc(wide)) >= 0.5) * np.sign(wide)
+        flat = np.nan_to_num(nearest, posinf=np.inf, neginf=-np.inf)
 
     def whole(v: Any) -> int:
         return lowest if v <= lowest else highest if v >= highest else int(v)
 
     return np.array([whole(v) for v in flat.tolist()], dtype=dtype).reshape(values.shape)
+
+
+def shortest(x: Any) -> float:
+    """The decimal that prints shortest among those that are this number in float32."""
+    return float(str(np.float32(x)))
 
 
 def half_away(x: float) -> int:
@@ -120,7 +127,7 @@ def crop_window(
         if int(size) == 0:
             continue
         axis = layout.index(letter)
-        start = float(np.float32(positions[letter])) * (shape[axis] - int(size))
+        start = shortest(positions[letter]) * (shape[axis] - int(size))
         begin[axis] = half_away(start) if rounding == "round" else int(start)
         end[axis] = begin[axis] + int(size)
     return begin, end

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from .common import Array, Tolerance, half_away, numbers, to_dtype
+from .common import Array, Tolerance, half_away, numbers, shortest, to_dtype
 
 TOLERANCE = Tolerance(levels=1, share=1e-6)
 LETTERS = {"D": "resize_z", "H": "resize_y", "W": "resize_x"}
@@ -108,8 +108,8 @@ def plan(
         requested, mode = [resize_longer] * rank, "not_larger"
     limits = np.broadcast_to(np.asarray(0 if max_size is None else max_size), (rank,)).tolist()
     units = [n if roi_relative else 1 for n in shape]
-    start = [0.0] * rank if roi_start is None else [float(np.float32(s)) for s in roi_start]
-    end = list(shape) if roi_end is None else [float(np.float32(e)) for e in roi_end]
+    start = [0.0] * rank if roi_start is None else [shortest(s) for s in roi_start]
+    end = list(shape) if roi_end is None else [shortest(e) for e in roi_end]
     if roi_start is not None:
         start = [s * u for s, u in zip(start, units, strict=True)]
         end = [e * u for e, u in zip(end, units, strict=True)]
@@ -136,7 +136,15 @@ def _by_pillow(data: Array, steps: Sequence[tuple[int, float, float]], name: str
 
 
 def expected(
-    inputs: list[Array],
+    inputs: list[Array], layout: str, save_attrs: bool = False, **arguments: Any
+) -> Array | list[Array]:
+    resized = _resized(inputs[0], layout, **arguments)
+    extents = [n for n, c in zip(inputs[0].shape, layout, strict=True) if c in "DHW"]
+    return [resized, np.array(extents, np.int32)] if save_attrs else resized
+
+
+def _resized(
+    data: Array,
     layout: str,
     interp_type: str = "INTERP_LINEAR",
     min_filter: str | None = None,
@@ -145,7 +153,6 @@ def expected(
     dtype: str | None = None,
     **size: Any,
 ) -> Array:
-    (data,) = inputs
     axes = [a for a, c in enumerate(layout) if c in "DHW"]
     steps = plan([data.shape[a] for a in axes], [layout[a] for a in axes], **size)
     shrinks = [abs(hi - lo) > out for out, lo, hi in steps]
@@ -203,3 +210,6 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
     yield [volume], "DHWC", {"size": [9, 4, 8]}
     yield [volume], "DHWC", {"resize_z": 3.0, "resize_x": -8.0, "interp_type": "INTERP_TRIANGULAR"}
     yield [volume], "FHWC", {"size": [5, 11], "interp_type": "INTERP_NN"}
+    for layout in ("DHWC", "FHWC"):
+        yield [volume], layout, {"resize_x": 5.0, "save_attrs": True}
+    yield [picture], "HWC", {"size": [20, 30], "save_attrs": True}

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from .common import Array, half_away, numbers, window
+from .common import Array, half_away, numbers, shortest, window
 
 
 def _wide(values: Any) -> list[float]:
-    return [float(np.float32(v)) for v in np.asarray(values).reshape(-1)]
+    return [shortest(v) for v in np.asarray(values).reshape(-1)]
 
 
 def _positional(
@@ -21,8 +21,9 @@ def _positional(
 ) -> list[tuple[float, float]]:
     anchor_share = anchor_share and anchor.dtype.kind == "f"
     shape_share = shape_share and shape.dtype.kind == "f"
+    starts, sizes = (_wide(v) if v.dtype == np.float32 else v.tolist() for v in (anchor, shape))
     spans = []
-    for a, s, n in zip(anchor.tolist(), shape.tolist(), extents, strict=True):
+    for a, s, n in zip(starts, sizes, extents, strict=True):
         begin = a * n if anchor_share else a
         size = s * n if shape_share else s
         both = anchor_share and shape_share
@@ -90,6 +91,9 @@ def generate(
     yield [image], "HWC", {"rel_start": [0.1, 0.25], "rel_end": [0.77, 1.0]}
     yield [image], "HWC", {"start": [4, 1], "rel_shape": [0.31, 0.5], "dtype": "float32"}
     yield [image], "HWC", {"rel_start": [0.15, 0.5], "rel_shape": [0.35, 0.5]}
+    row = numbers(rng, (10,), "int16")  # 0.35 of it is a half, which the float 0.35 is just below
+    yield [row], "", {"axes": [0], "rel_start": [0.35]}
+    yield [row, np.array([0.35], np.float32), np.array([0.3], np.float32)], "", {"axes": [0]}
     yield [image], "HWC", {"end": [9, 4], "axis_names": "HW"}
     yield [image], "HWC", {"axes": [-1], "start": [1]}
     outside = {"start": [-3, 8], "end": [5, 20]}

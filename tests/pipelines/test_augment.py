@@ -274,7 +274,7 @@ def test_crop_mirror_normalize_equals_numpy(dtype: str, layout: str, mirror: int
     value = (cut - np.float32(MEAN)) * factor + np.float32(3.5)
     if np.dtype(dtype).kind in "iu":
         limits = np.iinfo(dtype)
-        value = np.clip(np.rint(value), limits.min, limits.max)
+        value = np.clip(np.trunc(value + np.copysign(0.5, value)), limits.min, limits.max)
     value = np.concatenate([value, np.full((*crop, 1), 5)], 2).astype(dtype)
     expected = np.ascontiguousarray(value.transpose(2, 0, 1) if layout == "CHW" else value)
     assert same(got[0], expected), difference(got[0], expected)
@@ -302,3 +302,22 @@ def test_the_fused_operator_equals_the_plain_ones() -> None:
     for settings in ({}, {"fuse": False}, {"executor": "simple"}):
         (got,) = take(make(define, **settings), 1)
         assert same(*got)
+
+
+def test_what_follows_a_rotation_is_one_pass() -> None:
+    pixels = soft(90, 120)
+
+    def define() -> list[Any]:
+        rotated = fn.rotate(feed(pixels, "HWC"), angle=30.0, fill_value=0.0)
+        cropped = fn.crop(rotated, crop=[64, 80], crop_pos_x=0.3)
+        return [
+            fn.crop_mirror_normalize(
+                cropped, crop=[48, 64], mirror=1, mean=[128.0], std=[64.0], dtype=types.FLOAT16
+            )
+        ]
+
+    fused, separate = make(define), make(define, fuse=False)
+    assert fused.plan().count("in one pass with") == 2
+    ((result,),), ((right,),) = take(fused, 1), take(separate, 1)
+    assert result.shape == (3, 48, 64) and result.dtype == np.float16
+    assert same(result, right)

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,59 @@ def test_strides(view: Any, no_copy: bool) -> None:
     data = view(np.arange(96, dtype=np.int16).reshape(4, 4, 6))
     for form in (data, list(data)):
         np.testing.assert_array_equal(np.stack(given_back(form, no_copy=no_copy)), data)
+
+
+def field(picture: np.ndarray, name: str) -> np.ndarray:
+    """The picture as a field of records, where values lie at any address."""
+    kinds = [("flag", "u1"), (name, picture.dtype), ("tail", "u1", 2)]
+    records = np.zeros(picture.shape, np.dtype(kinds))
+    records[name] = picture
+    return records[name]
+
+
+def locked(picture: np.ndarray) -> np.ndarray:
+    view = picture[::-1, 2:-3]
+    view.flags.writeable = False
+    return view
+
+
+PICTURE_VIEWS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "rows mirrored": lambda p: p[::-1],
+    "columns mirrored": lambda p: p[:, ::-1],
+    "turned around": lambda p: p[::-1, ::-1],
+    "all mirrored": lambda p: p[::-1, ::-1, ::-1],
+    "BGR": lambda p: p[..., ::-1],
+    "crop": lambda p: p[3:-2, 5:-4],
+    "crop, BGR": lambda p: p[3:-2, -4:5:-1, ::-1],
+    "CHW": lambda p: p.transpose(2, 0, 1),
+    "CHW, BGR, crop": lambda p: p[3:-2, 5:-4, ::-1].transpose(2, 0, 1),
+    "HWC of CHW": lambda p: p.transpose(2, 0, 1).copy().transpose(1, 2, 0),
+    "transposed": lambda p: p.transpose(1, 0, 2),
+    "axes reversed": lambda p: p.transpose(2, 1, 0),
+    "quarter turn": np.rot90,
+    "thinned out": lambda p: p[::2, ::3],
+    "two channels": lambda p: p[..., :2],
+    "one channel": lambda p: p[..., 1:2],
+    "grey as RGB": lambda p: np.broadcast_to(p[..., :1], p.shape),
+    "one colour": lambda p: np.broadcast_to(p[0, 0], p.shape),
+    "one row": lambda p: np.broadcast_to(p[:1], p.shape),
+    "field of records": lambda p: field(p, "value"),
+    "field, mirrored": lambda p: field(p, "value")[:, ::-1],
+    "read-only": locked,
+    "no columns": lambda p: p[:, :0],
+}
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "int64"])
+@pytest.mark.parametrize("view", PICTURE_VIEWS.values(), ids=PICTURE_VIEWS.keys())
+def test_views_of_pictures(view: Callable[[np.ndarray], np.ndarray], dtype: str) -> None:
+    rng = np.random.default_rng(3)
+    pictures = [
+        view(rng.integers(0, 256, size, np.uint8).astype(dtype))
+        for size in [(37, 53, 3), (8, 70, 4), (9, 9, 3)]
+    ]
+    for picture, got in zip(pictures, given_back(pictures), strict=True):
+        np.testing.assert_array_equal(got, picture)
 
 
 def test_kinds_of_arrays() -> None:

@@ -33,7 +33,7 @@ from stoker import Pipeline, errors, fn
 def endless(batch_size=1_000_000, **settings):
     pipe = Pipeline(batch_size=batch_size, num_threads=2, seed=1, demand=False, **settings)
     with pipe:
-        big = fn.random.uniform(shape=[500_000])
+        big = fn.random.normal(shape=[5_000_000])
         pipe.set_outputs(fn.slice(big, axes=[0], start=[0], shape=[1]))
     return pipe
 
@@ -168,7 +168,7 @@ def test_an_interrupted_step_is_not_lost(executor: str, once: str) -> None:
                 batch_size=40, num_threads=1, seed=1, demand=False, executor={executor!r}
             )
             with pipe:
-                big = fn.random.uniform(shape=[500_000])
+                big = fn.random.normal(shape=[5_000_000])
                 pipe.set_outputs(fn.slice(big, axes=[0], start=[0], shape=[1]))
             return pipe
 
@@ -334,7 +334,7 @@ def test_two_threads_in_one_pipeline_is_an_error() -> None:
     """One is refused while the other waits; steps get longer until the two have met."""
 
     def define() -> Any:
-        big = fn.random.uniform(shape=[500_000])
+        big = fn.random.normal(shape=[5_000_000])
         return fn.slice(big, axes=[0], start=[0], shape=[1])
 
     for batch in (10, 40, 160, 640, 2560):

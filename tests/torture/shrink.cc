@@ -98,7 +98,7 @@ class Simpler {
     }
   }
 
-  static size_t outputs_of(const Node& n) { return operator_named(n.op).outputs.size(); }
+  static size_t outputs_of(const Node& n) { return operator_named(n.op).output_count(n.arguments); }
   bool is_read(int node) const {
     return std::any_of(t_.nodes.begin(), t_.nodes.end(), [&](const Node& n) {
       return std::any_of(n.inputs.begin(), n.inputs.end(),
@@ -172,10 +172,19 @@ class Simpler {
           prune(t);
         });
       for (const auto& [name, value] : n.arguments) {
-        try_with([&](Trial& t) { t.nodes[i].arguments.erase(name); });
+        try_with([&](Trial& t) { leave_argument(t, i, name); });
         shorter(i, name, value);
       }
     }
+  }
+
+  // Who reads an output that is gone with the argument reads the first one.
+  static void leave_argument(Trial& t, size_t node, const std::string& name) {
+    t.nodes[node].arguments.erase(name);
+    const auto count = static_cast<int>(outputs_of(t.nodes[node]));
+    for_each_ref(t, [&](Ref& r) {
+      if (r.node == static_cast<int>(node) && r.output >= count) r.output = 0;
+    });
   }
 
   // A list with one of its elements.

@@ -2,12 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Inverts the bright part of a picture. No block does that, as it is not linear.
-#include "op/loops/runs.h"
+#include "kernels/elements/map.h"
 #include "op/op.h"
 
 namespace stoker::ops::example {
 
 struct Solarize {
+  struct Inverted {
+    uint8_t operator()(uint8_t v) const { return v < 128 ? v : 255 - v; }
+  };
+
   static constexpr auto schema =
       describe("example.solarize",
                "Inverts the bright part of a picture.\n\n"
@@ -18,10 +22,7 @@ struct Solarize {
   void check(Checker& c) const { c.out(c.in()); }
   void infer(Inference& i) const { i.out(i.inputs[0]); }
   void demand(Demand& d) const { d.needed[0] = d.wanted[0]; }
-  void run_cpu(Run& r) const { for_each_run<uint8_t>(r.inputs[0], r.outputs[0], invert); }
-  static void invert(const uint8_t* in, uint8_t* out, int64_t count) {
-    for (int64_t i = 0; i < count; ++i) out[i] = in[i] < 128 ? in[i] : 255 - in[i];
-  }
+  void run_cpu(Run& r) const { map<uint8_t, uint8_t>(r.outputs[0], Inverted{}, r.inputs[0]); }
   static std::vector<Case> cases() {
     return {{"", {"uint8 HWC [[[0, 127, 128, 255]]]"}, {"uint8 [[[0, 127, 127, 0]]]"}},
             {"", {"uint8 HWC [[[200]], [[100]]]"}, {"uint8 [[[55]], [[100]]]"}}};

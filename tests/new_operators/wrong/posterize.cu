@@ -3,8 +3,8 @@
 //
 // A posterize whose GPU half takes the argument of the sample before, which is right only for the
 // first sample.
+#include "kernels/elements/map.h"
 #include "op/loops/gpu_each.cuh"
-#include "op/loops/runs.h"
 #include "op/op.h"
 
 namespace stoker::ops::wrong {
@@ -12,9 +12,8 @@ namespace stoker::ops::wrong {
 struct Posterize {
   struct FewLevels {
     int bits;
-    STOKER_HD void operator()(const uint8_t* in, uint8_t* out, int64_t count) const {
-      const int kept = 0xFF00 >> bits;
-      for (int64_t i = 0; i < count; ++i) out[i] = static_cast<uint8_t>(in[i] & kept);
+    STOKER_HD uint8_t operator()(uint8_t v) const {
+      return static_cast<uint8_t>(v & 0xFF00 >> bits);
     }
   };
 
@@ -29,9 +28,9 @@ struct Posterize {
   void check(Checker& c) const { c.out(c.in()); }
   void infer(Inference& i) const { i.out(i.inputs[0]); }
   void demand(Demand& d) const { d.needed[0] = d.wanted[0]; }
-  void run_cpu(Run& r) const { for_each_run<uint8_t>(r.inputs[0], r.outputs[0], FewLevels{bits}); }
+  void run_cpu(Run& r) const { map<uint8_t, uint8_t>(r.outputs[0], FewLevels{bits}, r.inputs[0]); }
   static void run_gpu(GpuRun& r, std::span<const Posterize* const> items) {
-    for_each_run<uint8_t>(
+    map<uint8_t, uint8_t>(
         r, [&](size_t i) { return FewLevels{i > 0 ? items[i - 1]->bits : items[i]->bits}; });
   }
   static std::vector<Case> cases() {

@@ -3,12 +3,16 @@
 //
 // A solarize that assumes that its input begins where its output does, which is true only for the
 // window that it asked for.
-#include "op/loops/runs.h"
+#include "kernels/elements/map.h"
 #include "op/op.h"
 
 namespace stoker::ops::wrong {
 
 struct SolarizeAnyOrigin {
+  struct Inverted {
+    uint8_t operator()(uint8_t v) const { return v < 128 ? v : 255 - v; }
+  };
+
   static constexpr auto schema =
       describe("wrong.solarize_any_origin", "Inverts the bright part of a picture.",
                ports({.name = "input", .help = "Picture.", .layouts = "HWC", .dtypes = "uint8"}),
@@ -20,10 +24,7 @@ struct SolarizeAnyOrigin {
   void run_cpu(Run& r) const {
     View in = r.inputs[0];
     in.origin = r.outputs[0].origin;
-    for_each_run<uint8_t>(in, r.outputs[0], invert);
-  }
-  static void invert(const uint8_t* in, uint8_t* out, int64_t count) {
-    for (int64_t i = 0; i < count; ++i) out[i] = in[i] < 128 ? in[i] : 255 - in[i];
+    map<uint8_t, uint8_t>(r.outputs[0], Inverted{}, in);
   }
   static std::vector<Case> cases() {
     return {{"", {"uint8 HWC [[[0, 127, 128, 255]]]"}, {"uint8 [[[0, 127, 127, 0]]]"}}};

@@ -111,12 +111,15 @@ class GraphDrawer {
   void draw_inputs(const OperatorType& type, Node& n) {
     size_t count = required_inputs(type);
     while (count < type.inputs.size() && dice_.often(0.4)) ++count;
+    while (type.repeats() && count < type.most_inputs() && dice_.often(0.6)) ++count;
     const Case* like = type.cases.empty() || dice_.often(0.7) ? nullptr : &dice_.of(type.cases);
     if (like) count = like->inputs.size();
     for (size_t i = 0; i < count; ++i) {
-      const Port& port = type.inputs[i];
+      const Port& port = type.input(i);
       if (port.is_optional && dice_.often(0.05)) n.inputs.emplace_back();
       else if (like && !takes_encoded(port)) n.inputs.emplace_back(draw_like(like->inputs[i]));
+      else if (port.repeats && !n.inputs.empty() && dice_.often(0.6))
+        n.inputs.push_back(n.inputs.back());  // what is joined has to fit
       else n.inputs.emplace_back(draw_input(port, i == 0));
     }
   }
@@ -266,12 +269,14 @@ class GraphDrawer {
 
   void draw_outputs() {
     std::vector<Output> all;
-    for (size_t node = 0; node < trial_.nodes.size(); ++node)
-      for (size_t k = 0; k < operator_named(trial_.nodes[node].op).outputs.size(); ++k) {
+    for (size_t node = 0; node < trial_.nodes.size(); ++node) {
+      const Node& n = trial_.nodes[node];
+      for (size_t k = 0; k < operator_named(n.op).output_count(n.arguments); ++k) {
         all.emplace_back(static_cast<int>(node), static_cast<int>(k));
         all.back().to_host = dice_.often(0.4);
         if (dice_.often(is_read(all.back()) ? 0.12 : 0.9)) trial_.outputs.push_back(all.back());
       }
+    }
     if (trial_.outputs.empty() || dice_.often(0.05)) trial_.outputs.push_back(dice_.of(all));
   }
 

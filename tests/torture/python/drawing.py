@@ -235,7 +235,12 @@ class _Drawing:
             and (not op["inputs"] or op["inputs"][0]["is_value"] == (self._theme == "file"))
         ]
         op = rng.choice(fitting)
-        inputs = [self._input() for port in op["inputs"] if self._wants(port)]
+        inputs = [
+            self._input()
+            for port in op["inputs"]
+            if self._wants(port)
+            for _ in range(rng.randint(1, 3) if port["repeats"] else 1)
+        ]
         arguments = dict(self._argument(op, a) for a in op["arguments"] if self._has(op, a))
         if self._odd(0.3):
             name = rng.choice(("name", "device", "seed", "preserve", "bytes_per_sample_hint"))
@@ -246,7 +251,8 @@ class _Drawing:
         call = f"fn.{op['name']}({', '.join(inputs + given)})"
         if rng.random() < 0.1:
             call = f"ops.{class_name(op['name'])}({', '.join(given)})({', '.join(inputs)})"
-        return len(op["outputs"]), call
+        count = sum(not p["when"] or arguments.get(p["when"]) == "True" for p in op["outputs"])
+        return count, call
 
     def _wants(self, port: Any) -> bool:
         return not port["is_optional"] or self._rng.random() < 0.1
@@ -261,6 +267,8 @@ class _Drawing:
 
     def _argument(self, op: Operator, argument: Argument) -> tuple[str, str]:
         rng, name = self._rng, argument["name"]
+        if any(port["when"] == name for port in op["outputs"]):  # so many nodes there will be
+            return name, str(rng.random() < 0.5)
         if self._odd():
             return name, words.one(rng, words.ARGUMENTS)
         if argument["per_sample"] and rng.random() < 0.05:
