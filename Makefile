@@ -53,8 +53,9 @@ test: ## all C++ tests, then all Python tests (PYTEST_ARGS=)
 demo: build ## a ResNet-50 input pipeline on pictures made on the spot, or on a folder (DATA=)
 	@$(PY) examples/resnet50_demo.py $(DATA)
 
-bench: build ## every operator and whole pipelines (ARGS=)
+bench: build ## every operator, whole pipelines, and cliffs beside NumPy, OpenCV (ARGS= CLIFFS=)
 	@$(PY) bench/run.py $(ARGS)
+	@$(PY) bench/cliffs.py $(CLIFFS)
 
 compare: build ## the same pipelines in other libraries, as ratios (ARGS=)
 	@tools/install.sh compare

@@ -10,6 +10,7 @@
 
 #include "bindings.h"
 #include "dlpack.h"
+#include "tensor.h"
 #include "text.h"
 
 namespace stoker::python {
@@ -30,6 +31,28 @@ void give_back(Lent* lent) {
 struct Fed {
   FedBatch batch;
 };
+
+// The names that batches and tensors of Stoker bring along.
+struct Names final : Provenance {
+  std::vector<std::string> of;
+  std::string name(int64_t i) const override { return of[static_cast<size_t>(i)]; }
+};
+
+// Null if no sample has a name.
+std::shared_ptr<const Provenance> names_of(nb::handle data) {
+  auto names = std::make_shared<Names>();
+  if (nb::isinstance<Batch>(data)) {
+    const auto& batch = nb::cast<const Batch&>(data);
+    for (const Sample& s : batch.samples)
+      names->of.push_back(batch.provenance ? batch.provenance->name(s.index) : "");
+  } else if (nb::isinstance<nb::list>(data) || nb::isinstance<nb::tuple>(data)) {
+    for (nb::handle s : data)
+      names->of.push_back(nb::isinstance<PyTensor>(s) ? nb::cast<const PyTensor&>(s).source : "");
+  }
+  const auto is_empty = [](const std::string& name) { return name.empty(); };
+  if (std::all_of(names->of.begin(), names->of.end(), is_empty)) return nullptr;
+  return names;
+}
 
 [[noreturn]] void refuse(const std::string& what) { throw GraphError("what is fed " + what); }
 
@@ -168,7 +191,7 @@ void need_at_most(int64_t most, int64_t count) {
 Fed fed_of(nb::handle data, const std::string& layout, int64_t most) {
   Lent* lent = new Lent;
   const std::shared_ptr<Lent> owner = released_with_lock(lent, &give_back);
-  Fed fed{{{}, owner}};
+  Fed fed{{{}, owner, {}}};
   if (layout.size() > kMaxRank) refuse("has a layout of more than 6 letters, '" + layout + "'");
   if (nb::isinstance<nb::list>(data) || nb::isinstance<nb::tuple>(data)) {
     need_at_most(most, static_cast<int64_t>(nb::len(data)));
@@ -180,6 +203,7 @@ Fed fed_of(nb::handle data, const std::string& layout, int64_t most) {
     add_samples(fed.batch, batch, Layout(layout));
   }
   if (fed.batch.samples.empty()) refuse("is a batch of no samples");
+  fed.batch.names = names_of(data);
   return fed;
 }
 

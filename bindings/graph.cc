@@ -22,6 +22,7 @@ nb::dict describe(const ArgumentInfo& a) {
   d["required"] = a.is_required;
   d["per_sample"] = a.per_sample;
   d["per_frame"] = a.per_frame;
+  d["keeps_shape"] = a.keeps_shape;
   d["low"] = a.range.low;
   d["high"] = a.range.high;
   d["names"] = nb::cast(a.names);
@@ -41,6 +42,8 @@ nb::dict describe(const Port& p) {
   d["dtypes"] = p.dtypes;
   d["is_optional"] = p.is_optional;
   d["is_value"] = p.is_value;
+  d["repeats"] = p.repeats;
+  d["when"] = p.when;
   return d;
 }
 

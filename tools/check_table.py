@@ -33,7 +33,7 @@ class Row(NamedTuple):
 
 CONFORMANCE = "conformance"
 FEEDS = """
-    pipelines/test_feed_input.py pipelines/test_external_source.py
+    pipelines/test_feed_input.py pipelines/test_external_source.py pipelines/test_source_info.py
     pipelines/test_external_source_errors.py pipelines/test_external_source_state.py
     pipelines/test_external_source_process.py pipelines/test_external_source_parallel.py
     pipelines/test_external_source_orphans.py pipelines/test_external_source_interrupts.py
@@ -44,7 +44,8 @@ DEVICES = """
     conformance/test_gpu.py conformance/test_gpu_faults.py
 """
 DEFINING = """
-    test_definition.py test_classes.py test_graphs.py conformance/test_describe.py
+    test_definition.py test_classes.py test_graphs.py pipelines/test_repeating_inputs.py
+    test_optional_outputs.py conformance/test_describe.py
     test_moving_over.py conformance/test_arguments.py conformance/test_saved.py test_compat.py
 """
 RUNNING = """
@@ -69,7 +70,10 @@ ROWS = [
     Row(
         "src/batch/*",
         "batch run",
-        "test_batches.py test_device_batches.py pipelines/test_outputs.py",
+        """
+        test_batches.py test_device_batches.py pipelines/test_outputs.py
+        pipelines/test_source_info.py
+        """,
     ),
     Row(
         "src/io/*",
@@ -91,7 +95,7 @@ ROWS = [
         "operators op",
         f"""
         {OPERATOR} conformance/test_describe.py pipelines/test_reader.py pipelines/test_order.py
-        pipelines/test_feed_input.py
+        pipelines/test_feed_input.py pipelines/test_source_info.py
         """,
     ),
     Row(
@@ -159,6 +163,7 @@ ROWS = [
     Row("examples/graphs/*", python="test_graphs.py"),
     Row("examples/*", python="test_guides.py test_graphs.py test_cpp_example.py"),
     Row("bench/compare/*", python="test_compare_table.py"),
+    Row("bench/cliff* bench/run.py", python="test_cliffs.py"),
     Row("bench/*gpu* tools/gpu_check/*", python="test_gpu_check.py"),
     Row("fuzz/*", "fuzz"),
     Row("bench/*"),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from stoker._describe.python_arguments import Extra
 from stoker._describe.registry import Argument, Operator, Port, operators
-from stoker._describe.signatures import parameters, port_facts, range_text
+from stoker._describe.signatures import Parameter, parameters, port_facts, positional, range_text
 
 GENERATED = """<!-- SPDX-FileCopyrightText: The Stoker authors -->
 <!-- SPDX-License-Identifier: Apache-2.0 -->
@@ -30,16 +30,14 @@ def cell(text: object) -> str:
 
 def call_text(op: Operator) -> str:
     shown = parameters(op)
-    inputs = [p.name if p.is_required else f"{p.name}=None" for p in shown if p.is_positional]
-    first = [f"{p.name}={p.default!r}" for p in shown if p.is_first]
+
+    def text(p: Parameter) -> str:
+        return p.shown_name if p.is_required else f"{p.name}={p.default!r}"
+
     keywords = [
-        p.name if p.is_required else f"{p.name}={p.default!r}"
-        for p in shown
-        if not p.is_positional and not p.is_first and not p.is_ignored
+        text(p) for p in shown if not p.is_positional and not p.is_first and not p.is_ignored
     ]
-    if inputs:
-        inputs.append("/")
-    lines = ",\n    ".join([*inputs, *first, "*", *keywords])
+    lines = ",\n    ".join([*positional(shown, text), *keywords])
     return f"```python\nfn.{op['name']}(\n    {lines},\n)\n```\n"
 
 
@@ -105,7 +103,7 @@ def page(op: Operator) -> str:
     text = f"{GENERATED}# fn.{op['name']}\n\n{first}\n\n*{', '.join(facts)}*\n\n{call_text(op)}"
     if rest.strip():
         text += f"\n{rest.strip()}\n"
-    inputs = [p.name for p in parameters(op) if p.is_positional]
+    inputs = [p.shown_name for p in parameters(op) if p.is_positional]
     text += ports_text("Inputs", inputs, op["inputs"])
     text += ports_text("Outputs", [p["name"] for p in op["outputs"]], op["outputs"])
     return text + arguments_text(op) + cases_text(op)

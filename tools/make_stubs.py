@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from stoker._describe.registry import Operator, operators
-from stoker._describe.signatures import Parameter, parameters, returns
+from stoker._describe.signatures import Flags, Parameter, parameters, positional, results
 from stoker._settings.signature import init_text
 from stoker._settings.table import settings
 from stoker.ops._classes import class_name
@@ -56,7 +56,7 @@ PER_OUTPUT = ("dtype", "ndim", "layout")
 
 
 def parameter_text(p: Parameter) -> str:
-    text = f"{p.name}: {p.annotation}"
+    text = f"{p.shown_name}: {p.annotation}"
     return text if p.is_required else f"{text} = {p.default!r}"
 
 
@@ -67,26 +67,40 @@ def each(annotation: str) -> str:
 
 def definition(name: str, shown: list[Parameter], result: str, doc: str) -> str:
     """One function or method. ``doc`` is its body."""
-    inputs = [parameter_text(p) for p in shown if p.is_positional]
-    if inputs:
-        inputs.append("/")
-    inputs += [parameter_text(p) for p in shown if p.is_first]
+    inputs = positional(shown, parameter_text)
     keywords = [parameter_text(p) for p in shown if not p.is_positional and not p.is_first]
     lines = [f"def {name}("]
     if name.startswith("__"):
         lines.append("    self,")
-    lines += [f"    {text}," for text in [*inputs, "*", *keywords]]
+    lines += [f"    {text}," for text in [*inputs, *keywords]]
     return "\n".join([*lines, f") -> {result}:", f"    {doc}"]) + "\n"
 
 
-def calls(name: str, op: Operator, shown: list[Parameter], doc: str) -> str:
-    """The function, and if it has inputs, its second form, which takes lists of them."""
+def calls(
+    name: str, op: Operator, shown: list[Parameter], doc: str, found: list[tuple[Flags, str]]
+) -> str:
+    """The function with each of the results, and if it has inputs, also with lists of them."""
     if op["kind"] == "input":
         return input_calls(name, shown, doc)
-    plain = definition(name, shown, returns(op), doc)
-    if not op["inputs"]:
-        return plain
-    listed = [
+    forms = [([flagged(p, flags) for p in shown], result) for flags, result in found]
+    if op["inputs"]:
+        forms += [(listed(form), each(result)) for form, result in forms]
+    texts = [definition(name, form, result, doc) for form, result in forms]
+    return texts[0] if len(texts) == 1 else "".join(f"@overload\n{text}" for text in texts)
+
+
+def flagged(p: Parameter, flags: Flags) -> Parameter:
+    """The parameter; where an output depends on it, only with this value."""
+    if p.name not in flags:
+        return p
+    is_default = flags[p.name] == p.default
+    text = f"Literal[{flags[p.name]}]" + " | None" * is_default
+    return p._replace(annotation=text, is_required=not is_default)
+
+
+def listed(shown: list[Parameter]) -> list[Parameter]:
+    """The parameters where the first input is a list, and others may be."""
+    return [
         p._replace(
             annotation="list[DataNode]" if i == 0 else f"{p.annotation} | list[DataNode]",
             is_required=p.is_required or i == 0,
@@ -95,8 +109,6 @@ def calls(name: str, op: Operator, shown: list[Parameter], doc: str) -> str:
         else p
         for i, p in enumerate(shown)
     ]
-    other = definition(name, listed, each(returns(op)), doc)
-    return f"@overload\n{plain}@overload\n{other}"
 
 
 def input_calls(name: str, shown: list[Parameter], doc: str) -> str:
@@ -121,7 +133,7 @@ def docstring_text(op: Operator) -> str:
 
 def function_text(op: Operator) -> str:
     name = op["name"].rpartition(".")[2]
-    return calls(name, op, parameters(op), docstring_text(op))
+    return calls(name, op, parameters(op), docstring_text(op), results(op))
 
 
 def optional(p: Parameter) -> Parameter:
@@ -135,7 +147,8 @@ def class_text(op: Operator) -> str:
     shown = [optional(p) for p in parameters(op)]
     keywords = [p for p in shown if not p.is_positional]
     made = definition("__init__", keywords, "None", "...")
-    called = calls("__call__", op, shown, "...")
+    found = results(op)  # one, unless they depend on flags that the object may have got
+    called = calls("__call__", op, shown, "...", found if len(found) == 1 else [({}, "Any")])
     name = class_name(op["name"]).rpartition(".")[2]
     body = textwrap.indent(f"{docstring_text(op)}\n\n{made}{called}", "    ")
     return f"class {name}(OperatorObject):\n{body}"

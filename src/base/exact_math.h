@@ -124,17 +124,9 @@ STOKER_HD inline double exp(double x) {
   return (e * power_of_two(half) * power_of_two(k - half)).v;
 }
 
-// The natural logarithm, within 1 ulp. log(0) is -infinity; of a negative number it is NaN.
-STOKER_HD inline double log(double x) {
+// The natural logarithm, within 1 ulp, plus `e` ln 2. Requires: x is positive, finite and normal.
+STOKER_HD inline double log_of_normal(double x, int e = 0) {
   using namespace detail;
-  if (x != x || x < 0) return not_a_number();
-  if (x == 0) return -infinity();
-  if (x == infinity()) return x;
-  int e = 0;
-  if (x < 0x1p-1022) {
-    x = (Num(x) * Num(0x1p54)).v;
-    e = -54;
-  }
   // x = 2^e m with m in [sqrt(1/2), sqrt(2)): adding the distance from sqrt(1/2) to 1 carries into
   // the exponent.
   constexpr uint64_t kSqrtHalf = 0x3fe6a09e667f3bcd, kOne = 0x3ff0000000000000;
@@ -150,6 +142,15 @@ STOKER_HD inline double log(double x) {
   return (n * Num(kLn2High) - ((half - small) - f)).v;
 }
 
+// The natural logarithm, within 1 ulp. log(0) is -infinity; of a negative number it is NaN.
+STOKER_HD inline double log(double x) {
+  using namespace detail;
+  if (x != x || x < 0) return not_a_number();
+  if (x == 0) return -infinity();
+  if (x == infinity()) return x;
+  return x < 0x1p-1022 ? log_of_normal((Num(x) * Num(0x1p54)).v, -54) : log_of_normal(x);
+}
+
 // In radians, within 1 ulp for |x| <= kMaxAngle; NaN for larger x, infinity and NaN.
 STOKER_HD inline double sin(double x) { return detail::wave(x, 0); }
 STOKER_HD inline double cos(double x) { return detail::wave(x, 1); }
@@ -162,6 +163,20 @@ STOKER_HD inline double detail::wave(double x, int quarter_turns) {
   const int q = (r.quadrant + quarter_turns) & 3;
   const Num y = q & 1 ? cos_near_zero(r.high, r.low) : sin_near_zero(r.high, r.low);
   return q & 2 ? -y.v : y.v;
+}
+
+// Of `part` / 2^32 of a full turn, within 1 ulp.
+struct SinCos {
+  double sin, cos;
+};
+STOKER_HD inline SinCos sin_cos_of_turn(uint32_t part) {
+  using namespace detail;
+  const uint32_t quadrant = (part + (1u << 29)) >> 30;  // 4 is 0 again
+  const auto rest = static_cast<int32_t>(part - (quadrant << 30));  // at most half a quadrant
+  const Num angle = Num(rest) * Num(0x1.921fb54442d18p-30);
+  const double s = sin_near_zero(angle, 0.0).v, c = cos_near_zero(angle, 0.0).v;
+  const double sine = quadrant & 1 ? c : s, cosine = quadrant & 1 ? s : c;
+  return {quadrant & 2 ? -sine : sine, (quadrant + 1) & 2 ? -cosine : cosine};
 }
 
 }  // namespace stoker::exact

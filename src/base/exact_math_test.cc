@@ -57,6 +57,20 @@ TEST(ExactMath, LosesNothingNextToMultiplesOfARightAngle) {
   }
 }
 
+TEST(ExactMath, PartsOfATurnAreAngles) {
+  for (uint64_t part = 0; part < uint64_t{1} << 32; part += 65537 * 7) {
+    const double angle = static_cast<double>(part) * 0x1p-32 * 6.283185307179586;
+    const exact::SinCos wave = exact::sin_cos_of_turn(static_cast<uint32_t>(part));
+    EXPECT_NEAR(wave.sin, std::sin(angle), 1e-15) << part;
+    EXPECT_NEAR(wave.cos, std::cos(angle), 1e-15) << part;
+  }
+  for (const uint32_t quarter : {0u, 1u, 2u, 3u}) {
+    const exact::SinCos wave = exact::sin_cos_of_turn(quarter << 30);
+    EXPECT_EQ(wave.sin, quarter == 1 ? 1 : quarter == 3 ? -1 : 0);
+    EXPECT_EQ(wave.cos, quarter == 0 ? 1 : quarter == 2 ? -1 : 0);
+  }
+}
+
 TEST(ExactMath, EdgesAreDefined) {
   const double inf = std::numeric_limits<double>::infinity(),
                nan = std::numeric_limits<double>::quiet_NaN();

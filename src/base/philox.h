@@ -21,18 +21,63 @@ struct Words {
   uint32_t w[4];
 };
 
+// Constants of Philox 4x32.
+inline constexpr int kPhiloxRounds = 10;
+inline constexpr uint32_t kPhiloxFactors[] = {0xd2511f53, 0xcd9e8d57};
+inline constexpr uint32_t kPhiloxSteps[] = {0x9e3779b9, 0xbb67ae85};  // of the key
+
 // Philox 4x32 with 10 rounds (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2,
 // 3; 2011).
 STOKER_HD constexpr Words philox(Words counter, uint64_t key) {
   uint32_t k0 = static_cast<uint32_t>(key), k1 = static_cast<uint32_t>(key >> 32);
-  for (int round = 0; round < 10; ++round) {
-    const uint64_t a = uint64_t{0xd2511f53} * counter.w[0], b = uint64_t{0xcd9e8d57} * counter.w[2];
+  constexpr uint64_t kFactor0 = kPhiloxFactors[0], kFactor1 = kPhiloxFactors[1];
+  constexpr uint32_t kStep0 = kPhiloxSteps[0], kStep1 = kPhiloxSteps[1];
+  for (int round = 0; round < kPhiloxRounds; ++round) {
+    const uint64_t a = kFactor0 * counter.w[0], b = kFactor1 * counter.w[2];
     counter = {{static_cast<uint32_t>(b >> 32) ^ counter.w[1] ^ k0, static_cast<uint32_t>(b),
                 static_cast<uint32_t>(a >> 32) ^ counter.w[3] ^ k1, static_cast<uint32_t>(a)}};
-    k0 += 0x9e3779b9;
-    k1 += 0xbb67ae85;
+    k0 += kStep0;
+    k1 += kStep1;
   }
   return counter;
+}
+
+namespace detail {
+
+// The largest float below x.
+STOKER_HD inline float below(float x) {
+  if (x == 0) return -0x1p-149f;
+  const uint32_t b = __builtin_bit_cast(uint32_t, x);
+  return __builtin_bit_cast(float, x > 0 ? b - 1 : b + 1);
+}
+
+}  // namespace detail
+
+// What distributions make of draws. Pure functions.
+
+// lo + (hi - lo) draw / 2^32, rounded to float. Never hi, unless lo is hi. Requires: lo <= hi, and
+// both are finite.
+STOKER_HD inline float uniform_of(uint32_t draw, float lo, float hi) {
+  using exact::detail::Num;
+  const Num share = draw * 0x1p-32;
+  const float x = static_cast<float>((Num(lo) + (Num(hi) - Num(lo)) * share).v);
+  return x < hi || lo == hi ? x : detail::below(hi);
+}
+// True in ceil(p 2^32) of 2^32 cases: never for p = 0, always for p = 1.
+STOKER_HD inline bool flip_of(uint32_t draw, double p) { return draw * 0x1p-32 < p; }
+
+// Two independent numbers from the normal distribution with mean 0 and standard deviation 1 (Box
+// and Muller: A note on the generation of random normal deviates; 1958). They are at most 6.8 away
+// from 0.
+struct NormalPair {
+  double first, second;
+};
+STOKER_HD inline NormalPair normal_of(uint32_t draw, uint32_t other) {
+  using exact::detail::Num;
+  const Num share = (Num(draw) + Num(0.5)) * Num(0x1p-32);
+  const double radius = std::sqrt((Num(-2) * Num(exact::log_of_normal(share.v))).v);
+  const exact::SinCos wave = exact::sin_cos_of_turn(other);
+  return {(Num(radius) * Num(wave.cos)).v, (Num(radius) * Num(wave.sin)).v};
 }
 
 // The random numbers of one operator on one sample: an endless list of 32-bit draws, read in order
@@ -49,13 +94,14 @@ class Chance {
   // Draw number `draw`. Leaves the cursor where it is.
   STOKER_HD uint32_t bits(uint64_t draw) const { return block(draw / 4).w[draw % 4]; }
   // Draws 4 n to 4 n + 3: the cheapest way to get many.
-  STOKER_HD Words block(uint64_t n) const {
-    // A position leaves 16 bits of the last word free; they take the bits of n that the first word
-    // cannot.
-    return philox({{static_cast<uint32_t>(n), child_, static_cast<uint32_t>(position_),
-                    static_cast<uint32_t>(position_ >> 32) | static_cast<uint32_t>(n >> 32) << 16}},
-                  key_);
+  STOKER_HD Words block(uint64_t n) const { return philox(counter(n), key_); }
+  // What Philox makes of block n. A position leaves 16 bits of the last word free; they take the
+  // bits of n that the first word cannot.
+  STOKER_HD Words counter(uint64_t n) const {
+    return {{static_cast<uint32_t>(n), child_, static_cast<uint32_t>(position_),
+             static_cast<uint32_t>(position_ >> 32) | static_cast<uint32_t>(n >> 32) << 16}};
   }
+  STOKER_HD uint64_t key() const { return key_; }
   // The cursor is the number of the draw that next() gives. Element e of a tensor seeks to e times
   // the number of draws per element.
   STOKER_HD void seek(uint64_t draw) { cursor_ = draw; }
@@ -76,28 +122,15 @@ class Chance {
   }
   // Two draws. A multiple of 2^-53 in [0, 1).
   STOKER_HD double uniform() { return static_cast<double>(next64() >> 11) * 0x1p-53; }
-  // One draw. lo + (hi - lo) k / 2^32, rounded to float, where k is one of 2^32 numbers. Never hi,
-  // unless lo is hi. Requires: lo <= hi, and both are finite.
-  STOKER_HD float uniform(float lo, float hi) {
-    using exact::detail::Num;
-    const Num share = next() * 0x1p-32;
-    const float x = static_cast<float>((Num(lo) + (Num(hi) - Num(lo)) * share).v);
-    return x < hi || lo == hi ? x : below(hi);
-  }
+  // One draw. Requires: lo <= hi, and both are finite.
+  STOKER_HD float uniform(float lo, float hi) { return uniform_of(next(), lo, hi); }
   // Two draws. floor(n k / 2^64), which is in [0, n), where k is one of 2^64 numbers. So the
   // chances of two values differ by no more than n / 2^64 of each. Requires: n > 0.
   STOKER_HD int64_t uniform_int(int64_t n) {
     return static_cast<int64_t>(high_product(next64(), static_cast<uint64_t>(n)));
   }
-  // One draw. True in ceil(p 2^32) of 2^32 cases: never for p = 0, always for p = 1.
-  STOKER_HD bool flip(double p) { return next() * 0x1p-32 < p; }
-  // Four draws. The normal distribution with mean 0 and standard deviation 1, by the cosine branch
-  // of Box and Muller. At most 8.6 away from 0.
-  STOKER_HD double normal() {
-    using exact::detail::Num;
-    const double radius = std::sqrt((Num(-2) * Num(exact::log((Num(1) - Num(uniform())).v))).v);
-    return (Num(radius) * Num(exact::cos((Num(0x1.921fb54442d18p+2) * Num(uniform())).v))).v;
-  }
+  // One draw.
+  STOKER_HD bool flip(double p) { return flip_of(next(), p); }
 
  private:
   // The upper half of the 128-bit product.
@@ -106,13 +139,6 @@ class Chance {
     const uint64_t middle = a1 * b0 + (a0 * b0 >> 32);
     return a1 * b1 + (middle >> 32) + ((a0 * b1 + (middle & 0xffffffff)) >> 32);
   }
-  // The largest float below x.
-  STOKER_HD static float below(float x) {
-    if (x == 0) return -0x1p-149f;
-    const uint32_t b = __builtin_bit_cast(uint32_t, x);
-    return __builtin_bit_cast(float, x > 0 ? b - 1 : b + 1);
-  }
-
   uint64_t key_, position_;
   uint32_t child_;
   uint64_t cursor_ = 0, cached_ = UINT64_MAX;

@@ -41,8 +41,10 @@ TEST(Chance, GoldenDraws) {
   EXPECT_EQ(exact::detail::bits_of(c.uniform()), 0x3fba917b61861378u);
   EXPECT_EQ(exact::detail::bits_of(c.uniform(-1.f, 3.f)), 0xbfceae4260000000u);
   EXPECT_EQ(c.uniform_int(1000000), 581309);
-  EXPECT_EQ(exact::detail::bits_of(c.normal()), 0xbfe8b2d24077e2f5u);
-  EXPECT_EQ(c.tell(), 12u);
+  EXPECT_EQ(c.tell(), 8u);
+  const NormalPair pair = normal_of(0x01234567, 0x89abcdef);
+  EXPECT_EQ(exact::detail::bits_of(pair.first), 0xc009977216b4ba99u);
+  EXPECT_EQ(exact::detail::bits_of(pair.second), 0xbfe8c3d8937ec996u);
 }
 
 TEST(Chance, CursorAndRandomAccessAgree) {
@@ -149,20 +151,32 @@ TEST(Chance, FlipKeepsItsPromises) {
 
 TEST(Chance, NormalIsNormal) {
   Chance c(8, 1, 1, 1);
-  constexpr int kDraws = 100000;
-  double sum = 0, squares = 0, fourth = 0;
+  constexpr int kPairs = 100000;
+  double sum = 0, squares = 0, fourth = 0, product = 0;
   int inside = 0;
-  for (int i = 0; i < kDraws; ++i) {
-    const double x = c.normal();
-    sum += x;
-    squares += x * x;
-    fourth += x * x * x * x;
-    inside += std::abs(x) < 1;
+  for (int i = 0; i < kPairs; ++i) {
+    const uint32_t draw = c.next();
+    const NormalPair pair = normal_of(draw, c.next());
+    product += pair.first * pair.second;
+    for (const double x : {pair.first, pair.second}) {
+      sum += x;
+      squares += x * x;
+      fourth += x * x * x * x;
+      inside += std::abs(x) < 1;
+    }
   }
-  EXPECT_NEAR(sum / kDraws, 0, 0.015);
-  EXPECT_NEAR(squares / kDraws, 1, 0.02);
-  EXPECT_NEAR(fourth / kDraws, 3, 0.15);
-  EXPECT_NEAR(inside, 68269, 600);
+  EXPECT_NEAR(sum / kPairs, 0, 0.02);
+  EXPECT_NEAR(squares / kPairs, 2, 0.03);
+  EXPECT_NEAR(fourth / kPairs, 6, 0.2);
+  EXPECT_NEAR(product / kPairs, 0, 0.015);
+  EXPECT_NEAR(inside, 2 * 68269, 900);
+}
+
+TEST(Chance, NormalOfTheOutermostDraws) {
+  const NormalPair far = normal_of(0, 0), near = normal_of(0xffffffff, 1u << 31);
+  EXPECT_NEAR(far.first, std::sqrt(2 * 33 * std::log(2.0)), 1e-12);
+  EXPECT_EQ(far.second, 0);
+  EXPECT_NEAR(near.first, -std::sqrt(0x1p-32), 1e-14);
 }
 
 }  // namespace

@@ -14,7 +14,8 @@
 
 namespace stoker {
 
-// Tells where a sample came from. It outlives every batch that names it.
+// Tells where samples came from: a reader's store, or what was fed. It outlives every batch that
+// names it.
 class Provenance {
  public:
   virtual ~Provenance() = default;
@@ -24,7 +25,7 @@ class Provenance {
 struct Sample {
   View view;  // dense
   std::shared_ptr<Buffer> owner;  // keeps the bytes alive
-  int64_t index = 0;  // in the store of the lead reader
+  int64_t index = 0;  // in the batch's provenance
   int64_t in_batch = 0;  // place in the whole batch, of which some samples may be skipped
 };
 

@@ -58,18 +58,23 @@ void check_links(const OperatorType& type, const Node& n) {
   }
 }
 
+// Inputs of a repeating port are told apart by their numbers.
+std::string input_in_words(const OperatorType& type, size_t i) {
+  const Port& port = type.input(i);
+  return (port.repeats ? "input " + std::to_string(i) + " of '" : "input '") + port.name + "'";
+}
+
 void check_inputs(const OperatorType& type, const Node& n) {
   size_t least = 0;
   for (const Port& p : type.inputs) least += !p.is_optional;
-  if (n.inputs.size() >= least && n.inputs.size() <= type.inputs.size()) {
+  if (n.inputs.size() >= least && n.inputs.size() <= type.most_inputs()) {
     for (size_t i = 0; i < n.inputs.size(); ++i)
       if (!n.inputs[i])
-        throw GraphError(std::string("input '") + type.inputs[i].name +
-                         "' expects the output of an operator, got None");
+        throw GraphError(input_in_words(type, i) + " expects the output of an operator, got None");
     return;
   }
   std::string expected = std::to_string(least);
-  if (least != type.inputs.size()) expected += " to " + std::to_string(type.inputs.size());
+  if (least != type.most_inputs()) expected += " to " + std::to_string(type.most_inputs());
   throw GraphError("takes " + expected + " input(s), got " + std::to_string(n.inputs.size()));
 }
 
@@ -99,12 +104,13 @@ bool looks_encoded(const Port& port, const TensorType& t) {
          default_layout(port, 1).empty();
 }
 
-void check_port(const Port& port, TensorType& t) {
+void check_port(const OperatorType& type, size_t i, TensorType& t) {
+  const Port& port = type.input(i);
   if (t.layout.empty() && *port.layouts) t.layout = default_layout(port, t.shape.rank);
   const bool layout_fits = !*port.layouts || accepts(port, t.layout);
   if (accepts(port, t.dtype) && layout_fits) return;
-  throw GraphError(std::string("input '") + port.name + "' expects" + expectation(port) + ", got " +
-                   t.str() + (looks_encoded(port, t) ? ". Encoded bytes? Decode them first" : ""));
+  throw GraphError(input_in_words(type, i) + " expects" + expectation(port) + ", got " + t.str() +
+                   (looks_encoded(port, t) ? ". Encoded bytes? Decode them first" : ""));
 }
 
 void check_device(const OperatorType& type, DeviceKind device) {
@@ -137,7 +143,7 @@ void check_node(const std::vector<CheckedNode>& done, const Node& n, CheckedNode
   for (size_t i = 0; i < n.inputs.size(); ++i) {
     if (!n.inputs[i]) continue;
     const Ref from = *n.inputs[i];
-    const Port& port = c.type->inputs[i];
+    const Port& port = c.type->input(i);
     if (n.device == DeviceKind::kGpu) c.has_cpu_form &= done[from.node].has_cpu_form;
     TensorType t = done[from.node].outputs[from.output];
     if (i == 0 && t.layout.str().starts_with('F') && !accepts(port, t.layout)) {
@@ -146,7 +152,7 @@ void check_node(const std::vector<CheckedNode>& done, const Node& n, CheckedNode
       frames = t.shape[0];
       t = frame_type(t);
     }
-    check_port(port, t);
+    check_port(*c.type, i, t);
     c.inputs.push_back(t);
   }
   std::vector<const char*> names;
@@ -158,11 +164,13 @@ void check_node(const std::vector<CheckedNode>& done, const Node& n, CheckedNode
   }
   Checker checker{c.inputs, {computed.get(), names.size()}, names, {}};
   c.op->check(checker);
+  c.op->prepare();
   c.outputs = std::move(checker.outputs);
-  if (c.outputs.size() != c.type->outputs.size())
+  if (c.outputs.size() != c.type->output_count(n.arguments))
     throw Error(n.op + ": check() gave a wrong number of outputs");
   if (c.unfold)
-    for (TensorType& t : c.outputs) t = sequence_type(t, frames);
+    for (size_t k = 0; k < c.outputs.size(); ++k)
+      if (!c.is_inferred(static_cast<int>(k))) c.outputs[k] = sequence_type(c.outputs[k], frames);
   for (const TensorType& t : c.outputs)
     if (!t.shape.is_possible())
       throw GraphError("the output would be " + t.str() + ", more than 2^40 elements");
@@ -186,7 +194,8 @@ std::string node_in_words(const Node& node) {
 }
 
 int Graph::output_count(int node) const {
-  return static_cast<int>(operator_named(nodes[node].op).outputs.size());
+  const Node& n = nodes[node];
+  return static_cast<int>(operator_named(n.op).output_count(n.arguments));
 }
 
 void Graph::complete_name_and_key(Node& n) const {
@@ -211,7 +220,8 @@ int Graph::add(Node n) {
     complete_name_and_key(n);
     complete_arguments(type, n);
     check_links(type, n);
-    while (!n.inputs.empty() && !n.inputs.back()) n.inputs.pop_back();  // optional ones
+    if (!type.repeats())
+      while (!n.inputs.empty() && !n.inputs.back()) n.inputs.pop_back();  // optional ones
     check_inputs(type, n);
     n.version = type.version;
   } catch (const GraphError& e) {

@@ -87,6 +87,10 @@ struct CheckedNode {
   // The node is on the CPU, or its CPU half can make the value: see Note [Values for the CPU].
   bool has_cpu_form = true;
   uint64_t key = 0;  // hash of Node::key
+
+  // Whether the output is a further one of an operator that lowers. The chain makes it as soon as
+  // it knows the types, on the CPU, wherever the node runs.
+  bool is_inferred(int output) const { return output > 0 && type->kind == OperatorKind::kLower; }
 };
 
 // Throws GraphError that names the operator, its instance and the user's line.

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "kernels/convert.h"
 #include "kernels/resample/taps.h"
+#include "kernels/warp/warp_map.h"
 
 namespace stoker {
 namespace {
@@ -24,6 +26,13 @@ void reshape(const Store& s, const TensorType& in, TensorType& out) {
 }
 void reshape(const Pointwise&, const TensorType&, TensorType&) {}
 void reshape(const Convert&, const TensorType&, TensorType&) {}
+void reshape(const Table&, const TensorType&, TensorType&) {}
+void reshape(const Channels& c, const TensorType& in, TensorType& out) {
+  out.shape[in.layout.find('C')] = c.out;
+}
+void reshape(const Warp& w, const TensorType&, TensorType& out) {
+  for (int i = 0; i < w.count; ++i) out.shape[w.axis[i]] = w.out[i];
+}
 
 // Makes `need` along `axis` the part of [first, last] that lies in the input or, where none does,
 // the nearest position of the input, if there is any.
@@ -63,8 +72,48 @@ Window need(const Store& s, const TensorType& in, const Window& wanted) {
 }
 Window need(const Pointwise&, const TensorType&, const Window& wanted) { return wanted; }
 Window need(const Convert&, const TensorType&, const Window& wanted) { return wanted; }
+Window need(const Table&, const TensorType&, const Window& wanted) { return wanted; }
+Window need(const Channels&, const TensorType& in, const Window& wanted) {
+  Window w = wanted;
+  const int c = in.layout.find('C');
+  w.begin[c] = 0;
+  w.end[c] = wanted.begin[c] < wanted.end[c] ? in.shape[c] : 0;
+  return w;
+}
+Window need(const Warp& w, const TensorType& in, const Window& wanted) {
+  const WarpMap map = warp_map(w);
+  Window made = wanted;
+  for (int i = 0; i < w.count; ++i) {
+    int64_t least = map.start[i], most = map.start[i];
+    for (int j = 0; j < w.count; ++j) {
+      const int64_t first = map.step[i][j] * wanted.begin[w.axis[j]];
+      const int64_t last = map.step[i][j] * (wanted.end[w.axis[j]] - 1);
+      least += std::min(first, last);
+      most += std::max(first, last);
+    }
+    need_between(whole_part(least), whole_part(most) + w.linear, in.shape[w.axis[i]], made,
+                 w.axis[i]);
+  }
+  return made;
+}
 
 }  // namespace
+
+std::shared_ptr<const TableLists> table_lists(std::span<const float> values, int64_t lists,
+                                              float fallback, DType dtype) {
+  const int64_t given = static_cast<int64_t>(values.size()) / lists;
+  const int64_t entries = std::max<int64_t>(given, 256);
+  TableLists made{dtype, lists, entries, {}};
+  made.bytes.resize(static_cast<size_t>(lists * made.pitch()));
+  for (int64_t i = 0; i < lists; ++i) {
+    std::byte* list = made.bytes.data() + i * made.pitch();
+    const int64_t size = size_of(dtype);
+    convert_row(values.data() + i * given, DType::kFloat32, list, dtype, given);
+    convert_row(&fallback, DType::kFloat32, 0, list + given * size, dtype, size,
+                entries + 1 - given);
+  }
+  return std::make_shared<const TableLists>(std::move(made));
+}
 
 TensorType after(const Block& block, const TensorType& in) {
   TensorType out = in;

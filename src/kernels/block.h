@@ -9,12 +9,17 @@
 // Every block names the dtype that its result is rounded to. A fused pass rounds there too, in
 // registers, so it gives the bytes that the blocks give one by one. Arithmetic is in float32, or in
 // float64 when the input or the result is float64 or a 32- or 64-bit integer. Operations run one
-// after the other and are never contracted. A float becomes an integer by rounding half to even and
-// saturating; NaN becomes 0. Resample from uint8 to uint8 is integer arithmetic
-// (kernels/resample/taps.h), so it is the same on every CPU and device.
+// after the other and are never contracted. A float becomes an integer by rounding halves away from
+// zero, as the field does, and saturating; NaN becomes 0. It becomes true if it is a half or more
+// away from zero, or NaN. It becomes a float16 by rounding halves to even, as IEEE 754 does.
+// Resample and Warp from uint8 to uint8 are integer arithmetic (kernels/resample/taps.h,
+// kernels/warp/warp_map.h), so they are the same on every CPU and device.
 #pragma once
+#include <cstddef>
+#include <memory>
 #include <span>
 #include <variant>
+#include <vector>
 
 #include "base/small.h"
 #include "base/types.h"
@@ -61,6 +66,24 @@ struct Resample {
   ResampleAxis axis[3];
 };
 
+// Values from anywhere along up to three axes, outermost first (rotate). Position p of an axis
+// covers [p, p + 1), so its centre is p + 1/2. An output value shows the input at the point
+// matrix * centre + offset. kernels/warp/warp_map.h has the exact definition. The map is affine; a
+// perspective would need a divisor for each position. Requires: all extents along these axes,
+// before and after, lie in [1, 2^28).
+struct Warp {
+  static constexpr int kMost = 3;
+  int count = 2;
+  int axis[kMost] = {};
+  int64_t out[kMost] = {};
+  double matrix[kMost][kMost] = {}, offset[kMost] = {};
+  bool linear = true;  // between neighbouring values; else the value that the point lies in
+  // What lies outside of the input: its nearest value if `clamped`, else `fill`, which is rounded
+  // to the result's type.
+  bool clamped = true;
+  float fill = 0;
+};
+
 // (v - sub) * mul + add, with one value per channel (axis C) or one for all. An empty list means 0,
 // 1 and 0, in this order.
 struct Pointwise {
@@ -69,6 +92,37 @@ struct Pointwise {
 
 // Changes the dtype. A value that the new dtype cannot hold is rounded and saturated.
 struct Convert {};
+
+// What a Table looks up. It is made once and shared, as it may be long. A list has the values for
+// 0, 1, ..., entries - 1, and behind them the one for all other numbers.
+struct TableLists {
+  DType dtype;
+  int64_t lists, entries;  // entries: at least 256, so that every byte has one
+  std::vector<std::byte> bytes;  // list after list
+
+  int64_t pitch() const { return (entries + 1) * size_of(dtype); }  // from one list to the next
+};
+
+// `values` has `lists` lists of the same length, one after the other. Whatever they have no value
+// for becomes `fallback`. All are converted to `dtype`.
+std::shared_ptr<const TableLists> table_lists(std::span<const float> values, int64_t lists,
+                                              float fallback, DType dtype);
+
+// Looks up each value, with one list per channel (axis C) or one for all. Requires: the input is of
+// whole numbers or bool, and the result's dtype is that of the lists.
+struct Table {
+  std::shared_ptr<const TableLists> lists;
+};
+
+// Mixes the channels of each pixel (axis C). Output channel i is weight[i][0] * v[0] + weight[i][1]
+// * v[1] + ... + offset[i], summed in this order. From uint8 to uint8 this is integer arithmetic
+// within 1 of the exact result, unless the numbers are too large for it (kernels/rows/mix.h).
+// Requires: the input has a channel axis of extent `in`.
+struct Channels {
+  static constexpr int kMost = 4;
+  int in = 3, out = 3;
+  float weight[kMost][kMost] = {}, offset[kMost] = {};
+};
 
 // Moves axes: output axis a is input axis perm[a]. Then axis `pad_axis` of the output grows to
 // `pad_to`. The new positions get `fill`: one value, or fill[c] at position c of the channel axis.
@@ -80,7 +134,7 @@ struct Store {
   Small<float> fill = {0};
 };
 
-using BlockKind = std::variant<Gather, Resample, Pointwise, Convert, Store>;
+using BlockKind = std::variant<Gather, Resample, Pointwise, Convert, Store, Table, Channels, Warp>;
 
 struct Block {
   BlockKind kind;

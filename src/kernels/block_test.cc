@@ -51,6 +51,22 @@ TEST(After, StorePadsAnAxisOfItsOutputAndKnowsItsLetters) {
   EXPECT_EQ(after(Block{s, DType::kUint8}, kImage).shape, (Shape{3, 100, 200}));
 }
 
+TEST(Tables, ListsHoldEveryByteAndTheFallback) {
+  const float values[] = {1, 2.5f, 300, -7};
+  const auto t = table_lists(values, 2, 9, DType::kUint8);
+  EXPECT_EQ(t->entries, 256);
+  ASSERT_EQ(t->bytes.size(), 2 * 257u);
+  const int want[] = {1, 3, 9, 9};
+  for (size_t i = 0; i < 4; ++i) EXPECT_EQ(std::to_integer<int>(t->bytes[i]), want[i]);
+  EXPECT_EQ(std::to_integer<int>(t->bytes[256]), 9);
+  EXPECT_EQ(std::to_integer<int>(t->bytes[257]), 255);
+  EXPECT_EQ(std::to_integer<int>(t->bytes[258]), 0);
+  const Block b{Table{t}, DType::kUint8};
+  EXPECT_EQ(after(b, kImage), kImage);
+  const Window w{{1, 2, 0}, {5, 6, 3}};
+  EXPECT_EQ(demand({&b, 1}, kImage, w), w);
+}
+
 TEST(Demand, NoBlocksNeedWhatIsWanted) {
   const Window w{{1, 2, 0}, {5, 6, 3}};
   EXPECT_EQ(demand({}, kImage, w), w);
@@ -62,6 +78,13 @@ TEST(Demand, GathersMapTheWindowAndMirrorIt) {
             (Window{{10, 190, 0}, {60, 200, 3}}));
   EXPECT_EQ(demand({&b, 1}, kImage, {{5, 20, 1}, {6, 21, 2}}),
             (Window{{15, 179, 1}, {16, 180, 2}}));
+}
+
+TEST(Demand, MixedChannelsNeedAllOfAPixel) {
+  const Block b{Channels{3, 4, {}, {}}, DType::kUint8};
+  EXPECT_EQ(after(b, kImage), (TensorType{DType::kUint8, "HWC", {100, 200, 4}}));
+  EXPECT_EQ(demand({&b, 1}, kImage, {{1, 2, 3}, {5, 6, 4}}), (Window{{1, 2, 0}, {5, 6, 3}}));
+  EXPECT_EQ(demand({&b, 1}, kImage, {{1, 2, 2}, {5, 6, 2}}), (Window{{1, 2, 0}, {5, 6, 0}}));
 }
 
 TEST(Demand, StaysInsideAnInputThatIsNotEmpty) {
@@ -84,6 +107,22 @@ TEST(Demand, ResampleTakesAllTapsOfTheWindow) {
   const Block b{resize(50, 200), DType::kUint8};  // rows are halved with radius 2, columns are kept
   EXPECT_EQ(demand({&b, 1}, kImage, {{10, 0, 0}, {11, 1, 3}}), (Window{{19, 0, 0}, {23, 2, 3}}));
   EXPECT_EQ(demand({&b, 1}, kImage, Window::all({50, 200, 3})), Window::all(kImage.shape));
+}
+
+TEST(Demand, WarpsTakeWhatTheCornersShow) {
+  Warp w{2, {0, 1}, {50, 60}, {{0, 1}, {-1, 0}}, {10, 90}};  // a quarter of a turn
+  const Block linear{w, DType::kFloat32};
+  EXPECT_EQ(after(linear, kImage), (TensorType{DType::kFloat32, "HWC", {50, 60, 3}}));
+  EXPECT_EQ(demand({&linear, 1}, kImage, {{5, 20, 1}, {8, 40, 2}}),
+            (Window{{30, 82, 1}, {51, 86, 2}}));
+  w.linear = false;
+  const Block nearest{w, DType::kFloat32};
+  EXPECT_EQ(demand({&nearest, 1}, kImage, {{5, 20, 1}, {8, 40, 2}}),
+            (Window{{30, 82, 1}, {50, 85, 2}}));
+  w.offset[0] = -1000, w.offset[1] = 1000;  // outside
+  const Block outside{w, DType::kFloat32};
+  EXPECT_EQ(demand({&outside, 1}, kImage, Window::all({50, 60, 3})),
+            (Window{{0, 199, 0}, {1, 200, 3}}));
 }
 
 TEST(Demand, GoesThroughStoresAndPadding) {

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "kernels/levels.h"
 
 namespace stoker {
 namespace {
@@ -25,10 +26,16 @@ template <class To, class From, class F>
 void each(const void* in, int64_t in_stride, void* out, int64_t out_stride, int64_t n, F&& f) {
   auto* from = static_cast<const std::byte*>(in);
   auto* to = static_cast<std::byte*>(out);
-  if (in_stride == sizeof(From) && out_stride == sizeof(To)) {  // this case vectorises
-    for (int64_t i = 0; i < n; ++i)
-      store<To>(to + i * sizeof(To), f(load<From>(from + i * sizeof(From))));
-    return;
+  if (in_stride == sizeof(From) && out_stride == sizeof(To)) {
+    return at_cpu_level([&] {
+      // Copies stay in registers, whatever is written. Without them nothing vectorises.
+      const auto made = f;
+      const std::byte* a = from;
+      std::byte* b = to;
+      const int64_t count = n;
+      for (int64_t i = 0; i < count; ++i)
+        store<To>(b + i * sizeof(To), made(load<From>(a + i * sizeof(From))));
+    });
   }
   for (int64_t i = 0; i < n; ++i)
     store<To>(to + i * out_stride, f(load<From>(from + i * in_stride)));

@@ -42,6 +42,17 @@ STOKER_HD inline void with_type(DType t, F&& f) {
   }
 }
 
+// Calls f with an unsigned number of so many bytes: 1, 2, 4 or 8. For what only moves elements.
+template <class F>
+inline void with_size(int bytes, F&& f) {
+  switch (bytes) {
+    case 1: return f(uint8_t{});
+    case 2: return f(uint16_t{});
+    case 4: return f(uint32_t{});
+    default: return f(uint64_t{});
+  }
+}
+
 // True when float32 holds every value of the type.
 STOKER_HD constexpr bool is_narrow(DType t) {
   switch (t) {
@@ -61,27 +72,51 @@ inline constexpr T kLowest = std::numeric_limits<T>::min();
 template <class T>
 inline constexpr T kHighest = std::numeric_limits<T>::max();
 
-// Rounds to nearest, ties to even, and saturates; NaN becomes 0.
+// Each of these rounds once, also where the compiler would like to contract two of them.
+#ifdef __CUDA_ARCH__
+STOKER_HD inline float add_once(float a, float b) { return __fadd_rn(a, b); }
+STOKER_HD inline float mul_once(float a, float b) { return __fmul_rn(a, b); }
+STOKER_HD inline double add_once(double a, double b) { return __dadd_rn(a, b); }
+STOKER_HD inline double mul_once(double a, double b) { return __dmul_rn(a, b); }
+#else
+STOKER_HD inline float add_once(float a, float b) { return a + b; }
+STOKER_HD inline float mul_once(float a, float b) { return a * b; }
+STOKER_HD inline double add_once(double a, double b) { return a + b; }
+STOKER_HD inline double mul_once(double a, double b) { return a * b; }
+#endif
+
+// The number below one half. Adding it to the size of a number and cutting off the fraction rounds
+// halves away from zero: only from a half on does the rounded sum reach the next whole number.
+template <class F>
+inline constexpr F kBelowHalf = F(0.5) - std::numeric_limits<F>::epsilon() / 4;
+
+// Rounds to nearest, halves away from zero, and saturates; NaN becomes 0.
 template <class I, class F>
 STOKER_HD inline I round_to(F v) {
   constexpr F kLow = static_cast<F>(kLowest<I>);
   constexpr F kHigh = static_cast<F>(kHighest<I>);  // rounded up where F cannot hold it exactly
+  if constexpr (sizeof(I) < sizeof(F)) {  // both limits are exact; without branches
+    F x = v == v ? v : F(0);
+    x = x < kLow ? kLow : x;
+    x = x > kHigh ? kHigh : x;
+    x = add_once(x, std::copysign(kBelowHalf<F>, x));
+    return static_cast<I>(static_cast<std::conditional_t<(sizeof(I) < 4), int32_t, int64_t>>(x));
+  }
   if (v != v) return 0;
   if (v >= kHigh) return kHighest<I>;
   if (v <= kLow) return kLowest<I>;
-  return static_cast<I>(std::rint(v));
+  return static_cast<I>(add_once(v, std::copysign(kBelowHalf<F>, v)));
 }
 
 template <class To, class From>
 STOKER_HD inline To saturate(From v) {
-  constexpr To kLow = kLowest<To>, kHigh = kHighest<To>;
-  if constexpr (std::is_signed_v<From>) {
-    if (v < 0) {
-      if constexpr (std::is_unsigned_v<To>) return 0;
-      else return static_cast<int64_t>(v) < static_cast<int64_t>(kLow) ? kLow : static_cast<To>(v);
-    }
-  }
-  return static_cast<uint64_t>(v) > static_cast<uint64_t>(kHigh) ? kHigh : static_cast<To>(v);
+  using std::numeric_limits;
+  constexpr bool kBelow =
+      std::is_signed_v<From> && (std::is_unsigned_v<To> || sizeof(To) < sizeof(From));
+  constexpr bool kAbove = numeric_limits<To>::digits < numeric_limits<From>::digits;
+  if constexpr (kBelow) v = v < From{kLowest<To>} ? From{kLowest<To>} : v;
+  if constexpr (kAbove) v = v > From{kHighest<To>} ? From{kHighest<To>} : v;
+  return static_cast<To>(v);
 }
 
 template <class From>
@@ -95,8 +130,7 @@ STOKER_HD inline Half half_of(From v) {
 
 }  // namespace detail
 
-// The value in another type: exact where it fits, else rounded half to even and saturated. NaN
-// becomes 0 in an integer.
+// The value in another type: exact where it fits, else rounded and saturated: Note [Rounding].
 template <class To, class From>
 STOKER_HD inline To convert(From v) {
   using namespace detail;
@@ -107,7 +141,9 @@ STOKER_HD inline To convert(From v) {
   } else if constexpr (std::is_same_v<From, Half>) {
     return convert<To>(to_float(v));
   } else if constexpr (std::is_same_v<To, Bool>) {
-    return {static_cast<uint8_t>(v != From{0})};
+    if constexpr (std::is_floating_point_v<From>)
+      return {static_cast<uint8_t>(!(std::fabs(v) < From(0.5)))};
+    else return {static_cast<uint8_t>(v != From{0})};
   } else if constexpr (std::is_same_v<To, Half>) {
     return half_of(v);
   } else if constexpr (std::is_floating_point_v<To>) {
@@ -127,21 +163,6 @@ STOKER_HD constexpr bool is_wide(DType t) { return !is_narrow(t); }
 // The type that arithmetic from one type to another is done in.
 template <class To, class From>
 using Arithmetic = std::conditional_t<kIsWide<To> || kIsWide<From>, double, float>;
-
-namespace detail {
-// Each of these rounds once, also where the compiler would like to contract two of them.
-#ifdef __CUDA_ARCH__
-STOKER_HD inline float add_once(float a, float b) { return __fadd_rn(a, b); }
-STOKER_HD inline float mul_once(float a, float b) { return __fmul_rn(a, b); }
-STOKER_HD inline double add_once(double a, double b) { return __dadd_rn(a, b); }
-STOKER_HD inline double mul_once(double a, double b) { return __dmul_rn(a, b); }
-#else
-STOKER_HD inline float add_once(float a, float b) { return a + b; }
-STOKER_HD inline float mul_once(float a, float b) { return a * b; }
-STOKER_HD inline double add_once(double a, double b) { return a + b; }
-STOKER_HD inline double mul_once(double a, double b) { return a * b; }
-#endif
-}  // namespace detail
 
 template <class To, class From>
 STOKER_HD inline To pointwise(From v, float sub, float mul, float add) {

@@ -62,19 +62,22 @@ TEST(Half, RoundsToNearestTiesToEven) {
   EXPECT_EQ(to_half(kInf).bits, 0x7c00);
 }
 
-TEST(Convert, FloatToIntegerRoundsHalfToEvenAndSaturates) {
-  EXPECT_EQ(convert<uint8_t>(0.5f), 0);
+TEST(Convert, FloatToIntegerRoundsHalvesAwayFromZeroAndSaturates) {
+  EXPECT_EQ(convert<uint8_t>(0.5f), 1);
   EXPECT_EQ(convert<uint8_t>(1.5f), 2);
-  EXPECT_EQ(convert<uint8_t>(2.5f), 2);
-  EXPECT_EQ(convert<uint8_t>(254.5f), 254);
+  EXPECT_EQ(convert<uint8_t>(2.5f), 3);
+  EXPECT_EQ(convert<uint8_t>(254.5f), 255);
   EXPECT_EQ(convert<uint8_t>(255.5f), 255);
   EXPECT_EQ(convert<uint8_t>(-kInf), 0);
   EXPECT_EQ(convert<int8_t>(-200.0f), -128);
-  EXPECT_EQ(convert<int8_t>(-0.5f), 0);
+  EXPECT_EQ(convert<int8_t>(-0.5f), -1);
   EXPECT_EQ(convert<int8_t>(-1.5f), -2);
   EXPECT_EQ(convert<int16_t>(kInf), 32767);
   EXPECT_EQ(convert<int32_t>(3e9f), 2147483647);
-  EXPECT_EQ(convert<int32_t>(2147483646.5), 2147483646);
+  EXPECT_EQ(convert<int32_t>(2147483646.5), 2147483647);
+  EXPECT_EQ(convert<int64_t>(4503599627370497.0), 4503599627370497);  // 2^52 + 1
+  EXPECT_EQ(convert<int64_t>(-9007199254740991.0), -9007199254740991);
+  EXPECT_EQ(convert<int32_t>(8388609.0f), 8388609);  // 2^23 + 1
   EXPECT_EQ(convert<int32_t>(2147483647.4), 2147483647);
   EXPECT_EQ(convert<uint32_t>(4294967295.0), 4294967295u);
   EXPECT_EQ(convert<int64_t>(9.3e18), std::numeric_limits<int64_t>::max());
@@ -82,6 +85,29 @@ TEST(Convert, FloatToIntegerRoundsHalfToEvenAndSaturates) {
   EXPECT_EQ(convert<int64_t>(9223372036854774784.0), 9223372036854774784);
   EXPECT_EQ(convert<uint64_t>(1.8446744073709550e19), 18446744073709549568u);
   EXPECT_EQ(convert<uint64_t>(2e19), std::numeric_limits<uint64_t>::max());
+}
+
+// Every half and both of its neighbours, as far as floats have halves.
+TEST(Convert, OnlyHalvesAndWhatIsAboveThemRoundUp) {
+  for (int32_t whole = 0; whole < 1 << 22; whole += whole < 70000 ? 1 : 997) {
+    const float half = static_cast<float>(whole) + 0.5f;
+    for (const float sign : {1.0f, -1.0f}) {
+      const auto s = static_cast<int32_t>(sign);
+      ASSERT_EQ(convert<int32_t>(sign * half), s * (whole + 1));
+      ASSERT_EQ(convert<int32_t>(sign * std::nextafter(half, 0.0f)), s * whole);
+      ASSERT_EQ(convert<int32_t>(static_cast<double>(sign) * std::nextafter(double{half}, 0.0)),
+                s * whole);
+    }
+  }
+}
+
+TEST(Convert, AFloatIsTrueFromAHalfOn) {
+  EXPECT_EQ(convert<Bool>(0.5f).byte, 1);
+  EXPECT_EQ(convert<Bool>(-0.5).byte, 1);
+  EXPECT_EQ(convert<Bool>(std::nextafter(0.5f, 0.0f)).byte, 0);
+  EXPECT_EQ(convert<Bool>(std::nextafter(-0.5, 0.0)).byte, 0);
+  EXPECT_EQ(convert<Bool>(Half{0x3800}).byte, 1);  // 0.5
+  EXPECT_EQ(convert<Bool>(Half{0x37ff}).byte, 0);
 }
 
 TEST(Convert, NanIsZeroAsAnIntegerAndTrueAsABool) {

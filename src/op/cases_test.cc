@@ -17,7 +17,8 @@ using test::empty_tensor;
 using test::Tensor;
 using test::Text;
 
-TensorType checked(const OperatorType& type, const Operator& op, std::vector<Tensor>& inputs) {
+std::vector<TensorType> checked(const OperatorType& type, Operator& op,
+                                std::vector<Tensor>& inputs) {
   std::vector<TensorType> types;
   for (Tensor& t : inputs) types.push_back(t.type);
   std::vector<const char*> names;
@@ -25,87 +26,105 @@ TensorType checked(const OperatorType& type, const Operator& op, std::vector<Ten
   const std::unique_ptr<bool[]> computed(new bool[names.size() + 1]());
   Checker c{types, {computed.get(), names.size()}, names, {}};
   op.check(c);
-  EXPECT_EQ(c.outputs.size(), 1u);
-  return c.outputs.at(0);
+  op.prepare();
+  return c.outputs;
 }
 
-Tensor run_lowered(const Operator& op, std::vector<Tensor>& inputs) {
-  std::vector<View> values;
+Tensor copy_of(const View& v) {
+  Tensor t = empty_tensor({v.dtype, v.layout, v.full});
+  std::memcpy(t.view().data, v.data, static_cast<size_t>(v.bytes()));
+  return t;
+}
+
+std::vector<Tensor> run_lowered(const Operator& op, std::vector<Tensor>& inputs) {
+  std::vector<View> values, made;
   for (Tensor& t : inputs) values.push_back(t.view());
   std::vector<Block> blocks;
-  Lowering l(inputs[0].type, values, Chance(1, 2, 3, 4), blocks);
-  op.lower(l);
-  Tensor out = empty_tensor(l.type());
   Arena arena;
-  run_blocks(blocks, inputs[0].view(), out.view(), arena);
-  return out;
+  Lowering l(inputs[0].type, values, Chance(1, 2, 3, 4), blocks, made, arena);
+  op.lower(l);
+  std::vector<Tensor> outputs = {empty_tensor(l.type())};
+  for (const View& v : made) outputs.push_back(copy_of(v));
+  run_blocks(blocks, inputs[0].view(), outputs[0].view(), arena);
+  return outputs;
 }
 
-Tensor run_sample(const Operator& op, std::vector<Tensor>& inputs) {
-  std::vector<View> values;
-  std::vector<TensorType> types, outputs;
+std::vector<Tensor> run_sample(const Operator& op, std::vector<Tensor>& inputs, size_t count) {
+  std::vector<View> values, views(count);
+  std::vector<TensorType> types, inferred;
   for (Tensor& t : inputs) values.push_back(t.view()), types.push_back(t.type);
   Kept kept;
-  Inference i{types, values, outputs, Chance(1, 2, 3, 4), kept};
+  Inference i{types, values, inferred, Chance(1, 2, 3, 4), kept};
   op.infer(i);
-  const bool infers = !outputs.empty();
-  Tensor out = infers ? empty_tensor(outputs[0]) : Tensor{};
+  std::vector<Tensor> outputs;
+  for (const TensorType& t : inferred) outputs.push_back(empty_tensor(t));
+  for (size_t k = 0; k < outputs.size(); ++k) views[k] = outputs[k].view();
   Arena arena;
-  View view = infers ? out.view() : View{};
-  Run r{values, {&view, 1}, Chance(1, 2, 3, 4), arena, kept};
+  Run r{values, views, Chance(1, 2, 3, 4), arena, kept};
   op.run_cpu(r);
-  if (infers) return out;
-  out = empty_tensor({view.dtype, view.layout, view.full});
-  std::memcpy(out.view().data, view.data, view.bytes());
-  return out;
+  if (outputs.empty())
+    for (const View& v : views) outputs.push_back(copy_of(v));
+  return outputs;
 }
 
-Tensor frame_of(Tensor& t, int64_t f) {
-  TensorType type = t.type;
-  type.layout = type.layout.str().substr(1);
-  type.shape = {};
-  for (int a = 1; a < t.type.shape.rank; ++a) type.shape.push_back(t.type.shape[a]);
-  Tensor frame = empty_tensor(type);
-  std::memcpy(frame.bytes.data(), t.bytes.data() + f * frame.view().bytes(), frame.bytes.size());
-  return frame;
+Tensor frame_of(Tensor& t, int64_t f) { return copy_of(t.view().frame(f)); }
+
+// The outputs of frames become sequences, but those that belong to the sample.
+std::vector<Tensor> join_frames(const OperatorType& type, std::vector<std::vector<Tensor>> frames) {
+  std::vector<Tensor> all = frames.at(0);
+  for (size_t k = 0; k < all.size(); ++k) {
+    if (k > 0 && type.kind == OperatorKind::kLower) continue;
+    all[k].bytes.clear();
+    for (const std::vector<Tensor>& f : frames)
+      all[k].bytes.insert(all[k].bytes.end(), f[k].bytes.begin(), f[k].bytes.end());
+    all[k].type = sequence_type(all[k].type, static_cast<int64_t>(frames.size()));
+  }
+  return all;
 }
 
-Tensor run(const OperatorType& type, const Operator& op, std::vector<Tensor> inputs) {
+std::vector<Tensor> run(const OperatorType& type, Operator& op, std::vector<Tensor> inputs) {
   if (!inputs.empty() && inputs[0].type.layout.str().starts_with('F') &&
       !accepts(type.inputs[0], inputs[0].type.layout)) {
-    Tensor all;
+    std::vector<std::vector<Tensor>> frames;
     for (int64_t f = 0; f < inputs[0].type.shape[0]; ++f) {
       std::vector<Tensor> frame = inputs;
       frame[0] = frame_of(inputs[0], f);
-      const Tensor one = run(type, op, std::move(frame));
-      all.type = one.type;
-      all.bytes.insert(all.bytes.end(), one.bytes.begin(), one.bytes.end());
+      frames.push_back(run(type, op, std::move(frame)));
     }
-    Shape s = {inputs[0].type.shape[0]};
-    for (int a = 0; a < all.type.shape.rank; ++a) s.push_back(all.type.shape[a]);
-    all.type.shape = s;
-    return all;
+    return join_frames(type, std::move(frames));
   }
-  const TensorType known = checked(type, op, inputs);
-  Tensor out = type.kind == OperatorKind::kLower ? run_lowered(op, inputs) : run_sample(op, inputs);
-  EXPECT_EQ(known.dtype, out.type.dtype);
-  EXPECT_EQ(known.layout, out.type.layout);
-  for (int a = 0; known.shape.rank >= 0 && a < out.type.shape.rank; ++a)
-    EXPECT_TRUE(known.shape[a] < 0 || known.shape[a] == out.type.shape[a])
-        << known.str() << " but " << out.type.str();
-  return out;
+  const std::vector<TensorType> known = checked(type, op, inputs);
+  std::vector<Tensor> outputs = type.kind == OperatorKind::kLower
+                                    ? run_lowered(op, inputs)
+                                    : run_sample(op, inputs, known.size());
+  EXPECT_EQ(known.size(), outputs.size());
+  for (size_t k = 0; k < known.size(); ++k) {
+    const TensorType& found = outputs.at(k).type;
+    EXPECT_EQ(known[k].dtype, found.dtype);
+    EXPECT_EQ(known[k].layout, found.layout);
+    for (int a = 0; known[k].shape.rank >= 0 && a < found.shape.rank; ++a)
+      EXPECT_TRUE(known[k].shape[a] < 0 || known[k].shape[a] == found.shape[a])
+          << known[k].str() << " but " << found.str();
+  }
+  return outputs;
 }
 
 void check_case(const OperatorType& type, const Case& c) {
   std::vector<Tensor> inputs;
   for (const char* text : c.inputs) inputs.push_back(Text(text).tensor());
-  const auto op = type.make(Text(c.call).arguments());
-  Tensor out = run(type, *op, std::move(inputs)), expected = Text(c.outputs.at(0)).tensor();
-  EXPECT_EQ(out.type.dtype, expected.type.dtype);
-  ASSERT_EQ(out.type.shape.str(), expected.type.shape.str());
-  for (int64_t i = 0; i < out.type.shape.volume(); ++i)
-    EXPECT_EQ(detail::element(out.view(), i), detail::element(expected.view(), i))
-        << "element " << i;
+  const Arguments arguments = Text(c.call).arguments();
+  const auto op = type.make(arguments);
+  std::vector<Tensor> outputs = run(type, *op, std::move(inputs));
+  ASSERT_EQ(outputs.size(), type.output_count(arguments));
+  ASSERT_EQ(outputs.size(), c.outputs.size());
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    Tensor expected = Text(c.outputs[k]).tensor();
+    EXPECT_EQ(outputs[k].type.dtype, expected.type.dtype);
+    ASSERT_EQ(outputs[k].type.shape.str(), expected.type.shape.str());
+    for (int64_t i = 0; i < expected.type.shape.volume(); ++i)
+      EXPECT_EQ(detail::element(outputs[k].view(), i), detail::element(expected.view(), i))
+          << "output " << k << ", element " << i;
+  }
 }
 
 TEST(Cases, AllOperatorsGiveWhatTheyDocument) {

@@ -6,6 +6,7 @@
 #pragma once
 #include "base/philox.h"
 #include "base/view.h"
+#include "batch/batch.h"
 #include "io/file.h"
 #include "kernels/block.h"
 #include "memory/arena.h"
@@ -19,6 +20,16 @@ struct Identity {
   int64_t epoch = 0;
   int64_t position = 0;  // in the epoch: what chance is keyed by
   int32_t child = 0;  // for operators that make several samples of one
+};
+
+// Which sample this is, and where what a node reads came from: a reader, or a batch that was fed.
+struct Origin {
+  Identity who;
+  const Provenance* provenance = nullptr;  // null: unknown
+  int64_t index = 0;  // in the provenance
+
+  // The name for metadata, such as a path; "" if it is unknown.
+  std::string source() const { return provenance ? provenance->name(index) : ""; }
 };
 
 // Asks for the types of the outputs when the graph is built. An unknown extent is -1, and so is an
@@ -40,13 +51,19 @@ class Checker {
   void out(TensorType t) { outputs.push_back(t); }
 };
 
-// Asks an operator that lowers for the blocks that make its output of its first input. Further
-// inputs are values.
+// Asks an operator that lowers for the blocks that make its first output of its first input, and
+// for its further outputs. Further inputs are values, and so are further outputs: they are small,
+// and belong to the sample even where the engine takes a sequence apart.
 class Lowering {
  public:
   Lowering(const TensorType& in, std::span<const View> values, Chance chance,
-           std::vector<Block>& blocks)
-      : chance(chance), values_(values), blocks_(blocks), type_(in) {}
+           std::vector<Block>& blocks, std::vector<View>& made, Arena& scratch)
+      : chance(chance),
+        values_(values),
+        blocks_(blocks),
+        made_(made),
+        scratch_(scratch),
+        type_(in) {}
 
   // The type after the blocks added so far. The shape is the full one.
   const TensorType& type() const { return type_; }
@@ -56,11 +73,18 @@ class Lowering {
     blocks_.push_back({std::move(kind), result});
     type_ = after(blocks_.back(), type_);
   }
+  // Gives the next further output its memory.
+  const View& make(const TensorType& t) {
+    void* data = scratch_.allocate(t.shape.volume() * size_of(t.dtype));
+    return made_.emplace_back(View::dense(data, t.dtype, t.shape, t.layout));
+  }
   Chance chance;
 
  private:
   std::span<const View> values_;
   std::vector<Block>& blocks_;
+  std::vector<View>& made_;
+  Arena& scratch_;
   TensorType type_;
 };
 
@@ -73,6 +97,7 @@ class Inference {
   std::vector<TensorType>& outputs;
   Chance chance;
   Kept& kept;
+  Origin origin = {};
 
   bool has(size_t i) const { return i < inputs.size(); }
   void out(const TensorType& t) { outputs.push_back(t); }
@@ -88,7 +113,7 @@ class Demand {
 };
 
 // The work on one sample. `outputs` cover just the wanted windows. `inputs` cover at least what
-// demand() needed of them, and often more. Both may be strided; op/loops/runs.h has a loop for
+// demand() needed of them, and often more. Both may be strided; kernels/elements/ has loops for
 // them.
 class Run {
  public:
@@ -102,6 +127,7 @@ class Run {
   // By output: the window that later operators need, under whatever rewrites. Damage of the data
   // behind it does not fail the sample. Empty: all that is made is needed.
   std::span<const Window> judged = {};
+  Origin origin = {};
 
   bool has(size_t i) const { return i < inputs.size() && inputs[i].data; }
   // Gives output k its memory, for an operator without `infer`. It calls this for every output,
@@ -122,13 +148,12 @@ class Asking {
 };
 
 // What a reader reads from. Immutable once opened; thread-safe.
-class SampleStore {
+class SampleStore : public Provenance {
  public:
-  virtual ~SampleStore() = default;
   virtual int64_t size() const = 0;
   virtual io::Extent extent(int64_t index) const = 0;
-  // The name for messages and metadata: a path, or an entry of an archive.
-  virtual std::string name(int64_t index) const = 0;
+  // Also in messages: a path, or an entry of an archive.
+  std::string name(int64_t index) const override = 0;
   // A hash of which samples these are, for saved states. It does not depend on where the set lies.
   virtual uint64_t fingerprint() const = 0;
   // The types of the outputs for this sample of so many bytes, and then the outputs themselves.

@@ -9,11 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "base/philox.h"
-#include "base/view.h"
 #include "device/device.h"
 #include "device/held.h"
 #include "memory/pool.h"
+#include "op/context.h"
 
 namespace stoker {
 
@@ -23,6 +22,7 @@ namespace stoker {
 struct GpuItem {
   std::vector<View> inputs, outputs;
   Chance chance;
+  Origin origin = {};
 };
 
 // Where a GPU half gets memory. Whoever runs the half counts it.

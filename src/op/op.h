@@ -20,6 +20,7 @@ struct ArgumentInfo {
   Value fallback;  // monostate: None, or required
   Range range;
   bool is_required, per_sample, per_frame;
+  bool keeps_shape;  // an array is not a flat list
   std::vector<std::string> names;  // of an enumeration
 };
 
@@ -32,6 +33,7 @@ class Operator {
  public:
   virtual ~Operator() = default;
   virtual void check(Checker& c) const = 0;
+  virtual void prepare() = 0;  // once, after check() and before all that follows
   virtual void lower(Lowering& l) const = 0;       // kLower
   virtual void infer(Inference& i) const = 0;      // kSample
   virtual void demand(Demand& d) const = 0;        // kSample
@@ -73,6 +75,12 @@ struct OperatorType {
   std::unique_ptr<Operator> (*make)(const Arguments& arguments);
 
   int argument(std::string_view name) const;  // its index, or -1
+  bool repeats() const { return !inputs.empty() && inputs.back().repeats; }
+  size_t most_inputs() const { return inputs.size() + (repeats() ? kMostRepeats - 1 : 0); }
+  // The port of input i. Requires: i < most_inputs().
+  const Port& input(size_t i) const { return inputs[std::min(i, inputs.size() - 1)]; }
+  // How many outputs there are with these arguments.
+  size_t output_count(const Arguments& given) const;
 };
 
 // The sorted table of all operators; built once, thread-safe.
@@ -98,7 +106,7 @@ void check_ranges(const Range& range, const T& x) {
   } else if constexpr (std::is_arithmetic_v<T>) {
     const auto v = static_cast<double>(x);
     if (!(v >= range.low && v <= range.high)) out_of_range(range, to_value(x));
-  } else if constexpr (kIsSmall<T>) {
+  } else if constexpr (kIsSmall<T> || kIsShaped<T>) {
     for (auto e : x) check_ranges(range, e);
   }
 }
@@ -116,7 +124,7 @@ void set_value(const char* name, const Range& range, const Value& v, T& x) {
 template <class Op, class A>
 void set_constant(Op& op, const A& a, const Arguments& arguments) {
   auto it = arguments.find(a.name);
-  const bool required = a.per == Per::kRequired || a.per == Per::kRequiredSample;
+  const bool required = is_required(a.per);
   if (it == arguments.end() || (required && std::holds_alternative<std::monostate>(it->second))) {
     if (required) missing_argument(a.name);
     return;
@@ -156,6 +164,9 @@ class Model final : public Operator {
   }
   void check(Checker& c) const override {
     with_rules_as<GraphError>([&] { op_.check(c); });
+  }
+  void prepare() override {
+    if constexpr (requires { op_.prepare(); }) op_.prepare();
   }
   void lower([[maybe_unused]] Lowering& l) const override {
     if constexpr (requires { op_.lower(l); }) with_rules_as<SampleError>([&] { op_.lower(l); });
@@ -205,15 +216,16 @@ class Model final : public Operator {
 
 template <class Op, class Owner, class T>
 ArgumentInfo info_of(const Op& defaults, const Argument<Owner, T>& a) {
-  const bool required = a.per == Per::kRequired || a.per == Per::kRequiredSample;
+  const bool required = is_required(a.per);
   ArgumentInfo i{a.name,
                  type_name<T>(),
                  a.help,
                  required ? Value{} : to_value(defaults.*a.member),
                  a.range,
                  required,
-                 a.per == Per::kSample || a.per == Per::kFrame || a.per == Per::kRequiredSample,
-                 a.per == Per::kFrame,
+                 varies_by_sample(a.per),
+                 varies_by_frame(a.per),
+                 kIsShaped<T>,
                  {}};
   if constexpr (kIsOptional<T>) {
     if constexpr (std::is_enum_v<typename T::value_type> &&
@@ -231,7 +243,7 @@ ArgumentInfo info_of(const Op& defaults, const Argument<Owner, T>& a) {
 template <size_t In, size_t Out, class... Args>
 constexpr bool frames_unfold(const Schema<In, Out, Args...>& schema) {
   const bool by_frame = std::apply(
-      [](const auto&... a) { return (false || ... || (a.per == Per::kFrame)); }, schema.args);
+      [](const auto&... a) { return (false || ... || varies_by_frame(a.per)); }, schema.args);
   if constexpr (In == 0) return !by_frame;
   else return !by_frame || *schema.inputs[0].layouts;
 }
@@ -256,6 +268,30 @@ constexpr bool has_value_input(const Schema<In, Out, Args...>& schema) {
   return false;
 }
 
+template <size_t In, size_t Out, class... Args>
+constexpr bool only_last_repeats(const Schema<In, Out, Args...>& schema) {
+  bool repeats = false;
+  for (const Port& p : schema.inputs) {
+    if (repeats || (p.repeats && p.is_optional)) return false;
+    repeats = p.repeats;
+  }
+  return true;
+}
+
+// An output may depend on a flag that is the same for all samples. The first one may not.
+template <size_t In, size_t Out, class... Args>
+constexpr bool outputs_depend_on_flags(const Schema<In, Out, Args...>& schema) {
+  const auto is_flag = [&](std::string_view name) {
+    const auto is_it = [&]<class Op, class T>(const Argument<Op, T>& a) {
+      return std::is_same_v<T, bool> && a.per == Per::kGraph && name == a.name;
+    };
+    return std::apply([&](const auto&... a) { return (false || ... || is_it(a)); }, schema.args);
+  };
+  for (size_t k = 0; k < Out; ++k)
+    if (*schema.outputs[k].when && (k == 0 || !is_flag(schema.outputs[k].when))) return false;
+  return true;
+}
+
 template <class Op>
 OperatorKind kind_of() {
   if constexpr (requires(const Op& o, Lowering& l) { o.lower(l); }) return OperatorKind::kLower;
@@ -273,6 +309,9 @@ OperatorKind kind_of() {
 // - `open` and `order`, for a reader,
 // - `kInput`, where the user feeds its output.
 // They say the rules about arguments and inputs by require() (op/rules.h).
+// `prepare` may compute once, after `check`, what follows from constant arguments, such as a table.
+// A shared pointer holds what it makes, because the struct is copied for each sample whose
+// arguments are computed.
 // `infer` may keep what it learned of a sample for `run_cpu` and `request` (op/kept.h).
 // Beside `infer` and `run_cpu` it may have `request`, so that a device's decoder can do the work
 // (device="mixed"), or a static `run_gpu`, which does the work for a batch in device memory and
@@ -283,6 +322,10 @@ template <class Op>
 OperatorType type_of() {
   static_assert(detail::frames_unfold(Op::schema),
                 "a kPerFrame argument needs a first input that lists its layouts");
+  static_assert(detail::only_last_repeats(Op::schema),
+                "only the last input may repeat, and it may not be optional");
+  static_assert(detail::outputs_depend_on_flags(Op::schema),
+                "`when` of an output but the first names a flag that is the same for all samples");
   static_assert(detail::names_differ(Op::schema), "two inputs or arguments have the same name");
   OperatorType t;
   t.name = Op::schema.name;

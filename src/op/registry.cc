@@ -43,6 +43,18 @@ int OperatorType::argument(std::string_view wanted) const {
   return -1;
 }
 
+size_t OperatorType::output_count(const Arguments& given) const {
+  const auto is_there = [&](const Port& p) {
+    if (!*p.when) return true;
+    const auto it = given.find(p.when);
+    const Value& flag = it != given.end() ? it->second : arguments[argument(p.when)].fallback;
+    const auto* truth = std::get_if<bool>(&flag);
+    const auto* number = std::get_if<int64_t>(&flag);
+    return truth ? *truth : number && *number == 1;
+  };
+  return static_cast<size_t>(std::count_if(outputs.begin(), outputs.end(), is_there));
+}
+
 const std::vector<OperatorType>& all_operators() {
   static const std::vector<OperatorType> table = sorted_table();
   return table;

@@ -46,6 +46,7 @@ TEST(Registry, DefaultsCanBeGivenBack) {
     for (const ArgumentInfo& a : t.arguments)
       if (!a.is_required) defaults[a.name] = a.fallback;
       else if (a.type == "DType") defaults[a.name] = std::string("float32");
+      else if (a.type == "str") defaults[a.name] = std::string("layout");
       else defaults[a.name] = int64_t{1};
     EXPECT_NO_THROW(t.make(defaults)) << t.name;
   }
@@ -93,6 +94,15 @@ TEST(Registry, RangesAreNamedInTheArgumentsOwnWords) {
             "argument 'size' is 0, expected at least 1");
 }
 
+TEST(Registry, AnOutputMayDependOnAFlag) {
+  const OperatorType& resize = operator_named("resize");
+  EXPECT_EQ(resize.outputs.size(), 2u);
+  EXPECT_EQ(resize.output_count({}), 1u);
+  EXPECT_EQ(resize.output_count({{"save_attrs", false}}), 1u);
+  EXPECT_EQ(resize.output_count({{"save_attrs", true}}), 2u);
+  EXPECT_EQ(resize.output_count({{"save_attrs", int64_t{1}}}), 2u);
+}
+
 TEST(Registry, ComputedArgumentsGoToACopy) {
   const OperatorType& flip = operator_named("flip");
   const auto op = flip.make({{"horizontal", int64_t{0}}});
@@ -104,7 +114,9 @@ TEST(Registry, ComputedArgumentsGoToACopy) {
   const TensorType in{DType::kUint8, "HW", {2, 3}};
   const auto step = [&](const Operator& o) {
     std::vector<Block> blocks;
-    Lowering l(in, {}, Chance(1, 1, 0, 0), blocks);
+    std::vector<View> made;
+    Arena arena;
+    Lowering l(in, {}, Chance(1, 1, 0, 0), blocks, made, arena);
     o.lower(l);
     return std::get<Gather>(blocks.at(0).kind).axis[1].step;
   };

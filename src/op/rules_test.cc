@@ -61,7 +61,8 @@ TEST(Rules, BreakAGraphOrASample) {
   stoker::Run run{{}, {}, Chance(0, 0, 0, 0), arena, kept};
   EXPECT_THROW(op.run_cpu(run), SampleError);
   std::vector<Block> blocks;
-  Lowering l({}, {}, Chance(0, 0, 0, 0), blocks);
+  std::vector<View> made;
+  Lowering l({}, {}, Chance(0, 0, 0, 0), blocks, made, arena);
   EXPECT_THROW(lowering.lower(l), SampleError);
 }
 

@@ -20,10 +20,14 @@ constexpr Range between(double low, double high) { return {low, high}; }
 
 // How an argument varies. With kPerSample another node may compute it, one value for each sample;
 // with kPerFrame also one for each frame, as a tensor whose layout begins with F. kRequired has no
-// default. kRequiredPerSample has none either, and may be computed.
-enum class Per : uint8_t { kGraph, kSample, kFrame, kRequired, kRequiredSample };
+// default. kRequiredPerSample and kRequiredPerFrame have none either, and may be computed.
+enum class Per : uint8_t { kGraph, kSample, kFrame, kRequired, kRequiredSample, kRequiredFrame };
 inline constexpr Per kPerGraph = Per::kGraph, kPerSample = Per::kSample, kPerFrame = Per::kFrame,
-                     kRequired = Per::kRequired, kRequiredPerSample = Per::kRequiredSample;
+                     kRequired = Per::kRequired, kRequiredPerSample = Per::kRequiredSample,
+                     kRequiredPerFrame = Per::kRequiredFrame;
+constexpr bool is_required(Per p) { return p >= Per::kRequired; }
+constexpr bool varies_by_frame(Per p) { return p == Per::kFrame || p == Per::kRequiredFrame; }
+constexpr bool varies_by_sample(Per p) { return p != Per::kGraph && p != Per::kRequired; }
 
 template <class Op, class T>
 struct Argument {
@@ -54,7 +58,13 @@ struct Port {
   const char* dtypes = "";
   bool is_optional = false;
   bool is_value = false;  // read before shapes are known: encoded bytes, anchors
+  // Of the last input: it stands for one or more inputs, kMostRepeats at most. The operator sees
+  // them as if each had a port of its own.
+  bool repeats = false;
+  // Of an output but the first: the flag with which it is there. "": it always is.
+  const char* when = "";
 };
+inline constexpr size_t kMostRepeats = 99;
 
 // A tiny example, which the documentation shows and a test runs on every device. `inputs`: a nested
 // list for each input, with dtype and layout ("uint8 HWC [[[1]]]"). `outputs`: likewise, without

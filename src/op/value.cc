@@ -77,6 +77,14 @@ std::string did_you_mean(std::string_view wrong, std::span<const std::string> na
   return best ? " Did you mean '" + *best + "'?" : "";
 }
 
+double shortest(float x) {
+  if (!std::isfinite(x)) return x;
+  const std::string s = shortest_text(x);
+  double d = 0;
+  std::from_chars(s.data(), s.data() + s.size(), d);
+  return d;
+}
+
 namespace detail {
 
 void wrong_type(const char* expected, const Value& got) {
@@ -96,14 +104,6 @@ void wrong_element(const char* expected, double got) {
   const auto narrow = static_cast<float>(got);
   const double shown = static_cast<double>(narrow) == got ? shortest(narrow) : got;
   throw SampleError(std::string("expects ") + expected + ", got " + to_string(Value(shown)));
-}
-
-double shortest(float x) {
-  if (!std::isfinite(x)) return x;
-  const std::string s = shortest_text(x);
-  double d = 0;
-  std::from_chars(s.data(), s.data() + s.size(), d);
-  return d;
 }
 
 double number(const Value& v) {
@@ -142,6 +142,11 @@ std::vector<int64_t> integers(const Value& v) {
     list.push_back(static_cast<int64_t>(d));
   }
   return list;
+}
+
+bool is_list(const Value& v) {
+  return std::holds_alternative<std::vector<int64_t>>(v) ||
+         std::holds_alternative<std::vector<double>>(v);
 }
 
 namespace {

@@ -48,19 +48,36 @@ inline constexpr bool kIsVector = false;
 template <class T>
 inline constexpr bool kIsVector<std::vector<T>> = true;
 
+// Numbers with a shape: one number has the shape [], a list has one axis, and what another node
+// computes keeps its shape.
+struct ShapedNumbers {
+  using value_type = float;
+  Shape shape;
+  Small<float> values;
+
+  const float* begin() const { return values.begin(); }
+  const float* end() const { return values.end(); }
+};
+template <class T>
+inline constexpr bool kIsShaped = std::is_same_v<T, ShapedNumbers>;
+template <class T>
+inline constexpr bool kIsShaped<std::optional<T>> = kIsShaped<T>;
+
+// Among the doubles that round to this float, the one that prints shortest: 0.1f becomes 0.1. So it
+// is the number that the user wrote, and 0.9 of 500 pixels are 450 of them.
+double shortest(float x);
+
 namespace detail {
 
 [[noreturn]] void wrong_type(const char* expected, const Value& got);
 [[noreturn]] void wrong_name(const std::string& got, std::span<const char* const> names);
 [[noreturn]] void wrong_element(const char* expected, double got);  // of a tensor, as SampleError
 
-// Among the doubles that round to this float, the one that prints shortest: 0.1f becomes 0.1.
-double shortest(float x);
-
 double number(const Value& v);  // bool, int or float; else wrong_type
 int64_t integer(const Value& v);  // also 3.0; else wrong_type
 std::vector<double> numbers(const Value& v);  // a list, or one number as a list of one
 std::vector<int64_t> integers(const Value& v);
+bool is_list(const Value& v);
 
 // One element of a tensor as a number. Requires: index < volume.
 double element(const View& v, int64_t index);
@@ -87,7 +104,7 @@ Value to_value(const T& x) {
   else if constexpr (std::is_enum_v<T>)
     return std::string(EnumNames<T>::kNames[static_cast<int>(x)]);
   else if constexpr (std::is_integral_v<T>) return static_cast<int64_t>(x);
-  else if constexpr (std::is_same_v<T, float>) return detail::shortest(x);
+  else if constexpr (std::is_same_v<T, float>) return shortest(x);
   else if constexpr (std::is_floating_point_v<T>) return static_cast<double>(x);
   else if constexpr (std::is_same_v<T, std::string>) return x;
   else if constexpr (std::is_same_v<T, Layout>) return std::string(x.str());
@@ -97,7 +114,7 @@ Value to_value(const T& x) {
     return std::vector<int64_t>(x.begin(), x.end());
   else {
     std::vector<double> list;
-    for (auto e : x) list.push_back(detail::shortest(static_cast<float>(e)));
+    for (auto e : x) list.push_back(shortest(static_cast<float>(e)));
     return list;
   }
 }
@@ -163,6 +180,10 @@ void from_value(const Value& v, T& x) {
     auto* s = std::get_if<std::vector<std::string>>(&v);
     if (!s) detail::wrong_type("a list of str", v);
     x = *s;
+  } else if constexpr (kIsShaped<T>) {
+    from_value(v, x.values);
+    x.shape = {};
+    if (detail::is_list(v)) x.shape.push_back(static_cast<int64_t>(x.values.size()));
   } else if constexpr (std::is_integral_v<typename T::value_type>) {
     x.clear();
     for (int64_t i : detail::integers(v))
@@ -185,6 +206,9 @@ void from_tensor(const View& v, T& x) {
   if constexpr (kIsOptional<T>) {
     if constexpr (kFromTensor<typename T::value_type>) return from_tensor(v, x.emplace());
     throw SampleError("cannot be computed by another operator");
+  } else if constexpr (kIsShaped<T>) {
+    from_tensor(v, x.values);
+    x.shape = v.shape;
   } else if constexpr (kIsSmall<T>) {
     using E = typename T::value_type;
     x.clear();

@@ -69,7 +69,8 @@ Json arguments_json(const Plan& plan, int i) {
   if (type.kind == OperatorKind::kRead) return j;
   for (const ArgumentInfo& a : type.arguments) {
     const auto given = n.arguments.find(a.name);
-    if (given != n.arguments.end() && given->second != a.fallback)
+    // By their texts, as an empty list may be one of floats or, from a saved graph, of integers.
+    if (given != n.arguments.end() && to_string(given->second) != to_string(a.fallback))
       j[a.name] = argument_text(given->second);
   }
   for (const ArgumentLink& link : n.links)

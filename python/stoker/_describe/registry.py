@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from functools import cache
 from typing import TypedDict
 
@@ -22,6 +24,8 @@ class Port(TypedDict):
     dtypes: str
     is_optional: bool
     is_value: bool
+    repeats: bool
+    when: str  # the flag with which an output is there; "" if it always is
 
 
 class Argument(TypedDict):
@@ -34,6 +38,7 @@ class Argument(TypedDict):
     required: bool
     per_sample: bool
     per_frame: bool
+    keeps_shape: bool
     low: float
     high: float
     names: list[str]
@@ -64,6 +69,12 @@ class Operator(TypedDict):
     cases: list[Case]
     skip_reason: str
     extra: list[Extra]
+
+
+def ports(op: Operator) -> Iterator[Port]:
+    """The port of each input. A port that repeats comes again and again."""
+    for port in op["inputs"]:
+        yield from itertools.repeat(port) if port["repeats"] else [port]
 
 
 @cache

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import textwrap
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,15 +14,19 @@ from stoker._describe.registry import Argument, Operator, Plain, Port
 
 if TYPE_CHECKING:
     import inspect
+    from collections.abc import Callable, Sequence
 
 _SCALARS = {"bool": "bool", "int": "int", "float": "float", "str": "Text", "DType": "DTypeLike"}
+
+
+Flags = dict[str, bool]
 
 
 class Parameter(NamedTuple):
     """A parameter of an operator's function.
 
     ``is_positional``: given by position only. ``is_first``: given by position or by name.
-    ``is_ignored``: accepted without effect.
+    ``is_ignored``: accepted without effect. ``repeats``: by position, once or more often.
     """
 
     name: str
@@ -31,6 +36,12 @@ class Parameter(NamedTuple):
     is_positional: bool = False
     is_ignored: bool = False
     is_first: bool = False
+    repeats: bool = False
+
+    @property
+    def shown_name(self) -> str:
+        """The name as a signature shows it."""
+        return "*" * self.repeats + self.name
 
 
 def annotation(argument: Argument) -> str:
@@ -62,6 +73,7 @@ def parameters(op: Operator) -> list[Parameter]:
             "Input" + (" | None" if port["is_optional"] else ""),
             is_required=not port["is_optional"],
             is_positional=True,
+            repeats=port["repeats"],
         )
         for port in op["inputs"]
     ]
@@ -93,6 +105,15 @@ def parameters(op: Operator) -> list[Parameter]:
     return result
 
 
+def positional(shown: Sequence[Parameter], text: Callable[[Parameter], str]) -> list[str]:
+    """The parameters by position as Python writes them, up to the star before the keywords."""
+    written = [text(p) for p in shown if p.is_positional and not p.repeats]
+    if written:
+        written.append("/")
+    written += [text(p) for p in shown if p.is_first]
+    return written + ([text(p) for p in shown if p.repeats] or ["*"])
+
+
 def signature(op: Operator) -> inspect.Signature:
     """The signature that ``inspect.signature`` shows for the operator's function."""
     import inspect  # not at the top: it is slow
@@ -100,7 +121,9 @@ def signature(op: Operator) -> inspect.Signature:
     shown = []
     for p in parameters(op):
         kind: Any = inspect.Parameter.KEYWORD_ONLY
-        if p.is_positional:
+        if p.repeats:
+            kind = inspect.Parameter.VAR_POSITIONAL
+        elif p.is_positional:
             kind = inspect.Parameter.POSITIONAL_ONLY
         elif p.is_first:
             kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -132,16 +155,25 @@ def returns(op: Operator) -> str:
     """The annotation of the result."""
     if op["kind"] == "input":
         return "DataNode | list[DataNode]"
-    count = len(op["outputs"])
-    if count == 0:
-        return "None"
-    return "DataNode" if count == 1 else "tuple[" + ", ".join(["DataNode"] * count) + "]"
+    return " | ".join(dict.fromkeys(result for _, result in results(op)))
+
+
+def results(op: Operator) -> list[tuple[Flags, str]]:
+    """The annotation of the result for each setting of the flags that outputs depend on."""
+    flags = list(dict.fromkeys(port["when"] for port in op["outputs"] if port["when"]))
+    found = []
+    for values in itertools.product([False, True], repeat=len(flags)):
+        given = dict(zip(flags, values, strict=True))
+        count = sum(given.get(port["when"], True) for port in op["outputs"])
+        several = "tuple[" + ", ".join(["DataNode"] * count) + "]"
+        found.append((given, {0: "None", 1: "DataNode"}.get(count, several)))
+    return found
 
 
 def docstring(op: Operator) -> str:
     """The whole docstring: summary, inputs, outputs, arguments."""
     lines = [wrapped(paragraph) for paragraph in op["summary"].splitlines()]
-    names = [p.name for p in parameters(op) if p.is_positional]
+    names = [p.shown_name for p in parameters(op) if p.is_positional]
     for title, ports in (("Inputs", op["inputs"]), ("Outputs", op["outputs"])):
         if ports:
             lines += ["", f"{title}:"]
@@ -168,6 +200,10 @@ def port_facts(port: Port) -> list[str]:
         facts.append("layout " + port["layouts"])
     if port["is_optional"]:
         facts.append("optional")
+    if port["repeats"]:
+        facts.append("one or more")
+    if port["when"]:
+        facts.append(f"with {port['when']}=True")
     return facts
 
 

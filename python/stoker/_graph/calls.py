@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from stoker import launcher
-from stoker._describe.registry import Operator, Plain, operators
+from stoker._describe.registry import Operator, Plain, operators, ports
 from stoker._graph.constants import NotAConstantError, dtype_text, plain
 from stoker._graph.node import Call, DataNode, add_node, current_definition
 from stoker._messages import Place, shown, user_line
@@ -34,7 +34,7 @@ def add(
     device = _device(op, given.pop("device", None), nodes, place)
     lead = op["kind"] == "read" and bool(given.pop("lead", False))
     _resolve_shards(op, given, place)
-    constants, computed = _split(given, place)
+    constants, computed = _split(op, given, place)
     _require_arguments(op, constants.keys() | computed.keys(), place)
     for ignored in given.keys() & set(op["ignored"]):
         definition.notes.without_effect(f"{op['name']}({ignored}={shown(given[ignored])})")
@@ -79,7 +79,7 @@ def _device(op: Operator, device: Any, nodes: Sequence[DataNode | None], place: 
 
 def _data_on_gpu(op: Operator, nodes: Sequence[DataNode | None]) -> DataNode | None:
     """The first input that lies on the GPU; inputs that hold values are read on the CPU anyway."""
-    for node, port in zip(nodes, op["inputs"], strict=False):  # a wrong count is refused later
+    for node, port in zip(nodes, ports(op), strict=False):  # a wrong count is refused later
         if node is not None and node.device == "gpu" and not port["is_value"]:
             return node
     return None
@@ -96,8 +96,14 @@ def _resolve_shards(op: Operator, given: dict[str, Any], place: Place) -> None:
             place.refuse(f"argument '{shard}': {e}")
 
 
-def _split(given: Mapping[str, Any], place: Place) -> tuple[dict[str, Plain], dict[str, DataNode]]:
-    """The arguments that are constants, and those that other nodes compute."""
+def _split(
+    op: Operator, given: Mapping[str, Any], place: Place
+) -> tuple[dict[str, Plain], dict[str, DataNode]]:
+    """The arguments that are constants, and those that other nodes compute.
+
+    An array of several axes is computed by a constant node, as constants have one axis at most.
+    """
+    shaped = {a["name"] for a in op["arguments"] if a["keeps_shape"]}
     constants: dict[str, Plain] = {}
     computed: dict[str, DataNode] = {}
     for key, value in given.items():
@@ -108,6 +114,9 @@ def _split(given: Mapping[str, Any], place: Place) -> tuple[dict[str, Plain], di
                 constants[key] = plain(value)
             except NotAConstantError as e:
                 place.refuse(f"argument '{key}' {e}")
+            if key in shaped and len(_shape_of(value)) > 1:
+                del constants[key]
+                computed[key] = constant(value)
     return constants, computed
 
 
@@ -168,8 +177,13 @@ def _about_nodes(values: Sequence[Any]) -> str:
     """Says what is wrong with a list of nodes, and what to write instead."""
     first = values[0]
     if isinstance(first, DataNode):
-        op = first._definition.graph.nodes()[first._node]["op"]
-        names = [port["name"] for port in operators()[op]["outputs"]]
+        graph = first._definition.graph
+        op = graph.nodes()[first._node]["op"]
+        names = [
+            port["name"]
+            for port in operators()[op]["outputs"]
+            if not port["when"] or graph.argument(first._node, port["when"])
+        ]
         own = [v for v in values if isinstance(v, DataNode) and v._node == first._node]
         if len(own) == len(values) == len(names) > 1:
             return f"holds the {len(names)} outputs of {op}; unpack them: {', '.join(names)} = ..."

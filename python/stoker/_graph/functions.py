@@ -66,9 +66,11 @@ def _add_each(op: Operator, inputs: Sequence[Any], given: Mapping[str, Any]) -> 
         if k == 0:
             given = {name: value for name, value in given.items() if name != "name"}
             key = _key_of(result) if op["is_random"] else ""
-    if len(op["outputs"]) == 0:
+    if results[0] is None:
         return None
-    return results if len(op["outputs"]) == 1 else tuple(map(list, zip(*results, strict=True)))
+    if isinstance(results[0], tuple):
+        return tuple(map(list, zip(*results, strict=True)))
+    return results
 
 
 def _key_of(result: Any) -> str:

@@ -3,111 +3,158 @@
 #include "kernels/fused/fused.h"
 
 #include <algorithm>
-#include <cstring>
+#include <optional>
 
 #include "base/error.h"
+#include "kernels/fused/mover.h"
 #include "kernels/fused/pass.h"
 #include "kernels/fused/row_resampler.h"
+#include "kernels/fused/row_warper.h"
 #include "kernels/fused/target.h"
 #include "kernels/resample/resample.h"
 #include "kernels/resample/taps.h"
+#include "kernels/rows/mix.h"
 
 namespace stoker {
 namespace {
 
-// Loads rows by moving values of the input, without arithmetic.
-class Loader {
- public:
+// Where the target's data comes from, axis by axis, and how far apart it lies in the target.
+struct Source {
+  const std::byte* first;
+  MoveAxis axis[kMaxRank];
+
   // `in` holds the pass's `resampled` or, with `nearest`, its `viewed`.
-  Loader(const Pass& pass, const Strided& in, const View& out, Target& target, bool nearest,
+  Source(const Pass& pass, const Strided& in, const View& out, const Target& target, bool nearest,
          Arena& arena)
-      : data_(in.data), size_(size_of(in.dtype)), offset_(in.offset), target_(target) {
+      : first(in.data + in.offset) {
     for (int a = 0; a < target.rank(); ++a) {
       const AxisInput& map = pass.map[a];
       const TargetAxis& t = target.axis(a);
-      const int64_t stride = in.stride[map.axis];
-      if (nearest) table_[a] = pass.nearest(a, out.origin[a] + t.lo, t.data(), arena);
-      stride_[a] = table_[a] ? stride : stride * map.step;
-      if (table_[a]) continue;
-      offset_ += stride * (map.start + map.step * (out.origin[a] + t.lo));
+      const int64_t stride = in.stride[map.axis], begin = out.origin[a] + t.lo;
+      axis[a] = {t.data(), t.stride, stride * map.step, nullptr};
+      if (nearest) axis[a].table = pass.nearest(a, begin, t.data(), arena);
+      if (axis[a].table) axis[a].from = stride;
+      else first += stride * (map.start + map.step * begin);
     }
-    pick_whole();
-    are_planes_ = !target.plain() && !has_table(target.c) && !has_table(target.x) &&
-                  stride_of(target.x) == size_;
-    if (whole_ || are_planes_) return;
+  }
+};
+
+// Loads the rows of a pass, one at a time.
+class Loader {
+ public:
+  Loader(const Source& source, int size, Target& target, Arena& arena)
+      : source_(source),
+        size_(size),
+        x_(axis(target.x)),
+        c_(axis(target.c)),
+        are_whole_(!target.plain() && target.is_uniform() && are_whole(target.size())),
+        are_planes_(!target.plain() && !x_.table && !c_.table && x_.from == size) {
+    if (are_whole_ || are_planes_) return;
     target.keep_planes(arena);
-    pitch_ = (target.x.data() * size_ + 63) / 64 * 64;
-    forward_ = arena.array<std::byte>(static_cast<size_t>(pitch_ * target.c.data()));
+    const int64_t pixel = size_ * c_.extent;
+    const bool are_pixels = !x_.table && !c_.table && c_.extent > 1 && c_.from == size_;
+    splits_ = are_pixels && x_.from == pixel;
+    mirrors_ = are_pixels && x_.from == -pixel;
+    c_.to = target.pitch(), x_.to = size_;
+    const MoveAxis axes[] = {c_, x_};
+    if (!splits_ && !mirrors_) mover_.emplace(size_, axes, arena);
+    if (!mirrors_) return;
+    pitch_ = (x_.extent * size_ + 63) / 64 * 64;
+    forward_ = arena.array<std::byte>(static_cast<size_t>(pitch_ * c_.extent));
   }
 
-  void run(Target& out, const Shape& row) const {
-    const std::byte* from = data_ + offset_;
+  void run(Target& out, const Shape& row) {
+    const std::byte* from = source_.first;
     for (int a = 0; a < out.rank(); ++a)
-      if (a != out.x.axis && a != out.c.axis) from += offset_of(a, row[a] - out.axis(a).lo);
-    if (whole_) {
+      if (a != out.x.axis && a != out.c.axis)
+        from += source_.axis[a].source(row[a] - out.axis(a).lo);
+    if (from == last_) return out.copy_row(last_row_, row);
+    last_ = from, last_row_ = row;
+    if (are_whole_) {
       std::byte* to = out.at(row) + out.c.lo * out.c.stride + out.x.lo * out.x.stride;
-      rows::copy(from, whole_, to, whole_, static_cast<int>(size_), out.x.data() * out.c.data());
-      return;
+      return rows::apply(out.steps(0), from, to, x_.extent * c_.extent);
     }
-    if (are_planes_) return out.finish(row, from, stride_of(out.c));
-    load(out, from, static_cast<std::byte*>(out.planes(row)));
+    if (are_planes_) return out.finish(row, from, c_.from);
+    load(from, static_cast<std::byte*>(out.planes(row)), out.pitch());
     out.finish(row);
   }
 
  private:
-  int64_t offset_of(int a, int64_t i) const {
-    return a < 0 ? 0 : (table_[a] ? table_[a][i] : i) * stride_[a];
-  }
-  int64_t stride_of(const TargetAxis& t) const { return t.axis < 0 ? 0 : stride_[t.axis]; }
-  bool has_table(const TargetAxis& t) const { return t.axis >= 0 && table_[t.axis]; }
-
-  // Rows whose bytes are the same in input and output are copied in one go.
-  void pick_whole() {
-    const TargetAxis &x = target_.x, &c = target_.c;
-    if (!target_.plain() || has_table(x) || has_table(c)) return;
-    const int64_t pixel = c.data() * size_;
-    if (c.data() > 1 && (stride_of(c) != size_ || c.stride != size_)) return;
-    if (stride_of(x) == pixel && x.stride == pixel) whole_ = size_;
+  MoveAxis axis(const TargetAxis& t) const {
+    return t.axis < 0 ? MoveAxis() : source_.axis[t.axis];
   }
 
-  void load(const Target& out, const std::byte* from, std::byte* to) const {
-    const TargetAxis &x = out.x, &c = out.c;
-    const int64_t pitch = out.pitch(), n = x.data(), stride = stride_of(x),
-                  pixel = size_ * c.data();
-    if (has_table(x) || has_table(c)) return load_chosen(out, from, to);
-    if (c.data() > 1 && stride_of(c) == size_ && stride == pixel) {
-      rows::split(from, size_, static_cast<int>(c.data()), to, pitch, n);
-    } else if (c.data() > 1 && stride_of(c) == size_ && stride == -pixel) {
-      const std::byte* last = from + (n - 1) * stride;
-      rows::split(last, size_, static_cast<int>(c.data()), forward_, pitch_, n);
-      for (int64_t k = 0; k < c.data(); ++k)
-        rows::reverse(forward_ + k * pitch_, to + k * pitch, size_, n);
-    } else if (stride == -size_) {
-      for (int64_t k = 0; k < c.data(); ++k)
-        rows::reverse(from + offset_of(c.axis, k) + (n - 1) * stride, to + k * pitch, size_, n);
-    } else {
-      for (int64_t k = 0; k < c.data(); ++k)
-        rows::copy(from + offset_of(c.axis, k), stride, to + k * pitch, size_, size_, n);
-    }
+  // True when a row's values are in the same order in input and output, one behind the other.
+  bool are_whole(int made) const {
+    if (x_.table || c_.table) return false;
+    if (c_.extent > 1 && (c_.from != size_ || c_.to != made)) return false;
+    return x_.from == c_.extent * size_ && x_.to == c_.extent * made;
   }
 
-  void load_chosen(const Target& out, const std::byte* from, std::byte* to) const {
-    for (int64_t k = 0; k < out.c.data(); ++k)
-      for (int64_t i = 0; i < out.x.data(); ++i)
-        rows::copy(from + offset_of(out.c.axis, k) + offset_of(out.x.axis, i), 0,
-                   to + k * out.pitch() + i * size_, 0, size_, 1);
+  void load(const std::byte* from, std::byte* to, int64_t pitch) const {
+    const auto channels = static_cast<int>(c_.extent);
+    const int64_t n = x_.extent;
+    if (mover_) return mover_->run(from, to);
+    if (splits_) return rows::split(from, size_, channels, to, pitch, n);
+    rows::split(from + (n - 1) * x_.from, size_, channels, forward_, pitch_, n);
+    for (int k = 0; k < channels; ++k)
+      rows::reverse(forward_ + k * pitch_, to + k * pitch, size_, n);
   }
 
-  const std::byte* data_;
+  const Source& source_;
   int size_;
-  int64_t offset_;
-  const Target& target_;
-  int64_t stride_[kMaxRank] = {};
-  const int64_t* table_[kMaxRank] = {};
-  int64_t whole_ = 0;
-  bool are_planes_ = false;  // the input's rows go into the steps as they are
+  MoveAxis x_, c_;
+  bool are_whole_;  // the steps take the input's rows of pixels as they are
+  bool are_planes_;  // the input's rows go into the steps as they are
+  bool splits_ = false, mirrors_ = false;  // rows of pixels, forwards and backwards
+  std::optional<Mover> mover_;  // for all other rows
   std::byte* forward_ = nullptr;  // the planes of a row before it is mirrored
   int64_t pitch_ = 0;
+  const std::byte* last_ = nullptr;  // where the row before came from, and its place
+  Shape last_row_;
+};
+
+// The rows of a pass that mixes channels. The part before the mixing puts one row at a time into
+// planes.
+class Mixer {
+ public:
+  Mixer(const Pass& pass, const View& out, Target& target, Arena& arena)
+      : mix_(channel_mix(*pass.channels, pass.mix_from, pass.mix_to)) {
+    const int c = target.c.axis, size = size_of(pass.mix_from);
+    const AxisInput& map = pass.map[c];
+    mix_.choose(map.start + map.step * (out.origin[c] + target.c.lo), map.step, target.c.data());
+    pitch_ = (target.x.data() * size + 63) / 64 * 64;
+    row_ = View::window(nullptr, pass.mix_from, Window::all(out.shape), out.full, out.layout);
+    for (int a = 0; a < out.shape.rank; ++a) {
+      const TargetAxis& t = target.axis(a);
+      row_.origin[a] = out.origin[a] + t.lo;
+      row_.shape[a] = t.data();
+      row_.strides[a] = a == target.x.axis ? size : 0;
+    }
+    row_.origin[c] = 0;
+    row_.shape[c] = row_.full[c] = mix_.in;
+    row_.strides[c] = pitch_;
+    row_.data = arena.array<std::byte>(static_cast<size_t>(pitch_ * mix_.in));
+    target.keep_planes(arena);
+  }
+  const View& row() const { return row_; }
+
+  // `input` puts the row into the planes, for which `first` stands.
+  template <class Input>
+  void run(Target& first, Input& input, Target& out, const Shape& row) const {
+    Shape before = row;
+    for (int a = 0; a < out.rank(); ++a) before[a] = std::max<int64_t>(row[a] - out.axis(a).lo, 0);
+    if (out.x.axis >= 0) before[out.x.axis] = 0;
+    before[out.c.axis] = 0;
+    input.run(first, before);
+    rows::mix(mix_, row_.data, pitch_, out.planes(row), out.pitch(), out.x.data());
+    out.finish(row);
+  }
+
+ private:
+  ChannelMix mix_;
+  View row_;
+  int64_t pitch_;
 };
 
 // The window of `resampled` that the target's data needs.
@@ -125,46 +172,68 @@ Window resampled_window(const Pass& pass, const View& out, const Target& target)
 }
 
 template <class Input>
-void run_rows(Target& target, const Input& input) {
+void run_rows(Target& target, Input&& input) {
   Shape row = target.first();
-  do {
-    if (target.is_data(row)) input.run(target, row);
-    target.paint(row);
-  } while (target.next(row));
+  do input(target, row);
+  while (target.next(row));
 }
 
-struct NoInput {
-  void run(Target&, const Shape&) const {}
-};
+// Moves elements that no step changes, all at once.
+void move_all(const Source& source, int size, Target& target, Arena& arena) {
+  Shape first = target.first();
+  for (int a = 0; a < target.rank(); ++a) first[a] = target.axis(a).lo;
+  Mover(size, {source.axis, static_cast<size_t>(target.rank())}, arena)
+      .run(source.first, target.at(first));
+}
 
-// Copies, where input and output are the same bytes in one piece. Returns whether they are.
-bool copy_whole(const Pass& pass, const Strided& from, const View& out) {
-  if (pass.steps || pass.fills || pass.resample.count || !out.is_dense()) return false;
-  Shape first;
-  first.rank = out.shape.rank;
-  for (int a = 0; a < out.shape.rank; ++a) {
-    const AxisInput& map = pass.map[a];
-    first[map.axis] = map.start + map.step * out.origin[a];
-    if (out.shape[a] > 1 && from.stride[map.axis] * map.step != out.strides[a]) return false;
+// Puts the data into the target: all at once where that is faster and `by_rows` is false, else f is
+// called with what puts rows into it. Requires: the target has data.
+template <class F>
+void with_rows(const Pass& pass, const View& in, const View& out, Target& target, Arena& arena,
+               bool by_rows, const F& f) {
+  Strided from = pass.viewed_in(in);
+  if (pass.warp) {
+    const Block warp{*pass.warp, pass.resampled.dtype};
+    const Window read = demand({&warp, 1}, pass.viewed, resampled_window(pass, out, target));
+    return f(RowWarper(pass, from, read, out, target, arena));
   }
-  std::memcpy(out.data, from.at(first), static_cast<size_t>(out.bytes()));
-  return true;
+  const bool nearest = is_selection(pass.resample);
+  if (pass.resample.count && !nearest) {
+    if (RowResampler::suits(pass, from, target))
+      return f(RowResampler(pass, from, out, target, arena));
+    from = Strided::of(resample(pass.resample, from, pass.viewed.shape, pass.resampled.dtype,
+                                resampled_window(pass, out, target), arena));
+  }
+  const Source source(pass, from, out, target, nearest, arena);
+  const int size = size_of(from.dtype);
+  if (target.plain() && !by_rows) return move_all(source, size, target, arena);
+  f(Loader(source, size, target, arena));
+}
+
+void load_data(const Pass& pass, const View& in, const View& out, Target& target, Arena& arena) {
+  with_rows(pass, in, out, target, arena, false, [&](auto&& rows) {
+    run_rows(target, [&](Target& to, const Shape& row) { rows.run(to, row); });
+  });
+}
+
+void mix_data(const Pass& pass, const View& in, const View& out, Target& target, Arena& arena) {
+  const Pass before = pass.before_mix();
+  const Mixer mixer(pass, out, target, arena);
+  Target first(before, mixer.row(), arena, target.x.axis);
+  with_rows(before, in, mixer.row(), first, arena, true, [&](auto&& rows) {
+    run_rows(target, [&](Target& to, const Shape& row) { mixer.run(first, rows, to, row); });
+  });
 }
 
 void run_pass(const Pass& pass, const View& in, const View& out, Arena& arena) {
   if (out.shape.volume() == 0) return;  // an empty window has no first row
-  if (copy_whole(pass, pass.viewed_in(in), out)) return;
-  Target target(pass, out, arena);
-  if (!target.has_data()) return run_rows(target, NoInput{});
-  Strided from = pass.viewed_in(in);
-  const bool nearest = is_selection(pass.resample);
-  if (pass.resample.count && !nearest && RowResampler::suits(pass, from, target))
-    return run_rows(target, RowResampler(pass, from, out, target, arena));
-  if (pass.resample.count && !nearest) {
-    from = Strided::of(resample(pass.resample, from, pass.viewed.shape, pass.resampled.dtype,
-                                resampled_window(pass, out, target), arena));
-  }
-  run_rows(target, Loader(pass, from, out, target, nearest, arena));
+  const auto run = [&](const Pass& last, const auto& make_data) {
+    Target target(last, out, arena);
+    if (target.has_data()) make_data(pass, in, out, target, arena);
+    target.paint(arena);
+  };
+  if (pass.channels) run(pass.after_mix(), mix_data);
+  else run(pass, load_data);
 }
 
 void check(const TensorType& made, const View& out) {

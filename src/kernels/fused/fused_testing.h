@@ -195,7 +195,10 @@ class ChainMaker {
   DType result(DType in) { return one_in(2) ? in : dtype(); }
 
   Block block(const TensorType& t) {
-    switch (pick(0, 7)) {
+    switch (pick(0, 10)) {
+      case 10:
+        if (t.shape.volume() == 0) return {gather(t), t.dtype};
+        return {warp(t), result(t.dtype)};
       case 0:
       case 1:
       case 2: return {gather(t), one_in(5) ? dtype() : t.dtype};
@@ -205,6 +208,14 @@ class ChainMaker {
       case 4:
       case 5: return pointwise(t);
       case 6: return {Convert{}, dtype()};
+      case 8: {
+        const int c = t.layout.find('C');
+        if (c >= 0 && t.shape[c] >= 1 && t.shape[c] <= Channels::kMost) return channels(t);
+        return pointwise(t);
+      }
+      case 7:
+        if (!info(t.dtype).is_float) return table(t);
+        return pointwise(t);
       default: return store(t);
     }
   }
@@ -260,12 +271,58 @@ class ChainMaker {
     return r;
   }
 
+  Warp warp(const TensorType& t) {
+    Warp w;
+    w.count = 0;
+    for (int a = 0; a < t.shape.rank && w.count < Warp::kMost; ++a) {
+      const char letter = t.layout.letters[a];
+      const bool usual = letter == 'H' || letter == 'W' || letter == 'D';
+      if (usual ? !one_in(8) : one_in(8)) w.axis[w.count++] = a;
+    }
+    if (w.count == 0) w.axis[w.count++] = 0;
+    const bool turns = one_in(5), is_tiny = one_in(8);
+    for (int i = 0; i < w.count; ++i) {
+      const double extent = static_cast<double>(t.shape[w.axis[i]]);
+      w.out[i] = pick(1, one_in(3) ? 50 : 20);
+      w.offset[i] = one_in(3) ? std::floor(real(-2, extent)) : real(-extent, extent);
+      for (int j = 0; j < w.count; ++j)
+        w.matrix[i][j] = turns     ? static_cast<double>(pick(-1, 1))
+                         : is_tiny ? real(-0.1, 0.1)
+                         : i == j  ? real(-1.5, 1.5)
+                                   : real(-0.7, 0.7);
+    }
+    w.linear = !one_in(3);
+    w.clamped = one_in(2);
+    w.fill = static_cast<float>(one_in(2) ? 7 : real(-20, 280));
+    return w;
+  }
+
   Block pointwise(const TensorType& t) {
     Pointwise p;
     if (!one_in(3)) p.sub = list(t, -3, 150);
     if (!one_in(3)) p.mul = list(t, -2, 2);
     if (!one_in(3)) p.add = list(t, -50, 50);
     return {p, result(t.dtype)};
+  }
+
+  Block channels(const TensorType& t) {
+    Channels m;
+    m.in = static_cast<int>(t.shape[t.layout.find('C')]);
+    m.out = static_cast<int>(one_in(3) ? pick(1, 4) : m.in);
+    const double most = one_in(10) ? 50 : 1.5;
+    for (auto& row : m.weight)
+      for (float& w : row) w = static_cast<float>(one_in(4) ? pick(-1, 1) : real(-most, most));
+    for (float& o : m.offset) o = static_cast<float>(one_in(3) ? 0 : real(-100, 100));
+    return {m, result(t.dtype)};
+  }
+
+  Block table(const TensorType& t) {
+    const int c = t.layout.find('C');
+    const int64_t lists = c >= 0 && t.shape[c] > 0 && one_in(3) ? t.shape[c] : 1;
+    std::vector<float> values(static_cast<size_t>(lists * pick(0, one_in(8) ? 3000 : 300)));
+    for (float& v : values) v = static_cast<float>(real(-50, 300));
+    const DType result = dtype();
+    return {Table{table_lists(values, lists, static_cast<float>(real(-5, 5)), result)}, result};
   }
 
   Block store(const TensorType& t) {
@@ -292,7 +349,8 @@ class ChainMaker {
 
 inline std::string describe(const TensorType& in, std::span<const Block> blocks) {
   std::string text = in.str();
-  static const char* const names[] = {"Gather", "Resample", "Pointwise", "Convert", "Store"};
+  static const char* const names[] = {"Gather", "Resample", "Pointwise", "Convert",
+                                      "Store",  "Table",    "Channels",  "Warp"};
   TensorType t = in;
   for (const Block& b : blocks) {
     t = after(b, t);
@@ -302,6 +360,11 @@ inline std::string describe(const TensorType& in, std::span<const Block> blocks)
       for (int i = 0; i < r->count; ++i)
         text += " [" + std::to_string(r->axis[i].axis) + " filter " +
                 std::to_string(static_cast<int>(r->axis[i].filter)) + "]";
+    if (auto* w = std::get_if<Warp>(&b.kind)) {
+      text += w->linear ? " linear" : " nearest";
+      if (w->clamped) text += " clamped";
+      for (int i = 0; i < w->count; ++i) text += " [" + std::to_string(w->axis[i]) + "]";
+    }
     text += " " + t.str();
   }
   return text;

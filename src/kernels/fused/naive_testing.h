@@ -10,6 +10,8 @@
 
 #include "kernels/fused/fused_testing.h"
 #include "kernels/resample/taps.h"
+#include "kernels/rows/mix.h"
+#include "kernels/warp/warp_map.h"
 
 namespace stoker::testing {
 
@@ -64,6 +66,58 @@ inline void naive_kind(const Pointwise& w, const Array& in, Array& out) {
     pointwise_row(in.at(p), in.type.dtype, out.at(p), out.type.dtype, 1, list_entry(w.sub, l, p, 0),
                   list_entry(w.mul, l, p, 1), list_entry(w.add, l, p, 0));
   });
+}
+
+inline void naive_kind(const Table& t, const Array& in, Array& out) {
+  const TableLists& l = *t.lists;
+  const int c = in.type.layout.find('C');
+  for_each(Window::all(out.type.shape), [&](const Shape& p) {
+    int64_t v;  // a uint64 beyond all lists saturates
+    convert_row(in.at(p), in.type.dtype, &v, DType::kInt64, 1);
+    const int64_t list = c < 0 || l.lists == 1 ? 0 : p[c];
+    const int64_t i = list * (l.entries + 1) + (v < 0 || v >= l.entries ? l.entries : v);
+    std::memcpy(out.at(p), l.bytes.data() + i * size_of(l.dtype), size_of(l.dtype));
+  });
+}
+
+template <class A>
+void naive_mix(const Channels& m, const Array& in, Array& out) {
+  const DType type = sizeof(A) == 4 ? DType::kFloat32 : DType::kFloat64;
+  const int c = in.type.layout.find('C');
+  for_each(Window::all(out.type.shape), [&](const Shape& p) {
+    A sum{};
+    for (int k = 0; k < m.in; ++k) {
+      Shape q = p;
+      q[c] = k;
+      A v;
+      convert_row(in.at(q), in.type.dtype, &v, type, 1);
+      const A term = static_cast<A>(m.weight[p[c]][k]) * v;
+      sum = k == 0 ? term : sum + term;
+    }
+    sum = sum + static_cast<A>(m.offset[p[c]]);
+    convert_row(&sum, type, out.at(p), out.type.dtype, 1);
+  });
+}
+// Sums in 64 bits and divides, and so shares nothing with the fast form but the weights.
+inline void naive_fixed_mix(const ChannelMix& m, const Array& in, Array& out) {
+  const int c = in.type.layout.find('C');
+  for_each(Window::all(out.type.shape), [&](const Shape& p) {
+    int64_t sum = m.fixed_offset[p[c]];
+    for (int k = 0; k < m.in; ++k) {
+      Shape q = p;
+      q[c] = k;
+      sum += int64_t{m.fixed_weight[p[c]][k]} * std::to_integer<int64_t>(*in.at(q));
+    }
+    const double level = std::floor(static_cast<double>(sum) / (1 << m.shift) + 0.5);
+    *out.at(p) = std::byte(static_cast<int>(std::clamp(level, 0.0, 255.0)));
+  });
+}
+inline void naive_kind(const Channels& m, const Array& in, Array& out) {
+  const DType from = in.type.dtype, to = out.type.dtype;
+  const ChannelMix mix = channel_mix(m, from, to);
+  if (mix.fixed) return naive_fixed_mix(mix, in, out);
+  if (is_wide(from) || is_wide(to)) return naive_mix<double>(m, in, out);
+  naive_mix<float>(m, in, out);
 }
 
 // Resamples one axis. T is the type of the arithmetic; `in` holds what the axes before made.
@@ -168,6 +222,98 @@ inline void naive_kind(const Resample& r, const Array& in, Array& out) {
     return naive_fixed(r, in, out);
   if (is_wide(in.type.dtype) || is_wide(out.type.dtype)) return naive_resample<double>(r, in, out);
   naive_resample<float>(r, in, out);
+}
+
+// The value at position `tap` of the warped axes and at `p` of the others, as A.
+template <class A>
+A naive_tap(const Warp& w, const Array& in, DType result, const Shape& p, const int64_t* tap,
+            DType type) {
+  Shape q = p;
+  bool inside = true;
+  for (int i = 0; i < w.count; ++i) {
+    const int64_t extent = in.type.shape[w.axis[i]];
+    q[w.axis[i]] = w.clamped ? std::clamp<int64_t>(tap[i], 0, extent - 1) : tap[i];
+    inside = inside && q[w.axis[i]] >= 0 && q[w.axis[i]] < extent;
+  }
+  A v;
+  std::byte fill[8];
+  convert_row(&w.fill, DType::kFloat32, fill, result, 1);
+  if (inside) convert_row(in.at(q), in.type.dtype, &v, type, 1);
+  else convert_row(fill, result, &v, type, 1);
+  return v;
+}
+
+// Where output position p lies along axis i of the warp.
+struct NaivePlace {
+  int64_t whole;
+  double fraction;
+};
+inline NaivePlace naive_place(const Warp& w, const WarpMap& map, int i, const Shape& p,
+                              int64_t extent) {
+  int64_t place = map.start[i];
+  for (int j = 0; j < w.count; ++j) place += map.step[i][j] * p[w.axis[j]];
+  const int64_t unit = int64_t{1} << 32;
+  if (w.clamped) place = std::clamp<int64_t>(place, 0, (extent - 1) * unit);
+  const int64_t rest = (place % unit + unit) % unit;
+  return {(place - rest) / unit, static_cast<double>(rest) / 0x1p32};
+}
+
+// A is int64_t for the fixed-point form, which it computes with divisions.
+template <class A>
+A naive_mean(A a, A b, double fraction) {
+  if constexpr (std::is_same_v<A, int64_t>) {
+    const double part = std::floor(fraction * 32768) / 32768;
+    return a + static_cast<int64_t>(std::floor(static_cast<double>(b - a) * part + 0.5));
+  } else {
+    const A part =
+        static_cast<A>(sizeof(A) == 4 ? std::floor(fraction * 0x1p24) / 0x1p24 : fraction);
+    if (part == 0 || a == b) return a;
+    const A low = a * (1 - part), high = b * part;
+    return low + high;
+  }
+}
+
+template <class A>
+void naive_warp(const Warp& w, const Array& in, Array& out) {
+  const WarpMap map = warp_map(w);
+  const DType type = std::is_same_v<A, int64_t> ? DType::kInt64
+                     : sizeof(A) == 4           ? DType::kFloat32
+                                                : DType::kFloat64;
+  for_each(Window::all(out.type.shape), [&](const Shape& p) {
+    NaivePlace at[Warp::kMost];
+    for (int i = 0; i < w.count; ++i) at[i] = naive_place(w, map, i, p, in.type.shape[w.axis[i]]);
+    A v[1 << Warp::kMost];
+    for (int corner = 0; corner < 1 << w.count; ++corner) {
+      int64_t tap[Warp::kMost];
+      for (int i = 0; i < w.count; ++i) tap[i] = at[i].whole + (corner >> (w.count - 1 - i) & 1);
+      v[corner] = naive_tap<A>(w, in, out.type.dtype, p, tap, type);
+      if constexpr (std::is_same_v<A, int64_t>) v[corner] *= 128;
+    }
+    for (int i = w.count - 1; i >= 0; --i)
+      for (int k = 0; k < 1 << i; ++k) v[k] = naive_mean<A>(v[2 * k], v[2 * k + 1], at[i].fraction);
+    if constexpr (std::is_same_v<A, int64_t>) v[0] = (v[0] + 64) / 128;
+    convert_row(v, type, out.at(p), out.type.dtype, 1);
+  });
+}
+
+inline void naive_kind(const Warp& w, const Array& in, Array& out) {
+  const DType from = in.type.dtype, to = out.type.dtype;
+  if (w.linear && from == DType::kUint8 && to == DType::kUint8)
+    return naive_warp<int64_t>(w, in, out);
+  if (w.linear && (is_wide(from) || is_wide(to))) return naive_warp<double>(w, in, out);
+  if (w.linear) return naive_warp<float>(w, in, out);
+  const WarpMap map = warp_map(w);
+  for_each(Window::all(out.type.shape), [&](const Shape& p) {
+    Shape q = p;
+    bool inside = true;
+    for (int i = 0; i < w.count; ++i) {
+      const int a = w.axis[i];
+      q[a] = naive_place(w, map, i, p, in.type.shape[a]).whole;
+      inside = inside && q[a] >= 0 && q[a] < in.type.shape[a];
+    }
+    if (inside) convert_value(in.at(q), from, out.at(p), to);
+    else convert_row(&w.fill, DType::kFloat32, out.at(p), to, 1);
+  });
 }
 
 inline Array naive(const Block& b, const Array& in) {

@@ -73,8 +73,8 @@ size_t Pass::add(std::span<const Block> blocks) {
 }
 
 // A list of one value needs no channel axis. All other lists of a pass must be for the same axis.
-bool Pass::channels_of(const Small<float>& list, const TensorType& type, ChannelMap& channel) {
-  if (list.size() <= 1) return true;
+bool Pass::channels_of(size_t list_size, const TensorType& type, ChannelMap& channel) {
+  if (list_size <= 1) return true;
   channel.axis = type.layout.find('C');
   if (channel.axis < 0 || channel.axis == channel_axis) return true;
   if (channel_axis >= 0) return false;
@@ -95,7 +95,7 @@ bool Pass::add_fill(const Small<float>& list, const TensorType& type) {
   if (fills == kMaxFills) return false;
   PassFill& f = fill[fills++];
   f = {&list, type.dtype, steps, {}, Shape::filled(type.shape.rank, 0), type.shape};
-  return channels_of(list, type, f.channel);
+  return channels_of(list.size(), type, f.channel);
 }
 
 bool Pass::take(const Gather& g, const Block& b) {
@@ -106,7 +106,7 @@ bool Pass::take(const Gather& g, const Block& b) {
       std::tie(fill[i].lo[a], fill[i].hi[a]) =
           positions_in(g.axis[a], fill[i].lo[a], fill[i].hi[a]);
   for (int i = 0; i < fills; ++i) compose(fill[i].channel, g.axis);
-  for (int i = 0; i < steps; ++i) compose(step[i].channel, g.axis);
+  for (int i = steps_before_mix; i < steps; ++i) compose(step[i].channel, g.axis);
   Window inside = Window::all(next.shape);
   for (int a = 0; a < out.shape.rank; ++a) {
     std::tie(inside.begin[a], inside.end[a]) = positions_in(g.axis[a], 0, out.shape[a]);
@@ -119,18 +119,30 @@ bool Pass::take(const Gather& g, const Block& b) {
   return true;
 }
 
+// What was taken so far becomes the view of a head, whose result the pass goes on with.
+void Pass::start_head(const Block& b) {
+  std::copy(map, map + kMaxRank, view);
+  set_identity(map);
+  viewed = out;
+  resampled = after(b, out);
+}
+
 bool Pass::take(const Resample& r, const Block& b) {
   if (!is_view()) return false;
   const Resample kept = without_identities(r, out.shape);
   if (kept.count == 0) return convert(b.result);
-  std::copy(map, map + kMaxRank, view);
-  set_identity(map);
-  viewed = out;
+  start_head(b);
   resample = kept;
-  resampled = after(b, out);
   if (!is_selection(kept)) return true;
   resampled.dtype = viewed.dtype;
   return convert(b.result);
+}
+
+bool Pass::take(const Warp& w, const Block& b) {
+  if (!is_view()) return false;
+  start_head(b);
+  warp = &w;
+  return true;
 }
 
 bool Pass::take(const Pointwise& p, const Block& b) {
@@ -139,7 +151,31 @@ bool Pass::take(const Pointwise& p, const Block& b) {
   s = {&p, out.dtype, b.result, {}};
   const auto* longest =
       std::max({&p.sub, &p.mul, &p.add}, [](auto* x, auto* y) { return x->size() < y->size(); });
-  return channels_of(*longest, out, s.channel);
+  return channels_of(longest->size(), out, s.channel);
+}
+
+bool Pass::take(const Table& t, const Block& b) {
+  if (steps == kMaxSteps) return false;
+  PassStep& s = step[steps++];
+  s = {nullptr, out.dtype, b.result, {}, t.lists.get()};
+  return channels_of(static_cast<size_t>(t.lists->lists), out, s.channel);
+}
+
+// Fills before the mixing would have to be mixed as well.
+bool Pass::take(const Channels& c, const Block& b) {
+  const int axis = out.layout.find('C');
+  if (channels || fills || (channel_axis >= 0 && channel_axis != axis)) return false;
+  if (warps(map[axis].axis)) return false;
+  for (int i = 0; i < resample.count; ++i)
+    if (resample.axis[i].axis == map[axis].axis) return false;
+  channels = &c;
+  channel_axis = axis;
+  steps_before_mix = steps;
+  mix_from = out.dtype;
+  mix_to = b.result;
+  mixed = map[axis];
+  map[axis] = {mixed.axis, 0, 1};
+  return true;
 }
 
 bool Pass::take(const Convert&, const Block& b) { return convert(b.result); }
@@ -168,6 +204,27 @@ bool Pass::take(const Store& s, const Block& b) {
   return true;
 }
 
+Pass Pass::before_mix() const {
+  Pass p = *this;
+  p.channels = nullptr;
+  p.steps = steps_before_mix;
+  p.fills = p.steps_before_mix = 0;
+  p.out.dtype = mix_from;
+  p.out.shape[channel_axis] = channels->in;
+  p.map[channel_axis] = mixed;
+  return p;
+}
+
+Pass Pass::after_mix() const {
+  Pass p = *this;
+  p.channels = nullptr;
+  p.steps -= steps_before_mix;
+  p.steps_before_mix = 0;
+  std::copy(step + steps_before_mix, step + steps, p.step);
+  for (int i = 0; i < fills; ++i) p.fill[i].first_step -= steps_before_mix;
+  return p;
+}
+
 Strided Pass::viewed_in(const View& of) const {
   const Strided memory = Strided::of(of);
   Strided s{memory.data, memory.dtype, memory.offset, Shape::filled(of.shape.rank, 0)};
@@ -177,6 +234,34 @@ Strided Pass::viewed_in(const View& of) const {
     s.stride[a] = from.step * memory.stride[from.axis];
   }
   return s;
+}
+
+bool Pass::warps(int a) const {
+  return warp && std::find(warp->axis, warp->axis + warp->count, a) != warp->axis + warp->count;
+}
+
+WarpSource Pass::warp_source(const Strided& from) const {
+  WarpSource s{warp->clamped};
+  for (int i = 0; i < warp->count; ++i) {
+    s.extent[i] = viewed.shape[warp->axis[i]];
+    s.stride[i] = from.stride[warp->axis[i]];
+  }
+  return s;
+}
+
+WarpPlaces Pass::warp_places(const Shape& first) const {
+  const WarpMap all = warp_map(*warp);
+  WarpPlaces p;
+  std::copy_n(all.start, Warp::kMost, p.start);
+  for (int a = 0; a < first.rank; ++a)
+    for (int j = 0; j < warp->count; ++j) {
+      if (map[a].axis != warp->axis[j]) continue;
+      for (int i = 0; i < warp->count; ++i) {
+        p.start[i] += all.step[i][j] * (map[a].start + map[a].step * first[a]);
+        p.step[a][i] = all.step[i][j] * map[a].step;
+      }
+    }
+  return p;
 }
 
 const int64_t* Pass::nearest(int a, int64_t begin, int64_t count, Arena& arena) const {

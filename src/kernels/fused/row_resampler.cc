@@ -13,21 +13,23 @@ const ResampleAxis& along_row(const Resample& r) { return r.axis[r.count - 1]; }
 
 // The source's channels that become the target's channels with data: `first`, then one every
 // `step`. They lie in [begin, begin + used), `stride` bytes apart.
-struct Channels {
+struct SourceChannels {
   int64_t first = 0, step = 0, begin = 0, used = 1, stride = 0;
 };
-Channels channels_of(const Pass& pass, const Strided& in, const View* out, const Target& target) {
+SourceChannels channels_of(const Pass& pass, const Strided& in, const View* out,
+                           const Target& target) {
   if (target.c.axis < 0) return {};
   const AxisInput& map = pass.map[target.c.axis];
   const int64_t origin = out ? out->origin[target.c.axis] : 0;
-  Channels c{map.start + map.step * (origin + target.c.lo), map.step, 0, 0, in.stride[map.axis]};
+  SourceChannels c{map.start + map.step * (origin + target.c.lo), map.step, 0, 0,
+                   in.stride[map.axis]};
   const int64_t last = c.first + c.step * (target.c.data() - 1);
   c.begin = std::min(c.first, last);
   c.used = std::max(c.first, last) - c.begin + 1;
   return c;
 }
 
-bool shares_pixels(const Channels& c, int64_t x_stride, int64_t size) {
+bool shares_pixels(const SourceChannels& c, int64_t x_stride, int64_t size) {
   const bool whole = x_stride > 0 && x_stride % size == 0 && x_stride <= 4 * size;
   return whole && (c.used == 1 || (c.stride == size && c.used <= x_stride / size));
 }
@@ -35,12 +37,13 @@ bool shares_pixels(const Channels& c, int64_t x_stride, int64_t size) {
 // One tap of weight one, for a resampling that has no axis before the rows.
 const int16_t kFixedOne[2] = {1 << kTapBits, 0};
 const float kFloatOne[2] = {1, 0};
+const double kWideOne = 1;
 
 }  // namespace
 
 bool RowResampler::suits(const Pass& pass, const Strided& in, const Target& target) {
   const Resample& r = pass.resample;
-  if (r.count > 2 || is_wide(in.dtype) || is_wide(pass.resampled.dtype)) return false;
+  if (r.count > 2) return false;
   const int x = target.x.axis, c = target.c.axis;
   if (x < 0 || pass.map[x].axis != along_row(r).axis) return false;
   if (r.count == 2 && c >= 0 && pass.map[c].axis == r.axis[0].axis) return false;
@@ -51,13 +54,14 @@ bool RowResampler::suits(const Pass& pass, const Strided& in, const Target& targ
 RowResampler::RowResampler(const Pass& pass, const Strided& in, const View& out, Target& target,
                            Arena& arena)
     : fixed_(in.dtype == DType::kUint8 && pass.resampled.dtype == DType::kUint8),
+      wide_(is_wide(in.dtype) || is_wide(pass.resampled.dtype)),
       type_(in.dtype),
       result_(pass.resampled.dtype),
       data_(in.data),
       offset_(in.offset),
       x_stride_(in.stride[along_row(pass.resample).axis]) {
   const int64_t size = size_of(type_);
-  const Channels c = channels_of(pass, in, &out, target);
+  const SourceChannels c = channels_of(pass, in, &out, target);
   if (shares_pixels(c, x_stride_, size)) {
     pixel_ = static_cast<int>(x_stride_ / size);
     channel_ = static_cast<int>(c.first - c.begin);
@@ -79,6 +83,15 @@ RowResampler::RowResampler(const Pass& pass, const Strided& in, const View& out,
       outer_[a] = map.step * in.stride[map.axis];
       offset_ += (map.start + map.step * out.origin[a]) * in.stride[map.axis];
     }
+  }
+  if (wide_) {
+    wide_columns_ = make_taps(pass, out, target, wide_rows_, arena);
+    row_ = arena.array<double>(static_cast<size_t>(values_ + rows::kWideSlack));
+    quads_ = arena.array<double>(static_cast<size_t>(wide_columns_.count * pixel_));
+    whole_pixels_ = pixel_ == target.c.data() && (pixel_ == 1 || channel_step_ == 1) &&
+                    target.pixels(target.first());
+    if (!whole_pixels_) target.keep_planes(arena);
+    return;
   }
   if (!fixed_) {
     prepare_float(make_taps(pass, out, target, float_rows_, arena), arena);
@@ -131,12 +144,15 @@ void RowResampler::run(Target& out, const Shape& row) const {
   const std::byte* from = data_ + offset_;
   for (int a = 0; a < out.rank(); ++a)
     if (a != out.x.axis && a != out.c.axis && a != y_) from += row[a] * outer_[a];
+  const int64_t y = y_ < 0 ? 0 : row[y_] - y_lo_;
+  if (whole_pixels_) return load_wide_pixels(from, y, out.pixels(row));
   auto* to = static_cast<std::byte*>(out.planes(row));
   const int64_t planes = plane_stride_ ? out.c.data() : 1,
                 channels = plane_stride_ ? 1 : out.c.data();
   for (int64_t p = 0; p < planes; ++p) {
-    const int64_t y = y_ < 0 ? 0 : row[y_] - y_lo_;
-    if (fixed_) load_fixed(from + p * plane_stride_, y, out, p, channels, to + p * out.pitch());
+    if (wide_) load_wide(from + p * plane_stride_, y, to + p * out.pitch(), out.pitch(), channels);
+    else if (fixed_)
+      load_fixed(from + p * plane_stride_, y, out, p, channels, to + p * out.pitch());
     else load_float(from + p * plane_stride_, y, to + p * out.pitch(), out.pitch(), channels);
   }
   out.finish(row);
@@ -172,6 +188,33 @@ void RowResampler::load_float(const std::byte* from, int64_t y, std::byte* to, i
   const ValueStep round{DType::kFloat32, result_, false, 0, 1, 0};
   for (int64_t k = 0; k < channels; ++k)
     rows::apply({&round, 1}, planes + (channel_ + k * channel_step_) * n, to + k * pitch, n);
+}
+
+// Writes the result's pixels as float64.
+void RowResampler::sum_wide(const std::byte* from, int64_t y, void* pixels) const {
+  auto* row = static_cast<double*>(row_);
+  if (y_ < 0) rows::sum_rows(from, type_, 0, &kWideOne, 1, values_, row);
+  else
+    rows::sum_rows(from + wide_rows_.first[y] * row_stride_, type_, row_stride_, wide_rows_.row(y),
+                   wide_rows_.taps[y], values_, row);
+  rows::sum_pixels(row, pixel_, wide_columns_, pixels);
+}
+
+void RowResampler::load_wide_pixels(const std::byte* from, int64_t y, std::byte* to) const {
+  if (result_ == DType::kFloat64) return sum_wide(from, y, to);
+  sum_wide(from, y, quads_);
+  rows::round(static_cast<const double*>(quads_), result_, to, wide_columns_.count * pixel_);
+}
+
+void RowResampler::load_wide(const std::byte* from, int64_t y, std::byte* to, int64_t pitch,
+                             int64_t channels) const {
+  if (pixel_ == 1) return load_wide_pixels(from, y, to);
+  sum_wide(from, y, quads_);
+  const auto* pixels = static_cast<const double*>(quads_);
+  for (int64_t k = 0; k < channels; ++k)
+    convert_row(pixels + channel_ + k * channel_step_, DType::kFloat64,
+                pixel_ * static_cast<int64_t>(sizeof(double)), to + k * pitch, result_,
+                size_of(result_), wide_columns_.count);
 }
 
 }  // namespace stoker

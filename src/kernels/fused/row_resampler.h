@@ -15,7 +15,7 @@
 namespace stoker {
 
 // A resampling whose last axis lies along the target's rows, with at most one axis before it. The
-// source has pixels of up to 4 neighbouring values, or planes, of a type that fits into float32.
+// source has pixels of up to 4 neighbouring values, or planes.
 // The result is that of resample().
 class RowResampler {
  public:
@@ -36,8 +36,12 @@ class RowResampler {
                   int64_t channels, std::byte* to) const;
   void load_float(const std::byte* from, int64_t y, std::byte* to, int64_t pitch,
                   int64_t channels) const;
+  void sum_wide(const std::byte* from, int64_t y, void* pixels) const;
+  void load_wide_pixels(const std::byte* from, int64_t y, std::byte* to) const;
+  void load_wide(const std::byte* from, int64_t y, std::byte* to, int64_t pitch,
+                 int64_t channels) const;
 
-  bool fixed_;
+  bool fixed_, wide_;
   DType type_, result_;
   const std::byte* data_;
   int64_t offset_;  // of the first value that any tap needs
@@ -52,9 +56,11 @@ class RowResampler {
   int64_t values_ = 1;  // number of values read of a row of the source
   TapTable<int16_t> fixed_rows_;
   TapTable<float> float_rows_;
+  TapTable<double> wide_rows_, wide_columns_;
   rows::LineTaps line_;  // of fixed-point rows
   rows::PixelTaps pixels_;  // of float rows
   bool steps_ = false;  // the target's steps are done here
+  bool whole_pixels_ = false;  // the result's pixels are the target's
   bool within_ = false;  // no weight is negative
   int64_t pitch_ = 0;  // of a fixed-point row as planes, in values
   void *row_, *quads_ = nullptr, *planes_ = nullptr;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/fused/mover.h"
+
 namespace stoker {
 namespace {
 
@@ -19,16 +21,22 @@ int channel_axis(const Pass& pass) {
   return c >= 0 && c < t.shape.rank && t.shape[c] <= (t.layout.empty() ? 4 : kFewChannels) ? c : -1;
 }
 
-// The clamping serves positions without data, for which the list may have no entry.
+// Which of `size` entries is for this channel. The clamping serves positions without data, for
+// which there may be none.
+int64_t entry_of(const ChannelMap& m, int64_t channel, int64_t size) {
+  return m.axis < 0 ? 0 : std::clamp<int64_t>(m.start + m.step * channel, 0, size - 1);
+}
 float entry(const Small<float>& list, const ChannelMap& m, int64_t channel, float fallback) {
   if (list.empty()) return fallback;
-  const int64_t i = m.axis < 0 ? 0 : m.start + m.step * channel;
-  return list[static_cast<size_t>(
-      std::clamp<int64_t>(i, 0, static_cast<int64_t>(list.size()) - 1))];
+  return list[static_cast<size_t>(entry_of(m, channel, static_cast<int64_t>(list.size())))];
 }
 
 ValueStep step_of(const PassStep& s, int64_t channel) {
   ValueStep v{s.from, s.to, s.pointwise != nullptr, 0, 1, 0};
+  if (const TableLists* t = s.table) {
+    v.list = t->bytes.data() + entry_of(s.channel, channel, t->lists) * t->pitch();
+    v.entries = t->entries;
+  }
   if (!s.pointwise) return v;
   v.sub = entry(s.pointwise->sub, s.channel, channel, 0);
   v.mul = entry(s.pointwise->mul, s.channel, channel, 1);
@@ -38,13 +46,14 @@ ValueStep step_of(const PassStep& s, int64_t channel) {
 
 }  // namespace
 
-Target::Target(const Pass& pass, const View& out, Arena& arena)
+Target::Target(const Pass& pass, const View& out, Arena& arena, int row_axis)
     : data_(static_cast<std::byte*>(out.data)),
       from_(pass.steps ? pass.step[0].from : out.dtype),
       rank_(out.shape.rank),
       size_(size_of(out.dtype)),
       steps_(pass.steps),
-      fills_(pass.fills) {
+      fills_(pass.fills),
+      has_lists_(pass.channel_axis >= 0) {
   for (int a = 0; a < rank_; ++a) {
     TargetAxis& t = axis_[a];
     t = {a, out.shape[a], 0, out.shape[a], out.strides[a]};
@@ -54,7 +63,7 @@ Target::Target(const Pass& pass, const View& out, Arena& arena)
     }
     has_data_ = has_data_ && t.lo < t.hi;
   }
-  choose_axes(pass);
+  choose_axes(pass, row_axis);
   make_steps(pass, out, arena);
   make_fills(pass, out, arena);
   contiguous_ = x.stride == size_;
@@ -68,9 +77,13 @@ void Target::keep_planes(Arena& arena) {
   if (!direct_ && !left_) loaded_ = arena.array<std::byte>(static_cast<size_t>(pitch_ * c.data()));
 }
 
-void Target::choose_axes(const Pass& pass) {
+void Target::choose_axes(const Pass& pass, int row_axis) {
   const int channel = channel_axis(pass);
   if (channel >= 0) c = axis_[channel];
+  if (row_axis >= 0) {
+    x = axis_[row_axis];
+    return;
+  }
   for (int a = rank_ - 1; a >= 0; --a) {
     if (a == channel) continue;
     const bool closer = std::abs(axis_[a].stride) < std::abs(x.stride);
@@ -107,30 +120,37 @@ void Target::make_fills(const Pass& pass, const View& out, Arena& arena) {
   }
 }
 
+std::byte* Target::data_at(const Shape& row) const {
+  return at(row) + c.lo * c.stride + x.lo * x.stride;
+}
+
 std::byte* Target::at(const Shape& row) const {
   int64_t offset = 0;
   for (int a = 0; a < rank_; ++a) offset += row[a] * axis_[a].stride;
   return data_ + offset;
 }
 
+Shape Target::first() const {
+  Shape row = Shape::filled(rank_, 0);
+  for (int a = 0; a < rank_; ++a)
+    if (a != x.axis && a != c.axis) row[a] = axis_[a].lo;
+  return row;
+}
+
 bool Target::next(Shape& row) const {
   for (int a = rank_ - 1; a >= 0; --a) {
     if (a == x.axis || a == c.axis) continue;
-    if (++row[a] < axis_[a].extent) return true;
-    row[a] = 0;
+    if (++row[a] < axis_[a].hi) return true;
+    row[a] = axis_[a].lo;
   }
   return false;
 }
 
-bool Target::is_data(const Shape& row) const {
-  if (!has_data_) return false;
-  for (int a = 0; a < rank_; ++a)
-    if (a != x.axis && a != c.axis && (row[a] < axis_[a].lo || row[a] >= axis_[a].hi)) return false;
-  return true;
-}
+void* Target::planes(const Shape& row) { return direct_ ? data_at(row) : loaded_; }
 
-void* Target::planes(const Shape& row) {
-  return direct_ ? at(row) + c.lo * c.stride + x.lo * x.stride : loaded_;
+std::byte* Target::pixels(const Shape& row) const {
+  const bool are_dense = x.stride == size_ * c.data() && (c.data() == 1 || c.stride == size_);
+  return steps_ == 0 && are_dense ? data_at(row) : nullptr;
 }
 
 void Target::leave_steps() {
@@ -140,7 +160,7 @@ void Target::leave_steps() {
 }
 
 void Target::finish(const Shape& row, const std::byte* planes, int64_t pitch) {
-  std::byte* out = at(row) + c.lo * c.stride + x.lo * x.stride;
+  std::byte* out = data_at(row);
   const bool steps = steps_ && !left_;
   for (int64_t k = 0; steps && k < c.data(); ++k)
     rows::apply(this->steps(c.lo + k), planes + k * pitch,
@@ -155,31 +175,46 @@ void Target::finish(const Shape& row, const std::byte* planes, int64_t pitch) {
     rows::copy(planes + k * pitch, size_, out + k * c.stride, x.stride, size_, x.data());
 }
 
-void Target::paint(const Shape& row) const {
-  for (int i = 0; i < fills_; ++i) paint_row(fill_[i], row);
+void Target::copy_row(const Shape& from, const Shape& to) const {
+  const std::byte* in = data_at(from);
+  std::byte* out = data_at(to);
+  if (in == out) return;  // all rows lie in one place where channels are mixed
+  if (c.data() > 1 && c.stride == size_ && x.stride == size_ * c.data()) {
+    std::memcpy(out, in, static_cast<size_t>(x.stride * x.data()));
+    return;
+  }
+  for (int64_t k = 0; k < c.data(); ++k)
+    rows::copy(in + k * c.stride, x.stride, out + k * c.stride, x.stride, size_, x.data());
 }
 
-void Target::paint_row(const TargetFill& f, const Shape& row) const {
-  bool inside = true;
-  for (int a = 0; a < rank_; ++a)
-    if (a != x.axis && a != c.axis) inside = inside && row[a] >= f.lo[a] && row[a] < f.hi[a];
-  const int64_t c_lo = c.axis < 0 ? 0 : f.lo[c.axis], c_hi = c.axis < 0 ? 1 : f.hi[c.axis];
-  const int64_t x_lo = x.axis < 0 ? 0 : f.lo[x.axis], x_hi = x.axis < 0 ? 1 : f.hi[x.axis];
-  std::byte* out = at(row);
-  for (int64_t k = 0; k < c.extent; ++k) {
-    if (!inside || k < c_lo || k >= c_hi || x_lo >= x_hi) {
-      put(out, f, k, 0, x.extent);
-    } else {
-      put(out, f, k, 0, x_lo);
-      put(out, f, k, x_hi, x.extent);
-    }
+void Target::paint(Arena& arena) const {
+  for (int i = 0; i < fills_; ++i) paint_around(fill_[i], arena);
+}
+
+// What is outside of a box is, axis by axis, all that lies before it and behind it, within what the
+// axes before have left.
+void Target::paint_around(const TargetFill& f, Arena& arena) const {
+  auto* values = arena.array<std::byte>(static_cast<size_t>(size_ * c.extent));
+  rows::copy(f.values, 8, values, size_, size_, c.extent);
+  Shape lo = Shape::filled(rank_, 0), hi = lo;
+  for (int a = 0; a < rank_; ++a) hi[a] = axis_[a].extent;
+  for (int a = 0; a < rank_; ++a) {
+    hi[a] = f.lo[a];
+    paint_box(values, lo, hi, arena);
+    lo[a] = f.hi[a], hi[a] = axis_[a].extent;
+    paint_box(values, lo, hi, arena);
+    lo[a] = f.lo[a], hi[a] = f.hi[a];
   }
 }
 
-void Target::put(std::byte* row, const TargetFill& f, int64_t channel, int64_t begin,
-                 int64_t end) const {
-  rows::copy(f.values + 8 * channel, 0, row + channel * c.stride + begin * x.stride, x.stride,
-             size_, end - begin);
+// `values` has one value for each channel.
+void Target::paint_box(const std::byte* values, const Shape& lo, const Shape& hi,
+                       Arena& arena) const {
+  MoveAxis box[kMaxRank];
+  for (int a = 0; a < rank_; ++a)
+    box[a] = {hi[a] - lo[a], axis_[a].stride, a == c.axis ? size_ : 0, nullptr};
+  const int64_t first = c.axis < 0 ? 0 : lo[c.axis];
+  Mover(size_, {box, static_cast<size_t>(rank_)}, arena).run(values + first * size_, at(lo));
 }
 
 }  // namespace stoker

@@ -33,24 +33,28 @@ struct TargetFill {
 // plane by plane. Lives for one pass; one thread at a time.
 class Target {
  public:
-  Target(const Pass& pass, const View& out, Arena& arena);
+  // `row_axis`: the axis of the rows; -1: the one whose values lie closest together.
+  Target(const Pass& pass, const View& out, Arena& arena, int row_axis = -1);
 
   TargetAxis x, c;
   bool has_data() const { return has_data_; }
+  int size() const { return size_; }  // of a value of the output
   const TargetAxis& axis(int a) const { return axis_[a]; }
   int rank() const { return rank_; }
   bool plain() const { return steps_ == 0; }
   std::span<const ValueStep> steps(int64_t channel) const {
     return {step_ + channel * steps_, static_cast<size_t>(steps_)};
   }
+  // Whether all channels have the same steps.
+  bool is_uniform() const { return !has_lists_; }
   std::span<const TargetFill> fills() const { return {fill_, static_cast<size_t>(fills_)}; }
   std::byte* at(const Shape& row) const;  // address of position 0 of x and c
+  std::byte* data_at(const Shape& row) const;  // address of the row's first data
 
-  // first() and next() visit all rows. `row` holds positions of the window, with 0 for x and c.
-  // next() returns false after the last row.
-  Shape first() const { return Shape::filled(rank_, 0); }
+  // first() and next() visit all rows that have data. `row` holds positions of the window, with 0
+  // for x and c. next() returns false after the last row.
+  Shape first() const;
   bool next(Shape& row) const;
-  bool is_data(const Shape& row) const;
 
   // A source that called keep_planes() puts the data of channels [c.lo, c.hi) at x in [x.lo, x.hi)
   // into planes(row): one plane per channel, pitch() bytes apart.
@@ -59,25 +63,31 @@ class Target {
   int64_t pitch() const { return direct_ ? c.stride : pitch_; }
   // Tells the target that the source does the steps itself and puts their results into planes().
   void leave_steps();
+  // Where the row's data lies as pixels, one behind the other, or null. There are no steps then,
+  // and a source that writes there need not finish().
+  std::byte* pixels(const Shape& row) const;
   // Puts the values in planes(row) through the steps and into the output.
   void finish(const Shape& row) {
     if (!direct_) finish(row, loaded_, pitch_);
   }
   // The same for planes that lie elsewhere, `pitch` bytes apart.
   void finish(const Shape& row, const std::byte* planes, int64_t pitch);
-  // Writes the row's fills.
-  void paint(const Shape& row) const;
+  // Copies a finished row's data to a row with the same data.
+  void copy_row(const Shape& from, const Shape& to) const;
+  // Writes all fills.
+  void paint(Arena& arena) const;
 
  private:
-  void choose_axes(const Pass& pass);
+  void choose_axes(const Pass& pass, int row_axis);
   void make_steps(const Pass& pass, const View& out, Arena& arena);
   void make_fills(const Pass& pass, const View& out, Arena& arena);
-  void paint_row(const TargetFill& f, const Shape& row) const;
-  void put(std::byte* row, const TargetFill& f, int64_t channel, int64_t begin, int64_t end) const;
+  void paint_around(const TargetFill& f, Arena& arena) const;
+  void paint_box(const std::byte* values, const Shape& lo, const Shape& hi, Arena& arena) const;
 
   std::byte* data_;
   DType from_;
   int rank_, size_, steps_, fills_;
+  bool has_lists_;
   TargetAxis axis_[kMaxRank];
   TargetFill fill_[Pass::kMaxFills];
   ValueStep* step_ = nullptr;  // all steps, for each channel of the window

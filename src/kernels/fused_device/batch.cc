@@ -10,6 +10,7 @@
 #include "kernels/fused/target.h"
 #include "kernels/resample/resample.h"
 #include "kernels/resample/taps.h"
+#include "kernels/rows/mix.h"
 
 namespace stoker {
 namespace {
@@ -19,6 +20,7 @@ constexpr int64_t kTileValues = 6144;  // enough for every thread, few enough fo
 constexpr int64_t kFewChannels = 16;
 
 FusedKind kind_of(const Pass& pass) {
+  if (pass.warp) return FusedKind::kWarp;
   if (pass.resample.count == 0 || is_selection(pass.resample)) return FusedKind::kMove;
   const DType from = pass.viewed.dtype, to = pass.resampled.dtype;
   if (from == DType::kUint8 && to == DType::kUint8) return FusedKind::kFixed;
@@ -57,7 +59,7 @@ void set_runs(FusedTask& t) {
                   &c = t.few_channels ? t.axis[t.channel_axis] : none;
   const int64_t in = t.tap_count ? t.taps[t.tap_count - 1].in_stride : std::abs(x.in_stride);
   t.in_pixels = c.in_stride == t.in_size && in == t.in_size * t.data_channels;
-  t.in_runs = x.table == 0 && (t.in_pixels || in == t.in_size);
+  t.in_runs = !t.warp && x.table == 0 && (t.in_pixels || in == t.in_size);
   t.out_pixels = c.out_stride == t.out_size && x.out_stride == t.out_size * t.channels;
   t.out_runs = t.out_pixels || x.out_stride == t.out_size;
 }
@@ -105,6 +107,8 @@ int64_t FusedBatch::put(const void* bytes, size_t size) {
 }
 
 void FusedBatch::add(std::span<const Block> blocks, const View& in, const View& out) {
+  for (const Block& b : blocks)
+    if (auto* t = std::get_if<Table>(&b.kind)) owners_.push_back(t->lists);
   View from = in;
   bool in_scratch = false;
   for (size_t stage = 0;; ++stage) {
@@ -132,7 +136,7 @@ void FusedBatch::add(std::span<const Block> blocks, const View& in, const View& 
 void FusedBatch::add_pass(size_t stage, const Pass& pass, const View& in, bool in_scratch,
                           const View& out, bool out_scratch) {
   if (out.shape.volume() == 0) return;  // an empty window has no tiles
-  const Target target(pass, out, arena_);
+  const Target target(pass.channels ? pass.after_mix() : pass, out, arena_);
   const Strided from = pass.viewed_in(in);
   FusedTask t{};
   t.in = {static_cast<int64_t>(reinterpret_cast<intptr_t>(from.data)) + from.offset, in_scratch};
@@ -147,6 +151,7 @@ void FusedBatch::add_pass(size_t stage, const Pass& pass, const View& in, bool i
   t.rank = target.rank();
   t.channel_axis = target.c.axis;
   t.tap_count = t.kind == FusedKind::kMove || !target.has_data() ? 0 : pass.resample.count;
+  if (t.kind == FusedKind::kWarp && target.has_data()) set_warp(t, pass, from, out, target);
   t.line_axis = t.tap_count ? target_axis(pass, t.rank, pass.resample.axis[t.tap_count - 1].axis)
                             : std::max(target.x.axis, 0);
   set_axes(t, pass, from, out, target);
@@ -154,7 +159,9 @@ void FusedBatch::add_pass(size_t stage, const Pass& pass, const View& in, bool i
   if (t.kind == FusedKind::kFloat) set_taps<float>(t, pass, from, out, target);
   if (t.kind == FusedKind::kDouble) set_taps<double>(t, pass, from, out, target);
   set_order(t);
+  if (pass.channels) t.data_channels = pass.channels->in;
   set_runs(t);
+  if (pass.channels && target.has_data()) set_mix(t, pass, out, target);
   set_values(t, target);
   work_[stage].tasks.push_back(t);
   add_tiles(stage, t);
@@ -170,7 +177,13 @@ void FusedBatch::set_axes(FusedTask& t, const Pass& pass, const Strided& in, con
     if (!target.has_data()) continue;
     const bool resampled = std::any_of(pass.resample.axis, pass.resample.axis + pass.resample.count,
                                        [&](auto& r) { return r.axis == map.axis; });
-    if (resampled && t.kind != FusedKind::kMove) continue;
+    if (pass.warps(map.axis) || (resampled && t.kind != FusedKind::kMove)) continue;
+    if (pass.channels && a == t.channel_axis) {  // all channels that are mixed
+      const int64_t channel = in.stride[pass.mixed.axis];
+      t.axis[a].in_stride = channel * pass.mixed.step;
+      t.in.address += channel * pass.mixed.start;
+      continue;
+    }
     t.axis[a].in_stride = resampled ? stride : stride * map.step;
     if (resampled)
       t.axis[a].table = put(pass.nearest(a, out.origin[a] + x.lo, x.data(), arena_),
@@ -181,6 +194,19 @@ void FusedBatch::set_axes(FusedTask& t, const Pass& pass, const Strided& in, con
     t.rank = 1;
     t.axis[0] = {1, 0, 1, 0, 0, 0};
   }
+  if (pass.channels && t.line_axis == t.channel_axis) {  // a single pixel is a line of one
+    t.line_axis = t.rank++;
+    t.axis[t.line_axis] = {1, 0, 1, 0, 0, 0};
+  }
+}
+
+void FusedBatch::set_warp(FusedTask& t, const Pass& pass, const Strided& in, const View& out,
+                          const Target& target) {
+  Shape first = out.origin;
+  for (int a = 0; a < target.rank(); ++a) first[a] += target.axis(a).lo;
+  FusedWarp w{pass.warp_source(in), pass.warp_places(first), pass.warp->linear, {}};
+  convert_row(&pass.warp->fill, DType::kFloat32, w.fill, pass.resampled.dtype, 1);
+  t.warp = put(&w, sizeof w);
 }
 
 template <class W>
@@ -204,17 +230,49 @@ void FusedBatch::set_taps(FusedTask& t, const Pass& pass, const Strided& in, con
   }
 }
 
+// Samples that share lists share them here, too.
+int64_t FusedBatch::put_steps(const Target& target) {
+  const auto first = target.steps(0);
+  std::vector<ValueStep> steps(first.data(),
+                               first.data() + target.c.extent * static_cast<int64_t>(first.size()));
+  for (ValueStep& s : steps) {
+    if (!s.list) continue;
+    const auto [known, is_new] = lists_.try_emplace(s.list);
+    if (is_new) known->second = put(s.list, static_cast<size_t>((s.entries + 1) * size_of(s.to)));
+    s.list = reinterpret_cast<const std::byte*>(known->second);
+  }
+  return put(steps.data(), steps.size() * sizeof(ValueStep));
+}
+
+// The steps before the mixing are those of a target of its own, which is all channels of one pixel.
+void FusedBatch::set_mix(FusedTask& t, const Pass& pass, const View& out, const Target& target) {
+  const Pass before = pass.before_mix();
+  View pixel = out;
+  pixel.dtype = pass.mix_from;
+  for (int a = 0; a < out.shape.rank; ++a) pixel.shape[a] = 1;
+  pixel.origin[target.c.axis] = 0;
+  pixel.shape[target.c.axis] = pass.channels->in;
+  t.steps_before_mix = before.steps;
+  t.step_before_mix = put_steps(Target(before, pixel, arena_));
+  const AxisInput& map = pass.map[target.c.axis];
+  ChannelMix mix = channel_mix(*pass.channels, pass.mix_from, pass.mix_to);
+  mix.choose(map.start + map.step * (out.origin[target.c.axis] + target.c.lo), map.step,
+             target.c.data());
+  t.mix = put(&mix, sizeof mix);
+}
+
 void FusedBatch::set_values(FusedTask& t, const Target& target) {
   t.steps = static_cast<int>(target.steps(0).size());
   const auto channels = static_cast<size_t>(target.c.extent);
-  t.grouped = is_grouped(t, target.steps(0));
-  t.step = put(target.steps(0).data(), channels * static_cast<size_t>(t.steps) * sizeof(ValueStep));
+  t.grouped = !t.mix && is_grouped(t, target.steps(0));
+  t.step = put_steps(target);
   for (const TargetFill& f : target.fills()) {
     FusedFill& to = t.fill[t.fills++];
     for (int a = 0; a < target.rank(); ++a) {
       to.lo[a] = f.lo[a];
       to.hi[a] = f.hi[a];
     }
+    for (int a = target.rank(); a < t.rank; ++a) to.hi[a] = 1;
     to.values = put(f.values, 8 * channels);
   }
 }

@@ -4,6 +4,7 @@
 // Makes the block programs that run a batch's samples, each of which has blocks of its own. One
 // thread at a time.
 #pragma once
+#include <map>
 #include <span>
 #include <vector>
 
@@ -48,6 +49,8 @@ class FusedBatch {
                 bool out_scratch);
   void set_axes(FusedTask& task, const Pass& pass, const Strided& in, const View& out,
                 const Target& target);
+  void set_warp(FusedTask& task, const Pass& pass, const Strided& in, const View& out,
+                const Target& target);
   template <class W>
   void set_taps(FusedTask& task, const Pass& pass, const Strided& in, const View& out,
                 const Target& target);
@@ -55,10 +58,15 @@ class FusedBatch {
   void add_tiles(size_t stage, const FusedTask& task);
   void add_rows(size_t stage, const FusedTask& task, int64_t rows, FusedTile tile);
   FusedTile tile_of(const FusedTask& task, int64_t begin, int64_t end) const;
+  void set_mix(FusedTask& task, const Pass& pass, const View& out, const Target& target);
+  int64_t put_steps(const Target& target);
   int64_t put(const void* bytes, size_t size);
 
   Arena arena_;
   std::vector<std::byte> tables_;
+  // The lists that were put, by address, and their owners, so that no other gets this address.
+  std::map<const std::byte*, int64_t> lists_;
+  std::vector<std::shared_ptr<const TableLists>> owners_;
   std::vector<StageTables> work_;
   std::vector<Stage> stages_;
   size_t scratch_ = 0;

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "kernels/fused_device/row.h"
+#include "kernels/rows/mix.h"
 #include "kernels/rows/rows.h"
 
 namespace stoker {
@@ -36,7 +37,19 @@ STOKER_HD inline DeviceValue rounded(int32_t s, DType) {
 STOKER_HD inline DeviceValue rounded(float s, DType t) { return value_of(s, t); }
 STOKER_HD inline DeviceValue rounded(double s, DType t) { return value_of(s, t); }
 
-STOKER_HD inline DeviceValue stepped(DeviceValue v, const ValueStep& s) {
+// The place of number k in the list of a step. Numbers without an entry have the last place.
+STOKER_HD inline const std::byte* entry_of(const std::byte* tables, const ValueStep& s, uint64_t k,
+                                           int size) {
+  const auto entries = static_cast<uint64_t>(s.entries);
+  const int64_t list = static_cast<int64_t>(reinterpret_cast<intptr_t>(s.list));
+  return in_global(tables + list + (k < entries ? k : entries) * static_cast<uint64_t>(size));
+}
+
+STOKER_HD inline DeviceValue stepped(const std::byte* tables, DeviceValue v, const ValueStep& s) {
+  if (s.list) {
+    const auto number = static_cast<uint64_t>(number_of<int64_t>(v));
+    return load_value(entry_of(tables, s, number, value_size(s.to)), s.to);
+  }
   if (!s.pointwise) return convert_value(v, s.to);
   if (is_narrow(s.from) && is_narrow(s.to)) {
     const float x = detail::add_once(number_of<float>(v), -s.sub);
@@ -70,6 +83,24 @@ STOKER_HD inline void round_narrow(float (&v)[kGroup], DType t) {
   on_narrow_type(t, [&](auto zero) {
     for (float& x : v) x = narrow_value(convert<decltype(zero)>(x));
   });
+}
+
+// A group of values. Passed by value, so that calls leave them in registers.
+struct Group {
+  float v[kGroup];
+};
+// Not inlined, so that rare code leaves registers to the rest.
+[[gnu::noinline]] STOKER_HD inline Group looked_up(const std::byte* tables, const ValueStep* step,
+                                                   Group g) {
+  const ValueStep s = *step;
+  on_narrow_type(s.to, [&](auto zero) {
+    using T = decltype(zero);
+    for (float& x : g.v) {
+      const auto number = static_cast<uint64_t>(static_cast<int32_t>(x));
+      x = narrow_value(load_aligned<T>(entry_of(tables, s, number, sizeof(T))));
+    }
+  });
+  return g;
 }
 
 STOKER_HD constexpr bool is_loaded_wide(DType t) {
@@ -304,6 +335,12 @@ struct TileThread {
       const ValueStep s = steps[i];
       for (int k = 0; k < kGroup && s.pointwise; ++k)
         v[k] = detail::add_once(detail::mul_once(detail::add_once(v[k], -s.sub), s.mul), s.add);
+      if (s.list) {
+        Group g;
+        for (int k = 0; k < kGroup; ++k) g.v[k] = v[k];
+        g = looked_up(program.tables, steps + i, g);
+        for (int k = 0; k < kGroup; ++k) v[k] = g.v[k];
+      }
       if (i + 1 < task.steps) round_narrow(v, s.to);  // the store below rounds last
     }
     on_narrow_type(task.out_type, [&](auto zero) {
@@ -319,25 +356,79 @@ struct TileThread {
       if (row.data && is_data(x, c)) make_one(row, x, c, r);
     });
   }
-  STOKER_HD void make_one(const Row& row, int x, int c, int r) const {
-    DeviceValue v;
-    if (task.kind == FusedKind::kMove) {
-      const std::byte* from =
-          tile.width ? moved(x, c, r)
-                     : row.in + (c - channel_lo) * channel_stride() +
-                           in_offset(program.tables, task.axis[task.line_axis], tile.begin + x);
-      if (task.steps == 0) return copy_element(place(x, c, r), from, task.out_size);
-      v = load_value(from, task.in_type);
-    } else if (task.kind == FusedKind::kFixed) {
-      v = rounded(sum_one<int16_t>(row, x, c, r), task.resampled);
-    } else if (task.kind == FusedKind::kFloat) {
-      v = rounded(sum_one<float>(row, x, c, r), task.resampled);
-    } else {
-      v = rounded(sum_one<double>(row, x, c, r), task.resampled);
+  STOKER_HD const std::byte* source(const Row& row, int x, int c, int r) const {
+    if (tile.width) return moved(x, c, r);
+    return row.in + (c - channel_lo) * channel_stride() +
+           in_offset(program.tables, task.axis[task.line_axis], tile.begin + x);
+  }
+  STOKER_HD DeviceValue value_at(const Row& row, int x, int c, int r) const {
+    switch (task.kind) {
+      case FusedKind::kMove: return load_value(source(row, x, c, r), task.in_type);
+      case FusedKind::kFixed: return rounded(sum_one<int16_t>(row, x, c, r), task.resampled);
+      case FusedKind::kFloat: return rounded(sum_one<float>(row, x, c, r), task.resampled);
+      case FusedKind::kWarp: return warped(row, x, c, r);
+      default: return rounded(sum_one<double>(row, x, c, r), task.resampled);
     }
+  }
+  STOKER_HD DeviceValue warped(const Row& row, int x, int c, int r) const {
+    const FusedWarp& w = *at<FusedWarp>(program.tables, task.warp);
+    int64_t place[WarpSource::kMost];
+    for (int i = 0; i < WarpSource::kMost; ++i) {
+      place[i] = row.place[i] + w.places.step[task.line_axis][i] * (line_row + x);
+      if (task.few_channels) place[i] += w.places.step[task.channel_axis][i] * (c - channel_lo);
+    }
+    w.source.clamp(place);
+    const std::byte* from = source(row, x, c, r);
+    const DeviceValue fill = load_value(w.fill, task.resampled);
+    if (!w.linear)
+      return w.source.nearest(place, fill, [&](int64_t offset) {
+        return convert_value(load_value(from + offset, task.in_type), task.resampled);
+      });
+    if (is_fixed_warp(task.in_type, task.resampled)) {
+      const int32_t sum = w.source.between<FixedMean>(
+          place, FixedMean::of(static_cast<uint8_t>(fill.f)),
+          [&](int64_t offset) { return FixedMean::of(load_as<uint8_t>(from + offset)); });
+      return value_of(static_cast<float>(FixedMean::result(sum)), DType::kUint8);
+    }
+    if (is_narrow(task.in_type) && is_narrow(task.resampled))
+      return value_of(between<float>(w.source, place, from, fill), task.resampled);
+    return value_of(between<double>(w.source, place, from, fill), task.resampled);
+  }
+  template <class V>
+  STOKER_HD V between(const WarpSource& source, const int64_t (&place)[WarpSource::kMost],
+                      const std::byte* from, const DeviceValue& fill) const {
+    return source.between<FloatMean<V>>(place, number_of<V>(fill), [&](int64_t offset) {
+      return load_number<V>(from + offset, task.in_type);
+    });
+  }
+  // The value that the mixing of channels makes.
+  STOKER_HD DeviceValue mixed(const Row& row, int x, int c, int r) const {
+    const ChannelMix& m = *at<ChannelMix>(program.tables, task.mix);
+    const int made = c - channel_lo;
+    DeviceValue v[Channels::kMost];
+    for (int k = 0; k < m.in; ++k) {
+      v[k] = value_at(row, x, channel_lo + k, r);
+      const auto* steps = at<ValueStep>(program.tables, task.step_before_mix);
+      for (int i = 0; i < task.steps_before_mix; ++i)
+        v[k] = stepped(program.tables, v[k], steps[k * task.steps_before_mix + i]);
+    }
+    if (m.fixed)
+      return value_of(static_cast<float>(
+                          mix_fixed(m, made, [&](int k) { return static_cast<int32_t>(v[k].f); })),
+                      m.to);
+    if (is_narrow(m.from) && is_narrow(m.to))
+      return value_of(mix_float<float>(m, made, [&](int k) { return number_of<float>(v[k]); }),
+                      m.to);
+    return value_of(mix_float<double>(m, made, [&](int k) { return number_of<double>(v[k]); }),
+                    m.to);
+  }
+  STOKER_HD void make_one(const Row& row, int x, int c, int r) const {
+    if (task.kind == FusedKind::kMove && task.steps == 0 && !task.mix)
+      return copy_element(place(x, c, r), source(row, x, c, r), task.out_size);
+    DeviceValue v = task.mix ? mixed(row, x, c, r) : value_at(row, x, c, r);
     const ValueStep* steps =
         at<ValueStep>(program.tables, task.step) + row.channel_at(tile.begin + x, c) * task.steps;
-    for (int i = 0; i < task.steps; ++i) v = stepped(v, steps[i]);
+    for (int i = 0; i < task.steps; ++i) v = stepped(program.tables, v, steps[i]);
     store_value(v, place(x, c, r));
   }
   template <class V>

@@ -11,7 +11,8 @@
 // channels; the other axes number the rows. First, the block works out where its rows are, and
 // keeps this in shared memory. Second, it loads what its rows need of the source into shared
 // memory, where each row is resampled along all axes but the line. Third, it makes every value from
-// there and puts it beside, in the order of the output. Fourth, it writes these bytes out.
+// there and puts it beside, in the order of the output. Fourth, it writes these bytes out. The
+// values that a warp needs lie anywhere, so they are read where they are, in the third phase.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -31,7 +32,7 @@ struct FusedMemory {
 // One axis of a sample's output window. Positions in [lo, hi) are data.
 struct FusedAxis {
   int64_t extent, lo, hi, out_stride;
-  int64_t in_stride;  // 0 for a resampled axis
+  int64_t in_stride;  // 0 for a resampled or warped axis
   int64_t table;  // 0, or the offset of a table with the input position of each data position
 };
 
@@ -42,12 +43,20 @@ struct FusedTaps {
   int64_t in_stride, first, taps, weights, pitch;
 };
 
+// The warp of a task's source. Places count from the first position with data of each axis.
+struct FusedWarp {
+  WarpSource source;
+  WarpPlaces places;
+  bool linear;
+  std::byte fill[8];  // of the warp's result
+};
+
 struct FusedFill {
   int64_t lo[kMaxRank], hi[kMaxRank];
   int64_t values;  // offset of 8 bytes for each channel
 };
 
-enum class FusedKind : uint8_t { kMove, kFixed, kFloat, kDouble };
+enum class FusedKind : uint8_t { kMove, kFixed, kFloat, kDouble, kWarp };
 
 struct FusedTask {
   FusedMemory in, out;
@@ -56,7 +65,7 @@ struct FusedTask {
   DType in_type, resampled, out_type;
   int in_size, out_size, rank, line_axis, channel_axis, tap_count, steps, fills;
   int row_axes, order[kMaxRank];  // the axes that number the rows, outermost first
-  int channels, data_channels;  // of a row
+  int channels, data_channels;  // of a row of the output, and of the source
   bool few_channels;  // a row has all channels, and channel_axis is not in `order`
   bool in_pixels, out_pixels;  // a row is one run of pixels in memory, else one run per channel
   bool in_runs, out_runs;  // these runs have no gaps
@@ -65,6 +74,11 @@ struct FusedTask {
   FusedTaps taps[3];  // outermost first; the last one is for line_axis
   FusedFill fill[Pass::kMaxFills];
   int64_t step;  // offset of ValueStep[channel][steps]
+  // Where channels are mixed, the offset of a ChannelMix that makes the channels with data, and the
+  // steps of the source's channels before it: ValueStep[data_channels][steps_before_mix]. Else 0.
+  int64_t mix, step_before_mix;
+  int steps_before_mix;
+  int64_t warp;  // offset of a FusedWarp; 0: none
 };
 
 // Positions [begin, end) of the line, for rows [first, first + rows). They are made from the line's

@@ -109,6 +109,56 @@ TEST(FusedProgram, OnePassWhereBlocksCompose) {
   EXPECT_GE(batch.stages()[0].blocks, 3);
 }
 
+TEST(FusedProgram, WarpsBeginAPass) {
+  uint8_t in[12] = {}, out[4];
+  Gather crop = Gather::identity({1, 2, 2});
+  crop.axis[1] = {4, -1, 2};
+  const Block blocks[] = {
+      {Warp{2, {0, 1}, {5, 6}, {{0.6, 0.8}, {-0.8, 0.6}}, {1, 2}}, DType::kUint8},
+      {Channels{3, 2, {}, {}}, DType::kUint8},
+      {crop, DType::kUint8},
+      {Pointwise{{1, 2}, {2}, {}}, DType::kUint8}};
+  FusedBatch batch;
+  batch.add(blocks, View::dense(in, DType::kUint8, {2, 2, 3}, "HWC"),
+            View::dense(out, DType::kUint8, {1, 2, 2}, "HWC"));
+  batch.finish();
+  EXPECT_EQ(batch.stages().size(), 1u);
+  EXPECT_EQ(batch.scratch_bytes(), 0u);
+}
+
+// A list is longer than all else that a sample brings.
+TEST(FusedProgram, SamplesShareLists) {
+  std::vector<float> values(65536);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 251);
+  const Block b{Table{table_lists(values, 1, 7, DType::kFloat32)}, DType::kFloat32};
+  const Shape shape{2, 3, 2};
+  std::vector<uint16_t> in(12, 65535);
+  std::vector<float> out(12);
+  std::mt19937 rng(8);
+  FusedBatch batch;
+  for (int i = 0; i < 3; ++i)
+    batch.add({&b, 1}, View::dense(in.data(), DType::kUint16, shape, "HWC"),
+              View::dense(out.data(), DType::kFloat32, shape, "HWC"));
+  launch_all(batch, rng);
+  EXPECT_LT(batch.tables().size(), 2 * 4 * values.size());
+  EXPECT_EQ(out, std::vector<float>(12, 65535 % 251));
+}
+
+TEST(FusedProgram, ChannelsJoinAPass) {
+  uint8_t in[12] = {}, out[4];
+  const Block blocks[] = {
+      {Resample{2, {{0, 1, 0, 2, Filter::kTriangular, 2}, {1, 2, 0, 2, Filter::kTriangular, 2}}},
+       DType::kUint8},
+      {Pointwise{{1, 2, 3}, {2}, {}}, DType::kUint8},
+      {Channels{3, 2, {}, {}}, DType::kUint8},
+      {Pointwise{{1, 2}, {2}, {}}, DType::kUint8}};
+  FusedBatch batch;
+  batch.add(blocks, View::dense(in, DType::kUint8, {2, 2, 3}, "HWC"),
+            View::dense(out, DType::kUint8, {1, 2, 2}, "HWC"));
+  batch.finish();
+  EXPECT_EQ(batch.stages().size(), 1u);
+}
+
 TEST(FusedProgram, AnOutputOfAnotherTypeIsRefused) {
   uint8_t in[4] = {}, out[4];
   FusedBatch batch;

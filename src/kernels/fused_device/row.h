@@ -124,7 +124,10 @@ struct RowPlace {
   const std::byte* in;  // at the first channel and the first tap of each axis but the line
   std::byte* out;
   int64_t channel = 0;
-  RowTaps taps[2] = {};  // of all axes but the line
+  union {
+    RowTaps taps[2] = {};  // of all axes but the line
+    int64_t place[WarpSource::kMost];  // of a warped row at the first position of the line
+  };
   uint32_t number;
   bool data = true;  // as far as the axes that number rows decide
 
@@ -133,11 +136,15 @@ struct RowPlace {
       : in(address_of(p, t.in, t.in.address)),
         out(address_of(p, t.out, t.out.address)),
         number(number) {
+    const FusedWarp* warp = t.warp ? at<FusedWarp>(p.tables, t.warp) : nullptr;
+    for (int i = 0; warp && i < WarpSource::kMost; ++i) place[i] = warp->places.start[i];
     for_each_position(t, number, [&](int a, int64_t position) {
       const FusedAxis& x = t.axis[a];
       out += position * x.out_stride;
       data = data && position >= x.lo && position < x.hi;
       if (data) in += in_offset(p.tables, x, position);
+      for (int i = 0; warp && i < WarpSource::kMost; ++i)
+        place[i] += warp->places.step[a][i] * (position - x.lo);
       for (int i = 0; i < 2; ++i)
         if (data && i < t.tap_count - 1 && t.taps[i].axis == a)
           set_taps(p, t.taps[i], position - x.lo, weight, taps[i]);

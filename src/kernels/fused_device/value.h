@@ -50,6 +50,13 @@ STOKER_HD inline auto number(const DeviceValue& v, F&& f) {
   }
 }
 
+struct Sizing {
+  int& size;
+  template <class T>
+  STOKER_HD void operator()(T) const {
+    size = sizeof(T);
+  }
+};
 struct Loading {
   const std::byte* from;
   DeviceValue& v;
@@ -99,6 +106,13 @@ struct Number {
 };
 
 }  // namespace detail
+
+// size_of(), which no device code may call.
+STOKER_HD inline int value_size(DType t) {
+  int size = 0;
+  with_type(t, detail::Sizing{size});
+  return size;
+}
 
 STOKER_HD inline DeviceValue load_value(const std::byte* from, DType type) {
   DeviceValue v;

@@ -371,7 +371,7 @@ LineTaps line_taps(const TapTable<int16_t>& table, Arena& arena) {
   return HWY_DYNAMIC_DISPATCH(MakeLineTaps)(table, arena);
 }
 bool sums_into(const ValueStep& s) {
-  return s.from == DType::kUint8 && (s.to == DType::kFloat32 || s.to == DType::kFloat16);
+  return !s.list && s.from == DType::kUint8 && (s.to == DType::kFloat32 || s.to == DType::kFloat16);
 }
 void sum_lines(const Lines& lines, const LineTaps& taps) {
   HWY_DYNAMIC_DISPATCH(SumLines)(lines, taps, with_vnni());

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "base/types.h"
+#include "kernels/convert.h"
 
 #if defined(STOKER_NARROW_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef STOKER_NARROW_INL_H
@@ -69,7 +70,13 @@ HWY_INLINE void StoreHalf(F v, void* p) {
 
 HWY_INLINE I ToInteger(F v, float low, float high) {
   const F number = hn::IfThenElseZero(hn::Eq(v, v), v);
-  return hn::NearestInt(hn::Min(hn::Max(number, hn::Set(df, low)), hn::Set(df, high)));
+  const F within = hn::Min(hn::Max(number, hn::Set(df, low)), hn::Set(df, high));
+  const F half = hn::Set(df, detail::kBelowHalf<float>);
+  return hn::ConvertTo(di, hn::Add(within, low < 0 ? hn::CopySign(half, within) : half));
+}
+// 0 or 1.
+HWY_INLINE F Truth(F v) {
+  return hn::IfThenZeroElse(hn::Lt(hn::Abs(v), hn::Set(df, 0.5f)), hn::Set(df, 1));
 }
 // The value that is read back after v was stored as type `t`.
 HWY_INLINE F Round(DType t, F v) {
@@ -79,7 +86,7 @@ HWY_INLINE F Round(DType t, F v) {
     case DType::kUint16: return hn::ConvertTo(df, ToInteger(v, 0, 65535));
     case DType::kInt16: return hn::ConvertTo(df, ToInteger(v, -32768, 32767));
     case DType::kFloat16: return HalfToFloat(FloatToHalf(v));
-    case DType::kBool: return hn::IfThenElse(hn::Eq(v, hn::Zero(df)), hn::Zero(df), hn::Set(df, 1));
+    case DType::kBool: return Truth(v);
     default: return v;
   }
 }
@@ -125,7 +132,7 @@ HWY_INLINE void Store(DType t, F v, void* p) {
     case DType::kUint16: return StoreInteger<uint16_t>(ToInteger(v, 0, 65535), p);
     case DType::kInt16: return StoreInteger<int16_t>(ToInteger(v, -32768, 32767), p);
     case DType::kFloat16: return StoreHalf(v, p);
-    case DType::kBool: return StoreInteger<uint8_t>(hn::NearestInt(Round(t, v)), p);
+    case DType::kBool: return StoreInteger<uint8_t>(hn::ConvertTo(di, Truth(v)), p);
     default: return hn::StoreU(v, df, static_cast<float*>(p));
   }
 }

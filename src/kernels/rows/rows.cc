@@ -202,8 +202,17 @@ void copy(const void* from, int64_t from_stride, void* to, int64_t to_stride, in
   switch (size) {
     case 1: return copy_sized<1>(in, from_stride, out, to_stride, n);
     case 2: return copy_sized<2>(in, from_stride, out, to_stride, n);
+    case 3: return copy_sized<3>(in, from_stride, out, to_stride, n);
     case 4: return copy_sized<4>(in, from_stride, out, to_stride, n);
-    default: return copy_sized<8>(in, from_stride, out, to_stride, n);
+    case 6: return copy_sized<6>(in, from_stride, out, to_stride, n);
+    case 8: return copy_sized<8>(in, from_stride, out, to_stride, n);
+    case 12: return copy_sized<12>(in, from_stride, out, to_stride, n);
+    case 16: return copy_sized<16>(in, from_stride, out, to_stride, n);
+    case 24: return copy_sized<24>(in, from_stride, out, to_stride, n);
+    case 32: return copy_sized<32>(in, from_stride, out, to_stride, n);
+    default:
+      for (int64_t i = 0; i < n; ++i)
+        std::memcpy(out + i * to_stride, in + i * from_stride, static_cast<size_t>(size));
   }
 }
 

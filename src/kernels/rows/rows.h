@@ -4,6 +4,7 @@
 // Loops over one row, by the best instructions of the CPU. All targets give the same bytes. Pure
 // functions; thread-safe.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -14,16 +15,20 @@
 
 namespace stoker {
 
-// A step on the values of one channel: Pointwise, or only a change of type.
+// A step on the values of one channel: Pointwise, Table, or only a change of type.
 struct ValueStep {
   DType from, to;
   bool pointwise;
   float sub, mul, add;
+  // A Table's list of so many entries; null for other steps. In the descriptors for a device it is
+  // an offset in their buffer.
+  const std::byte* list = nullptr;
+  int64_t entries = 0;
 };
 
 namespace rows {
 
-// to[i] = from[i] for values of `size` bytes. Strides are in bytes.
+// to[i] = from[i] for values, or pixels, of `size` bytes. Strides are in bytes.
 void copy(const void* from, int64_t from_stride, void* to, int64_t to_stride, int size, int64_t n);
 
 // split makes one row per channel, `pitch` bytes apart, of pixels that have `channels` neighbouring
@@ -36,6 +41,9 @@ void reverse(const void* from, void* to, int size, int64_t n);
 
 // Puts n values through all steps. Requires: at least one step; in and out do not overlap.
 void apply(std::span<const ValueStep> steps, const void* in, void* out, int64_t n);
+
+// Puts n values through a step that has a list.
+void look_up(const ValueStep& step, const void* in, void* out, int64_t n);
 
 // Resampling works across rows first and then along one: see Note [Fixed point] and Note [Taps].
 
@@ -64,6 +72,15 @@ inline constexpr int64_t kQuadSlack = 16;
 // starts at the table's first pixel. Both sides have their slack. line.h has the fixed-point
 // counterpart.
 void sum_pixels(const float* row, const PixelTaps& taps, float* quads);
+
+// The same in float64, for wide types. `pixels` gets the result's pixels one behind the other, with
+// as many values as the row's pixels have. kWideSlack values must be readable behind the row.
+inline constexpr int64_t kWideSlack = 4;
+void sum_rows(const void* first, DType type, int64_t stride, const double* weights, int taps,
+              int64_t n, double* sum);
+void sum_pixels(const double* row, int channels, const TapTable<double>& taps, void* pixels);
+// Converts values to a type, as convert_row does.
+void round(const double* values, DType type, void* out, int64_t n);
 
 }  // namespace rows
 }  // namespace stoker

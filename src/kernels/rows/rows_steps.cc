@@ -10,6 +10,7 @@
 
 #include "kernels/rows/rows.h"
 
+#include "kernels/levels.h"
 #include "kernels/simd.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/rows/rows_steps.cc"
@@ -100,6 +101,24 @@ void one_step(const ValueStep& s, const void* in, void* out, int64_t n) {
 
 // Requires: n is at most kChunk.
 constexpr int64_t kChunk = 512;
+// The first steps up to a list, or only the one that has it.
+size_t run_of(std::span<const ValueStep> steps) {
+  size_t n = 0;
+  while (n < steps.size() && !steps[n].list) ++n;
+  return std::max<size_t>(n, 1);
+}
+void apply_with_lists(std::span<const ValueStep> steps, const void* in, void* out, int64_t n) {
+  alignas(64) std::byte buffers[2][8 * kChunk];
+  std::byte *a = buffers[0], *b = buffers[1];
+  while (!steps.empty()) {
+    const size_t count = run_of(steps);
+    void* to = count == steps.size() ? out : a;
+    apply(steps.first(count), in, to, n);
+    steps = steps.subspan(count);
+    in = to;
+    std::swap(a, b);
+  }
+}
 void apply_chunk(std::span<const ValueStep> steps, const void* in, void* out, int64_t n) {
   alignas(64) std::byte buffers[2][8 * kChunk];
   std::byte *a = buffers[0], *b = buffers[1];
@@ -110,21 +129,40 @@ void apply_chunk(std::span<const ValueStep> steps, const void* in, void* out, in
     std::swap(a, b);
   }
 }
-void apply_wide(std::span<const ValueStep> steps, const void* in, void* out, int64_t n) {
+template <class Apply>
+void by_chunks(const Apply& apply, std::span<const ValueStep> steps, const void* in, void* out,
+               int64_t n) {
   const int64_t in_size = size_of(steps.front().from), out_size = size_of(steps.back().to);
   auto* from = static_cast<const std::byte*>(in);
   auto* to = static_cast<std::byte*>(out);
   for (int64_t i = 0; i < n; i += kChunk)
-    apply_chunk(steps, from + i * in_size, to + i * out_size, std::min(kChunk, n - i));
+    apply(steps, from + i * in_size, to + i * out_size, std::min(kChunk, n - i));
+}
+
+// Whether the step is from or to bool, and between bytes. Both are whether the byte is not 0.
+bool is_truth(const ValueStep& s) {
+  return !s.pointwise && !s.list && (s.from == DType::kBool || s.to == DType::kBool) &&
+         size_of(s.from) == 1 && size_of(s.to) == 1;
+}
+void set_truths(const void* in, void* out, int64_t n) {
+  at_cpu_level([from = static_cast<const uint8_t*>(in), to = static_cast<uint8_t*>(out), n] {
+    for (int64_t k = 0; k < n; ++k) to[k] = from[k] != 0;
+  });
 }
 
 }  // namespace
 
 void apply(std::span<const ValueStep> steps, const void* in, void* out, int64_t n) {
-  bool narrow = is_narrow(steps.front().from);
-  for (const ValueStep& s : steps) narrow = narrow && is_narrow(s.to);
-  if (narrow) HWY_DYNAMIC_DISPATCH(Apply)(steps.data(), steps.size(), in, out, n);
-  else apply_wide(steps, in, out, n);
+  if (steps.size() == 1 && is_truth(steps[0])) return set_truths(in, out, n);
+  bool narrow = is_narrow(steps.front().from), lists = false;
+  for (const ValueStep& s : steps) {
+    narrow = narrow && is_narrow(s.to);
+    lists = lists || s.list;
+  }
+  if (lists && steps.size() == 1) look_up(steps[0], in, out, n);
+  else if (lists) by_chunks(apply_with_lists, steps, in, out, n);
+  else if (narrow) HWY_DYNAMIC_DISPATCH(Apply)(steps.data(), steps.size(), in, out, n);
+  else by_chunks(apply_chunk, steps, in, out, n);
 }
 
 }  // namespace stoker::rows

@@ -6,39 +6,23 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "kernels/block.h"
 #include "kernels/resample/fixed_point.h"
 #include "kernels/rows/line.h"
-#include "kernels/rows/targets_testing.h"
+#include "kernels/rows/mix.h"
+#include "kernels/rows/rows_testing.h"
 
 namespace stoker {
 namespace {
 
-using testing::Instructions;
-
-class EveryTarget : public ::testing::TestWithParam<Instructions> {
- protected:
-  int64_t pick(int64_t low, int64_t high) {
-    return std::uniform_int_distribution<int64_t>(low, high)(rng_);
-  }
-  template <class T>
-  std::vector<T> noise(size_t n) {
-    std::vector<T> v(n);
-    for (T& x : v) {
-      if constexpr (std::is_floating_point_v<T>)
-        x = std::uniform_real_distribution<T>(-300, 300)(rng_);
-      else x = static_cast<T>(rng_());
-    }
-    return v;
-  }
-  std::mt19937 rng_{7};
-  const testing::Forced forced_{GetParam()};
-};
+class EveryTarget : public testing::OnTarget {};
 
 // Values around every rounding, infinities and NaN.
 std::vector<float> hard_values() {
@@ -105,6 +89,77 @@ TEST_P(EveryTarget, StepsBetweenAllNarrowTypes) {
       }
 }
 
+// Lists shorter and longer than what a byte can be, also between other steps.
+TEST_P(EveryTarget, LooksUpWholeNumbersOfAllTypes) {
+  for (int type = 0; type < 12; ++type) {
+    const auto from = static_cast<DType>(type);
+    if (info(from).is_float) continue;
+    for (DType to : {DType::kUint8, DType::kInt16, DType::kFloat32, DType::kFloat64})
+      for (int64_t entries : {3, 256, 1000})
+        for (int64_t n : {1, 63, 64, 130}) {
+          std::vector<float> values(static_cast<size_t>(entries));
+          for (float& v : values) v = static_cast<float>(pick(0, 255));
+          const auto lists = table_lists(values, 1, 77, to);
+          auto in = noise<std::byte>(static_cast<size_t>(n * size_of(from)));
+          for (int64_t i = 0; i < n; i += 2)  // half of the numbers are small
+            for (int b = 1; b < size_of(from); ++b)
+              in[static_cast<size_t>(i * size_of(from) + b)] = std::byte{};
+          const ValueStep steps[] = {
+              {from, to, false, 0, 1, 0, lists->bytes.data(), lists->entries},
+              {to, DType::kFloat32, true, 1, 2, 3},
+              {DType::kFloat32, DType::kInt64, false, 0, 1, 0},
+              {DType::kInt64, to, false, 0, 1, 0, lists->bytes.data(), lists->entries}};
+          const auto answer = [&](int64_t k) {
+            const float v = k < 0 || k >= entries ? 77 : values[static_cast<size_t>(k)];
+            return static_cast<int64_t>(v);
+          };
+          std::vector<std::byte> once(static_cast<size_t>(n) * 8), twice(once);
+          rows::apply({steps, 1}, in.data(), once.data(), n);
+          rows::apply(steps, in.data(), twice.data(), n);
+          std::vector<int64_t> k(static_cast<size_t>(n)), a(k), b(k);
+          convert_row(in.data(), from, k.data(), DType::kInt64, n);
+          convert_row(once.data(), to, a.data(), DType::kInt64, n);
+          convert_row(twice.data(), to, b.data(), DType::kInt64, n);
+          for (size_t i = 0; i < k.size(); ++i) {
+            ASSERT_EQ(a[i], answer(k[i])) << name_of(from) << ' ' << name_of(to) << ' ' << k[i];
+            ASSERT_EQ(b[i], answer((answer(k[i]) - 1) * 2 + 3));
+          }
+        }
+  }
+}
+
+// Bytes are mixed within one level of the exact result, and as each pixel by itself, whatever the
+// length of the rows.
+TEST_P(EveryTarget, MixesBytes) {
+  std::uniform_real_distribution<float> real(-1, 1);
+  for (int in = 1; in <= 4; ++in)
+    for (int out = 1; out <= 4; ++out)
+      for (const float most : {1.0f, 1.9f, 7.0f, 31.0f})
+        for (int64_t n : {1, 7, 8, 33, 150}) {
+          Channels c{in, out, {}, {}};
+          for (auto& row : c.weight)
+            for (float& w : row) w = most * real(rng_);
+          for (float& o : c.offset) o = 100 * real(rng_);
+          const ChannelMix m = channel_mix(c, DType::kUint8, DType::kUint8);
+          ASSERT_TRUE(m.fixed);
+          const int64_t pitch = n + 3;
+          const auto planes = noise<uint8_t>(static_cast<size_t>(pitch * in));
+          std::vector<uint8_t> made(static_cast<size_t>(pitch * out), 77);
+          rows::mix(m, planes.data(), pitch, made.data(), pitch, n);
+          for (int o = 0; o < out; ++o)
+            for (int64_t i = 0; i < pitch; ++i) {
+              const int level = made[static_cast<size_t>(o * pitch + i)];
+              const auto value = [&](int k) { return planes[static_cast<size_t>(k * pitch + i)]; };
+              double exact = static_cast<double>(c.offset[o]);
+              for (int k = 0; k < in; ++k) exact += static_cast<double>(c.weight[o][k]) * value(k);
+              ASSERT_EQ(level, i < n ? mix_fixed(m, o, value) : 77);
+              if (i < n) {
+                ASSERT_NEAR(level, std::clamp(exact, 0.0, 255.0), 1) << most;
+              }
+            }
+        }
+}
+
 TEST_P(EveryTarget, StepsWriteNoMoreThanTheirRow) {
   for (int64_t n = 1; n < 70; ++n) {
     const auto in = noise<uint8_t>(static_cast<size_t>(n));
@@ -115,40 +170,6 @@ TEST_P(EveryTarget, StepsWriteNoMoreThanTheirRow) {
       ASSERT_EQ(out[i], (static_cast<float>(in[i]) - 1) * 2 + 3);
     ASSERT_EQ(out.back(), -1);
   }
-}
-
-TEST_P(EveryTarget, SplitsAndJoinsPixels) {
-  for (int size : {1, 2, 4, 8})
-    for (int channels = 1; channels <= 5; ++channels)
-      for (int64_t n : {1, 5, 16, 33, 150}) {
-        const auto pixels = noise<uint8_t>(static_cast<size_t>(n * channels * size));
-        const int64_t pitch = n * size + 8;
-        std::vector<uint8_t> planes(static_cast<size_t>(pitch * channels)), back(pixels.size());
-        rows::split(pixels.data(), size, channels, planes.data(), pitch, n);
-        for (int64_t i = 0; i < n; ++i)
-          for (int c = 0; c < channels; ++c)
-            ASSERT_EQ(std::memcmp(&planes[static_cast<size_t>(c * pitch + i * size)],
-                                  &pixels[static_cast<size_t>((i * channels + c) * size)],
-                                  static_cast<size_t>(size)),
-                      0);
-        rows::join(planes.data(), pitch, size, channels, back.data(), n);
-        ASSERT_EQ(back, pixels);
-      }
-}
-
-TEST_P(EveryTarget, ReversesRows) {
-  for (int size : {1, 2, 4, 8})
-    for (int64_t n = 1; n < 140; ++n) {
-      const auto before = noise<uint8_t>(static_cast<size_t>(n * size));
-      std::vector<uint8_t> row(before.size());
-      rows::reverse(before.data(), row.data(), size, n);
-      for (int64_t i = 0; i < n; ++i)
-        ASSERT_EQ(std::memcmp(&row[static_cast<size_t>(i * size)],
-                              &before[static_cast<size_t>((n - 1 - i) * size)],
-                              static_cast<size_t>(size)),
-                  0)
-            << size << ' ' << n;
-    }
 }
 
 // Weights of both signs that sum to one, as filters have them.
@@ -219,6 +240,74 @@ TEST_P(EveryTarget, SumsPixels) {
           }
         }
       }
+}
+
+TEST_P(EveryTarget, SumsWideRows) {
+  for (DType type : {DType::kFloat64, DType::kInt32, DType::kUint32, DType::kInt64, DType::kUint8})
+    for (int taps : {1, 2, 5})
+      for (int64_t n : {1, 3, 8, 255, 256, 257, 600}) {
+        const int64_t stride = n * size_of(type) + 3;
+        const auto values = noise<double>(static_cast<size_t>(n));
+        std::vector<std::byte> in(static_cast<size_t>(stride * taps));
+        std::vector<double> weights, want(static_cast<size_t>(n)), got(want.size() + 1, 77);
+        for (int t = 0; t < taps; ++t) {
+          weights.push_back(t % 2 ? -0.3 : 1.1);
+          std::byte* row = &in[static_cast<size_t>(t * stride)];
+          convert_row(values.data(), DType::kFloat64, row, type, n);
+          for (int64_t i = 0; i < n; ++i) {
+            double v;
+            convert_row(row + i * size_of(type), type, &v, DType::kFloat64, 1);
+            double& sum = want[static_cast<size_t>(i)];
+            sum = t ? sum + weights.back() * v : weights.back() * v;
+          }
+        }
+        rows::sum_rows(in.data(), type, stride, weights.data(), taps, n, got.data());
+        ASSERT_EQ(got.back(), 77);
+        got.pop_back();
+        ASSERT_EQ(got, want) << name_of(type) << ' ' << taps << ' ' << n;
+      }
+}
+
+// The results lie at an odd address.
+TEST_P(EveryTarget, SumsWidePixels) {
+  for (Filter filter : {Filter::kLinear, Filter::kLanczos3})
+    for (int channels = 1; channels <= 4; ++channels)
+      for (int64_t extent : {1, 2, 9, 150})
+        for (int64_t out : {1, 4, 13, 200}) {
+          const ResampleAxis axis{0, out, 0, static_cast<double>(extent), filter, 3};
+          Arena arena;
+          const bool mirrored = pick(0, 1);
+          const auto taps = tap_table<double>(axis, extent, mirrored ? out - 1 : 0,
+                                              mirrored ? -1 : 1, out, arena);
+          const auto values = static_cast<size_t>((taps.end - taps.begin) * channels);
+          const auto row = noise<double>(values + rows::kWideSlack);
+          std::vector<std::byte> got(static_cast<size_t>(8 * out * channels) + 2, std::byte{77});
+          rows::sum_pixels(row.data(), channels, taps, &got[1]);
+          for (int64_t i = 0; i < out * channels; ++i) {
+            const int64_t o = i / channels, first = (taps.first[o] - taps.begin) * channels;
+            double sum = 0, made;
+            for (int t = 0; t < taps.taps[o]; ++t) {
+              const double v =
+                  taps.row(o)[t] * row[static_cast<size_t>(first + t * channels + i % channels)];
+              sum = t ? sum + v : v;
+            }
+            std::memcpy(&made, &got[static_cast<size_t>(1 + 8 * i)], sizeof made);
+            ASSERT_EQ(made, sum) << channels << ' ' << extent << ' ' << out << ' ' << i;
+          }
+          ASSERT_EQ(got.back(), std::byte{77});
+        }
+}
+
+TEST_P(EveryTarget, RoundsWideValuesAsConversionDoes) {
+  std::vector<double> values = {2147483646.5, 2147483647.5, 2147483648, -2147483648.5, -2147483650};
+  for (float v : hard_values()) values.push_back(v);
+  const auto n = static_cast<int64_t>(values.size());
+  for (DType type : {DType::kInt32, DType::kUint32, DType::kInt64, DType::kFloat64}) {
+    std::vector<std::byte> want(values.size() * 8), got(want);
+    convert_row(values.data(), DType::kFloat64, want.data(), type, n);
+    rows::round(values.data(), type, got.data(), n);
+    ASSERT_EQ(got, want) << name_of(type);
+  }
 }
 
 TEST_P(EveryTarget, SplitsWords) {

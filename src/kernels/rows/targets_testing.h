@@ -12,13 +12,14 @@
 #include <string>
 #include <vector>
 
+#include "kernels/rows/gather.h"
 #include "kernels/rows/line.h"
 
 namespace stoker::testing {
 
 struct Instructions {
   int64_t target;
-  bool vnni;  // where the target and the CPU have VNNI, it is used
+  bool vnni;  // where the target and the CPU have VNNI and VBMI, they are used
 
   std::string name() const {
     return hwy::TargetName(target) + std::string(vnni ? "" : "_without_VNNI");
@@ -37,19 +38,22 @@ inline std::vector<Instructions> all_instructions() {
 // Kernels use these instructions while the object lives.
 class Forced {
  public:
-  explicit Forced(const Instructions& i) : had_vnni_(rows::set_vnni_for_test(i.vnni)) {
+  explicit Forced(const Instructions& i)
+      : had_vnni_(rows::set_vnni_for_test(i.vnni)), had_vbmi_(rows::set_vbmi_for_test(i.vnni)) {
     hwy::SetSupportedTargetsForTest(i.target);
     if (!had_vnni_) rows::set_vnni_for_test(false);
+    if (!had_vbmi_) rows::set_vbmi_for_test(false);
   }
   ~Forced() {
     rows::set_vnni_for_test(had_vnni_);
+    rows::set_vbmi_for_test(had_vbmi_);
     hwy::SetSupportedTargetsForTest(0);
   }
   Forced(const Forced&) = delete;
   Forced& operator=(const Forced&) = delete;
 
  private:
-  bool had_vnni_;
+  bool had_vnni_, had_vbmi_;
 };
 
 }  // namespace stoker::testing

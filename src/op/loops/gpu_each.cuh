@@ -52,61 +52,100 @@ void run_each(GpuRun& r, std::span<const Item> items) {
 }
 
 // Stores up to four elements in a row, all at once where the address allows it.
+template <class T>
 struct StoreElements {
   static constexpr int kRow = 4;
-  const double (&number)[kRow];
+  const T (&number)[kRow];
   std::byte* to;
   int count;
 
-  template <class T>
-  STOKER_HD void operator()(T) const {
-    T row[kRow];
-    for (int e = 0; e < kRow; ++e) row[e] = convert<T>(number[e]);
-    constexpr int kAligned = kRow * sizeof(T) < kVectorBytes ? kRow * sizeof(T) : kVectorBytes;
+  template <class To>
+  STOKER_HD void operator()(To) const {
+    To row[kRow];
+    for (int e = 0; e < kRow; ++e) row[e] = convert<To>(number[e]);
+    constexpr int kAligned = kRow * sizeof(To) < kVectorBytes ? kRow * sizeof(To) : kVectorBytes;
     if (count == kRow && misalignment(to, kAligned) == 0) return store_row(to, row);
-    for (int e = 0; e < count; ++e) store_as(to + e * int{sizeof(T)}, row[e]);
+    for (int e = 0; e < count; ++e) store_as(to + e * int{sizeof(To)}, row[e]);
   }
 };
 
-// Sets four elements in a row, because one block of a Chance gives four draws.
-template <class Value>
+// Sets four elements in a row to what `values(first, number)` writes.
+template <class T, class Values>
 struct SetElements {
-  static constexpr int kRow = 4;
-  Value value;
+  static constexpr int kRow = StoreElements<T>::kRow;
+  Values values;
   std::byte* to;
   DType dtype;
   int size;
   int64_t elements, pieces;
 
   STOKER_HD void run(int64_t k) const {
-    Value v = value;
-    double number[kRow] = {};
+    T number[kRow];
     const int64_t first = k * kRow, rest = elements - first;
-    const int count = rest < kRow ? static_cast<int>(rest) : kRow;
-    for (int e = 0; e < count; ++e) number[e] = v(first + e);
-    with_type(dtype, StoreElements{number, to + first * size, count});
+    values(first, number);
+    with_type(dtype, StoreElements<T>{number, to + first * size,
+                                      rest < kRow ? static_cast<int>(rest) : kRow});
   }
 };
 
-// set_elements() of op/loops/elements.h for output 0 of a batch: value(i) gives the functor of item
-// i, a struct with `STOKER_HD double operator()(int64_t element)`.
-template <class MakeValue>
-void set_elements(GpuRun& r, MakeValue value) {
-  using Set = SetElements<decltype(value(size_t{0}))>;
+// Sets output 0 of each item by the values of values(i).
+template <class T, class MakeValues>
+void set_elements(GpuRun& r, MakeValues values) {
+  using Set = SetElements<T, decltype(values(size_t{0}))>;
   std::vector<Set> items;
   for (size_t i = 0; i < r.items.size(); ++i) {
     const View& out = r.items[i].outputs[0];
     const int64_t n = out.shape.volume();
-    items.push_back({value(i), out.as<std::byte>(), out.dtype, size_of(out.dtype), n,
+    items.push_back({values(i), out.as<std::byte>(), out.dtype, size_of(out.dtype), n,
                      (n + Set::kRow - 1) / Set::kRow});
   }
   run_each(r, std::span<const Set>(items));
+}
+
+template <class T, class F>
+struct ValuesByNumber {
+  F f;
+  STOKER_HD void operator()(int64_t first, T (&to)[4]) const {
+    for (int e = 0; e < 4; ++e) to[e] = f(first + e);
+  }
+};
+template <class T, class F>
+struct ValuesByDraws {
+  F f;
+  Chance chance;
+  STOKER_HD void operator()(int64_t first, T (&to)[4]) const {
+    constexpr int kDraws = 4 / F::kValues * F::kDraws;
+    static_assert(4 % F::kValues == 0 && kDraws % 4 == 0);
+    uint32_t draws[kDraws];
+    for (int b = 0; b < kDraws / 4; ++b) {
+      const Words w = chance.block(static_cast<uint64_t>(first / 4 * (kDraws / 4) + b));
+      for (int d = 0; d < 4; ++d) draws[4 * b + d] = w.w[d];
+    }
+    for (int g = 0; g < 4 / F::kValues; ++g) f(draws + g * F::kDraws, to + g * F::kValues);
+  }
+};
+
+// fill() of kernels/elements/fill.h for output 0 of a batch: function(i) gives the functor of item
+// i, a struct with `STOKER_HD T operator()(int64_t number) const`. It is also called for up to
+// three numbers behind the last one.
+template <class T, class MakeFunction>
+void fill(GpuRun& r, MakeFunction function) {
+  using F = decltype(function(size_t{0}));
+  set_elements<T>(r, [&](size_t i) { return ValuesByNumber<T, F>{function(i)}; });
+}
+
+// fill_draws() of kernels/elements/fill.h for output 0 of a batch.
+template <class T, class MakeFunction>
+void fill_draws(GpuRun& r, MakeFunction function) {
+  using F = decltype(function(size_t{0}));
+  set_elements<T>(r, [&](size_t i) { return ValuesByDraws<T, F>{function(i), r.items[i].chance}; });
 }
 
 // Elements in their order, with as few axes as their strides allow: one for a dense view.
 struct Axes {
   Shape shape, strides;
 
+  Axes() = default;
   Axes(const Shape& whole, const Shape& steps) {
     for (int a = 0; a < whole.rank; ++a) {
       const int last = shape.rank - 1;
@@ -129,31 +168,39 @@ struct Axes {
   }
 };
 
-template <class From, class To, class F>
+template <class F, class To, class... From>
 struct MapElement {
+  static constexpr size_t kInputs = sizeof...(From);
   F f;
-  const std::byte* in;  // at full position 0
-  Axes axes;
+  const std::byte* in[kInputs];  // at full position 0
+  Axes axes[kInputs];
   To* out;
   int64_t pieces;
 
-  STOKER_HD void run(int64_t k) const {
-    f(reinterpret_cast<const From*>(in + axes.offset(k)), out + k, int64_t{1});
+  STOKER_HD void run(int64_t k) const { run(k, std::index_sequence_for<From...>()); }
+
+ private:
+  template <size_t... I>
+  STOKER_HD void run(int64_t k, std::index_sequence<I...>) const {
+    out[k] = f(*reinterpret_cast<const From*>(in[I] + axes[I].offset(k))...);
   }
 };
 
-// for_each_run() of op/loops/runs.h from input 0 to output 0 of a batch, with counts of 1:
-// function(i) gives the functor of item i, a struct with `STOKER_HD void operator()(const From*,
-// To*, int64_t count) const`.
-template <class From, class To = From, class MakeFunction>
-void for_each_run(GpuRun& r, MakeFunction function) {
-  using Map = MapElement<From, To, decltype(function(size_t{0}))>;
+// map() of kernels/elements/map.h from all inputs to output 0 of a batch: function(i) gives the
+// functor of item i, a struct with `STOKER_HD To operator()(From...) const`.
+template <class To, class... From, class MakeFunction>
+void map(GpuRun& r, MakeFunction function) {
+  using Map = MapElement<decltype(function(size_t{0})), To, From...>;
   std::vector<Map> items;
   for (size_t i = 0; i < r.items.size(); ++i) {
     const View& out = r.items[i].outputs[0];
-    const Strided in = Strided::of(r.items[i].inputs[0]);
-    items.push_back({function(i), in.data + in.offset, Axes(out.shape, in.stride), out.as<To>(),
-                     out.shape.volume()});
+    Map item{function(i), {}, {}, out.as<To>(), out.shape.volume()};
+    for (size_t k = 0; k < Map::kInputs; ++k) {
+      const Strided in = Strided::of(r.items[i].inputs[k]);
+      item.in[k] = in.data + in.offset;
+      item.axes[k] = Axes(out.shape, in.stride);
+    }
+    items.push_back(item);
   }
   run_each(r, std::span<const Map>(items));
 }

@@ -9,26 +9,38 @@
 
 #include "base/error.h"
 #include "device/simulated/simulated.h"
-#include "op/loops/elements.h"
+#include "kernels/elements/fill.h"
+#include "kernels/elements/map.h"
 #include "op/loops/gpu_each.cuh"
-#include "op/loops/runs.h"
 
 namespace stoker {
 namespace {
 
-// The draw of an element, times ten thousand.
-struct Draw {
-  Chance chance;
-  double operator()(int64_t k) {
-    chance.seek(static_cast<uint64_t>(2 * k));
-    return chance.uniform() * 1e4;
+struct Squares {
+  double operator()(int64_t number) const { return static_cast<double>(number * number); }
+};
+
+// Values of one draw, of two, and two values of two.
+struct OneOfOne {
+  static constexpr int kDraws = 1, kValues = 1;
+  void operator()(const uint32_t* draw, float* value) const { *value = uniform_of(*draw, 0, 1e4f); }
+};
+struct OneOfTwo {
+  static constexpr int kDraws = 2, kValues = 1;
+  void operator()(const uint32_t* draws, double* value) const {
+    *value = draws[0] * 0.5 + draws[1];
+  }
+};
+struct TwoOfTwo {
+  static constexpr int kDraws = 2, kValues = 2;
+  void operator()(const uint32_t* draws, float* values) const {
+    values[0] = static_cast<float>(draws[1]);
+    values[1] = static_cast<float>(draws[0]);
   }
 };
 
 struct Inverted {
-  void operator()(const uint8_t* in, uint16_t* out, int64_t count) const {
-    for (int64_t i = 0; i < count; ++i) out[i] = static_cast<uint16_t>(1000 - in[i]);
-  }
+  uint16_t operator()(uint8_t v) const { return static_cast<uint16_t>(1000 - v); }
 };
 
 class GpuRunTest : public testing::Test {
@@ -74,17 +86,28 @@ TEST_F(GpuRunTest, SetsWhatTheCpuSets) {
        {Shape{}, Shape{1}, Shape{0, 7}, Shape{3, 5}, Shape{4096}, Shape{70001}})
     for (DType t : {DType::kFloat32, DType::kUint8, DType::kInt64, DType::kFloat16, DType::kBool})
       add({}, t, shape);
-  {
-    GpuRun r(*stream_, name_, items_, memory_);
-    set_elements(r, [&](size_t i) { return Draw{items_[i].chance}; });
-  }
-  for (size_t i = 0; i < items_.size(); ++i) {
-    View want = items_[i].outputs[0];
-    std::vector<std::byte> bytes(static_cast<size_t>(want.bytes()));
-    want.data = bytes.data();
-    set_elements(want, Draw{items_[i].chance});
-    EXPECT_EQ(bytes_of(i), bytes) << i;
-  }
+  const auto expect_as_on_the_cpu = [&](const auto& on_device, const auto& on_cpu) {
+    {
+      GpuRun r(*stream_, name_, items_, memory_);
+      on_device(r);
+    }
+    for (size_t i = 0; i < items_.size(); ++i) {
+      View want = items_[i].outputs[0];
+      std::vector<std::byte> bytes(static_cast<size_t>(want.bytes()));
+      want.data = bytes.data();
+      on_cpu(want, items_[i].chance);
+      EXPECT_EQ(bytes_of(i), bytes) << i;
+    }
+  };
+  expect_as_on_the_cpu([](GpuRun& r) { fill<double>(r, [](size_t) { return Squares{}; }); },
+                       [](const View& out, const Chance&) { fill<double>(out, Squares{}); });
+  expect_as_on_the_cpu([](GpuRun& r) { fill_draws<float>(r, [](size_t) { return OneOfOne{}; }); },
+                       [](const View& v, const Chance& c) { fill_draws<float>(v, c, OneOfOne{}); });
+  expect_as_on_the_cpu(
+      [](GpuRun& r) { fill_draws<double>(r, [](size_t) { return OneOfTwo{}; }); },
+      [](const View& v, const Chance& c) { fill_draws<double>(v, c, OneOfTwo{}); });
+  expect_as_on_the_cpu([](GpuRun& r) { fill_draws<float>(r, [](size_t) { return TwoOfTwo{}; }); },
+                       [](const View& v, const Chance& c) { fill_draws<float>(v, c, TwoOfTwo{}); });
 }
 
 TEST_F(GpuRunTest, MapsStridedInputs) {
@@ -107,14 +130,14 @@ TEST_F(GpuRunTest, MapsStridedInputs) {
   add(rows, DType::kUint16, rows.shape);
   {
     GpuRun r(*stream_, name_, items_, memory_);
-    for_each_run<uint8_t, uint16_t>(r, [](size_t) { return Inverted{}; });
+    map<uint16_t, uint8_t>(r, [](size_t) { return Inverted{}; });
   }
   for (size_t i = 0; i < items_.size(); ++i) {
     View from = items_[i].inputs[0], to = items_[i].outputs[0];
     from.data = bytes.data() + (from.as<std::byte>() - in.as<std::byte>());
     std::vector<std::byte> want(static_cast<size_t>(to.bytes()));
     to.data = want.data();
-    for_each_run<uint8_t, uint16_t>(from, to, Inverted{});
+    map<uint16_t, uint8_t>(to, Inverted{}, from);
     EXPECT_EQ(bytes_of(i), want) << i;
   }
 }
@@ -122,7 +145,7 @@ TEST_F(GpuRunTest, MapsStridedInputs) {
 TEST_F(GpuRunTest, NothingToDoIsNoLaunch) {
   add({}, DType::kFloat32, {0});
   GpuRun r(*stream_, name_, items_, memory_);
-  set_elements(r, [&](size_t i) { return Draw{items_[i].chance}; });
+  fill_draws<float>(r, [](size_t) { return OneOfOne{}; });
   stream_->synchronize();
   EXPECT_TRUE(device_.timeline().empty());
 }
@@ -138,7 +161,7 @@ TEST_F(GpuRunTest, LetsAMissOfMemoryThrough) {
   const auto before = device_.usage().allocations;
   {
     GpuRun r(*stream_, name_, items_, memory);
-    EXPECT_THROW(set_elements(r, [&](size_t i) { return Draw{items_[i].chance}; }), BudgetError);
+    EXPECT_THROW(fill_draws<float>(r, [](size_t) { return OneOfOne{}; }), BudgetError);
   }
   stream_->synchronize();
   EXPECT_EQ(device_.usage().allocations, before);
@@ -149,7 +172,7 @@ TEST_F(GpuRunTest, GivesItsMemoryBack) {
   const auto before = device_.usage().allocations;
   {
     GpuRun r(*stream_, name_, items_, memory_);
-    set_elements(r, [&](size_t i) { return Draw{items_[i].chance}; });
+    fill_draws<float>(r, [](size_t) { return OneOfOne{}; });
     EXPECT_GT(device_.usage().allocations, before);
   }
   EXPECT_EQ(device_.usage().allocations, before);

@@ -42,8 +42,8 @@ Extents requested(const CropArguments& a) {
   return e;
 }
 
-int64_t start_of(double position, int64_t extent, int64_t window, Rounding rounding) {
-  const double start = position * static_cast<double>(extent - window);
+int64_t start_of(float position, int64_t extent, int64_t window, Rounding rounding) {
+  const double start = shortest(position) * static_cast<double>(extent - window);
   return rounding == Rounding::kRound ? std::llround(start) : static_cast<int64_t>(start);
 }
 

@@ -12,7 +12,7 @@ struct Resize : FilterArguments, DtypeArgument {
   float resize_x = 0, resize_y = 0, resize_z = 0;
   float resize_shorter = 0, resize_longer = 0;
   ResizeMode mode = ResizeMode::kDefault;
-  bool subpixel_scale = true, roi_relative = false;
+  bool subpixel_scale = true, roi_relative = false, save_attrs = false;
 
   static constexpr const char* kIgnored[] = {"minibatch_size", "temp_buffer_hint"};
   static constexpr auto schema = describe(
@@ -26,7 +26,11 @@ struct Resize : FilterArguments, DtypeArgument {
       ports({.name = "input",
              .help = "Image, volume or sequence.",
              .layouts = "HWC, CHW, HW, DHWC, CDHW, DHW, CFHW, CFDHW"}),
-      ports({.name = "output", .help = "The resized input, in its layout."}),
+      ports({.name = "output", .help = "The resized input, in its layout."},
+            {.name = "extents",
+             .help = "The extents that the input had along the axes that are resized, as int32; of "
+                     "a sequence those of its frames, once.",
+             .when = "save_attrs"}),
       arg(&Resize::size, "size", "Output size, (H, W) or (D, H, W); one number serves all axes.",
           kPerSample),
       arg(&Resize::resize_x, "resize_x", "Output width.", kPerSample),
@@ -56,6 +60,7 @@ struct Resize : FilterArguments, DtypeArgument {
           kPerSample),
       arg(&Resize::roi_relative, "roi_relative",
           "Whether the region is given as fractions of the extents (0 to 1) instead of pixels."),
+      arg(&Resize::save_attrs, "save_attrs", "Whether the input's extents are a second output."),
       kFilterArguments, kDtypeArgument);
 
   void check(Checker& c) const {
@@ -82,6 +87,7 @@ struct Resize : FilterArguments, DtypeArgument {
     t.shape = checked_shape(c, t);
     t.dtype = dtype.value_or(t.dtype);
     c.out(t);
+    if (save_attrs) c.out(extents_type(t.layout));
   }
 
   void lower(Lowering& l) const {
@@ -95,6 +101,9 @@ struct Resize : FilterArguments, DtypeArgument {
     for (int i = 0; i < axes.rank; ++i)
       r.axis[i] = resample_axis(*this, axes.axis[i], result.out[i], result.lo[i], result.hi[i]);
     l.add(r, dtype.value_or(in.dtype));
+    if (!save_attrs) return;
+    auto* extents = l.make(extents_type(in.layout)).as<int32_t>();
+    for (int i = 0; i < axes.rank; ++i) extents[i] = static_cast<int32_t>(in.shape[axes.axis[i]]);
   }
 
   static std::vector<Case> cases() {
@@ -110,6 +119,9 @@ struct Resize : FilterArguments, DtypeArgument {
         {"roi_start=[0.0, 0.5], roi_end=[1.0, 1.0], roi_relative=True",
          {"float32 HW [[1, 2, 3, 4]]"},
          {"float32 [[3, 4]]"}},
+        {"size=[2, 1], save_attrs=True",
+         {"uint8 FHW [[[1, 3, 5]], [[2, 4, 6]]]"},
+         {"uint8 [[[3], [3]], [[4], [4]]]", "int32 [1, 3]"}},
         {"size=[0, 8], mode=\"not_larger\", max_size=[4]",
          {"uint8 HW [[5, 5]]"},
          {"uint8 [[5, 5, 5, 5], [5, 5, 5, 5]]"}},
@@ -128,6 +140,10 @@ struct Resize : FilterArguments, DtypeArgument {
           axis[rank] = a, letter[rank++] = c;
     }
   };
+
+  static TensorType extents_type(const Layout& layout) {
+    return {DType::kInt32, {}, {Axes(layout).rank}};
+  }
 
   void require_lengths(const Layout& layout) const {
     const int64_t rank = Axes(layout).rank;
@@ -160,8 +176,8 @@ struct Resize : FilterArguments, DtypeArgument {
     for (int i = 0; i < axes.rank; ++i) {
       const double extent = static_cast<double>(in[axes.axis[i]]), unit = roi_relative ? extent : 1;
       r.size[i] = size_of_axis(i, axes.letter[i]);
-      r.lo[i] = roi_start ? (*roi_start)[i] * unit : 0;
-      r.hi[i] = roi_end ? (*roi_end)[i] * unit : extent;
+      r.lo[i] = roi_start ? shortest((*roi_start)[i]) * unit : 0;
+      r.hi[i] = roi_end ? shortest((*roi_end)[i]) * unit : extent;
       r.max_size[i] = max_size ? max_size->at_or_only(i) : 0;
     }
     return r;

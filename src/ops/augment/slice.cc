@@ -170,12 +170,16 @@ struct Slice : OutOfBoundsArguments, DtypeArgument {
     require_length("input 'shape_input'", static_cast<size_t>(l.value(2).shape.volume()), axes);
   }
 
+  static double given(const View& list, size_t i) {
+    const double number = detail::element(list, static_cast<int64_t>(i));
+    return list.dtype == DType::kFloat32 ? shortest(static_cast<float>(number)) : number;
+  }
+
   // Start and size are added before they are scaled, so that fractions of 0.1 and 0.9 reach the end
   // of the axis exactly.
   Span positional(const Lowering& l, size_t i, int64_t extent) const {
     const double full = static_cast<double>(extent);
-    const double anchor = detail::element(l.value(1), static_cast<int64_t>(i));
-    const double size = detail::element(l.value(2), static_cast<int64_t>(i));
+    const double anchor = given(l.value(1), i), size = given(l.value(2), i);
     const bool relative_anchor = normalized_anchor && info(l.value(1).dtype).is_float;
     const bool relative_shape = normalized_shape && info(l.value(2).dtype).is_float;
     const double begin = relative_anchor ? anchor * full : anchor;
@@ -184,15 +188,16 @@ struct Slice : OutOfBoundsArguments, DtypeArgument {
   }
 
   Span named(size_t i, int64_t extent) const {
-    const auto at = [&](const auto& list) { return static_cast<double>((*list)[i]); };
+    const auto at = [&](const Small<int64_t>& list) { return static_cast<double>(list[i]); };
+    const auto share = [&](const Small<float>& list) { return shortest(list[i]); };
     const double full = static_cast<double>(extent);
-    const double begin = start ? at(start) : rel_start ? at(rel_start) * full : 0;
-    if (end) return {begin, at(end)};
-    if (rel_end) return {begin, at(rel_end) * full};
-    if (shape) return {begin, begin + at(shape)};
+    const double begin = start ? at(*start) : rel_start ? share(*rel_start) * full : 0;
+    if (end) return {begin, at(*end)};
+    if (rel_end) return {begin, share(*rel_end) * full};
+    if (shape) return {begin, begin + at(*shape)};
     if (!rel_shape) return {begin, full};
-    if (rel_start) return {begin, (at(rel_start) + at(rel_shape)) * full};
-    return {begin, begin + at(rel_shape) * full};
+    if (rel_start) return {begin, (share(*rel_start) + share(*rel_shape)) * full};
+    return {begin, begin + share(*rel_shape) * full};
   }
 
   // The extents as far as they are known before the run.

@@ -1,19 +1,19 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/loops/elements.h"
+#include "kernels/elements/fill.h"
 #include "op/loops/gpu_each.cuh"
+#include "op/loops/shape_argument.h"
 #include "op/op.h"
 
 namespace stoker::ops::random {
 
 struct CoinFlip {
   struct Draw {
-    Chance chance;
+    static constexpr int kDraws = 1, kValues = 1;
     float probability;
 
-    STOKER_HD double operator()(int64_t k) {
-      chance.seek(static_cast<uint64_t>(k));
-      return chance.flip(probability) ? 1.0 : 0.0;
+    STOKER_HD void operator()(const uint32_t* draw, float* value) const {
+      *value = flip_of(*draw, probability) ? 1 : 0;
     }
   };
 
@@ -42,10 +42,10 @@ struct CoinFlip {
     i.out({dtype.value_or(DType::kInt32), {}, shape_asked(shape, i)});
   }
 
-  void run_cpu(Run& r) const { set_elements(r.outputs[0], Draw{r.chance, probability}); }
+  void run_cpu(Run& r) const { fill_draws<float>(r.outputs[0], r.chance, Draw{probability}); }
 
   static void run_gpu(GpuRun& r, std::span<const CoinFlip* const> items) {
-    set_elements(r, [&](size_t i) { return Draw{r.items[i].chance, items[i]->probability}; });
+    fill_draws<float>(r, [&](size_t i) { return Draw{items[i]->probability}; });
   }
 
   static std::vector<Case> cases() {

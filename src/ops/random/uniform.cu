@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/loops/elements.h"
+#include "kernels/elements/fill.h"
 #include "op/loops/gpu_each.cuh"
+#include "op/loops/shape_argument.h"
 #include "op/op.h"
 
 namespace stoker::ops::random {
@@ -9,15 +10,13 @@ namespace stoker::ops::random {
 struct Uniform {
   // The draw of one element: from the range or, if count > 0, from the list.
   struct Draw {
-    Chance chance;
+    static constexpr int kDraws = 1, kValues = 1;
     float low, high;
     const float* values;
     uint64_t count;
 
-    STOKER_HD double operator()(int64_t k) {
-      chance.seek(static_cast<uint64_t>(k));
-      if (count == 0) return static_cast<double>(chance.uniform(low, high));
-      return static_cast<double>(values[uint64_t{chance.next()} * count >> 32]);
+    STOKER_HD void operator()(const uint32_t* draw, float* value) const {
+      *value = count == 0 ? uniform_of(*draw, low, high) : values[*draw * count >> 32];
     }
   };
 
@@ -54,7 +53,7 @@ struct Uniform {
   }
 
   void run_cpu(Run& r) const {
-    set_elements(r.outputs[0], draw(r.chance, values ? values->data() : nullptr));
+    fill_draws<float>(r.outputs[0], r.chance, draw(values ? values->data() : nullptr));
   }
 
   static void run_gpu(GpuRun& r, std::span<const Uniform* const> items) {
@@ -62,8 +61,8 @@ struct Uniform {
     for (const Uniform* u : items)
       if (u->values) lists.insert(lists.end(), u->values->begin(), u->values->end());
     const float* next = lists.empty() ? nullptr : r.put(std::span<const float>(lists));
-    set_elements(r, [&](size_t i) {
-      const Draw d = items[i]->draw(r.items[i].chance, next);
+    fill_draws<float>(r, [&](size_t i) {
+      const Draw d = items[i]->draw(next);
       next += d.count;
       return d;
     });
@@ -78,8 +77,8 @@ struct Uniform {
   }
 
  private:
-  Draw draw(const Chance& chance, const float* list) const {
-    return {chance, range[0], range[1], list, values ? values->size() : 0};
+  Draw draw(const float* list) const {
+    return {range[0], range[1], list, values ? values->size() : 0};
   }
 
   void require_lists() const {

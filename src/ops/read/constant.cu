@@ -1,18 +1,25 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/loops/elements.h"
+#include "kernels/elements/map.h"
 #include "op/loops/gpu_each.cuh"
+#include "op/loops/shape_argument.h"
 #include "op/op.h"
 
 namespace stoker::ops::read {
 
 struct Constant {
   // There is one value for each element, or one for all.
-  struct Element {
-    const double* values;
+  struct Put {
+    const std::byte* elements;
     int64_t count;
+    int size;
+    std::byte* to;
+    int64_t pieces;
 
-    STOKER_HD double operator()(int64_t k) const { return values[count == 1 ? 0 : k]; }
+    STOKER_HD void run(int64_t k) const {
+      const std::byte* from = elements + (count == 1 ? 0 : k * size);
+      for (int b = 0; b < size; ++b) to[k * size + b] = from[b];
+    }
   };
 
   std::optional<Small<float>> fdata;
@@ -20,6 +27,7 @@ struct Constant {
   std::optional<Small<int64_t>> shape;
   std::optional<DType> dtype;
   Layout layout;
+  std::shared_ptr<const std::vector<std::byte>> elements;  // the values, in the output's dtype
 
   static constexpr auto schema = describe(
       "constant",
@@ -48,16 +56,34 @@ struct Constant {
 
   void infer(Inference& i) const { i.out(type(shape_asked(shape, i))); }
 
+  void prepare() {
+    std::vector<std::byte> bytes(static_cast<size_t>(count() * size_of(type({}).dtype)));
+    if (fdata) convert_row(fdata->data(), DType::kFloat32, bytes.data(), type({}).dtype, count());
+    else if (idata)
+      convert_row(idata->data(), DType::kInt64, bytes.data(), type({}).dtype, count());
+    elements = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+  }
+
   void run_cpu(Run& r) const {
-    set_elements(r.outputs[0], [&](int64_t k) { return value(static_cast<size_t>(k)); });
+    const View& out = r.outputs[0];
+    const View all =
+        View::dense(const_cast<std::byte*>(elements->data()), out.dtype, out.full, out.layout);
+    with_size(size_of(out.dtype), [&]<class T>(T) {
+      if (count() == 1) map<T>(out, [value = *all.as<const T>()] { return value; });
+      else map<T, T>(out, [](T element) { return element; }, all);
+    });
   }
 
   static void run_gpu(GpuRun& r, std::span<const Constant* const> items) {
     const Constant& c = *items[0];  // all are equal, as nothing is computed per sample
-    std::vector<double> list;
-    for (size_t i = 0; i < static_cast<size_t>(c.count()); ++i) list.push_back(c.value(i));
-    const Element all{r.put(std::span<const double>(list)), c.count()};
-    set_elements(r, [&](size_t) { return all; });
+    const std::byte* elements = r.put(std::span<const std::byte>(*c.elements));
+    std::vector<Put> puts;
+    for (const GpuItem& item : r.items) {
+      const View& out = item.outputs[0];
+      puts.push_back(
+          {elements, c.count(), size_of(out.dtype), out.as<std::byte>(), out.shape.volume()});
+    }
+    run_each(r, std::span<const Put>(puts));
   }
 
   static std::vector<Case> cases() {
@@ -67,16 +93,11 @@ struct Constant {
         {"idata=[1, 2, 300], shape=[1, 3], layout=\"HW\", dtype=types.UINT8",
          {},
          {"uint8 [[1, 2, 255]]"}},
-        {"fdata=[2.5], shape=[2, 2], dtype=types.INT16", {}, {"int16 [[2, 2], [2, 2]]"}},
+        {"fdata=[2.5], shape=[2, 2], dtype=types.INT16", {}, {"int16 [[3, 3], [3, 3]]"}},
     };
   }
 
  private:
-  double value(size_t i) const {
-    return fdata ? static_cast<double>(fdata->at_or_only(i))
-                 : static_cast<double>(idata->at_or_only(i));
-  }
-
   int64_t count() const { return static_cast<int64_t>(fdata ? fdata->size() : idata->size()); }
 
   TensorType type(Shape asked) const {

@@ -3,9 +3,9 @@
 #include "run/chain/chain.h"
 
 #include <chrono>
-#include <cstring>
 
 #include "kernels/fused/fused.h"
+#include "kernels/strided_copy.h"
 
 namespace stoker {
 
@@ -33,16 +33,6 @@ Window sequence_window(const Window& w, int64_t begin, int64_t end) {
   Window s{{begin}, {end}};
   for (int a = 0; a < w.begin.rank; ++a) s.begin.push_back(w.begin[a]), s.end.push_back(w.end[a]);
   return s;
-}
-
-void copy_whole(const View& from, const View& to, Arena& arena) {
-  if (from.data == to.data || to.bytes() == 0) return;
-  if (from.is_dense()) {
-    std::memcpy(to.data, from.data, to.bytes());
-    return;
-  }
-  const Block identity{Gather::identity(from.full), from.dtype};
-  run_blocks({&identity, 1}, from, to, arena);
 }
 
 }  // namespace
@@ -76,10 +66,10 @@ void Chain::forget() {
   copies_.clear();
 }
 
-void Chain::begin(const Identity& who, int round) {
+void Chain::begin(std::span<const Origin> origins, int round) {
   forget();
   arena_.reset();
-  who_ = who;
+  origins_ = origins;
   round_ = round;
   for (State& s : states_) {
     s.op = nullptr;
@@ -94,7 +84,8 @@ void Chain::begin(const Identity& who, int round) {
 }
 
 Chance Chain::chance(int node) const {
-  return Chance(seed_, plan_.checked(node).key, who_.epoch, who_.position, who_.child);
+  const Identity& who = origin(node).who;
+  return Chance(seed_, plan_.checked(node).key, who.epoch, who.position, who.child);
 }
 
 void Chain::give_bytes(int reader, int64_t index, std::span<const uint8_t> bytes) {
@@ -165,7 +156,7 @@ TensorType Chain::input_type(int node, size_t i) const {
   if (i == 0 && states_[node].unfold) {
     t = frame_type(t);
   }
-  const Port& port = plan_.checked(node).type->inputs[i];
+  const Port& port = plan_.checked(node).type->input(i);
   if (t.layout.empty() && *port.layouts) t.layout = default_layout(port, t.shape.rank);
   return t;
 }
@@ -178,9 +169,16 @@ void Chain::lower_node(int node, int64_t frame) {
     if (inputs[i]) views_[i] = states_[inputs[i]->node].views[inputs[i]->output];
   s.op = resolve(node, frame);
   s.blocks.clear();
-  Lowering l(s.inputs[0], views_, chance(node), s.blocks);
+  made_.clear();
+  Lowering l(s.inputs[0], views_, chance(node), s.blocks, made_, arena_);
   s.op->lower(l);
+  if (made_.size() + 1 != s.views.size())
+    throw Error(plan_.node(node).op + ": lower() made a wrong number of outputs");
   s.types.assign(1, l.type());
+  for (const View& v : made_) {
+    s.views[s.types.size()] = v;
+    s.types.push_back({v.dtype, v.layout, v.shape});
+  }
 }
 
 // Makes the blocks of a later frame, whose result must have the shape of the first frame's.
@@ -210,11 +208,13 @@ void Chain::infer_node(int node) {
     s.op = resolve(node, 0);
     if (!plan_.checked(node).type->infers) return;  // run_early() sets the types
     s.types.clear();
-    Inference inference{s.inputs, views_, s.types, chance(node), s.kept};
+    Inference inference{s.inputs, views_, s.types, chance(node), s.kept, origin(node)};
     s.op->infer(inference);
   }
   if (s.unfold) {
-    for (TensorType& t : s.types) t = sequence_type(t, frames_of(node));
+    for (size_t k = 0; k < s.types.size(); ++k)
+      if (!plan_.checked(node).is_inferred(static_cast<int>(k)))
+        s.types[k] = sequence_type(s.types[k], frames_of(node));
   }
   for (const TensorType& t : s.types)
     if (!t.shape.is_possible())
@@ -259,7 +259,7 @@ bool Chain::is_wanted(int node, Windows State::* which) const {
 
 void Chain::want(const Ref& r, const Window& w, Windows State::* which) {
   State& s = states_[r.node];
-  if (s.done) return;
+  if (s.done || plan_.checked(r.node).is_inferred(r.output)) return;
   Window& wanted = (s.*which).of[r.output];
   if (!std::exchange((s.*which).has[r.output], 1)) wanted = w;
   else wanted.include(w);
@@ -347,9 +347,9 @@ void Chain::run_sample(int node) {
     for (size_t k = 0; k < s.types.size(); ++k) s.views[k] = destination(node, static_cast<int>(k));
   if (!s.unfold) {
     const bool to_scratch = plan_.planned(node).output_slots[0] < 0;
-    Run r{views_,      s.views, chance(node),
-          arena_,      s.kept,  to_scratch ? plan_.checked(node).type->row_room : 0,
-          judged(node)};
+    Run r{views_,       s.views,     chance(node),
+          arena_,       s.kept,      to_scratch ? plan_.checked(node).type->row_room : 0,
+          judged(node), origin(node)};
     return s.op->run_cpu(r);
   }
   const View sequence = views_[0];
@@ -358,7 +358,7 @@ void Chain::run_sample(int node) {
     views_[0] = sequence.frame(f);
     for (const View& v : s.views) frame_views_.push_back(v.frame(f));
     if (s.per_frame) s.op = resolve(node, f);
-    Run r{views_, frame_views_, chance(node), arena_, s.kept};
+    Run r{views_, frame_views_, chance(node), arena_, s.kept, 0, {}, origin(node)};
     s.op->run_cpu(r);
   }
 }
@@ -412,7 +412,8 @@ void Chain::deliver() {
     if (!destinations_[k].data) continue;
     const Ref from = plan_.slot(k).from;
     node_ = from.node;
-    copy_whole(states_[from.node].views[from.output], destinations_[k], arena_);
+    const View& made = states_[from.node].views[from.output];
+    if (made.data != destinations_[k].data) copy_to_dense(made, destinations_[k].data);
   }
 }
 

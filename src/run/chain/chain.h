@@ -36,8 +36,9 @@ class Chain {
 
   // Samples are made with these rewrites from now on. Requires: the plan has each of them as well.
   void use(const Rewrites& rewrites);
-  // Begins a round of a sample. Forgets the sample before. Requires: use() was called.
-  void begin(const Identity& who, int round);
+  // Begins a round of a sample. Forgets the sample before. `origins`: by source of the plan; they
+  // stay valid until the next begin(). Requires: use() was called.
+  void begin(std::span<const Origin> origins, int round);
   // Forgets the sample, so that its arena may be trimmed.
   void forget();
   // Makes this node the one that node() names, for messages about what follows.
@@ -93,12 +94,12 @@ class Chain {
   Rewrites rewrites_;
   uint64_t seed_;
   Arena& arena_;
-  Identity who_;
+  std::span<const Origin> origins_;
   int round_ = 0;
   std::vector<State> states_;
   std::vector<View> destinations_;
   std::vector<Operator*> copies_;  // in the arena; they have to be destroyed
-  std::vector<View> views_, frame_views_;
+  std::vector<View> views_, frame_views_, made_;
   std::vector<Block> pass_;
   std::vector<Window> needed_;
   Windows State::* judged_ = nullptr;  // see Note [What is judged]
@@ -107,6 +108,7 @@ class Chain {
   int node_ = -1;
 
   Chance chance(int node) const;
+  const Origin& origin(int node) const { return origins_[plan_.source_of(node)]; }
   int64_t frames_of(int node) const;
   const Operator* resolve(int node, int64_t frame);
   void infer_node(int node);

@@ -25,7 +25,7 @@ void Chain::want_on_device() {
 DeviceTask Chain::device_task(int node) {
   State& s = states_[node];
   node_ = node;
-  DeviceTask work{s.inputs, s.types, {}, {}, chance(node)};
+  DeviceTask work{s.inputs, s.types, {}, {}, chance(node), origin(node)};
   const bool lowers = plan_.checked(node).type->kind == OperatorKind::kLower;
   const bool is_constant = plan_.node(node).links.empty();
   const int64_t count = s.per_frame ? s.types[0].shape[0] : 1;
@@ -49,7 +49,7 @@ void Chain::run_mixed(int node) {
   const auto request = s.op->request({s.kept, wanted, judged(node)[0]});
   if (request && shelf_->prepare(node, s.types[0], wanted, *request)) return;
   s.views[0] = shelf_->reserve(node, s.types[0], wanted);
-  Run r{views_, s.views, chance(node), arena_, s.kept, 0, judged(node)};
+  Run r{views_, s.views, chance(node), arena_, s.kept, 0, judged(node), origin(node)};
   s.op->run_cpu(r);
 }
 

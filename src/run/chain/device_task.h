@@ -15,6 +15,7 @@ struct DeviceTask {
   std::vector<std::vector<Block>> blocks;
   std::vector<std::shared_ptr<const Operator>> ops;
   Chance chance{0, 0, 0, 0};
+  Origin origin;
 
   template <class T>
   static const T& of_frame(const std::vector<T>& list, int64_t frame) {

@@ -197,10 +197,11 @@ void DeviceStage::download(EnqueuedRound& work, const DeviceValues& value, const
                      Copy::kToHost, "download");
 }
 
-Batch DeviceStage::batch_of(const DeviceValues& value, const Step& step) const {
+Batch DeviceStage::batch_of(const DeviceValues& value, const Step& step, int node) const {
   Batch b;
   for (int i : step.made_samples())
-    b.samples.push_back({value.views[i], value.owner, step.index[i], static_cast<int64_t>(i)});
+    b.samples.push_back(
+        {value.views[i], value.owner, step.origin(node, i).index, static_cast<int64_t>(i)});
   b.dtype = b.samples[0].view.dtype;
   b.layout = b.samples[0].view.layout;
   if (value.is_dense) b.whole = value.owner;
@@ -251,7 +252,7 @@ std::map<size_t, Batch> DeviceStage::outputs_of(EnqueuedRound& work) const {
       const DeviceValues& v = values_of(work, from);
       const bool has_gaps = v.is_dense && v.count != work.step.made_samples().size();
       const bool is_copied = !taken.insert(from).second || has_gaps;
-      batches[k] = batch_of(is_copied ? copy(work.stream, work.step, v) : v, work.step);
+      batches[k] = batch_of(is_copied ? copy(work.stream, work.step, v) : v, work.step, from.node);
     });
     batches[k].on_device = on_device;
   }
@@ -299,7 +300,10 @@ void DeviceStage::enqueue_round(EnqueuedRound& work, int round, Outputs* outputs
       outputs->copied = device_.make_event();
       work.stream.record(*outputs->copied);
     }
-    for (auto& [k, batch] : batches) outputs->batches[k] = std::move(batch);
+    for (auto& [k, batch] : batches) {
+      batch.provenance = outputs->batches[k].provenance;
+      outputs->batches[k] = std::move(batch);
+    }
   }
 }
 

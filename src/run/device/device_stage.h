@@ -95,7 +95,7 @@ class DeviceStage {
                                 std::vector<const Operator*>& ops) const;
   DeviceValues copy(Stream& stream, const Step& step, const DeviceValues& value) const;
   void download(EnqueuedRound& work, const DeviceValues& value, const Batch& to) const;
-  Batch batch_of(const DeviceValues& value, const Step& step) const;
+  Batch batch_of(const DeviceValues& value, const Step& step, int node) const;
   std::map<size_t, Batch> outputs_of(EnqueuedRound& work) const;
   void enqueue_round(EnqueuedRound& work, int round, Outputs* outputs) const;
   void settle(Step& step, std::map<Ref, DeviceValues>& values, int round) const;

@@ -17,7 +17,7 @@ std::vector<GpuItem> DeviceStage::items_of(const Step& step, int node,
     const DeviceTask& sample_work = step.device_task[i][plan_.planned(node).device_number];
     const int64_t frames = unfold ? sample_work.types[0].shape[0] : 1;
     for (int64_t f = 0; f < frames; ++f) {
-      GpuItem& item = items.emplace_back(GpuItem{{}, {}, sample_work.chance});
+      GpuItem& item = items.emplace_back(GpuItem{{}, {}, sample_work.chance, sample_work.origin});
       for (size_t k = 0; k < inputs.size(); ++k) {
         View v = inputs[k] ? inputs[k]->views[i] : View{};
         if (unfold && k == 0) v = v.frame(f);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/feed/feed.h"
 
-#include <cstring>
+#include "kernels/strided_copy.h"
 
 namespace stoker {
 
@@ -12,31 +12,6 @@ constexpr int64_t kAlign = 64;
 
 int64_t aligned(int64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
 
-// Copies the elements from `axis` on into dense memory, from any strides. Moves `to` behind them.
-void copy_axis(const View& v, int axis, const char* from, char*& to) {
-  const int64_t element = size_of(v.dtype);
-  if (axis == v.shape.rank) {
-    std::memcpy(to, from, element);
-    to += element;
-  } else if (axis == v.shape.rank - 1 && v.strides[axis] == element) {
-    std::memcpy(to, from, v.shape[axis] * element);
-    to += v.shape[axis] * element;
-  } else {
-    for (int64_t i = 0; i < v.shape[axis]; ++i)
-      copy_axis(v, axis + 1, from + i * v.strides[axis], to);
-  }
-}
-
-void copy_dense(const View& v, std::byte* to) {
-  if (v.bytes() == 0) return;
-  if (v.is_dense()) {
-    std::memcpy(to, v.data, v.bytes());
-    return;
-  }
-  char* at = reinterpret_cast<char*>(to);
-  copy_axis(v, 0, v.as<char>(), at);
-}
-
 int64_t aligned_bytes(const FedBatch& batch) {
   int64_t bytes = 1;
   for (const View& v : batch.samples) bytes += aligned(v.bytes());
@@ -45,9 +20,9 @@ int64_t aligned_bytes(const FedBatch& batch) {
 
 // Requires: `to` has aligned_bytes(), which `owner` keeps alive.
 FedBatch copy_to(std::byte* to, std::shared_ptr<const void> owner, const FedBatch& batch) {
-  FedBatch copied{{}, std::move(owner)};
+  FedBatch copied{{}, std::move(owner), batch.names};
   for (const View& v : batch.samples) {
-    copy_dense(v, to);
+    copy_to_dense(v, to);
     copied.samples.push_back(View::dense(to, v.dtype, v.shape, v.layout));
     to += aligned(v.bytes());
   }

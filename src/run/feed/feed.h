@@ -25,6 +25,7 @@ namespace stoker {
 struct FedBatch {
   std::vector<View> samples;
   std::shared_ptr<const void> owner;  // keeps the bytes alive
+  std::shared_ptr<const Provenance> names;  // where its samples came from; null: unknown
 
   std::optional<Shape> common_shape() const;  // the shape of all samples, if it is one
   // A copy in dense memory of its own, outside of any budget.

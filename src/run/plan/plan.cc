@@ -24,6 +24,7 @@ Plan::Plan(Graph graph, const PlanOptions& options)
   mark_used();
   number_used();
   open_readers();
+  find_sources();
   find_passes();
   find_slots();
   find_host_copies();
@@ -34,13 +35,13 @@ Plan::Plan(Graph graph, const PlanOptions& options)
 template <class Use>
 void Plan::for_each_input(int i, const Use& use) const {
   for (size_t k = 0; k < node(i).inputs.size(); ++k)
-    if (const auto& in = node(i).inputs[k]) use(*in, checked_[i].type->inputs[k].is_value);
+    if (const auto& in = node(i).inputs[k]) use(*in, checked_[i].type->input(k).is_value);
   for (const ArgumentLink& link : node(i).links) use(link.from, true);
 }
 
 // Whether node i, on the host, reads a value that is made on the device: see Note [Rounds].
 bool Plan::reads_host_copy(int i, const Ref& from, bool is_value) const {
-  if (!ends_on_device(from.node)) return false;
+  if (!ends_on_device(from)) return false;
   return is_value ? !checked_[from.node].has_cpu_form : node(i).device != DeviceKind::kGpu;
 }
 
@@ -68,7 +69,7 @@ void Plan::mark_used() {
     for_each_input(i, [&](const Ref& from, bool is_value) {
       const bool reads_copy = reads_host_copy(i, from, is_value);
       use(from, reads_copy || (p.is_needed_on_device && !is_value));
-      nodes_[from.node].is_early |= !reads_copy && (is_value || p.is_early);
+      nodes_[from.node].is_early |= !reads_copy && !is_inferred(from) && (is_value || p.is_early);
     });
   }
 }
@@ -118,10 +119,26 @@ void Plan::open_readers() {
   own_offset_ = options_.shard_id * options_.batch_size;
 }
 
+void Plan::find_sources() {
+  const int none = reader_count() + input_count();
+  for (int r = 0; r < reader_count(); ++r) nodes_[readers_[r]].source = r;
+  for (int i = 0; i < size(); ++i) {
+    PlanNode& p = nodes_[i];
+    if (p.store) continue;
+    p.source = p.input_number >= 0 ? reader_count() + p.input_number : none;
+    for (const auto& in : node(i).inputs)
+      if (in && p.source == none) p.source = nodes_[in->node].source;
+  }
+  for (PlanNode& p : nodes_)
+    if (p.source == none && reader_count()) p.source = lead_;
+}
+
 void Plan::find_passes() {
   std::vector<int> uses(size());
   std::vector<int> consumer(size(), -1);
-  auto use = [&](const Ref& r, int by) { ++uses[r.node], consumer[r.node] = by; };
+  auto use = [&](const Ref& r, int by) {
+    if (!is_inferred(r)) ++uses[r.node], consumer[r.node] = by;
+  };
   for (int i = 0; i < size(); ++i) {
     if (!nodes_[i].is_used) continue;
     for (size_t k = 0; k < node(i).inputs.size(); ++k)
@@ -169,12 +186,12 @@ bool Plan::is_host_copy_read(const Ref& value) const {
 void Plan::find_slots() {
   for (int i = 0; i < size(); ++i) nodes_[i].output_slots.assign(checked_[i].outputs.size(), -1);
   for (const Ref& r : graph_.outputs)
-    if (!ends_on_device(r.node)) add_slot(r);
+    if (!ends_on_device(r)) add_slot(r);
   for (int i = 0; i < size(); ++i) {
     const PlanNode& p = nodes_[i];
     if (!p.is_used) continue;
     for_each_input(i, [&](const Ref& from, bool is_value) {
-      const bool goes_up = p.is_needed_on_device && !is_value && !ends_on_device(from.node);
+      const bool goes_up = p.is_needed_on_device && !is_value && !ends_on_device(from);
       const bool is_seen_on_host = is_value || !ends_on_device(i) || p.is_early;
       // Values that the user fed are at hand in every round.
       const bool crosses = round_of(from) < p.round && nodes_[from.node].input_number < 0;
@@ -199,7 +216,7 @@ void Plan::find_host_copies() {
   std::set<int> taken;
   for (const Output& o : graph_.outputs) {
     int& slot = slot_of_output_.emplace_back(-1);
-    if (!ends_on_device(o.node)) slot = slot_of(o);
+    if (!ends_on_device(o.node) || (is_inferred(o) && o.to_host)) slot = slot_of(o);
     else if (o.to_host)
       slot = host_copy(o) >= 0 && !taken.contains(host_copy(o)) ? host_copy(o) : add(o);
     if (slot >= 0) taken.insert(slot);
@@ -242,10 +259,6 @@ void Plan::find_carried() {
 bool Plan::has_copied_outputs() const {
   return std::any_of(slot_of_output_.begin(), slot_of_output_.end(),
                      [&](int slot) { return slot >= 0 && is_host_copy(slot); });
-}
-
-std::string Plan::name(int64_t index) const {
-  return readers_.empty() ? "" : store(lead_).name(index);
 }
 
 // Whether the node makes only the part of its output that lowered operators read.

@@ -39,6 +39,7 @@ struct PlanNode {
   // Its number among the used nodes of each kind: mixed, on the device, fed by the user; -1: it is
   // not of that kind.
   int mixed_number = -1, device_number = -1, input_number = -1;
+  int source = 0;  // see Plan::source_of
   std::vector<int> output_slots;  // by output: the slot that the chain fills with it, or -1
   std::vector<DeviceUse> device_uses;  // by output
 };
@@ -66,7 +67,7 @@ struct PlanOptions {
   Rewrites rewrites;
 };
 
-class Plan : public Provenance {
+class Plan {
  public:
   // Throws GraphError.
   Plan(Graph graph, const PlanOptions& options);
@@ -93,8 +94,12 @@ class Plan : public Provenance {
     return orders_[r].at(cursor, i + own_offset_);
   }
   int lead() const { return lead_; }
-  // The name of a sample of the lead reader, by index; "" without a reader.
-  std::string name(int64_t index) const override;
+
+  // Sources are the readers, then the inputs, then one for what comes from neither. What a node
+  // reads came from the source that its inputs lead to, the first of them first, or else from the
+  // lead reader.
+  int source_count() const { return reader_count() + input_count() + 1; }
+  int source_of(int node) const { return nodes_[node].source; }
 
   int round_count() const { return static_cast<int>(carried_.size()); }
   int round_of(const Ref& value) const { return nodes_[value.node].round; }
@@ -116,7 +121,7 @@ class Plan : public Provenance {
   }
   // Whether the value is made on the CPU and exactly one device node reads it.
   bool goes_up_once(const Ref& value) const {
-    return !ends_on_device(value.node) && device_use(value).nodes == 1;
+    return !ends_on_device(value) && device_use(value).nodes == 1;
   }
   bool has_host_copy(const Ref& value) const { return host_copy(value) >= 0; }
   const std::vector<int>& device_nodes() const { return device_nodes_; }
@@ -130,6 +135,13 @@ class Plan : public Provenance {
 
  private:
   bool ends_on_device(int node) const { return graph_.nodes[node].device != DeviceKind::kCpu; }
+  bool is_inferred(const Ref& value) const {
+    return checked_[value.node].is_inferred(value.output);
+  }
+  // Whether the value is made on the device, or on the CPU by the chain.
+  bool ends_on_device(const Ref& value) const {
+    return ends_on_device(value.node) && !is_inferred(value);
+  }
   const PlanNode::DeviceUse& device_use(const Ref& value) const {
     return nodes_[value.node].device_uses[value.output];
   }
@@ -141,6 +153,7 @@ class Plan : public Provenance {
   void mark_used();
   void number_used();
   void open_readers();
+  void find_sources();
   void find_passes();
   void find_slots();
   void find_host_copies();

@@ -44,12 +44,14 @@ void SampleMaker::attempt(Step& step, int i, int round) {
 }
 
 void SampleMaker::run_chain(Step& step, int i, int round) {
-  const io::SampleRef lead = plan_.sample_at(plan_.lead(), step.cursors[plan_.lead()], i);
-  who_ = {lead.epoch, lead.position, 0};
-  step.index[i] = lead_index_ = index_of(plan_.lead(), lead, step.attempts[i]);
+  const auto index = [&](int r) {
+    return index_of(r, plan_.sample_at(r, step.cursors[r], i), step.attempts[i]);
+  };
+  step.find_origins(i, index);
+  lead_ = step.origins[i][plan_.reader_count() ? plan_.lead() : plan_.source_count() - 1];
   step.forget(i, round);
   bytes_.drop();
-  chain_.begin(who_, round);
+  chain_.begin(step.origins[i], round);
   shelf_.begin(step, i);
   if (round == 0) read(step, i);
   for (int k = 0; k < plan_.input_count(); ++k)
@@ -70,8 +72,7 @@ void SampleMaker::read(Step& step, int i) {
   std::exception_ptr failure;
   int failed = -1;
   for (int r = 0; r < plan_.reader_count(); ++r) {
-    const io::SampleRef p = plan_.sample_at(r, step.cursors[r], i);
-    const int64_t index = index_of(r, p, attempt);
+    const int64_t index = step.origins[i][r].index;
     const int64_t turn = attempt ? -1 : step.number * plan_.batch_size() + i;
     try {
       chain_.at(plan_.reader_node(r));
@@ -115,9 +116,9 @@ SampleFailure SampleMaker::failure(const SampleError& e, int i) const {
   }
   f.message = e.what();
   f.offset = e.offset;
-  f.source = plan_.reader_count() ? plan_.name(lead_index_) : "";
-  f.who = who_;
-  f.index = lead_index_;
+  f.source = lead_.source();
+  f.who = lead_.who;
+  f.index = lead_.index;
   f.in_batch = i;
   return f;
 }

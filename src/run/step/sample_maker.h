@@ -55,8 +55,7 @@ class SampleMaker {
   Arena arena_;
   Chain chain_;
   StepShelf shelf_;
-  Identity who_;
-  int64_t lead_index_ = 0;
+  Origin lead_;  // of the sample at work, by the lead reader
 };
 
 // Reads when asked, not ahead: for the simple executor and for replacements.

@@ -30,7 +30,7 @@ Step::Step(const Plan& p, int64_t number, std::vector<int64_t> cursors,
       max_attempts(options.settings.on_error == OnError::kReplace && plan.reader_count()
                        ? 1 + kReplacements
                        : 1),
-      index(is_made.size()),
+      origins(is_made.size()),
       device_task(is_made.size(), std::vector<DeviceTask>(plan.device_nodes().size())),
       pictures(is_made.size()),
       is_refused(is_made.size()),
@@ -163,10 +163,38 @@ size_t Step::bytes() const {
   return n;
 }
 
-Batch Step::collect_slot(SlotMemory& memory, const TensorType& type) {
+void Step::find_origins(int i, const std::function<int64_t(int reader)>& index) {
+  const io::SampleRef lead = plan.sample_at(plan.lead(), cursors[plan.lead()], i);
+  std::vector<Origin>& list = origins[i];
+  list.assign(plan.source_count(), {{lead.epoch, lead.position, 0}, nullptr, lead.index});
+  for (int r = 0; r < plan.reader_count(); ++r) {
+    list[r].provenance = &plan.store(r);
+    list[r].index = index(r);
+  }
+  for (int k = 0; k < plan.input_count(); ++k) {
+    Origin& origin = list[plan.reader_count() + k];
+    if (const Provenance* names = fed->batches[k]->names.get()) {
+      origin.provenance = names;
+      origin.index = i;
+    } else if (plan.reader_count()) {
+      origin = list[plan.lead()];
+    }
+  }
+}
+
+// Of the batch that a node gives. It keeps its plan, or the names that were fed.
+std::shared_ptr<const Provenance> Step::provenance(const std::shared_ptr<const Plan>& owner,
+                                                   int node) const {
+  const int input = plan.source_of(node) - plan.reader_count();
+  if (input >= 0 && input < plan.input_count() && fed->batches[input]->names)
+    return fed->batches[input]->names;
+  return {owner, origin(node, made_samples().front()).provenance};
+}
+
+Batch Step::collect_slot(SlotMemory& memory, const Slot& slot) {
   Batch b;
-  b.dtype = type.dtype;
-  b.layout = type.layout;
+  b.dtype = slot.type.dtype;
+  b.layout = slot.type.layout;
   size_t made = 0;
   for (size_t i = 0; i < is_made.size(); ++i) {
     if (!is_made[i]) continue;
@@ -178,8 +206,9 @@ Batch Step::collect_slot(SlotMemory& memory, const TensorType& type) {
       v.data = to;
     }
     b.layout = v.layout;
-    b.samples.push_back(
-        {v, memory.whole ? memory.whole : memory.own[i], index[i], static_cast<int64_t>(i)});
+    b.samples.push_back({v, memory.whole ? memory.whole : memory.own[i],
+                         origin(slot.from.node, static_cast<int>(i)).index,
+                         static_cast<int64_t>(i)});
     ++made;
   }
   b.whole = memory.whole;
@@ -213,7 +242,7 @@ Batch Step::copy(const Batch& batch, HostPool& pool) const {
 void Step::collect(int round) {
   for (int k = 0; k < plan.slot_count(); ++k)
     if (plan.round_of(plan.slot(k).from) <= round)
-      slots_[k] = collect_slot(memory_[k], plan.slot(k).type);
+      slots_[k] = collect_slot(memory_[k], plan.slot(k));
 }
 
 Outputs Step::publish(const std::shared_ptr<const Plan>& owner, HostPool& pool) {
@@ -233,11 +262,13 @@ Outputs Step::publish(const std::shared_ptr<const Plan>& owner, HostPool& pool) 
   if (out.is_lost) return out;
 
   collect(plan.round_count());
-  for (Batch& b : slots_) b.provenance = owner;
+  for (int k = 0; k < plan.slot_count(); ++k)
+    slots_[k].provenance = provenance(owner, plan.slot(k).from.node);
   std::vector<char> taken(slots_.size());
   for (size_t n = 0; n < plan.graph().outputs.size(); ++n) {
     const int k = plan.slot_of_output(n);
-    if (k < 0) out.batches.emplace_back();
+    if (k < 0)
+      out.batches.emplace_back().provenance = provenance(owner, plan.graph().outputs[n].node);
     else out.batches.push_back(std::exchange(taken[k], 1) ? copy(slots_[k], pool) : slots_[k]);
   }
   return out;

@@ -45,6 +45,8 @@ class Step {
   const View& view(int slot, int i) const { return memory_[slot].views[i]; }
   // The type of sample i's value on the device.
   const TensorType& type_on_device(const Ref& value, int i) const;
+  // Finds where sample i comes from. `index` gives its index in the store of a reader.
+  void find_origins(int i, const std::function<int64_t(int reader)>& index);
   // Makes batches of the slots of all rounds up to this one, with the samples that are made. It is
   // called again when later rounds lost samples. Requires: nothing reads or writes these slots
   // meanwhile.
@@ -68,7 +70,8 @@ class Step {
   std::vector<int> made_samples() const;  // the numbers of the samples that are made
   std::vector<int> attempts;  // by sample: how many attempts failed
   const int max_attempts;
-  std::vector<int64_t> index;  // by sample: its index in the lead reader's store
+  std::vector<std::vector<Origin>> origins;  // by sample, by source of the plan
+  const Origin& origin(int node, int i) const { return origins[i][plan.source_of(node)]; }
   std::vector<std::vector<DeviceTask>> device_task;  // by sample, by PlanNode::device_number
   std::vector<std::vector<Picture>> pictures;  // by sample, by PlanNode::mixed_number
   std::vector<char> is_refused;  // by sample: the device's decoder refused it; the CPU decodes it
@@ -90,7 +93,9 @@ class Step {
   };
   TensorType type_of(int slot) const;
   std::optional<int64_t> fixed_bytes(size_t slot) const;
-  Batch collect_slot(SlotMemory& memory, const TensorType& type);
+  Batch collect_slot(SlotMemory& memory, const Slot& slot);
+  std::shared_ptr<const Provenance> provenance(const std::shared_ptr<const Plan>& owner,
+                                               int node) const;
   Batch copy(const Batch& batch, HostPool& pool) const;
   const OnError on_error_;
   const size_t limit_;  // bytes that all batches may take

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/loops/elements.h"
+#include "op/loops/shape_argument.h"
 
 #include <gtest/gtest.h>
 
@@ -10,21 +10,7 @@
 namespace stoker {
 namespace {
 
-TEST(Elements, CountInTheFullShape) {
-  int16_t data[6] = {};
-  set_elements(View::window(data, DType::kInt16, {{1, 2}, {3, 5}}, {4, 6}),
-               [](int64_t k) { return double(k); });
-  EXPECT_EQ((std::vector<int16_t>(data, data + 6)), (std::vector<int16_t>{8, 9, 10, 14, 15, 16}));
-  View turned = View::dense(data, DType::kInt16, {3});
-  turned.data = data + 2;
-  turned.strides[0] = -2;
-  set_elements(turned, [](int64_t k) { return double(k) + 0.5; });
-  EXPECT_EQ((std::vector<int16_t>(data, data + 3)), (std::vector<int16_t>{2, 2, 0}));
-  set_elements(View::dense(data, DType::kInt16, {}), [](int64_t) { return -1e9; });
-  EXPECT_EQ(data[0], -32768);
-}
-
-TEST(Elements, ShapeIsAskedForOrCopied) {
+TEST(ShapeArgument, IsAskedForOrCopied) {
   const test::OneInput in({DType::kUint8, "", {2, 5}});
   std::vector<TensorType> outputs, types{{DType::kUint8, "", {2, 5}}};
   Kept kept;
@@ -52,7 +38,7 @@ std::vector<float> draws(const char* op, const Arguments& arguments, int64_t pos
   return data;
 }
 
-TEST(Elements, DrawsDoNotDependOnTheWindow) {
+TEST(Draws, DoNotDependOnTheWindow) {
   const Shape full{6, 4};
   for (const char* op : {"random.uniform", "random.coin_flip"}) {
     const auto all = draws(op, {}, 0, Window::all(full), full);
@@ -63,7 +49,7 @@ TEST(Elements, DrawsDoNotDependOnTheWindow) {
   }
 }
 
-TEST(Elements, DrawsAreSpreadAsAsked) {
+TEST(Draws, AreSpreadAsAsked) {
   const Shape full{40000};
   double mean = 0;
   for (float x : draws("random.uniform", {{"range", std::vector<double>{2, 4}}}, 0,

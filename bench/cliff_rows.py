@@ -1,0 +1,340 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""What bench/cliffs.py races: a call of Stoker, and a peer that does the same work.
+
+A row whose operator does not exist yet waits for it.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from cliff_clock import Array
+from PIL import Image
+
+from stoker import fn, types
+
+try:
+    import cv2
+
+    cv2.setNumThreads(1)
+except ImportError:
+    cv2 = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """`ours` gets the node and one sample as it is fed, `peer` that sample and the output.
+
+    `view` makes the sample of a picture. `apart` is how far the mean answers of both may differ;
+    None where they cannot be compared.
+    """
+
+    name: str
+    operator: str  # in the registry
+    ours: Callable[[Any, Array], Any]
+    by: str
+    peer: Callable[[Array, Array], Any]
+    view: Callable[[Array], Array] = lambda picture: picture
+    apart: float | None = 0.0
+    has_input: bool = True
+
+    @property
+    def is_feeding(self) -> bool:
+        return self.operator == "external_source"
+
+
+def to(dtype: str) -> Callable[[Array], Array]:
+    return lambda picture: picture.astype(dtype)
+
+
+def moved(x: Array, out: Array) -> None:
+    np.copyto(out, x, casting="unsafe")
+
+
+def fed(node: Any, _: Array) -> Any:
+    return node
+
+
+# The sizes of resizing: twice as large, and the other of the two sizes of samples.
+
+
+def twice(x: Array) -> list[int]:
+    return [2 * x.shape[0], 2 * x.shape[1]]
+
+
+def other(x: Array) -> list[int]:
+    return [375, 500] if x.shape[0] == 224 else [224, 224]
+
+
+def nearest(node: Any, size: list[int]) -> Any:
+    return fn.resize(node, size=size, interp_type=types.INTERP_NN)
+
+
+def linear(node: Any, x: Array) -> Any:
+    return fn.resize(node, size=other(x), antialias=False)
+
+
+def resized(x: Array, out: Array, filter: str = "LINEAR") -> None:
+    method = getattr(cv2, f"INTER_{filter}")
+    cv2.resize(x, (out.shape[1], out.shape[0]), dst=out, interpolation=method)
+
+
+def resized_integers(x: Array, out: Array) -> None:
+    size = out.shape[1], out.shape[0]
+    np.copyto(out, np.rint(cv2.resize(x.astype(np.float64), size)), casting="unsafe")
+
+
+MEAN, STD = [123.675, 116.28, 103.53], [58.395, 57.12, 57.375]
+
+
+def cropped_normalised(x: Array, out: Array) -> None:
+    top, left = (x.shape[0] - 224 + 1) // 2, (x.shape[1] - 224 + 1) // 2
+    mirrored = cv2.flip(x[top : top + 224, left : left + 224], 1)
+    for plane, to, mean, std in zip(cv2.split(mirrored), out, MEAN, STD, strict=True):
+        np.copyto(to, plane)
+        np.multiply(to, np.float32(1 / std), out=to)
+        np.subtract(to, np.float32(mean / std), out=to)
+
+
+PAD = 50
+
+
+def padded(node: Any, x: Array) -> Any:
+    shape = [x.shape[0] + 2 * PAD, x.shape[1] + 2 * PAD]
+    return fn.slice(node, axes=[0, 1], start=[-PAD, -PAD], shape=shape, out_of_bounds_policy="pad")
+
+
+def bordered(x: Array, out: Array) -> None:
+    cv2.copyMakeBorder(x, PAD, PAD, PAD, PAD, cv2.BORDER_CONSTANT, dst=out)
+
+
+CHANCE = np.random.Generator(np.random.Philox(1))
+SHUFFLED = np.random.default_rng(1).permutation(256).astype(np.uint8)
+ANGLE = 30.0
+
+
+def turned(x: Array, out: Array, border: str, filter: str = "LINEAR") -> None:
+    height, width = x.shape[:2]
+    matrix = cv2.getRotationMatrix2D(((width - 1) / 2, (height - 1) / 2), ANGLE, 1.0)
+    flags, mode = getattr(cv2, f"INTER_{filter}"), getattr(cv2, f"BORDER_{border}")
+    cv2.warpAffine(x, matrix, (width, height), dst=out, flags=flags, borderMode=mode)
+
+
+def equalised(x: Array, out: Array) -> None:
+    cv2.merge([cv2.equalizeHist(plane) for plane in cv2.split(x)], dst=out)
+
+
+def compressed(x: Array, out: Array) -> None:
+    file = io.BytesIO()
+    Image.fromarray(x).save(file, "JPEG", quality=50, subsampling=2)
+    out[...] = np.asarray(Image.open(file))
+
+
+def erased(x: Array, out: Array) -> None:
+    np.copyto(out, x)
+    out[40:140, 60:160] = 0
+
+
+def normalised(x: Array, out: Array) -> None:
+    mean, deviation = cv2.meanStdDev(x)
+    cv2.subtract(x, (*mean.ravel(), 0), dst=out, dtype=cv2.CV_32F)
+    cv2.multiply(out, (*(1 / deviation).ravel(), 0), dst=out)
+
+
+def spectrum(x: Array, out: Array) -> None:
+    frames = np.lib.stride_tricks.sliding_window_view(x, 512)[::256]
+    bins = np.fft.rfft(frames * np.hanning(512).astype(np.float32))
+    np.copyto(out, (bins.real**2 + bins.imag**2).T)
+
+
+COLOUR = np.array([[1.2, -0.1, 0.1, 3], [0.1, 1.1, -0.1, 3], [-0.1, 0.1, 1.0, 3]])
+
+ROWS = [
+    Row(
+        *("constant of a picture", "constant"),
+        lambda _, x: fn.constant(idata=x.ravel().tolist(), shape=list(x.shape), dtype="uint8"),
+        *("NumPy copyto", moved),
+        has_input=False,
+    ),
+    Row("feed, dense", "external_source", fed, "NumPy copyto", moved),
+    Row("feed [::-1]", "external_source", fed, "NumPy copyto", moved, lambda x: x[::-1]),
+    Row(
+        *("feed a crop view", "external_source", fed, "NumPy copyto", moved),
+        lambda x: np.pad(x, ((10, 10), (10, 10), (0, 0)))[10:-10, 10:-10],
+    ),
+    Row(
+        *("feed a transposed view", "external_source", fed, "OpenCV transpose"),
+        lambda x, out: cv2.transpose(x.transpose(1, 0, 2), dst=out),
+        lambda x: x.transpose(1, 0, 2),
+    ),
+    Row(
+        *("feed BGR as RGB", "external_source", fed, "OpenCV cvtColor"),
+        lambda x, out: cv2.cvtColor(x[..., ::-1], cv2.COLOR_BGR2RGB, dst=out),
+        lambda x: x[..., ::-1],
+    ),
+    Row("copy", "copy", lambda node, _: fn.copy(node), "NumPy copyto", moved),
+    Row("resize uint8", "resize", linear, "OpenCV resize", resized, apart=1.0),
+    Row("resize float32", "resize", linear, "OpenCV resize", resized, to("float32"), 1.0),
+    Row("resize float64", "resize", linear, "OpenCV resize", resized, to("float64"), 1.0),
+    Row(
+        *("resize int32", "resize", linear, "OpenCV resize by float64", resized_integers),
+        *(to("int32"), 1.0),
+    ),
+    *(
+        Row(
+            *(f"nearest neighbour, {name}", "resize"),
+            lambda node, x, size=size: nearest(node, size(x)),
+            *("OpenCV resize", lambda x, out: resized(x, out, "NEAREST")),
+            apart=None,  # OpenCV takes another neighbour
+        )
+        for name, size in (("twice as large", twice), ("other size", other))
+    ),
+    *(
+        Row(
+            *(f"cast {a} to {b}", "cast", lambda node, _, b=b: fn.cast(node, dtype=b)),
+            *("NumPy copyto", moved, to(a)),
+        )
+        for a, b in (("int64", "uint8"), ("float32", "float64"), ("uint8", "float32"))
+    ),
+    Row(
+        *("cast uint8 to bool", "cast", lambda node, _: fn.cast(node, dtype="bool")),
+        *("NumPy not_equal", lambda x, out: np.not_equal(x, 0, out=out)),
+    ),
+    Row("slice, padded", "slice", padded, "OpenCV copyMakeBorder", bordered),
+    Row(
+        *("flip horizontal", "flip", lambda node, _: fn.flip(node)),
+        *("OpenCV flip", lambda x, out: cv2.flip(x, 1, dst=out)),
+    ),
+    Row(
+        *("flip vertical", "flip", lambda node, _: fn.flip(node, horizontal=0, vertical=1)),
+        *("OpenCV flip", lambda x, out: cv2.flip(x, 0, dst=out)),
+    ),
+    *(
+        Row(
+            *(f"cat along {axis}", "cat", lambda node, _, a=a: fn.cat(node, node, axis=a)),
+            *("NumPy concatenate", lambda x, out, a=a: np.concatenate([x, x], a, out=out)),
+        )
+        for a, axis in enumerate("HWC")
+    ),
+    *(
+        Row(
+            *(f"stack along {axis}", "stack", lambda node, _, a=a: fn.stack(node, node, axis=a)),
+            *("NumPy stack", lambda x, out, a=a: np.stack([x, x], a, out=out)),
+        )
+        for a, axis in ((0, "the first axis"), (3, "the last axis"))
+    ),
+    Row(
+        *("crop_mirror_normalize", "crop_mirror_normalize"),
+        lambda node, _: fn.crop_mirror_normalize(
+            node, crop=[224, 224], mirror=1, mean=MEAN, std=STD
+        ),
+        *("OpenCV flip and split, NumPy", cropped_normalised),
+        apart=0.01,
+    ),
+    Row(
+        *("random.uniform", "random.uniform"),
+        lambda _, x: fn.random.uniform(range=[0.0, 1.0], shape=list(x.shape)),
+        *("NumPy Philox", lambda _, out: CHANCE.random(out=out, dtype=np.float32)),
+        apart=0.01,
+        has_input=False,
+    ),
+    Row(
+        *("random.coin_flip", "random.coin_flip"),
+        lambda _, x: fn.random.coin_flip(shape=list(x.shape)),
+        *("NumPy Philox", lambda _, out: CHANCE.integers(0, 2, out.shape, out.dtype)),
+        apart=None,
+        has_input=False,
+    ),
+    Row(
+        *("color_twist", "color_twist"),
+        lambda node, _: fn.color_twist(
+            node, hue=20.0, saturation=1.2, contrast=0.9, brightness=1.1
+        ),
+        *("OpenCV transform", lambda x, out: cv2.transform(x, COLOUR, dst=out)),
+        apart=None,  # any matrix takes the same time
+    ),
+    Row(
+        *("lookup_table", "lookup_table"),
+        lambda node, _: fn.lookup_table(
+            node, keys=list(range(256)), values=SHUFFLED.tolist(), dtype="uint8"
+        ),
+        *("OpenCV LUT", lambda x, out: cv2.LUT(x, SHUFFLED, dst=out)),
+    ),
+    # Operators to come.
+    Row(
+        *("random.normal", "random.normal"),
+        lambda _, x: fn.random.normal(shape=list(x.shape)),
+        *("NumPy Philox", lambda _, out: CHANCE.standard_normal(out=out, dtype=np.float32)),
+        apart=0.01,
+        has_input=False,
+    ),
+    *(
+        Row(
+            *(f"rotate {name}", "rotate"),
+            lambda node, _, fill=fill: fn.rotate(
+                node, angle=ANGLE, keep_size=True, fill_value=fill
+            ),
+            *("OpenCV warpAffine", lambda x, out, border=border: turned(x, out, border)),
+            *(to(dtype), 1.0),
+        )
+        for name, dtype, fill, border in (
+            ("uint8, filled", "uint8", 0.0, "CONSTANT"),
+            ("uint8, border repeated", "uint8", None, "REPLICATE"),
+            ("float32, filled", "float32", 0.0, "CONSTANT"),
+        )
+    ),
+    Row(
+        *("rotate uint8, nearest neighbour", "rotate"),
+        lambda node, _: fn.rotate(
+            node, angle=ANGLE, keep_size=True, fill_value=0.0, interp_type=types.INTERP_NN
+        ),
+        *("OpenCV warpAffine", lambda x, out: turned(x, out, "CONSTANT", "NEAREST")),
+        apart=None,  # OpenCV takes another neighbour
+    ),
+    Row(
+        *("gaussian_blur", "gaussian_blur"),
+        lambda node, _: fn.gaussian_blur(node, window_size=[5]),
+        *("OpenCV GaussianBlur", lambda x, out: cv2.GaussianBlur(x, (5, 5), 0, dst=out)),
+        apart=1.0,
+    ),
+    Row(
+        *("equalize", "equalize", lambda node, _: fn.equalize(node)),
+        *("OpenCV equalizeHist, split, merge", equalised),
+        apart=1.0,
+    ),
+    Row(
+        *("jpeg_compression_distortion", "jpeg_compression_distortion"),
+        lambda node, _: fn.jpeg_compression_distortion(node),
+        *("Pillow save and open", compressed),
+    ),
+    Row(
+        *("erase", "erase"),
+        lambda node, _: fn.erase(
+            node, anchor=[40.0, 60.0], shape=[100.0, 100.0], axis_names="HW", fill_value=[0.0]
+        ),
+        *("NumPy slices", erased),
+    ),
+    Row(
+        *("normalize", "normalize", lambda node, _: fn.normalize(node, axes=[0, 1])),
+        *("OpenCV meanStdDev, subtract, multiply", normalised),
+        apart=0.01,
+    ),
+    Row(
+        *("reductions.sum", "reductions.sum", lambda node, _: fn.reductions.sum(node)),
+        *("NumPy sum", lambda x, out: out.fill(np.sum(x))),
+    ),
+    Row(
+        *("spectrogram", "spectrogram"),
+        lambda node, _: fn.spectrogram(
+            node, nfft=512, window_length=512, window_step=256, center_windows=False
+        ),
+        *("NumPy rfft", spectrum),
+        lambda x: x.ravel().astype(np.float32),
+        apart=None,  # the window functions differ in one place
+    ),
+]

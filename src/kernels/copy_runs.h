@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Copies of a box of elements from one strided memory to another, as runs of bytes. Pure;
+// thread-safe.
+#pragma once
+#include <cstddef>
+
+#include "base/view.h"
+
+namespace stoker {
+
+// The runs are as long as possible, and so are the axes that count them, the innermost last.
+struct Runs {
+  int64_t bytes = 0;  // of a run; 0: the box is empty
+  Shape count, from, to;  // of runs along each axis; how far the next one lies, in bytes
+
+  Runs() = default;
+  // Of elements of so many bytes.
+  Runs(const Shape& box, const Shape& from_strides, const Shape& to_strides, int64_t element);
+  int64_t volume() const { return bytes * count.volume(); }
+};
+
+// Requires: `to` does not overlap `from`.
+void copy_runs(const Runs& runs, const void* from, void* to);
+
+}  // namespace stoker

@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Many draws at once, with SIMD. Pure; thread-safe.
+#pragma once
+#include <cstdint>
+
+#include "base/philox.h"
+
+namespace stoker {
+
+// to[i] = chance.bits(first + i) for all i in [0, n).
+void draw_words(const Chance& chance, uint64_t first, uint32_t* to, int64_t n);
+
+}  // namespace stoker

@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Goes through the elements of several tensors at once, row by row. A plain value; one thread at a
+// time.
+#pragma once
+#include "base/view.h"
+
+namespace stoker {
+
+// How a tensor moves while a walk goes over a box of positions: where it stands at the first one,
+// and how far it moves along each axis.
+struct Track {
+  int64_t start = 0;
+  Shape stride;
+
+  // In bytes from v.data on, for the box that begins at full position `origin`. Requires: v covers
+  // the box.
+  static Track of(const View& v, const Shape& origin) {
+    Track t{0, v.strides};
+    for (int a = 0; a < origin.rank; ++a) t.start += (origin[a] - v.origin[a]) * v.strides[a];
+    return t;
+  }
+};
+
+// The rows are as long as possible: axes are joined where all tracks allow it.
+template <size_t kTracks>
+class Walk {
+ public:
+  // Requires: the box is not empty.
+  Walk(const Shape& box, const Track (&tracks)[kTracks]) {
+    for (size_t t = 0; t < kTracks; ++t) row[t] = tracks[t].start;
+    for (int a = 0; a < box.rank; ++a) {
+      if (box[a] == 1) continue;
+      bool joins = rank_ > 0;
+      for (size_t t = 0; t < kTracks; ++t)
+        joins = joins && stride_[t][rank_ - 1] == tracks[t].stride[a] * box[a];
+      if (!joins) extent_[rank_++] = 1;
+      extent_[rank_ - 1] *= box[a];
+      for (size_t t = 0; t < kTracks; ++t) stride_[t][rank_ - 1] = tracks[t].stride[a];
+    }
+    if (rank_ == 0) return;
+    count = extent_[rank_ - 1];
+    for (size_t t = 0; t < kTracks; ++t) step[t] = stride_[t][rank_ - 1];
+  }
+
+  // The row: `count` elements, the first at row[t] and `step[t]` apart.
+  int64_t count = 1, row[kTracks], step[kTracks] = {};
+
+  // Goes to the next row. Returns false behind the last one.
+  bool next() {
+    for (int a = rank_ - 2; a >= 0; --a) {
+      for (size_t t = 0; t < kTracks; ++t) row[t] += stride_[t][a];
+      if (++at_[a] < extent_[a]) return true;
+      for (size_t t = 0; t < kTracks; ++t) row[t] -= at_[a] * stride_[t][a];
+      at_[a] = 0;
+    }
+    return false;
+  }
+
+ private:
+  int rank_ = 0;
+  int64_t extent_[kMaxRank] = {}, stride_[kTracks][kMaxRank] = {}, at_[kMaxRank] = {};
+};
+
+}  // namespace stoker

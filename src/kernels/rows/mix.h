@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Mixing the channels of pixels: the block Channels with what follows from it. A plain value; pure
+// functions; thread-safe.
+//
+// Note [Fixed-point pixels]
+// From uint8 to uint8, weights and offsets are multiples of 2^-shift, and weights fit into 16 bits.
+// With up to 4 channels and a shift of 10 or more, what they are off by makes less than half a
+// level. Weights of 32 or more would need a smaller shift, and these are mixed in float32.
+#pragma once
+#include <cstdint>
+
+#include "kernels/block.h"
+#include "kernels/convert.h"
+
+namespace stoker {
+
+struct ChannelMix {
+  static constexpr int kMost = Channels::kMost;
+  DType from, to;
+  int in, out;
+  float weight[kMost][kMost], offset[kMost];
+  bool fixed;
+  int shift;
+  int16_t fixed_weight[kMost][kMost];
+  int32_t fixed_offset[kMost];
+
+  // Keeps `count` of the channels that are made: first, first + step, ...
+  void choose(int64_t first, int64_t step, int64_t count);
+};
+ChannelMix channel_mix(const Channels& c, DType from, DType to);
+
+// Channel `made` of a pixel; value(k) is that of channel k.
+template <class Value>
+STOKER_HD inline uint8_t mix_fixed(const ChannelMix& m, int made, const Value& value) {
+  int32_t sum = m.fixed_offset[made] + (1 << (m.shift - 1));
+  for (int k = 0; k < m.in; ++k) sum += m.fixed_weight[made][k] * value(k);
+  sum >>= m.shift;
+  return static_cast<uint8_t>(sum < 0 ? 0 : sum > 255 ? 255 : sum);
+}
+// The same in A, which is float or double; not rounded to the result's type.
+template <class A, class Value>
+STOKER_HD inline A mix_float(const ChannelMix& m, int made, const Value& value) {
+  A sum = detail::mul_once(static_cast<A>(m.weight[made][0]), value(0));
+  for (int k = 1; k < m.in; ++k)
+    sum = detail::add_once(sum, detail::mul_once(static_cast<A>(m.weight[made][k]), value(k)));
+  return detail::add_once(sum, static_cast<A>(m.offset[made]));
+}
+
+namespace rows {
+
+// Makes n values of each channel. Channels are planes that lie `pitch` bytes apart. Requires: `in`
+// and `out` do not overlap.
+void mix(const ChannelMix& m, const void* in, int64_t pitch, void* out, int64_t out_pitch,
+         int64_t n);
+
+}  // namespace rows
+}  // namespace stoker

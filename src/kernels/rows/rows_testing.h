@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// For tests only: what the tests of loops over rows share. One thread at a time.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <random>
+#include <type_traits>
+#include <vector>
+
+#include "kernels/rows/targets_testing.h"
+
+namespace stoker::testing {
+
+// A test for each of all_instructions(), with random numbers that are the same for all.
+class OnTarget : public ::testing::TestWithParam<Instructions> {
+ protected:
+  int64_t pick(int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(rng_);
+  }
+  template <class T>
+  std::vector<T> noise(size_t n) {
+    std::vector<T> v(n);
+    for (T& x : v) {
+      if constexpr (std::is_floating_point_v<T>)
+        x = std::uniform_real_distribution<T>(-300, 300)(rng_);
+      else x = static_cast<T>(rng_());
+    }
+    return v;
+  }
+  std::mt19937 rng_{7};
+  const Forced forced_{GetParam()};
+};
+
+}  // namespace stoker::testing

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Linear changes of colours, for color_twist and the operators that do a part of it. Pure
+// functions; thread-safe.
+#pragma once
+#include "op/context.h"
+#include "op/decode/encoded_picture.h"
+#include "op/dtype_argument.h"
+
+namespace stoker {
+
+struct ColorArguments : DtypeArgument {
+  ImageType image_type = ImageType::kRGB;
+};
+inline constexpr auto kColorArguments = std::tuple{
+    kDtypeArgument,
+    arg(&ColorArguments::image_type, "image_type", "Order of the channels: RGB or BGR.")};
+
+inline constexpr auto kColorInputs =
+    ports({.name = "input",
+           .help = "Images with three channels.",
+           .layouts = "HWC, CHW, DHWC, CDHW",
+           .dtypes = "uint8, int8, uint16, int16, uint32, int32, uint64, int64, float16, float32, "
+                     "float64"});
+inline constexpr auto kColorOutputs =
+    ports({.name = "output", .help = "The images with other colours."});
+
+// What becomes of the colours, in this order: the hue turns by so many degrees, the saturation is
+// scaled (both in YIQ), then the contrast about the middle gray, then all values.
+struct ColorChange {
+  float hue = 0, saturation = 1, contrast = 1, brightness = 1;
+};
+
+// The middle gray is 128 for integers and 0.5 for floats. Throws WrongCall unless pictures of this
+// type have three channels, if their number is known.
+Block color_block(const ColorChange& t, const TensorType& in, DType result, ImageType order);
+
+// What the operators do alike. Op has `Block block(const TensorType& in) const`.
+template <class Op>
+struct ColorOperator {
+  void check(Checker& c) const { c.out(after(made(c.in()), c.in())); }
+  void lower(Lowering& l) const {
+    const Block b = made(l.type());
+    l.add(b.kind, b.result);
+  }
+
+ private:
+  Block made(const TensorType& in) const { return static_cast<const Op*>(this)->block(in); }
+};
+
+}  // namespace stoker

@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "op/loops/axes_argument.h"
+
+#include "op/rules.h"
+
+namespace stoker {
+
+Small<int> axes_asked(const Small<int>& numbers, const std::optional<Layout>& names,
+                      const TensorType& in) {
+  Small<int> axes;
+  const auto add = [&](int axis) {
+    require(std::count(axes.begin(), axes.end(), axis) == 0, "axis ", axis, " is named twice");
+    axes.push_back(axis);
+  };
+  if (names) {
+    for (char letter : names->str()) {
+      const int axis = in.layout.find(letter);
+      require(axis >= 0, "argument 'axis_names' names axis ", letter, ", the layout is ",
+              in.layout.empty() ? "unknown" : in.layout.str());
+      add(axis);
+    }
+    return axes;
+  }
+  for (int axis : numbers) {
+    require(-in.shape.rank <= axis && axis < in.shape.rank, "argument 'axes' names axis ", axis,
+            " of a tensor of ", in.shape.rank, " axes");
+    add(axis < 0 ? axis + in.shape.rank : axis);
+  }
+  return axes;
+}
+
+}  // namespace stoker

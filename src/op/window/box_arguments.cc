@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "op/window/box_arguments.h"
+
+#include <algorithm>
+
+#include "op/loops/axes_argument.h"
+#include "op/rules.h"
+
+namespace stoker {
+
+std::vector<Window> BoxArguments::boxes(const TensorType& in) const {
+  std::vector<Window> all;
+  if (shape.empty()) return all;
+  const bool by_default = axes == Small<int>{1, 0} && in.layout.find('H') >= 0 &&
+                          in.layout.find('W') >= 0 && !axis_names;
+  const Small<int> chosen = axes_asked(axes, by_default ? Layout("HW") : axis_names, in);
+  const size_t n = chosen.size();
+  require(n > 0 && shape.size() % n == 0, "argument 'shape' has ", shape.size(),
+          " values, expected ", n, " for each box, one per axis");
+  if (!anchor.empty())
+    require_count("argument 'anchor'", anchor.size(), {static_cast<int64_t>(shape.size())},
+                  "one for each of 'shape'");
+  for (size_t k = 0; k < shape.size(); ++k) {
+    if (k % n == 0) all.push_back(Window::all(in.shape));
+    const int axis = chosen[k % n];
+    set_span(all.back(), axis, k, static_cast<double>(in.shape[axis]));
+  }
+  return all;
+}
+
+// The sums are scaled afterwards, and then moved by less than any decimal, so that fractions of
+// 0.1 and 0.7 end at 8 of 10.
+void BoxArguments::set_span(Window& w, int axis, size_t k, double extent) const {
+  const bool share_anchor = normalized || normalized_anchor;
+  const bool share_shape = normalized || normalized_shape;
+  double begin = anchor.empty() ? 0 : shortest(anchor[k]), size = shortest(shape[k]);
+  if (share_anchor && !share_shape) begin *= extent;
+  if (share_shape && !share_anchor) size *= extent;
+  if (centered_anchor) begin -= size / 2;
+  const double scale = (share_anchor && share_shape ? extent : 1) * (1 + 0x1p-48);
+  const auto cut = [&](double x) {
+    return x * scale > 0 ? static_cast<int64_t>(std::min(x * scale, extent)) : 0;
+  };
+  w.begin[axis] = cut(begin), w.end[axis] = cut(begin + size);
+}
+
+}  // namespace stoker

@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "op/window/rotation.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/exact_math.h"
+#include "op/rules.h"
+
+namespace stoker {
+namespace {
+
+// Of an angle in degrees.
+exact::SinCos sin_cos_of_degrees(double angle) {
+  const double turn = std::fmod(angle, 360);
+  const double quarters = std::floor(turn / 90 + 0.5);
+  const double rest = (turn - 90 * quarters) * (0x1.921fb54442d18p+1 / 180);
+  const double s = exact::sin(rest), c = exact::cos(rest);
+  switch (static_cast<int>(quarters) & 3) {
+    case 0: return {s, c};
+    case 1: return {c, -s};
+    case 2: return {-s, -c};
+    default: return {-c, s};
+  }
+}
+
+}  // namespace
+
+Rotation::Rotation(int rank, double angle, const Small<float>& axis) : rank_(rank) {
+  require(std::isfinite(angle), "argument 'angle' is not a finite number: ", angle);
+  // A picture turns about the axis that points out of it, as y points down.
+  double unit[kMost] = {0, 0, -1};
+  if (rank == 3) {
+    require_count("argument 'axis'", axis.size(), {3}, "a vector (x, y, z)");
+    double squares = 0;
+    for (float v : axis) squares += static_cast<double>(v) * static_cast<double>(v);
+    require(std::isfinite(squares) && squares > 0,
+            "argument 'axis' has no direction: its length is ", std::sqrt(squares));
+    for (size_t i = 0; i < kMost; ++i) unit[i] = static_cast<double>(axis[i]) / std::sqrt(squares);
+  } else {
+    require(axis.empty(), "argument 'axis' needs an axis D");
+  }
+  // Rodrigues' formula. The way back turns by -angle, and here z comes first.
+  const exact::SinCos turn = sin_cos_of_degrees(-angle);
+  for (int i = 0; i < rank; ++i)
+    for (int j = 0; j < rank; ++j) {
+      const int a = rank - 1 - i, b = rank - 1 - j;  // 0 is x
+      const int other = 3 - a - b;
+      double v = unit[a] * unit[b] * (1 - turn.cos);
+      if (a == b) v += turn.cos;
+      else v += ((b - a + 3) % 3 == 1 ? -1 : 1) * unit[other] * turn.sin;
+      matrix_[i][j] = v;
+    }
+}
+
+void Rotation::canvas(const int64_t* in, int64_t* out) const {
+  for (int i = 0; i < rank_; ++i) {
+    double reach = 0;
+    int most = i;
+    for (int j = 0; j < rank_; ++j) {
+      const double share = std::fabs(matrix_[j][i]);  // the way there is the transposed matrix
+      reach += share * static_cast<double>(in[j]);
+      if (share > std::fabs(matrix_[most][i])) most = j;
+    }
+    out[i] = static_cast<int64_t>(std::ceil(reach - 0.01));
+    out[i] += (out[i] ^ in[most]) & 1;
+  }
+}
+
+Warp Rotation::warp(const int64_t* in, const int64_t* out) const {
+  Warp w;
+  w.count = rank_;
+  for (int i = 0; i < rank_; ++i) {
+    w.out[i] = out[i];
+    w.offset[i] = static_cast<double>(in[i]) / 2;
+    for (int j = 0; j < rank_; ++j) {
+      w.matrix[i][j] = matrix_[i][j];
+      w.offset[i] -= matrix_[i][j] * static_cast<double>(out[j]) / 2;
+    }
+  }
+  return w;
+}
+
+}  // namespace stoker

@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The geometry of rotate: canvases and maps. Lists are by axis, outermost first: (H, W) or (D, H,
+// W). Pure functions; thread-safe.
+//
+// Note [Canvas]
+// A canvas holds the whole rotated picture, up to a hundredth of a position. Each of its extents
+// has the parity of the input's extent that contributes most to it, if need be by one position
+// more. So the centre of a pixel mostly lies on that of another one, and small angles blur little.
+#pragma once
+#include "kernels/block.h"
+#include "op/value.h"
+
+namespace stoker {
+
+class Rotation {
+ public:
+  static constexpr int kMost = 3;
+
+  // By `angle` degrees: counter-clockwise in a picture; in a volume, which has rank 3, by the
+  // right-hand rule around `axis`, given as (x, y, z). Multiples of 90 degrees are exact. Throws
+  // WrongCall where there is no such rotation.
+  Rotation(int rank, double angle, const Small<float>& axis);
+
+  // Note [Canvas].
+  void canvas(const int64_t* in, int64_t* out) const;
+  // The map that rotates about the centres of both. The caller says the rest of the Warp.
+  Warp warp(const int64_t* in, const int64_t* out) const;
+
+ private:
+  int rank_;
+  double matrix_[kMost][kMost];  // from a place in the output to one in the input
+};
+
+}  // namespace stoker

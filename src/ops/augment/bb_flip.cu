@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/strided.h"
+#include "op/loops/gpu_each.cuh"
+#include "op/op.h"
+
+namespace stoker::ops::augment {
+
+struct BbFlip {
+  int horizontal = 1, vertical = 0;
+  bool ltrb = false;
+
+  // Sets one coordinate after the other.
+  struct Work {
+    const std::byte* in;  // box 0
+    int64_t box_step, step, begin, width, first_box;
+    float* out;
+    int64_t pieces;
+    bool flips[2], ltrb;
+
+    Work(const BbFlip& op, const View& from, const View& to)
+        : step(from.strides[from.shape.rank - 1]),
+          begin(to.origin[to.shape.rank - 1]),
+          width(to.shape[to.shape.rank - 1]),
+          out(to.as<float>()),
+          pieces(to.shape.volume()),
+          flips{op.horizontal != 0, op.vertical != 0},
+          ltrb(op.ltrb) {
+      const Strided s = Strided::of(from);
+      in = s.data + s.offset;
+      box_step = from.shape.rank > 1 ? from.strides[0] : 0;
+      first_box = from.shape.rank > 1 ? to.origin[0] : 0;
+    }
+    STOKER_HD float at(int64_t box, int64_t coordinate) const {
+      return *reinterpret_cast<const float*>(in + box * box_step + coordinate * step);
+    }
+    STOKER_HD void run(int64_t k) const {
+      const int64_t box = first_box + k / width, c = begin + k % width, other = (c + 2) % 4;
+      if (!flips[c % 2] || (!ltrb && c >= 2)) out[k] = at(box, c);
+      else if (ltrb) out[k] = 1 - at(box, other);
+      else out[k] = 1 - at(box, c) - at(box, other);
+    }
+  };
+
+  static constexpr auto schema = describe(
+      "bb_flip",
+      "Mirrors bounding boxes.\n\n"
+      "The coordinates are shares of the picture's width and height: of the top left corner and "
+      "the size, as x, y, w, h, or with ltrb of two corners, as left, top, right, bottom. A "
+      "tensor has four values, or any number of rows of four.",
+      ports({.name = "input", .help = "Boxes.", .dtypes = "float32"}),
+      ports({.name = "output", .help = "The mirrored boxes."}),
+      arg(&BbFlip::horizontal, "horizontal", "1 swaps left and right.", between(0, 1), kPerSample),
+      arg(&BbFlip::vertical, "vertical", "1 swaps top and bottom.", between(0, 1), kPerSample),
+      arg(&BbFlip::ltrb, "ltrb", "Whether boxes are two corners."));
+
+  static void require_boxes(const Shape& s) {
+    const bool fits = s.rank == 1 || s.rank == 2;
+    require(s.rank < 0 || (fits && (s[s.rank - 1] == 4 || s[s.rank - 1] < 0)),
+            "the boxes have the shape ", s, ", expected (4) or (N, 4)");
+  }
+  void check(Checker& c) const {
+    require_boxes(c.in().shape);
+    c.out(c.in());
+  }
+  void infer(Inference& i) const {
+    require_boxes(i.inputs[0].shape);
+    i.out(i.inputs[0]);
+  }
+  void demand(Demand& d) const {
+    const int last = d.inputs[0].shape.rank - 1;
+    d.needed[0] = d.wanted[0];
+    d.needed[0].begin[last] = 0, d.needed[0].end[last] = 4;
+  }
+
+  void run_cpu(Run& r) const {
+    const Work work(*this, r.inputs[0], r.outputs[0]);
+    for (int64_t k = 0; k < work.pieces; ++k) work.run(k);
+  }
+  static void run_gpu(GpuRun& r, std::span<const BbFlip* const> items) {
+    std::vector<Work> work;
+    for (size_t i = 0; i < items.size(); ++i)
+      work.emplace_back(*items[i], r.items[i].inputs[0], r.items[i].outputs[0]);
+    run_each(r, std::span<const Work>(work));
+  }
+
+  static std::vector<Case> cases() {
+    return {
+        {"", {"float32 [[0.25, 0.5, 0.5, 0.25]]"}, {"float32 [[0.25, 0.5, 0.5, 0.25]]"}},
+        {"horizontal=0, vertical=1", {"float32 [0, 0.25, 1, 0.5]"}, {"float32 [0, 0.25, 1, 0.5]"}},
+        {"vertical=1", {"float32 [[0, 0.25, 0.5, 0.125]]"}, {"float32 [[0.5, 0.625, 0.5, 0.125]]"}},
+        {"vertical=1, ltrb=True",
+         {"float32 [[0, 0.25, 0.5, 0.375]]"},
+         {"float32 [[0.5, 0.625, 1, 0.75]]"}},
+    };
+  }
+};
+
+}  // namespace stoker::ops::augment
+
+STOKER_OPERATOR(stoker::ops::augment::BbFlip)

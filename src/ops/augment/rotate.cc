@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "op/dtype_argument.h"
+#include "op/op.h"
+#include "op/resize/filter.h"
+#include "op/window/canvas.h"
+#include "op/window/rotation.h"
+
+namespace stoker::ops::augment {
+
+struct Rotate : CanvasArguments, DtypeArgument {
+  float angle = 0;
+  Small<float> axis;
+  std::optional<float> fill_value;
+  Filter interp_type = Filter::kLinear;
+
+  static constexpr auto schema = describe(
+      "rotate",
+      "Rotates an image, a volume or a sequence about its centre.\n\n"
+      "The output is as large as the rotated input, and one pixel more along an axis where that "
+      "keeps its extent even or odd. With an angle for each frame, all frames must have one size: "
+      "give size or keep_size. Accepts any dtype.",
+      ports({.name = "input",
+             .help = "Image, volume or sequence.",
+             .layouts = "HWC, CHW, HW, DHWC, CDHW, DHW, CFHW, CFDHW"}),
+      ports({.name = "output", .help = "The rotated input, in its layout."}),
+      arg(&Rotate::angle, "angle",
+          "Angle in degrees. Images turn counter-clockwise, volumes by the right-hand rule around "
+          "axis.",
+          kRequiredPerFrame),
+      arg(&Rotate::axis, "axis",
+          "Vector (x, y, z) of any length that volumes turn around; only for them.", kPerFrame),
+      kCanvasArguments,
+      arg(&Rotate::fill_value, "fill_value",
+          "Value outside the input; default: the nearest pixel of its border."),
+      arg(&Rotate::interp_type, "interp_type", "INTERP_NN or INTERP_LINEAR."), kDtypeArgument);
+
+  void check(Checker& c) const {
+    require(interp_type == Filter::kNearest || interp_type == Filter::kLinear,
+            "argument 'interp_type' is INTERP_NN or INTERP_LINEAR here");
+    const bool computed = c.is_computed("angle") || c.is_computed("axis") || c.is_computed("size");
+    TensorType t = checked_canvas(c, c.in(), computed, [&](const TensorType& in) {
+      return after({warp(in), in.dtype}, in).shape;
+    });
+    t.dtype = dtype.value_or(t.dtype);
+    c.out(t);
+  }
+
+  void lower(Lowering& l) const {
+    require_pixels(l.type());
+    l.add(warp(l.type()), dtype.value_or(l.type().dtype));
+  }
+
+  static std::vector<Case> cases() {
+    return {
+        {"angle=90.0", {"uint8 HW [[1, 2, 3], [4, 5, 6]]"}, {"uint8 [[3, 6], [2, 5], [1, 4]]"}},
+        {"angle=180.0, size=[1, 4], fill_value=9.0",
+         {"int16 HWC [[[1], [2]]]"},
+         {"int16 [[[9], [2], [1], [9]]]"}},
+        {"angle=100.0, keep_size=True, interp_type=types.INTERP_NN",
+         {"uint8 CHW [[[1, 2], [3, 4]]]"},
+         {"uint8 [[[2, 4], [1, 3]]]"}},
+        {"angle=30.0, size=[1, 1], dtype=types.FLOAT", {"uint8 HW [[8]]"}, {"float32 [[8]]"}},
+        {"angle=90.0, axis=[0.0, 0.0, 1.0]",
+         {"uint8 DHW [[[1, 2], [3, 4]], [[5, 6], [7, 8]]]"},
+         {"uint8 [[[3, 1], [4, 2]], [[7, 5], [8, 6]]]"}},
+    };
+  }
+
+ private:
+  Warp warp(const TensorType& in) const {
+    const SpatialAxes axes(in);
+    const Rotation rotation(axes.rank, angle, axis);
+    int64_t canvas[Warp::kMost];
+    rotation.canvas(axes.extent, canvas);
+    set_canvas(axes, canvas);
+    Warp w = rotation.warp(axes.extent, canvas);
+    std::copy_n(axes.axis, axes.rank, w.axis);
+    w.linear = interp_type == Filter::kLinear;
+    w.clamped = !fill_value;
+    w.fill = fill_value.value_or(0);
+    return w;
+  }
+};
+
+}  // namespace stoker::ops::augment
+
+STOKER_OPERATOR(stoker::ops::augment::Rotate)
