@@ -65,6 +65,8 @@ struct View {
     return true;
   }
   bool is_whole() const { return shape == full; }
+  // The type of the tensor that this is a window of.
+  TensorType whole() const { return {dtype, layout, full}; }
   template <class T>
   T* as() const {
     return static_cast<T*>(data);

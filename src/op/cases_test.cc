@@ -31,7 +31,7 @@ std::vector<TensorType> checked(const OperatorType& type, Operator& op,
 }
 
 Tensor copy_of(const View& v) {
-  Tensor t = empty_tensor({v.dtype, v.layout, v.full});
+  Tensor t = empty_tensor(v.whole());
   std::memcpy(t.view().data, v.data, static_cast<size_t>(v.bytes()));
   return t;
 }

@@ -60,6 +60,13 @@ inline View with_dense_rows(const View& v, int first, Arena& scratch) {
   return View::window(copied, v.dtype, v.covers(), v.full, v.layout);
 }
 
+template <class T>
+std::vector<T> converted(std::span<const float> values) {
+  std::vector<T> numbers;
+  for (float v : values) numbers.push_back(convert<T>(v));
+  return numbers;
+}
+
 // Sets the elements of the box to values[0], or where there are several values to those of their
 // positions of `axis`.
 template <class T>
@@ -89,6 +96,16 @@ void fill_box(const View& out, const Window& box, const std::vector<T>& values, 
   View pattern = View::window(elements.data(), out.dtype, row, out.full);
   for (int a = 0; a < outer; ++a) pattern.strides[a] = 0;
   map<T, T>(part, Same<T>{}, pattern);
+}
+
+// Sets the elements of the boxes to values[0] or, if there are several values, to those of their
+// channels. Values are rounded and saturate.
+inline void fill_boxes(const View& out, std::span<const Window> boxes,
+                       std::span<const float> values) {
+  with_type(out.dtype, [&](auto v) {
+    const auto numbers = converted<decltype(v)>(values);
+    for (const Window& w : boxes) fill_box(out, w, numbers, out.layout.find('C'));
+  });
 }
 
 }  // namespace stoker

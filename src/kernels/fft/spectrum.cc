@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/exact_math.h"
 #include "kernels/levels.h"
 
 namespace stoker {
@@ -23,10 +24,17 @@ void load(const Spectrum& s, int64_t n, int64_t first, int64_t count, Lanes* to)
 
 }  // namespace
 
-void run_spectrum(const Spectrum& s, const Fft& fft, const View& out, int frequency,
-                  Arena& scratch) {
+std::vector<float> hann(int length) {
+  std::vector<float> weights;
+  for (int k = 0; k < length; ++k)
+    weights.push_back(
+        static_cast<float>((1 - exact::cos(0x1.921fb54442d18p+2 * (k + 0.5) / length)) / 2));
+  return weights;
+}
+
+void run_spectrum(const Spectrum& s, const Fft& fft, const View& out, Arena& scratch) {
   if (out.shape.volume() == 0) return;
-  const int time = 1 - frequency;
+  const int frequency = out.layout.find('f'), time = 1 - frequency;
   const int64_t bins = out.shape[frequency], end = out.origin[time] + out.shape[time];
   Lanes* a = scratch.array<Lanes>(static_cast<size_t>(2 * fft.n));
   Lanes* b = scratch.array<Lanes>(static_cast<size_t>(2 * fft.n));

@@ -38,9 +38,36 @@ struct Spectrum {
   }
 };
 
-// Writes the spectra, with frequencies along axis `frequency` of the window `out` and windows along
-// the other axis. Requires: the signal is not empty, and `out` holds floats.
-void run_spectrum(const Spectrum& s, const Fft& fft, const View& out, int frequency,
-                  Arena& scratch);
+// A transform with the weights of its windows.
+struct WindowedFft {
+  Fft fft;
+  std::vector<float> weights;
+};
+
+// How a signal is cut into windows. With `centers`, their middles are at multiples of the step;
+// else the first one begins with the signal, and all lie inside.
+struct SignalWindows {
+  int64_t length, step;
+  bool centers, reflects, squares;
+
+  // For a signal of so many values; -1 is unknown.
+  int64_t count(int64_t size) const {
+    if (size <= 0) return size;
+    if (centers) return size / step + 1;
+    return size < length ? 0 : (size - length) / step + 1;
+  }
+  Spectrum spectrum(const View& signal, const float* weights) const {
+    const int64_t signal_step = signal.strides[0] / int64_t{sizeof(float)};
+    return {signal.as<const float>(), signal.shape[0],     signal_step, weights, length, step,
+            centers ? length / 2 : 0, centers && reflects, squares};
+  }
+};
+
+// The Hann window, (1 - cos(2 pi (k + 1/2) / length)) / 2.
+std::vector<float> hann(int length);
+
+// Writes the spectra. Of the two axes of the window `out`, that of frequencies has the letter f in
+// the layout. Requires: the signal is not empty, and `out` holds floats.
+void run_spectrum(const Spectrum& s, const Fft& fft, const View& out, Arena& scratch);
 
 }  // namespace stoker

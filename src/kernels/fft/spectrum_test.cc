@@ -46,7 +46,7 @@ TEST_P(SpectrumAtLevel, SpectraAreWhatTheDefinitionSays) {
     const int64_t windows = 22, bins = n / 2 + 1;
     std::vector<float> out(static_cast<size_t>(windows * bins));
     Arena arena;
-    run_spectrum(s, fft, View::dense(out.data(), DType::kFloat32, {windows, bins}), 1, arena);
+    run_spectrum(s, fft, View::dense(out.data(), DType::kFloat32, {windows, bins}, "tf"), arena);
     for (int64_t t = 0; t < windows; ++t) {
       const auto want = spectrum_of(s, n, t);
       for (size_t k = 0; k < want.size(); ++k)
@@ -65,9 +65,9 @@ TEST_P(SpectrumAtLevel, WindowsHoldTheSameBytes) {
   std::vector<float> whole(31 * 101), part(9 * 23);
   Arena arena;
   const CpuLevel before = set_cpu_level_for_test(CpuLevel::kBase);
-  run_spectrum(s, fft, View::dense(whole.data(), DType::kFloat32, full), 0, arena);
+  run_spectrum(s, fft, View::dense(whole.data(), DType::kFloat32, full, "ft"), arena);
   set_cpu_level_for_test(before);
-  run_spectrum(s, fft, View::window(part.data(), DType::kFloat32, {{20, 70}, {29, 93}}, full), 0,
+  run_spectrum(s, fft, View::window(part.data(), DType::kFloat32, {{20, 70}, {29, 93}}, full, "ft"),
                arena);
   for (size_t k = 0; k < 9; ++k)
     for (size_t t = 0; t < 23; ++t)

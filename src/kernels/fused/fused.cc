@@ -239,7 +239,7 @@ void run_pass(const Pass& pass, const View& in, const View& out, Arena& arena) {
 void check(const TensorType& made, const View& out) {
   if (made.dtype == out.dtype && made.shape == out.full) return;
   throw Error("the blocks make " + made.str() + ", the output is " +
-              TensorType{out.dtype, out.layout, out.full}.str());
+              out.whole().str());
 }
 
 }  // namespace
@@ -247,7 +247,7 @@ void check(const TensorType& made, const View& out) {
 void run_blocks(std::span<const Block> blocks, const View& in, const View& out, Arena& scratch) {
   View from = in;
   for (;;) {
-    Pass pass({from.dtype, from.layout, from.full});
+    Pass pass(from.whole());
     blocks = blocks.subspan(pass.add(blocks));
     if (blocks.empty()) {
       check(pass.out, out);

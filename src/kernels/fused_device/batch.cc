@@ -113,12 +113,12 @@ void FusedBatch::add(std::span<const Block> blocks, const View& in, const View& 
   bool in_scratch = false;
   for (size_t stage = 0;; ++stage) {
     if (stage == work_.size()) work_.emplace_back();
-    Pass pass({from.dtype, from.layout, from.full});
+    Pass pass(from.whole());
     blocks = blocks.subspan(pass.add(blocks));
     if (blocks.empty()) {
       if (pass.out.dtype != out.dtype || !(pass.out.shape == out.full))
         throw Error("the blocks make " + pass.out.str() + ", the output is " +
-                    TensorType{out.dtype, out.layout, out.full}.str());
+                    out.whole().str());
       add_pass(stage, pass, from, in_scratch, out, false);
       break;
     }

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/exact_math.h"
 #include "kernels/elements/boxes.h"
 
 namespace stoker {
@@ -210,6 +211,18 @@ void blur_as(const View& in, const View& out, std::span<const BlurAxis> axes, DT
 }
 
 }  // namespace
+
+std::vector<double> gaussian(double sigma, int radius) {
+  if (sigma == 0) sigma = 0.3 * (radius - 1) + 0.8;
+  std::vector<double> weights;
+  double sum = 0;
+  for (int k = 0; k <= radius; ++k) {
+    weights.push_back(exact::exp(-0.5 * k * k / (sigma * sigma)));
+    sum += (k ? 2 : 1) * weights.back();
+  }
+  for (double& w : weights) w /= sum;
+  return weights;
+}
 
 std::vector<int16_t> FixedBlur::weights(std::span<const double> w) {
   std::vector<int16_t> fixed(w.size());

@@ -26,6 +26,10 @@ struct BlurAxis {
   int radius() const { return static_cast<int>(weights.size()) - 1; }
 };
 
+// A Gaussian bell's weights, which add up to 1 over both sides. Sigma 0 is that of OpenCV for the
+// radius: 0.3 (radius - 1) + 0.8.
+std::vector<double> gaussian(double sigma, int radius);
+
 // The position that a position outside of [0, n) stands for. Requires: n > 0.
 STOKER_HD inline int64_t mirrored(int64_t p, int64_t n) {
   if (p >= 0 && p < n) return p;

@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fills boxes of a batch, for the .cu files of operators. As thread-safe as the GpuRun.
+// kernels/elements/boxes.h for a batch, for the .cu files of operators. As thread-safe as the
+// GpuRun.
 #pragma once
+#include "kernels/elements/boxes.h"
 #include "op/loops/gpu_each.cuh"
 
 namespace stoker {
@@ -28,25 +30,34 @@ struct FillBox {
   }
 };
 
-// fill_box() of kernels/elements/boxes.h for output 0 of a batch: boxes(i) and values(i) give the
-// boxes and values of item i, where several values belong to the channels.
-template <class T, class Boxes, class Values>
+// fill_boxes() for output 0 of a batch: boxes(i) and values(i) give those of item i.
+template <class Boxes, class Values>
 void fill_boxes(GpuRun& r, Boxes boxes, Values values) {
-  std::vector<FillBox<T>> all;
-  for (size_t i = 0; i < r.items.size(); ++i) {
-    const View& out = r.items[i].outputs[0];
-    const std::vector<T> numbers = values(i);
-    const T* put = r.put(std::span<const T>(numbers));
-    const int axis = numbers.size() > 1 ? out.layout.find('C') : -1;
-    for (const Window& w : boxes(i)) {
-      const Shape shape = w.shape();
-      bool empty = false;
-      for (int a = 0; a < shape.rank; ++a) empty = empty || shape[a] <= 0;
-      if (!empty)
-        all.push_back({out.as<T>(), w.begin, shape, out.shape, put, axis, shape.volume()});
+  with_type(r.items[0].outputs[0].dtype, [&](auto v) {
+    using T = decltype(v);
+    std::vector<FillBox<T>> all;
+    for (size_t i = 0; i < r.items.size(); ++i) {
+      const View& out = r.items[i].outputs[0];
+      const std::vector<T> numbers = converted<T>(values(i));
+      const T* put = r.put(std::span<const T>(numbers));
+      const int axis = numbers.size() > 1 ? out.layout.find('C') : -1;
+      for (const Window& w : boxes(i)) {
+        const Shape shape = w.shape();
+        const bool empty =
+            std::any_of(shape.extent, shape.extent + shape.rank, [](int64_t n) { return n <= 0; });
+        if (!empty)
+          all.push_back({out.as<T>(), w.begin, shape, out.shape, put, axis, shape.volume()});
+      }
     }
-  }
-  run_each(r, std::span<const FillBox<T>>(all));
+    run_each(r, std::span<const FillBox<T>>(all));
+  });
+}
+
+// copy_window() from input 0 to output 0 of a batch.
+inline void copy_windows(GpuRun& r) {
+  with_size(size_of(r.items[0].outputs[0].dtype), [&](auto v) {
+    map<decltype(v), decltype(v)>(r, [](size_t) { return Same<decltype(v)>{}; });
+  });
 }
 
 }  // namespace stoker

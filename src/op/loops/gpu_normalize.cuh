@@ -82,8 +82,8 @@ void normalize(GpuRun& r, Arguments normalization) {
     const View &in = r.items[i].inputs[0], &out = r.items[i].outputs[0];
     if (out.shape.volume() == 0) continue;
     const Normalization& g = normalization(i);
-    const auto reduced = g.reduced({in.dtype, in.layout, in.full});
-    const Window which = g.groups({in.dtype, in.layout, in.full}, out.covers());
+    const auto reduced = g.reduced(in.whole());
+    const Window which = g.groups(in.whole(), out.covers());
     const int64_t count = which.shape().volume();
     const GroupNumbers n{g.spread(),
                          out.shape.volume() / count,

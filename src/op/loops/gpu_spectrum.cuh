@@ -57,18 +57,20 @@ struct SpectrumProgram {
   }
 };
 
-// run_spectrum() of kernels/fft/spectrum.h from input 0 to output 0 of a batch: spectrum(in) gives
-// that of a signal, whose weights are on the device.
-template <class MakeSpectrum>
-void run_spectra(GpuRun& r, const Fft& fft, int frequency, MakeSpectrum spectrum) {
+// run_spectrum() of kernels/fft/spectrum.h from input 0 to output 0 of a batch.
+inline void run_spectra(GpuRun& r, const WindowedFft& windowed, const SignalWindows& windows) {
+  const Fft& fft = windowed.fft;
+  const float* weights = r.put(std::span<const float>(windowed.weights));
   constexpr auto kSize = int64_t{sizeof(float)};
   constexpr int64_t kBlockNs = 100;  // a guess, which only the virtual clock uses
   std::vector<SpectrumItem> items;
   int64_t blocks = 0;
   for (const GpuItem& i : r.items) {
     const View& out = i.outputs[0];
-    items.push_back({spectrum(i.inputs[0]), out.as<float>(), out.strides[frequency] / kSize,
-                     out.strides[1 - frequency] / kSize, out.shape[frequency], blocks});
+    const int frequency = out.layout.find('f');
+    items.push_back({windows.spectrum(i.inputs[0], weights), out.as<float>(),
+                     out.strides[frequency] / kSize, out.strides[1 - frequency] / kSize,
+                     out.shape[frequency], blocks});
     blocks += out.shape[1 - frequency];
   }
   if (blocks == 0) return;

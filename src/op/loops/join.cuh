@@ -84,6 +84,15 @@ inline void join(std::span<const View> inputs, const View& out, int axis) {
   for (const JoinedPart& p : parts) copy_runs(p.runs, p.from, p.to);
 }
 
+// join() for output 0 of a batch: inputs(i) and axis(i) are those of item i.
+template <class Inputs, class Axis>
+void join(GpuRun& r, Inputs inputs, Axis axis) {
+  std::vector<JoinedPart> parts;
+  for (size_t i = 0; i < r.items.size(); ++i)
+    add_parts(inputs(i), r.items[i].outputs[0], axis(i), parts);
+  run_each(r, std::span<const JoinedPart>(parts));
+}
+
 // The axis that an argument names, which counts from the end if it is negative. Throws WrongCall.
 inline int axis_of(int axis, int rank) {
   require(-rank <= axis && axis < rank, "argument 'axis' is ", axis, ", expected ", -rank, " to ",

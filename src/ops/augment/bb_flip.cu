@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/strided.h"
+#include "kernels/elements/flipped_boxes.h"
 #include "op/loops/gpu_each.cuh"
 #include "op/op.h"
 
@@ -9,38 +9,6 @@ namespace stoker::ops::augment {
 struct BbFlip {
   int horizontal = 1, vertical = 0;
   bool ltrb = false;
-
-  // Sets one coordinate after the other.
-  struct Work {
-    const std::byte* in;  // box 0
-    int64_t box_step, step, begin, width, first_box;
-    float* out;
-    int64_t pieces;
-    bool flips[2], ltrb;
-
-    Work(const BbFlip& op, const View& from, const View& to)
-        : step(from.strides[from.shape.rank - 1]),
-          begin(to.origin[to.shape.rank - 1]),
-          width(to.shape[to.shape.rank - 1]),
-          out(to.as<float>()),
-          pieces(to.shape.volume()),
-          flips{op.horizontal != 0, op.vertical != 0},
-          ltrb(op.ltrb) {
-      const Strided s = Strided::of(from);
-      in = s.data + s.offset;
-      box_step = from.shape.rank > 1 ? from.strides[0] : 0;
-      first_box = from.shape.rank > 1 ? to.origin[0] : 0;
-    }
-    STOKER_HD float at(int64_t box, int64_t coordinate) const {
-      return *reinterpret_cast<const float*>(in + box * box_step + coordinate * step);
-    }
-    STOKER_HD void run(int64_t k) const {
-      const int64_t box = first_box + k / width, c = begin + k % width, other = (c + 2) % 4;
-      if (!flips[c % 2] || (!ltrb && c >= 2)) out[k] = at(box, c);
-      else if (ltrb) out[k] = 1 - at(box, other);
-      else out[k] = 1 - at(box, c) - at(box, other);
-    }
-  };
 
   static constexpr auto schema = describe(
       "bb_flip",
@@ -73,15 +41,18 @@ struct BbFlip {
     d.needed[0].begin[last] = 0, d.needed[0].end[last] = 4;
   }
 
+  FlippedBoxes work(const View& in, const View& out) const {
+    return {in, out, horizontal != 0, vertical != 0, ltrb};
+  }
   void run_cpu(Run& r) const {
-    const Work work(*this, r.inputs[0], r.outputs[0]);
-    for (int64_t k = 0; k < work.pieces; ++k) work.run(k);
+    const FlippedBoxes boxes = work(r.inputs[0], r.outputs[0]);
+    for (int64_t k = 0; k < boxes.pieces; ++k) boxes.run(k);
   }
   static void run_gpu(GpuRun& r, std::span<const BbFlip* const> items) {
-    std::vector<Work> work;
+    std::vector<FlippedBoxes> all;
     for (size_t i = 0; i < items.size(); ++i)
-      work.emplace_back(*items[i], r.items[i].inputs[0], r.items[i].outputs[0]);
-    run_each(r, std::span<const Work>(work));
+      all.push_back(items[i]->work(r.items[i].inputs[0], r.items[i].outputs[0]));
+    run_each(r, std::span<const FlippedBoxes>(all));
   }
 
   static std::vector<Case> cases() {

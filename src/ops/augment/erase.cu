@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/elements/boxes.h"
 #include "op/loops/boxes.cuh"
 #include "op/op.h"
 #include "op/window/box_arguments.h"
@@ -40,26 +39,14 @@ struct Erase : BoxArguments {
   void demand(Demand& d) const { d.needed[0] = d.wanted[0]; }
 
   void run_cpu(Run& r) const {
-    const View& out = r.outputs[0];
-    copy_window(r.inputs[0], out);
-    const std::vector<Window> all = boxes({out.dtype, out.layout, out.full});
-    with_type(out.dtype, [&](auto v) {
-      const auto values = fill<decltype(v)>();
-      for (const Window& w : all) fill_box(out, w, values, out.layout.find('C'));
-    });
+    copy_window(r.inputs[0], r.outputs[0]);
+    fill_boxes(r.outputs[0], boxes(r.outputs[0].whole()), fill_value);
   }
   static void run_gpu(GpuRun& r, std::span<const Erase* const> items) {
-    with_type(r.items[0].outputs[0].dtype, [&](auto v) {
-      using T = decltype(v);
-      map<T, T>(r, [](size_t) { return Same<T>{}; });
-      fill_boxes<T>(
-          r,
-          [&](size_t i) {
-            const View& out = r.items[i].outputs[0];
-            return items[i]->boxes({out.dtype, out.layout, out.shape});
-          },
-          [&](size_t i) { return items[i]->fill<T>(); });
-    });
+    copy_windows(r);
+    fill_boxes(
+        r, [&](size_t i) { return items[i]->boxes(r.items[i].outputs[0].whole()); },
+        [&](size_t i) { return items[i]->fill_value; });
   }
 
   static std::vector<Case> cases() {
@@ -86,12 +73,6 @@ struct Erase : BoxArguments {
     if (c < 0 || in.shape[c] >= 0)
       require_count("argument 'fill_value'", fill_value.size(), {1, c < 0 ? 1 : in.shape[c]},
                     "one for all channels or one per channel");
-  }
-  template <class T>
-  std::vector<T> fill() const {
-    std::vector<T> values;
-    for (float v : fill_value) values.push_back(convert<T>(v));
-    return values;
   }
 };
 

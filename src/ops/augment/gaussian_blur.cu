@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "base/exact_math.h"
 #include "op/loops/gpu_blur.cuh"
 #include "op/op.h"
 
@@ -25,33 +24,26 @@ struct GaussianBlur {
       arg(&GaussianBlur::sigma, "sigma", "Standard deviation of the bell, in elements.",
           between(0, 10000), kPerFrame),
       arg(&GaussianBlur::window_size, "window_size",
-          "How many positions the bell is cut off to: odd, or 0 where sigma decides.",
-          between(0, 60001), kPerFrame),
-      arg(&GaussianBlur::dtype, "dtype",
-          "Output dtype: the input's, which is the default, or FLOAT."));
+          "Positions of the bell: odd, or 0 where sigma decides.", between(0, 60001), kPerFrame),
+      arg(&GaussianBlur::dtype, "dtype", "The input's dtype, which is the default, or FLOAT."));
 
   void check(Checker& c) const {
-    TensorType t = c.in();
-    require(!dtype || *dtype == t.dtype || *dtype == DType::kFloat32, "argument 'dtype' is ",
-            name_of(dtype.value_or(t.dtype)), ", expected ", name_of(t.dtype), " or float32");
-    if (!c.is_computed("sigma") && !c.is_computed("window_size") && !t.layout.empty())
-      axes(t.layout);
-    t.dtype = dtype.value_or(t.dtype);
-    c.out(t);
+    const DType in = c.in().dtype;
+    require(!dtype || *dtype == in || *dtype == DType::kFloat32, "argument 'dtype' is ",
+            name_of(dtype.value_or(in)), ", expected ", name_of(in), " or float32");
+    if (!c.is_computed("sigma") && !c.is_computed("window_size") && !c.in().layout.empty())
+      axes(c.in().layout);
+    c.out(blurred(c.in()));
   }
   void infer(Inference& i) const {
-    TensorType t = i.inputs[0];
-    axes(t.layout);
-    t.dtype = dtype.value_or(t.dtype);
-    i.out(t);
+    axes(i.inputs[0].layout);
+    i.out(blurred(i.inputs[0]));
   }
   void demand(Demand& d) const {
-    const TensorType& in = d.inputs[0];
-    d.needed[0] = blur_demand(d.wanted[0], in.shape, axes(in.layout));
+    d.needed[0] = blur_demand(d.wanted[0], d.inputs[0].shape, axes(d.inputs[0].layout));
   }
   void run_cpu(Run& r) const {
-    const View& out = r.outputs[0];
-    blur(r.inputs[0], out, axes(out.layout), r.scratch);
+    blur(r.inputs[0], r.outputs[0], axes(r.outputs[0].layout), r.scratch);
   }
   static void run_gpu(GpuRun& r, std::span<const GaussianBlur* const> items) {
     blur(r, [&](size_t i) { return items[i]->axes(r.items[i].outputs[0].layout); });
@@ -59,45 +51,37 @@ struct GaussianBlur {
 
   static std::vector<Case> cases() {
     return {
-        {"window_size=3, sigma=100.0",
-         {"uint8 HWC [[[0], [0], [0], [90]]]"},
-         {"uint8 [[[0], [0], [30], [30]]]"}},
+        {"window_size=3, sigma=100.0", {"uint8 HW [[0, 0, 90]]"}, {"uint8 [[0, 30, 30]]"}},
         {"window_size=[3, 1], sigma=10000.0, dtype=types.FLOAT",
          {"uint8 HW [[8, 1], [2, 4]]"},
          {"float32 [[4, 3], [6, 2]]"}},
         {"sigma=0.1", {"int16 CHW [[[7, -7]], [[1, 2]]]"}, {"int16 [[[7, -7]], [[1, 2]]]"}},
         {"window_size=[1, 1, 5]",
-         {"float32 DHW [[[3, 3, 3]], [[0, 0, 0]]]"},
-         {"float32 [[[3, 3, 3]], [[0, 0, 0]]]"}},
+         {"float32 DHW [[[3, 3]], [[0, 0]]]"},
+         {"float32 [[[3, 3]], [[0, 0]]]"}},
     };
   }
 
  private:
+  TensorType blurred(const TensorType& in) const {
+    return {dtype.value_or(in.dtype), in.layout, in.shape};
+  }
   std::vector<BlurAxis> axes(const Layout& layout) const {
     std::vector<BlurAxis> all;
     for (char letter : {'D', 'H', 'W'})
       if (const int axis = layout.find(letter); axis >= 0) all.push_back({axis, {}});
-    const auto n = static_cast<int64_t>(all.size());
+    const int64_t n = std::ssize(all);
     require_count("argument 'sigma'", sigma.size(), {1, n}, "one per blurred axis");
     require_count("argument 'window_size'", window_size.size(), {1, n}, "one per blurred axis");
-    for (size_t k = 0; k < all.size(); ++k)
-      all[k].weights = bell(shortest(sigma.at_or_only(k)), window_size.at_or_only(k));
-    return all;
-  }
-  static std::vector<double> bell(double sigma, int window) {
-    require(sigma > 0 || window > 0, "the blur is missing: give 'sigma' or 'window_size'");
-    require(window == 0 || window % 2 == 1, "argument 'window_size' is ", window,
-            ", expected odd numbers");
-    const int radius = window ? window / 2 : static_cast<int>(std::ceil(3 * sigma));
-    if (sigma == 0) sigma = 0.3 * (radius - 1) + 0.8;
-    std::vector<double> weights;
-    double sum = 0;
-    for (int k = 0; k <= radius; ++k) {
-      weights.push_back(exact::exp(-0.5 * k * k / (sigma * sigma)));
-      sum += (k ? 2 : 1) * weights.back();
+    for (size_t k = 0; k < all.size(); ++k) {
+      const double s = shortest(sigma.at_or_only(k));
+      const int window = window_size.at_or_only(k);
+      require(s > 0 || window > 0, "the blur is missing: give 'sigma' or 'window_size'");
+      require(window == 0 || window % 2 == 1, "argument 'window_size' is ", window,
+              ", expected odd numbers");
+      all[k].weights = gaussian(s, window ? window / 2 : static_cast<int>(std::ceil(3 * s)));
     }
-    for (double& w : weights) w /= sum;
-    return weights;
+    return all;
   }
 };
 

@@ -43,7 +43,7 @@ struct Normalize : Normalization {
   void run_cpu(Run& r) const {
     const View& out = r.outputs[0];
     if (out.shape.volume() == 0) return;
-    const TensorType whole{r.inputs[0].dtype, r.inputs[0].layout, r.inputs[0].full};
+    const TensorType whole = r.inputs[0].whole();
     const auto flags = reduced(whole);
     const Window which = groups(whole, out.covers());
     const View in = part_of(r.inputs[0], needed(whole, out.covers()));

@@ -64,15 +64,11 @@ struct Cat {
     }
   }
 
-  int axis_in(const View& out) const { return axis_in({out.dtype, out.layout, out.full}); }
-  void run_cpu(Run& r) const { join(r.inputs, r.outputs[0], axis_in(r.outputs[0])); }
+  void run_cpu(Run& r) const { join(r.inputs, r.outputs[0], axis_in(r.outputs[0].whole())); }
   static void run_gpu(GpuRun& r, std::span<const Cat* const> items) {
-    std::vector<JoinedPart> parts;
-    for (size_t i = 0; i < items.size(); ++i) {
-      const View& out = r.items[i].outputs[0];
-      add_parts(r.items[i].inputs, out, items[i]->axis_in(out), parts);
-    }
-    run_each(r, std::span<const JoinedPart>(parts));
+    join(
+        r, [&](size_t i) { return r.items[i].inputs; },
+        [&](size_t i) { return items[i]->axis_in(r.items[i].outputs[0].whole()); });
   }
 
   static std::vector<Case> cases() {

@@ -13,8 +13,8 @@ struct Stack {
       describe("stack",
                "Joins tensors along a new axis.\n\n"
                "They have one dtype, one layout and one shape, of at most five axes. Inputs "
-               "without a layout "
-               "take that of the others. The output has a layout if the new axis has a name.",
+               "without a layout take that of the others. The output has a layout if the new axis "
+               "has a name.",
                ports({.name = "inputs", .help = "Tensors of one shape.", .repeats = true}),
                ports({.name = "output", .help = "All inputs, side by side."}),
                arg(&Stack::axis, "axis",
@@ -94,13 +94,10 @@ struct Stack {
     join(widened(r.inputs, at), r.outputs[0], at);
   }
   static void run_gpu(GpuRun& r, std::span<const Stack* const> items) {
-    std::vector<JoinedPart> parts;
-    for (size_t i = 0; i < items.size(); ++i) {
-      const View& out = r.items[i].outputs[0];
-      const int at = axis_of(items[i]->axis, out.full.rank);
-      add_parts(widened(r.items[i].inputs, at), out, at, parts);
-    }
-    run_each(r, std::span<const JoinedPart>(parts));
+    const auto at = [&](size_t i) {
+      return axis_of(items[i]->axis, r.items[i].outputs[0].full.rank);
+    };
+    join(r, [&](size_t i) { return widened(r.items[i].inputs, at(i)); }, at);
   }
 
   static std::vector<Case> cases() {

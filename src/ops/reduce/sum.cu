@@ -34,14 +34,14 @@ struct ReduceSum : ReducedAxes {
 
   void run_cpu(Run& r) const {
     const View& in = r.inputs[0];
-    const TensorType whole{in.dtype, in.layout, in.full};
+    const TensorType whole = in.whole();
     sum(part_of(in, needed(whole, r.outputs[0].covers())), flags(whole).data(), r.outputs[0],
         r.scratch);
   }
   static void run_gpu(GpuRun& r, std::span<const ReduceSum* const> items) {
     sum(r, [&](size_t i) {
       const View& in = r.items[i].inputs[0];
-      return items[i]->flags({in.dtype, in.layout, in.full});
+      return items[i]->flags(in.whole());
     });
   }
 

@@ -235,7 +235,7 @@ void Chain::run_early(int node) {
     const View& v = s.views[k];
     if (!v.data)
       throw Error(plan_.node(node).op + ": run_cpu() made no output " + std::to_string(k));
-    s.types[k] = {v.dtype, v.layout, v.full};
+    s.types[k] = v.whole();
   }
 }
 
