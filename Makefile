@@ -11,6 +11,8 @@ PY := .venv/bin/python
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
+# The folders of src/ whose code runs in several threads.
+THREADED := base memory batch io run nvjpeg
 # Of `make torture`. The seeds share the time: the fixed one so that a change can be compared with
 # the one before, that of the day so that every day tries something else.
 SECONDS ?= 120
@@ -86,8 +88,8 @@ asan: ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 
 tsan: ## the tests of code with several threads under ThreadSanitizer
 	@tools/install.sh build test
-	@$(call built,tsan,all)
-	@tools/run_sanitized.sh tsan
+	@$(call built,tsan,$(THREADED:%=stoker_%_test))
+	@tools/run_sanitized.sh tsan $(THREADED)
 
 cuda: ## the C++ tests of a build with the CUDA halves (needs nvcc)
 	@tools/install.sh build test

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Runs the tests of a built sanitizer preset: tools/run_sanitized.sh asan|tsan
+# Runs the tests of a built sanitizer preset: tools/run_sanitized.sh asan, or tsan FOLDER...
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export UBSAN_OPTIONS=print_stacktrace=1
@@ -20,10 +20,10 @@ case ${1:-} in
   tsan)
     # ThreadSanitizer does not start if addresses are randomised too widely.
     setarch "$(uname -m)" -R ctest --test-dir build/tsan --output-on-failure -j "$jobs" \
-      -L 'stoker_(base|memory|batch|io|run|nvjpeg)_test'
+      -L "stoker_($(IFS='|'; echo "${*:2}"))_test"
     ;;
   *)
-    echo "usage: $0 asan|tsan" >&2
+    echo "usage: $0 asan | tsan FOLDER..." >&2
     exit 2
     ;;
 esac

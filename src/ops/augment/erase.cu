@@ -46,7 +46,7 @@ struct Erase : BoxArguments {
     copy_windows(r);
     fill_boxes(
         r, [&](size_t i) { return items[i]->boxes(r.items[i].outputs[0].whole()); },
-        [&](size_t i) { return items[i]->fill_value; });
+        [&](size_t i) { return std::span(items[i]->fill_value); });
   }
 
   static std::vector<Case> cases() {
