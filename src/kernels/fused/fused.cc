@@ -238,8 +238,7 @@ void run_pass(const Pass& pass, const View& in, const View& out, Arena& arena) {
 
 void check(const TensorType& made, const View& out) {
   if (made.dtype == out.dtype && made.shape == out.full) return;
-  throw Error("the blocks make " + made.str() + ", the output is " +
-              out.whole().str());
+  throw Error("the blocks make " + made.str() + ", the output is " + out.whole().str());
 }
 
 }  // namespace

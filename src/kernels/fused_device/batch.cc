@@ -117,8 +117,7 @@ void FusedBatch::add(std::span<const Block> blocks, const View& in, const View& 
     blocks = blocks.subspan(pass.add(blocks));
     if (blocks.empty()) {
       if (pass.out.dtype != out.dtype || !(pass.out.shape == out.full))
-        throw Error("the blocks make " + pass.out.str() + ", the output is " +
-                    out.whole().str());
+        throw Error("the blocks make " + pass.out.str() + ", the output is " + out.whole().str());
       add_pass(stage, pass, from, in_scratch, out, false);
       break;
     }

@@ -4,7 +4,7 @@
 // Linear changes of colours, for color_twist and the operators that do a part of it. Pure
 // functions; thread-safe.
 #pragma once
-#include "op/context.h"
+#include "op/color/one_block.h"
 #include "op/decode/encoded_picture.h"
 #include "op/dtype_argument.h"
 
@@ -35,18 +35,5 @@ struct ColorChange {
 // The middle gray is 128 for integers and 0.5 for floats. Throws WrongCall unless pictures of this
 // type have three channels, if their number is known.
 Block color_block(const ColorChange& t, const TensorType& in, DType result, ImageType order);
-
-// What the operators do alike. Op has `Block block(const TensorType& in) const`.
-template <class Op>
-struct ColorOperator {
-  void check(Checker& c) const { c.out(after(made(c.in()), c.in())); }
-  void lower(Lowering& l) const {
-    const Block b = made(l.type());
-    l.add(b.kind, b.result);
-  }
-
- private:
-  Block made(const TensorType& in) const { return static_cast<const Op*>(this)->block(in); }
-};
 
 }  // namespace stoker

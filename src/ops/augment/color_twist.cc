@@ -5,7 +5,7 @@
 
 namespace stoker::ops::augment {
 
-struct ColorTwist : ColorArguments, ColorOperator<ColorTwist> {
+struct ColorTwist : ColorArguments, OneBlock<ColorTwist> {
   float hue = 0, saturation = 1, contrast = 1, brightness = 1;
 
   static constexpr auto schema = describe(

@@ -5,7 +5,7 @@
 
 namespace stoker::ops::augment {
 
-struct Hsv : ColorOperator<Hsv> {
+struct Hsv : OneBlock<Hsv> {
   float hue = 0, saturation = 1, value = 1;
   DType dtype = DType::kUint8;
 

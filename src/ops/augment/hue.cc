@@ -5,7 +5,7 @@
 
 namespace stoker::ops::augment {
 
-struct Hue : ColorArguments, ColorOperator<Hue> {
+struct Hue : ColorArguments, OneBlock<Hue> {
   float hue = 0;
 
   static constexpr auto schema = describe(

@@ -5,7 +5,7 @@
 
 namespace stoker::ops::augment {
 
-struct Saturation : ColorArguments, ColorOperator<Saturation> {
+struct Saturation : ColorArguments, OneBlock<Saturation> {
   float saturation = 1;
 
   static constexpr auto schema =

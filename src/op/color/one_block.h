@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The operators that are one block. As thread-safe as the operator.
+#pragma once
+#include "op/context.h"
+
+namespace stoker {
+
+// Op has `Block block(const TensorType& in) const`, which throws WrongCall.
+template <class Op>
+struct OneBlock {
+  void check(Checker& c) const { c.out(after(made(c.in()), c.in())); }
+  void lower(Lowering& l) const {
+    const Block b = made(l.type());
+    l.add(b.kind, b.result);
+  }
+
+ private:
+  Block made(const TensorType& in) const { return static_cast<const Op*>(this)->block(in); }
+};
+
+}  // namespace stoker
