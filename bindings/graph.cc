@@ -44,6 +44,7 @@ nb::dict describe(const Port& p) {
   d["is_value"] = p.is_value;
   d["repeats"] = p.repeats;
   d["when"] = p.when;
+  d["for_each"] = p.for_each;
   return d;
 }
 
@@ -109,10 +110,9 @@ nb::dict describe(const Graph& g, int i) {
 }
 
 Ref ref_of(const Graph& g, const Edge& e) {
-  if (e.first < 0 || e.first >= static_cast<int>(g.nodes.size()) || e.second < 0 ||
-      e.second >= g.output_count(e.first))
-    throw GraphError("an edge comes from a node that is not in this pipeline");
-  return {e.first, e.second};
+  const Ref r{e.first, e.second};
+  if (!g.has(r)) throw GraphError("an edge comes from a node that is not in this pipeline");
+  return r;
 }
 
 int add(Graph& g, const std::string& op, const std::vector<std::optional<Edge>>& inputs,
@@ -183,6 +183,12 @@ void bind_graph(nb::module_& m) {
           },
           nb::arg("node"), nb::arg("name"), "A constant argument of a node.")
       .def("output_count", &Graph::output_count)
+      .def("output_names",
+           [](const Graph& g, int node) {
+             nb::list names;
+             for (const std::string& name : g.output_names(node)) names.append(path_to_python(name));
+             return names;
+           })
       .def("set_outputs",
            [](Graph& g, const std::vector<std::tuple<int, int, bool>>& outputs) {
              g.outputs.clear();

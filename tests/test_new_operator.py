@@ -65,6 +65,67 @@ assert crops[0].any() and np.array_equal(*crops)
 print(mirrored.as_array().tolist(), same.as_array().tolist())
 """
 
+# Outputs that follow from a list of names, or from a number.
+OUTPUTS_SCRIPT = """
+import inspect
+import sys
+import numpy as np
+from stoker import DataNode, Pipeline, fn, ops
+from stoker._describe import signatures
+from stoker._describe.registry import operators
+from stoker.errors import GraphError
+folder = sys.argv[1]
+files = []
+for i in range(2):
+    files.append(f"{folder}/{i}.txt")
+    with open(files[-1], "w") as f:
+        f.write(f"id={i}\\nimage/name=cat {i}\\nbytes=xyz")
+
+def refused(text, define):
+    try:
+        with Pipeline(batch_size=1):
+            define()
+    except GraphError as e:
+        assert text in str(e) and "<string>" in str(e), e
+    else:
+        raise AssertionError(text)
+
+for executor in ("simple", "pipelined"):
+    pipe = Pipeline(batch_size=2, executor=executor)
+    with pipe:
+        fields = fn.example.records(files=files, fields=["image/name", "id"], name="in")
+        assert [n.name for n in fields] == ["in[0]", "in[1]"]
+        assert pipe._definition.graph.output_names(0) == ["image/name", "id"]
+        one = fn.example.records(files=files, fields="bytes")
+        assert isinstance(one, DataNode)
+        picture = fn.constant(idata=range(20), shape=[5, 2, 2], dtype="uint8", layout="HWC")
+        bands = ops.example.Bands(count=3)(picture)
+        bottom = fn.crop(bands[2], crop=[1, 2], crop_pos_y=1.0)
+        each = fn.example.bands([picture, picture], count=2)
+        assert [len(x) for x in each] == [2, 2]
+        try:
+            fn.cast(fields, dtype="int32")
+        except GraphError as e:
+            assert "unpack them: image_name, id = ..." in str(e), e
+        pipe.set_outputs(*fields, one, *bands, bottom)
+    again = Pipeline.deserialize(pipe.serialize(), batch_size=2)
+    for names, ids, rest, *parts in (pipe.run(), again.run()):
+        assert [bytes(names.at(i)) for i in range(2)] == [b"cat 0   ", b"cat 1   "]
+        assert [bytes(ids.at(i)) for i in range(2)] == [b"0       ", b"1       "]
+        assert bytes(rest.at(1)) == b"xyz     "
+        whole = np.arange(20).reshape(5, 2, 2)
+        for part, right in zip(parts, (whole[:1], whole[1:2], whole[2:], whole[4:])):
+            assert np.array_equal(part.at(1), right), part.at(1)
+picture = lambda: fn.constant(idata=[7], shape=[5, 2, 2], dtype="uint8", layout="HWC")
+refused("argument 'count' asks for no outputs", lambda: fn.example.bands(picture(), count=0))
+refused("asks for more than 1000 outputs", lambda: fn.example.bands(picture(), count=2**31 - 1))
+refused("'count' expects int, got 'x'", lambda: fn.example.bands(picture(), count="x"))
+refused("argument 'fields' asks for no", lambda: fn.example.records(files=files, fields=[]))
+refused("'count' takes a constant", lambda: fn.example.bands(picture(), count=picture()))
+assert inspect.signature(fn.example.bands).return_annotation == "Any"
+assert "as often as count says" in fn.example.bands.__doc__
+"""
+
 
 # Finds the operators of its own src/ops as the build does.
 PROJECT = f"""
@@ -110,6 +171,14 @@ def test_a_new_file_is_a_new_operator(package: Path, tmp_path: Path) -> None:
     assert "def negative(" in (tmp_path / "fn/example.pyi").read_text()
 
 
+def test_outputs_follow_from_constants(package: Path, tmp_path: Path) -> None:
+    run = python(package, "-c", OUTPUTS_SCRIPT, tmp_path)
+    assert run.returncode == 0, run.stderr
+    run = python(package, ROOT / "tools/make_stubs.py", tmp_path)
+    assert run.returncode == 0, run.stderr
+    assert ") -> Any:" in (tmp_path / "fn/example.pyi").read_text()
+
+
 def test_conformance_tells_a_wrong_loop(package: Path) -> None:
     """An operator that ignores the origin or the strides of its input fails, a right one passes."""
     suite = ROOT / "tests/conformance/test_windows.py"
@@ -134,10 +203,10 @@ def test_a_gpu_half_is_told_from_a_wrong_one(package: Path) -> None:
     """The conformance tests find GPU halves by themselves and compare them with the CPU."""
     suite = ROOT / "tests/conformance/test_gpu.py"
     options = ("-q", "--tb=no", "-rA", "-p", "no:cacheprovider")
-    chosen = "wrong.posterize or example.posterize or example.mingle"
+    chosen = "wrong.posterize or example.posterize or example.mingle or example.bands"
     run = python(package, "-m", "pytest", suite, *options, "-k", chosen)
     found = re.findall(r"^(PASSED|FAILED) \S+::(\w+)\[([\w.]+)\]", run.stdout, re.MULTILINE)
-    assert len(found) == 6 * 3, run.stdout + run.stderr
+    assert len(found) == 6 * 4, run.stdout + run.stderr
     failed = {(test, name) for outcome, test, name in found if outcome == "FAILED"}
     assert failed == {("test_device_agrees_with_cpu_by_sample", "wrong.posterize")}, run.stdout
 

@@ -103,6 +103,9 @@ class Graph:
     def output_count(self, arg: int, /) -> int:
         """How many outputs a node has."""
 
+    def output_names(self, arg: int, /) -> list[str]:
+        """The names of a node's outputs."""
+
     def set_argument(self, node: int, name: str, value: Any) -> None:
         """Sets a constant argument of a node."""
 

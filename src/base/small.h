@@ -1,19 +1,20 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A short vector that holds up to N elements in itself and more of them on the heap. Not
-// thread-safe.
+// A vector that holds up to N elements in itself. More of them are on the heap, where copies share
+// them until one changes. Not thread-safe; a list whose copies other threads have is not changed.
 #pragma once
 #include <algorithm>
 #include <cstddef>
 #include <initializer_list>
+#include <memory>
 #include <type_traits>
 #include <vector>
 
 namespace stoker {
 
-// For arguments such as mean, std or fill values. They are copied for every sample, so the usual
-// few elements must not cost an allocation.
+// For arguments such as mean, std or fill values. They are copied for every sample, so neither the
+// usual few elements nor a long constant list must cost an allocation.
 template <class T, size_t N = 4>
 class Small {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -33,18 +34,18 @@ class Small {
       inline_[size_++] = v;
       return;
     }
-    if (size_ == N) heap_.assign(inline_, inline_ + N);
-    heap_.push_back(v);
+    if (size_ == N) heap_ = std::make_shared<std::vector<T>>(inline_, inline_ + N);
+    own().push_back(v);
     ++size_;
   }
   void clear() {
     size_ = 0;
-    heap_.clear();
+    heap_.reset();
   }
   size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
-  const T* data() const { return size_ <= N ? inline_ : heap_.data(); }
-  T* data() { return size_ <= N ? inline_ : heap_.data(); }
+  const T* data() const { return size_ <= N ? inline_ : heap_->data(); }
+  T* data() { return size_ <= N ? inline_ : own().data(); }
   const T* begin() const { return data(); }
   const T* end() const { return data() + size_; }
   const T& operator[](size_t i) const { return data()[i]; }
@@ -54,9 +55,15 @@ class Small {
   bool operator==(const Small& o) const { return std::equal(begin(), end(), o.begin(), o.end()); }
 
  private:
+  // The elements on the heap, to be changed.
+  std::vector<T>& own() {
+    if (heap_.use_count() > 1) heap_ = std::make_shared<std::vector<T>>(*heap_);
+    return *heap_;
+  }
+
   size_t size_ = 0;
   T inline_[N] = {};
-  std::vector<T> heap_;
+  std::shared_ptr<std::vector<T>> heap_;  // of more than N elements
 };
 
 }  // namespace stoker

@@ -78,6 +78,19 @@ void check_inputs(const OperatorType& type, const Node& n) {
   throw GraphError("takes " + expected + " input(s), got " + std::to_string(n.inputs.size()));
 }
 
+// Whether all that the node reads is there. `has(ref)`: it is an output of a node before it.
+template <class Has>
+void check_edges(const OperatorType& type, const Node& n, const Has& has) {
+  const auto check = [&](const std::string& what, const Ref& r) {
+    if (!has(r))
+      throw GraphError(what + " expects an output of a node before it, got output " +
+                       std::to_string(r.output) + " of node " + std::to_string(r.node));
+  };
+  for (size_t i = 0; i < n.inputs.size(); ++i)
+    if (n.inputs[i]) check(input_in_words(type, i), *n.inputs[i]);
+  for (const ArgumentLink& link : n.links) check("argument '" + link.argument + "'", link.from);
+}
+
 // The arguments to make the operator with. Required arguments that are computed per sample get a
 // placeholder.
 Arguments constants_of(const OperatorType& type, const Node& n) {
@@ -89,6 +102,17 @@ Arguments constants_of(const OperatorType& type, const Node& n) {
     else a[link.argument] = int64_t{1};
   }
   return a;
+}
+
+// Of an operator whose outputs follow from an argument: refuses a value that gives none, or more
+// than there may be.
+void check_outputs(const OperatorType& type, const Node& n) {
+  if (type.outputs.empty() || !*type.outputs.back().for_each) return;
+  type.make(constants_of(type, n));  // which says what else is wrong with the argument
+  const size_t count = type.output_count(n.arguments);
+  if (count < 1 || count > kMostOutputs)
+    throw GraphError(std::string("argument '") + type.outputs.back().for_each + "' asks for " +
+                     (count ? "more than " + std::to_string(kMostOutputs) : "no") + " outputs");
 }
 
 std::string expectation(const Port& port) {
@@ -127,6 +151,11 @@ void check_device(const OperatorType& type, DeviceKind device) {
                      (type.has_gpu ? " or \"gpu\"" : ""));
 }
 
+bool has_output(const std::vector<CheckedNode>& done, const Ref& r) {
+  return r.node >= 0 && r.node < static_cast<int>(done.size()) && r.output >= 0 &&
+         r.output < static_cast<int>(done[r.node].outputs.size());
+}
+
 void check_node(const std::vector<CheckedNode>& done, const Node& n, CheckedNode& c) {
   c.type = &operator_named(n.op);
   if (n.version > c.type->version)
@@ -134,6 +163,7 @@ void check_node(const std::vector<CheckedNode>& done, const Node& n, CheckedNode
                      " of this operator, this is version " + std::to_string(c.type->version));
   check_inputs(*c.type, n);
   check_links(*c.type, n);
+  check_edges(*c.type, n, [&](const Ref& r) { return has_output(done, r); });
   c.op = c.type->make(constants_of(*c.type, n));
   c.key = hash64(n.key);
   check_device(*c.type, n.device);
@@ -193,9 +223,9 @@ std::string node_in_words(const Node& node) {
   return node.where.empty() ? s : s + " (" + node.where + ")";
 }
 
-int Graph::output_count(int node) const {
+std::vector<std::string> Graph::output_names(int node) const {
   const Node& n = nodes[node];
-  return static_cast<int>(operator_named(n.op).output_count(n.arguments));
+  return operator_named(n.op).output_names(n.arguments);
 }
 
 void Graph::complete_name_and_key(Node& n) const {
@@ -223,6 +253,8 @@ int Graph::add(Node n) {
     if (!type.repeats())
       while (!n.inputs.empty() && !n.inputs.back()) n.inputs.pop_back();  // optional ones
     check_inputs(type, n);
+    check_edges(type, n, [&](const Ref& r) { return has(r); });
+    check_outputs(type, n);
     n.version = type.version;
   } catch (const GraphError& e) {
     throw GraphError(
@@ -246,6 +278,11 @@ std::vector<CheckedNode> check(const Graph& graph) {
     }
     done.push_back(std::move(c));
   }
+  for (size_t k = 0; k < graph.outputs.size(); ++k)
+    if (const Output& o = graph.outputs[k]; !has_output(done, o))
+      throw GraphError("output " + std::to_string(k) + " of the pipeline is output " +
+                       std::to_string(o.output) + " of node " + std::to_string(o.node) +
+                       ", which is not there");
   return done;
 }
 

@@ -60,7 +60,13 @@ class Graph {
   // exist already, so nodes are always in topological order. The key comes from `seed` or an
   // explicit name. Throws GraphError.
   int add(Node node);
-  int output_count(int node) const;
+  std::vector<std::string> output_names(int node) const;
+  int output_count(int node) const { return static_cast<int>(output_names(node).size()); }
+  // Whether there is such an output.
+  bool has(const Ref& r) const {
+    return r.node >= 0 && r.node < static_cast<int>(nodes.size()) && r.output >= 0 &&
+           r.output < output_count(r.node);
+  }
 
  private:
   void complete_name_and_key(Node& n) const;

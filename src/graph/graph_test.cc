@@ -87,6 +87,32 @@ TEST(Graph, OnlyOptionalInputsMayBeLeftOut) {
   EXPECT_EQ(g.nodes.back().inputs.size(), 1u);
 }
 
+TEST(Graph, RefusesOutputsThatAreNotThere) {
+  Graph g = example();
+  const auto refused = [&](const std::string& what, const Ref& wrong) {
+    EXPECT_EQ(message<GraphError>([&] {
+                g.add({.op = "flip", .name = "turn", .inputs = {wrong}, .where = "train.py:9"});
+              }),
+              "flip 'turn' (train.py:9): input 'input' expects an output of a node before it, got " +
+                  what);
+  };
+  refused("output 1 of node 0", {0, 1});
+  refused("output -1 of node 0", {0, -1});
+  refused("output 0 of node 4", {4, 0});
+  refused("output 0 of node -1", {-1, 0});
+  EXPECT_NE(message<GraphError>([&] {
+              g.add({.op = "flip", .inputs = {Ref{0, 0}}, .links = {{"horizontal", {1, 1}}}});
+            }).find("argument 'horizontal' expects an output of a node before it, got output 1"),
+            std::string::npos);
+  g.outputs.push_back({2, 1});
+  EXPECT_EQ(message<GraphError>([&] { check(g); }),
+            "output 2 of the pipeline is output 1 of node 2, which is not there");
+  g.outputs.pop_back();
+  g.nodes[3].inputs[0] = Ref{3, 0};
+  EXPECT_NE(message<GraphError>([&] { check(g); }).find("of a node before it, got output 0 of"),
+            std::string::npos);
+}
+
 TEST(Graph, RefusesValuesOfTheWrongTypeOrRange) {
   auto made = [](Value v) {
     Graph g = example();

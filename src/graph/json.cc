@@ -118,9 +118,7 @@ Json to_json(const Ref& r) { return Json::array({r.node, r.output}); }
 Ref ref_of(const SavedValue& v, const Graph& g) {
   if (v.count() < 2) v.damaged("the number of a node and that of its output");
   const Ref r{v.element(0).whole<int>(), v.element(1).whole<int>()};
-  if (r.node < 0 || r.node >= static_cast<int>(g.nodes.size()) || r.output < 0 ||
-      r.output >= g.output_count(r.node))
-    v.damaged("an output of a node before it");
+  if (!g.has(r)) v.damaged("an output of a node before it");
   return r;
 }
 

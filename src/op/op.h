@@ -34,6 +34,10 @@ class Operator {
   virtual ~Operator() = default;
   virtual void check(Checker& c) const = 0;
   virtual void prepare() = 0;  // once, after check() and before all that follows
+  // Where arguments have a value for each frame: shows to each other the operators of all frames,
+  // which are of this type, before one of them is asked what follows. `in`: the type of a frame.
+  // Throws SampleError.
+  virtual void agree(std::span<Operator* const> frames, const TensorType& in) const = 0;
   virtual void lower(Lowering& l) const = 0;       // kLower
   virtual void infer(Inference& i) const = 0;      // kSample
   virtual void demand(Demand& d) const = 0;        // kSample
@@ -79,8 +83,9 @@ struct OperatorType {
   size_t most_inputs() const { return inputs.size() + (repeats() ? kMostRepeats - 1 : 0); }
   // The port of input i. Requires: i < most_inputs().
   const Port& input(size_t i) const { return inputs[std::min(i, inputs.size() - 1)]; }
-  // How many outputs there are with these arguments.
-  size_t output_count(const Arguments& given) const;
+  // The names of the outputs that there are with these arguments.
+  std::vector<std::string> output_names(const Arguments& given) const;
+  size_t output_count(const Arguments& given) const { return output_names(given).size(); }
 };
 
 // The sorted table of all operators; built once, thread-safe.
@@ -167,6 +172,14 @@ class Model final : public Operator {
   }
   void prepare() override {
     if constexpr (requires { op_.prepare(); }) op_.prepare();
+  }
+  void agree([[maybe_unused]] std::span<Operator* const> frames,
+             [[maybe_unused]] const TensorType& in) const override {
+    if constexpr (requires(std::span<Op* const> ops) { Op::agree(ops, in); }) {
+      std::vector<Op*> ops;
+      for (Operator* o : frames) ops.push_back(&static_cast<Model*>(o)->op_);
+      with_rules_as<SampleError>([&] { Op::agree(std::span<Op* const>(ops), in); });
+    }
   }
   void lower([[maybe_unused]] Lowering& l) const override {
     if constexpr (requires { op_.lower(l); }) with_rules_as<SampleError>([&] { op_.lower(l); });
@@ -278,17 +291,25 @@ constexpr bool only_last_repeats(const Schema<In, Out, Args...>& schema) {
   return true;
 }
 
-// An output may depend on a flag that is the same for all samples. The first one may not.
+// Which outputs there are may follow from arguments that are the same for all samples. The first
+// one does not depend on a flag, and only the last one repeats, by a list or a whole number.
 template <size_t In, size_t Out, class... Args>
-constexpr bool outputs_depend_on_flags(const Schema<In, Out, Args...>& schema) {
-  const auto is_flag = [&](std::string_view name) {
+constexpr bool outputs_follow_from_constants(const Schema<In, Out, Args...>& schema) {
+  const auto has = [&](std::string_view name, const auto& fits) {
     const auto is_it = [&]<class Op, class T>(const Argument<Op, T>& a) {
-      return std::is_same_v<T, bool> && a.per == Per::kGraph && name == a.name;
+      return name == a.name && !varies_by_sample(a.per) && fits(std::type_identity<T>());
     };
     return std::apply([&](const auto&... a) { return (false || ... || is_it(a)); }, schema.args);
   };
-  for (size_t k = 0; k < Out; ++k)
-    if (*schema.outputs[k].when && (k == 0 || !is_flag(schema.outputs[k].when))) return false;
+  const auto is_flag = []<class T>(std::type_identity<T>) { return std::is_same_v<T, bool>; };
+  const auto counts = []<class T>(std::type_identity<T>) {
+    return kIsSmall<T> || kIsVector<T> || (std::is_integral_v<T> && !std::is_same_v<T, bool>);
+  };
+  for (size_t k = 0; k < Out; ++k) {
+    const Port& port = schema.outputs[k];
+    if (*port.when && (k == 0 || !has(port.when, is_flag))) return false;
+    if (*port.for_each && (k + 1 < Out || !has(port.for_each, counts))) return false;
+  }
   return true;
 }
 
@@ -312,6 +333,8 @@ OperatorKind kind_of() {
 // `prepare` may compute once, after `check`, what follows from constant arguments, such as a table.
 // A shared pointer holds what it makes, because the struct is copied for each sample whose
 // arguments are computed.
+// A static `agree` sees the structs of all frames before they do their work, where arguments have a
+// value for each frame. There it may set what all frames have in common, such as a size.
 // `infer` may keep what it learned of a sample for `run_cpu` and `request` (op/kept.h).
 // Beside `infer` and `run_cpu` it may have `request`, so that a device's decoder can do the work
 // (device="mixed"), or a static `run_gpu`, which does the work for a batch in device memory and
@@ -324,8 +347,9 @@ OperatorType type_of() {
                 "a kPerFrame argument needs a first input that lists its layouts");
   static_assert(detail::only_last_repeats(Op::schema),
                 "only the last input may repeat, and it may not be optional");
-  static_assert(detail::outputs_depend_on_flags(Op::schema),
-                "`when` of an output but the first names a flag that is the same for all samples");
+  static_assert(detail::outputs_follow_from_constants(Op::schema),
+                "`when` of an output but the first names a flag, and `for_each` of the last one a "
+                "list or a whole number, that is the same for all samples");
   static_assert(detail::names_differ(Op::schema), "two inputs or arguments have the same name");
   OperatorType t;
   t.name = Op::schema.name;

@@ -35,6 +35,45 @@ bool accepts(const char* list, std::string_view word) {
   return !*list || !find_word(list, [&](std::string_view w) { return w == word; }).empty();
 }
 
+const Value& value_of(const OperatorType& type, const char* argument, const Arguments& given) {
+  const auto it = given.find(argument);
+  return it != given.end() ? it->second : type.arguments[type.argument(argument)].fallback;
+}
+
+bool is_on(const Value& flag) {
+  const auto* truth = std::get_if<bool>(&flag);
+  const auto* number = std::get_if<int64_t>(&flag);
+  return truth ? *truth : number && *number == 1;
+}
+
+// The whole number that an argument holds, as one above kMostOutputs where it is more. A value that
+// the operator refuses counts as 0.
+size_t count_of(const Value& v) {
+  constexpr auto kMost = static_cast<int64_t>(kMostOutputs) + 1;
+  if (const auto* d = std::get_if<double>(&v)) return *d > 0 ? static_cast<size_t>(std::min(*d, double{kMost})) : 0;
+  const auto* i = std::get_if<int64_t>(&v);
+  return i ? static_cast<size_t>(std::clamp<int64_t>(*i, 0, kMost)) : 0;
+}
+
+// The names of the outputs that the port stands for.
+std::vector<std::string> names_of(const OperatorType& type, const Port& port,
+                                  const Arguments& given) {
+  if (*port.when && !is_on(value_of(type, port.when, given))) return {};
+  if (!*port.for_each) return {port.name};
+  const Value& entries = value_of(type, port.for_each, given);
+  size_t count = 0;
+  if (type.arguments[type.argument(port.for_each)].type.starts_with("Sequence")) {
+    if (const auto* texts = std::get_if<std::vector<std::string>>(&entries)) return *texts;
+    if (const auto* text = std::get_if<std::string>(&entries)) return {*text};
+    if (!std::holds_alternative<std::monostate>(entries)) count = detail::numbers(entries).size();
+  } else {
+    count = count_of(entries);
+  }
+  std::vector<std::string> names;
+  for (size_t i = 0; i < count; ++i) names.push_back(port.name + ("_" + std::to_string(i)));
+  return names;
+}
+
 }  // namespace
 
 int OperatorType::argument(std::string_view wanted) const {
@@ -43,16 +82,11 @@ int OperatorType::argument(std::string_view wanted) const {
   return -1;
 }
 
-size_t OperatorType::output_count(const Arguments& given) const {
-  const auto is_there = [&](const Port& p) {
-    if (!*p.when) return true;
-    const auto it = given.find(p.when);
-    const Value& flag = it != given.end() ? it->second : arguments[argument(p.when)].fallback;
-    const auto* truth = std::get_if<bool>(&flag);
-    const auto* number = std::get_if<int64_t>(&flag);
-    return truth ? *truth : number && *number == 1;
-  };
-  return static_cast<size_t>(std::count_if(outputs.begin(), outputs.end(), is_there));
+std::vector<std::string> OperatorType::output_names(const Arguments& given) const {
+  std::vector<std::string> names;
+  for (const Port& p : outputs)
+    for (std::string& name : names_of(*this, p, given)) names.push_back(std::move(name));
+  return names;
 }
 
 const std::vector<OperatorType>& all_operators() {

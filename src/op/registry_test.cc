@@ -103,6 +103,63 @@ TEST(Registry, AnOutputMayDependOnAFlag) {
   EXPECT_EQ(resize.output_count({{"save_attrs", int64_t{1}}}), 2u);
 }
 
+struct Parts {
+  bool total = false;
+  int count = 2;
+  Small<int> sizes;
+  std::vector<std::string> names;
+  int sample = 0;
+};
+constexpr auto kParts = std::tuple{arg(&Parts::total, "total", ""), arg(&Parts::count, "count", ""),
+                                   arg(&Parts::sizes, "sizes", ""), arg(&Parts::names, "names", ""),
+                                   arg(&Parts::sample, "sample", "", kPerSample)};
+constexpr auto parts_for(const char* argument, const char* when = "") {
+  return describe("parts", "", ports(),
+                  ports({.name = "all"}, {.name = "part", .when = when, .for_each = argument}),
+                  kParts);
+}
+
+OperatorType type_for(const char* argument, const char* when = "") {
+  OperatorType t;
+  for (const Port& p : parts_for(argument, when).outputs) t.outputs.push_back(p);
+  std::apply([&](auto... a) { (t.arguments.push_back(detail::info_of(Parts(), a)), ...); }, kParts);
+  return t;
+}
+
+using Names = std::vector<std::string>;
+
+TEST(Registry, OutputsMayFollowFromAList) {
+  const OperatorType named = type_for("names"), sized = type_for("sizes");
+  EXPECT_EQ(named.output_names({}), Names{"all"});
+  EXPECT_EQ(named.output_names({{"names", Names{"jpg", "cls"}}}), (Names{"all", "jpg", "cls"}));
+  EXPECT_EQ(named.output_names({{"names", std::string("jpg")}}), (Names{"all", "jpg"}));
+  EXPECT_EQ(sized.output_names({{"sizes", std::vector<int64_t>{4, 5}}}),
+            (Names{"all", "part_0", "part_1"}));
+  EXPECT_EQ(sized.output_names({{"sizes", int64_t{7}}}), (Names{"all", "part_0"}));
+}
+
+TEST(Registry, OutputsMayFollowFromANumber) {
+  const OperatorType counted = type_for("count"), flagged = type_for("count", "total");
+  EXPECT_EQ(counted.output_names({}), (Names{"all", "part_0", "part_1"}));
+  EXPECT_EQ(counted.output_count({{"count", 1.0}}), 2u);
+  EXPECT_EQ(counted.output_count({{"count", int64_t{-3}}}), 1u);
+  EXPECT_EQ(counted.output_count({{"count", int64_t{1} << 60}}), kMostOutputs + 2);
+  EXPECT_EQ(flagged.output_count({}), 1u);
+  EXPECT_EQ(flagged.output_count({{"total", true}}), 3u);
+}
+
+TEST(Registry, OutputsFollowFromConstantsOnly) {
+  EXPECT_TRUE(detail::outputs_follow_from_constants(parts_for("names", "total")));
+  EXPECT_TRUE(detail::outputs_follow_from_constants(parts_for("sizes")));
+  EXPECT_TRUE(detail::outputs_follow_from_constants(parts_for("count")));
+  for (const char* wrong : {"sample", "total", "other"})
+    EXPECT_FALSE(detail::outputs_follow_from_constants(parts_for(wrong))) << wrong;
+  EXPECT_FALSE(detail::outputs_follow_from_constants(parts_for("names", "count")));
+  constexpr auto first_of_two = describe(
+      "parts", "", ports(), ports({.name = "part", .for_each = "count"}, {.name = "all"}), kParts);
+  EXPECT_FALSE(detail::outputs_follow_from_constants(first_of_two));
+}
+
 TEST(Registry, ComputedArgumentsGoToACopy) {
   const OperatorType& flip = operator_named("flip");
   const auto op = flip.make({{"horizontal", int64_t{0}}});
@@ -128,6 +185,39 @@ TEST(Registry, ComputedArgumentsGoToACopy) {
   } catch (const SampleError& e) {
     EXPECT_STREQ(e.what(), "argument 'horizontal' is 5, expected 0 to 1");
   }
+  copy->~Operator();
+}
+
+struct Long {
+  Small<int> keys;
+  float scale = 1;
+  static constexpr auto schema =
+      describe("long", "", ports(), ports({.name = "where"}), arg(&Long::keys, "keys", ""),
+               arg(&Long::scale, "scale", "", kPerSample));
+  void check(Checker&) const {}
+  void infer(Inference&) const {}
+  void run_cpu(Run& r) const { *r.outputs[0].as<const int*>() = keys.data(); }
+};
+
+TEST(Registry, CopiesShareLongLists) {
+  const OperatorType type = type_of<Long>();
+  const auto op = type.make({{"keys", std::vector<int64_t>(65536, 7)}});
+  const std::unique_ptr<std::byte[]> place(new std::byte[op->copy_size()]);
+  Operator* copy = op->copy_to(place.get());
+  float two = 2;
+  copy->set(1, View::dense(&two, DType::kFloat32, {}));
+  const auto keys_of = [](const Operator& o) {
+    const int* keys = nullptr;
+    View out = View::dense(&keys, DType::kInt64, {});
+    Arena arena;
+    const Kept kept;
+    Run r{{}, {&out, 1}, Chance(1, 1, 0, 0), arena, kept};
+    o.run_cpu(r);
+    return keys;
+  };
+  EXPECT_EQ(keys_of(*copy), keys_of(*op));
+  EXPECT_EQ(keys_of(*op)[65535], 7);
+  EXPECT_EQ(keys_of(*op->clone()), keys_of(*op));
   copy->~Operator();
 }
 

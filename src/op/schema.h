@@ -63,8 +63,12 @@ struct Port {
   bool repeats = false;
   // Of an output but the first: the flag with which it is there. "": it always is.
   const char* when = "";
+  // Of the last output: the argument by which it repeats, with one output for each entry of a list,
+  // or as many as a number says. Texts of the list are the names of their outputs.
+  const char* for_each = "";
 };
 inline constexpr size_t kMostRepeats = 99;
+inline constexpr size_t kMostOutputs = 1000;
 
 // A tiny example, which the documentation shows and a test runs on every device. `inputs`: a nested
 // list for each input, with dtype and layout ("uint8 HWC [[[1]]]"). `outputs`: likewise, without

@@ -321,3 +321,29 @@ def test_what_follows_a_rotation_is_one_pass() -> None:
     ((result,),), ((right,),) = take(fused, 1), take(separate, 1)
     assert result.shape == (3, 48, 64) and result.dtype == np.float16
     assert same(result, right)
+
+
+@pytest.mark.parametrize("device", ["cpu", "gpu"])
+@pytest.mark.parametrize("executor", ["simple", "pipelined"])
+def test_frames_with_angles_of_their_own_are_rotated_to_one_size(
+    monkeypatch: pytest.MonkeyPatch, executor: str, device: str
+) -> None:
+    """The size is the largest, and odd or even as most frames would be by themselves."""
+    monkeypatch.setenv("STOKER_SIMULATED_DEVICES", "1")
+    angles = [10.0, -80.0, 0.0, 30.0]
+    clip = np.stack([soft(41, 58) + i for i in range(4)]).astype(np.uint8)
+    size = [65, 72]  # of 41 x 58: 64.5 and 70.7 at most, odd and even for three angles of four
+
+    def define() -> list[Any]:
+        turns = fn.per_frame(fn.constant(fdata=angles, shape=[4]))
+        rotated = fn.rotate(feed(clip, "FHWC"), angle=turns, device=device)
+        cut = fn.crop(rotated, crop=[21, 30])
+        frames = [
+            fn.rotate(feed(frame, "HWC"), angle=angle, size=size)
+            for frame, angle in zip(clip, angles, strict=True)
+        ]
+        return [rotated.cpu(), cut.cpu(), *frames]
+
+    ((got, cut, *frames),) = take(make(define, executor=executor, device_id=0), 1)
+    assert same(got, np.stack(frames)), difference(got, np.stack(frames))
+    assert same(cut, np.ascontiguousarray(got[:, 22:43, 21:51]))

@@ -26,6 +26,7 @@ class Port(TypedDict):
     is_value: bool
     repeats: bool
     when: str  # the flag with which an output is there; "" if it always is
+    for_each: str  # the argument by which an output repeats; "" if it is there once
 
 
 class Argument(TypedDict):

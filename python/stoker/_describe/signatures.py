@@ -160,6 +160,8 @@ def returns(op: Operator) -> str:
 
 def results(op: Operator) -> list[tuple[Flags, str]]:
     """The annotation of the result for each setting of the flags that outputs depend on."""
+    if any(port["for_each"] for port in op["outputs"]):
+        return [({}, "Any")]  # a node or a tuple of them
     flags = list(dict.fromkeys(port["when"] for port in op["outputs"] if port["when"]))
     found = []
     for values in itertools.product([False, True], repeat=len(flags)):
@@ -204,6 +206,8 @@ def port_facts(port: Port) -> list[str]:
         facts.append("one or more")
     if port["when"]:
         facts.append(f"with {port['when']}=True")
+    if port["for_each"]:
+        facts.append(f"as often as {port['for_each']} says")
     return facts
 
 

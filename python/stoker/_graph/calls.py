@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
@@ -179,11 +180,7 @@ def _about_nodes(values: Sequence[Any]) -> str:
     if isinstance(first, DataNode):
         graph = first._definition.graph
         op = graph.nodes()[first._node]["op"]
-        names = [
-            port["name"]
-            for port in operators()[op]["outputs"]
-            if not port["when"] or graph.argument(first._node, port["when"])
-        ]
+        names = [re.sub(r"\W", "_", name) for name in graph.output_names(first._node)]
         own = [v for v in values if isinstance(v, DataNode) and v._node == first._node]
         if len(own) == len(values) == len(names) > 1:
             return f"holds the {len(names)} outputs of {op}; unpack them: {', '.join(names)} = ..."

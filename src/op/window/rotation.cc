@@ -54,17 +54,22 @@ Rotation::Rotation(int rank, double angle, const Small<float>& axis) : rank_(ran
     }
 }
 
-void Rotation::canvas(const int64_t* in, int64_t* out) const {
-  for (int i = 0; i < rank_; ++i) {
-    double reach = 0;
-    int most = i;
-    for (int j = 0; j < rank_; ++j) {
-      const double share = std::fabs(matrix_[j][i]);  // the way there is the transposed matrix
-      reach += share * static_cast<double>(in[j]);
-      if (share > std::fabs(matrix_[most][i])) most = j;
+void Rotation::canvas(std::span<const Rotation> rotations, const int64_t* in, int64_t* out) {
+  for (int i = 0; i < rotations[0].rank_; ++i) {
+    out[i] = 0;
+    int64_t more_odd = 0;  // than even ones
+    for (const Rotation& r : rotations) {
+      double reach = 0;
+      int most = i;
+      for (int j = 0; j < r.rank_; ++j) {
+        const double share = std::fabs(r.matrix_[j][i]);  // the way there is the transposed matrix
+        reach += share * static_cast<double>(in[j]);
+        if (share > std::fabs(r.matrix_[most][i])) most = j;
+      }
+      out[i] = std::max(out[i], static_cast<int64_t>(std::ceil(reach - 0.01)));
+      more_odd += in[most] % 2 ? 1 : -1;
     }
-    out[i] = static_cast<int64_t>(std::ceil(reach - 0.01));
-    out[i] += (out[i] ^ in[most]) & 1;
+    if (more_odd) out[i] += (out[i] % 2 == 1) != (more_odd > 0);
   }
 }
 

@@ -8,7 +8,11 @@
 // A canvas holds the whole rotated picture, up to a hundredth of a position. Each of its extents
 // has the parity of the input's extent that contributes most to it, if need be by one position
 // more. So the centre of a pixel mostly lies on that of another one, and small angles blur little.
+// A canvas for several rotations holds all of them, with the parity that most of them have; where
+// there is no majority, an extent stays as it is.
 #pragma once
+#include <span>
+
 #include "kernels/block.h"
 #include "op/value.h"
 
@@ -23,8 +27,8 @@ class Rotation {
   // WrongCall where there is no such rotation.
   Rotation(int rank, double angle, const Small<float>& axis);
 
-  // Note [Canvas].
-  void canvas(const int64_t* in, int64_t* out) const;
+  // Note [Canvas]. Requires: all have one rank.
+  static void canvas(std::span<const Rotation> rotations, const int64_t* in, int64_t* out);
   // The map that rotates about the centres of both. The caller says the rest of the Warp.
   Warp warp(const int64_t* in, const int64_t* out) const;
 

@@ -14,7 +14,16 @@ namespace {
 
 std::vector<int64_t> canvas(double angle, std::vector<int64_t> in, const Small<float>& axis = {}) {
   std::vector<int64_t> out(in.size());
-  Rotation(static_cast<int>(in.size()), angle, axis).canvas(in.data(), out.data());
+  const Rotation rotation(static_cast<int>(in.size()), angle, axis);
+  Rotation::canvas({&rotation, 1}, in.data(), out.data());
+  return out;
+}
+
+std::vector<int64_t> common(const std::vector<double>& angles, std::vector<int64_t> in) {
+  std::vector<int64_t> out(in.size());
+  std::vector<Rotation> rotations;
+  for (const double angle : angles) rotations.emplace_back(2, angle, Small<float>());
+  Rotation::canvas(rotations, in.data(), out.data());
   return out;
 }
 
@@ -40,6 +49,15 @@ TEST(Rotation, CanvasesHoldThePicture) {
 TEST(Rotation, ParityIsThatOfTheDominantExtent) {
   EXPECT_EQ(canvas(10, {11, 20}), (std::vector<int64_t>{15, 22}));  // 14.3, 21.6
   EXPECT_EQ(canvas(80, {11, 20}), (std::vector<int64_t>{22, 15}));
+}
+
+TEST(Rotation, SeveralHaveTheLargestCanvas) {
+  EXPECT_EQ(common({0}, {4, 6}), (std::vector<int64_t>{4, 6}));
+  EXPECT_EQ(common({0, 90}, {4, 6}), (std::vector<int64_t>{6, 6}));
+  // 14.3 x 21.6 and 21.6 x 14.3: odd as the extent 11 or even as 20.
+  EXPECT_EQ(common({10, 80}, {11, 20}), (std::vector<int64_t>{22, 22}));
+  EXPECT_EQ(common({10, 10, 80}, {11, 20}), (std::vector<int64_t>{23, 22}));
+  EXPECT_EQ(common({80, 10, 80}, {11, 20}), (std::vector<int64_t>{22, 23}));
 }
 
 TEST(Rotation, PicturesTurnCounterClockwise) {

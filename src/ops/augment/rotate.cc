@@ -13,13 +13,14 @@ struct Rotate : CanvasArguments, DtypeArgument {
   Small<float> axis;
   std::optional<float> fill_value;
   Filter interp_type = Filter::kLinear;
+  std::optional<std::array<int64_t, Warp::kMost>> common_canvas;
 
   static constexpr auto schema = describe(
       "rotate",
       "Rotates an image, a volume or a sequence about its centre.\n\n"
       "The output is as large as the rotated input, and one pixel more along an axis where that "
-      "keeps its extent even or odd. With an angle for each frame, all frames must have one size: "
-      "give size or keep_size. Accepts any dtype.",
+      "keeps its extent even or odd. With an angle for each frame, all frames get the largest of "
+      "their sizes, even or odd as most of them. Accepts any dtype.",
       ports({.name = "input",
              .help = "Image, volume or sequence.",
              .layouts = "HWC, CHW, HW, DHWC, CDHW, DHW, CFHW, CFDHW"}),
@@ -44,6 +45,15 @@ struct Rotate : CanvasArguments, DtypeArgument {
     });
     t.dtype = dtype.value_or(t.dtype);
     c.out(t);
+  }
+
+  static void agree(std::span<Rotate* const> frames, const TensorType& in) {
+    const SpatialAxes axes(in);
+    std::vector<Rotation> rotations;
+    for (const Rotate* r : frames) rotations.emplace_back(axes.rank, r->angle, r->axis);
+    std::array<int64_t, Warp::kMost> canvas{};
+    Rotation::canvas(rotations, axes.extent, canvas.data());
+    for (Rotate* r : frames) r->common_canvas = canvas;
   }
 
   void lower(Lowering& l) const {
@@ -71,10 +81,11 @@ struct Rotate : CanvasArguments, DtypeArgument {
   Warp warp(const TensorType& in) const {
     const SpatialAxes axes(in);
     const Rotation rotation(axes.rank, angle, axis);
-    int64_t canvas[Warp::kMost];
-    rotation.canvas(axes.extent, canvas);
-    set_canvas(axes, canvas);
-    Warp w = rotation.warp(axes.extent, canvas);
+    std::array<int64_t, Warp::kMost> canvas{};
+    if (common_canvas) canvas = *common_canvas;
+    else Rotation::canvas({&rotation, 1}, axes.extent, canvas.data());
+    set_canvas(axes, canvas.data());
+    Warp w = rotation.warp(axes.extent, canvas.data());
     std::copy_n(axes.axis, axes.rank, w.axis);
     w.linear = interp_type == Filter::kLinear;
     w.clamped = !fill_value;

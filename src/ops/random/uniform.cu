@@ -57,15 +57,17 @@ struct Uniform {
   }
 
   static void run_gpu(GpuRun& r, std::span<const Uniform* const> items) {
-    std::vector<float> lists;  // the values of all items
-    for (const Uniform* u : items)
-      if (u->values) lists.insert(lists.end(), u->values->begin(), u->values->end());
-    const float* next = lists.empty() ? nullptr : r.put(std::span<const float>(lists));
-    fill_draws<float>(r, [&](size_t i) {
-      const Draw d = items[i]->draw(next);
-      next += d.count;
-      return d;
-    });
+    std::vector<float> lists;  // the values of all items; a list that they share is there once
+    std::vector<size_t> starts;
+    const float* last = nullptr;
+    for (const Uniform* u : items) {
+      const float* list = u->values ? u->values->data() : nullptr;
+      starts.push_back(list && list == last ? starts.back() : lists.size());
+      if (list && list != last) lists.insert(lists.end(), list, list + u->values->size());
+      last = list;
+    }
+    const float* put = lists.empty() ? nullptr : r.put(std::span<const float>(lists));
+    fill_draws<float>(r, [&](size_t i) { return items[i]->draw(put + starts[i]); });
   }
 
   static std::vector<Case> cases() {

@@ -72,11 +72,11 @@ void Chain::begin(std::span<const Origin> origins, int round) {
   origins_ = origins;
   round_ = round;
   for (State& s : states_) {
-    s.op = nullptr;
+    s.ops.clear();
     s.blocks.clear();
     s.inputs.clear();
     s.kept.clear();
-    s.done = s.per_frame = false;
+    s.done = false;
     std::fill(s.views.begin(), s.views.end(), View{});
     for (Windows* w : {&s.wanted, &s.judged}) std::fill(w->has.begin(), w->has.end(), 0);
   }
@@ -88,6 +88,11 @@ Chance Chain::chance(int node) const {
   return Chance(seed_, plan_.checked(node).key, who.epoch, who.position, who.child);
 }
 
+void Chain::check_output_count(int node) const {
+  if (states_[node].types.size() != states_[node].views.size())
+    throw Error(plan_.node(node).op + ": infer() gave a wrong number of outputs");
+}
+
 void Chain::give_bytes(int reader, int64_t index, std::span<const uint8_t> bytes) {
   node_ = plan_.reader_node(reader);
   const Timed timed(node_ns_[node_]);
@@ -95,6 +100,7 @@ void Chain::give_bytes(int reader, int64_t index, std::span<const uint8_t> bytes
   const SampleStore& store = plan_.store(reader);
   s.types.clear();
   store.infer(index, bytes.size(), s.types);
+  check_output_count(node_);
   for (size_t k = 0; k < s.types.size(); ++k) {
     const TensorType& t = s.types[k];
     void* data = static_cast<int>(k) == store.bytes_output()
@@ -124,29 +130,45 @@ int64_t Chain::frames_of(int node) const {
   return states_[from.node].types[from.output].shape[0];
 }
 
-// The operator for this sample: the plan's own, or a copy that holds the computed arguments.
-const Operator* Chain::resolve(int node, int64_t frame) {
+bool Chain::has_frames(int node, size_t link) const {
+  const CheckedNode& c = plan_.checked(node);
+  const Ref from = plan_.node(node).links[link].from;
+  return c.unfold && c.type->arguments[c.link_arguments[link]].per_frame &&
+         states_[from.node].views[from.output].layout.str().starts_with('F');
+}
+
+// Finds the operators for this sample: the plan's own, or copies that hold the computed arguments.
+void Chain::resolve(int node) {
+  const Operator& own = *plan_.checked(node).op;
+  State& s = states_[node];
+  s.ops.assign(1, &own);
+  const size_t links = plan_.node(node).links.size();
+  if (links == 0) return;
+  bool by_frame = false;
+  for (size_t i = 0; i < links; ++i) by_frame |= has_frames(node, i);
+  const int64_t count = by_frame ? std::max<int64_t>(frames_of(node), 1) : 1;
+  for (int64_t f = 0; f < count; ++f) add_copy(node, f);
+  const auto made = std::span<Operator* const>(copies_).last(static_cast<size_t>(count));
+  if (by_frame) own.agree(made, s.inputs[0]);
+  s.ops.assign(made.begin(), made.end());
+}
+
+// Adds a copy of the node's operator to copies_, with the arguments for a frame.
+void Chain::add_copy(int node, int64_t frame) {
   const CheckedNode& c = plan_.checked(node);
   const auto& links = plan_.node(node).links;
-  if (links.empty()) return c.op.get();
   Operator* copy = c.op->copy_to(arena_.allocate(c.op->copy_size()));
   copies_.push_back(copy);
   for (size_t i = 0; i < links.size(); ++i) {
     const Ref from = links[i].from;
     const View& value = states_[from.node].views[from.output];
-    const bool is_sequence = value.layout.str().starts_with('F') && states_[node].unfold;
-    if (is_sequence && c.type->arguments[c.link_arguments[i]].per_frame) {
-      states_[node].per_frame = true;
-      if (frame < value.full[0]) copy->set(c.link_arguments[i], value.frame(frame));
-      else if (frame < frames_of(node))
-        throw SampleError("argument '" + links[i].argument + "' has values for " +
-                          std::to_string(value.full[0]) + " frames, the input has " +
-                          std::to_string(frames_of(node)));
-    } else {
-      copy->set(c.link_arguments[i], value);
-    }
+    if (!has_frames(node, i)) copy->set(c.link_arguments[i], value);
+    else if (frame < value.full[0]) copy->set(c.link_arguments[i], value.frame(frame));
+    else if (frame < frames_of(node))
+      throw SampleError("argument '" + links[i].argument + "' has values for " +
+                        std::to_string(value.full[0]) + " frames, the input has " +
+                        std::to_string(frames_of(node)));
   }
-  return copy;
 }
 
 TensorType Chain::input_type(int node, size_t i) const {
@@ -167,11 +189,10 @@ void Chain::lower_node(int node, int64_t frame) {
   views_.assign(inputs.size(), View{});
   for (size_t i = 1; i < inputs.size(); ++i)
     if (inputs[i]) views_[i] = states_[inputs[i]->node].views[inputs[i]->output];
-  s.op = resolve(node, frame);
   s.blocks.clear();
   made_.clear();
   Lowering l(s.inputs[0], views_, chance(node), s.blocks, made_, arena_);
-  s.op->lower(l);
+  s.op(frame).lower(l);
   if (made_.size() + 1 != s.views.size())
     throw Error(plan_.node(node).op + ": lower() made a wrong number of outputs");
   s.types.assign(1, l.type());
@@ -199,17 +220,18 @@ void Chain::infer_node(int node) {
   const auto& inputs = plan_.node(node).inputs;
   s.inputs.clear();
   for (size_t i = 0; i < inputs.size(); ++i) s.inputs.push_back(input_type(node, i));
+  resolve(node);
   if (plan_.checked(node).type->kind == OperatorKind::kLower) {
     lower_node(node, 0);
   } else {
     views_.assign(inputs.size(), View{});
     for (size_t i = 0; i < inputs.size(); ++i)
       if (inputs[i]) views_[i] = states_[inputs[i]->node].views[inputs[i]->output];
-    s.op = resolve(node, 0);
     if (!plan_.checked(node).type->infers) return;  // run_early() sets the types
     s.types.clear();
     Inference inference{s.inputs, views_, s.types, chance(node), s.kept, origin(node)};
-    s.op->infer(inference);
+    s.op().infer(inference);
+    check_output_count(node);
   }
   if (s.unfold) {
     for (size_t k = 0; k < s.types.size(); ++k)
@@ -284,13 +306,13 @@ void Chain::demand_node(int node, Windows State::* which, bool narrows) {
   std::vector<Window>& needed = needed_;
   needed.clear();
   for (const TensorType& t : s.inputs) needed.push_back(Window::all(t.shape));
-  narrows = narrows && !s.per_frame && !s.inputs.empty();
+  narrows = narrows && !s.is_per_frame() && !s.inputs.empty();
   if (narrows && plan_.checked(node).type->kind == OperatorKind::kLower) {
     needed[0] =
         stoker::demand(s.blocks, s.inputs[0], s.unfold ? frame_window(wanted[0]) : wanted[0]);
   } else if (narrows && !s.unfold) {
     Demand d{s.inputs, wanted, needed};
-    s.op->demand(d);
+    s.op().demand(d);
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i]) continue;
@@ -350,16 +372,15 @@ void Chain::run_sample(int node) {
     Run r{views_,       s.views,     chance(node),
           arena_,       s.kept,      to_scratch ? plan_.checked(node).type->row_room : 0,
           judged(node), origin(node)};
-    return s.op->run_cpu(r);
+    return s.op().run_cpu(r);
   }
   const View sequence = views_[0];
   for (int64_t f = s.views[0].origin[0]; f < s.views[0].origin[0] + s.views[0].shape[0]; ++f) {
     frame_views_.clear();
     views_[0] = sequence.frame(f);
     for (const View& v : s.views) frame_views_.push_back(v.frame(f));
-    if (s.per_frame) s.op = resolve(node, f);
     Run r{views_, frame_views_, chance(node), arena_, s.kept, 0, {}, origin(node)};
-    s.op->run_cpu(r);
+    s.op(f).run_cpu(r);
   }
 }
 
@@ -381,7 +402,7 @@ void Chain::run_pass(int head, int tail) {
   gather_blocks();
   if (!states_[head].unfold) return run_blocks(pass_, in, out, arena_);
   for (int64_t f = out.origin[0]; f < out.origin[0] + out.shape[0]; ++f) {
-    if (states_[head].per_frame && f > 0) {
+    if (states_[head].is_per_frame() && f > 0) {
       lower_frame(head, f);
       gather_blocks();
     }

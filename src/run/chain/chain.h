@@ -80,14 +80,19 @@ class Chain {
     std::vector<char> has;
   };
   struct State {
-    const Operator* op = nullptr;
+    // With this sample's arguments: one for all frames or, where an argument has a value for each
+    // frame, one for each.
+    std::vector<const Operator*> ops;
     std::vector<TensorType> inputs, types;  // types: of whole values, with frames
     std::vector<View> views;  // by output; null until run
     Windows wanted;  // what is made
     Windows judged;  // what must be sound; unused where that is `wanted`
     std::vector<Block> blocks;
     Kept kept;
-    bool per_frame = false, unfold = false, done = false;
+    bool unfold = false, done = false;
+
+    const Operator& op(int64_t frame = 0) const { return *DeviceTask::of_frame(ops, frame); }
+    bool is_per_frame() const { return ops.size() > 1; }
   };
 
   const Plan& plan_;
@@ -110,8 +115,11 @@ class Chain {
   Chance chance(int node) const;
   const Origin& origin(int node) const { return origins_[plan_.source_of(node)]; }
   int64_t frames_of(int node) const;
-  const Operator* resolve(int node, int64_t frame);
+  void resolve(int node);
+  void add_copy(int node, int64_t frame);
+  bool has_frames(int node, size_t link) const;
   void infer_node(int node);
+  void check_output_count(int node) const;
   void run_early(int node);
   void lower_node(int node, int64_t frame);
   void lower_frame(int node, int64_t frame);

@@ -28,15 +28,15 @@ DeviceTask Chain::device_task(int node) {
   DeviceTask work{s.inputs, s.types, {}, {}, chance(node), origin(node)};
   const bool lowers = plan_.checked(node).type->kind == OperatorKind::kLower;
   const bool is_constant = plan_.node(node).links.empty();
-  const int64_t count = s.per_frame ? s.types[0].shape[0] : 1;
-  for (int64_t f = 0; f < count; ++f) {
+  for (size_t k = 0; k < s.ops.size(); ++k) {
+    const auto f = static_cast<int64_t>(k);
     if (lowers) {
-      if (s.per_frame) lower_frame(node, f);
+      if (s.is_per_frame()) lower_frame(node, f);
       work.blocks.push_back(s.blocks);
     } else if (is_constant) {
-      work.ops.emplace_back(std::shared_ptr<const Operator>(), s.op);  // the plan owns it
+      work.ops.emplace_back(std::shared_ptr<const Operator>(), &s.op());  // the plan owns it
     } else {
-      work.ops.emplace_back((s.per_frame ? resolve(node, f) : s.op)->clone());
+      work.ops.emplace_back(s.op(f).clone());
     }
   }
   return work;
@@ -46,11 +46,11 @@ DeviceTask Chain::device_task(int node) {
 void Chain::run_mixed(int node) {
   State& s = states_[node];
   const Window& wanted = s.wanted.of[0];
-  const auto request = s.op->request({s.kept, wanted, judged(node)[0]});
+  const auto request = s.op().request({s.kept, wanted, judged(node)[0]});
   if (request && shelf_->prepare(node, s.types[0], wanted, *request)) return;
   s.views[0] = shelf_->reserve(node, s.types[0], wanted);
   Run r{views_, s.views, chance(node), arena_, s.kept, 0, judged(node), origin(node)};
-  s.op->run_cpu(r);
+  s.op().run_cpu(r);
 }
 
 }  // namespace stoker

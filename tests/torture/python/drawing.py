@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
 import math
 import random
@@ -16,7 +17,7 @@ from examining import STYLES
 
 import stoker
 from stoker import Pipeline, _core
-from stoker._describe.registry import Argument, Operator, operators
+from stoker._describe.registry import Argument, Operator, Port, operators
 from stoker.ops._classes import class_name
 
 # What sources give: the layout, what dtypes, and shapes of one rank.
@@ -251,8 +252,7 @@ class _Drawing:
         call = f"fn.{op['name']}({', '.join(inputs + given)})"
         if rng.random() < 0.1:
             call = f"ops.{class_name(op['name'])}({', '.join(given)})({', '.join(inputs)})"
-        count = sum(not p["when"] or arguments.get(p["when"]) == "True" for p in op["outputs"])
-        return count, call
+        return sum(_times_there(port, op, arguments) for port in op["outputs"]), call
 
     def _wants(self, port: Any) -> bool:
         return not port["is_optional"] or self._rng.random() < 0.1
@@ -267,8 +267,8 @@ class _Drawing:
 
     def _argument(self, op: Operator, argument: Argument) -> tuple[str, str]:
         rng, name = self._rng, argument["name"]
-        if any(port["when"] == name for port in op["outputs"]):  # so many nodes there will be
-            return name, str(rng.random() < 0.5)
+        if any(name in (port["when"], port["for_each"]) for port in op["outputs"]):
+            return name, repr(self._value(argument))  # plain: so many nodes there will be
         if self._odd():
             return name, words.one(rng, words.ARGUMENTS)
         if argument["per_sample"] and rng.random() < 0.05:
@@ -316,6 +316,19 @@ def _is_good(calls: list[str]) -> bool:
     except (stoker.errors.Error, NameError):  # a call before this one was odd
         return False
     return True
+
+
+def _times_there(port: Port, op: Operator, arguments: dict[str, str]) -> int:
+    """How many outputs the port stands for. These arguments are plain."""
+
+    def value(name: str) -> Any:
+        default = next(a["default"] for a in op["arguments"] if a["name"] == name)
+        return ast.literal_eval(arguments.get(name, repr(default)))
+
+    if port["when"] and not value(port["when"]):
+        return 0
+    times = value(port["for_each"]) if port["for_each"] else 1
+    return times if isinstance(times, int) else len(times)
 
 
 def _in_case(name: str, call: str) -> re.Match[str] | None:
