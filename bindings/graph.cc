@@ -72,8 +72,8 @@ nb::list describe_all(const List& list) {
 nb::list devices_of(const OperatorType& t) {
   nb::list l;
   l.append("cpu");
-  if (t.has_gpu) l.append("gpu");
-  if (t.is_mixed) l.append("mixed");
+  if (t.has_gpu()) l.append("gpu");
+  if (t.is_mixed()) l.append("mixed");
   return l;
 }
 
@@ -82,7 +82,7 @@ nb::dict describe(const OperatorType& t) {
   nb::dict d;
   d["name"] = t.name;
   d["summary"] = t.summary;
-  d["kind"] = kKinds[static_cast<int>(t.kind)];
+  d["kind"] = kKinds[static_cast<int>(t.kind())];
   d["is_random"] = t.is_random;
   d["devices"] = devices_of(t);
   d["version"] = t.version;

@@ -204,7 +204,11 @@ def test_pipelines_nest_and_belong_to_threads() -> None:
     [
         ({"output_dtype": types.UINT8}, "output 0 .*output_dtype expects 'uint8', got 'float32'"),
         ({"output_ndim": [0, 2]}, "output 1 .*output_ndim expects 2, got 1"),
-        ({"output_layout": ["", None, None]}, "output_layout has 3 entries for 2 outputs"),
+        (
+            {"output_layout": np.array([1, 2, 3])},
+            r"output_layout expects an entry for each of output 0 \(random_uniform_0\), "
+            r"output 1 \(random_coin_flip_0\), got 3",
+        ),
         ({"output_dtype": [types.FLOAT, np.int32], "output_ndim": [None, 1]}, None),
     ],
 )

@@ -138,17 +138,17 @@ void check_port(const OperatorType& type, size_t i, TensorType& t) {
 }
 
 void check_device(const OperatorType& type, DeviceKind device) {
-  if (device == DeviceKind::kGpu && !type.has_gpu) {
-    if (type.kind == OperatorKind::kRead || type.kind == OperatorKind::kInput)
+  if (device == DeviceKind::kGpu && !type.has_gpu()) {
+    if (type.kind() == OperatorKind::kRead || type.kind() == OperatorKind::kInput)
       throw GraphError(
           "has no GPU form: its data begin on the CPU; use device=\"cpu\", and copy its outputs to "
           "the GPU");
     throw GraphError(std::string("has no GPU form; use device=") +
-                     (type.is_mixed ? "\"mixed\" or \"cpu\"" : "\"cpu\""));
+                     (type.is_mixed() ? "\"mixed\" or \"cpu\"" : "\"cpu\""));
   }
-  if (device == DeviceKind::kMixed && !type.is_mixed)
+  if (device == DeviceKind::kMixed && !type.is_mixed())
     throw GraphError(std::string("has no mixed form; use device=\"cpu\"") +
-                     (type.has_gpu ? " or \"gpu\"" : ""));
+                     (type.has_gpu() ? " or \"gpu\"" : ""));
 }
 
 bool has_output(const std::vector<CheckedNode>& done, const Ref& r) {
@@ -177,7 +177,7 @@ void check_node(const std::vector<CheckedNode>& done, const Node& n, CheckedNode
     if (n.device == DeviceKind::kGpu) c.has_cpu_form &= done[from.node].has_cpu_form;
     TensorType t = done[from.node].outputs[from.output];
     if (i == 0 && t.layout.str().starts_with('F') && !accepts(port, t.layout)) {
-      if (!c.type->infers) throw GraphError("takes no sequences: its frames may differ in shape");
+      if (!c.type->infers()) throw GraphError("takes no sequences: its frames may differ in shape");
       c.unfold = true;
       frames = t.shape[0];
       t = frame_type(t);

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "op/op.h"
+#include "op/operator.h"
 
 namespace stoker {
 
@@ -96,7 +96,7 @@ struct CheckedNode {
 
   // Whether the output is a further one of an operator that lowers. The chain makes it as soon as
   // it knows the types, on the CPU, wherever the node runs.
-  bool is_inferred(int output) const { return output > 0 && type->kind == OperatorKind::kLower; }
+  bool is_inferred(int output) const { return output > 0 && type->lowers; }
 };
 
 // Throws GraphError that names the operator, its instance and the user's line.

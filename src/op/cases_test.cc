@@ -36,32 +36,33 @@ Tensor copy_of(const View& v) {
   return t;
 }
 
-std::vector<Tensor> run_lowered(const Operator& op, std::vector<Tensor>& inputs) {
+std::vector<Tensor> run_lowered(const OperatorType& type, const Operator& op, std::vector<Tensor>& inputs) {
   std::vector<View> values, made;
   for (Tensor& t : inputs) values.push_back(t.view());
   std::vector<Block> blocks;
   Arena arena;
   Lowering l(inputs[0].type, values, Chance(1, 2, 3, 4), blocks, made, arena);
-  op.lower(l);
+  type.lowers->lower(op, l);
   std::vector<Tensor> outputs = {empty_tensor(l.type())};
   for (const View& v : made) outputs.push_back(copy_of(v));
   run_blocks(blocks, inputs[0].view(), outputs[0].view(), arena);
   return outputs;
 }
 
-std::vector<Tensor> run_sample(const Operator& op, std::vector<Tensor>& inputs, size_t count) {
+std::vector<Tensor> run_sample(const OperatorType& type, const Operator& op,
+                               std::vector<Tensor>& inputs, size_t count) {
   std::vector<View> values, views(count);
   std::vector<TensorType> types, inferred;
   for (Tensor& t : inputs) values.push_back(t.view()), types.push_back(t.type);
   Kept kept;
   Inference i{types, values, inferred, Chance(1, 2, 3, 4), kept};
-  op.infer(i);
+  if (type.runs->infer) type.runs->infer(op, i);
   std::vector<Tensor> outputs;
   for (const TensorType& t : inferred) outputs.push_back(empty_tensor(t));
   for (size_t k = 0; k < outputs.size(); ++k) views[k] = outputs[k].view();
   Arena arena;
   Run r{values, views, Chance(1, 2, 3, 4), arena, kept};
-  op.run_cpu(r);
+  type.runs->run(op, r);
   if (outputs.empty())
     for (const View& v : views) outputs.push_back(copy_of(v));
   return outputs;
@@ -73,7 +74,7 @@ Tensor frame_of(Tensor& t, int64_t f) { return copy_of(t.view().frame(f)); }
 std::vector<Tensor> join_frames(const OperatorType& type, std::vector<std::vector<Tensor>> frames) {
   std::vector<Tensor> all = frames.at(0);
   for (size_t k = 0; k < all.size(); ++k) {
-    if (k > 0 && type.kind == OperatorKind::kLower) continue;
+    if (k > 0 && type.lowers) continue;
     all[k].bytes.clear();
     for (const std::vector<Tensor>& f : frames)
       all[k].bytes.insert(all[k].bytes.end(), f[k].bytes.begin(), f[k].bytes.end());
@@ -94,9 +95,8 @@ std::vector<Tensor> run(const OperatorType& type, Operator& op, std::vector<Tens
     return join_frames(type, std::move(frames));
   }
   const std::vector<TensorType> known = checked(type, op, inputs);
-  std::vector<Tensor> outputs = type.kind == OperatorKind::kLower
-                                    ? run_lowered(op, inputs)
-                                    : run_sample(op, inputs, known.size());
+  std::vector<Tensor> outputs = type.lowers ? run_lowered(type, op, inputs)
+                                            : run_sample(type, op, inputs, known.size());
   EXPECT_EQ(known.size(), outputs.size());
   for (size_t k = 0; k < known.size(); ++k) {
     const TensorType& found = outputs.at(k).type;

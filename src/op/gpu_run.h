@@ -17,8 +17,9 @@
 namespace stoker {
 
 // A sample's part of the work, or a frame's where the engine takes sequences apart. Views are of
-// device memory. An input that is missing has no data; others cover at least what demand() needed,
-// as in Run. Outputs are whole and dense.
+// device memory, but those of inputs that are values (Port::is_value) are of host memory, whole and
+// dense, and can be read. An input that is missing has no data; others cover at least what demand()
+// needed, as in Run. Outputs are whole and dense.
 struct GpuItem {
   std::vector<View> inputs, outputs;
   Chance chance;

@@ -1,102 +1,14 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The engine's view of an operator, made from the operator's struct by the compiler.
+// What the engine sees of an operator, made from the operator's struct by the compiler.
 #pragma once
 #include <functional>
-#include <memory>
 
-#include "codec/device_decoder.h"
-#include "io/order.h"
-#include "op/context.h"
-#include "op/gpu_run.h"
+#include "op/operator.h"
 #include "op/rules.h"
-#include "op/schema.h"
 
 namespace stoker {
-
-struct ArgumentInfo {
-  std::string name, type, help;
-  Value fallback;  // monostate: None, or required
-  Range range;
-  bool is_required, per_sample, per_frame;
-  bool keeps_shape;  // an array is not a flat list
-  std::vector<std::string> names;  // of an enumeration
-};
-
-enum class OperatorKind : uint8_t { kLower, kSample, kRead, kInput };
-
-// An operator with its constant arguments set. Immutable: many threads use it at once. For a sample
-// whose arguments other nodes compute, the engine makes a copy in the worker's arena and sets them
-// there.
-class Operator {
- public:
-  virtual ~Operator() = default;
-  virtual void check(Checker& c) const = 0;
-  virtual void prepare() = 0;  // once, after check() and before all that follows
-  // Where arguments have a value for each frame: shows to each other the operators of all frames,
-  // which are of this type, before one of them is asked what follows. `in`: the type of a frame.
-  // Throws SampleError.
-  virtual void agree(std::span<Operator* const> frames, const TensorType& in) const = 0;
-  virtual void lower(Lowering& l) const = 0;       // kLower
-  virtual void infer(Inference& i) const = 0;      // kSample
-  virtual void demand(Demand& d) const = 0;        // kSample
-  virtual void run_cpu(Run& r) const = 0;          // kSample
-  // For a mixed operator: what a device has to decode instead of run_cpu, or none if only run_cpu
-  // can. Throws SampleError.
-  virtual std::optional<DecodeRequest> request(const Asking& a) const = 0;
-  // For an operator with a GPU half: enqueues the work on a batch. `items`: for each of r.items the
-  // operator with its arguments, of this type. Throws BudgetError, DeviceError.
-  virtual void run_gpu(GpuRun& r, std::span<const Operator* const> items) const = 0;
-  virtual std::unique_ptr<SampleStore> open() const = 0;  // kRead
-  virtual io::OrderSpec order(int64_t size) const = 0;  // kRead; without batch_size
-
-  virtual std::unique_ptr<Operator> clone() const = 0;
-  virtual size_t copy_size() const = 0;
-  virtual Operator* copy_to(void* place) const = 0;
-  // Throws SampleError that names the argument.
-  virtual void set(size_t argument, const View& value) = 0;
-};
-
-// What the registry holds of each kind of operator.
-struct OperatorType {
-  std::string name, summary;
-  int version;
-  OperatorKind kind;
-  bool is_random;
-  // False if only the run tells the shapes of its outputs. It then runs before operators that
-  // follow are asked for theirs.
-  bool infers;
-  bool is_mixed = false;  // takes device="mixed": a device's decoder may do its work
-  bool has_gpu = false;  // takes device="gpu": it lowers, or has a GPU half
-  int64_t row_room = 0;  // bytes: Run::row_room of outputs in scratch memory
-  std::vector<Port> inputs, outputs;
-  std::vector<ArgumentInfo> arguments;
-  std::vector<std::string> of_devices;  // arguments that only a device's decoder heeds
-  std::vector<std::string> ignored;  // accepted so that established scripts run; without effect
-  std::vector<Case> cases;
-  std::string skip_reason;  // why conformance checks leave it out, or ""
-  std::unique_ptr<Operator> (*make)(const Arguments& arguments);
-
-  int argument(std::string_view name) const;  // its index, or -1
-  bool repeats() const { return !inputs.empty() && inputs.back().repeats; }
-  size_t most_inputs() const { return inputs.size() + (repeats() ? kMostRepeats - 1 : 0); }
-  // The port of input i. Requires: i < most_inputs().
-  const Port& input(size_t i) const { return inputs[std::min(i, inputs.size() - 1)]; }
-  // The names of the outputs that there are with these arguments.
-  std::vector<std::string> output_names(const Arguments& given) const;
-  size_t output_count(const Arguments& given) const { return output_names(given).size(); }
-};
-
-// The sorted table of all operators; built once, thread-safe.
-const std::vector<OperatorType>& all_operators();
-// Throws GraphError with the nearest names.
-const OperatorType& operator_named(const std::string& name);
-// Whether the layout is among those of the port; "" accepts any.
-bool accepts(const Port& port, const Layout& layout);
-bool accepts(const Port& port, DType dtype);
-// The layout that the port gives to an input without one: the first accepted one of this rank.
-Layout default_layout(const Port& port, int rank);
 
 namespace detail {
 
@@ -158,15 +70,14 @@ auto with_rules_as(const F& f) {
 }
 
 template <class Op>
-inline constexpr bool kHasGpuHalf =
-    requires(GpuRun& r, std::span<const Op* const> items) { Op::run_gpu(r, items); };
-
-template <class Op>
 class Model final : public Operator {
  public:
   explicit Model(const Arguments& arguments) {
     std::apply([&](const auto&... a) { (set_constant(op_, a, arguments), ...); }, Op::schema.args);
   }
+  // Requires: o is a Model<Op>.
+  static const Op& of(const Operator& o) { return static_cast<const Model&>(o).op_; }
+
   void check(Checker& c) const override {
     with_rules_as<GraphError>([&] { op_.check(c); });
   }
@@ -181,38 +92,6 @@ class Model final : public Operator {
       with_rules_as<SampleError>([&] { Op::agree(std::span<Op* const>(ops), in); });
     }
   }
-  void lower([[maybe_unused]] Lowering& l) const override {
-    if constexpr (requires { op_.lower(l); }) with_rules_as<SampleError>([&] { op_.lower(l); });
-  }
-  void infer([[maybe_unused]] Inference& i) const override {
-    if constexpr (requires { op_.infer(i); }) with_rules_as<SampleError>([&] { op_.infer(i); });
-  }
-  void demand([[maybe_unused]] Demand& d) const override {
-    if constexpr (requires { op_.demand(d); }) op_.demand(d);
-  }
-  void run_cpu([[maybe_unused]] Run& r) const override {
-    if constexpr (requires { op_.run_cpu(r); }) with_rules_as<SampleError>([&] { op_.run_cpu(r); });
-  }
-  std::optional<DecodeRequest> request([[maybe_unused]] const Asking& a) const override {
-    if constexpr (requires { op_.request(a); }) return op_.request(a);
-    return std::nullopt;
-  }
-  void run_gpu([[maybe_unused]] GpuRun& r,
-               [[maybe_unused]] std::span<const Operator* const> items) const override {
-    if constexpr (kHasGpuHalf<Op>) {
-      std::vector<const Op*> ops;
-      for (const Operator* o : items) ops.push_back(&static_cast<const Model*>(o)->op_);
-      Op::run_gpu(r, std::span<const Op* const>(ops));
-    }
-  }
-  std::unique_ptr<SampleStore> open() const override {
-    if constexpr (requires { op_.open(); }) return op_.open();
-    return nullptr;
-  }
-  io::OrderSpec order([[maybe_unused]] int64_t size) const override {
-    if constexpr (requires { op_.order(size); }) return op_.order(size);
-    return {};
-  }
   std::unique_ptr<Operator> clone() const override { return std::make_unique<Model>(*this); }
   size_t copy_size() const override { return sizeof(Model); }
   Operator* copy_to(void* place) const override { return new (place) Model(*this); }
@@ -225,6 +104,82 @@ class Model final : public Operator {
 
  private:
   Op op_;
+};
+
+// The facets of an Op, each null where it has no such functions.
+template <class Op>
+struct Facets {
+  static constexpr bool kWorks = requires(const Op& o, Lowering& l) { o.lower(l); } ||
+                                 requires(const Op& o, Run& r) { o.run_cpu(r); } ||
+                                 requires(const Op& o) { o.open(); };
+  static constexpr bool kInfers = requires(const Op& o, Inference& i) { o.infer(i); };
+  static constexpr bool kHasGpuHalf =
+      requires(GpuRun& r, std::span<const Op* const> items) { Op::run_gpu(r, items); };
+
+  static const Lowers* lowers() {
+    if constexpr (requires(const Op& o, Lowering& l) { o.lower(l); }) {
+      static constexpr Lowers kFacet{.lower = [](const Operator& o, Lowering& l) {
+        with_rules_as<SampleError>([&] { Model<Op>::of(o).lower(l); });
+      }};
+      return &kFacet;
+    }
+    return nullptr;
+  }
+
+  static const RunsOnCpu* runs() {
+    if constexpr (requires(const Op& o, Run& r) { o.run_cpu(r); }) {
+      static constexpr RunsOnCpu kFacet{
+          .infer = kInfers ? &infer : nullptr,
+          .demand =
+              []([[maybe_unused]] const Operator& o, [[maybe_unused]] Demand& d) {
+                if constexpr (requires(const Op& op) { op.demand(d); }) Model<Op>::of(o).demand(d);
+              },
+          .run =
+              [](const Operator& o, Run& r) {
+                with_rules_as<SampleError>([&] { Model<Op>::of(o).run_cpu(r); });
+              }};
+      return &kFacet;
+    }
+    return nullptr;
+  }
+
+  static const RunsOnGpu* runs_on_gpu() {
+    if constexpr (kHasGpuHalf) {
+      static constexpr RunsOnGpu kFacet{
+          .run = [](GpuRun& r, std::span<const Operator* const> items) {
+            std::vector<const Op*> ops;
+            for (const Operator* o : items) ops.push_back(&Model<Op>::of(*o));
+            Op::run_gpu(r, std::span<const Op* const>(ops));
+          }};
+      return &kFacet;
+    }
+    return nullptr;
+  }
+
+  static const Decodes* decodes() {
+    if constexpr (requires(const Op& o, const Asking& a) { o.request(a); }) {
+      static constexpr Decodes kFacet{.request = [](const Operator& o, const Asking& a) {
+        return Model<Op>::of(o).request(a);
+      }};
+      return &kFacet;
+    }
+    return nullptr;
+  }
+
+  static const Reads* reads() {
+    if constexpr (requires(const Op& o) { o.open(); }) {
+      static constexpr Reads kFacet{
+          .open = [](const Operator& o) { return Model<Op>::of(o).open(); },
+          .order = [](const Operator& o, int64_t size) { return Model<Op>::of(o).order(size); }};
+      return &kFacet;
+    }
+    return nullptr;
+  }
+
+ private:
+  static void infer([[maybe_unused]] const Operator& o, [[maybe_unused]] Inference& i) {
+    if constexpr (kInfers) with_rules_as<SampleError>([&] { Model<Op>::of(o).infer(i); });
+  }
 };
 
 template <class Op, class Owner, class T>
@@ -273,14 +228,6 @@ constexpr bool names_differ(const Schema<In, Out, Args...>& schema) {
   return true;
 }
 
-// A GPU half can have none: its inputs are on the device, and shapes are decided before it runs.
-template <size_t In, size_t Out, class... Args>
-constexpr bool has_value_input(const Schema<In, Out, Args...>& schema) {
-  for (const Port& p : schema.inputs)
-    if (p.is_value) return true;
-  return false;
-}
-
 template <size_t In, size_t Out, class... Args>
 constexpr bool only_last_repeats(const Schema<In, Out, Args...>& schema) {
   bool repeats = false;
@@ -311,14 +258,6 @@ constexpr bool outputs_follow_from_constants(const Schema<In, Out, Args...>& sch
     if (*port.for_each && (k + 1 < Out || !has(port.for_each, counts))) return false;
   }
   return true;
-}
-
-template <class Op>
-OperatorKind kind_of() {
-  if constexpr (requires(const Op& o, Lowering& l) { o.lower(l); }) return OperatorKind::kLower;
-  else if constexpr (requires(const Op& o) { o.open(); }) return OperatorKind::kRead;
-  else if constexpr (requires { Op::kInput; }) return OperatorKind::kInput;
-  else return OperatorKind::kSample;
 }
 
 }  // namespace detail
@@ -354,20 +293,21 @@ OperatorType type_of() {
   OperatorType t;
   t.name = Op::schema.name;
   t.summary = Op::schema.summary;
-  t.kind = detail::kind_of<Op>();
   t.version = 1;
   t.is_random = false;
-  t.infers = t.kind != OperatorKind::kSample || requires(const Op& o, Inference& i) { o.infer(i); };
-  t.is_mixed = requires(const Op& o, const Asking& a) { o.request(a); };
-  t.has_gpu = t.kind == OperatorKind::kLower || detail::kHasGpuHalf<Op>;
+  t.lowers = detail::Facets<Op>::lowers();
+  t.runs = detail::Facets<Op>::runs();
+  t.runs_on_gpu = detail::Facets<Op>::runs_on_gpu();
+  t.decodes = detail::Facets<Op>::decodes();
+  t.reads = detail::Facets<Op>::reads();
+  static_assert(detail::Facets<Op>::kWorks != requires { Op::kInput; },
+                "an operator has lower(), run_cpu() or open(), or kInput where the user feeds it");
   if constexpr (requires { &Op::run_gpu; }) {
-    static_assert(detail::kHasGpuHalf<Op>,
+    static_assert(detail::Facets<Op>::kHasGpuHalf,
                   "run_gpu is static and takes (GpuRun&, std::span<const Op* const>)");
     static_assert(
         requires(const Op& o, Inference& i, Run& r) { o.infer(i), o.run_cpu(r); },
         "a GPU half stands beside infer() and run_cpu()");
-    static_assert(!detail::has_value_input(Op::schema),
-                  "the inputs of a GPU half are on the device; a value is read on the CPU");
   }
   if constexpr (requires { Op::kVersion; }) t.version = Op::kVersion;
   if constexpr (requires { Op::kRandom; }) t.is_random = Op::kRandom;

@@ -66,7 +66,7 @@ Json arguments_json(const Plan& plan, int i) {
   const Node& n = plan.node(i);
   const OperatorType& type = *plan.checked(i).type;
   Json j = Json::object();
-  if (type.kind == OperatorKind::kRead) return j;
+  if (type.reads) return j;
   for (const ArgumentInfo& a : type.arguments) {
     const auto given = n.arguments.find(a.name);
     // By their texts, as an empty list may be one of floats or, from a saved graph, of integers.

@@ -132,7 +132,7 @@ class Simpler {
     Node& n = t.nodes[static_cast<size_t>(i)];
     n = {};
     for (const OperatorType& input : all_operators())
-      if (input.kind == OperatorKind::kInput) n.op = input.name;
+      if (input.kind() == OperatorKind::kInput) n.op = input.name;
     n.arguments = {{"dtype", to_value(f.dtype)}, {"ndim", static_cast<int64_t>(f.shape.size())}};
     if (!f.layout.empty()) n.arguments["layout"] = to_value(f.layout);
     for_each_ref(t, [&](Ref& r) {

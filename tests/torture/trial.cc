@@ -131,7 +131,7 @@ bool Trial::uses_device() const {
 
 bool Trial::has(OperatorKind kind) const {
   return std::any_of(nodes.begin(), nodes.end(),
-                     [&](const Node& n) { return operator_named(n.op).kind == kind; });
+                     [&](const Node& n) { return operator_named(n.op).kind() == kind; });
 }
 
 std::string to_text(const Trial& t) {
@@ -158,7 +158,7 @@ Graph graph_of(const Trial& t, const Way& way, const std::string& folder) {
   for (Node n : t.nodes) {
     const OperatorType& type = operator_named(n.op);
     if (way.on_cpu) n.device = DeviceKind::kCpu;
-    if (type.kind == OperatorKind::kRead) {
+    if (type.kind() == OperatorKind::kRead) {
       deal(n, way);
       find_files(type, n, folder);
     }

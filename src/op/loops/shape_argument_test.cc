@@ -34,7 +34,8 @@ std::vector<float> draws(const char* op, const Arguments& arguments, int64_t pos
   Arena arena;
   const Kept kept;
   Run r{{}, {&out, 1}, Chance(5, 6, 0, position), arena, kept};
-  operator_named(op).make(arguments)->run_cpu(r);
+  const OperatorType& type = operator_named(op);
+  type.runs->run(*type.make(arguments), r);
   return data;
 }
 

@@ -40,21 +40,22 @@ struct Decoded {
 // With a `part` above 0, asks only for the part of the output from its middle on.
 Decoded decode(const char* op, Arguments a, std::vector<uint8_t>& file, double part = 0) {
   a["dtype"] = std::string("float32");
-  const auto decoder = operator_named(op).make(a);
+  const OperatorType& type = operator_named(op);
+  const auto decoder = type.make(a);
   const View encoded = View::dense(file.data(), DType::kUint8, {static_cast<int64_t>(file.size())});
   const TensorType in{DType::kUint8, {}, encoded.shape};
   std::vector<TensorType> types;
   const Chance chance(3, 4, 0, 5);
   Kept kept;
   Inference i{{&in, 1}, {&encoded, 1}, types, chance, kept};
-  decoder->infer(i);
+  type.runs->infer(*decoder, i);
   Window w = Window::all(types.at(0).shape);
   for (int axis = 0; part > 0 && axis < 2; ++axis) w.begin[axis] = w.end[axis] / 2;
   Decoded d{types[0], std::vector<float>(static_cast<size_t>(w.shape().volume()))};
   View out = View::window(d.values.data(), DType::kFloat32, w, types[0].shape, types[0].layout);
   Arena arena;
   Run r{{&encoded, 1}, {&out, 1}, chance, arena, kept};
-  decoder->run_cpu(r);
+  type.runs->run(*decoder, r);
   d.type.shape = w.shape();
   return d;
 }

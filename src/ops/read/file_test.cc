@@ -39,13 +39,15 @@ class Folder {
   fs::path root_;
 };
 
-std::unique_ptr<Operator> reader(const Arguments& a) {
-  return operator_named("readers.file").make(a);
+const OperatorType& type() { return operator_named("readers.file"); }
+
+std::unique_ptr<SampleStore> opened(const Arguments& a) {
+  return type().reads->open(*type().make(a));
 }
 
 void check(const Arguments& a) {
   Checker c{{}, {}, {}, {}};
-  reader(a)->check(c);
+  type().make(a)->check(c);
   ASSERT_EQ(c.outputs.size(), 2u);
   EXPECT_EQ(c.outputs[0], (TensorType{DType::kUint8, {}, {-1}}));
   EXPECT_EQ(c.outputs[1], (TensorType{DType::kInt32, {}, {1}}));
@@ -67,7 +69,7 @@ int32_t label(const SampleStore& s, int64_t index) {
 
 TEST(ReadersFile, SearchesFolders) {
   const Folder folder;
-  const auto store = reader({{"file_root", folder.path()}})->open();
+  const auto store = opened({{"file_root", folder.path()}});
   ASSERT_EQ(store->size(), 3);
   EXPECT_EQ(store->name(0), folder.path("a/zero.png"));
   EXPECT_EQ(store->extent(1).path, folder.path("b/one.jpg"));
@@ -75,29 +77,28 @@ TEST(ReadersFile, SearchesFolders) {
   EXPECT_EQ(label(*store, 0), 0);
   EXPECT_EQ(label(*store, 2), 1);
   EXPECT_EQ(store->bytes_output(), 0);
-  EXPECT_EQ(reader({{"file_root", folder.path()}, {"case_sensitive_filter", true}})->open()->size(),
+  EXPECT_EQ(opened({{"file_root", folder.path()}, {"case_sensitive_filter", true}})->size(),
             2);
-  EXPECT_EQ(reader({{"file_root", folder.path()}, {"file_filters", std::string("*.txt")}})
-                ->open()
+  EXPECT_EQ(opened({{"file_root", folder.path()}, {"file_filters", std::string("*.txt")}})
                 ->size(),
             1);
   EXPECT_EQ(
-      reader({{"file_root", folder.path()}, {"dir_filters", std::string("a*")}})->open()->size(),
+      opened({{"file_root", folder.path()}, {"dir_filters", std::string("a*")}})->size(),
       1);
 }
 
 TEST(ReadersFile, TakesLists) {
   const Folder folder;
-  auto store = reader({{"file_list", folder.path("list.txt")}})->open();
+  auto store = opened({{"file_list", folder.path("list.txt")}});
   ASSERT_EQ(store->size(), 2);
   EXPECT_EQ(store->name(0), folder.path("b/two.JPG"));
   EXPECT_EQ(label(*store, 0), 7);
   EXPECT_EQ(label(*store, 1), -1);
   const std::vector<std::string> files{"x.jpg", "y.jpg"};
-  store = reader({{"files", files}, {"file_root", std::string("/r")}})->open();
+  store = opened({{"files", files}, {"file_root", std::string("/r")}});
   EXPECT_EQ(store->name(1), "/r/y.jpg");
   EXPECT_EQ(label(*store, 1), 1);
-  store = reader({{"files", files}, {"labels", std::vector<int64_t>{5, 6}}})->open();
+  store = opened({{"files", files}, {"labels", std::vector<int64_t>{5, 6}}});
   EXPECT_EQ(label(*store, 1), 6);
 }
 
@@ -110,15 +111,17 @@ TEST(ReadersFile, SaysWhatIsWrong) {
   EXPECT_THROW(check({{"file_root", folder.path()}, {"labels", std::vector<int64_t>{1}}}),
                GraphError);
   EXPECT_THROW(check({{"files", files}, {"shard_id", int64_t{1}}}), GraphError);
-  EXPECT_THROW(reader({{"file_root", folder.path("none")}})->open(), GraphError);
-  EXPECT_THROW(reader({{"files", files}, {"labels", std::vector<int64_t>{1, 2}}})->open(),
+  EXPECT_THROW(opened({{"file_root", folder.path("none")}}), GraphError);
+  EXPECT_THROW(opened({{"files", files}, {"labels", std::vector<int64_t>{1, 2}}}),
                GraphError);
 }
 
 TEST(ReadersFile, GivesItsOrder) {
   const io::OrderSpec s =
-      reader({{"files", std::string("x.jpg")}, {"random_shuffle", true}, {"seed", int64_t{9}}})
-          ->order(4);
+      type().reads->order(*type().make({{"files", std::string("x.jpg")},
+                                        {"random_shuffle", true},
+                                        {"seed", int64_t{9}}}),
+                          4);
   EXPECT_EQ(s.size, 4);
   EXPECT_EQ(s.key, 9u);
   EXPECT_TRUE(s.shuffle);

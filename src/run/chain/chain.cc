@@ -192,7 +192,7 @@ void Chain::lower_node(int node, int64_t frame) {
   s.blocks.clear();
   made_.clear();
   Lowering l(s.inputs[0], views_, chance(node), s.blocks, made_, arena_);
-  s.op(frame).lower(l);
+  plan_.checked(node).type->lowers->lower(s.op(frame), l);
   if (made_.size() + 1 != s.views.size())
     throw Error(plan_.node(node).op + ": lower() made a wrong number of outputs");
   s.types.assign(1, l.type());
@@ -221,16 +221,16 @@ void Chain::infer_node(int node) {
   s.inputs.clear();
   for (size_t i = 0; i < inputs.size(); ++i) s.inputs.push_back(input_type(node, i));
   resolve(node);
-  if (plan_.checked(node).type->kind == OperatorKind::kLower) {
+  if (plan_.checked(node).type->lowers) {
     lower_node(node, 0);
   } else {
     views_.assign(inputs.size(), View{});
     for (size_t i = 0; i < inputs.size(); ++i)
       if (inputs[i]) views_[i] = states_[inputs[i]->node].views[inputs[i]->output];
-    if (!plan_.checked(node).type->infers) return;  // run_early() sets the types
+    if (!plan_.checked(node).type->infers()) return;  // run_early() sets the types
     s.types.clear();
     Inference inference{s.inputs, views_, s.types, chance(node), s.kept, origin(node)};
-    s.op().infer(inference);
+    plan_.checked(node).type->runs->infer(s.op(), inference);
     check_output_count(node);
   }
   if (s.unfold) {
@@ -246,7 +246,7 @@ void Chain::infer_node(int node) {
 // Runs a node whose value decides shapes or arguments, or of which only the run tells the shapes.
 void Chain::run_early(int node) {
   State& s = states_[node];
-  const bool infers = plan_.checked(node).type->infers;
+  const bool infers = plan_.checked(node).type->infers();
   for (size_t k = 0; k < s.types.size(); ++k) {
     if (infers) s.wanted.of[k] = Window::all(s.types[k].shape);
     s.wanted.has[k] = 1;
@@ -307,12 +307,12 @@ void Chain::demand_node(int node, Windows State::* which, bool narrows) {
   needed.clear();
   for (const TensorType& t : s.inputs) needed.push_back(Window::all(t.shape));
   narrows = narrows && !s.is_per_frame() && !s.inputs.empty();
-  if (narrows && plan_.checked(node).type->kind == OperatorKind::kLower) {
+  if (narrows && plan_.checked(node).type->lowers) {
     needed[0] =
         stoker::demand(s.blocks, s.inputs[0], s.unfold ? frame_window(wanted[0]) : wanted[0]);
   } else if (narrows && !s.unfold) {
     Demand d{s.inputs, wanted, needed};
-    s.op().demand(d);
+    plan_.checked(node).type->runs->demand(s.op(), d);
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i]) continue;
@@ -336,7 +336,7 @@ void Chain::find_judged() {
 // As Run::judged. Nodes that run early are judged in whole.
 std::span<const Window> Chain::judged(int node) const {
   const State& s = states_[node];
-  if (!plan_.checked(node).type->infers) return {};
+  if (!plan_.checked(node).type->infers()) return {};
   return (is_wanted(node, judged_) ? s.*judged_ : s.wanted).of;
 }
 
@@ -365,14 +365,14 @@ void Chain::run_sample(int node) {
     if (views_[i].layout.empty()) views_[i].layout = s.inputs[i].layout;
   }
   if (plan_.node(node).device == DeviceKind::kMixed) return run_mixed(node);
-  if (plan_.checked(node).type->infers)
+  if (plan_.checked(node).type->infers())
     for (size_t k = 0; k < s.types.size(); ++k) s.views[k] = destination(node, static_cast<int>(k));
   if (!s.unfold) {
     const bool to_scratch = plan_.planned(node).output_slots[0] < 0;
     Run r{views_,       s.views,     chance(node),
           arena_,       s.kept,      to_scratch ? plan_.checked(node).type->row_room : 0,
           judged(node), origin(node)};
-    return s.op().run_cpu(r);
+    return plan_.checked(node).type->runs->run(s.op(), r);
   }
   const View sequence = views_[0];
   for (int64_t f = s.views[0].origin[0]; f < s.views[0].origin[0] + s.views[0].shape[0]; ++f) {
@@ -380,7 +380,7 @@ void Chain::run_sample(int node) {
     views_[0] = sequence.frame(f);
     for (const View& v : s.views) frame_views_.push_back(v.frame(f));
     Run r{views_, frame_views_, chance(node), arena_, s.kept, 0, {}, origin(node)};
-    s.op(f).run_cpu(r);
+    plan_.checked(node).type->runs->run(s.op(f), r);
   }
 }
 
@@ -414,7 +414,7 @@ void Chain::run_node(int node) {
   State& s = states_[node];
   node_ = node;
   const Timed timed(node_ns_[node]);
-  if (plan_.checked(node).type->kind == OperatorKind::kLower) {
+  if (plan_.checked(node).type->lowers) {
     int tail = node;
     while (plan_.planned(tail).fuses_into >= 0 && rewrites_.fuse)
       tail = plan_.planned(tail).fuses_into;

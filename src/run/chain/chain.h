@@ -137,6 +137,7 @@ class Chain {
   void run_node(int node);
   void run_sample(int node);
   void run_mixed(int node);
+  std::vector<HostValue> host_values(int node) const;
   void want_on_device();
   void run_pass(int head, int tail);
   void deliver();

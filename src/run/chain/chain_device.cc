@@ -3,6 +3,7 @@
 //
 // The chain's part for operators that run on a device: what they do and read is decided here, as
 // for operators on the CPU.
+#include "kernels/strided_copy.h"
 #include "run/chain/chain.h"
 
 namespace stoker {
@@ -22,15 +23,30 @@ void Chain::want_on_device() {
       all_of(n);
 }
 
+// Copies of the inputs that a GPU half reads on the host, which does so when this sample is over.
+std::vector<HostValue> Chain::host_values(int node) const {
+  const auto& inputs = plan_.node(node).inputs;
+  std::vector<HostValue> values(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i] || !plan_.checked(node).type->input(i).is_value) continue;
+    const View& v = states_[inputs[i]->node].views[inputs[i]->output];
+    const std::shared_ptr<std::byte[]> bytes(new std::byte[static_cast<size_t>(v.bytes())]);
+    copy_to_dense(v, bytes.get());
+    values[i] = {View::dense(bytes.get(), v.dtype, v.shape, states_[node].inputs[i].layout), bytes};
+  }
+  return values;
+}
+
 DeviceTask Chain::device_task(int node) {
   State& s = states_[node];
   node_ = node;
-  DeviceTask work{s.inputs, s.types, {}, {}, chance(node), origin(node)};
-  const bool lowers = plan_.checked(node).type->kind == OperatorKind::kLower;
+  DeviceTask work{s.inputs, s.types, {}, {}, {}, chance(node), origin(node)};
+  const OperatorType& type = *plan_.checked(node).type;
   const bool is_constant = plan_.node(node).links.empty();
+  if (type.runs_on_gpu) work.values = host_values(node);
   for (size_t k = 0; k < s.ops.size(); ++k) {
     const auto f = static_cast<int64_t>(k);
-    if (lowers) {
+    if (type.lowers) {
       if (s.is_per_frame()) lower_frame(node, f);
       work.blocks.push_back(s.blocks);
     } else if (is_constant) {
@@ -45,12 +61,13 @@ DeviceTask Chain::device_task(int node) {
 // Requires: the inputs are in views_.
 void Chain::run_mixed(int node) {
   State& s = states_[node];
+  const OperatorType& type = *plan_.checked(node).type;
   const Window& wanted = s.wanted.of[0];
-  const auto request = s.op().request({s.kept, wanted, judged(node)[0]});
+  const auto request = type.decodes->request(s.op(), {s.kept, wanted, judged(node)[0]});
   if (request && shelf_->prepare(node, s.types[0], wanted, *request)) return;
   s.views[0] = shelf_->reserve(node, s.types[0], wanted);
   Run r{views_, s.views, chance(node), arena_, s.kept, 0, judged(node), origin(node)};
-  s.op().run_cpu(r);
+  type.runs->run(s.op(), r);
 }
 
 }  // namespace stoker

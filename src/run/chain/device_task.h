@@ -3,9 +3,15 @@
 //
 // What a device node has to do for one sample, as it was decided on the worker. A value.
 #pragma once
-#include "op/op.h"
+#include "op/operator.h"
 
 namespace stoker {
+
+// A value in host memory, and what keeps it there.
+struct HostValue {
+  View view;
+  std::shared_ptr<const std::byte[]> owner;
+};
 
 struct DeviceTask {
   std::vector<TensorType> inputs;  // of a frame where sequences are taken apart
@@ -14,6 +20,7 @@ struct DeviceTask {
   // is one entry for all frames, or one for each.
   std::vector<std::vector<Block>> blocks;
   std::vector<std::shared_ptr<const Operator>> ops;
+  std::vector<HostValue> values;  // for a GPU half: by input, those whose port is a value
   Chance chance{0, 0, 0, 0};
   Origin origin;
 

@@ -229,7 +229,7 @@ bool DeviceStage::is_upload(const Step& step, int node) const {
 
 // Requires: the node begins a pass or is in none.
 void DeviceStage::run_node(EnqueuedRound& work, int node) const {
-  if (plan_.checked(node).type->kind != OperatorKind::kLower) return run_operator(work, node);
+  if (!plan_.checked(node).type->lowers) return run_operator(work, node);
   int tail = node;
   while (plan_.planned(tail).fuses_into >= 0) tail = plan_.planned(tail).fuses_into;
   const Ref from = *plan_.node(node).inputs[0];

@@ -6,7 +6,8 @@
 
 namespace stoker {
 
-// Makes one item for each sample or each frame, and adds the operator with its arguments to `ops`.
+// `inputs`: null for an input that is missing, or that lies on the host in the sample's task. Makes
+// one item for each sample or each frame, and adds the operator with its arguments to `ops`.
 std::vector<GpuItem> DeviceStage::items_of(const Step& step, int node,
                                            std::span<const DeviceValues* const> inputs,
                                            std::span<const DeviceValues> outputs,
@@ -19,7 +20,7 @@ std::vector<GpuItem> DeviceStage::items_of(const Step& step, int node,
     for (int64_t f = 0; f < frames; ++f) {
       GpuItem& item = items.emplace_back(GpuItem{{}, {}, sample_work.chance, sample_work.origin});
       for (size_t k = 0; k < inputs.size(); ++k) {
-        View v = inputs[k] ? inputs[k]->views[i] : View{};
+        View v = inputs[k] ? inputs[k]->views[i] : sample_work.values[k].view;
         if (unfold && k == 0) v = v.frame(f);
         if (inputs[k] && v.layout.empty()) v.layout = sample_work.inputs[k].layout;
         item.inputs.push_back(v);
@@ -40,14 +41,16 @@ void DeviceStage::run_operator(EnqueuedRound& work, int node) const {
     outputs.push_back(
         reserve(work.stream, step, [&](int i) { return step.type_on_device({node, k}, i); }));
   std::vector<const DeviceValues*> inputs;
-  for (const auto& in : plan_.node(node).inputs)
-    inputs.push_back(in ? &values_of(work, *in) : nullptr);
+  for (size_t k = 0; k < plan_.node(node).inputs.size(); ++k) {
+    const auto& in = plan_.node(node).inputs[k];
+    inputs.push_back(in && !checked.type->input(k).is_value ? &values_of(work, *in) : nullptr);
+  }
   std::vector<const Operator*> ops;
   const std::vector<GpuItem> items = items_of(step, node, inputs, outputs, ops);
   const GpuMemory memory{[&](size_t bytes) { return acquire(work.stream, bytes); }, staging_,
                          work.held};
   GpuRun run(work.stream, plan_.node(node).name, items, memory);
-  if (!items.empty()) checked.op->run_gpu(run, ops);
+  if (!items.empty()) checked.type->runs_on_gpu->run(run, ops);
   for (int k = 0; k < static_cast<int>(outputs.size()); ++k)
     work.values.emplace(Ref{node, k}, std::move(outputs[k]));
 }

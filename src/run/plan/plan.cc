@@ -65,7 +65,7 @@ void Plan::mark_used() {
   for (int i = size() - 1; i >= 0; --i) {
     PlanNode& p = nodes_[i];
     if (!p.is_used) continue;
-    p.is_early |= !checked_[i].type->infers;
+    p.is_early |= !checked_[i].type->infers();
     for_each_input(i, [&](const Ref& from, bool is_value) {
       const bool reads_copy = reads_host_copy(i, from, is_value);
       use(from, reads_copy || (p.is_needed_on_device && !is_value));
@@ -85,7 +85,7 @@ void Plan::number_used() {
     if (!p.is_used) continue;
     if (p.is_needed_on_device) p.device_number = number(device_nodes_, i);
     if (node(i).device == DeviceKind::kMixed) p.mixed_number = number(mixed_nodes_, i);
-    if (checked_[i].type->kind == OperatorKind::kInput) p.input_number = number(inputs_, i);
+    if (checked_[i].type->kind() == OperatorKind::kInput) p.input_number = number(inputs_, i);
     rounds = std::max(rounds, p.round + 1);
   }
   carried_.resize(rounds);
@@ -94,10 +94,11 @@ void Plan::number_used() {
 void Plan::open_readers() {
   bool has_lead = false;
   for (int i = 0; i < size(); ++i) {
-    if (!nodes_[i].is_used || checked_[i].type->kind != OperatorKind::kRead) continue;
+    if (!nodes_[i].is_used || !checked_[i].type->reads) continue;
     try {
-      nodes_[i].store = checked_[i].op->open();
-      io::OrderSpec spec = checked_[i].op->order(nodes_[i].store->size());
+      const CheckedNode& c = checked_[i];
+      nodes_[i].store = c.type->reads->open(*c.op);
+      io::OrderSpec spec = c.type->reads->order(*c.op, nodes_[i].store->size());
       spec.batch_size = options_.batch_size;
       orders_.emplace_back(spec);
     } catch (const GraphError& e) {
@@ -146,7 +147,7 @@ void Plan::find_passes() {
     for (auto& link : node(i).links) use(link.from, -1);
   }
   for (const Ref& r : graph_.outputs) use(r, -1);
-  auto lowers = [&](int i) { return checked_[i].type->kind == OperatorKind::kLower; };
+  auto lowers = [&](int i) { return checked_[i].type->lowers != nullptr; };
   auto per_frame = [&](int i) {
     return checked_[i].unfold &&
            std::any_of(checked_[i].link_arguments.begin(), checked_[i].link_arguments.end(),
@@ -263,14 +264,14 @@ bool Plan::has_copied_outputs() const {
 
 // Whether the node makes only the part of its output that lowered operators read.
 bool Plan::is_narrowed(int i) const {
-  if (!options_.rewrites.demand || checked_[i].type->kind != OperatorKind::kSample) return false;
+  if (!options_.rewrites.demand || !checked_[i].type->runs) return false;
   if (nodes_[i].is_early) return false;
   for (int slot : nodes_[i].output_slots)
     if (slot >= 0) return false;
   for (const Ref& r : graph_.outputs)
     if (r.node == i) return false;
   for (int k = i + 1; k < size(); ++k) {
-    const bool lowers = checked_[k].type->kind == OperatorKind::kLower;
+    const bool lowers = checked_[k].type->lowers != nullptr;
     const auto& inputs = node(k).inputs;
     for (size_t n = 0; nodes_[k].is_used && n < inputs.size(); ++n)
       if (inputs[n] && inputs[n]->node == i &&
@@ -303,7 +304,7 @@ std::string Plan::str() const {
     else if (p.input_number >= 0) s += ": fed by the user";
     else if (p.fuses_into >= 0) s += ": in one pass with " + node(p.fuses_into).name;
     else if (p.is_early) s += ": " + early_words(i);
-    else if (p.is_needed_on_device && checked_[i].type->kind == OperatorKind::kSample)
+    else if (p.is_needed_on_device && checked_[i].type->runs_on_gpu)
       s += ": one launch for a batch";
     else if (is_narrowed(i)) s += ": only the window that later operators look at";
     for (int slot : p.output_slots)

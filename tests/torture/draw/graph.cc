@@ -53,7 +53,7 @@ class GraphDrawer {
     for (int tries = 0; tries < 8; ++tries) {
       const OperatorType& type = *dice_.of(types_);
       const size_t nodes = trial_.nodes.size(), feeds = trial_.feeds.size();
-      if (type.kind == OperatorKind::kInput) {
+      if (type.kind() == OperatorKind::kInput) {
         draw_source({});
         return true;
       }
@@ -86,7 +86,7 @@ class GraphDrawer {
     Node n;
     n.op = type.name;
     n.arguments = draw_arguments(dice_, type);
-    if (type.kind == OperatorKind::kRead) give_files(type, n);
+    if (type.kind() == OperatorKind::kRead) give_files(type, n);
     draw_inputs(type, n);
     for (const ArgumentInfo& a : type.arguments)
       if (a.per_sample && dice_.often(0.15)) compute(a, n);
@@ -96,7 +96,7 @@ class GraphDrawer {
 
   DeviceKind draw_device(const OperatorType& type) {
     if (!dice_.often(device_share_)) return DeviceKind::kCpu;
-    return type.is_mixed ? DeviceKind::kMixed : type.has_gpu ? DeviceKind::kGpu : DeviceKind::kCpu;
+    return type.is_mixed() ? DeviceKind::kMixed : type.has_gpu() ? DeviceKind::kGpu : DeviceKind::kCpu;
   }
 
   void give_files(const OperatorType& type, Node& n) {
@@ -142,7 +142,7 @@ class GraphDrawer {
 
   Ref draw_encoded() {
     for (const OperatorType& type : all_operators()) {
-      if (type.kind != OperatorKind::kRead || !dice_.often(0.6)) continue;
+      if (type.kind() != OperatorKind::kRead || !dice_.often(0.6)) continue;
       Node n;
       n.op = type.name;
       n.arguments = draw_arguments(dice_, type);
@@ -197,7 +197,7 @@ class GraphDrawer {
   Ref add_fed(Fed f) {
     Node n;
     for (const OperatorType& type : all_operators())
-      if (type.kind == OperatorKind::kInput) n.op = type.name;
+      if (type.kind() == OperatorKind::kInput) n.op = type.name;
     n.arguments = {{"dtype", std::string(name_of(f.dtype))},
                    {"ndim", static_cast<int64_t>(f.shape.size())}};
     if (!f.layout.empty()) n.arguments["layout"] = std::string(f.layout.str());

@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The engine's view of operators.
+#pragma once
+#include <memory>
+
+#include "codec/device_decoder.h"
+#include "io/order.h"
+#include "op/context.h"
+#include "op/gpu_run.h"
+#include "op/schema.h"
+
+namespace stoker {
+
+struct ArgumentInfo {
+  std::string name, type, help;
+  Value fallback;  // monostate: None, or required
+  Range range;
+  bool is_required, per_sample, per_frame;
+  bool keeps_shape;  // an array is not a flat list
+  std::vector<std::string> names;  // of an enumeration
+};
+
+enum class OperatorKind : uint8_t { kLower, kSample, kRead, kInput };
+
+// An operator with its constant arguments set. Immutable: many threads use it at once. For a sample
+// whose arguments other nodes compute, the engine makes a copy in the worker's arena and sets them
+// there. What it can do is up to its type: see the facets.
+class Operator {
+ public:
+  virtual ~Operator() = default;
+  virtual void check(Checker& c) const = 0;
+  virtual void prepare() = 0;  // once, after check() and before all that follows
+  // Where arguments have a value for each frame: shows to each other the operators of all frames,
+  // which are of this type, before one of them is asked what follows. `in`: the type of a frame.
+  // Throws SampleError.
+  virtual void agree(std::span<Operator* const> frames, const TensorType& in) const = 0;
+
+  virtual std::unique_ptr<Operator> clone() const = 0;
+  virtual size_t copy_size() const = 0;
+  virtual Operator* copy_to(void* place) const = 0;
+  // Throws SampleError that names the argument.
+  virtual void set(size_t argument, const View& value) = 0;
+};
+
+// Note [Facets]
+// A facet is one way to do the work: plain functions on operators of one type. A type has some of
+// them, and who runs operators in one way asks only for that facet.
+
+// It becomes blocks.
+struct Lowers {
+  void (*lower)(const Operator& op, Lowering& l);
+};
+
+// It works on one sample on the CPU.
+struct RunsOnCpu {
+  void (*infer)(const Operator& op, Inference& i);  // null: only the run tells the shapes
+  void (*demand)(const Operator& op, Demand& d);
+  void (*run)(const Operator& op, Run& r);
+};
+
+// It works on a batch in device memory.
+struct RunsOnGpu {
+  // Enqueues the work. `items`: for each of r.items the operator with its arguments. Throws
+  // BudgetError, DeviceError.
+  void (*run)(GpuRun& r, std::span<const Operator* const> items);
+};
+
+// A device's decoder can do its work.
+struct Decodes {
+  // What to decode in the place of RunsOnCpu::run, or none if only that can. Throws SampleError.
+  std::optional<DecodeRequest> (*request)(const Operator& op, const Asking& a);
+};
+
+// Data begins with it.
+struct Reads {
+  std::unique_ptr<SampleStore> (*open)(const Operator& op);
+  io::OrderSpec (*order)(const Operator& op, int64_t size);  // without batch_size
+};
+
+// What the registry holds of each kind of operator.
+struct OperatorType {
+  std::string name, summary;
+  int version;
+  bool is_random;
+  // Note [Facets]. Null: it has none. What the user feeds has neither `lowers`, `runs` nor `reads`.
+  const Lowers* lowers = nullptr;
+  const RunsOnCpu* runs = nullptr;
+  const RunsOnGpu* runs_on_gpu = nullptr;
+  const Decodes* decodes = nullptr;
+  const Reads* reads = nullptr;
+  int64_t row_room = 0;  // bytes: Run::row_room of outputs in scratch memory
+  std::vector<Port> inputs, outputs;
+  std::vector<ArgumentInfo> arguments;
+  std::vector<std::string> of_devices;  // arguments that only a device's decoder heeds
+  std::vector<std::string> ignored;  // accepted so that established scripts run; without effect
+  std::vector<Case> cases;
+  std::string skip_reason;  // why conformance checks leave it out, or ""
+  std::unique_ptr<Operator> (*make)(const Arguments& arguments);
+
+  OperatorKind kind() const {
+    if (lowers) return OperatorKind::kLower;
+    if (reads) return OperatorKind::kRead;
+    return runs ? OperatorKind::kSample : OperatorKind::kInput;
+  }
+  // False if only the run tells the shapes of its outputs. It then runs before operators that
+  // follow are asked for theirs.
+  bool infers() const { return !runs || runs->infer; }
+  bool is_mixed() const { return decodes != nullptr; }  // takes device="mixed"
+  bool has_gpu() const { return lowers || runs_on_gpu; }  // takes device="gpu"
+  int argument(std::string_view name) const;  // its index, or -1
+  bool repeats() const { return !inputs.empty() && inputs.back().repeats; }
+  size_t most_inputs() const { return inputs.size() + (repeats() ? kMostRepeats - 1 : 0); }
+  // The port of input i. Requires: i < most_inputs().
+  const Port& input(size_t i) const { return inputs[std::min(i, inputs.size() - 1)]; }
+  // The names of the outputs that there are with these arguments.
+  std::vector<std::string> output_names(const Arguments& given) const;
+  size_t output_count(const Arguments& given) const { return output_names(given).size(); }
+};
+
+// The sorted table of all operators; built once, thread-safe.
+const std::vector<OperatorType>& all_operators();
+// Throws GraphError with the nearest names.
+const OperatorType& operator_named(const std::string& name);
+// Whether the layout is among those of the port; "" accepts any.
+bool accepts(const Port& port, const Layout& layout);
+bool accepts(const Port& port, DType dtype);
+// The layout that the port gives to an input without one: the first accepted one of this rank.
+Layout default_layout(const Port& port, int rank);
+
+}  // namespace stoker
