@@ -186,7 +186,8 @@ void bind_graph(nb::module_& m) {
       .def("output_names",
            [](const Graph& g, int node) {
              nb::list names;
-             for (const std::string& name : g.output_names(node)) names.append(path_to_python(name));
+             for (const std::string& name : g.output_names(node))
+               names.append(path_to_python(name));
              return names;
            })
       .def("set_outputs",

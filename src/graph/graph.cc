@@ -3,6 +3,7 @@
 #include "graph/graph.h"
 
 #include "base/hash.h"
+#include "op/op.h"
 
 namespace stoker {
 
@@ -139,7 +140,7 @@ void check_port(const OperatorType& type, size_t i, TensorType& t) {
 
 void check_device(const OperatorType& type, DeviceKind device) {
   if (device == DeviceKind::kGpu && !type.has_gpu()) {
-    if (type.kind() == OperatorKind::kRead || type.kind() == OperatorKind::kInput)
+    if (type.reads || type.is_input)
       throw GraphError(
           "has no GPU form: its data begin on the CPU; use device=\"cpu\", and copy its outputs to "
           "the GPU");

@@ -96,7 +96,7 @@ struct CheckedNode {
 
   // Whether the output is a further one of an operator that lowers. The chain makes it as soon as
   // it knows the types, on the CPU, wherever the node runs.
-  bool is_inferred(int output) const { return output > 0 && type->lowers; }
+  bool is_inferred(int output) const { return output > 0 && type->lowers.has_value(); }
 };
 
 // Throws GraphError that names the operator, its instance and the user's line.

@@ -90,11 +90,12 @@ TEST(Graph, OnlyOptionalInputsMayBeLeftOut) {
 TEST(Graph, RefusesOutputsThatAreNotThere) {
   Graph g = example();
   const auto refused = [&](const std::string& what, const Ref& wrong) {
-    EXPECT_EQ(message<GraphError>([&] {
-                g.add({.op = "flip", .name = "turn", .inputs = {wrong}, .where = "train.py:9"});
-              }),
-              "flip 'turn' (train.py:9): input 'input' expects an output of a node before it, got " +
-                  what);
+    EXPECT_EQ(
+        message<GraphError>([&] {
+          g.add({.op = "flip", .name = "turn", .inputs = {wrong}, .where = "train.py:9"});
+        }),
+        "flip 'turn' (train.py:9): input 'input' expects an output of a node before it, got " +
+            what);
   };
   refused("output 1 of node 0", {0, 1});
   refused("output -1 of node 0", {0, -1});

@@ -36,7 +36,8 @@ Tensor copy_of(const View& v) {
   return t;
 }
 
-std::vector<Tensor> run_lowered(const OperatorType& type, const Operator& op, std::vector<Tensor>& inputs) {
+std::vector<Tensor> run_lowered(const OperatorType& type, const Operator& op,
+                                std::vector<Tensor>& inputs) {
   std::vector<View> values, made;
   for (Tensor& t : inputs) values.push_back(t.view());
   std::vector<Block> blocks;
@@ -95,8 +96,8 @@ std::vector<Tensor> run(const OperatorType& type, Operator& op, std::vector<Tens
     return join_frames(type, std::move(frames));
   }
   const std::vector<TensorType> known = checked(type, op, inputs);
-  std::vector<Tensor> outputs = type.lowers ? run_lowered(type, op, inputs)
-                                            : run_sample(type, op, inputs, known.size());
+  std::vector<Tensor> outputs =
+      type.lowers ? run_lowered(type, op, inputs) : run_sample(type, op, inputs, known.size());
   EXPECT_EQ(known.size(), outputs.size());
   for (size_t k = 0; k < known.size(); ++k) {
     const TensorType& found = outputs.at(k).type;

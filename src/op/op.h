@@ -75,8 +75,7 @@ class Model final : public Operator {
   explicit Model(const Arguments& arguments) {
     std::apply([&](const auto&... a) { (set_constant(op_, a, arguments), ...); }, Op::schema.args);
   }
-  // Requires: o is a Model<Op>.
-  static const Op& of(const Operator& o) { return static_cast<const Model&>(o).op_; }
+  const Op& op() const { return op_; }
 
   void check(Checker& c) const override {
     with_rules_as<GraphError>([&] { op_.check(c); });
@@ -106,81 +105,49 @@ class Model final : public Operator {
   Op op_;
 };
 
-// The facets of an Op, each null where it has no such functions.
+// What an Op does, as the facets hold it. What it lacks is never asked for, so never compiled.
 template <class Op>
-struct Facets {
-  static constexpr bool kWorks = requires(const Op& o, Lowering& l) { o.lower(l); } ||
-                                 requires(const Op& o, Run& r) { o.run_cpu(r); } ||
-                                 requires(const Op& o) { o.open(); };
-  static constexpr bool kInfers = requires(const Op& o, Inference& i) { o.infer(i); };
-  static constexpr bool kHasGpuHalf =
-      requires(GpuRun& r, std::span<const Op* const> items) { Op::run_gpu(r, items); };
-
-  static const Lowers* lowers() {
-    if constexpr (requires(const Op& o, Lowering& l) { o.lower(l); }) {
-      static constexpr Lowers kFacet{.lower = [](const Operator& o, Lowering& l) {
-        with_rules_as<SampleError>([&] { Model<Op>::of(o).lower(l); });
-      }};
-      return &kFacet;
-    }
-    return nullptr;
+struct Work {
+  static const Op& of(const Operator& o) { return static_cast<const Model<Op>&>(o).op(); }
+  static void lower(const Operator& o, Lowering& l) {
+    with_rules_as<SampleError>([&] { of(o).lower(l); });
   }
-
-  static const RunsOnCpu* runs() {
-    if constexpr (requires(const Op& o, Run& r) { o.run_cpu(r); }) {
-      static constexpr RunsOnCpu kFacet{
-          .infer = kInfers ? &infer : nullptr,
-          .demand =
-              []([[maybe_unused]] const Operator& o, [[maybe_unused]] Demand& d) {
-                if constexpr (requires(const Op& op) { op.demand(d); }) Model<Op>::of(o).demand(d);
-              },
-          .run =
-              [](const Operator& o, Run& r) {
-                with_rules_as<SampleError>([&] { Model<Op>::of(o).run_cpu(r); });
-              }};
-      return &kFacet;
-    }
-    return nullptr;
+  static void infer(const Operator& o, Inference& i) {
+    with_rules_as<SampleError>([&] { of(o).infer(i); });
   }
-
-  static const RunsOnGpu* runs_on_gpu() {
-    if constexpr (kHasGpuHalf) {
-      static constexpr RunsOnGpu kFacet{
-          .run = [](GpuRun& r, std::span<const Operator* const> items) {
-            std::vector<const Op*> ops;
-            for (const Operator* o : items) ops.push_back(&Model<Op>::of(*o));
-            Op::run_gpu(r, std::span<const Op* const>(ops));
-          }};
-      return &kFacet;
-    }
-    return nullptr;
+  static void demand(const Operator& o, Demand& d) { of(o).demand(d); }
+  static void run_cpu(const Operator& o, Run& r) {
+    with_rules_as<SampleError>([&] { of(o).run_cpu(r); });
   }
-
-  static const Decodes* decodes() {
-    if constexpr (requires(const Op& o, const Asking& a) { o.request(a); }) {
-      static constexpr Decodes kFacet{.request = [](const Operator& o, const Asking& a) {
-        return Model<Op>::of(o).request(a);
-      }};
-      return &kFacet;
-    }
-    return nullptr;
+  static void run_gpu(GpuRun& r, std::span<const Operator* const> items) {
+    std::vector<const Op*> ops;
+    for (const Operator* o : items) ops.push_back(&of(*o));
+    Op::run_gpu(r, std::span<const Op* const>(ops));
   }
-
-  static const Reads* reads() {
-    if constexpr (requires(const Op& o) { o.open(); }) {
-      static constexpr Reads kFacet{
-          .open = [](const Operator& o) { return Model<Op>::of(o).open(); },
-          .order = [](const Operator& o, int64_t size) { return Model<Op>::of(o).order(size); }};
-      return &kFacet;
-    }
-    return nullptr;
+  static std::optional<DecodeRequest> request(const Operator& o, const Asking& a) {
+    return of(o).request(a);
   }
-
- private:
-  static void infer([[maybe_unused]] const Operator& o, [[maybe_unused]] Inference& i) {
-    if constexpr (kInfers) with_rules_as<SampleError>([&] { Model<Op>::of(o).infer(i); });
-  }
+  static std::unique_ptr<SampleStore> open(const Operator& o) { return of(o).open(); }
+  static io::OrderSpec order(const Operator& o, int64_t size) { return of(o).order(size); }
 };
+
+template <class Op>
+inline constexpr bool kHasGpuHalf =
+    requires(GpuRun& r, std::span<const Op* const> items) { Op::run_gpu(r, items); };
+
+template <class Op>
+void find_facets(OperatorType& t) {
+  using W = Work<Op>;
+  if constexpr (requires(const Op& o, Lowering& l) { o.lower(l); }) t.lowers = {W::lower};
+  if constexpr (requires(const Op& o, Run& r) { o.run_cpu(r); }) {
+    t.runs = {.run = W::run_cpu};
+    if constexpr (requires(const Op& o, Inference& i) { o.infer(i); }) t.runs->infer = W::infer;
+    if constexpr (requires(const Op& o, Demand& d) { o.demand(d); }) t.runs->demand = W::demand;
+  }
+  if constexpr (kHasGpuHalf<Op>) t.runs_on_gpu = {W::run_gpu};
+  if constexpr (requires(const Op& o, const Asking& a) { o.request(a); }) t.decodes = {W::request};
+  if constexpr (requires(const Op& o) { o.open(); }) t.reads = {W::open, W::order};
+}
 
 template <class Op, class Owner, class T>
 ArgumentInfo info_of(const Op& defaults, const Argument<Owner, T>& a) {
@@ -295,20 +262,15 @@ OperatorType type_of() {
   t.summary = Op::schema.summary;
   t.version = 1;
   t.is_random = false;
-  t.lowers = detail::Facets<Op>::lowers();
-  t.runs = detail::Facets<Op>::runs();
-  t.runs_on_gpu = detail::Facets<Op>::runs_on_gpu();
-  t.decodes = detail::Facets<Op>::decodes();
-  t.reads = detail::Facets<Op>::reads();
-  static_assert(detail::Facets<Op>::kWorks != requires { Op::kInput; },
-                "an operator has lower(), run_cpu() or open(), or kInput where the user feeds it");
+  detail::find_facets<Op>(t);
   if constexpr (requires { &Op::run_gpu; }) {
-    static_assert(detail::Facets<Op>::kHasGpuHalf,
+    static_assert(detail::kHasGpuHalf<Op>,
                   "run_gpu is static and takes (GpuRun&, std::span<const Op* const>)");
     static_assert(
         requires(const Op& o, Inference& i, Run& r) { o.infer(i), o.run_cpu(r); },
         "a GPU half stands beside infer() and run_cpu()");
   }
+  t.is_input = requires { Op::kInput; };
   if constexpr (requires { Op::kVersion; }) t.version = Op::kVersion;
   if constexpr (requires { Op::kRandom; }) t.is_random = Op::kRandom;
   if constexpr (requires { Op::kRowRoom; }) t.row_room = Op::kRowRoom;

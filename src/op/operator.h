@@ -4,6 +4,7 @@
 // The engine's view of operators.
 #pragma once
 #include <memory>
+#include <optional>
 
 #include "codec/device_decoder.h"
 #include "io/order.h"
@@ -55,9 +56,9 @@ struct Lowers {
 
 // It works on one sample on the CPU.
 struct RunsOnCpu {
-  void (*infer)(const Operator& op, Inference& i);  // null: only the run tells the shapes
-  void (*demand)(const Operator& op, Demand& d);
   void (*run)(const Operator& op, Run& r);
+  void (*infer)(const Operator& op, Inference& i) = nullptr;  // null: only the run tells the shapes
+  void (*demand)(const Operator& op, Demand& d) = nullptr;  // null: all of the inputs is needed
 };
 
 // It works on a batch in device memory.
@@ -84,12 +85,12 @@ struct OperatorType {
   std::string name, summary;
   int version;
   bool is_random;
-  // Note [Facets]. Null: it has none. What the user feeds has neither `lowers`, `runs` nor `reads`.
-  const Lowers* lowers = nullptr;
-  const RunsOnCpu* runs = nullptr;
-  const RunsOnGpu* runs_on_gpu = nullptr;
-  const Decodes* decodes = nullptr;
-  const Reads* reads = nullptr;
+  bool is_input = false;  // the user feeds its output
+  std::optional<Lowers> lowers;
+  std::optional<RunsOnCpu> runs;
+  std::optional<RunsOnGpu> runs_on_gpu;
+  std::optional<Decodes> decodes;
+  std::optional<Reads> reads;
   int64_t row_room = 0;  // bytes: Run::row_room of outputs in scratch memory
   std::vector<Port> inputs, outputs;
   std::vector<ArgumentInfo> arguments;
@@ -102,12 +103,12 @@ struct OperatorType {
   OperatorKind kind() const {
     if (lowers) return OperatorKind::kLower;
     if (reads) return OperatorKind::kRead;
-    return runs ? OperatorKind::kSample : OperatorKind::kInput;
+    return is_input ? OperatorKind::kInput : OperatorKind::kSample;
   }
   // False if only the run tells the shapes of its outputs. It then runs before operators that
   // follow are asked for theirs.
   bool infers() const { return !runs || runs->infer; }
-  bool is_mixed() const { return decodes != nullptr; }  // takes device="mixed"
+  bool is_mixed() const { return decodes.has_value(); }  // takes device="mixed"
   bool has_gpu() const { return lowers || runs_on_gpu; }  // takes device="gpu"
   int argument(std::string_view name) const;  // its index, or -1
   bool repeats() const { return !inputs.empty() && inputs.back().repeats; }

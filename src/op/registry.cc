@@ -50,7 +50,8 @@ bool is_on(const Value& flag) {
 // the operator refuses counts as 0.
 size_t count_of(const Value& v) {
   constexpr auto kMost = static_cast<int64_t>(kMostOutputs) + 1;
-  if (const auto* d = std::get_if<double>(&v)) return *d > 0 ? static_cast<size_t>(std::min(*d, double{kMost})) : 0;
+  if (const auto* d = std::get_if<double>(&v))
+    return *d > 0 ? static_cast<size_t>(std::min(*d, double{kMost})) : 0;
   const auto* i = std::get_if<int64_t>(&v);
   return i ? static_cast<size_t>(std::clamp<int64_t>(*i, 0, kMost)) : 0;
 }

@@ -77,14 +77,10 @@ TEST(ReadersFile, SearchesFolders) {
   EXPECT_EQ(label(*store, 0), 0);
   EXPECT_EQ(label(*store, 2), 1);
   EXPECT_EQ(store->bytes_output(), 0);
-  EXPECT_EQ(opened({{"file_root", folder.path()}, {"case_sensitive_filter", true}})->size(),
-            2);
-  EXPECT_EQ(opened({{"file_root", folder.path()}, {"file_filters", std::string("*.txt")}})
-                ->size(),
+  EXPECT_EQ(opened({{"file_root", folder.path()}, {"case_sensitive_filter", true}})->size(), 2);
+  EXPECT_EQ(opened({{"file_root", folder.path()}, {"file_filters", std::string("*.txt")}})->size(),
             1);
-  EXPECT_EQ(
-      opened({{"file_root", folder.path()}, {"dir_filters", std::string("a*")}})->size(),
-      1);
+  EXPECT_EQ(opened({{"file_root", folder.path()}, {"dir_filters", std::string("a*")}})->size(), 1);
 }
 
 TEST(ReadersFile, TakesLists) {
@@ -112,16 +108,14 @@ TEST(ReadersFile, SaysWhatIsWrong) {
                GraphError);
   EXPECT_THROW(check({{"files", files}, {"shard_id", int64_t{1}}}), GraphError);
   EXPECT_THROW(opened({{"file_root", folder.path("none")}}), GraphError);
-  EXPECT_THROW(opened({{"files", files}, {"labels", std::vector<int64_t>{1, 2}}}),
-               GraphError);
+  EXPECT_THROW(opened({{"files", files}, {"labels", std::vector<int64_t>{1, 2}}}), GraphError);
 }
 
 TEST(ReadersFile, GivesItsOrder) {
-  const io::OrderSpec s =
-      type().reads->order(*type().make({{"files", std::string("x.jpg")},
-                                        {"random_shuffle", true},
-                                        {"seed", int64_t{9}}}),
-                          4);
+  const io::OrderSpec s = type().reads->order(
+      *type().make(
+          {{"files", std::string("x.jpg")}, {"random_shuffle", true}, {"seed", int64_t{9}}}),
+      4);
   EXPECT_EQ(s.size, 4);
   EXPECT_EQ(s.key, 9u);
   EXPECT_TRUE(s.shuffle);

@@ -310,7 +310,7 @@ void Chain::demand_node(int node, Windows State::* which, bool narrows) {
   if (narrows && plan_.checked(node).type->lowers) {
     needed[0] =
         stoker::demand(s.blocks, s.inputs[0], s.unfold ? frame_window(wanted[0]) : wanted[0]);
-  } else if (narrows && !s.unfold) {
+  } else if (narrows && !s.unfold && plan_.checked(node).type->runs->demand) {
     Demand d{s.inputs, wanted, needed};
     plan_.checked(node).type->runs->demand(s.op(), d);
   }

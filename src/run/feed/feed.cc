@@ -63,7 +63,7 @@ Feeds::Feeds(std::shared_ptr<const Plan> plan, size_t limit)
 int Feeds::input(const std::string& name) const {
   std::vector<std::string> names;
   for (int i = 0; i < plan_->size(); ++i) {
-    if (plan_->checked(i).type->kind() != OperatorKind::kInput) continue;
+    if (!plan_->checked(i).type->is_input) continue;
     if (plan_->node(i).name == name) return plan_->planned(i).input_number;
     names.push_back(plan_->node(i).name);
   }

@@ -85,7 +85,7 @@ void Plan::number_used() {
     if (!p.is_used) continue;
     if (p.is_needed_on_device) p.device_number = number(device_nodes_, i);
     if (node(i).device == DeviceKind::kMixed) p.mixed_number = number(mixed_nodes_, i);
-    if (checked_[i].type->kind() == OperatorKind::kInput) p.input_number = number(inputs_, i);
+    if (checked_[i].type->is_input) p.input_number = number(inputs_, i);
     rounds = std::max(rounds, p.round + 1);
   }
   carried_.resize(rounds);
@@ -147,7 +147,7 @@ void Plan::find_passes() {
     for (auto& link : node(i).links) use(link.from, -1);
   }
   for (const Ref& r : graph_.outputs) use(r, -1);
-  auto lowers = [&](int i) { return checked_[i].type->lowers != nullptr; };
+  auto lowers = [&](int i) { return checked_[i].type->lowers.has_value(); };
   auto per_frame = [&](int i) {
     return checked_[i].unfold &&
            std::any_of(checked_[i].link_arguments.begin(), checked_[i].link_arguments.end(),
@@ -271,7 +271,7 @@ bool Plan::is_narrowed(int i) const {
   for (const Ref& r : graph_.outputs)
     if (r.node == i) return false;
   for (int k = i + 1; k < size(); ++k) {
-    const bool lowers = checked_[k].type->lowers != nullptr;
+    const bool lowers = checked_[k].type->lowers.has_value();
     const auto& inputs = node(k).inputs;
     for (size_t n = 0; nodes_[k].is_used && n < inputs.size(); ++n)
       if (inputs[n] && inputs[n]->node == i &&

@@ -75,10 +75,9 @@ struct Bands {
     run_each(r, std::span<const Work>(all));
   }
   static std::vector<Case> cases() {
-    return {{"count=2",
-             {"uint8 HWC [[[1]], [[2]], [[3]]]"},
-             {"uint8 [[[1]]]", "uint8 [[[2]], [[3]]]"}},
-            {"count=1", {"uint8 HWC [[[7, 8]]]"}, {"uint8 [[[7, 8]]]"}}};
+    return {
+        {"count=2", {"uint8 HWC [[[1]], [[2]], [[3]]]"}, {"uint8 [[[1]]]", "uint8 [[[2]], [[3]]]"}},
+        {"count=1", {"uint8 HWC [[[7, 8]]]"}, {"uint8 [[[7, 8]]]"}}};
   }
 };
 

@@ -32,7 +32,10 @@ struct Patches {
   static constexpr auto schema = describe(
       "example.patches", "Cuts square patches out of a picture.\n\nThe edge is repeated.",
       ports({.name = "input", .help = "Picture.", .layouts = "HWC", .dtypes = "uint8"},
-            {.name = "corners", .help = "Top and left of each.", .dtypes = "int32", .is_value = true}),
+            {.name = "corners",
+             .help = "Top and left of each.",
+             .dtypes = "int32",
+             .is_value = true}),
       ports({.name = "output", .help = "The patches, (count, size, size, channels)."}),
       arg(&Patches::size, "size", "Height and width of a patch.", between(1, 64), kPerSample));
 
@@ -51,7 +54,8 @@ struct Patches {
     const int64_t bytes = size * size * in.shape[2];
     for (int64_t k = 0; k < corners.shape[0]; ++k)
       work.push_back({in.as<std::byte>(), in.strides[0], in.strides[1], in.strides[2], in.shape[0],
-                      in.shape[1], in.shape[2], static_cast<int64_t>(detail::element(corners, 2 * k)),
+                      in.shape[1], in.shape[2],
+                      static_cast<int64_t>(detail::element(corners, 2 * k)),
                       static_cast<int64_t>(detail::element(corners, 2 * k + 1)), size,
                       out.as<uint8_t>() + k * bytes, bytes});
   }
@@ -81,9 +85,11 @@ struct Patches {
     run_each(r, std::span<const Work>(work));
   }
   static std::vector<Case> cases() {
-    return {{"", {"uint8 HWC [[[1], [2]], [[3], [4]]]", "int32 [[1, 0], [0, 1]]"},
+    return {{"",
+             {"uint8 HWC [[[1], [2]], [[3], [4]]]", "int32 [[1, 0], [0, 1]]"},
              {"uint8 [[[[3]]], [[[2]]]]"}},
-            {"size=2", {"uint8 HWC [[[1], [2]]]", "int32 [[0, 1]]"},
+            {"size=2",
+             {"uint8 HWC [[[1], [2]]]", "int32 [[0, 1]]"},
              {"uint8 [[[[2], [2]], [[2], [2]]]]"}}};
   }
 };

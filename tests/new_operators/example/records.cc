@@ -58,9 +58,7 @@ struct Records : ReaderArguments {
   void check(Checker& c) const {
     for (size_t k = 0; k < fields.size(); ++k) c.out({DType::kUint8, {}, {8}});
   }
-  std::unique_ptr<SampleStore> open() const {
-    return std::make_unique<RecordStore>(files, fields);
-  }
+  std::unique_ptr<SampleStore> open() const { return std::make_unique<RecordStore>(files, fields); }
   io::OrderSpec order(int64_t size) const { return order_of(*this, size); }
 };
 

@@ -96,7 +96,9 @@ class GraphDrawer {
 
   DeviceKind draw_device(const OperatorType& type) {
     if (!dice_.often(device_share_)) return DeviceKind::kCpu;
-    return type.is_mixed() ? DeviceKind::kMixed : type.has_gpu() ? DeviceKind::kGpu : DeviceKind::kCpu;
+    return type.is_mixed()  ? DeviceKind::kMixed
+           : type.has_gpu() ? DeviceKind::kGpu
+                            : DeviceKind::kCpu;
   }
 
   void give_files(const OperatorType& type, Node& n) {

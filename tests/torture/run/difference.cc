@@ -68,10 +68,10 @@ class Comparison {
  public:
   Comparison(const Trial& trial, const Record& judge, const Record& other, const Way& way)
       : judge_(judge), other_(other), way_(way) {
-    only_types_ =
-        way.on_cpu && std::any_of(trial.nodes.begin(), trial.nodes.end(), [](auto& n) {
-          return n.device == DeviceKind::kGpu && operator_named(n.op).kind() == OperatorKind::kLower;
-        });
+    only_types_ = way.on_cpu && std::any_of(trial.nodes.begin(), trial.nodes.end(), [](auto& n) {
+                    return n.device == DeviceKind::kGpu &&
+                           operator_named(n.op).kind() == OperatorKind::kLower;
+                  });
     batch_ = trial.common.batch;
   }
 
