@@ -183,7 +183,8 @@ def test_conformance_tells_a_wrong_loop(package: Path) -> None:
     """An operator that ignores the origin or the strides of its input fails, a right one passes."""
     suite = ROOT / "tests/conformance/test_windows.py"
     options = ("-q", "--tb=no", "-rA", "-p", "no:cacheprovider")
-    chosen = "wrong.solarize or example.solarize or example.mean"
+    right = [f"example.{name}" for name in ("solarize", "mean", "bands", "patches")]
+    chosen = " or ".join(["wrong.solarize", *right])
     run = python(package, "-m", "pytest", suite, *options, "-k", chosen)
     found = re.findall(
         r"^(PASSED|FAILED) \S+::test_\w*?_?(only|more|rows)_\w+\[([\w.]+)-?(\w*)\]",
@@ -194,8 +195,7 @@ def test_conformance_tells_a_wrong_loop(package: Path) -> None:
     for outcome, test, name, share in found:
         if outcome == "FAILED":
             failed[name].add(share or test)
-    right: dict[str, set[str]] = {"example.solarize": set(), "example.mean": set()}
-    assert failed == {**WRONG_RUNS, **right}, run.stdout + run.stderr
+    assert failed == {**WRONG_RUNS, **{name: set() for name in right}}, run.stdout + run.stderr
     assert len(found) == 4 * len(failed), run.stdout
 
 
@@ -203,10 +203,11 @@ def test_a_gpu_half_is_told_from_a_wrong_one(package: Path) -> None:
     """The conformance tests find GPU halves by themselves and compare them with the CPU."""
     suite = ROOT / "tests/conformance/test_gpu.py"
     options = ("-q", "--tb=no", "-rA", "-p", "no:cacheprovider")
-    chosen = "wrong.posterize or example.posterize or example.mingle or example.bands"
+    right = ("posterize", "mingle", "bands", "patches")
+    chosen = " or ".join(["wrong.posterize", *(f"example.{name}" for name in right)])
     run = python(package, "-m", "pytest", suite, *options, "-k", chosen)
     found = re.findall(r"^(PASSED|FAILED) \S+::(\w+)\[([\w.]+)\]", run.stdout, re.MULTILINE)
-    assert len(found) == 6 * 4, run.stdout + run.stderr
+    assert len(found) == 6 * (1 + len(right)), run.stdout + run.stderr
     failed = {(test, name) for outcome, test, name in found if outcome == "FAILED"}
     assert failed == {("test_device_agrees_with_cpu_by_sample", "wrong.posterize")}, run.stdout
 

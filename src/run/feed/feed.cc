@@ -3,6 +3,7 @@
 #include "run/feed/feed.h"
 
 #include "kernels/strided_copy.h"
+#include "op/op.h"
 
 namespace stoker {
 
