@@ -56,14 +56,14 @@ TEST(Rules, BreakAGraphOrASample) {
   std::vector<TensorType> types;
   Kept kept;
   Inference inference{{}, {}, types, Chance(0, 0, 0, 0), kept};
-  EXPECT_THROW(op.infer(inference), SampleError);
+  EXPECT_THROW(detail::Work<Ruled>::infer(op, inference), SampleError);
   Arena arena;
   stoker::Run run{{}, {}, Chance(0, 0, 0, 0), arena, kept};
-  EXPECT_THROW(op.run_cpu(run), SampleError);
+  EXPECT_THROW(detail::Work<Ruled>::run_cpu(op, run), SampleError);
   std::vector<Block> blocks;
   std::vector<View> made;
   Lowering l({}, {}, Chance(0, 0, 0, 0), blocks, made, arena);
-  EXPECT_THROW(lowering.lower(l), SampleError);
+  EXPECT_THROW(detail::Work<RuledLowering>::lower(lowering, l), SampleError);
 }
 
 }  // namespace
