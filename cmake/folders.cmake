@@ -84,6 +84,10 @@ foreach(inner kernels op operators)
       stoker_${inner} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O3>
               # GCC 12 takes inlined texts for overlapping ones (its bug 105329).
               $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>)
+    # A square root that sets errno is a branch, and then a functor's loop is not vectorised.
+    if(inner STREQUAL "operators")
+      target_compile_options(stoker_operators PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-math-errno>)
+    endif()
   endif()
 endforeach()
 if(STOKER_CUDA)

@@ -2,7 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/copy_runs.h"
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
+
+#include "kernels/rows/rows.h"
 
 namespace stoker {
 
@@ -60,23 +64,62 @@ Runs::Runs(const Shape& box, const Shape& from_strides, const Shape& to_strides,
   for (Shape* s : {&count, &from, &to}) *s = reversed(*s);
 }
 
+namespace {
+
+// Calls row(from, to), with offsets in bytes, for each row: all runs of the last axis.
+template <class F>
+void for_each_row(const Runs& runs, F row) {
+  const int last = runs.count.rank - 1;
+  int64_t from = 0, to = 0;
+  for (Shape at = Shape::filled(last, 0);;) {
+    row(from, to);
+    int a = last - 1;
+    for (; a >= 0; --a) {
+      from += runs.from[a], to += runs.to[a];
+      if (++at[a] < runs.count[a]) break;
+      from -= at[a] * runs.from[a], to -= at[a] * runs.to[a];
+      at[a] = 0;
+    }
+    if (a < 0) return;
+  }
+}
+
+}  // namespace
+
 void copy_runs(const Runs& runs, const void* from, void* to) {
   if (runs.bytes == 0) return;
   const auto* source = static_cast<const std::byte*>(from);
   auto* target = static_cast<std::byte*>(to);
   const int last = runs.count.rank - 1;
   if (last < 0) return void(std::memcpy(target, source, static_cast<size_t>(runs.bytes)));
-  for (Shape at = Shape::filled(last, 0);;) {
-    copy_row(source, runs.from[last], target, runs.to[last], runs.count[last], runs.bytes);
-    int a = last - 1;
-    for (; a >= 0; --a) {
-      source += runs.from[a], target += runs.to[a];
-      if (++at[a] < runs.count[a]) break;
-      source -= at[a] * runs.from[a], target -= at[a] * runs.to[a];
-      at[a] = 0;
+  for_each_row(runs, [&](int64_t in, int64_t out) {
+    copy_row(source + in, runs.from[last], target + out, runs.to[last], runs.count[last],
+             runs.bytes);
+  });
+}
+
+bool alternate(const Runs& runs, size_t count) {
+  const int last = runs.count.rank - 1;
+  const bool is_element = std::has_single_bit(static_cast<uint64_t>(runs.bytes)) && runs.bytes <= 8;
+  return is_element && count > 1 && count <= kMostAlternating && last >= 0 &&
+         runs.from[last] == runs.bytes &&
+         runs.to[last] == runs.bytes * static_cast<int64_t>(count);
+}
+
+void copy_alternating(const Runs& runs, std::span<const std::byte* const> from, std::byte* to) {
+  constexpr int64_t kBytes = 2048;  // of a memory, which are put next to those of the others
+  alignas(64) std::byte planes[kMostAlternating * kBytes];
+  const int last = runs.count.rank - 1, size = static_cast<int>(runs.bytes);
+  for_each_row(runs, [&](int64_t in, int64_t out) {
+    for (int64_t k = 0, n; k < runs.count[last]; k += n) {
+      n = std::min(kBytes / size, runs.count[last] - k);
+      for (size_t i = 0; i < from.size(); ++i)
+        std::memcpy(planes + static_cast<int64_t>(i) * kBytes, from[i] + in + k * size,
+                    static_cast<size_t>(n * size));
+      rows::join(planes, kBytes, size, static_cast<int>(from.size()),
+                 to + out + k * runs.to[last], n);
     }
-    if (a < 0) return;
-  }
+  });
 }
 
 }  // namespace stoker

@@ -5,6 +5,7 @@
 // thread-safe.
 #pragma once
 #include <cstddef>
+#include <span>
 
 #include "base/view.h"
 
@@ -19,9 +20,17 @@ struct Runs {
   // Of elements of so many bytes.
   Runs(const Shape& box, const Shape& from_strides, const Shape& to_strides, int64_t element);
   int64_t volume() const { return bytes * count.volume(); }
+  bool operator==(const Runs&) const = default;
 };
 
 // Requires: `to` does not overlap `from`.
 void copy_runs(const Runs& runs, const void* from, void* to);
+
+// Copies of several memories whose runs alternate: the output has a run of each, and then the next
+// ones. They are made together, as writing the output several times takes longer.
+inline constexpr size_t kMostAlternating = 8;
+bool alternate(const Runs& runs, size_t count);  // for so many memories
+// Requires: alternate(runs, from.size()).
+void copy_alternating(const Runs& runs, std::span<const std::byte* const> from, std::byte* to);
 
 }  // namespace stoker

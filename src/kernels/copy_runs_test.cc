@@ -66,6 +66,33 @@ TEST(CopyRuns, JoinsAxesThatFollow) {
   EXPECT_EQ(into_gaps.count, Shape{20});
 }
 
+// Stacks memories along a last axis, with gaps between their rows.
+TEST(CopyRuns, AlternatingMemories) {
+  std::mt19937 random(4);
+  for (const int64_t element : {1, 2, 4, 8})
+    for (size_t count = 2; count <= kMostAlternating; ++count)
+      for (const int64_t columns : {2, 33, 5000}) {
+        const auto n = static_cast<int64_t>(count);
+        const Shape box{3, columns, 1}, from{(columns + 2) * element, element, 0},
+            to{(columns + 1) * n * element, n * element, element};
+        const Runs runs(box, from, to, element);
+        ASSERT_TRUE(alternate(runs, count));
+        std::vector<std::vector<std::byte>> memories(count);
+        std::vector<const std::byte*> sources;
+        std::vector<std::byte> want(static_cast<size_t>(3 * to[0])), got(want);
+        for (size_t i = 0; i < count; ++i) {
+          memories[i].resize(static_cast<size_t>(3 * from[0]));
+          for (std::byte& b : memories[i]) b = static_cast<std::byte>(random());
+          sources.push_back(memories[i].data());
+          copy_runs(runs, sources[i], want.data() + static_cast<int64_t>(i) * element);
+        }
+        copy_alternating(runs, sources, got.data());
+        ASSERT_EQ(got, want) << element << ' ' << count << ' ' << columns;
+      }
+  EXPECT_FALSE(alternate(Runs({4, 1}, {3, 1}, {6, 1}, 3), 2));
+  EXPECT_FALSE(alternate(Runs({4, 1}, {1, 1}, {3, 1}, 1), 2));
+}
+
 TEST(CopyRuns, CopiesNothingOfAnEmptyBox) {
   copy_runs(Runs({3, 0}, {4, 4}, {4, 4}, 4), nullptr, nullptr);
 }

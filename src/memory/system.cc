@@ -12,6 +12,9 @@ namespace stoker {
 namespace {
 
 constexpr size_t kMapped = 128 << 10;  // at first, malloc draws the line here, too
+// From here on the system is asked for huge pages, where it leaves that to programs. Batches are
+// written from end to end, and with small pages that waits for the translation of addresses.
+constexpr size_t kHuge = 4 << 20;
 
 // AddressSanitizer watches the ends of what comes from malloc and of nothing else.
 constexpr bool is_mapped(size_t bytes) { return !kPoisons && bytes >= kMapped; }
@@ -23,6 +26,7 @@ SystemMemory take_from_system(size_t bytes) noexcept {
   if (is_mapped(bytes)) {
     p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED) p = nullptr;
+    if (p && bytes >= kHuge) madvise(p, bytes, MADV_HUGEPAGE);  // a wish: it may be refused
   } else {
     const size_t align = allocation_alignment(bytes);
     p = std::aligned_alloc(align, round_up(bytes, align));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <type_traits>
 
 #include "base/error.h"
 #include "kernels/fused/mover.h"
@@ -63,11 +64,13 @@ class Loader {
     forward_ = arena.array<std::byte>(static_cast<size_t>(pitch_ * c_.extent));
   }
 
+  // Where the row lies in the input as it is wanted, pixel by pixel, or null.
+  const std::byte* pixels(const Target& out, const Shape& row) const {
+    return splits_ && out.plain() ? begin_of(out, row) : nullptr;
+  }
+
   void run(Target& out, const Shape& row) {
-    const std::byte* from = source_.first;
-    for (int a = 0; a < out.rank(); ++a)
-      if (a != out.x.axis && a != out.c.axis)
-        from += source_.axis[a].source(row[a] - out.axis(a).lo);
+    const std::byte* from = begin_of(out, row);
     if (from == last_) return out.copy_row(last_row_, row);
     last_ = from, last_row_ = row;
     if (are_whole_) {
@@ -80,6 +83,14 @@ class Loader {
   }
 
  private:
+  const std::byte* begin_of(const Target& out, const Shape& row) const {
+    const std::byte* from = source_.first;
+    for (int a = 0; a < out.rank(); ++a)
+      if (a != out.x.axis && a != out.c.axis)
+        from += source_.axis[a].source(row[a] - out.axis(a).lo);
+    return from;
+  }
+
   MoveAxis axis(const TargetAxis& t) const {
     return t.axis < 0 ? MoveAxis() : source_.axis[t.axis];
   }
@@ -146,6 +157,11 @@ class Mixer {
     for (int a = 0; a < out.rank(); ++a) before[a] = std::max<int64_t>(row[a] - out.axis(a).lo, 0);
     if (out.x.axis >= 0) before[out.x.axis] = 0;
     before[out.c.axis] = 0;
+    if constexpr (std::is_same_v<Input, Loader>) {
+      const std::byte* pixels = rows::mixes_pixels(mix_) ? input.pixels(first, before) : nullptr;
+      std::byte* made = pixels ? out.pixels(row) : nullptr;
+      if (made) return rows::mix_pixels(mix_, pixels, made, out.x.data());
+    }
     input.run(first, before);
     rows::mix(mix_, row_.data, pitch_, out.planes(row), out.pitch(), out.x.data());
     out.finish(row);

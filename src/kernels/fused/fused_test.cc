@@ -373,14 +373,16 @@ TEST_P(FusedOnTarget, MovesAsTheDefinitionsSay) {
 // loops. `in` holds the demanded window only. `in` and `out` lie in any memory.
 TEST_P(FusedOnTarget, WarpsAsTheDefinitionsSay) {
   const testing::Forced forced(GetParam());
-  for (uint32_t seed = 0; seed < 250; ++seed) {
+  for (uint32_t seed = 0; seed < 350; ++seed) {
     ChainMaker make(seed + 110000);
     const bool planes = make.one_in(4);
     const int64_t h = make.pick(1, 60), w = make.pick(1, make.one_in(4) ? 700 : 80);
     const int64_t c = make.pick(1, 5);
-    Array in({make.one_in(5) ? DType::kInt16 : DType::kUint8, planes ? "CHW" : "HWC",
-              planes ? Shape{c, h, w} : Shape{h, w, c}});
-    for (auto& b : in.bytes) b = std::byte(make.pick(0, 255));
+    const DType type = make.one_in(5)   ? DType::kInt16
+                       : make.one_in(3) ? DType::kFloat32
+                                        : DType::kUint8;
+    Array in({type, planes ? "CHW" : "HWC", planes ? Shape{c, h, w} : Shape{h, w, c}});
+    make.fill(in);
     Warp warp{2, {planes, planes + 1}, {make.pick(1, 40), make.pick(1, make.one_in(4) ? 700 : 60)}};
     const double turn = make.real(-3.2, 3.2), scale = make.real(0.3, 1.7);
     const double sine = scale * std::sin(turn), cosine = scale * std::cos(turn);

@@ -113,8 +113,11 @@ class ChainMaker {
       t.shape.push_back(extent(letter == 'C' && !one_in(8) ? 4 : most));
     }
     Array a(t);
-    for_each(Window::all(t.shape), [&](const Shape& p) { set(a.at(p), t.dtype); });
+    fill(a);
     return a;
+  }
+  void fill(Array& a) {
+    for_each(Window::all(a.type.shape), [&](const Shape& p) { set(a.at(p), a.type.dtype); });
   }
 
   std::vector<Block> chain(TensorType t, int64_t blocks) {

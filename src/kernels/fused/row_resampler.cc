@@ -87,15 +87,14 @@ RowResampler::RowResampler(const Pass& pass, const Strided& in, const View& out,
   if (wide_) {
     wide_columns_ = make_taps(pass, out, target, wide_rows_, arena);
     row_ = arena.array<double>(static_cast<size_t>(values_ + rows::kWideSlack));
-    quads_ = arena.array<double>(static_cast<size_t>(wide_columns_.count * pixel_));
+    summed_ = arena.array<double>(static_cast<size_t>(wide_columns_.count * pixel_));
+  } else if (!fixed_) {
+    prepare_float(make_taps(pass, out, target, float_rows_, arena), arena);
+  }
+  if (!fixed_) {
     whole_pixels_ = pixel_ == target.c.data() && (pixel_ == 1 || channel_step_ == 1) &&
                     target.pixels(target.first());
     if (!whole_pixels_) target.keep_planes(arena);
-    return;
-  }
-  if (!fixed_) {
-    prepare_float(make_taps(pass, out, target, float_rows_, arena), arena);
-    target.keep_planes(arena);
     return;
   }
   prepare_fixed(make_taps(pass, out, target, fixed_rows_, arena), arena);
@@ -135,9 +134,8 @@ void RowResampler::prepare_fixed(const TapTable<int16_t>& columns, Arena& arena)
 void RowResampler::prepare_float(const TapTable<float>& columns, Arena& arena) {
   pixels_ = rows::pixel_taps(columns, pixel_, arena);
   row_ = arena.array<float>(static_cast<size_t>(values_ + rows::row_slack(pixels_)));
-  const auto quads = static_cast<size_t>(4 * pixels_.count + rows::kQuadSlack);
-  quads_ = arena.array<float>(quads);
-  planes_ = arena.array<float>(quads);
+  summed_ = arena.array<float>(static_cast<size_t>(pixels_.count * pixel_));
+  if (pixel_ > 1) planes_ = arena.array<float>(static_cast<size_t>(pixels_.count * pixel_));
 }
 
 void RowResampler::run(Target& out, const Shape& row) const {
@@ -145,7 +143,10 @@ void RowResampler::run(Target& out, const Shape& row) const {
   for (int a = 0; a < out.rank(); ++a)
     if (a != out.x.axis && a != out.c.axis && a != y_) from += row[a] * outer_[a];
   const int64_t y = y_ < 0 ? 0 : row[y_] - y_lo_;
-  if (whole_pixels_) return load_wide_pixels(from, y, out.pixels(row));
+  if (whole_pixels_) {
+    std::byte* pixels = out.pixels(row);
+    return wide_ ? load_wide_pixels(from, y, pixels) : load_float_pixels(from, y, pixels);
+  }
   auto* to = static_cast<std::byte*>(out.planes(row));
   const int64_t planes = plane_stride_ ? out.c.data() : 1,
                 channels = plane_stride_ ? 1 : out.c.data();
@@ -173,18 +174,32 @@ void RowResampler::load_fixed(const std::byte* from, int64_t y, const Target& ou
                   line_);
 }
 
-void RowResampler::load_float(const std::byte* from, int64_t y, std::byte* to, int64_t pitch,
-                              int64_t channels) const {
+// Writes the result's pixels as float32.
+void RowResampler::sum_float(const std::byte* from, int64_t y, void* pixels) const {
   auto* row = static_cast<float*>(row_);
-  auto* quads = static_cast<float*>(quads_);
   if (y_ < 0) rows::sum_rows(from, type_, 0, kFloatOne, 1, values_, row);
   else
     rows::sum_rows(from + float_rows_.first[y] * row_stride_, type_, row_stride_,
                    float_rows_.row(y), float_rows_.taps[y], values_, row);
-  rows::sum_pixels(row, pixels_, quads);
-  auto* planes = static_cast<float*>(planes_);
+  rows::sum_pixels(row, pixels_, pixels);
+}
+
+void RowResampler::load_float_pixels(const std::byte* from, int64_t y, std::byte* to) const {
+  if (result_ == DType::kFloat32) return sum_float(from, y, to);
+  sum_float(from, y, summed_);
+  const ValueStep round{DType::kFloat32, result_, false, 0, 1, 0};
+  rows::apply({&round, 1}, summed_, to, pixels_.count * pixel_);
+}
+
+void RowResampler::load_float(const std::byte* from, int64_t y, std::byte* to, int64_t pitch,
+                              int64_t channels) const {
+  if (pixel_ == 1) return load_float_pixels(from, y, to);
   const int64_t n = pixels_.count;
-  rows::split(quads, sizeof(float), 4, planes, n * static_cast<int64_t>(sizeof(float)), n);
+  sum_float(from, y, summed_);
+  if (result_ == DType::kFloat32 && channels == pixel_ && channel_step_ == 1)
+    return rows::split(summed_, sizeof(float), pixel_, to, pitch, n);
+  auto* planes = static_cast<float*>(planes_);
+  rows::split(summed_, sizeof(float), pixel_, planes, n * static_cast<int64_t>(sizeof(float)), n);
   const ValueStep round{DType::kFloat32, result_, false, 0, 1, 0};
   for (int64_t k = 0; k < channels; ++k)
     rows::apply({&round, 1}, planes + (channel_ + k * channel_step_) * n, to + k * pitch, n);
@@ -202,15 +217,15 @@ void RowResampler::sum_wide(const std::byte* from, int64_t y, void* pixels) cons
 
 void RowResampler::load_wide_pixels(const std::byte* from, int64_t y, std::byte* to) const {
   if (result_ == DType::kFloat64) return sum_wide(from, y, to);
-  sum_wide(from, y, quads_);
-  rows::round(static_cast<const double*>(quads_), result_, to, wide_columns_.count * pixel_);
+  sum_wide(from, y, summed_);
+  rows::round(static_cast<const double*>(summed_), result_, to, wide_columns_.count * pixel_);
 }
 
 void RowResampler::load_wide(const std::byte* from, int64_t y, std::byte* to, int64_t pitch,
                              int64_t channels) const {
   if (pixel_ == 1) return load_wide_pixels(from, y, to);
-  sum_wide(from, y, quads_);
-  const auto* pixels = static_cast<const double*>(quads_);
+  sum_wide(from, y, summed_);
+  const auto* pixels = static_cast<const double*>(summed_);
   for (int64_t k = 0; k < channels; ++k)
     convert_row(pixels + channel_ + k * channel_step_, DType::kFloat64,
                 pixel_ * static_cast<int64_t>(sizeof(double)), to + k * pitch, result_,

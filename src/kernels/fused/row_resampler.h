@@ -34,6 +34,8 @@ class RowResampler {
   // Loads `channels` channels of the target's data, from channel `first` on.
   void load_fixed(const std::byte* from, int64_t y, const Target& out, int64_t first,
                   int64_t channels, std::byte* to) const;
+  void sum_float(const std::byte* from, int64_t y, void* pixels) const;
+  void load_float_pixels(const std::byte* from, int64_t y, std::byte* to) const;
   void load_float(const std::byte* from, int64_t y, std::byte* to, int64_t pitch,
                   int64_t channels) const;
   void sum_wide(const std::byte* from, int64_t y, void* pixels) const;
@@ -63,7 +65,7 @@ class RowResampler {
   bool whole_pixels_ = false;  // the result's pixels are the target's
   bool within_ = false;  // no weight is negative
   int64_t pitch_ = 0;  // of a fixed-point row as planes, in values
-  void *row_, *quads_ = nullptr, *planes_ = nullptr;
+  void *row_, *summed_ = nullptr, *planes_ = nullptr;
 };
 
 }  // namespace stoker

@@ -15,33 +15,6 @@ namespace {
 
 int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b > 0); }  // Requires: b > 0.
 
-// One of two axes along which a row is picked.
-struct PickAxis {
-  int64_t place, step, stride, least, most;
-
-  int64_t next() {
-    const int64_t at = whole_part(std::clamp(place, least, most)) * stride;
-    place += step;
-    return at;
-  }
-};
-template <size_t kUnit>
-void pick(const std::byte* from, PickAxis y, PickAxis x, std::byte* to, int64_t n) {
-  for (int64_t k = 0; k < n; ++k, to += kUnit) std::memcpy(to, from + y.next() + x.next(), kUnit);
-}
-// Null for units of other sizes.
-auto picker(int64_t unit) {
-  switch (unit) {
-    case 1: return pick<1>;
-    case 2: return pick<2>;
-    case 3: return pick<3>;
-    case 4: return pick<4>;
-    case 6: return pick<6>;
-    case 12: return pick<12>;
-    default: return static_cast<decltype(&pick<1>)>(nullptr);
-  }
-}
-
 // Whether Mean is used for values of type T.
 template <class Mean, class T>
 inline constexpr bool kSums =
@@ -104,7 +77,7 @@ RowWarper::RowWarper(const Pass& pass, const Strided& in, const Window& read, co
   shares_places_ = std::all_of(c_.place, c_.place + kMost, [](int64_t p) { return p == 0; });
   find_pixels(pass, read, target);
   if (!whole_pixels_) target.keep_planes(arena);
-  if (are_pixels_) return;
+  if (way_ == Way::kBytes || way_ == Way::kFloats) return;
   const auto n = static_cast<size_t>(width_);
   offsets_ = arena.array<int64_t>(n);
   values_ = arena.array<double>(n);
@@ -115,30 +88,49 @@ RowWarper::RowWarper(const Pass& pass, const Strided& in, const Window& read, co
   }
 }
 
-// Finds whether rows are made of whole pixels, and by the fast loops.
+// Finds whether rows are made of whole pixels, and by which loops.
 void RowWarper::find_pixels(const Pass& pass, const Window& read, const Target& target) {
   if (!shares_places_) return;
-  const bool is_dense = channels_ == 1 || c_.bytes == size_of(type_);
-  whole_pixels_ = is_dense && type_ == result_ && target.pixels(target.first());
-  if (!linear_) return;
+  const int64_t size = size_of(type_);
+  const bool is_dense = channels_ == 1 || c_.bytes == size;
+  const bool makes_pixels = is_dense && type_ == result_ && target.pixels(target.first());
+  whole_pixels_ = makes_pixels && !linear_;
   const Warp& w = *pass.warp;
-  const int64_t used = (channels_ - 1) * std::abs(c_.bytes) + 1;
-  const int64_t pixel = w.count == 2 ? source_.stride[1] : 0;
+  if (w.count != 2 || x_.bytes != 0) return;
+  const int64_t pixel = source_.stride[1], row = source_.stride[0];
+  const int64_t used = linear_          ? (channels_ - 1) * std::abs(c_.bytes) + size
+                       : whole_pixels_ ? channels_ * size
+                                       : size;
   const bool is_pixel = pixel >= used;  // else the channels are planes
-  pixels_ = {.from = nullptr, .row = source_.stride[0], .pixel = pixel};
-  pixels_.used = is_pixel ? used : 1;
+  constexpr int64_t kMostBytes = INT32_MAX;
+  if (pixel < size || pixel > kMostBytes || std::abs(row) > kMostBytes) return;
+  pixels_ = {.from = nullptr, .row = row, .pixel = pixel, .used = is_pixel ? used : size};
   pixels_.clamped = source_.clamped;
-  pixels_.fill = std::to_integer<uint8_t>(fill_[0]);
+  std::copy_n(fill_, sizeof pixels_.fill, pixels_.fill);
   for (int i = 0; i < 2; ++i) {
     pixels_.extent[i] = source_.extent[i];
     pixels_.lo[i] = read.begin[w.axis[i]];
     pixels_.hi[i] = read.end[w.axis[i]];
   }
-  are_pixels_ = is_fixed_warp(type_, result_) && pixel >= 1 && pixel <= 4 && x_.bytes == 0 &&
-                pixels_.has_room();
-  whole_pixels_ = whole_pixels_ && are_pixels_ && is_pixel;
-  channel_ = c_.bytes < 0 ? used - 1 : 0;
-  channel_step_ = c_.bytes;
+  if (!linear_) {
+    pixels_.load = rows::pick_load(pixels_.used);
+    if (is_pixel) way_ = Way::kPick;
+    return;
+  }
+  const bool are_floats = type_ == DType::kFloat32 && result_ == DType::kFloat32;
+  if (is_fixed_warp(type_, result_) && pixel <= 4 && rows::has_byte_loads(pixels_)) {
+    way_ = Way::kBytes;
+    pixels_.load = rows::kByteLoad;
+  } else if (are_floats && pixels_.used <= 4 * size && c_.bytes % size == 0) {
+    way_ = Way::kFloats;
+    pixels_.load = rows::float_load(pixel);
+  } else {
+    return;
+  }
+  several_ = channels_ > 1 && is_pixel;
+  whole_pixels_ = makes_pixels && is_pixel;
+  channel_ = c_.bytes < 0 ? used / size - 1 : 0;
+  channel_step_ = c_.bytes / size;
 }
 
 // The positions of `r` whose places along an axis of the source lie in [lo, hi) of its positions.
@@ -167,26 +159,22 @@ void RowWarper::run(Target& out, const Shape& row) const {
   Line line = first_;
   for (int a = 0; a < out.rank(); ++a)
     if (a != out.x.axis && a != out.c.axis) line.go(steps_[a], row[a] - out.axis(a).lo);
-  if (whole_pixels_) {
-    std::byte* to = out.pixels(row);
-    return linear_ ? warp_pixels(line, to, 0) : make_line(line, false, to);
+  auto* to = whole_pixels_ ? out.pixels(row) : static_cast<std::byte*>(out.planes(row));
+  const int64_t pitch = whole_pixels_ ? 0 : out.pitch();
+  const int64_t lines = whole_pixels_ || several_ ? 1 : channels_;
+  for (int64_t k = 0; k < lines; ++k, line.go(c_, 1), to += pitch) {
+    if (way_ == Way::kBytes) warp_pixels<uint8_t>(line, to, pitch);
+    else if (way_ == Way::kFloats) warp_pixels<float>(line, to, pitch);
+    else make_line(line, shares_places_ && k > 0, to);
   }
-  auto* to = static_cast<std::byte*>(out.planes(row));
-  const int64_t pitch = out.pitch();
-  if (are_pixels_ && (channels_ == 1 || pixels_.used > 1)) {
-    warp_pixels(line, to, pitch);
-  } else {
-    for (int64_t k = 0; k < channels_; ++k, line.go(c_, 1)) {
-      if (are_pixels_) warp_pixels(line, to + k * pitch, pitch);
-      else make_line(line, shares_places_ && k > 0, to + k * pitch);
-    }
-  }
-  out.finish(row);
+  if (!whole_pixels_) out.finish(row);
 }
 
+template <class T>
 void RowWarper::warp_pixels(const Line& line, std::byte* to, int64_t pitch) const {
+  constexpr bool kBytes = std::is_same_v<T, uint8_t>;
   rows::WarpedPixels p = pixels_;
-  p.from = line.from - (p.used > 1 ? channel_ : 0);
+  p.from = line.from - (several_ ? channel_ * int64_t{sizeof(T)} : 0);
   const Range all = touched(line);
   Range inside = narrowed(line, 0, all, p.lo[0], p.hi[0] - 1);
   inside = narrowed(line, 1, inside, p.lo[1], p.hi[1] - p.reach());
@@ -198,35 +186,36 @@ void RowWarper::warp_pixels(const Line& line, std::byte* to, int64_t pitch) cons
     for (int64_t at = part.begin; at < part.end; at += rows::kWarpChunk) {
       Line here = line;
       here.go(x_, at);
-      uint32_t quads[rows::kWarpChunk];
+      const bool is_inside = &part == &parts[1];
       const int64_t n = std::min(rows::kWarpChunk, part.end - at);
-      rows::warp(p, &part == &parts[1], here.place, x_.place, n, quads);
-      put_pixels(quads, n, at, to, pitch);
+      std::conditional_t<kBytes, uint32_t, float> quads[(kBytes ? 1 : 4) * rows::kWarpChunk];
+      if constexpr (kBytes) rows::warp_bytes(p, is_inside, here.place, x_.place, n, quads);
+      else rows::warp_floats(p, is_inside, here.place, x_.place, n, quads);
+      put_pixels(reinterpret_cast<const T*>(quads), n, at, to, pitch);
     }
 }
 
-void RowWarper::put_pixels(const uint32_t* quads, int64_t n, int64_t at, std::byte* to,
+template <class T>
+void RowWarper::put_pixels(const T* quads, int64_t n, int64_t at, std::byte* to,
                            int64_t pitch) const {
-  std::byte planes[4][rows::kWarpChunk];
-  rows::split(quads, 1, 4, planes, rows::kWarpChunk, n);
+  constexpr int kSize = sizeof(T);
+  constexpr int64_t kPitch = rows::kWarpChunk * kSize;
+  alignas(T) std::byte planes[4 * kPitch];
+  rows::split(quads, kSize, 4, planes, kPitch, n);
   if (whole_pixels_ && channels_ > 1)
-    return rows::join(planes, rows::kWarpChunk, 1, static_cast<int>(channels_), to + at * channels_,
-                      n);
-  const int64_t made = pixels_.used > 1 ? channels_ : 1;
-  for (int64_t k = 0; k < made; ++k)
-    std::memcpy(to + k * pitch + at, planes[made > 1 ? channel_ + k * channel_step_ : 0],
-                static_cast<size_t>(n));
+    return rows::join(planes, kPitch, kSize, static_cast<int>(channels_),
+                      to + at * channels_ * kSize, n);
+  for (int64_t k = 0; k < (several_ ? channels_ : 1); ++k)
+    std::memcpy(to + k * pitch + at * kSize,
+                planes + (several_ ? channel_ + k * channel_step_ : 0) * kPitch,
+                static_cast<size_t>(n * kSize));
 }
 
 void RowWarper::fill_pixels(Range r, std::byte* to, int64_t pitch) const {
-  const auto n = static_cast<size_t>(r.end - r.begin);
-  if (whole_pixels_) {
-    const auto channels = static_cast<size_t>(channels_);
-    std::memset(to + r.begin * channels_, pixels_.fill, n * channels);
-    return;
-  }
-  const int64_t made = pixels_.used > 1 ? channels_ : 1;
-  for (int64_t k = 0; k < made; ++k) std::memset(to + k * pitch + r.begin, pixels_.fill, n);
+  const int64_t size = size_of(result_), values = whole_pixels_ ? channels_ : 1;
+  for (int64_t k = 0; k < (whole_pixels_ || !several_ ? 1 : channels_); ++k)
+    rows::repeat(fill_, size, to + k * pitch + r.begin * values * size,
+                 (r.end - r.begin) * values);
 }
 
 RowWarper::Range RowWarper::unbounded(const Line& line, Range r) const {
@@ -238,7 +227,7 @@ RowWarper::Range RowWarper::unbounded(const Line& line, Range r) const {
 
 void RowWarper::find_offsets(const Line& line, Range r) const {
   const int64_t n = r.end - r.begin;
-  int64_t* to = offsets_;
+  int64_t* to = offsets_ + r.begin;
   const int64_t first = r.begin * x_.bytes, bytes = x_.bytes;
   at_cpu_level([=] {
     for (int64_t k = 0; k < n; ++k) to[k] = first + k * bytes;
@@ -291,21 +280,30 @@ void RowWarper::make_line(const Line& line, bool again, std::byte* to) const {
 
 void RowWarper::pick_line(const Line& line, bool again, Range r, std::byte* to) const {
   const int64_t size = size_of(type_), n = r.end - r.begin;
-  const auto unit = static_cast<int>(whole_pixels_ ? size * channels_ : size);
-  const auto pick = picker(unit);
-  if (pick && whole_pixels_ && x_.bytes == 0 && source_.stride[2] == 0) {
-    const auto axis = [&](int i) -> PickAxis {
-      const int64_t step = x_.place[i], place = line.place[i] + r.begin * step;
-      if (!source_.clamped) return {place, step, source_.stride[i], INT64_MIN, INT64_MAX};
-      return {place, step, source_.stride[i], 0, (source_.extent[i] - 1) << kPlaceBits};
-    };
-    return pick(line.from, axis(0), axis(1), to, n);
+  const int64_t unit = whole_pixels_ ? size * channels_ : size;
+  auto* picked = type_ == result_ ? to : static_cast<std::byte*>(values_);
+  Range inside{r.begin, r.begin};
+  if (way_ == Way::kPick) {
+    inside = narrowed(line, 0, r, pixels_.lo[0], pixels_.hi[0]);
+    inside = narrowed(line, 1, inside, pixels_.lo[1], pixels_.hi[1] - pixels_.reach());
   }
-  if (!again) find_offsets(line, r);
-  if (type_ == result_) return rows::gather({unit, n, offsets_}, line.from, to);
-  auto* values = static_cast<std::byte*>(values_);
-  rows::gather({unit, n, offsets_}, line.from, values);
-  convert_row(values, type_, to, result_, n);
+  const auto gather = [&](Range part) {
+    if (part.begin == part.end) return;
+    if (!again) find_offsets(line, part);
+    rows::gather({static_cast<int>(unit), part.end - part.begin, offsets_ + part.begin}, line.from,
+                 picked + (part.begin - r.begin) * unit);
+  };
+  gather({r.begin, inside.begin});
+  if (inside.begin < inside.end) {
+    rows::WarpedPixels p = pixels_;
+    p.from = line.from;
+    Line here = line;
+    here.go(x_, inside.begin);
+    rows::pick(p, here.place, x_.place, inside.end - inside.begin,
+               picked + (inside.begin - r.begin) * unit);
+  }
+  gather({inside.end, r.end});
+  if (type_ != result_) convert_row(picked, type_, to, result_, n);
 }
 
 template <class Mean>
@@ -335,7 +333,7 @@ void RowWarper::mean_line(const Line& line, bool again, Range r, std::byte* to) 
         }
       };
       between(r.begin, inside.begin);
-      mean_inside<Mean, T>(line.from, offsets_, next_[0], next_[1],
+      mean_inside<Mean, T>(line.from, offsets_ + inside.begin, next_[0], next_[1],
                            static_cast<const Value*>(fractions_[0]),
                            static_cast<const Value*>(fractions_[1]),
                            made + (inside.begin - r.begin), inside.end - inside.begin);

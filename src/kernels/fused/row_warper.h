@@ -40,8 +40,10 @@ class RowWarper {
   Range narrowed(const Line& line, int axis, Range r, int64_t lo, int64_t hi) const;
   Range touched(const Line& line) const;
 
+  template <class T>
   void warp_pixels(const Line& line, std::byte* to, int64_t pitch) const;
-  void put_pixels(const uint32_t* quads, int64_t n, int64_t at, std::byte* to, int64_t pitch) const;
+  template <class T>
+  void put_pixels(const T* quads, int64_t n, int64_t at, std::byte* to, int64_t pitch) const;
   void fill_pixels(Range r, std::byte* to, int64_t pitch) const;
 
   // The positions of `r` that are made without a look at the border.
@@ -57,15 +59,19 @@ class RowWarper {
   template <class Mean>
   void mean_line(const Line& line, bool again, Range r, std::byte* to) const;
 
+  // The loops of kernels/rows/warp.h that make a row, if any suit it.
+  enum class Way : uint8_t { kValues, kPick, kBytes, kFloats };
+
   WarpSource source_;
   DType type_, result_;
+  Way way_ = Way::kValues;
   bool linear_;
   Line first_;
   Steps steps_[kMaxRank], x_, c_;
   int64_t width_, channels_;
   std::byte fill_[8];
   rows::WarpedPixels pixels_;
-  bool are_pixels_ = false;  // the fast loops of kernels/rows/ are used
+  bool several_ = false;  // a pixel of `pixels_` holds several channels
   bool whole_pixels_ = false;  // the results are the target's pixels
   bool shares_places_ = false;  // all channels of a row have the same places
   // The place in a pixel of the target's first channel, and the step to the next one.

@@ -76,6 +76,101 @@ void MixFixed(const ChannelMix& m, const uint8_t* in, int64_t pitch, uint8_t* ou
   }
 }
 
+#if HWY_TARGET == HWY_SCALAR
+void MixPixels(const ChannelMix& m, const uint8_t* in, uint8_t* out, int64_t n) {
+  for (int64_t i = 0; i < 3 * n; i += 3)
+    for (int made = 0; made < 3; ++made)
+      out[i + made] = mix_fixed(m, made, [&](int k) { return in[i + k]; });
+}
+#else
+using D8 = hn::ScalableTag<uint8_t>;
+using D16 = hn::Repartition<int16_t, D8>;
+using D32 = hn::Repartition<int32_t, D8>;
+
+// In each block the levels of `a`, then those of `b`.
+HWY_INLINE hn::Vec<D8> Packed(hn::Vec<D16> a, hn::Vec<D16> b) {
+#if HWY_TARGET <= HWY_AVX3
+  return hn::Vec<D8>{_mm512_packus_epi16(a.raw, b.raw)};
+#elif HWY_TARGET == HWY_AVX2
+  return hn::Vec<D8>{_mm256_packus_epi16(a.raw, b.raw)};
+#else
+  const hn::Half<D8> half;
+  return hn::Combine(D8(), hn::DemoteTo(half, b), hn::DemoteTo(half, a));
+#endif
+}
+
+// Four pixels in each block. The first two channels of a pixel lie next to each other, so that one
+// instruction sums up both products.
+struct Threes {
+  static constexpr int kMostBlocks = HWY_MAX_BYTES / 16;
+  hn::Vec<D8> pairs, thirds, order;
+  hn::Vec<D16> pair_weights[3], third_weights[3];
+  hn::Vec<D32> offsets[3];
+  decltype(hn::SetTableIndices(D32(), static_cast<const int32_t*>(nullptr))) spread, close;
+  int shift;
+
+  HWY_INLINE explicit Threes(const ChannelMix& m) : shift(m.shift) {
+    alignas(16) uint8_t bytes[3][16];
+    for (int k = 0; k < 16; ++k) {
+      const int pixel = 3 * (k / 4), byte = k % 4;
+      bytes[0][k] = static_cast<uint8_t>(byte % 2 == 0 ? pixel + byte / 2 : 0x80);
+      bytes[1][k] = static_cast<uint8_t>(byte == 0 ? pixel + 2 : 0x80);
+      bytes[2][k] = static_cast<uint8_t>(k < 12 ? k % 3 * 4 + k / 3 : 0x80);
+    }
+    pairs = hn::LoadDup128(D8(), bytes[0]);
+    thirds = hn::LoadDup128(D8(), bytes[1]);
+    order = hn::LoadDup128(D8(), bytes[2]);
+    // Twelve bytes go into each block of 16, and back.
+    HWY_ALIGN int32_t apart[4 * kMostBlocks] = {}, near[4 * kMostBlocks] = {};
+    const auto blocks = static_cast<int>(hn::Lanes(D8())) / 16;
+    for (int b = 0; b < blocks; ++b)
+      for (int k = 0; k < 3; ++k) apart[4 * b + k] = 3 * b + k, near[3 * b + k] = 4 * b + k;
+    spread = hn::SetTableIndices(D32(), apart);
+    close = hn::SetTableIndices(D32(), near);
+    for (int made = 0; made < 3; ++made) {
+      int32_t pair;
+      std::memcpy(&pair, m.fixed_weight[made], sizeof pair);
+      pair_weights[made] = hn::BitCast(D16(), hn::Set(D32(), pair));
+      third_weights[made] = hn::Set(D16(), m.fixed_weight[made][2]);
+      offsets[made] = hn::Set(D32(), m.fixed_offset[made] + (1 << (m.shift - 1)));
+    }
+  }
+
+  // Reads and writes whole vectors, of which three quarters are pixels.
+  HWY_INLINE void Mix(const uint8_t* in, uint8_t* out) const {
+    const auto moved = [](auto v, auto places)
+                           HWY_ATTR { return hn::TableLookupLanes(hn::BitCast(D32(), v), places); };
+    const auto v = hn::BitCast(D8(), moved(hn::LoadU(D8(), in), spread));
+    const auto pair = hn::BitCast(D16(), hn::TableLookupBytesOr0(v, pairs)),
+               third = hn::BitCast(D16(), hn::TableLookupBytesOr0(v, thirds));
+    hn::Vec<D32> sums[3];
+    for (int made = 0; made < 3; ++made) {
+      auto other = hn::Zero(D32());
+      auto sum = hn::ReorderWidenMulAccumulate(D32(), pair, pair_weights[made], offsets[made],
+                                               other);
+      sum = hn::ReorderWidenMulAccumulate(D32(), third, third_weights[made], sum, other);
+      sums[made] = hn::ShiftRightSame(hn::RearrangeToOddPlusEven(sum, other), shift);
+    }
+    const auto words = hn::ReorderDemote2To(D16(), sums[0], sums[1]),
+               last = hn::ReorderDemote2To(D16(), sums[2], sums[2]);
+    const auto bytes = hn::TableLookupBytesOr0(Packed(words, last), order);
+    hn::StoreU(hn::BitCast(D8(), moved(bytes, close)), D8(), out);
+  }
+};
+
+void MixPixels(const ChannelMix& m, const uint8_t* in, uint8_t* out, int64_t n) {
+  const Threes threes(m);
+  const auto whole = static_cast<int64_t>(hn::Lanes(D8())), used = whole / 4 * 3;
+  int64_t at = 0;
+  for (; at + whole <= 3 * n; at += used) threes.Mix(in + at, out + at);
+  HWY_ALIGN uint8_t rest_in[2 * HWY_MAX_BYTES] = {}, rest_out[2 * HWY_MAX_BYTES];
+  const int64_t rest = 3 * n - at;  // less than a vector
+  std::memcpy(rest_in, in + at, static_cast<size_t>(rest));
+  for (int64_t k = 0; k < rest; k += used) threes.Mix(rest_in + k, rest_out + k);
+  std::memcpy(out + at, rest_out, static_cast<size_t>(rest));
+}
+#endif
+
 }  // namespace HWY_NAMESPACE
 }  // namespace stoker::rows
 HWY_AFTER_NAMESPACE();
@@ -136,6 +231,7 @@ namespace rows {
 namespace {
 
 HWY_EXPORT(MixFixed);
+HWY_EXPORT(MixPixels);
 
 constexpr int64_t kChunk = 512;
 
@@ -167,6 +263,11 @@ void mix(const ChannelMix& m, const void* in, int64_t pitch, void* out, int64_t 
   for (int64_t i = 0; i < n; i += kChunk)
     chunk(m, from + i * size_of(m.from), pitch, to + i * size_of(m.to), out_pitch,
           std::min(kChunk, n - i));
+}
+
+void mix_pixels(const ChannelMix& m, const std::byte* in, std::byte* out, int64_t n) {
+  HWY_DYNAMIC_DISPATCH(MixPixels)
+  (m, reinterpret_cast<const uint8_t*>(in), reinterpret_cast<uint8_t*>(out), n);
 }
 
 }  // namespace rows

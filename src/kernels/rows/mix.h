@@ -9,6 +9,7 @@
 // With up to 4 channels and a shift of 10 or more, what they are off by makes less than half a
 // level. Weights of 32 or more would need a smaller shift, and these are mixed in float32.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 
 #include "kernels/block.h"
@@ -54,6 +55,10 @@ namespace rows {
 // and `out` do not overlap.
 void mix(const ChannelMix& m, const void* in, int64_t pitch, void* out, int64_t out_pitch,
          int64_t n);
+
+// The same for pixels of three bytes that become pixels of three bytes. Requires: mixes_pixels().
+inline bool mixes_pixels(const ChannelMix& m) { return m.fixed && m.in == 3 && m.out == 3; }
+void mix_pixels(const ChannelMix& m, const std::byte* in, std::byte* out, int64_t n);
 
 }  // namespace rows
 }  // namespace stoker

@@ -59,22 +59,21 @@ struct PixelTaps {
   int64_t count = 0;
   int channels = 1, most = 1;  // most: the largest number of taps
   const int32_t* first = nullptr;  // begin of each output's first tap, in values of the row
-  const float* taps = nullptr;  // number of taps, four times for each output
-  const float* weights = nullptr;  // by vectors of outputs, each weight four times
+  const float* taps = nullptr;  // number of taps of each output
+  const float* weights = nullptr;  // by vectors of outputs: the first weights, the second, ...
+  int64_t full_begin = 0, full_end = 0;  // these outputs have the most taps
 };
 PixelTaps pixel_taps(const TapTable<float>& table, int channels, Arena& arena);
 
-// How many values must be readable behind a row of pixels, and writable behind the result's quads.
+// How many values must be readable behind a row of pixels.
 inline int64_t row_slack(const PixelTaps& taps) { return (taps.most + 8) * taps.channels; }
-inline constexpr int64_t kQuadSlack = 16;
 
-// Writes pixel i of the result as four values; those behind the last channel have no meaning. `row`
-// starts at the table's first pixel. Both sides have their slack. line.h has the fixed-point
+// Writes the result's pixels one behind the other, with as many values as the row's pixels have.
+// `row` starts at the table's first pixel and has its slack. line.h has the fixed-point
 // counterpart.
-void sum_pixels(const float* row, const PixelTaps& taps, float* quads);
+void sum_pixels(const float* row, const PixelTaps& taps, void* pixels);
 
-// The same in float64, for wide types. `pixels` gets the result's pixels one behind the other, with
-// as many values as the row's pixels have. kWideSlack values must be readable behind the row.
+// The same in float64, for wide types. kWideSlack values must be readable behind the row.
 inline constexpr int64_t kWideSlack = 4;
 void sum_rows(const void* first, DType type, int64_t stride, const double* weights, int taps,
               int64_t n, double* sum);

@@ -23,22 +23,22 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET == HWY_SCALAR
 
-void SumPixelsFloat(const float* row, const PixelTaps& taps, float* quads) {
+void SumPixelsFloat(const float* row, const PixelTaps& taps, uint8_t* pixels) {
   for (int64_t o = 0; o < taps.count; ++o) {
-    const float* weights = taps.weights + o * taps.most * 4;
-    for (int c = 0; c < taps.channels; ++c) {
+    const float* weights = taps.weights + o * taps.most;
+    for (int c = 0; c < taps.channels; ++c, pixels += sizeof(float)) {
       const float* p = row + taps.first[o] + c;
       float sum = weights[0] * p[0];
-      for (int t = 1; t < static_cast<int>(taps.taps[4 * o]); ++t)
-        sum = sum + weights[4 * t] * p[t * taps.channels];
-      quads[4 * o + c] = sum;
+      for (int t = 1; t < static_cast<int>(taps.taps[o]); ++t)
+        sum = sum + weights[t] * p[t * taps.channels];
+      std::memcpy(pixels, &sum, sizeof sum);
     }
   }
 }
 
 #else
 
-// Loads a pixel of four values into each block.
+// Loads four values from a pixel on into each block.
 HWY_INLINE F LoadPixels(const float* row, const int32_t* first) {
   const hn::Full128<float> block;
   const auto a = hn::LoadU(block, row + first[0]);
@@ -54,22 +54,52 @@ HWY_INLINE F LoadPixels(const float* row, const int32_t* first) {
 #endif
 }
 
-// Where a result has fewer taps than others, -0 is added instead, which changes no number.
-void SumPixelsFloat(const float* row, const PixelTaps& taps, float* quads) {
-  const auto lanes = static_cast<int64_t>(hn::Lanes(df));
-  const float* weights = taps.weights;
-  for (int64_t o = 0; o < taps.count; o += lanes / 4, quads += lanes) {
-    const F count = hn::Load(df, taps.taps + 4 * o);
-    F sum = hn::Mul(hn::Load(df, weights), LoadPixels(row, taps.first + o));
-    weights += lanes;
-    for (int t = 1; t < taps.most; ++t, weights += lanes) {
-      const F v =
-          hn::Mul(hn::Load(df, weights), LoadPixels(row + t * taps.channels, taps.first + o));
-      const auto has = hn::Lt(hn::Set(df, static_cast<float>(t)), count);
-      sum = hn::Add(sum, hn::IfThenElse(has, v, hn::Set(df, -0.0f)));
-    }
-    hn::StoreU(sum, df, quads);
+using Places = decltype(hn::SetTableIndices(df, static_cast<const int32_t*>(nullptr)));
+
+// Makes a vector of pixels, from the output `o` on. Where a result has fewer taps than others, -0
+// is added instead, which changes no number.
+template <bool kFull>
+HWY_INLINE F SumBlocks(const float* row, const PixelTaps& taps, int64_t o, Places same) {
+  const float* weights = taps.weights + o * taps.most;
+  const int64_t group = static_cast<int64_t>(hn::Lanes(df)) / 4;
+  const auto each = [&](const float* values) HWY_ATTR {  // one value for each pixel of the vector
+    return hn::TableLookupLanes(hn::LoadU(df, values), same);
+  };
+  F sum = hn::Mul(each(weights), LoadPixels(row, taps.first + o)), count = hn::Zero(df);
+  if constexpr (!kFull) count = each(taps.taps + o);
+  for (int t = 1; t < taps.most; ++t) {
+    F v = hn::Mul(each(weights + t * group), LoadPixels(row + t * taps.channels, taps.first + o));
+    if constexpr (!kFull)
+      v = hn::IfThenElse(hn::Lt(hn::Set(df, static_cast<float>(t)), count), v,
+                         hn::Set(df, -0.0f));
+    sum = hn::Add(sum, v);
   }
+  return sum;
+}
+
+void SumPixelsFloat(const float* row, const PixelTaps& table, uint8_t* pixels) {
+  const PixelTaps taps = table;  // a copy stays in registers, whatever is written
+  const hn::Repartition<uint8_t, decltype(df)> bytes;  // values may lie at any address
+  const auto lanes = static_cast<int64_t>(hn::Lanes(df));
+  const int64_t group = lanes / 4, size = taps.channels * int64_t{sizeof(float)};
+  HWY_ALIGN int32_t apart[HWY_MAX_BYTES / 4], close[HWY_MAX_BYTES / 4] = {};
+  for (int64_t l = 0; l < lanes; ++l) apart[l] = static_cast<int32_t>(l / 4);
+  for (int64_t l = 0; l < group * taps.channels; ++l)
+    close[l] = static_cast<int32_t>(l / taps.channels * 4 + l % taps.channels);
+  const auto same = hn::SetTableIndices(df, apart), packed = hn::SetTableIndices(df, close);
+  // A vector may be longer than its pixels: it writes what the next one overwrites.
+  const auto put = [&](int64_t o, F sum) HWY_ATTR {
+    const auto v = hn::BitCast(bytes, hn::TableLookupLanes(sum, packed));
+    const int64_t rest = (taps.count - o) * size;
+    if (rest >= lanes * int64_t{sizeof(float)}) return hn::StoreU(v, bytes, pixels + o * size);
+    HWY_ALIGN uint8_t last[HWY_MAX_BYTES];
+    hn::Store(v, bytes, last);
+    std::memcpy(pixels + o * size, last, static_cast<size_t>(std::min(rest, group * size)));
+  };
+  int64_t o = 0;
+  for (; o < taps.full_begin; o += group) put(o, SumBlocks<false>(row, taps, o, same));
+  for (; o < taps.full_end; o += group) put(o, SumBlocks<true>(row, taps, o, same));
+  for (; o < taps.count; o += group) put(o, SumBlocks<false>(row, taps, o, same));
 }
 
 #endif
@@ -125,25 +155,34 @@ void sum_rows(const void* first, DType type, int64_t stride, const float* weight
               int64_t n, float* out) {
   HWY_DYNAMIC_DISPATCH(SumRowsFloat)(first, type, stride, weights, taps, n, out);
 }
-void sum_pixels(const float* row, const PixelTaps& taps, float* quads) {
-  HWY_DYNAMIC_DISPATCH(SumPixelsFloat)(row, taps, quads);
+void sum_pixels(const float* row, const PixelTaps& taps, void* pixels) {
+  HWY_DYNAMIC_DISPATCH(SumPixelsFloat)(row, taps, static_cast<uint8_t*>(pixels));
 }
 
 PixelTaps pixel_taps(const TapTable<float>& t, int channels, Arena& arena) {
+  constexpr int64_t kSlack = 16;  // a vector loads more than it needs
   const int64_t group = HWY_DYNAMIC_DISPATCH(PixelsAtOnce)();
   const int64_t padded = (t.count + group - 1) / group * group;
   const int most = *std::max_element(t.taps, t.taps + t.count);
   auto* first = arena.array<int32_t>(static_cast<size_t>(padded));
-  auto* taps = arena.array<float>(static_cast<size_t>(4 * padded));
-  auto* weights = arena.array<float>(static_cast<size_t>(4 * padded * most));
+  auto* taps = arena.array<float>(static_cast<size_t>(padded + kSlack));
+  auto* weights = arena.array<float>(static_cast<size_t>(padded * most + kSlack));
+  PixelTaps made{t.count, channels, most, first, taps, weights};
   for (int64_t o = 0; o < padded; ++o) {
     const int64_t from = std::min(o, t.count - 1), place = o % group;
     first[o] = static_cast<int32_t>((t.first[from] - t.begin) * channels);
-    std::fill_n(taps + 4 * o, 4, static_cast<float>(t.taps[from]));
-    float* to = weights + 4 * ((o - place) * most + place);
-    for (int i = 0; i < most; ++i, to += 4 * group) std::fill_n(to, 4, t.row(from)[i]);
+    taps[o] = static_cast<float>(t.taps[from]);
+    for (int i = 0; i < most; ++i)
+      weights[(o - place) * most + i * group + place] = t.row(from)[i];
   }
-  return {t.count, channels, most, first, taps, weights};
+  const auto is_full = [&](int64_t o) {
+    return std::all_of(taps + o, taps + o + group, [&](float n) { return n == taps[o]; }) &&
+           taps[o] == static_cast<float>(most);
+  };
+  while (made.full_begin < padded && !is_full(made.full_begin)) made.full_begin += group;
+  made.full_end = made.full_begin;
+  while (made.full_end < padded && is_full(made.full_end)) made.full_end += group;
+  return made;
 }
 
 }  // namespace stoker::rows

@@ -145,8 +145,12 @@ bool is_truth(const ValueStep& s) {
          size_of(s.from) == 1 && size_of(s.to) == 1;
 }
 void set_truths(const void* in, void* out, int64_t n) {
-  at_cpu_level([from = static_cast<const uint8_t*>(in), to = static_cast<uint8_t*>(out), n] {
-    for (int64_t k = 0; k < n; ++k) to[k] = from[k] != 0;
+  at_cpu_level([=] {
+    // Copies stay in registers, whatever is written. Without them nothing vectorises.
+    auto* from = static_cast<const uint8_t*>(in);
+    auto* to = static_cast<uint8_t*>(out);
+    const int64_t count = n;
+    for (int64_t k = 0; k < count; ++k) to[k] = from[k] != 0;
   });
 }
 
@@ -162,6 +166,7 @@ void apply(std::span<const ValueStep> steps, const void* in, void* out, int64_t 
   if (lists && steps.size() == 1) look_up(steps[0], in, out, n);
   else if (lists) by_chunks(apply_with_lists, steps, in, out, n);
   else if (narrow) HWY_DYNAMIC_DISPATCH(Apply)(steps.data(), steps.size(), in, out, n);
+  else if (steps.size() == 1) one_step(steps[0], in, out, n);
   else by_chunks(apply_chunk, steps, in, out, n);
 }
 

@@ -157,6 +157,18 @@ TEST_P(EveryTarget, MixesBytes) {
                 ASSERT_NEAR(level, std::clamp(exact, 0.0, 255.0), 1) << most;
               }
             }
+          ASSERT_EQ(rows::mixes_pixels(m), in == 3 && out == 3);
+          if (!rows::mixes_pixels(m)) continue;
+          const auto pixels = noise<std::byte>(static_cast<size_t>(3 * n));
+          std::vector<std::byte> mixed(static_cast<size_t>(3 * n + 1), std::byte{77});
+          rows::mix_pixels(m, pixels.data(), mixed.data(), n);
+          for (size_t i = 0; i < pixels.size(); ++i) {
+            const auto value = [&](int k) {
+              return std::to_integer<int>(pixels[i / 3 * 3 + static_cast<size_t>(k)]);
+            };
+            ASSERT_EQ(std::to_integer<int>(mixed[i]), mix_fixed(m, static_cast<int>(i % 3), value));
+          }
+          ASSERT_EQ(mixed.back(), std::byte{77});
         }
 }
 
@@ -226,8 +238,9 @@ TEST_P(EveryTarget, SumsPixels) {
         const auto real_taps = rows::pixel_taps(real, channels, arena);
         const auto row =
             noise<float>(static_cast<size_t>(extent * channels + rows::row_slack(real_taps)));
-        std::vector<float> quads(static_cast<size_t>(4 * out + rows::kQuadSlack));
-        rows::sum_pixels(row.data(), real_taps, quads.data());
+        std::vector<float> pixels(static_cast<size_t>(channels * out + 1), 77);
+        rows::sum_pixels(row.data(), real_taps, pixels.data());
+        ASSERT_EQ(pixels.back(), 77);
         for (int c = 0; c < channels; ++c) {
           for (int64_t o = 0; o < out; ++o) {
             float sum = 0;
@@ -235,7 +248,7 @@ TEST_P(EveryTarget, SumsPixels) {
               const auto i = static_cast<size_t>((real.first[o] + t) * channels + c);
               sum = t ? sum + real.row(o)[t] * row[i] : real.row(o)[t] * row[i];
             }
-            ASSERT_EQ(quads[static_cast<size_t>(4 * o + c)], sum)
+            ASSERT_EQ(pixels[static_cast<size_t>(channels * o + c)], sum)
                 << channels << ' ' << extent << ' ' << out << ' ' << o;
           }
         }

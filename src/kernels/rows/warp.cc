@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/rows/warp.h"
 
+#include <bit>
 #include <cstring>
 
 #include "kernels/warp/warp_map.h"
@@ -12,13 +13,21 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-// A chunk of pixels on its way: the bytes of two pixels of each of two rows, and their places.
-#ifndef STOKER_ROWS_WARP_LOADED
-#define STOKER_ROWS_WARP_LOADED
+#ifndef STOKER_ROWS_WARP_PLACES
+#define STOKER_ROWS_WARP_PLACES
 namespace stoker::rows {
-struct Loaded {
+// The places of a chunk of pixels, and where their values lie, in bytes.
+struct Places {
+  alignas(64) int64_t y[kWarpChunk], x[kWarpChunk], offset[kWarpChunk];
+};
+// The bytes of two pixels of each of two rows.
+struct Pairs {
   alignas(64) uint64_t top[kWarpChunk], bottom[kWarpChunk];
-  alignas(64) int64_t y[kWarpChunk], x[kWarpChunk];
+};
+// Memory of pixels of floats: those at a place, and how far their neighbours lie, in bytes.
+struct FloatSource {
+  const std::byte* from;
+  int64_t row, pixel;
 };
 }  // namespace stoker::rows
 #endif
@@ -29,9 +38,17 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET == HWY_SCALAR
-void Blend(const Loaded& in, int64_t pixel, int64_t n, uint32_t* quads) {
+void FindPlaces(const WarpedPixels& p, const int64_t* place, const int64_t* step, int64_t n,
+                Places& to) {
   for (int64_t i = 0; i < n; ++i) {
-    const auto fy = FixedMean::fraction(in.y[i]), fx = FixedMean::fraction(in.x[i]);
+    const int64_t y = to.y[i] = place[0] + i * step[0], x = to.x[i] = place[1] + i * step[1];
+    to.offset[i] = whole_part(y) * p.row + whole_part(x) * p.pixel;
+  }
+}
+
+void BlendBytes(const Pairs& in, const Places& at, int64_t pixel, int64_t n, uint32_t* quads) {
+  for (int64_t i = 0; i < n; ++i) {
+    const auto fy = FixedMean::fraction(at.y[i]), fx = FixedMean::fraction(at.x[i]);
     const auto along = [&](uint64_t two, int k) {
       const auto byte = [&](int64_t at) { return static_cast<uint8_t>(two >> (8 * at)); };
       return FixedMean::mean(FixedMean::of(byte(k)), FixedMean::of(byte(k + pixel)), fx);
@@ -43,9 +60,50 @@ void Blend(const Loaded& in, int64_t pixel, int64_t n, uint32_t* quads) {
     }
   }
 }
+
+void BlendFloats(const FloatSource& in, const Places& at, int64_t n, float* quads) {
+  using Mean = FloatMean<float>;
+  const auto mean = [](float a, float b, float f) { return f == 0 ? a : Mean::mean(a, b, f); };
+  for (int64_t i = 0; i < n; ++i) {
+    const std::byte* place = in.from + at.offset[i];
+    float a[4], b[4], c[4], e[4];
+    std::memcpy(a, place, sizeof a);
+    std::memcpy(b, place + in.pixel, sizeof b);
+    std::memcpy(c, place + in.row, sizeof c);
+    std::memcpy(e, place + in.row + in.pixel, sizeof e);
+    const float fy = Mean::fraction(at.y[i]), fx = Mean::fraction(at.x[i]);
+    for (int k = 0; k < 4; ++k)
+      quads[4 * i + k] = mean(mean(a[k], b[k], fx), mean(c[k], e[k], fx), fy);
+  }
+}
 #else
+// Whole parts are the upper halves of places, whose products with a size are exact.
+void FindPlaces(const WarpedPixels& p, const int64_t* place, const int64_t* step, int64_t n,
+                Places& to) {
+  const hn::ScalableTag<int64_t> d;
+  const hn::RebindToUnsigned<decltype(d)> du;
+  const hn::Repartition<int32_t, decltype(d)> d32;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  HWY_ALIGN int64_t first[2][HWY_MAX_BYTES / 8];
+  for (int64_t l = 0; l < lanes; ++l)
+    for (int i = 0; i < 2; ++i) first[i][l] = place[i] + l * step[i];
+  auto y = hn::Load(d, first[0]), x = hn::Load(d, first[1]);
+  const auto down = hn::Set(d, lanes * step[0]), right = hn::Set(d, lanes * step[1]);
+  const auto row = hn::BitCast(d32, hn::Set(d, p.row)),
+             pixel = hn::BitCast(d32, hn::Set(d, p.pixel));
+  const auto bytes = [&](auto v, auto size) HWY_ATTR {
+    return hn::MulEven(hn::BitCast(d32, hn::ShiftRight<kPlaceBits>(hn::BitCast(du, v))), size);
+  };
+  for (int64_t i = 0; i < n; i += lanes) {
+    hn::Store(y, d, to.y + i);
+    hn::Store(x, d, to.x + i);
+    hn::Store(hn::Add(bytes(y, row), bytes(x, pixel)), d, to.offset + i);
+    y = hn::Add(y, down), x = hn::Add(x, right);
+  }
+}
+
 // Four 16-bit lanes for each pixel.
-void Blend(const Loaded& in, int64_t pixel, int64_t n, uint32_t* quads) {
+void BlendBytes(const Pairs& in, const Places& at, int64_t pixel, int64_t n, uint32_t* quads) {
   const hn::ScalableTag<uint64_t> d64;
   const hn::Repartition<uint8_t, decltype(d64)> d8;
   const hn::Repartition<int16_t, decltype(d64)> d16;
@@ -77,12 +135,77 @@ void Blend(const Loaded& in, int64_t pixel, int64_t n, uint32_t* quads) {
     return mean(hn::ShiftLeft<7>(a), hn::ShiftLeft<7>(b), f);
   };
   for (int64_t i = 0; i < n; i += static_cast<int64_t>(hn::Lanes(d64))) {
-    const auto fx = fraction(in.x + i), fy = fraction(in.y + i);
+    const auto fx = fraction(at.x + i), fy = fraction(at.y + i);
     const auto sum = mean(along(in.top + i, fx), along(in.bottom + i, fx), fy);
     const auto levels = hn::ShiftRight<7>(hn::BitCast(du16, hn::Add(sum, half)));
     const auto bytes = hn::TableLookupBytesOr0(hn::BitCast(d8, levels), pack);
     const hn::Rebind<uint32_t, decltype(d64)> d32;
     hn::StoreU(hn::TruncateTo(d32, hn::BitCast(d64, bytes)), d32, quads + i);
+  }
+}
+
+const hn::ScalableTag<float> df;
+using F = hn::Vec<decltype(df)>;
+
+// Loads four floats into each block, one pixel after the other.
+HWY_INLINE F LoadPixels(const std::byte* from, const int64_t* offset) {
+  const hn::Full128<float> block;
+  const hn::Full128<uint8_t> bytes;  // values may lie at any address
+  const auto load = [&](int i) HWY_ATTR {
+    return hn::BitCast(block,
+                       hn::LoadU(bytes, reinterpret_cast<const uint8_t*>(from + offset[i])));
+  };
+#if HWY_TARGET <= HWY_AVX3
+  const hn::Full256<float> half;
+  return hn::Combine(df, hn::Combine(half, load(3), load(2)), hn::Combine(half, load(1), load(0)));
+#elif HWY_TARGET == HWY_AVX2
+  return hn::Combine(df, load(1), load(0));
+#else
+  return load(0);
+#endif
+}
+
+// FloatMean::fraction() of a chunk's places.
+void FindFractions(const int64_t* place, int64_t n, float* to) {
+  const hn::Repartition<uint32_t, decltype(df)> d32;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(df));
+  for (int64_t i = 0; i < n; i += lanes) {
+    const auto* halves = reinterpret_cast<const uint32_t*>(place + i);
+    const auto low = hn::ConcatEven(d32, hn::Load(d32, halves + lanes), hn::Load(d32, halves));
+    const auto bits = hn::BitCast(hn::RebindToSigned<decltype(d32)>(),
+                                  hn::ShiftRight<kPlaceBits - FloatMean<float>::kBits>(low));
+    hn::Store(hn::Mul(hn::ConvertTo(df, bits), hn::Set(df, 0x1p-24f)), df, to + i);
+  }
+}
+
+// A block holds a pixel of four values. What has no weight, as between equal values, is left out
+// without a branch.
+void BlendFloats(const FloatSource& source, const Places& at, int64_t n, float* quads) {
+  const FloatSource in = source;  // a copy stays in registers, whatever is written
+  const auto pixels = static_cast<int64_t>(hn::Lanes(df)) / 4;
+  HWY_ALIGN float fy[kWarpChunk + HWY_MAX_BYTES / 4], fx[kWarpChunk + HWY_MAX_BYTES / 4];
+  FindFractions(at.y, n, fy);
+  FindFractions(at.x, n, fx);
+  HWY_ALIGN int32_t order[HWY_MAX_BYTES / 4];
+  for (int64_t l = 0; l < 4 * pixels; ++l) order[l] = static_cast<int32_t>(l / 4);
+  const auto same = hn::SetTableIndices(df, order);
+  const auto one = hn::Set(df, 1), none = hn::Zero(df);
+  const auto mean = [&](F a, F b, F f, F rest, auto is_whole) HWY_ATTR {
+    const F sum = hn::Add(hn::Mul(a, rest), hn::Mul(b, f));
+    return hn::IfThenElse(hn::Or(is_whole, hn::Eq(a, b)), a, sum);
+  };
+  for (int64_t i = 0; i < n; i += pixels) {
+    const F down = hn::TableLookupLanes(hn::LoadU(df, fy + i), same),
+            right = hn::TableLookupLanes(hn::LoadU(df, fx + i), same);
+    const F left = hn::Sub(one, right);
+    const auto is_whole = hn::Eq(right, none);
+    const int64_t* offset = at.offset + i;
+    const F top = mean(LoadPixels(in.from, offset), LoadPixels(in.from + in.pixel, offset), right,
+                       left, is_whole);
+    const std::byte* below = in.from + in.row;
+    const F bottom = mean(LoadPixels(below, offset), LoadPixels(below + in.pixel, offset), right,
+                          left, is_whole);
+    hn::StoreU(mean(top, bottom, down, hn::Sub(one, down), hn::Eq(down, none)), df, quads + 4 * i);
   }
 }
 #endif
@@ -95,7 +218,52 @@ HWY_AFTER_NAMESPACE();
 namespace stoker::rows {
 namespace {
 
-HWY_EXPORT(Blend);
+HWY_EXPORT(FindPlaces);
+HWY_EXPORT(BlendBytes);
+HWY_EXPORT(BlendFloats);
+
+void find_places(const WarpedPixels& p, const int64_t* place, const int64_t* step, int64_t n,
+                 Places& to) {
+  HWY_DYNAMIC_DISPATCH(FindPlaces)(p, place, step, n, to);
+}
+
+// The same for a border, where places may lie outside. Offsets are left to the caller.
+void find_border(const WarpedPixels& p, const int64_t* place, const int64_t* step, int64_t n,
+                 Places& to) {
+  const int64_t most[] = {(p.extent[0] - 1) << kPlaceBits, (p.extent[1] - 1) << kPlaceBits};
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t y = place[0] + i * step[0], x = place[1] + i * step[1];
+    to.y[i] = p.clamped ? std::clamp<int64_t>(y, 0, most[0]) : y;
+    to.x[i] = p.clamped ? std::clamp<int64_t>(x, 0, most[1]) : x;
+  }
+}
+
+// Each pixel but the last may write too much, as the next one overwrites it.
+template <size_t kUsed>
+void pick_sized(const std::byte* from, const int64_t* offset, int64_t n, std::byte* to) {
+  constexpr size_t kLoad = std::bit_ceil(kUsed);
+  int64_t k = 0;
+  for (; k + 4 < n; k += 4)
+    for (int j = 0; j < 4; ++j, to += kUsed) std::memcpy(to, from + offset[k + j], kLoad);
+  for (; k + 1 < n; ++k, to += kUsed) std::memcpy(to, from + offset[k], kLoad);
+  std::memcpy(to, from + offset[k], kUsed);
+}
+void pick_chunk(const std::byte* from, const int64_t* offset, int64_t n, int64_t used,
+                std::byte* to) {
+  switch (used) {
+    case 1: return pick_sized<1>(from, offset, n, to);
+    case 2: return pick_sized<2>(from, offset, n, to);
+    case 3: return pick_sized<3>(from, offset, n, to);
+    case 4: return pick_sized<4>(from, offset, n, to);
+    case 6: return pick_sized<6>(from, offset, n, to);
+    case 8: return pick_sized<8>(from, offset, n, to);
+    case 12: return pick_sized<12>(from, offset, n, to);
+    case 16: return pick_sized<16>(from, offset, n, to);
+    default:
+      for (int64_t k = 0; k < n; ++k)
+        std::memcpy(to + k * used, from + offset[k], static_cast<size_t>(used));
+  }
+}
 
 uint64_t load_eight(const std::byte* p) {
   uint64_t v;
@@ -103,35 +271,30 @@ uint64_t load_eight(const std::byte* p) {
   return v;
 }
 
-void load_inside(const WarpedPixels& p, const int64_t* place, const int64_t* step, int64_t n,
-                 Loaded& to) {
-  const std::byte* from = p.from;
-  const int64_t row = p.row, pixel = p.pixel, down = step[0], right = step[1];
-  int64_t y = place[0], x = place[1];
-  for (int64_t i = 0; i < n; ++i, y += down, x += right) {
-    const std::byte* at = from + whole_part(y) * row + whole_part(x) * pixel;
-    to.y[i] = y, to.x[i] = x;
-    to.top[i] = load_eight(at);
-    to.bottom[i] = load_eight(at + row);
+void load_inside(const WarpedPixels& p, const Places& at, int64_t n, Pairs& to) {
+  const std::byte *top = p.from, *bottom = top + p.row;
+  for (int64_t i = 0; i < n; ++i) {
+    to.top[i] = load_eight(top + at.offset[i]);
+    to.bottom[i] = load_eight(bottom + at.offset[i]);
   }
 }
 
-// Loads pixels where their places may lie outside, and nothing that is not in memory.
+// Where the last load of a row lies.
+int64_t last_load(const WarpedPixels& p) { return (p.hi[1] - 1) * p.pixel + p.used - kByteLoad; }
+
+// Loads pixels of bytes where their places may lie outside, and nothing that is not in memory.
 class Border {
  public:
   explicit Border(const WarpedPixels& p)
-      : p_(p), bits_(8 * p.pixel), fill_(p.fill * 0x0101010101010101u) {}
+      : p_(p),
+        bits_(8 * p.pixel),
+        fill_(std::to_integer<uint64_t>(p.fill[0]) * 0x0101010101010101u) {}
 
-  void load(const int64_t* place, const int64_t* step, int64_t n, Loaded& to) const {
-    const int64_t bottom = (p_.extent[0] - 1) << kPlaceBits;
-    const int64_t right = (p_.extent[1] - 1) << kPlaceBits;
-    int64_t y = place[0], x = place[1];
-    for (int64_t i = 0; i < n; ++i, y += step[0], x += step[1]) {
-      to.y[i] = p_.clamped ? std::clamp<int64_t>(y, 0, bottom) : y;
-      to.x[i] = p_.clamped ? std::clamp<int64_t>(x, 0, right) : x;
-      const int64_t first = whole_part(to.y[i]), at = whole_part(to.x[i]);
-      to.top[i] = two(first, at);
-      to.bottom[i] = FixedMean::fraction(to.y[i]) ? two(first + 1, at) : to.top[i];
+  void load(const Places& at, int64_t n, Pairs& to) const {
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t y = whole_part(at.y[i]), x = whole_part(at.x[i]);
+      to.top[i] = two(y, x);
+      to.bottom[i] = FixedMean::fraction(at.y[i]) ? two(y + 1, x) : to.top[i];
     }
   }
 
@@ -139,7 +302,7 @@ class Border {
   uint64_t two(int64_t y, int64_t x) const {
     const int64_t last = p_.extent[1] - 1;
     if (y < 0 || y >= p_.extent[0] || x < -1 || x > last) return fill_;
-    const int64_t want = std::max<int64_t>(x, 0) * p_.pixel, at = std::min(want, p_.last_load());
+    const int64_t want = std::max<int64_t>(x, 0) * p_.pixel, at = std::min(want, last_load(p_));
     const uint64_t v = load_eight(p_.from + y * p_.row + at) >> (8 * (want - at));
     if (p_.clamped) return v;
     const uint64_t one = (uint64_t{1} << bits_) - 1;
@@ -152,14 +315,88 @@ class Border {
   uint64_t fill_;
 };
 
+// The same for pixels of floats, which become a picture of their own: a pixel of it holds four
+// values, and what a place is made of is two rows of two pixels.
+struct FloatBorder {
+  static constexpr int64_t kPixel = 16, kRow = 2 * kPixel, kPlace = 2 * kRow;
+  alignas(64) std::byte pixels[kWarpChunk * kPlace];
+
+  FloatSource load(const WarpedPixels& p, Places& at, int64_t n) {
+    float fill;
+    std::memcpy(&fill, p.fill, sizeof fill);
+    const float filled[] = {fill, fill, fill, fill};
+    const auto put = [&](int64_t y, int64_t x, std::byte* to) {
+      const bool is_inside = y >= 0 && y < p.extent[0] && x >= 0 && x < p.extent[1];
+      std::memcpy(to, filled, kPixel);
+      if (is_inside)
+        std::memcpy(to, p.from + y * p.row + x * p.pixel, static_cast<size_t>(p.used));
+    };
+    for (int64_t i = 0; i < n; ++i) {
+      std::byte* to = pixels + i * kPlace;
+      const int64_t y = whole_part(at.y[i]), x = whole_part(at.x[i]);
+      // A neighbour of weight 0 may not be in memory.
+      const int64_t below = y + (FloatMean<float>::fraction(at.y[i]) != 0),
+                    beside = x + (FloatMean<float>::fraction(at.x[i]) != 0);
+      put(y, x, to);
+      put(y, beside, to + kPixel);
+      put(below, x, to + kRow);
+      put(below, beside, to + kRow + kPixel);
+      at.offset[i] = i * kPlace;
+    }
+    return {pixels, kRow, kPixel};
+  }
+};
+
 }  // namespace
 
-void warp(const WarpedPixels& p, bool inside, const int64_t* place, const int64_t* step, int64_t n,
-          uint32_t* quads) {
-  Loaded loaded;
-  if (inside) load_inside(p, place, step, n, loaded);
-  else Border(p).load(place, step, n, loaded);
-  HWY_DYNAMIC_DISPATCH(Blend)(loaded, p.pixel, n, quads);
+int64_t pick_load(int64_t used) {
+  return used == 3 || used == 6 || used == 12
+             ? static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(used)))
+             : used;
+}
+
+void pick(const WarpedPixels& p, const int64_t* place, const int64_t* step, int64_t n,
+          std::byte* to) {
+  Places at;
+  for (int64_t k = 0; k < n; k += kWarpChunk) {
+    const int64_t here[] = {place[0] + k * step[0], place[1] + k * step[1]};
+    const int64_t some = std::min(kWarpChunk, n - k);
+    find_places(p, here, step, some, at);
+    pick_chunk(p.from, at.offset, some, p.used, to + k * p.used);
+  }
+}
+
+bool has_byte_loads(const WarpedPixels& p) { return last_load(p) >= p.lo[1] * p.pixel; }
+
+void warp_bytes(const WarpedPixels& p, bool inside, const int64_t* place, const int64_t* step,
+                int64_t n, uint32_t* quads) {
+  Places at;
+  Pairs pairs;
+  if (inside) {
+    find_places(p, place, step, n, at);
+    load_inside(p, at, n, pairs);
+  } else {
+    find_border(p, place, step, n, at);
+    Border(p).load(at, n, pairs);
+  }
+  HWY_DYNAMIC_DISPATCH(BlendBytes)(pairs, at, p.pixel, n, quads);
+}
+
+void warp_floats(const WarpedPixels& p, bool inside, const int64_t* place, const int64_t* step,
+                 int64_t n, float* quads) {
+  Places at;
+  const auto blend = [&](const FloatSource& from) {
+    const int64_t read = std::min(kWarpChunk, n + 4);  // a vector reads as many pixels as it has
+    std::fill(at.offset + n, at.offset + read, at.offset[n - 1]);
+    HWY_DYNAMIC_DISPATCH(BlendFloats)(from, at, n, quads);
+  };
+  if (inside) {
+    find_places(p, place, step, n, at);
+    return blend({p.from, p.row, p.pixel});
+  }
+  find_border(p, place, step, n, at);
+  FloatBorder border;
+  blend(border.load(p, at, n));
 }
 
 }  // namespace stoker::rows

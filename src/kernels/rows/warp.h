@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows of pixels of bytes that a linear Warp along two axes makes, by the best instructions of the
-// CPU: Note [Warps] in kernels/warp/warp_map.h. All targets give the same bytes. Pure functions;
-// thread-safe.
+// Rows of pixels that a Warp along two axes makes, by the best instructions of the CPU: Note
+// [Warps] in kernels/warp/warp_map.h. All targets give the same bytes. Pure functions; thread-safe.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -11,31 +10,44 @@
 
 namespace stoker::rows {
 
-// Pixels of up to 4 neighbouring bytes. Lists have the axis of rows first, then that within a row.
+// Pixels of a few neighbouring bytes. Lists have the axis of rows first, then that within a row.
 struct WarpedPixels {
   const std::byte* from;  // the first used byte of the pixel at position 0 of both axes
   int64_t row, pixel;  // bytes from one row to the next, and from one pixel to the next
   int64_t used;  // bytes of a pixel, at most `pixel`
+  int64_t load;  // bytes from a place's pixel on that may be read
   int64_t extent[2];
   int64_t lo[2], hi[2];  // the positions in memory; none but these are needed
   bool clamped;
-  uint8_t fill;
+  std::byte fill[4];  // a value
 
-  static constexpr int64_t kLoad = 8;  // bytes: two pixels, which are loaded at once
   // How far behind a place's pixel the last byte of its load lies, in pixels.
-  int64_t reach() const { return std::max<int64_t>(1, (kLoad - used + pixel - 1) / pixel); }
-  // Where the last load of a row lies. Requires: has_room().
-  int64_t last_load() const { return (hi[1] - 1) * pixel + used - kLoad; }
-  bool has_room() const { return last_load() >= lo[1] * pixel; }
+  int64_t reach() const { return std::max<int64_t>(load - used + pixel - 1, 0) / pixel; }
 };
 
+// All functions go along a row, to `place`, place + step, ... Requires: pixel > 0, and row and
+// pixel fit into 32 bits. Places are inside where they lie in [lo, hi - reach) of a row and in [lo,
+// hi) of the rows, or in [lo, hi - 1) of them where two rows are interpolated.
+
+// Moves n pixels of `used` bytes. Requires: all places are inside, and `load` is pick_load(used).
+int64_t pick_load(int64_t used);
+void pick(const WarpedPixels& p, const int64_t* place, const int64_t* step, int64_t n,
+          std::byte* to);
+
+// Interpolate up to kWarpChunk pixels. They become four values each, of which those behind the used
+// ones have no meaning. `quads` has room for kWarpChunk pixels.
 inline constexpr int64_t kWarpChunk = 256;
 
-// Makes up to kWarpChunk pixels, at `place`, place + step, ... They become four bytes each, of
-// which those behind the used ones have no meaning. `quads` has room for kWarpChunk pixels. With
-// `inside` all places lie in [lo, hi - reach) of a row and in [lo, hi - 1) of the rows. Requires:
-// has_room().
-void warp(const WarpedPixels& p, bool inside, const int64_t* place, const int64_t* step, int64_t n,
-          uint32_t* quads);
+// Pixels of up to 4 bytes. Requires: `load` is kByteLoad, pixel <= 4, has_byte_loads().
+inline constexpr int64_t kByteLoad = 8;  // two pixels, which are loaded at once
+void warp_bytes(const WarpedPixels& p, bool inside, const int64_t* place, const int64_t* step,
+                int64_t n, uint32_t* quads);
+// Whether the rows have room for a load.
+bool has_byte_loads(const WarpedPixels& p);
+
+// Pixels of up to 4 floats. Requires: `load` is float_load(pixel).
+inline int64_t float_load(int64_t pixel) { return pixel + 16; }
+void warp_floats(const WarpedPixels& p, bool inside, const int64_t* place, const int64_t* step,
+                 int64_t n, float* quads);
 
 }  // namespace stoker::rows

@@ -81,6 +81,16 @@ inline void add_parts(std::span<const View> inputs, const View& out, int axis,
 inline void join(std::span<const View> inputs, const View& out, int axis) {
   std::vector<JoinedPart> parts;
   add_parts(inputs, out, axis, parts);
+  if (parts.empty()) return;
+  const JoinedPart& first = parts[0];
+  bool are_alternating = alternate(first.runs, parts.size());
+  std::vector<const std::byte*> from;
+  for (const JoinedPart& p : parts) {
+    const int64_t before = static_cast<int64_t>(from.size()) * first.runs.bytes;
+    are_alternating = are_alternating && p.runs == first.runs && p.to == first.to + before;
+    from.push_back(p.from);
+  }
+  if (are_alternating) return copy_alternating(first.runs, from, first.to);
   for (const JoinedPart& p : parts) copy_runs(p.runs, p.from, p.to);
 }
 
