@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <optional>
-#include <type_traits>
 
 #include "base/error.h"
+#include "kernels/elements/walk.h"
 #include "kernels/fused/mover.h"
 #include "kernels/fused/pass.h"
 #include "kernels/fused/row_resampler.h"
@@ -64,13 +64,11 @@ class Loader {
     forward_ = arena.array<std::byte>(static_cast<size_t>(pitch_ * c_.extent));
   }
 
-  // Where the row lies in the input as it is wanted, pixel by pixel, or null.
-  const std::byte* pixels(const Target& out, const Shape& row) const {
-    return splits_ && out.plain() ? begin_of(out, row) : nullptr;
-  }
-
   void run(Target& out, const Shape& row) {
-    const std::byte* from = begin_of(out, row);
+    const std::byte* from = source_.first;
+    for (int a = 0; a < out.rank(); ++a)
+      if (a != out.x.axis && a != out.c.axis)
+        from += source_.axis[a].source(row[a] - out.axis(a).lo);
     if (from == last_) return out.copy_row(last_row_, row);
     last_ = from, last_row_ = row;
     if (are_whole_) {
@@ -83,14 +81,6 @@ class Loader {
   }
 
  private:
-  const std::byte* begin_of(const Target& out, const Shape& row) const {
-    const std::byte* from = source_.first;
-    for (int a = 0; a < out.rank(); ++a)
-      if (a != out.x.axis && a != out.c.axis)
-        from += source_.axis[a].source(row[a] - out.axis(a).lo);
-    return from;
-  }
-
   MoveAxis axis(const TargetAxis& t) const {
     return t.axis < 0 ? MoveAxis() : source_.axis[t.axis];
   }
@@ -157,11 +147,6 @@ class Mixer {
     for (int a = 0; a < out.rank(); ++a) before[a] = std::max<int64_t>(row[a] - out.axis(a).lo, 0);
     if (out.x.axis >= 0) before[out.x.axis] = 0;
     before[out.c.axis] = 0;
-    if constexpr (std::is_same_v<Input, Loader>) {
-      const std::byte* pixels = rows::mixes_pixels(mix_) ? input.pixels(first, before) : nullptr;
-      std::byte* made = pixels ? out.pixels(row) : nullptr;
-      if (made) return rows::mix_pixels(mix_, pixels, made, out.x.data());
-    }
     input.run(first, before);
     rows::mix(mix_, row_.data, pitch_, out.planes(row), out.pitch(), out.x.data());
     out.finish(row);
@@ -192,6 +177,57 @@ void run_rows(Target& target, Input&& input) {
   Shape row = target.first();
   do input(target, row);
   while (target.next(row));
+}
+
+// How the pass's input moves while a walk goes over the output, if nothing but a choice of places
+// lies between them.
+Track input_track(const Pass& pass, const Strided& in, const Shape& origin) {
+  Track t{in.offset, Shape::filled(origin.rank, 0)};
+  for (int a = 0; a < origin.rank; ++a) {
+    const AxisInput& map = a == pass.channel_axis && pass.channels ? pass.mixed : pass.map[a];
+    t.stride[a] = map.step * in.stride[map.axis];
+    t.start += (map.start + map.step * origin[a]) * in.stride[map.axis];
+  }
+  return t;
+}
+
+// Calls row(from, to, count) for the output's rows of `box`, which are as long as possible. Returns
+// false, and does nothing, where the values of a row do not lie so many bytes apart.
+template <class Row>
+bool walk_rows(const Pass& pass, const View& in, const View& out, const Shape& box,
+               int64_t from_step, int64_t to_step, const Row& row) {
+  if (pass.resample.count || pass.warp || pass.fills) return false;
+  const Strided from = pass.viewed_in(in);
+  Walk<2> walk(box, {input_track(pass, from, out.origin), {0, out.strides}});
+  if (walk.step[0] != from_step || walk.step[1] != to_step) return false;
+  do row(from.data + walk.row[0], out.as<std::byte>() + walk.row[1], walk.count);
+  while (walk.next());
+  return true;
+}
+
+// Puts all values through the same steps, where they lie one behind the other.
+bool step_values(const Pass& pass, const View& in, const View& out, const Target& target) {
+  if (target.plain() || !target.is_uniform()) return false;
+  return walk_rows(pass, in, out, out.shape, size_of(in.dtype), target.size(),
+                   [&](const std::byte* from, std::byte* to, int64_t n) {
+                     rows::apply(target.steps(0), from, to, n);
+                   });
+}
+
+// Mixes whole pixels, where nothing else is to be done with them.
+bool mix_pixels(const Pass& pass, const View& in, const View& out) {
+  const ChannelMix mix = channel_mix(*pass.channels, pass.mix_from, pass.mix_to);
+  const int c = pass.channel_axis;
+  const bool are_all = pass.map[c].start == 0 && pass.map[c].step == 1 && out.shape[c] == mix.out;
+  if (!are_all || pass.steps || !rows::mixes_pixels(mix)) return false;
+  const AxisInput& mixed = pass.mixed;
+  if (out.strides[c] != 1 || pass.viewed_in(in).stride[mixed.axis] * mixed.step != 1) return false;
+  Shape pixels = out.shape;
+  pixels[c] = 1;
+  return walk_rows(pass, in, out, pixels, mix.in, mix.out,
+                   [&](const std::byte* from, std::byte* to, int64_t n) {
+                     rows::mix_pixels(mix, from, to, n);
+                   });
 }
 
 // Moves elements that no step changes, all at once.
@@ -227,12 +263,14 @@ void with_rows(const Pass& pass, const View& in, const View& out, Target& target
 }
 
 void load_data(const Pass& pass, const View& in, const View& out, Target& target, Arena& arena) {
+  if (step_values(pass, in, out, target)) return;
   with_rows(pass, in, out, target, arena, false, [&](auto&& rows) {
     run_rows(target, [&](Target& to, const Shape& row) { rows.run(to, row); });
   });
 }
 
 void mix_data(const Pass& pass, const View& in, const View& out, Target& target, Arena& arena) {
+  if (mix_pixels(pass, in, out)) return;
   const Pass before = pass.before_mix();
   const Mixer mixer(pass, out, target, arena);
   Target first(before, mixer.row(), arena, target.x.axis);
