@@ -12,30 +12,6 @@ namespace stoker {
 
 namespace {
 
-// Runs of a size that the compiler knows, as pixels and elements are.
-template <int64_t kBytes>
-void copy_short(const std::byte* from, int64_t from_step, std::byte* to, int64_t to_step,
-                int64_t count) {
-  for (int64_t i = 0; i < count; ++i) std::memcpy(to + i * to_step, from + i * from_step, kBytes);
-}
-
-void copy_row(const std::byte* from, int64_t from_step, std::byte* to, int64_t to_step,
-              int64_t count, int64_t bytes) {
-  switch (bytes) {
-    case 1: return copy_short<1>(from, from_step, to, to_step, count);
-    case 2: return copy_short<2>(from, from_step, to, to_step, count);
-    case 3: return copy_short<3>(from, from_step, to, to_step, count);
-    case 4: return copy_short<4>(from, from_step, to, to_step, count);
-    case 6: return copy_short<6>(from, from_step, to, to_step, count);
-    case 8: return copy_short<8>(from, from_step, to, to_step, count);
-    case 12: return copy_short<12>(from, from_step, to, to_step, count);
-    case 16: return copy_short<16>(from, from_step, to, to_step, count);
-    default:
-      for (int64_t i = 0; i < count; ++i)
-        std::memcpy(to + i * to_step, from + i * from_step, static_cast<size_t>(bytes));
-  }
-}
-
 Shape reversed(const Shape& s) {
   Shape r;
   for (int a = s.rank - 1; a >= 0; --a) r.push_back(s[a]);
@@ -93,8 +69,8 @@ void copy_runs(const Runs& runs, const void* from, void* to) {
   const int last = runs.count.rank - 1;
   if (last < 0) return void(std::memcpy(target, source, static_cast<size_t>(runs.bytes)));
   for_each_row(runs, [&](int64_t in, int64_t out) {
-    copy_row(source + in, runs.from[last], target + out, runs.to[last], runs.count[last],
-             runs.bytes);
+    rows::copy(source + in, runs.from[last], target + out, runs.to[last], runs.bytes,
+               runs.count[last]);
   });
 }
 

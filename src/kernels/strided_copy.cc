@@ -115,9 +115,8 @@ void copy_units(C copy_unit, const std::byte* from, std::byte* to, Axis axis) {
 }
 void copy_units(Box& box) {
   const Axis axis = box.take(box.rank - 1);
-  with_unit(box.unit, [&](auto copy_unit) {
-    for_each_position(
-        box, [&](const std::byte* from, std::byte* to) { copy_units(copy_unit, from, to, axis); });
+  for_each_position(box, [&](const std::byte* from, std::byte* to) {
+    rows::copy(from, axis.from, to, axis.to, box.unit, axis.extent);
   });
 }
 

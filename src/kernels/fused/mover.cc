@@ -86,7 +86,7 @@ void Mover::choose(Arena& arena) {
   if (choose_pair()) return;
   const bool has_neighbours = std::abs(row_.from) + unit_ <= rows::shuffle_bytes();
   if (row_.extent <= kShortRow) choose_gather(arena);
-  else if (row_.from == -unit_ && is_vector_size(unit_)) way_ = Way::kReverse;
+  else if (row_.from == -unit_ && (is_vector_size(unit_) || unit_ == 8)) way_ = Way::kReverse;
   else if (has_neighbours) choose_gather(arena);
 }
 
@@ -176,13 +176,9 @@ void Mover::make_row(const std::byte* from, std::byte* to) const {
 }
 
 void Mover::copy(const std::byte* from, std::byte* to) const {
-  if (!row_.table && unit_ <= kLargestPixel)
-    return rows::copy(from, row_.from, to, row_.to, static_cast<int>(unit_), row_.extent);
-  const bool is_mirrored = !row_.table && row_.from < 0;  // memory is read forwards: that is faster
-  for (int64_t k = 0; k < row_.extent; ++k) {
-    const int64_t i = is_mirrored ? row_.extent - 1 - k : k;
+  if (!row_.table) return rows::copy(from, row_.from, to, row_.to, unit_, row_.extent);
+  for (int64_t i = 0; i < row_.extent; ++i)
     std::memcpy(to + i * row_.to, from + row_.source(i), static_cast<size_t>(unit_));
-  }
 }
 
 void Mover::transpose(const std::byte* from, std::byte* to) const {

@@ -131,6 +131,20 @@ int64_t Join(const void* planes, int64_t pitch, int size, int channels, void* pi
   }
 }
 
+// memcpy takes longer where rows of pixels are near to each other but not neighbours.
+void CopyLong(const uint8_t* from, int64_t from_stride, uint8_t* to, int64_t to_stride,
+              int64_t size, int64_t n) {
+  for (int64_t i = 0; i < n; ++i, from += from_stride, to += to_stride) {
+#if HWY_TARGET <= HWY_AVX2
+    const hn::ScalableTag<uint8_t> d;
+    EachVector(size, static_cast<int64_t>(hn::Lanes(d)),
+               [&](int64_t k) HWY_ATTR { hn::StoreU(hn::LoadU(d, from + k), d, to + k); });
+#else
+    std::memcpy(to, from, static_cast<size_t>(size));
+#endif
+  }
+}
+
 template <class T>
 int64_t ReverseInto(const T* from, T* to, int64_t n) {
   const hn::ScalableTag<T> d;
@@ -160,6 +174,7 @@ int64_t Reverse(const void* from, void* to, int size, int64_t n) {
     case 1: return ReverseBytes(static_cast<const uint8_t*>(from), static_cast<uint8_t*>(to), n);
     case 2: return ReverseInto(static_cast<const uint16_t*>(from), static_cast<uint16_t*>(to), n);
     case 4: return ReverseInto(static_cast<const uint32_t*>(from), static_cast<uint32_t*>(to), n);
+    case 8: return ReverseInto(static_cast<const uint64_t*>(from), static_cast<uint64_t*>(to), n);
     default: return 0;
   }
 }
@@ -174,6 +189,7 @@ namespace {
 
 HWY_EXPORT(Split);
 HWY_EXPORT(Join);
+HWY_EXPORT(CopyLong);
 HWY_EXPORT(Reverse);
 
 template <size_t kSize>
@@ -181,6 +197,9 @@ void copy_sized(const std::byte* from, int64_t from_stride, std::byte* to, int64
                 int64_t n) {
   for (int64_t i = 0; i < n; ++i) std::memcpy(to + i * to_stride, from + i * from_stride, kSize);
 }
+
+// Bytes of units that CopyLong copies: at least a vector, and not worth a memcpy.
+constexpr int64_t kLeastLong = 64, kMostLong = 8192;
 
 // Vector loads of 16- and 32-bit values may begin at any value, but pointers to values must be
 // aligned.
@@ -192,7 +211,8 @@ bool suits_vectors(const void* a, const void* b, int64_t pitch, int size, int ch
 
 }  // namespace
 
-void copy(const void* from, int64_t from_stride, void* to, int64_t to_stride, int size, int64_t n) {
+void copy(const void* from, int64_t from_stride, void* to, int64_t to_stride, int64_t size,
+          int64_t n) {
   auto* in = static_cast<const std::byte*>(from);
   auto* out = static_cast<std::byte*>(to);
   if (from_stride == size && to_stride == size) {
@@ -210,10 +230,13 @@ void copy(const void* from, int64_t from_stride, void* to, int64_t to_stride, in
     case 16: return copy_sized<16>(in, from_stride, out, to_stride, n);
     case 24: return copy_sized<24>(in, from_stride, out, to_stride, n);
     case 32: return copy_sized<32>(in, from_stride, out, to_stride, n);
-    default:
-      for (int64_t i = 0; i < n; ++i)
-        std::memcpy(out + i * to_stride, in + i * from_stride, static_cast<size_t>(size));
+    default: break;
   }
+  if (size >= kLeastLong && size <= kMostLong)
+    return HWY_DYNAMIC_DISPATCH(CopyLong)(reinterpret_cast<const uint8_t*>(in), from_stride,
+                                          reinterpret_cast<uint8_t*>(out), to_stride, size, n);
+  for (int64_t i = 0; i < n; ++i)
+    std::memcpy(out + i * to_stride, in + i * from_stride, static_cast<size_t>(size));
 }
 
 void split(const void* pixels, int size, int channels, void* planes, int64_t pitch, int64_t n) {
@@ -239,8 +262,10 @@ void join(const void* planes, int64_t pitch, int size, int channels, void* pixel
 }
 
 void reverse(const void* from, void* to, int size, int64_t n) {
-  const int64_t done =
-      suits_vectors(from, to, 0, size, 2) ? HWY_DYNAMIC_DISPATCH(Reverse)(from, to, size, n) : 0;
+  const bool is_aligned = (reinterpret_cast<uintptr_t>(from) | reinterpret_cast<uintptr_t>(to)) %
+                              static_cast<uintptr_t>(size) ==
+                          0;
+  const int64_t done = is_aligned ? HWY_DYNAMIC_DISPATCH(Reverse)(from, to, size, n) : 0;
   auto* last = static_cast<const std::byte*>(from) + (n - done - 1) * size;
   copy(last, -size, static_cast<std::byte*>(to) + done * size, size, size, n - done);
 }

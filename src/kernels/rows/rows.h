@@ -29,7 +29,8 @@ struct ValueStep {
 namespace rows {
 
 // to[i] = from[i] for values, or pixels, of `size` bytes. Strides are in bytes.
-void copy(const void* from, int64_t from_stride, void* to, int64_t to_stride, int size, int64_t n);
+void copy(const void* from, int64_t from_stride, void* to, int64_t to_stride, int64_t size,
+          int64_t n);
 
 // split makes one row per channel, `pitch` bytes apart, of pixels that have `channels` neighbouring
 // values. join makes pixels of such rows.
