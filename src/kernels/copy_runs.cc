@@ -67,7 +67,7 @@ void copy_runs(const Runs& runs, const void* from, void* to) {
   const auto* source = static_cast<const std::byte*>(from);
   auto* target = static_cast<std::byte*>(to);
   const int last = runs.count.rank - 1;
-  if (last < 0) return void(std::memcpy(target, source, static_cast<size_t>(runs.bytes)));
+  if (last < 0) return rows::copy(source, 0, target, 0, runs.bytes, 1);
   for_each_row(runs, [&](int64_t in, int64_t out) {
     rows::copy(source + in, runs.from[last], target + out, runs.to[last], runs.bytes,
                runs.count[last]);

@@ -404,10 +404,7 @@ void copy_to_dense(const void* from, const Shape& shape, const Shape& strides, i
                    void* to) {
   if (shape.volume() == 0 || size == 0) return;
   Box box = box_of(from, shape, strides, size, to);
-  if (box.rank == 0) {
-    std::memcpy(box.to, box.from, static_cast<size_t>(box.unit));
-    return;
-  }
+  if (box.rank == 0) return rows::copy(box.from, 0, box.to, 0, box.unit, 1);
   if (!copy_rows(box) && !shuffle(box) && !transpose(box)) copy_units(box);
 }
 
