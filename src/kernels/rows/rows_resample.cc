@@ -57,62 +57,85 @@ HWY_INLINE F LoadPixels(const float* row, const int32_t* first) {
 using Places = decltype(hn::SetTableIndices(df, static_cast<const int32_t*>(nullptr)));
 
 // Makes a vector of pixels, from the output `o` on. Where a result has fewer taps than others, -0
-// is added instead, which changes no number.
-template <bool kFull>
+// is added instead, which changes no number. kTaps is the largest number of taps, or 0 for any.
+template <bool kFull, int kTaps>
 HWY_INLINE F SumBlocks(const float* row, const PixelTaps& taps, int64_t o, Places same) {
-  const float* weights = taps.weights + o * taps.most;
+  const int most = kTaps ? kTaps : taps.most;
+  const float* weights = taps.weights + o * most;
   const int64_t group = static_cast<int64_t>(hn::Lanes(df)) / 4;
   const auto each = [&](const float* values) HWY_ATTR {  // one value for each pixel of the vector
     return hn::TableLookupLanes(hn::LoadU(df, values), same);
   };
   F sum = hn::Mul(each(weights), LoadPixels(row, taps.first + o)), count = hn::Zero(df);
   if constexpr (!kFull) count = each(taps.taps + o);
-  for (int t = 1; t < taps.most; ++t) {
+  for (int t = 1; t < most; ++t) {
     F v = hn::Mul(each(weights + t * group), LoadPixels(row + t * taps.channels, taps.first + o));
     if constexpr (!kFull)
-      v = hn::IfThenElse(hn::Lt(hn::Set(df, static_cast<float>(t)), count), v,
-                         hn::Set(df, -0.0f));
+      v = hn::IfThenElse(hn::Lt(hn::Set(df, static_cast<float>(t)), count), v, hn::Set(df, -0.0f));
     sum = hn::Add(sum, v);
   }
   return sum;
 }
 
-void SumPixelsFloat(const float* row, const PixelTaps& table, uint8_t* pixels) {
+template <int kTaps>
+void SumVectors(const float* row, const PixelTaps& table, uint8_t* pixels) {
   const PixelTaps taps = table;  // a copy stays in registers, whatever is written
   const hn::Repartition<uint8_t, decltype(df)> bytes;  // values may lie at any address
+  constexpr auto kSize = int64_t{sizeof(float)};
   const auto lanes = static_cast<int64_t>(hn::Lanes(df));
-  const int64_t group = lanes / 4, size = taps.channels * int64_t{sizeof(float)};
+  const int64_t group = lanes / 4, size = taps.channels * kSize;
   HWY_ALIGN int32_t apart[HWY_MAX_BYTES / 4], close[HWY_MAX_BYTES / 4] = {};
   for (int64_t l = 0; l < lanes; ++l) apart[l] = static_cast<int32_t>(l / 4);
   for (int64_t l = 0; l < group * taps.channels; ++l)
     close[l] = static_cast<int32_t>(l / taps.channels * 4 + l % taps.channels);
   const auto same = hn::SetTableIndices(df, apart), packed = hn::SetTableIndices(df, close);
-  // A vector may be longer than its pixels: it writes what the next one overwrites.
-  const auto put = [&](int64_t o, F sum) HWY_ATTR {
-    const auto v = hn::BitCast(bytes, hn::TableLookupLanes(sum, packed));
-    const int64_t rest = (taps.count - o) * size;
-    if (rest >= lanes * int64_t{sizeof(float)}) return hn::StoreU(v, bytes, pixels + o * size);
-    HWY_ALIGN uint8_t last[HWY_MAX_BYTES];
-    hn::Store(v, bytes, last);
-    std::memcpy(pixels + o * size, last, static_cast<size_t>(std::min(rest, group * size)));
+  // A vector may be longer than its pixels: it writes what the next one overwrites. From `whole`
+  // on it would write too much.
+  const int64_t whole = taps.count - (lanes * kSize + size - 1) / size + 1;
+  const auto put = [&](F sum, uint8_t* to) HWY_ATTR {
+    hn::StoreU(hn::BitCast(bytes, hn::TableLookupLanes(sum, packed)), bytes, to);
   };
   int64_t o = 0;
-  for (; o < taps.full_begin; o += group) put(o, SumBlocks<false>(row, taps, o, same));
-  for (; o < taps.full_end; o += group) put(o, SumBlocks<true>(row, taps, o, same));
-  for (; o < taps.count; o += group) put(o, SumBlocks<false>(row, taps, o, same));
+  for (; o < std::min(taps.full_begin, whole); o += group, pixels += group * size)
+    put(SumBlocks<false, kTaps>(row, taps, o, same), pixels);
+  for (; o < std::min(taps.full_end, whole); o += group, pixels += group * size)
+    put(SumBlocks<true, kTaps>(row, taps, o, same), pixels);
+  for (; o < whole; o += group, pixels += group * size)
+    put(SumBlocks<false, kTaps>(row, taps, o, same), pixels);
+  for (; o < taps.count; o += group, pixels += group * size) {
+    HWY_ALIGN uint8_t last[HWY_MAX_BYTES];
+    put(SumBlocks<false, kTaps>(row, taps, o, same), last);
+    std::memcpy(pixels, last, static_cast<size_t>(std::min(taps.count - o, group) * size));
+  }
+}
+void SumPixelsFloat(const float* row, const PixelTaps& taps, uint8_t* pixels) {
+  if (taps.most == 2) SumVectors<2>(row, taps, pixels);
+  else SumVectors<0>(row, taps, pixels);
 }
 
 #endif
 
 int64_t PixelsAtOnce() { return std::max<int64_t>(1, static_cast<int64_t>(hn::Lanes(df)) / 4); }
 
-template <class Type>
+// kTaps is the number of taps, or 0 for any.
+template <int kTaps, class Type>
 HWY_INLINE void SumColumnsFloat(Type type, const uint8_t* first, int64_t stride,
                                 const float* weights, int taps, float* out) {
   F sum = hn::Mul(hn::Set(df, weights[0]), Load(type, first));
-  for (int t = 1; t < taps; ++t)
+  for (int t = 1; t < (kTaps ? kTaps : taps); ++t)
     sum = hn::Add(sum, hn::Mul(hn::Set(df, weights[t]), Load(type, first + t * stride)));
   hn::StoreU(sum, df, out);
+}
+// Requires: n is at least the number of lanes.
+template <int kTaps, class Type>
+HWY_INLINE void SumRowsOf(Type type, const uint8_t* from, int64_t stride, const float* weights,
+                          int taps, int64_t n, float* out) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(df));
+  const int64_t size = size_of(type), last = n - lanes;
+  for (int64_t i = 0; i < last; i += lanes)
+    SumColumnsFloat<kTaps>(type, from + i * size, stride, weights, taps, out + i);
+  // Computes some values twice.
+  SumColumnsFloat<kTaps>(type, from + last * size, stride, weights, taps, out + last);
 }
 
 void SumFewColumns(const uint8_t* from, DType type, int64_t stride, const float* weights, int taps,
@@ -132,11 +155,11 @@ void SumRowsFloat(const void* first, DType t, int64_t stride, const float* weigh
   auto* from = static_cast<const uint8_t*>(first);
   if (n < lanes) return SumFewColumns(from, t, stride, weights, taps, n, out);
   OnType(t, [&](auto type) HWY_ATTR {
-    const int64_t size = size_of(type);
-    for (int64_t i = 0; i + lanes <= n; i += lanes)
-      SumColumnsFloat(type, from + i * size, stride, weights, taps, out + i);
-    const int64_t last = n - lanes;  // computes some values twice
-    SumColumnsFloat(type, from + last * size, stride, weights, taps, out + last);
+    switch (taps) {
+      case 1: return SumRowsOf<1>(type, from, stride, weights, taps, n, out);
+      case 2: return SumRowsOf<2>(type, from, stride, weights, taps, n, out);
+      default: return SumRowsOf<0>(type, from, stride, weights, taps, n, out);
+    }
   });
 }
 
@@ -172,8 +195,7 @@ PixelTaps pixel_taps(const TapTable<float>& t, int channels, Arena& arena) {
     const int64_t from = std::min(o, t.count - 1), place = o % group;
     first[o] = static_cast<int32_t>((t.first[from] - t.begin) * channels);
     taps[o] = static_cast<float>(t.taps[from]);
-    for (int i = 0; i < most; ++i)
-      weights[(o - place) * most + i * group + place] = t.row(from)[i];
+    for (int i = 0; i < most; ++i) weights[(o - place) * most + i * group + place] = t.row(from)[i];
   }
   const auto is_full = [&](int64_t o) {
     return std::all_of(taps + o, taps + o + group, [&](float n) { return n == taps[o]; }) &&
