@@ -55,19 +55,24 @@ void sum_rows(const uint8_t* first, int64_t stride, const int16_t* weights, int 
 void sum_rows(const void* first, DType type, int64_t stride, const float* weights, int taps,
               int64_t n, float* out);
 
-// The taps of a row of pixels with at most 4 channels, laid out for the CPU's vectors.
+// The taps of a row of pixels with at most 4 channels, laid out for the CPU's vectors. A vector
+// holds neighbouring values of the result. Where they need values of the row that are near to each
+// other, these are picked out of one load. Else each pixel of the vector is loaded by itself.
 struct PixelTaps {
   int64_t count = 0;
   int channels = 1, most = 1;  // most: the largest number of taps
-  const int32_t* first = nullptr;  // begin of each output's first tap, in values of the row
-  const float* taps = nullptr;  // number of taps of each output
-  const float* weights = nullptr;  // by vectors of outputs: the first weights, the second, ...
-  int64_t full_begin = 0, full_end = 0;  // these outputs have the most taps
+  enum Way : uint8_t { kBlocks, kPick, kPickTwo } way = kBlocks;  // out of one vector or two
+  // By lists of results, which are pixels for kBlocks and values for the others:
+  const int32_t* first = nullptr;  // begin of each load, in values of the row
+  const int32_t* index = nullptr;  // what to pick from a load
+  const float* taps = nullptr;  // number of taps
+  const float* weights = nullptr;  // by vectors: the first weights, the second, ...
+  int64_t full_begin = 0, full_end = 0;  // these have the most taps
 };
 PixelTaps pixel_taps(const TapTable<float>& table, int channels, Arena& arena);
 
 // How many values must be readable behind a row of pixels.
-inline int64_t row_slack(const PixelTaps& taps) { return (taps.most + 8) * taps.channels; }
+inline int64_t row_slack(const PixelTaps& taps) { return (taps.most + 8) * taps.channels + 32; }
 
 // Writes the result's pixels one behind the other, with as many values as the row's pixels have.
 // `row` starts at the table's first pixel and has its slack. line.h has the fixed-point

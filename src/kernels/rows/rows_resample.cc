@@ -16,6 +16,17 @@
 
 #include "kernels/rows/narrow_inl.h"
 
+#ifndef STOKER_ROWS_RESAMPLE_VECTOR
+#define STOKER_ROWS_RESAMPLE_VECTOR
+namespace stoker::rows {
+// The lanes of a vector, and how near to each other the values must be that it picks out of one
+// vector or two.
+struct VectorOfFloats {
+  int64_t lanes, reach, reach_of_two;
+};
+}  // namespace stoker::rows
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace stoker::rows {
 namespace HWY_NAMESPACE {
@@ -108,14 +119,74 @@ void SumVectors(const float* row, const PixelTaps& table, uint8_t* pixels) {
     std::memcpy(pixels, last, static_cast<size_t>(std::min(taps.count - o, group) * size));
   }
 }
+template <PixelTaps::Way kWay>
+HWY_INLINE F Pick(const float* from, I index) {
+  const F v = hn::LoadU(df, from);
+#if HWY_TARGET <= HWY_AVX3
+  if constexpr (kWay == PixelTaps::kPickTwo)
+    return F{_mm512_permutex2var_ps(v.raw, index.raw, _mm512_loadu_ps(from + 16))};
+#endif
+  return hn::TableLookupLanes(v, hn::IndicesFromVec(df, index));
+}
+
+// Makes the vector of values from `v` on, as SumBlocks does.
+template <PixelTaps::Way kWay, bool kFull, int kTaps>
+HWY_INLINE F SumPicked(const float* row, const PixelTaps& taps, int64_t v) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(df));
+  const int most = kTaps ? kTaps : taps.most;
+  const float *from = row + taps.first[v / lanes], *weights = taps.weights + v * most;
+  const I index = hn::Load(di, taps.index + v);
+  F sum = hn::Mul(hn::Load(df, weights), Pick<kWay>(from, index));
+  for (int t = 1; t < most; ++t) {
+    F x = hn::Mul(hn::Load(df, weights + t * lanes), Pick<kWay>(from + t * taps.channels, index));
+    if constexpr (!kFull)
+      x = hn::IfThenElse(hn::Lt(hn::Set(df, static_cast<float>(t)), hn::Load(df, taps.taps + v)), x,
+                         hn::Set(df, -0.0f));
+    sum = hn::Add(sum, x);
+  }
+  return sum;
+}
+
+template <PixelTaps::Way kWay, int kTaps>
+void SumPicks(const float* row, const PixelTaps& table, uint8_t* pixels) {
+  const PixelTaps taps = table;
+  const hn::Repartition<uint8_t, decltype(df)> bytes;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(df));
+  const int64_t values = taps.count * taps.channels, whole = values - lanes + 1;
+  const auto put = [&](F sum, int64_t v)
+                       HWY_ATTR { hn::StoreU(hn::BitCast(bytes, sum), bytes, pixels + 4 * v); };
+  int64_t v = 0;
+  for (; v < std::min(taps.full_begin, whole); v += lanes)
+    put(SumPicked<kWay, false, kTaps>(row, taps, v), v);
+  for (; v < std::min(taps.full_end, whole); v += lanes)
+    put(SumPicked<kWay, true, kTaps>(row, taps, v), v);
+  for (; v < whole; v += lanes) put(SumPicked<kWay, false, kTaps>(row, taps, v), v);
+  if (v >= values) return;
+  HWY_ALIGN float last[HWY_MAX_BYTES / 4];
+  hn::Store(SumPicked<kWay, false, kTaps>(row, taps, v), df, last);
+  std::memcpy(pixels + 4 * v, last, static_cast<size_t>(values - v) * sizeof last[0]);
+}
+
+template <int kTaps>
+void SumPixelsWith(const float* row, const PixelTaps& taps, uint8_t* pixels) {
+  switch (taps.way) {
+    case PixelTaps::kBlocks: return SumVectors<kTaps>(row, taps, pixels);
+    case PixelTaps::kPick: return SumPicks<PixelTaps::kPick, kTaps>(row, taps, pixels);
+    case PixelTaps::kPickTwo: return SumPicks<PixelTaps::kPickTwo, kTaps>(row, taps, pixels);
+  }
+}
 void SumPixelsFloat(const float* row, const PixelTaps& taps, uint8_t* pixels) {
-  if (taps.most == 2) SumVectors<2>(row, taps, pixels);
-  else SumVectors<0>(row, taps, pixels);
+  if (taps.most == 2) SumPixelsWith<2>(row, taps, pixels);
+  else SumPixelsWith<0>(row, taps, pixels);
 }
 
 #endif
 
-int64_t PixelsAtOnce() { return std::max<int64_t>(1, static_cast<int64_t>(hn::Lanes(df)) / 4); }
+VectorOfFloats FloatVector() {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(df));
+  const bool picks = HWY_TARGET <= HWY_AVX2, picks_two = HWY_TARGET <= HWY_AVX3;
+  return {lanes, picks ? lanes : 0, picks_two ? 2 * lanes : 0};
+}
 
 // kTaps is the number of taps, or 0 for any.
 template <int kTaps, class Type>
@@ -172,7 +243,7 @@ namespace stoker::rows {
 
 HWY_EXPORT(SumRowsFloat);
 HWY_EXPORT(SumPixelsFloat);
-HWY_EXPORT(PixelsAtOnce);
+HWY_EXPORT(FloatVector);
 
 void sum_rows(const void* first, DType type, int64_t stride, const float* weights, int taps,
               int64_t n, float* out) {
@@ -182,28 +253,65 @@ void sum_pixels(const float* row, const PixelTaps& taps, void* pixels) {
   HWY_DYNAMIC_DISPATCH(SumPixelsFloat)(row, taps, static_cast<uint8_t*>(pixels));
 }
 
-PixelTaps pixel_taps(const TapTable<float>& t, int channels, Arena& arena) {
+namespace {
+
+// Lays out the taps of `count` results, of which vectors take `group` at a time. pixel(i) is the
+// pixel that result i belongs to.
+template <class Pixel>
+void lay_out(const TapTable<float>& t, int64_t count, int64_t group, const Pixel& pixel,
+             PixelTaps& made, Arena& arena) {
   constexpr int64_t kSlack = 16;  // a vector loads more than it needs
-  const int64_t group = HWY_DYNAMIC_DISPATCH(PixelsAtOnce)();
-  const int64_t padded = (t.count + group - 1) / group * group;
-  const int most = *std::max_element(t.taps, t.taps + t.count);
-  auto* first = arena.array<int32_t>(static_cast<size_t>(padded));
+  const int64_t padded = (count + group - 1) / group * group;
   auto* taps = arena.array<float>(static_cast<size_t>(padded + kSlack));
-  auto* weights = arena.array<float>(static_cast<size_t>(padded * most + kSlack));
-  PixelTaps made{t.count, channels, most, first, taps, weights};
-  for (int64_t o = 0; o < padded; ++o) {
-    const int64_t from = std::min(o, t.count - 1), place = o % group;
-    first[o] = static_cast<int32_t>((t.first[from] - t.begin) * channels);
-    taps[o] = static_cast<float>(t.taps[from]);
-    for (int i = 0; i < most; ++i) weights[(o - place) * most + i * group + place] = t.row(from)[i];
+  auto* weights = arena.array<float>(static_cast<size_t>(padded * made.most + kSlack));
+  for (int64_t i = 0; i < padded; ++i) {
+    const int64_t from = pixel(std::min(i, count - 1)), place = i % group;
+    taps[i] = static_cast<float>(t.taps[from]);
+    for (int k = 0; k < made.most; ++k)
+      weights[(i - place) * made.most + k * group + place] = t.row(from)[k];
   }
-  const auto is_full = [&](int64_t o) {
-    return std::all_of(taps + o, taps + o + group, [&](float n) { return n == taps[o]; }) &&
-           taps[o] == static_cast<float>(most);
+  const auto is_full = [&](int64_t i) {
+    return std::all_of(taps + i, taps + i + group,
+                       [&](float n) { return n == static_cast<float>(made.most); });
   };
   while (made.full_begin < padded && !is_full(made.full_begin)) made.full_begin += group;
   made.full_end = made.full_begin;
   while (made.full_end < padded && is_full(made.full_end)) made.full_end += group;
+  made.taps = taps, made.weights = weights;
+}
+
+}  // namespace
+
+PixelTaps pixel_taps(const TapTable<float>& t, int channels, Arena& arena) {
+  const auto vector = HWY_DYNAMIC_DISPATCH(FloatVector)();
+  PixelTaps made{t.count, channels, *std::max_element(t.taps, t.taps + t.count)};
+  // Where value v of the result begins in the row.
+  const int64_t values = t.count * channels;
+  const auto begin = [&](int64_t v) {
+    const int64_t at = std::min(v, values - 1);
+    return static_cast<int32_t>((t.first[at / channels] - t.begin) * channels + at % channels);
+  };
+  const int64_t vectors = (values + vector.lanes - 1) / vector.lanes;
+  auto* first = arena.array<int32_t>(static_cast<size_t>(std::max(vectors, t.count + 3)));
+  auto* index = arena.array<int32_t>(static_cast<size_t>(vectors * vector.lanes));
+  int64_t reach = 0;
+  for (int64_t i = 0; i < vectors; ++i) {
+    int32_t* of = index + i * vector.lanes;
+    for (int64_t l = 0; l < vector.lanes; ++l) of[l] = begin(i * vector.lanes + l);
+    first[i] = *std::min_element(of, of + vector.lanes);
+    for (int64_t l = 0; l < vector.lanes; ++l)
+      reach = std::max<int64_t>(reach, 1 + (of[l] -= first[i]));
+  }
+  made.first = first, made.index = index;
+  if (reach <= std::max(vector.reach, vector.reach_of_two)) {
+    made.way = reach <= vector.reach ? PixelTaps::kPick : PixelTaps::kPickTwo;
+    lay_out(t, values, vector.lanes, [&](int64_t v) { return v / channels; }, made, arena);
+    return made;
+  }
+  const int64_t group = std::max<int64_t>(1, vector.lanes / 4);
+  for (int64_t o = 0; o < (t.count + group - 1) / group * group; ++o)
+    first[o] = begin(std::min(o, t.count - 1) * channels);
+  lay_out(t, t.count, group, [](int64_t o) { return o; }, made, arena);
   return made;
 }
 
