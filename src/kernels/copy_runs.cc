@@ -78,8 +78,7 @@ bool alternate(const Runs& runs, size_t count) {
   const int last = runs.count.rank - 1;
   const bool is_element = std::has_single_bit(static_cast<uint64_t>(runs.bytes)) && runs.bytes <= 8;
   return is_element && count > 1 && count <= kMostAlternating && last >= 0 &&
-         runs.from[last] == runs.bytes &&
-         runs.to[last] == runs.bytes * static_cast<int64_t>(count);
+         runs.from[last] == runs.bytes && runs.to[last] == runs.bytes * static_cast<int64_t>(count);
 }
 
 void copy_alternating(const Runs& runs, std::span<const std::byte* const> from, std::byte* to) {
@@ -92,8 +91,8 @@ void copy_alternating(const Runs& runs, std::span<const std::byte* const> from, 
       for (size_t i = 0; i < from.size(); ++i)
         std::memcpy(planes + static_cast<int64_t>(i) * kBytes, from[i] + in + k * size,
                     static_cast<size_t>(n * size));
-      rows::join(planes, kBytes, size, static_cast<int>(from.size()),
-                 to + out + k * runs.to[last], n);
+      rows::join(planes, kBytes, size, static_cast<int>(from.size()), to + out + k * runs.to[last],
+                 n);
     }
   });
 }

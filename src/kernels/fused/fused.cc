@@ -224,10 +224,9 @@ bool mix_pixels(const Pass& pass, const View& in, const View& out) {
   if (out.strides[c] != 1 || pass.viewed_in(in).stride[mixed.axis] * mixed.step != 1) return false;
   Shape pixels = out.shape;
   pixels[c] = 1;
-  return walk_rows(pass, in, out, pixels, mix.in, mix.out,
-                   [&](const std::byte* from, std::byte* to, int64_t n) {
-                     rows::mix_pixels(mix, from, to, n);
-                   });
+  return walk_rows(
+      pass, in, out, pixels, mix.in, mix.out,
+      [&](const std::byte* from, std::byte* to, int64_t n) { rows::mix_pixels(mix, from, to, n); });
 }
 
 // Moves elements that no step changes, all at once.

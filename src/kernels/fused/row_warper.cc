@@ -98,7 +98,7 @@ void RowWarper::find_pixels(const Pass& pass, const Window& read, const Target& 
   const Warp& w = *pass.warp;
   if (w.count != 2 || x_.bytes != 0) return;
   const int64_t pixel = source_.stride[1], row = source_.stride[0];
-  const int64_t used = linear_          ? (channels_ - 1) * std::abs(c_.bytes) + size
+  const int64_t used = linear_         ? (channels_ - 1) * std::abs(c_.bytes) + size
                        : whole_pixels_ ? channels_ * size
                                        : size;
   const bool is_pixel = pixel >= used;  // else the channels are planes
@@ -214,8 +214,7 @@ void RowWarper::put_pixels(const T* quads, int64_t n, int64_t at, std::byte* to,
 void RowWarper::fill_pixels(Range r, std::byte* to, int64_t pitch) const {
   const int64_t size = size_of(result_), values = whole_pixels_ ? channels_ : 1;
   for (int64_t k = 0; k < (whole_pixels_ || !several_ ? 1 : channels_); ++k)
-    rows::repeat(fill_, size, to + k * pitch + r.begin * values * size,
-                 (r.end - r.begin) * values);
+    rows::repeat(fill_, size, to + k * pitch + r.begin * values * size, (r.end - r.begin) * values);
 }
 
 RowWarper::Range RowWarper::unbounded(const Line& line, Range r) const {

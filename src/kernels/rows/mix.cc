@@ -146,8 +146,8 @@ struct Threes {
     hn::Vec<D32> sums[3];
     for (int made = 0; made < 3; ++made) {
       auto other = hn::Zero(D32());
-      auto sum = hn::ReorderWidenMulAccumulate(D32(), pair, pair_weights[made], offsets[made],
-                                               other);
+      auto sum =
+          hn::ReorderWidenMulAccumulate(D32(), pair, pair_weights[made], offsets[made], other);
       sum = hn::ReorderWidenMulAccumulate(D32(), third, third_weights[made], sum, other);
       sums[made] = hn::ShiftRightSame(hn::RearrangeToOddPlusEven(sum, other), shift);
     }

@@ -152,8 +152,7 @@ HWY_INLINE F LoadPixels(const std::byte* from, const int64_t* offset) {
   const hn::Full128<float> block;
   const hn::Full128<uint8_t> bytes;  // values may lie at any address
   const auto load = [&](int i) HWY_ATTR {
-    return hn::BitCast(block,
-                       hn::LoadU(bytes, reinterpret_cast<const uint8_t*>(from + offset[i])));
+    return hn::BitCast(block, hn::LoadU(bytes, reinterpret_cast<const uint8_t*>(from + offset[i])));
   };
 #if HWY_TARGET <= HWY_AVX3
   const hn::Full256<float> half;
@@ -328,8 +327,7 @@ struct FloatBorder {
     const auto put = [&](int64_t y, int64_t x, std::byte* to) {
       const bool is_inside = y >= 0 && y < p.extent[0] && x >= 0 && x < p.extent[1];
       std::memcpy(to, filled, kPixel);
-      if (is_inside)
-        std::memcpy(to, p.from + y * p.row + x * p.pixel, static_cast<size_t>(p.used));
+      if (is_inside) std::memcpy(to, p.from + y * p.row + x * p.pixel, static_cast<size_t>(p.used));
     };
     for (int64_t i = 0; i < n; ++i) {
       std::byte* to = pixels + i * kPlace;
