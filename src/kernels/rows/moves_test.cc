@@ -52,6 +52,25 @@ TEST_P(MovesOnTarget, ReversesRows) {
     }
 }
 
+// Forwards and backwards, next to each other and with gaps. Nothing else is read or written.
+TEST_P(MovesOnTarget, CopiesUnits) {
+  for (const int64_t size : {1, 3, 5, 32, 63, 64, 65, 130, 5000})
+    for (const int64_t gap : {0, 7})
+      for (const bool mirrored : {false, true}) {
+        constexpr int64_t kUnits = 5;
+        const int64_t step = size + gap, last = (kUnits - 1) * step;
+        const auto from = noise<uint8_t>(static_cast<size_t>(last + size));
+        std::vector<uint8_t> to(from.size(), 77), want(to);
+        for (int64_t i = 0; i < kUnits; ++i)
+          std::memcpy(&want[static_cast<size_t>(i * step)],
+                      &from[static_cast<size_t>(mirrored ? last - i * step : i * step)],
+                      static_cast<size_t>(size));
+        rows::copy(from.data() + (mirrored ? last : 0), mirrored ? -step : step, to.data(), step,
+                   size, kUnits);
+        ASSERT_EQ(to, want) << size << ' ' << gap << ' ' << mirrored;
+      }
+}
+
 // Units from anywhere: backwards, with steps, with repeats, at random. Their memory ends with them,
 // so that sanitizers see what reads too far.
 TEST_P(MovesOnTarget, GathersUnits) {
