@@ -125,6 +125,17 @@ def turned(x: Array, out: Array, border: str, filter: str = "LINEAR") -> None:
     cv2.warpAffine(x, matrix, (width, height), dst=out, flags=flags, borderMode=mode)
 
 
+SHEAR = [0.9, 0.3, -20.0, -0.2, 1.1, 15.0]
+
+
+def sheared(x: Array, out: Array) -> None:
+    """OpenCV's places are those of centres."""
+    matrix = np.reshape(SHEAR, (2, 3))
+    offset = matrix[:, :2].sum(1) / 2 + matrix[:, 2] - 0.5
+    matrix = np.column_stack([matrix[:, :2], offset])
+    cv2.warpAffine(x, matrix, (x.shape[1], x.shape[0]), dst=out, flags=cv2.WARP_INVERSE_MAP)
+
+
 def equalised(x: Array, out: Array) -> None:
     cv2.merge([cv2.equalizeHist(plane) for plane in cv2.split(x)], dst=out)
 
@@ -295,6 +306,12 @@ ROWS = [
         ),
         *("OpenCV warpAffine", lambda x, out: turned(x, out, "CONSTANT", "NEAREST")),
         apart=None,  # OpenCV takes another neighbour
+    ),
+    Row(
+        *("warp_affine", "warp_affine"),
+        lambda node, _: fn.warp_affine(node, matrix=SHEAR, fill_value=0.0),
+        *("OpenCV warpAffine", sheared),
+        apart=1.0,
     ),
     Row(
         *("gaussian_blur", "gaussian_blur"),
