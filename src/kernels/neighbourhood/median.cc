@@ -1,0 +1,157 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/neighbourhood/median.h"
+
+#include <array>
+#include <vector>
+
+#include "kernels/levels.h"
+#include "kernels/neighbourhood/window_rows.h"
+
+namespace stoker {
+namespace {
+
+constexpr int64_t kChunk = 512;  // elements of a row that are made at once
+constexpr int64_t kMargin = 256;  // room for their neighbours
+
+// Every other element, from `kFirst` on.
+template <size_t kFirst, class K, size_t n, size_t... I>
+std::array<K, sizeof...(I)> every_other(const std::array<K, n>& a, std::index_sequence<I...>) {
+  return {a[kFirst + 2 * I]...};
+}
+// The elements from `kFirst` on.
+template <size_t kFirst, class K, size_t n, size_t... I>
+std::array<K, sizeof...(I)> part(const std::array<K, n>& a, std::index_sequence<I...>) {
+  return {a[kFirst + I]...};
+}
+
+// Batcher's merge of two sorted lists, without branches: those of their even and of their odd
+// elements are put together, and then at most neighbours are in the wrong order.
+template <class K, size_t m, size_t n>
+std::array<K, m + n> merged(const std::array<K, m>& a, const std::array<K, n>& b) {
+  if constexpr (m == 0) {
+    return b;
+  } else if constexpr (n == 0) {
+    return a;
+  } else if constexpr (m == 1 && n == 1) {
+    return {std::min(a[0], b[0]), std::max(a[0], b[0])};
+  } else {
+    const auto even = merged(every_other<0>(a, std::make_index_sequence<(m + 1) / 2>()),
+                             every_other<0>(b, std::make_index_sequence<(n + 1) / 2>()));
+    const auto odd = merged(every_other<1>(a, std::make_index_sequence<m / 2>()),
+                            every_other<1>(b, std::make_index_sequence<n / 2>()));
+    std::array<K, m + n> all;
+    const auto at = [&]<size_t k>(std::integral_constant<size_t, k>) {
+      constexpr size_t pair = (k + 1) / 2;  // of odd[pair - 1] and even[pair]
+      if constexpr (k == 0) return even[0];
+      else if constexpr (pair >= even.size()) return odd[pair - 1];
+      else if constexpr (pair > odd.size()) return even[k - odd.size()];
+      else if constexpr (k % 2) return std::min(odd[pair - 1], even[pair]);
+      else return std::max(odd[pair - 1], even[pair]);
+    };
+    [&]<size_t... k>(std::index_sequence<k...>) {
+      ((all[k] = at(std::integral_constant<size_t, k>())), ...);
+    }(std::make_index_sequence<m + n>());
+    return all;
+  }
+}
+
+template <class K, size_t n>
+std::array<K, n> sorted(const std::array<K, n>& a) {
+  if constexpr (n < 2) return a;
+  else
+    return merged(sorted(part<0>(a, std::make_index_sequence<n / 2>())),
+                  sorted(part<n / 2>(a, std::make_index_sequence<n - n / 2>())));
+}
+
+// Element `rank` of those in `some` and in the columns from `k` on, all sorted together. What of
+// `some` lies too far from there is left out.
+template <size_t size, size_t k, size_t rank, class K, size_t n, class Column>
+K median_of(const std::array<K, n>& some, const Column& column) {
+  if constexpr (k == size) {
+    return some[rank];
+  } else {
+    constexpr size_t rest = (size - k) * size;
+    constexpr size_t first = rank > rest ? rank - rest : 0, end = std::min(rank + 1, n);
+    const auto kept = part<first>(some, std::make_index_sequence<end - first>());
+    return median_of<size, k + 1, rank - first>(merged(kept, column(k)), column);
+  }
+}
+
+// The medians of n windows of `size` x `size`. Requires: n <= kChunk, (size - 1) * step <= kMargin.
+template <size_t size, class K>
+void small_medians(const K* const* rows, int64_t step, K* out, int64_t n) {
+  std::array<const K*, size> row;
+  std::copy_n(rows, size, row.begin());
+  at_cpu_level([=] {
+    [=]<size_t... j>(std::index_sequence<j...>) {
+      K columns[size][kChunk + kMargin];
+      for (int64_t i = 0; i < n + int64_t{size - 1} * step; ++i) {
+        const auto column = sorted(std::array<K, size>{row[j][i]...});
+        ((columns[j][i] = column[j]), ...);
+      }
+      for (int64_t i = 0; i < n; ++i) {
+        const auto column = [&](size_t k) {
+          return std::array<K, size>{columns[j][i + static_cast<int64_t>(k) * step]...};
+        };
+        out[i] = median_of<size, 1, size * size / 2>(column(0), column);
+      }
+    }(std::make_index_sequence<size>());
+  });
+}
+
+// The medians of n windows of any size: Note [Medians]. Requires: n <= kChunk; Count holds the
+// number of elements in a window.
+template <class Count, class K>
+void any_medians(const K* const* rows, int64_t height, int64_t width, int64_t step, K* out,
+                 int64_t n) {
+  const auto half = static_cast<Count>(height * width / 2);
+  at_cpu_level([=] {
+    K found[kChunk], tried[kChunk];
+    Count smaller[kChunk];
+    for (int64_t i = 0; i < n; ++i) found[i] = 0;
+    for (K bit = SortKey<K>::kSign; bit; bit = static_cast<K>(bit >> 1)) {
+      for (int64_t i = 0; i < n; ++i) tried[i] = static_cast<K>(found[i] | bit), smaller[i] = 0;
+      for (int64_t y = 0; y < height; ++y)
+        for (int64_t x = 0; x < width; ++x) {
+          const K* row = rows[y] + x * step;
+          for (int64_t i = 0; i < n; ++i)
+            smaller[i] = static_cast<Count>(smaller[i] + (row[i] < tried[i]));
+        }
+      for (int64_t i = 0; i < n; ++i) found[i] = smaller[i] <= half ? tried[i] : found[i];
+    }
+    for (int64_t i = 0; i < n; ++i) out[i] = found[i];
+  });
+}
+
+template <class V>
+void median_as(const View& in, const View& out, std::span<const WindowAxis> axes, Arena& scratch) {
+  using K = typename SortKey<V>::Key;
+  for_each_window_row<K, KeyRow<V>>(
+      in, out, axes, Border::kClamp, K{}, scratch,
+      [](const auto& rows, const K* const* list, std::byte* to) {
+        const int64_t step = rows.inner(), height = rows.height(), width = rows.width();
+        const bool fits = height == width && (width - 1) * step <= kMargin;
+        const bool holds = static_cast<uint64_t>(height * width) <= SortKey<V>::kLast;
+        std::vector<const K*> some(list, list + height);
+        K made[kChunk];
+        for (int64_t at = 0; at < rows.count(); at += kChunk) {
+          const int64_t n = std::min(kChunk, rows.count() - at);
+          if (fits && width == 3) small_medians<3>(some.data(), step, made, n);
+          else if (fits && width == 5) small_medians<5>(some.data(), step, made, n);
+          else if (holds) any_medians<K>(some.data(), height, width, step, made, n);
+          else any_medians<uint16_t>(some.data(), height, width, step, made, n);
+          KeyRow<V>::store(made, to + at * int64_t{sizeof(V)}, n);
+          for (const K*& row : some) row += kChunk;
+        }
+      });
+}
+
+}  // namespace
+
+void median(const View& in, const View& out, std::span<const WindowAxis> axes, Arena& scratch) {
+  with_type(in.dtype,
+            [&](auto v) { median_as<decltype(v)>(in, out, axes, scratch); });
+}
+
+}  // namespace stoker

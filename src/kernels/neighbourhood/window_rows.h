@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rows that the windows of a row of output cover, for operators that make each value of its
+// neighbours. A few rows are kept while the output goes on, so every row of the input is converted
+// once for each plane of the window. One thread at a time.
+#pragma once
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "kernels/elements/boxes.h"
+#include "kernels/neighbourhood/border.h"
+
+namespace stoker {
+
+// Rows of elements T, with what lies beyond the edges. `Load` has `static void row(const std::byte*
+// from, T* to, int64_t n)`, which converts n elements of the input.
+template <class T, class Load>
+class WindowRows {
+ public:
+  // Requires: one to three axes, in order and without gaps between them; `in` covers
+  // window_demand() of `out`, has dense rows, and outlives this.
+  WindowRows(const View& in, const View& out, std::span<const WindowAxis> axes, Border border,
+             T fill, Arena& scratch)
+      : in_(in), border_(border), fill_(fill) {
+    for (size_t k = 0; k < axes.size(); ++k) {
+      Axis& x = axis_[3 - axes.size() + k];
+      const int a = axes[k].axis;
+      x = {axes[k],       out.origin[a], out.origin[a] + out.shape[a],
+           in.full[a], in.origin[a],  in.strides[a]};
+    }
+    for (int a = axes.back().axis + 1; a < in.shape.rank; ++a) inner_ *= in.shape[a];
+    const Axis& x = axis_[2];
+    pitch_ = (x.end - x.begin + x.window.size - 1) * inner_;
+    const size_t rows = static_cast<size_t>(depth() * height());
+    rows_.resize(rows);
+    held_.resize(rows);
+    elements_ = scratch.array<T>(rows * static_cast<size_t>(pitch_));
+  }
+
+  // Calls make(list) for all rows of the output in planes whose input begins at `from`. The list
+  // has the rows that the window covers, one plane after the other. Each begins with the first
+  // neighbour of the output's first element; neighbours along it are inner() elements apart.
+  template <class Make>
+  void run(const std::byte* from, const Make& make) {
+    const Axis &z = axis_[0], &y = axis_[1];
+    for (int64_t d = z.begin; d < z.end; ++d) {
+      std::fill(held_.begin(), held_.end(), INT64_MIN);
+      for (int64_t h = y.begin; h < y.end; ++h) {
+        for (int64_t j = 0; j < depth(); ++j)
+          for (int64_t i = 0; i < height(); ++i)
+            load(from, j, d - z.window.anchor + j, i, h - y.window.anchor + i);
+        make(rows_.data());
+      }
+    }
+  }
+
+  int64_t depth() const { return axis_[0].window.size; }
+  int64_t height() const { return axis_[1].window.size; }
+  int64_t width() const { return axis_[2].window.size; }
+  int64_t inner() const { return inner_; }
+  int64_t count() const { return (axis_[2].end - axis_[2].begin) * inner_; }  // of the output
+
+ private:
+  struct Axis {
+    WindowAxis window;
+    int64_t begin = 0, end = 1;  // of the output
+    int64_t full = 1, origin = 0, stride = 0;  // of the input
+  };
+
+  // Row (j, i) of the window becomes row `h` of plane `d`.
+  void load(const std::byte* from, int64_t j, int64_t d, int64_t i, int64_t h) {
+    const int64_t slot = j * height() + (h % height() + height()) % height();
+    T* row = elements_ + slot * pitch_;
+    rows_[static_cast<size_t>(j * height() + i)] = row;
+    if (std::exchange(held_[static_cast<size_t>(slot)], h) == h) return;
+    const Axis &z = axis_[0], &y = axis_[1], &x = axis_[2];
+    const int64_t plane = bordered(d, z.full, border_), line = bordered(h, y.full, border_);
+    if (plane < 0 || line < 0) return void(std::fill_n(row, pitch_, fill_));
+    from += (plane - z.origin) * z.stride + (line - y.origin) * y.stride - x.origin * x.stride;
+    const int64_t start = x.begin - x.window.anchor, end = start + pitch_ / inner_;
+    const int64_t first = std::max<int64_t>(start, 0), last = std::min(end, x.full);
+    Load::row(from + first * x.stride, row + (first - start) * inner_, (last - first) * inner_);
+    const auto beyond = [&](int64_t p) {
+      T* to = row + (p - start) * inner_;
+      const int64_t at = bordered(p, x.full, border_);
+      if (at < 0) std::fill_n(to, inner_, fill_);
+      else Load::row(from + at * x.stride, to, inner_);
+    };
+    for (int64_t p = start; p < first; ++p) beyond(p);
+    for (int64_t p = last; p < end; ++p) beyond(p);
+  }
+
+  const View& in_;
+  Border border_;
+  T fill_;
+  Axis axis_[3];
+  int64_t inner_ = 1, pitch_ = 0;
+  T* elements_ = nullptr;
+  std::vector<const T*> rows_;
+  std::vector<int64_t> held_;  // the row that is in each slot
+};
+
+// Calls make(rows, list, to) for all rows of `out`, which is dense and begin at `to`, with the list
+// that WindowRows::run() gives. Requires: what WindowRows requires but dense rows; no overlap.
+template <class T, class Load, class Make>
+void for_each_window_row(const View& in, const View& out, std::span<const WindowAxis> axes,
+                         Border border, T fill, Arena& scratch, const Make& make) {
+  if (out.shape.volume() == 0) return;
+  const Window needed = window_demand(out.covers(), in.full, axes, border);
+  const View part = with_dense_rows(part_of(in, needed), axes.back().axis, scratch);
+  WindowRows<T, Load> rows(part, out, axes, border, fill, scratch);
+  Shape outside = out.shape;  // one position for each set of planes
+  for (int a = axes[0].axis; a < outside.rank; ++a) outside[a] = 1;
+  const int64_t row = rows.count() * size_of(out.dtype);
+  Walk<2> walk(outside, {{0, part.strides}, {0, out.strides}});
+  do {
+    for (int64_t k = 0; k < walk.count; ++k) {
+      std::byte* to = out.as<std::byte>() + walk.row[1] + k * walk.step[1];
+      rows.run(part.as<std::byte>() + walk.row[0] + k * walk.step[0], [&](const T* const* list) {
+        make(rows, list, to);
+        to += row;
+      });
+    }
+  } while (walk.next());
+}
+
+}  // namespace stoker
