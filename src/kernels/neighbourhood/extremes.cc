@@ -14,14 +14,16 @@ void of_columns(const K* const* rows, int64_t height, K* out, int64_t n) {
   constexpr int64_t kChunk = 1024;
   at_cpu_level([=] {
     for (int64_t at = 0; at < n; at += kChunk) {
-      const int64_t count = std::min(kChunk, n - at);
+      const int64_t count = std::min(kChunk, rounded_up(n - at));
       K found[kChunk];
-      for (int64_t i = 0; i < count; ++i) found[i] = rows[0][at + i];
-      for (int64_t y = 1; y < height; ++y) {
-        const K* row = rows[y] + at;
-        for (int64_t i = 0; i < count; ++i) found[i] = Extreme::of(found[i], row[i]);
-      }
-      for (int64_t i = 0; i < count; ++i) out[at + i] = found[i];
+      std::copy_n(rows[0] + at, count, found);
+      in_fours(1, height, [&]<int rows_at_once>(int64_t y) {
+        const K* row[rows_at_once];
+        for (int k = 0; k < rows_at_once; ++k) row[k] = rows[y + k] + at;
+        for (int64_t i = 0; i < count; ++i)
+          for (int k = 0; k < rows_at_once; ++k) found[i] = Extreme::of(found[i], row[k][i]);
+      });
+      std::copy_n(found, count, out + at);
     }
   });
 }
@@ -36,14 +38,13 @@ void of_pairs(const K* __restrict in, int64_t apart, K* __restrict out, int64_t 
 // the last two overlap. Both buffers are overwritten; the result is in the returned one.
 template <class Extreme, class K>
 const K* of_lines(K* some, K* other, int64_t width, int64_t step, int64_t n) {
-  at_cpu_level([&] {
-    int64_t span = 1;
-    for (; 2 * span <= width; span *= 2, std::swap(some, other))
-      of_pairs<Extreme>(some, span * step, other, n + (width - 2 * span) * step);
-    if (span == width) return;
-    of_pairs<Extreme>(some, (width - span) * step, other, n);
+  const auto join = [&](int64_t apart, int64_t length) {
+    at_cpu_level([=] { of_pairs<Extreme>(some, apart, other, rounded_up(length)); });
     std::swap(some, other);
-  });
+  };
+  int64_t span = 1;
+  for (; 2 * span <= width; span *= 2) join(span * step, n + (width - 2 * span) * step);
+  if (span < width) join((width - span) * step, n);
   return some;
 }
 
@@ -58,10 +59,10 @@ void extremes(const View& in, const View& out, std::span<const WindowAxis> axes,
     K* buffers[2] = {};
     for_each_window_row<K, KeyRow<V>>(
         in, out, axes, border, Extreme::template kNone<V>, scratch,
-        [&](const auto& rows, const K* const* list, std::byte* to) {
+        [&](const auto& rows, K* const* list, std::byte* to) {
           const int64_t n = rows.count(), read = n + (rows.width() - 1) * rows.inner();
           if (!buffers[0])
-            for (K*& b : buffers) b = scratch.array<K>(static_cast<size_t>(read));
+            for (K*& b : buffers) b = scratch.array<K>(static_cast<size_t>(read + rows.kRoom));
           of_columns<Extreme>(list, rows.height(), buffers[0], read);
           const K* made = of_lines<Extreme>(buffers[0], buffers[1], rows.width(), rows.inner(), n);
           KeyRow<V>::store(made, to, n);

@@ -78,6 +78,17 @@ K median_of(const std::array<K, n>& some, const Column& column) {
   }
 }
 
+template <class K>
+K median_of_three(K a, K b, K c) {
+  return std::max(std::min(a, b), std::min(std::max(a, b), c));
+}
+// The same for three columns, where the middle one of all is easier to find.
+template <class K>
+K median_of(const std::array<K, 3>& a, const std::array<K, 3>& b, const std::array<K, 3>& c) {
+  return median_of_three(std::max(std::max(a[0], b[0]), c[0]), median_of_three(a[1], b[1], c[1]),
+                         std::min(std::min(a[2], b[2]), c[2]));
+}
+
 // The medians of n windows of `size` x `size`. Requires: n <= kChunk, (size - 1) * step <= kMargin.
 template <size_t size, class K>
 void small_medians(const K* const* rows, int64_t step, K* out, int64_t n) {
@@ -86,7 +97,7 @@ void small_medians(const K* const* rows, int64_t step, K* out, int64_t n) {
   at_cpu_level([=] {
     [=]<size_t... j>(std::index_sequence<j...>) {
       K columns[size][kChunk + kMargin];
-      for (int64_t i = 0; i < n + int64_t{size - 1} * step; ++i) {
+      for (int64_t i = 0; i < rounded_up(n + int64_t{size - 1} * step); ++i) {
         const auto column = sorted(std::array<K, size>{row[j][i]...});
         ((columns[j][i] = column[j]), ...);
       }
@@ -94,53 +105,62 @@ void small_medians(const K* const* rows, int64_t step, K* out, int64_t n) {
         const auto column = [&](size_t k) {
           return std::array<K, size>{columns[j][i + static_cast<int64_t>(k) * step]...};
         };
-        out[i] = median_of<size, 1, size * size / 2>(column(0), column);
+        if constexpr (size == 3) out[i] = median_of(column(0), column(1), column(2));
+        else out[i] = median_of<size, 1, size * size / 2>(column(0), column);
       }
     }(std::make_index_sequence<size>());
   });
 }
 
-// The medians of n windows of any size: Note [Medians]. Requires: n <= kChunk; Count holds the
-// number of elements in a window.
+// The medians of n windows of any size, whose elements are at list[k][i]: Note [Medians]. Requires:
+// n <= kChunk; Count holds the length of the list.
 template <class Count, class K>
-void any_medians(const K* const* rows, int64_t height, int64_t width, int64_t step, K* out,
-                 int64_t n) {
-  const auto half = static_cast<Count>(height * width / 2);
+void any_medians(const K* const* list, int64_t length, K* out, int64_t n) {
+  const auto half = static_cast<Count>(length / 2);
   at_cpu_level([=] {
     K found[kChunk], tried[kChunk];
     Count smaller[kChunk];
-    for (int64_t i = 0; i < n; ++i) found[i] = 0;
+    std::fill_n(found, n, K{0});
     for (K bit = SortKey<K>::kSign; bit; bit = static_cast<K>(bit >> 1)) {
       for (int64_t i = 0; i < n; ++i) tried[i] = static_cast<K>(found[i] | bit), smaller[i] = 0;
-      for (int64_t y = 0; y < height; ++y)
-        for (int64_t x = 0; x < width; ++x) {
-          const K* row = rows[y] + x * step;
-          for (int64_t i = 0; i < n; ++i)
-            smaller[i] = static_cast<Count>(smaller[i] + (row[i] < tried[i]));
+      in_fours(0, length, [&]<int lists>(int64_t k) {
+        const K* row[lists];
+        for (int l = 0; l < lists; ++l) row[l] = list[k + l];
+        for (int64_t i = 0; i < n; ++i) {
+          Count sum = smaller[i];
+          for (int l = 0; l < lists; ++l) sum = static_cast<Count>(sum + (row[l][i] < tried[i]));
+          smaller[i] = sum;
         }
+      });
       for (int64_t i = 0; i < n; ++i) found[i] = smaller[i] <= half ? tried[i] : found[i];
     }
-    for (int64_t i = 0; i < n; ++i) out[i] = found[i];
+    std::copy_n(found, n, out);
   });
 }
+
+// A type of at least the size of K that can count kMostMedian^2 elements.
+template <class K>
+using Wide = std::conditional_t<sizeof(K) == 1, uint16_t, K>;
 
 template <class V>
 void median_as(const View& in, const View& out, std::span<const WindowAxis> axes, Arena& scratch) {
   using K = typename SortKey<V>::Key;
   for_each_window_row<K, KeyRow<V>>(
       in, out, axes, Border::kClamp, K{}, scratch,
-      [](const auto& rows, const K* const* list, std::byte* to) {
+      [](const auto& rows, K* const* list, std::byte* to) {
         const int64_t step = rows.inner(), height = rows.height(), width = rows.width();
         const bool fits = height == width && (width - 1) * step <= kMargin;
-        const bool holds = static_cast<uint64_t>(height * width) <= SortKey<V>::kLast;
-        std::vector<const K*> some(list, list + height);
+        const bool is_small = fits && (width == 3 || width == 5);
+        std::vector<const K*> some;
+        for (int64_t y = 0; y < height; ++y)
+          for (int64_t x = 0; x < (is_small ? 1 : width); ++x) some.push_back(list[y] + x * step);
         K made[kChunk];
         for (int64_t at = 0; at < rows.count(); at += kChunk) {
-          const int64_t n = std::min(kChunk, rows.count() - at);
-          if (fits && width == 3) small_medians<3>(some.data(), step, made, n);
-          else if (fits && width == 5) small_medians<5>(some.data(), step, made, n);
-          else if (holds) any_medians<K>(some.data(), height, width, step, made, n);
-          else any_medians<uint16_t>(some.data(), height, width, step, made, n);
+          const int64_t n = std::min(kChunk, rows.count() - at), round = rounded_up(n);
+          if (is_small && width == 3) small_medians<3>(some.data(), step, made, round);
+          else if (is_small) small_medians<5>(some.data(), step, made, round);
+          else if (height * width < 256) any_medians<K>(some.data(), height * width, made, round);
+          else any_medians<Wide<K>>(some.data(), height * width, made, round);
           KeyRow<V>::store(made, to + at * int64_t{sizeof(V)}, n);
           for (const K*& row : some) row += kChunk;
         }

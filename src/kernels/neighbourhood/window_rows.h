@@ -2,23 +2,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The rows that the windows of a row of output cover, for operators that make each value of its
-// neighbours. A few rows are kept while the output goes on, so every row of the input is converted
-// once for each plane of the window. One thread at a time.
+// neighbours. Rows are kept while the output goes on, so
+// every row of the input is converted once for each plane of the window. One thread at a time.
 #pragma once
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "kernels/elements/boxes.h"
 #include "kernels/neighbourhood/border.h"
+#include "kernels/neighbourhood/in_fours.h"
 
 namespace stoker {
 
-// Rows of elements T, with what lies beyond the edges. `Load` has `static void row(const std::byte*
+// Rows of elements T, with what lies beyond the edges. Behind each there is room for kRoom elements
+// without a meaning. `Load` has `static void row(const std::byte*
 // from, T* to, int64_t n)`, which converts n elements of the input.
 template <class T, class Load>
 class WindowRows {
  public:
+  static constexpr int64_t kRoom = 2 * kRowRound;
+
   // Requires: one to three axes, in order and without gaps between them; `in` covers
   // window_demand() of `out`, has dense rows, and outlives this.
   WindowRows(const View& in, const View& out, std::span<const WindowAxis> axes, Border border,
@@ -33,10 +36,8 @@ class WindowRows {
     for (int a = axes.back().axis + 1; a < in.shape.rank; ++a) inner_ *= in.shape[a];
     const Axis& x = axis_[2];
     pitch_ = (x.end - x.begin + x.window.size - 1) * inner_;
-    const size_t rows = static_cast<size_t>(depth() * height());
-    rows_.resize(rows);
-    held_.resize(rows);
-    elements_ = scratch.array<T>(rows * static_cast<size_t>(pitch_));
+    rows_.resize(static_cast<size_t>(depth() * height()));
+    for (T*& row : rows_) row = scratch.array<T>(static_cast<size_t>(pitch_ + kRoom));
   }
 
   // Calls make(list) for all rows of the output in planes whose input begins at `from`. The list
@@ -45,15 +46,16 @@ class WindowRows {
   template <class Make>
   void run(const std::byte* from, const Make& make) {
     const Axis &z = axis_[0], &y = axis_[1];
-    for (int64_t d = z.begin; d < z.end; ++d) {
-      std::fill(held_.begin(), held_.end(), INT64_MIN);
+    for (int64_t d = z.begin; d < z.end; ++d)
       for (int64_t h = y.begin; h < y.end; ++h) {
-        for (int64_t j = 0; j < depth(); ++j)
-          for (int64_t i = 0; i < height(); ++i)
-            load(from, j, d - z.window.anchor + j, i, h - y.window.anchor + i);
+        for (int64_t j = 0; j < depth(); ++j) {
+          T** rows = rows_.data() + j * height();
+          if (h > y.begin) std::rotate(rows, rows + 1, rows + height());
+          for (int64_t i = h > y.begin ? height() - 1 : 0; i < height(); ++i)
+            load(from, d - z.window.anchor + j, h - y.window.anchor + i, rows[i]);
+        }
         make(rows_.data());
       }
-    }
   }
 
   int64_t depth() const { return axis_[0].window.size; }
@@ -69,24 +71,20 @@ class WindowRows {
     int64_t full = 1, origin = 0, stride = 0;  // of the input
   };
 
-  // Row (j, i) of the window becomes row `h` of plane `d`.
-  void load(const std::byte* from, int64_t j, int64_t d, int64_t i, int64_t h) {
-    const int64_t slot = j * height() + (h % height() + height()) % height();
-    T* row = elements_ + slot * pitch_;
-    rows_[static_cast<size_t>(j * height() + i)] = row;
-    if (std::exchange(held_[static_cast<size_t>(slot)], h) == h) return;
+  void load(const std::byte* from, int64_t d, int64_t h, T* row) const {
     const Axis &z = axis_[0], &y = axis_[1], &x = axis_[2];
     const int64_t plane = bordered(d, z.full, border_), line = bordered(h, y.full, border_);
     if (plane < 0 || line < 0) return void(std::fill_n(row, pitch_, fill_));
     from += (plane - z.origin) * z.stride + (line - y.origin) * y.stride - x.origin * x.stride;
     const int64_t start = x.begin - x.window.anchor, end = start + pitch_ / inner_;
     const int64_t first = std::max<int64_t>(start, 0), last = std::min(end, x.full);
-    Load::row(from + first * x.stride, row + (first - start) * inner_, (last - first) * inner_);
+    const auto element = [&](int64_t p) { return row + (p - start) * inner_; };
+    Load::row(from + first * x.stride, element(first), (last - first) * inner_);
     const auto beyond = [&](int64_t p) {
-      T* to = row + (p - start) * inner_;
       const int64_t at = bordered(p, x.full, border_);
-      if (at < 0) std::fill_n(to, inner_, fill_);
-      else Load::row(from + at * x.stride, to, inner_);
+      if (at < 0) std::fill_n(element(p), inner_, fill_);
+      else if (at >= first && at < last) std::copy_n(element(at), inner_, element(p));
+      else Load::row(from + at * x.stride, element(p), inner_);
     };
     for (int64_t p = start; p < first; ++p) beyond(p);
     for (int64_t p = last; p < end; ++p) beyond(p);
@@ -97,9 +95,7 @@ class WindowRows {
   T fill_;
   Axis axis_[3];
   int64_t inner_ = 1, pitch_ = 0;
-  T* elements_ = nullptr;
-  std::vector<const T*> rows_;
-  std::vector<int64_t> held_;  // the row that is in each slot
+  std::vector<T*> rows_;
 };
 
 // Calls make(rows, list, to) for all rows of `out`, which is dense and begin at `to`, with the list
@@ -118,7 +114,7 @@ void for_each_window_row(const View& in, const View& out, std::span<const Window
   do {
     for (int64_t k = 0; k < walk.count; ++k) {
       std::byte* to = out.as<std::byte>() + walk.row[1] + k * walk.step[1];
-      rows.run(part.as<std::byte>() + walk.row[0] + k * walk.step[0], [&](const T* const* list) {
+      rows.run(part.as<std::byte>() + walk.row[0] + k * walk.step[0], [&](T* const* list) {
         make(rows, list, to);
         to += row;
       });

@@ -97,44 +97,40 @@ struct ExtremeElement {
   }
 };
 
-template <class A, class V>
+// The number that `from` points to; 0 if that is null.
+struct OneNumber {
+  const std::byte* from;
+  double& to;
+  template <class T>
+  STOKER_HD void operator()(T) const {
+    to = from ? convert<double>(*reinterpret_cast<const T*>(from)) : 0;
+  }
+};
+
+template <class V, class Out>
 struct CorrelateElement {
+  using A = std::conditional_t<kIsWide<V>, double, float>;
   DeviceWindows windows;
-  const float* weights;
+  const std::byte* weights;
+  Axes weight_axes;
   const std::byte* fill;  // null: 0
-  DType fill_type, dtype;
-  std::byte* out;
+  DType fill_type;
+  Out* out;
   int64_t pieces;
 
   STOKER_HD void run(int64_t k) const {
-    A sum = 0, beyond = 0;
-    if (fill) with_type(fill_type, LoadFill{fill, beyond});
-    const float* weight = weights;
+    double beyond;
+    with_type(fill_type, OneNumber{fill, beyond});
+    A sum = 0;
+    int64_t number = 0;
     windows.for_each(k, [&](const std::byte* v) {
-      const A w = static_cast<A>(*weight++);
-      const A x = v ? convert<A>(*reinterpret_cast<const V*>(v)) : beyond;
+      const std::byte* weight = weights + weight_axes.offset(number++);
+      const A w = static_cast<A>(*reinterpret_cast<const float*>(weight));
+      const A x = v ? convert<A>(*reinterpret_cast<const V*>(v)) : static_cast<A>(beyond);
       if (w != 0) sum = detail::add_once(sum, detail::mul_once(x, w));
     });
-    with_type(dtype, Store{sum, out + k * size_of(dtype)});
+    out[k] = convert<Out>(sum);
   }
-
- private:
-  struct LoadFill {
-    const std::byte* from;
-    A& to;
-    template <class T>
-    STOKER_HD void operator()(T) const {
-      to = convert<A>(*reinterpret_cast<const T*>(from));
-    }
-  };
-  struct Store {
-    A sum;
-    std::byte* to;
-    template <class T>
-    STOKER_HD void operator()(T) const {
-      *reinterpret_cast<T*>(to) = convert<T>(sum);
-    }
-  };
 };
 
 // axes(i) gives the windows of item i.
@@ -165,6 +161,33 @@ void extremes(GpuRun& r, MakeAxes axes, Border border) {
                        out.shape.volume()});
     }
     run_each(r, std::span<const ExtremeElement<Extreme, V>>(items));
+  });
+}
+
+template <class V, class Out, class MakeAxes>
+void correlate_as(GpuRun& r, MakeAxes axes, Border border) {
+  std::vector<CorrelateElement<V, Out>> items;
+  for (size_t i = 0; i < r.items.size(); ++i) {
+    const GpuItem& item = r.items[i];
+    const View &filter = item.inputs[1], &out = item.outputs[0];
+    const bool has_fill = item.inputs.size() > 2 && item.inputs[2].data;
+    items.push_back({DeviceWindows(item, axes(i), border), filter.as<std::byte>(),
+                     Axes(filter.full, filter.strides),
+                     has_fill ? item.inputs[2].as<std::byte>() : nullptr,
+                     has_fill ? item.inputs[2].dtype : DType::kFloat32, out.as<Out>(),
+                     out.shape.volume()});
+  }
+  run_each(r, std::span<const CorrelateElement<V, Out>>(items));
+}
+
+// The second input has the weights, and the third one, if it is there, the constant. Requires: the
+// output has the input's dtype or float32.
+template <class MakeAxes>
+void correlate(GpuRun& r, MakeAxes axes, Border border) {
+  with_type(r.items[0].inputs[0].dtype, [&](auto v) {
+    using V = decltype(v);
+    if (r.items[0].outputs[0].dtype == DType::kFloat32) correlate_as<V, float>(r, axes, border);
+    else correlate_as<V, V>(r, axes, border);
   });
 }
 
