@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""filter, by NumPy's padding and sums in double precision, and by OpenCV where that has the border."""
+"""filter, by sums in double precision; where OpenCV has the border, it must agree."""
 
 from __future__ import annotations
 

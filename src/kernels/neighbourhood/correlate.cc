@@ -68,8 +68,7 @@ void correlate_as(const View& in, const View& out, std::span<const WindowAxis> a
   std::vector<Tap<A>> taps;
   A* sums = nullptr;
   for_each_window_row<A, ConvertedRow<V, A>>(
-      in, out, axes, border, fill, scratch,
-      [&](const auto& rows, A* const* list, std::byte* to) {
+      in, out, axes, border, fill, scratch, [&](const auto& rows, A* const* list, std::byte* to) {
         if (!sums) {
           sums = scratch.array<A>(static_cast<size_t>(rows.count()));
           taps = taps_of<A>(weights, rows.width(), rows.inner());

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/neighbourhood/extremes.h"
 
-#include "kernels/levels.h"
+#include "kernels/neighbourhood/key_rows.h"
 #include "kernels/neighbourhood/window_rows.h"
 
 namespace stoker {

@@ -3,9 +3,11 @@
 #include "kernels/neighbourhood/median.h"
 
 #include <array>
+#include <optional>
 #include <vector>
 
-#include "kernels/levels.h"
+#include "kernels/neighbourhood/byte_medians.h"
+#include "kernels/neighbourhood/key_rows.h"
 #include "kernels/neighbourhood/window_rows.h"
 
 namespace stoker {
@@ -13,6 +15,8 @@ namespace {
 
 constexpr int64_t kChunk = 512;  // elements of a row that are made at once
 constexpr int64_t kMargin = 256;  // room for their neighbours
+constexpr int64_t kMostCounted =
+    255;  // elements of a window, where these and their counts are bytes
 
 // Every other element, from `kFirst` on.
 template <size_t kFirst, class K, size_t n, size_t... I>
@@ -113,13 +117,12 @@ void small_medians(const K* const* rows, int64_t step, K* out, int64_t n) {
 }
 
 // The medians of n windows of any size, whose elements are at list[k][i]: Note [Medians]. Requires:
-// n <= kChunk; Count holds the length of the list.
-template <class Count, class K>
+// n <= kChunk; K holds the length of the list.
+template <class K>
 void any_medians(const K* const* list, int64_t length, K* out, int64_t n) {
-  const auto half = static_cast<Count>(length / 2);
+  const auto half = static_cast<K>(length / 2);
   at_cpu_level([=] {
-    K found[kChunk], tried[kChunk];
-    Count smaller[kChunk];
+    K found[kChunk], tried[kChunk], smaller[kChunk];
     std::fill_n(found, n, K{0});
     for (K bit = SortKey<K>::kSign; bit; bit = static_cast<K>(bit >> 1)) {
       for (int64_t i = 0; i < n; ++i) tried[i] = static_cast<K>(found[i] | bit), smaller[i] = 0;
@@ -127,8 +130,8 @@ void any_medians(const K* const* list, int64_t length, K* out, int64_t n) {
         const K* row[lists];
         for (int l = 0; l < lists; ++l) row[l] = list[k + l];
         for (int64_t i = 0; i < n; ++i) {
-          Count sum = smaller[i];
-          for (int l = 0; l < lists; ++l) sum = static_cast<Count>(sum + (row[l][i] < tried[i]));
+          K sum = smaller[i];
+          for (int l = 0; l < lists; ++l) sum = static_cast<K>(sum + (row[l][i] < tried[i]));
           smaller[i] = sum;
         }
       });
@@ -138,17 +141,22 @@ void any_medians(const K* const* list, int64_t length, K* out, int64_t n) {
   });
 }
 
-// A type of at least the size of K that can count kMostMedian^2 elements.
-template <class K>
-using Wide = std::conditional_t<sizeof(K) == 1, uint16_t, K>;
-
 template <class V>
 void median_as(const View& in, const View& out, std::span<const WindowAxis> axes, Arena& scratch) {
   using K = typename SortKey<V>::Key;
+  std::optional<ByteMedians> large;
   for_each_window_row<K, KeyRow<V>>(
       in, out, axes, Border::kClamp, K{}, scratch,
-      [](const auto& rows, K* const* list, std::byte* to) {
+      [&](const auto& rows, K* const* list, std::byte* to) {
         const int64_t step = rows.inner(), height = rows.height(), width = rows.width();
+        if constexpr (sizeof(V) == 1) {
+          if (height * width > kMostCounted) {
+            if (!large) large.emplace(height, width, step, rows.count(), scratch);
+            std::vector<K> made(static_cast<size_t>(rows.count()));
+            large->run(list, rows.left(), made.data());
+            return KeyRow<V>::store(made.data(), to, rows.count());
+          }
+        }
         const bool fits = height == width && (width - 1) * step <= kMargin;
         const bool is_small = fits && (width == 3 || width == 5);
         std::vector<const K*> some;
@@ -159,8 +167,7 @@ void median_as(const View& in, const View& out, std::span<const WindowAxis> axes
           const int64_t n = std::min(kChunk, rows.count() - at), round = rounded_up(n);
           if (is_small && width == 3) small_medians<3>(some.data(), step, made, round);
           else if (is_small) small_medians<5>(some.data(), step, made, round);
-          else if (height * width < 256) any_medians<K>(some.data(), height * width, made, round);
-          else any_medians<Wide<K>>(some.data(), height * width, made, round);
+          else any_medians(some.data(), height * width, made, round);
           KeyRow<V>::store(made, to + at * int64_t{sizeof(V)}, n);
           for (const K*& row : some) row += kChunk;
         }
@@ -170,8 +177,7 @@ void median_as(const View& in, const View& out, std::span<const WindowAxis> axes
 }  // namespace
 
 void median(const View& in, const View& out, std::span<const WindowAxis> axes, Arena& scratch) {
-  with_type(in.dtype,
-            [&](auto v) { median_as<decltype(v)>(in, out, axes, scratch); });
+  with_type(in.dtype, [&](auto v) { median_as<decltype(v)>(in, out, axes, scratch); });
 }
 
 }  // namespace stoker

@@ -21,6 +21,7 @@ struct SortKey {
   static constexpr Key kSign = static_cast<Key>(Key{1} << (8 * sizeof(V) - 1));
   static constexpr bool kFloat = std::is_floating_point_v<V> || std::is_same_v<V, Half>;
   static constexpr Key kLast = static_cast<Key>(~Key{0});
+  static constexpr bool kIsValue = !kFloat && !std::is_signed_v<V>;  // a value's bits are its key
 
   STOKER_HD static Key of(V v) {
     const Key bits = __builtin_bit_cast(Key, v);
@@ -45,20 +46,6 @@ struct SortKey {
   static constexpr Key kInfinity = static_cast<Key>(sizeof(V) == 2   ? 0x7c00
                                                     : sizeof(V) == 4 ? 0x7f800000
                                                                      : 0x7ff0000000000000);
-};
-
-// Loads and stores rows of keys.
-template <class V>
-struct KeyRow {
-  using K = SortKey<V>;
-  static void row(const std::byte* from, typename K::Key* to, int64_t n) {
-    const V* values = reinterpret_cast<const V*>(from);
-    for (int64_t i = 0; i < n; ++i) to[i] = K::of(values[i]);
-  }
-  static void store(const typename K::Key* from, std::byte* to, int64_t n) {
-    V* values = reinterpret_cast<V*>(to);
-    for (int64_t i = 0; i < n; ++i) values[i] = K::value(from[i]);
-  }
 };
 
 }  // namespace stoker

@@ -30,14 +30,16 @@ class WindowRows {
     for (size_t k = 0; k < axes.size(); ++k) {
       Axis& x = axis_[3 - axes.size() + k];
       const int a = axes[k].axis;
-      x = {axes[k],       out.origin[a], out.origin[a] + out.shape[a],
+      x = {axes[k],    out.origin[a], out.origin[a] + out.shape[a],
            in.full[a], in.origin[a],  in.strides[a]};
     }
     for (int a = axes.back().axis + 1; a < in.shape.rank; ++a) inner_ *= in.shape[a];
     const Axis& x = axis_[2];
     pitch_ = (x.end - x.begin + x.window.size - 1) * inner_;
     rows_.resize(static_cast<size_t>(depth() * height()));
-    for (T*& row : rows_) row = scratch.array<T>(static_cast<size_t>(pitch_ + kRoom));
+    left_.resize(static_cast<size_t>(depth()));
+    for (auto* list : {&rows_, &left_})
+      for (T*& row : *list) row = scratch.array<T>(static_cast<size_t>(pitch_ + kRoom));
   }
 
   // Calls make(list) for all rows of the output in planes whose input begins at `from`. The list
@@ -48,16 +50,23 @@ class WindowRows {
     const Axis &z = axis_[0], &y = axis_[1];
     for (int64_t d = z.begin; d < z.end; ++d)
       for (int64_t h = y.begin; h < y.end; ++h) {
+        follows_ = h > y.begin;
         for (int64_t j = 0; j < depth(); ++j) {
           T** rows = rows_.data() + j * height();
-          if (h > y.begin) std::rotate(rows, rows + 1, rows + height());
-          for (int64_t i = h > y.begin ? height() - 1 : 0; i < height(); ++i)
+          if (follows_) {
+            std::rotate(rows, rows + 1, rows + height());
+            std::swap(rows[height() - 1], left_[static_cast<size_t>(j)]);
+          }
+          for (int64_t i = follows_ ? height() - 1 : 0; i < height(); ++i)
             load(from, d - z.window.anchor + j, h - y.window.anchor + i, rows[i]);
         }
         make(rows_.data());
       }
   }
 
+  // The row of the first plane that was in the call before, and is no longer; null: the rows do not
+  // follow those of a call before.
+  const T* left() const { return follows_ ? left_[0] : nullptr; }
   int64_t depth() const { return axis_[0].window.size; }
   int64_t height() const { return axis_[1].window.size; }
   int64_t width() const { return axis_[2].window.size; }
@@ -95,7 +104,8 @@ class WindowRows {
   T fill_;
   Axis axis_[3];
   int64_t inner_ = 1, pitch_ = 0;
-  std::vector<T*> rows_;
+  std::vector<T*> rows_, left_;
+  bool follows_ = false;
 };
 
 // Calls make(rows, list, to) for all rows of `out`, which is dense and begin at `to`, with the list

@@ -100,7 +100,7 @@ struct Trial {
       wanted.begin[a] = pick(0, static_cast<int>(shape[a]) - 1);
       wanted.end[a] = pick(static_cast<int>(wanted.begin[a]) + 1, static_cast<int>(shape[a]));
     }
-    constexpr DType kType = sizeof(V) == 1 ? DType::kUint8
+    constexpr DType kType = sizeof(V) == 1   ? DType::kUint8
                             : sizeof(V) == 2 ? DType::kInt16
                                              : DType::kFloat32;
     const Window needed = window_demand(wanted, shape, axes, border);
@@ -187,8 +187,7 @@ TEST_P(WindowsAtCpuLevel, CorrelationsAreSumsInOrder) {
     std::vector<float> weights;
     int64_t count = 1;
     for (const WindowAxis& w : t.axes) count *= w.size;
-    for (int64_t k = 0; k < count; ++k)
-      weights.push_back(static_cast<float>(t.pick(-3, 3)) / 7);
+    for (int64_t k = 0; k < count; ++k) weights.push_back(static_cast<float>(t.pick(-3, 3)) / 7);
     correlate(t.in, t.out, t.axes, weights, t.border, 5, t.scratch);
     t.expect(5, [&](const std::vector<float>& window) {
       float sum = 0;

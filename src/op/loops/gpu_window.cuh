@@ -157,8 +157,8 @@ void extremes(GpuRun& r, MakeAxes axes, Border border) {
     std::vector<ExtremeElement<Extreme, V>> items;
     for (size_t i = 0; i < r.items.size(); ++i) {
       const View& out = r.items[i].outputs[0];
-      items.push_back({DeviceWindows(r.items[i], axes(i), border), out.as<V>(),
-                       out.shape.volume()});
+      items.push_back(
+          {DeviceWindows(r.items[i], axes(i), border), out.as<V>(), out.shape.volume()});
     }
     run_each(r, std::span<const ExtremeElement<Extreme, V>>(items));
   });
@@ -171,11 +171,10 @@ void correlate_as(GpuRun& r, MakeAxes axes, Border border) {
     const GpuItem& item = r.items[i];
     const View &filter = item.inputs[1], &out = item.outputs[0];
     const bool has_fill = item.inputs.size() > 2 && item.inputs[2].data;
-    items.push_back({DeviceWindows(item, axes(i), border), filter.as<std::byte>(),
-                     Axes(filter.full, filter.strides),
-                     has_fill ? item.inputs[2].as<std::byte>() : nullptr,
-                     has_fill ? item.inputs[2].dtype : DType::kFloat32, out.as<Out>(),
-                     out.shape.volume()});
+    items.push_back(
+        {DeviceWindows(item, axes(i), border), filter.as<std::byte>(),
+         Axes(filter.full, filter.strides), has_fill ? item.inputs[2].as<std::byte>() : nullptr,
+         has_fill ? item.inputs[2].dtype : DType::kFloat32, out.as<Out>(), out.shape.volume()});
   }
   run_each(r, std::span<const CorrelateElement<V, Out>>(items));
 }

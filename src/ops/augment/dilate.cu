@@ -7,12 +7,13 @@
 namespace stoker::ops::augment {
 
 struct Dilate : MorphologyArguments {
-  static constexpr auto schema = describe(
-      "dilate",
-      "Replaces each value by the largest one under a rectangular mask.\n\n"
-      "Bright areas grow, and dark ones shrink. Channels do not mix. NaN counts as larger than all numbers.",
-      ports({.name = "input", .help = "Image or sequence.", .layouts = "HWC, CHW, HW"}),
-      ports({.name = "output", .help = "The input, dilated."}), kMorphologyArguments);
+  static constexpr auto schema =
+      describe("dilate",
+               "Replaces each value by the largest one under a rectangular mask.\n\n"
+               "Bright areas grow, and dark ones shrink. Channels do not mix. NaN counts as larger "
+               "than all numbers.",
+               ports({.name = "input", .help = "Image or sequence.", .layouts = "HWC, CHW, HW"}),
+               ports({.name = "output", .help = "The input, dilated."}), kMorphologyArguments);
 
   void run_cpu(Run& r) const {
     const View &in = r.inputs[0], &out = r.outputs[0];

@@ -7,12 +7,13 @@
 namespace stoker::ops::augment {
 
 struct Erode : MorphologyArguments {
-  static constexpr auto schema = describe(
-      "erode",
-      "Replaces each value by the smallest one under a rectangular mask.\n\n"
-      "Dark areas grow, and bright ones shrink. Channels do not mix. NaN counts as larger than all numbers.",
-      ports({.name = "input", .help = "Image or sequence.", .layouts = "HWC, CHW, HW"}),
-      ports({.name = "output", .help = "The input, eroded."}), kMorphologyArguments);
+  static constexpr auto schema =
+      describe("erode",
+               "Replaces each value by the smallest one under a rectangular mask.\n\n"
+               "Dark areas grow, and bright ones shrink. Channels do not mix. NaN counts as larger "
+               "than all numbers.",
+               ports({.name = "input", .help = "Image or sequence.", .layouts = "HWC, CHW, HW"}),
+               ports({.name = "output", .help = "The input, eroded."}), kMorphologyArguments);
 
   void run_cpu(Run& r) const {
     const View &in = r.inputs[0], &out = r.outputs[0];

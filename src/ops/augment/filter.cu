@@ -23,8 +23,7 @@ struct Filter : FilterWindowArguments {
              .help = "The number beyond the edge under border='constant'; default: 0.",
              .is_optional = true}),
       ports({.name = "output", .help = "The filtered input."}), kFilterWindowArguments,
-      arg(&Filter::dtype, "dtype",
-          "Output dtype: the input's, which is the default, or FLOAT."));
+      arg(&Filter::dtype, "dtype", "Output dtype: the input's, which is the default, or FLOAT."));
 
   void check(Checker& c) const {
     TensorType t = c.in();
