@@ -23,10 +23,10 @@ class WindowRows {
   static constexpr int64_t kRoom = 2 * kRowRound;
 
   // Requires: one to three axes, in order and without gaps between them; `in` covers
-  // window_demand() of `out`, has dense rows, and outlives this.
+  // window_demand() of `out` and has dense rows.
   WindowRows(const View& in, const View& out, std::span<const WindowAxis> axes, Border border,
              T fill, Arena& scratch)
-      : in_(in), border_(border), fill_(fill) {
+      : border_(border), fill_(fill) {
     for (size_t k = 0; k < axes.size(); ++k) {
       Axis& x = axis_[3 - axes.size() + k];
       const int a = axes[k].axis;
@@ -99,7 +99,6 @@ class WindowRows {
     for (int64_t p = last; p < end; ++p) beyond(p);
   }
 
-  const View& in_;
   Border border_;
   T fill_;
   Axis axis_[3];

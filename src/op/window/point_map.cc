@@ -12,9 +12,10 @@ namespace stoker {
 PointMap::PointMap(int rank, const Small<float>& matrix, bool from_output) : rank_(rank) {
   require_count("the matrix", matrix.size(), {rank * (rank + 1)}, rank, " rows of ", rank + 1);
   const auto place = [&](int k) { return k < rank ? rank - 1 - k : rank; };
+  const float* next = matrix.begin();
   for (int i = 0; i < rank; ++i)
     for (int j = 0; j <= rank; ++j) {
-      const float v = matrix[static_cast<size_t>(i * (rank + 1) + j)];
+      const float v = *next++;
       require(std::isfinite(v), "the matrix has a number that is not finite: ", v);
       matrix_[place(i)][place(j)] = static_cast<double>(v);
     }
