@@ -133,7 +133,8 @@ def sheared(x: Array, out: Array) -> None:
     matrix = np.reshape(SHEAR, (2, 3))
     offset = matrix[:, :2].sum(1) / 2 + matrix[:, 2] - 0.5
     matrix = np.column_stack([matrix[:, :2], offset])
-    cv2.warpAffine(x, matrix, (x.shape[1], x.shape[0]), dst=out, flags=cv2.WARP_INVERSE_MAP)
+    flags = cv2.WARP_INVERSE_MAP | cv2.INTER_LINEAR
+    cv2.warpAffine(x, matrix, (x.shape[1], x.shape[0]), dst=out, flags=flags)
 
 
 def weights(size: int) -> Array:
