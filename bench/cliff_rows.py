@@ -125,6 +125,27 @@ def turned(x: Array, out: Array, border: str, filter: str = "LINEAR") -> None:
     cv2.warpAffine(x, matrix, (width, height), dst=out, flags=flags, borderMode=mode)
 
 
+SHEAR = [0.9, 0.3, -20.0, -0.2, 1.1, 15.0]
+
+
+def sheared(x: Array, out: Array) -> None:
+    """OpenCV's places are those of centres."""
+    matrix = np.reshape(SHEAR, (2, 3))
+    offset = matrix[:, :2].sum(1) / 2 + matrix[:, 2] - 0.5
+    matrix = np.column_stack([matrix[:, :2], offset])
+    flags = cv2.WARP_INVERSE_MAP | cv2.INTER_LINEAR
+    cv2.warpAffine(x, matrix, (x.shape[1], x.shape[0]), dst=out, flags=flags)
+
+
+def weights(size: int) -> Array:
+    bell = np.hanning(size + 2)[1:-1]
+    return (np.outer(bell, bell) / bell.sum() ** 2).astype(np.float32)
+
+
+def morphed(x: Array, out: Array, name: str, size: int) -> None:
+    getattr(cv2, name)(x, np.ones((size, size), np.uint8), dst=out)
+
+
 def equalised(x: Array, out: Array) -> None:
     cv2.merge([cv2.equalizeHist(plane) for plane in cv2.split(x)], dst=out)
 
@@ -297,10 +318,47 @@ ROWS = [
         apart=None,  # OpenCV takes another neighbour
     ),
     Row(
+        *("warp_affine", "warp_affine"),
+        lambda node, _: fn.warp_affine(node, matrix=SHEAR, fill_value=0.0),
+        *("OpenCV warpAffine", sheared),
+        apart=1.0,
+    ),
+    Row(
         *("gaussian_blur", "gaussian_blur"),
         lambda node, _: fn.gaussian_blur(node, window_size=[5]),
         *("OpenCV GaussianBlur", lambda x, out: cv2.GaussianBlur(x, (5, 5), 0, dst=out)),
         apart=1.0,
+    ),
+    *(
+        Row(
+            *(f"filter {dtype}, {n} x {n}", "filter"),
+            lambda node, _, n=n: fn.filter(node, weights(n)),
+            *("OpenCV filter2D", lambda x, out, n=n: cv2.filter2D(x, -1, weights(n), dst=out)),
+            *(to(dtype), 1.0),
+        )
+        for dtype, n in (("uint8", 3), ("uint8", 7), ("float32", 3))
+    ),
+    *(
+        Row(
+            *(f"median_blur {dtype}, {n} x {n}", "median_blur"),
+            lambda node, _, n=n: fn.median_blur(node, window_size=n),
+            *("OpenCV medianBlur", lambda x, out, n=n: cv2.medianBlur(x, n, dst=out)),
+            to(dtype),
+        )
+        for dtype, sizes in (("uint8", (3, 5, 7, 15, 31)), ("uint16", (3, 5)), ("float32", (3, 5)))
+        for n in sizes
+    ),
+    *(
+        Row(
+            *(f"{name} {dtype}, {n} x {n}", name),
+            lambda node, _, name=name, n=n: getattr(fn, name)(node, mask_size=n),
+            *(f"OpenCV {name}", lambda x, out, name=name, n=n: morphed(x, out, name, n)),
+            to(dtype),
+        )
+        for name, dtype, n in (
+            *(("dilate", "uint8", 3), ("erode", "uint8", 3), ("dilate", "uint8", 15)),
+            ("dilate", "float32", 3),
+        )
     ),
     Row(
         *("equalize", "equalize", lambda node, _: fn.equalize(node)),

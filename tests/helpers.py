@@ -6,15 +6,18 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
+import pytest
 
 from stoker import DataNode, Pipeline
 
@@ -34,6 +37,15 @@ def load_tool(repository: Path, name: str) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def warning_of(old: str, today: str) -> AbstractContextManager[Any]:
+    """Expects the warning of an old spelling. Names in `experimental` that are else the same give
+    none.
+    """
+    if old.replace("experimental.", "") == today:
+        return nullcontext()
+    return pytest.warns(DeprecationWarning, match=rf"{re.escape(old)} is now spelled {today}$")
 
 
 def make(define: Callable[[], Any], **settings: Any) -> Pipeline:

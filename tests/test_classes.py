@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helpers import assert_same, make, take
+from helpers import assert_same, make, take, warning_of
 from stoker import DataNode, Pipeline, errors, fn, ops, types
 from stoker._describe import old_spellings
 from stoker._describe.registry import operators
@@ -61,6 +61,13 @@ def test_every_operator_is_a_class(name: str) -> None:
 )
 def test_names_of_classes(operator: str, name: str) -> None:
     assert class_name(operator) == name
+
+
+def test_experimental_names_also_work_without_the_prefix() -> None:
+    for name in ("dilate", "erode", "equalize", "filter", "median_blur"):
+        assert resolve(fn, name).__doc__ == resolve(fn.experimental, name).__doc__
+    with pytest.raises(AttributeError, match=r"there is no operator 'fn\.remap', as"):
+        fn.experimental.remap  # noqa: B018
 
 
 def test_classes_are_listed() -> None:
@@ -254,13 +261,14 @@ def test_old_arguments_that_say_too_little_or_too_much(
         fn.resize(picture(), **arguments)
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(
     "old", [n for n, (op, _) in old_class_names().items() if op in operators()]
 )
 def test_old_classes(old: str) -> None:
     operator, device = old_class_names()[old]
     spelled = class_name(operator)
-    with pytest.warns(DeprecationWarning, match=rf"ops\.{old} is now spelled ops\.{spelled}$"):
+    with warning_of(f"ops.{old}", f"ops.{spelled}"):
         made = resolve(ops, old)
     assert made._operator["name"] == operator
     assert made().device == (device or "cpu")

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from helpers import load_tool
+from helpers import load_tool, warning_of
 from stoker import Pipeline, errors, fn, ops, types
 from stoker._describe import old_spellings
 from stoker.compat._report import names
@@ -62,13 +62,14 @@ def test_operators_that_are_there(row: list[str]) -> None:
             made(**{name: 1})
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("row", rows("old"), ids=lambda r: r[0])
 def test_old_spellings(row: list[str]) -> None:
     old, today = words(row[0]), words(row[1])
     if len(old) == 2:
         assert old_spellings.ARGUMENTS[old[1]][old[0]].today == "".join(today)
         return
-    with pytest.warns(DeprecationWarning, match=rf"{re.escape(old[0])} is now .* {today[0]}$"):
+    with warning_of(old[0], today[0]):
         found = resolve(old[0])
     assert found.__name__ == resolve(today[0]).__name__
 

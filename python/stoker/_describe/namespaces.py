@@ -56,7 +56,8 @@ class Namespace:
             return made
         today = self._maker.old_names().get(wanted)
         if today in self._maker.names():
-            old_spellings.warn(f"{self.short}.{wanted}", f"{self.short}.{today}")
+            if wanted != f"experimental.{today}":  # these are as good as the others
+                old_spellings.warn(f"{self.short}.{wanted}", f"{self.short}.{today}")
             return self._maker.make_old(wanted)
         raise AttributeError(self._missing(wanted, name, today), name=name, obj=sys.modules[module])
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Old spellings that scripts still use, and today's spellings for them.
 
-Every use of an old spelling gives one ``DeprecationWarning`` that names today's spelling.
+Every use of an old spelling gives one ``DeprecationWarning`` that names today's spelling. Only the
+names in ``experimental`` that are else the same give none.
 """
 
 from __future__ import annotations
@@ -26,11 +27,16 @@ FUNCTIONS = {
     "experimental.decoders.image_random_crop": "decoders.image_random_crop",
     "experimental.decoders.image_slice": "decoders.image_slice",
     "experimental.decoders.video": "decoders.video",
+    "experimental.dilate": "dilate",
     "experimental.equalize": "equalize",
+    "experimental.erode": "erode",
     "experimental.filter": "filter",
     "experimental.inflate": "decoders.inflate",
+    "experimental.median_blur": "median_blur",
     "experimental.peek_image_shape": "peek_image_shape",
+    "experimental.remap": "remap",
     "experimental.tensor_resize": "tensor_resize",
+    "experimental.warp_perspective": "warp_perspective",
     "fast_resize_crop_mirror": "resize_crop_mirror",
     "file_reader": "readers.file",
     "image_decoder": "decoders.image",

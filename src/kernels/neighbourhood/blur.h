@@ -16,6 +16,7 @@
 
 #include "base/view.h"
 #include "kernels/convert.h"
+#include "kernels/neighbourhood/border.h"
 #include "memory/arena.h"
 
 namespace stoker {
@@ -29,16 +30,6 @@ struct BlurAxis {
 // A Gaussian bell's weights, which add up to 1 over both sides. Sigma 0 is that of OpenCV for the
 // radius: 0.3 (radius - 1) + 0.8.
 std::vector<double> gaussian(double sigma, int radius);
-
-// The position that a position outside of [0, n) stands for. Requires: n > 0.
-STOKER_HD inline int64_t mirrored(int64_t p, int64_t n) {
-  if (p >= 0 && p < n) return p;
-  if (n == 1) return 0;
-  const int64_t period = 2 * (n - 1);
-  p %= period;
-  if (p < 0) p += period;
-  return p < n ? p : period - p;
-}
 
 inline constexpr int kMostFixed = 64;
 inline bool is_fixed_point(DType in, DType out, std::span<const BlurAxis> axes) {

@@ -13,9 +13,8 @@ SpatialAxes::SpatialAxes(const TensorType& t) {
       extent[rank] = t.shape[a], axis[rank++] = a;
 }
 
-void CanvasArguments::set_canvas(const SpatialAxes& axes, int64_t* canvas) const {
+void SizeArgument::set_size(const SpatialAxes& axes, int64_t* canvas) const {
   constexpr int64_t kEnd = int64_t{1} << 28;  // Warp
-  if (keep_size) std::copy_n(axes.extent, axes.rank, canvas);
   if (!size.empty())
     require_count("argument 'size'", size.size(), {axes.rank}, "one for each of the axes D, H, W");
   for (int i = 0; i < axes.rank; ++i) {
@@ -27,6 +26,11 @@ void CanvasArguments::set_canvas(const SpatialAxes& axes, int64_t* canvas) const
     require(canvas[i] < kEnd && axes.extent[i] < kEnd, "an axis of ", canvas[i],
             " positions is too long");
   }
+}
+
+void CanvasArguments::set_canvas(const SpatialAxes& axes, int64_t* canvas) const {
+  if (keep_size) std::copy_n(axes.extent, axes.rank, canvas);
+  set_size(axes, canvas);
 }
 
 }  // namespace stoker

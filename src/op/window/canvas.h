@@ -18,9 +18,18 @@ struct SpatialAxes {
   explicit SpatialAxes(const TensorType& t);
 };
 
-struct CanvasArguments {
-  bool keep_size = false;
+struct SizeArgument {
   Small<float> size = {};
+
+  // Replaces the size that the operator has found, if the argument says so. Throws WrongCall.
+  void set_size(const SpatialAxes& axes, int64_t* canvas) const;
+};
+inline constexpr auto kSizeArgument =
+    arg(&SizeArgument::size, "size", "Output size, (H, W) or (D, H, W); rounded to whole pixels.",
+        kPerSample);
+
+struct CanvasArguments : SizeArgument {
+  bool keep_size = false;
 
   // Replaces the size that the operator has found, if the arguments say so. Throws WrongCall.
   void set_canvas(const SpatialAxes& axes, int64_t* canvas) const;
@@ -45,7 +54,6 @@ struct CanvasArguments {
 };
 inline constexpr auto kCanvasArguments = std::tuple{
     arg(&CanvasArguments::keep_size, "keep_size", "Whether the output has the input's size."),
-    arg(&CanvasArguments::size, "size",
-        "Output size, (H, W) or (D, H, W); rounded to whole pixels.", kPerSample)};
+    kSizeArgument};
 
 }  // namespace stoker

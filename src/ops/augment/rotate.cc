@@ -1,18 +1,15 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op/dtype_argument.h"
 #include "op/op.h"
-#include "op/resize/filter.h"
+#include "op/resize/warp_arguments.h"
 #include "op/window/canvas.h"
 #include "op/window/rotation.h"
 
 namespace stoker::ops::augment {
 
-struct Rotate : CanvasArguments, DtypeArgument {
+struct Rotate : CanvasArguments, WarpArguments {
   float angle = 0;
   Small<float> axis;
-  std::optional<float> fill_value;
-  Filter interp_type = Filter::kLinear;
   std::optional<std::array<int64_t, Warp::kMost>> common_canvas;
 
   static constexpr auto schema = describe(
@@ -31,14 +28,10 @@ struct Rotate : CanvasArguments, DtypeArgument {
           kRequiredPerFrame),
       arg(&Rotate::axis, "axis",
           "Vector (x, y, z) of any length that volumes turn around; only for them.", kPerFrame),
-      kCanvasArguments,
-      arg(&Rotate::fill_value, "fill_value",
-          "Value outside the input; default: the nearest pixel of its border."),
-      arg(&Rotate::interp_type, "interp_type", "INTERP_NN or INTERP_LINEAR."), kDtypeArgument);
+      kCanvasArguments, kWarpArguments);
 
   void check(Checker& c) const {
-    require(interp_type == Filter::kNearest || interp_type == Filter::kLinear,
-            "argument 'interp_type' is INTERP_NN or INTERP_LINEAR here");
+    require_warp_filter();
     const bool computed = c.is_computed("angle") || c.is_computed("axis") || c.is_computed("size");
     TensorType t = checked_canvas(c, c.in(), computed, [&](const TensorType& in) {
       return after({warp(in), in.dtype}, in).shape;
@@ -56,10 +49,7 @@ struct Rotate : CanvasArguments, DtypeArgument {
     for (Rotate* r : frames) r->common_canvas = canvas;
   }
 
-  void lower(Lowering& l) const {
-    require_pixels(l.type());
-    l.add(warp(l.type()), dtype.value_or(l.type().dtype));
-  }
+  void lower(Lowering& l) const { add_warp(l, warp(l.type())); }
 
   static std::vector<Case> cases() {
     return {
@@ -87,9 +77,6 @@ struct Rotate : CanvasArguments, DtypeArgument {
     set_canvas(axes, canvas.data());
     Warp w = rotation.warp(axes.extent, canvas.data());
     std::copy_n(axes.axis, axes.rank, w.axis);
-    w.linear = interp_type == Filter::kLinear;
-    w.clamped = !fill_value;
-    w.fill = fill_value.value_or(0);
     return w;
   }
 };

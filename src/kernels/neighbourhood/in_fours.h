@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Loops over many rows at once, so that sums stay in registers. Pure; thread-safe.
+#pragma once
+#include <cstdint>
+
+namespace stoker {
+
+// How many elements rows have room for behind their end, and what loops round their lengths up to:
+// a multiple of any vector, as the elements that are left over would take longer than all others.
+inline constexpr int64_t kRowRound = 64;
+constexpr int64_t rounded_up(int64_t n) { return (n + kRowRound - 1) / kRowRound * kRowRound; }
+
+// Calls f<count>(k) for the numbers [begin, end), four at a time, k being the first of each group.
+// GCC would unroll a plain loop over rows in a way that it cannot vectorise.
+template <class F>
+void in_fours(int64_t begin, int64_t end, const F& f) {
+  for (; begin + 4 <= end; begin += 4) f.template operator()<4>(begin);
+  switch (end - begin) {
+    case 3: return f.template operator()<3>(begin);
+    case 2: return f.template operator()<2>(begin);
+    case 1: return f.template operator()<1>(begin);
+    default: return;
+  }
+}
+
+}  // namespace stoker

@@ -1,0 +1,183 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/neighbourhood/median.h"
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "kernels/neighbourhood/byte_medians.h"
+#include "kernels/neighbourhood/key_rows.h"
+#include "kernels/neighbourhood/window_rows.h"
+
+namespace stoker {
+namespace {
+
+constexpr int64_t kChunk = 512;  // elements of a row that are made at once
+constexpr int64_t kMargin = 256;  // room for their neighbours
+constexpr int64_t kMostCounted =
+    255;  // elements of a window, where these and their counts are bytes
+
+// Every other element, from `kFirst` on.
+template <size_t kFirst, class K, size_t n, size_t... I>
+std::array<K, sizeof...(I)> every_other(const std::array<K, n>& a, std::index_sequence<I...>) {
+  return {a[kFirst + 2 * I]...};
+}
+// The elements from `kFirst` on.
+template <size_t kFirst, class K, size_t n, size_t... I>
+std::array<K, sizeof...(I)> part(const std::array<K, n>& a, std::index_sequence<I...>) {
+  return {a[kFirst + I]...};
+}
+
+// Batcher's merge of two sorted lists, without branches: those of their even and of their odd
+// elements are put together, and then at most neighbours are in the wrong order.
+template <class K, size_t m, size_t n>
+std::array<K, m + n> merged(const std::array<K, m>& a, const std::array<K, n>& b) {
+  if constexpr (m == 0) {
+    return b;
+  } else if constexpr (n == 0) {
+    return a;
+  } else if constexpr (m == 1 && n == 1) {
+    return {std::min(a[0], b[0]), std::max(a[0], b[0])};
+  } else {
+    const auto even = merged(every_other<0>(a, std::make_index_sequence<(m + 1) / 2>()),
+                             every_other<0>(b, std::make_index_sequence<(n + 1) / 2>()));
+    const auto odd = merged(every_other<1>(a, std::make_index_sequence<m / 2>()),
+                            every_other<1>(b, std::make_index_sequence<n / 2>()));
+    std::array<K, m + n> all;
+    const auto at = [&]<size_t k>(std::integral_constant<size_t, k>) {
+      constexpr size_t pair = (k + 1) / 2;  // of odd[pair - 1] and even[pair]
+      if constexpr (k == 0) return even[0];
+      else if constexpr (pair >= even.size()) return odd[pair - 1];
+      else if constexpr (pair > odd.size()) return even[k - odd.size()];
+      else if constexpr (k % 2) return std::min(odd[pair - 1], even[pair]);
+      else return std::max(odd[pair - 1], even[pair]);
+    };
+    [&]<size_t... k>(std::index_sequence<k...>) {
+      ((all[k] = at(std::integral_constant<size_t, k>())), ...);
+    }(std::make_index_sequence<m + n>());
+    return all;
+  }
+}
+
+template <class K, size_t n>
+std::array<K, n> sorted(const std::array<K, n>& a) {
+  if constexpr (n < 2) return a;
+  else
+    return merged(sorted(part<0>(a, std::make_index_sequence<n / 2>())),
+                  sorted(part<n / 2>(a, std::make_index_sequence<n - n / 2>())));
+}
+
+// Element `rank` of those in `some` and in the columns from `k` on, all sorted together. What of
+// `some` lies too far from there is left out.
+template <size_t size, size_t k, size_t rank, class K, size_t n, class Column>
+K median_of(const std::array<K, n>& some, const Column& column) {
+  if constexpr (k == size) {
+    return some[rank];
+  } else {
+    constexpr size_t rest = (size - k) * size;
+    constexpr size_t first = rank > rest ? rank - rest : 0, end = std::min(rank + 1, n);
+    const auto kept = part<first>(some, std::make_index_sequence<end - first>());
+    return median_of<size, k + 1, rank - first>(merged(kept, column(k)), column);
+  }
+}
+
+template <class K>
+K median_of_three(K a, K b, K c) {
+  return std::max(std::min(a, b), std::min(std::max(a, b), c));
+}
+// The same for three columns, where the middle one of all is easier to find.
+template <class K>
+K median_of(const std::array<K, 3>& a, const std::array<K, 3>& b, const std::array<K, 3>& c) {
+  return median_of_three(std::max(std::max(a[0], b[0]), c[0]), median_of_three(a[1], b[1], c[1]),
+                         std::min(std::min(a[2], b[2]), c[2]));
+}
+
+// The medians of n windows of `size` x `size`. Requires: n <= kChunk, (size - 1) * step <= kMargin.
+template <size_t size, class K>
+void small_medians(const K* const* rows, int64_t step, K* out, int64_t n) {
+  std::array<const K*, size> row;
+  std::copy_n(rows, size, row.begin());
+  at_cpu_level([=] {
+    [=]<size_t... j>(std::index_sequence<j...>) {
+      K columns[size][kChunk + kMargin];
+      for (int64_t i = 0; i < rounded_up(n + int64_t{size - 1} * step); ++i) {
+        const auto column = sorted(std::array<K, size>{row[j][i]...});
+        ((columns[j][i] = column[j]), ...);
+      }
+      for (int64_t i = 0; i < n; ++i) {
+        const auto column = [&](size_t k) {
+          return std::array<K, size>{columns[j][i + static_cast<int64_t>(k) * step]...};
+        };
+        if constexpr (size == 3) out[i] = median_of(column(0), column(1), column(2));
+        else out[i] = median_of<size, 1, size * size / 2>(column(0), column);
+      }
+    }(std::make_index_sequence<size>());
+  });
+}
+
+// The medians of n windows of any size, whose elements are at list[k][i]: Note [Medians]. Requires:
+// n <= kChunk; K holds the length of the list.
+template <class K>
+void any_medians(const K* const* list, int64_t length, K* out, int64_t n) {
+  const auto half = static_cast<K>(length / 2);
+  at_cpu_level([=] {
+    K found[kChunk], tried[kChunk], smaller[kChunk];
+    std::fill_n(found, n, K{0});
+    for (K bit = SortKey<K>::kSign; bit; bit = static_cast<K>(bit >> 1)) {
+      for (int64_t i = 0; i < n; ++i) tried[i] = static_cast<K>(found[i] | bit), smaller[i] = 0;
+      in_fours(0, length, [&]<int lists>(int64_t k) {
+        const K* row[lists];
+        for (int l = 0; l < lists; ++l) row[l] = list[k + l];
+        for (int64_t i = 0; i < n; ++i) {
+          K sum = smaller[i];
+          for (int l = 0; l < lists; ++l) sum = static_cast<K>(sum + (row[l][i] < tried[i]));
+          smaller[i] = sum;
+        }
+      });
+      for (int64_t i = 0; i < n; ++i) found[i] = smaller[i] <= half ? tried[i] : found[i];
+    }
+    std::copy_n(found, n, out);
+  });
+}
+
+template <class V>
+void median_as(const View& in, const View& out, std::span<const WindowAxis> axes, Arena& scratch) {
+  using K = typename SortKey<V>::Key;
+  std::optional<ByteMedians> large;
+  for_each_window_row<K, KeyRow<V>>(
+      in, out, axes, Border::kClamp, K{}, scratch,
+      [&](const auto& rows, K* const* list, std::byte* to) {
+        const int64_t step = rows.inner(), height = rows.height(), width = rows.width();
+        if constexpr (sizeof(V) == 1) {
+          if (height * width > kMostCounted) {
+            if (!large) large.emplace(height, width, step, rows.count(), scratch);
+            std::vector<K> made(static_cast<size_t>(rows.count()));
+            large->run(list, rows.left(), made.data());
+            return KeyRow<V>::store(made.data(), to, rows.count());
+          }
+        }
+        const bool fits = height == width && (width - 1) * step <= kMargin;
+        const bool is_small = fits && (width == 3 || width == 5);
+        std::vector<const K*> some;
+        for (int64_t y = 0; y < height; ++y)
+          for (int64_t x = 0; x < (is_small ? 1 : width); ++x) some.push_back(list[y] + x * step);
+        K made[kChunk];
+        for (int64_t at = 0; at < rows.count(); at += kChunk) {
+          const int64_t n = std::min(kChunk, rows.count() - at), round = rounded_up(n);
+          if (is_small && width == 3) small_medians<3>(some.data(), step, made, round);
+          else if (is_small) small_medians<5>(some.data(), step, made, round);
+          else any_medians(some.data(), height * width, made, round);
+          KeyRow<V>::store(made, to + at * int64_t{sizeof(V)}, n);
+          for (const K*& row : some) row += kChunk;
+        }
+      });
+}
+
+}  // namespace
+
+void median(const View& in, const View& out, std::span<const WindowAxis> axes, Arena& scratch) {
+  with_type(in.dtype, [&](auto v) { median_as<decltype(v)>(in, out, axes, scratch); });
+}
+
+}  // namespace stoker

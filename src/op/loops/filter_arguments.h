@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The arguments of filter, and its windows. Plain values; pure functions; thread-safe.
+#pragma once
+#include "kernels/neighbourhood/border.h"
+#include "op/context.h"
+#include "op/rules.h"
+#include "op/schema.h"
+
+namespace stoker {
+
+template <>
+struct EnumNames<Border> {
+  static constexpr const char* kType = "str";
+  static constexpr const char* kNames[] = {"constant", "clamp", "reflect_101", "reflect_1001",
+                                           "wrap"};
+};
+
+enum class FilterMode : uint8_t { kSame, kValid };
+template <>
+struct EnumNames<FilterMode> {
+  static constexpr const char* kType = "str";
+  static constexpr const char* kNames[] = {"same", "valid"};
+};
+
+struct FilterWindowArguments {
+  Small<int> anchor = {-1};
+  Border border = Border::kReflect101;
+  FilterMode mode = FilterMode::kSame;
+
+  // The windows of a filter of this shape, along D, H and W. Throws WrongCall.
+  std::vector<WindowAxis> axes(const Layout& layout, const Shape& filter) const {
+    std::vector<WindowAxis> all;
+    for (const char letter : {'D', 'H', 'W'})
+      if (const int axis = layout.find(letter); axis >= 0) all.push_back({axis, 1, 0});
+    const auto rank = static_cast<int64_t>(all.size());
+    require(filter.rank == rank && filter.volume() > 0, "the filter has the shape ", filter,
+            ", expected ", rank, " axes that are not empty");
+    require_count("argument 'anchor'", anchor.size(), {1, rank}, "one per axis of the filter");
+    for (int i = 0; i < filter.rank; ++i) {
+      const int64_t at = anchor.at_or_only(static_cast<size_t>(i)), size = filter[i];
+      require(at < size, "argument 'anchor' has ", at, ", and the filter the shape ", filter);
+      WindowAxis& w = all[static_cast<size_t>(i)];
+      w.size = size;
+      w.anchor = mode == FilterMode::kValid ? 0 : at < 0 ? size / 2 : at;
+    }
+    return all;
+  }
+  // The input's shape, less what mode='valid' takes off. Throws WrongCall.
+  Shape filtered(const TensorType& in, const Shape& filter) const {
+    Shape shape = in.shape;
+    for (const WindowAxis& w : axes(in.layout, filter)) {
+      if (mode == FilterMode::kSame) continue;
+      shape[w.axis] -= w.size - 1;
+      require(shape[w.axis] > 0, "the filter, of shape ", filter, ", does not fit into shape ",
+              in.shape);
+    }
+    return shape;
+  }
+};
+inline constexpr auto kFilterWindowArguments = std::tuple{
+    arg(&FilterWindowArguments::anchor, "anchor",
+        "The place in the filter of the value that is made, for each of its axes or one number for "
+        "all; -1 is the middle. No effect under mode='valid'.",
+        at_least(-1), kPerFrame),
+    arg(&FilterWindowArguments::border, "border",
+        "What lies beyond the edge, beside elements 1234: fill_value ('constant'), 11 and 44 "
+        "('clamp'), 32 and 32 ('reflect_101'), 21 and 43 ('reflect_1001') or 34 and 12 ('wrap')."),
+    arg(&FilterWindowArguments::mode, "mode",
+        "'same': the output has the input's size. 'valid': it has only what is made of the input "
+        "alone.")};
+
+}  // namespace stoker

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "op/window/point_map.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "op/rules.h"
+
+namespace stoker {
+
+PointMap::PointMap(int rank, const Small<float>& matrix, bool from_output) : rank_(rank) {
+  require_count("the matrix", matrix.size(), {rank * (rank + 1)}, rank, " rows of ", rank + 1);
+  const auto place = [&](int k) { return k < rank ? rank - 1 - k : rank; };
+  const float* next = matrix.begin();
+  for (int i = 0; i < rank; ++i)
+    for (int j = 0; j <= rank; ++j) {
+      const float v = *next++;
+      require(std::isfinite(v), "the matrix has a number that is not finite: ", v);
+      matrix_[place(i)][place(j)] = static_cast<double>(v);
+    }
+  matrix_[rank][rank] = 1;
+  if (!from_output) invert();
+}
+
+// By Gauss and Jordan, with the largest pivots.
+void PointMap::invert() {
+  const int n = rank_ + 1;
+  double inverse[kMost][kMost] = {};
+  for (int k = 0; k < n; ++k) inverse[k][k] = 1;
+  for (int k = 0; k < n; ++k) {
+    int pivot = k;
+    for (int i = k + 1; i < n; ++i)
+      if (std::fabs(matrix_[i][k]) > std::fabs(matrix_[pivot][k])) pivot = i;
+    require(matrix_[pivot][k] != 0, "the matrix has no inverse, and inverse_map=False needs it");
+    std::swap(matrix_[k], matrix_[pivot]);
+    std::swap(inverse[k], inverse[pivot]);
+    const double unit = matrix_[k][k];
+    for (int j = 0; j < n; ++j) matrix_[k][j] /= unit, inverse[k][j] /= unit;
+    for (int i = 0; i < n; ++i) {
+      const double share = i == k ? 0 : matrix_[i][k];
+      for (int j = 0; j < n; ++j) {
+        matrix_[i][j] -= share * matrix_[k][j];
+        inverse[i][j] -= share * inverse[k][j];
+      }
+    }
+  }
+  std::copy_n(&inverse[0][0], kMost * kMost, &matrix_[0][0]);
+}
+
+Warp PointMap::warp() const {
+  Warp w;
+  w.count = rank_;
+  for (int i = 0; i < rank_; ++i) {
+    w.offset[i] = matrix_[i][rank_];
+    for (int j = 0; j < rank_; ++j) w.matrix[i][j] = matrix_[i][j];
+  }
+  return w;
+}
+
+}  // namespace stoker

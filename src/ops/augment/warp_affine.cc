@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "op/op.h"
+#include "op/resize/warp_arguments.h"
+#include "op/window/canvas.h"
+#include "op/window/point_map.h"
+
+namespace stoker::ops::augment {
+
+struct WarpAffine : SizeArgument, WarpArguments {
+  Small<float> matrix;
+  bool inverse_map = true;
+
+  static constexpr auto schema = describe(
+      "warp_affine",
+      "Moves the points of an image, a volume or a sequence by an affine map.\n\n"
+      "The matrix has a row for x, one for y and, for volumes, one for z; the last number of a row "
+      "is the offset. (0, 0) is the corner of the first pixel, whose centre is (0.5, 0.5). The "
+      "output has the input's size unless 'size' is given. Accepts any dtype.",
+      ports({.name = "input",
+             .help = "Image, volume or sequence.",
+             .layouts = "HWC, CHW, HW, DHWC, CDHW, DHW, CFHW, CFDHW"},
+            {.name = "matrix_input",
+             .help = "The matrix, instead of the argument.",
+             .is_optional = true,
+             .is_value = true}),
+      ports({.name = "output", .help = "The moved input, in its layout."}),
+      arg(&WarpAffine::matrix, "matrix",
+          "The matrix, 2 x 3 numbers or 3 x 4 for volumes, row after row.", kPerFrame),
+      arg(&WarpAffine::inverse_map, "inverse_map",
+          "Whether the matrix leads from points of the output to points of the input. Else it "
+          "leads from the input to the output."),
+      kSizeArgument, kWarpArguments);
+
+  void check(Checker& c) const {
+    require_warp_filter();
+    const bool computed = c.is_computed("matrix");
+    require(c.has(1) != (computed || !matrix.empty()),
+            "the matrix is missing or given twice: give 'matrix' or a second input");
+    TensorType t = c.in();
+    const SpatialAxes axes(t);
+    if (axes.rank > 0 && !c.has(1) && !computed) warp(axes, matrix);
+    for (int i = 0; i < axes.rank; ++i)
+      t.shape[axes.axis[i]] = c.is_computed("size") ? -1 : canvas(axes).out[i];
+    t.dtype = dtype.value_or(t.dtype);
+    c.out(t);
+  }
+
+  void lower(Lowering& l) const {
+    Small<float> numbers = matrix;
+    if (l.has(1)) from_tensor(l.value(1), numbers);
+    add_warp(l, warp(SpatialAxes(l.type()), numbers));
+  }
+
+  static std::vector<Case> cases() {
+    return {
+        {"matrix=[1.0, 0.0, 1.0, 0.0, 1.0, 0.0], fill_value=9.0",
+         {"uint8 HW [[1, 2, 3], [4, 5, 6]]"},
+         {"uint8 [[2, 3, 9], [5, 6, 9]]"}},
+        {"matrix=[2.0, 0.0, 0.0, 0.0, 2.0, 0.0], inverse_map=False, size=[2, 4]",
+         {"float32 HWC [[[1], [3]]]"},
+         {"float32 [[[1], [1.5], [2.5], [3]], [[1], [1.5], [2.5], [3]]]"}},
+        {"interp_type=types.INTERP_NN, dtype=types.INT16",
+         {"uint8 CHW [[[1, 2], [3, 4]]]", "float32 [[0, 1, 0], [1, 0, 0]]"},
+         {"int16 [[[1, 3], [2, 4]]]"}},
+        {"matrix=[1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0]",
+         {"uint8 DHW [[[1, 2]], [[3, 4]]]"},
+         {"uint8 [[[3, 4]], [[3, 4]]]"}},
+    };
+  }
+
+ private:
+  Warp canvas(const SpatialAxes& axes, Warp w = {}) const {
+    std::copy_n(axes.axis, axes.rank, w.axis);
+    std::copy_n(axes.extent, axes.rank, w.out);
+    set_size(axes, w.out);
+    return w;
+  }
+  Warp warp(const SpatialAxes& axes, const Small<float>& numbers) const {
+    return canvas(axes, PointMap(axes.rank, numbers, inverse_map).warp());
+  }
+};
+
+}  // namespace stoker::ops::augment
+
+STOKER_OPERATOR(stoker::ops::augment::WarpAffine)
