@@ -93,7 +93,7 @@ void read_palette(EncodedSpan file, size_t at, size_t used, size_t entry, Header
 
 bool is_supported(const Header& h) {
   switch (h.compression) {
-    case kNone: return h.bits == 1 || h.bits == 4 || h.bits == 8 || (h.bits - 16) % 8 == 0;
+    case kNone: return h.bits == 1 || h.bits == 4 || (h.bits > 0 && h.bits % 8 == 0);
     case kRle8: return h.bits == 8 && !h.is_top_first;
     case kRle4: return h.bits == 4 && !h.is_top_first;
     default: return h.bits == 16 || h.bits == 32;

@@ -302,6 +302,7 @@ def test_bmp_names_what_is_wrong() -> None:
     assert "BMP header is damaged: it ends too early" in error_of(file[:30])
     assert "more than the limit" in error_of(bmp(b"", (40000, 40000), 24))
     assert "it claims 0 x 5 pixels" in error_of(bmp(b"", (5, 0), 24))
+    assert "BMP of 0 bits" in error_of(bmp(b"", (5, 5), 0))
     assert "BMP of 8 bits and the compression 4" in error_of(bmp(b"", (5, 5), 8, compression=4))
     assert "side by side" in error_of(bmp(b"", (5, 5), 16, compression=3, masks=(5, 2, 8)))
     assert "too many pixels" in error_of(
