@@ -6,6 +6,7 @@ NB_MODULE(_core, m) {
   m.doc() = "The engine behind stoker. Use the package; this module may change.";
   m.attr("__version__") = STOKER_VERSION;
   stoker::python::bind_errors(m);
+  stoker::python::bind_codecs(m);
   stoker::python::bind_devices(m);
   stoker::python::bind_graph(m);
   stoker::python::bind_batch(m);

@@ -59,9 +59,10 @@ stoker_folder(device ROOMS nvml cuda simulated
               PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
 stoker_folder(batch SEES base memory device)
 stoker_folder(io SEES base memory PRIVATE Threads::Threads)
-stoker_folder(codec ROOMS jpeg nvjpeg
+stoker_folder(codec ROOMS jpeg png formats nvjpeg
               SEES base memory device
               PRIVATE JPEG::JPEG ${CMAKE_DL_LIBS})
+include(cmake/codecs.cmake)
 stoker_folder(kernels ROOMS resample warp rows elements fft neighbourhood statistics fused
               fused_device
               SEES base memory device
@@ -76,7 +77,7 @@ stoker_folder(run ROOMS plan feed chain step device executors
               SEES base memory device batch io codec kernels op graph
               PRIVATE Threads::Threads nlohmann_json::nlohmann_json)
 
-foreach(inner kernels op operators)
+foreach(inner codec kernels op operators)
   get_target_property(type stoker_${inner} TYPE)
   # The sanitizers' builds have flags of their own: -O3 would double the time that they take.
   if(type STREQUAL "STATIC_LIBRARY" AND NOT STOKER_SANITIZE)

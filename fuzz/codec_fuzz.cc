@@ -17,12 +17,13 @@ constexpr size_t kChoices = 8;
 
 struct Choices {
   DecodeOptions options;
+  JpegOptions jpeg;
   const uint8_t* window;  // 4 bytes
 
   explicit Choices(const uint8_t* b) : window(b + 4) {
     options.output_type = static_cast<ImageType>(b[0] % 5);
     options.adjust_orientation = b[1] & 1;
-    options.use_fast_idct = b[1] & 2;
+    jpeg.use_fast_idct = b[1] & 2;
     options.tolerate_corrupt = b[1] & 4;
     options.verify = b[1] & 8;
     options.max_pixels = 1 << 18;
@@ -60,10 +61,12 @@ bool decode(const EncodedImage& image, const View& out, const Window& judged) {
 void compare(const EncodedImage& image, const Choices& choices) {
   const Shape full = image.type().shape;
   const Window w = choices.window_of(full);
-  std::vector<uint8_t> whole(static_cast<size_t>(full.volume()));
-  std::vector<uint8_t> part(static_cast<size_t>(w.shape().volume()));
-  const View all = View::dense(whole.data(), DType::kUint8, full, "HWC");
-  const View window = View::window(part.data(), DType::kUint8, w, full, "HWC");
+  const DType dtype = image.info.dtype;
+  const int64_t size = size_of(dtype);
+  std::vector<uint8_t> whole(static_cast<size_t>(full.volume() * size));
+  std::vector<uint8_t> part(static_cast<size_t>(w.shape().volume() * size));
+  const View all = View::dense(whole.data(), dtype, full, "HWC");
+  const View window = View::window(part.data(), dtype, w, full, "HWC");
   const bool is_whole_good = decode(image, all, all.covers());
   const bool is_good = decode(image, window, w);
   if (is_whole_good && !is_good) std::abort();
@@ -72,7 +75,7 @@ void compare(const EncodedImage& image, const Choices& choices) {
   const size_t row = static_cast<size_t>(window.strides[0]);
   for (int64_t y = 0; y < window.shape[0]; ++y) {
     const uint8_t* want =
-        all.as<uint8_t>() + (w.begin[0] + y) * all.strides[0] + w.begin[1] * full[2];
+        all.as<uint8_t>() + (w.begin[0] + y) * all.strides[0] + w.begin[1] * all.strides[1];
     if (!std::equal(want, want + row, part.data() + y * window.strides[0])) std::abort();
   }
 }
@@ -86,7 +89,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   // The copy lets the address sanitizer see any read behind its end.
   const std::vector<uint8_t> file(data + stoker::kChoices, data + size);
   try {
-    stoker::compare(stoker::peek(file, choices.options), choices);
+    stoker::EncodedImage image = stoker::peek(file, choices.options);
+    image.jpeg = choices.jpeg;
+    stoker::compare(image, choices);
   } catch (const stoker::SampleError& e) {
     stoker::check(e, file);
   }

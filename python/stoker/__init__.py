@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from stoker import _leak_warnings as _leak_warnings
 from stoker import errors, fn, ops, types
+from stoker._codecs import Codec, codecs
 from stoker._core import Batch, Tensor, __version__
 from stoker._devices import Device, devices, missing_gpu
 from stoker._graph.node import DataNode
@@ -19,11 +20,13 @@ from stoker._pipeline.pipeline_def import pipeline_def
 
 __all__ = [
     "Batch",
+    "Codec",
     "DataNode",
     "Device",
     "Pipeline",
     "Tensor",
     "__version__",
+    "codecs",
     "devices",
     "errors",
     "fn",

@@ -36,6 +36,9 @@ class SourceError(Error):
 class StateError(Error):
     """A state or saved graph does not fit, or a pipeline is used after fork or by two threads."""
 
+def codecs() -> list[dict[str, Any]]:
+    """A dict for each picture format, with the fields of stoker.Codec as keys."""
+
 def devices() -> list[dict[str, Any]]:
     """A dict for each device, with the fields of stoker.Device as keys."""
 

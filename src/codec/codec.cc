@@ -10,29 +10,34 @@
 
 namespace stoker {
 
-const ImageCodec& jpeg_codec();  // codec/jpeg/jpeg.cc
-
 namespace {
-
-constexpr const ImageCodec& (*kCodecs[])() = {
-    jpeg_codec,
-};
 
 std::atomic<const ImageCodec*> codec_of_tests{nullptr};
 
 std::string supported() {
   std::string names;
-  for (auto codec : kCodecs) names += (names.empty() ? "" : ", ") + std::string(codec().name());
+  for (const KnownCodec& k : known_codecs())
+    if (k.codec) names += (names.empty() ? "" : ", ") + std::string(k.format);
   return names;
+}
+
+// What is missing if `content`, as describe_content() words it, is of a format that was not built.
+std::string missing_for(const std::string& content) {
+  for (const KnownCodec& k : known_codecs())
+    if (!k.codec && content.find(k.format) != content.npos)
+      return "; " + std::string(k.format) + " needs Debian's " + k.package +
+             ", which was not there when Stoker was built";
+  return "";
 }
 
 const ImageCodec& codec_for(EncodedSpan bytes) {
   const ImageCodec* const first = codec_of_tests;
   if (first && first->recognises(bytes)) return *first;
-  for (auto codec : kCodecs)
-    if (codec().recognises(bytes)) return codec();
+  for (const KnownCodec& k : known_codecs())
+    if (k.codec && k.codec()->recognises(bytes)) return *k.codec();
+  const std::string content = describe_content(bytes);
   throw SampleError("not an image that can be decoded: expected " + supported() + ", found " +
-                        describe_content(bytes),
+                        content + missing_for(content),
                     0);
 }
 
@@ -40,7 +45,7 @@ const ImageCodec& codec_for(EncodedSpan bytes) {
 
 EncodedImage peek(EncodedSpan bytes, const DecodeOptions& options) {
   const ImageCodec& codec = codec_for(bytes);
-  return {&codec, bytes, options, codec.peek(bytes, options)};
+  return {&codec, bytes, options, codec.peek(bytes, options), {}};
 }
 
 void use_codec(const ImageCodec* codec) { codec_of_tests = codec; }

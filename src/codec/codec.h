@@ -16,28 +16,28 @@ namespace stoker {
 using EncodedSpan = std::span<const uint8_t>;
 
 // What decode() delivers. kYCbCr is ITU-R BT.601 (16..235, 16..240), made from RGB. kAny keeps the
-// stored channels: 1 for gray, 3 (RGB) for colour, even where the file holds YCbCr, and 4 for CMYK
-// (0 = no ink).
+// stored channels: 1 for gray, 3 (RGB) for colour, even where the file holds YCbCr or a palette, 4
+// for CMYK (0 = no ink). Alpha is one more channel, never multiplied into the others; all other
+// types drop it.
 enum class ImageType : uint8_t { kRGB, kBGR, kGray, kYCbCr, kAny };
 
 struct DecodeOptions {
   ImageType output_type = ImageType::kRGB;
   bool adjust_orientation = true;  // turn the picture as its EXIF orientation says
-  bool use_fast_idct = false;  // JPEG: a faster, coarser inverse transform, with other pixels
   // Delivers what can be decoded of damaged data. Damaged headers are errors even then.
   bool tolerate_corrupt = false;
   bool verify = false;  // judges all of the data, whatever the judged window is
   // A picture that claims more pixels is refused before any memory is reserved for it.
   int64_t max_pixels = int64_t{1} << 28;
+};
 
-  // For decoders on a device only. The codecs here upsample smoothly and have one way to decode.
-  bool smooth_upsampling = true;  // of chroma
-  float hardware_share = 0.65f;  // share of the pictures that goes to an engine for decoding
-  int64_t most_host_huffman = 1'000'000;  // pixels; codes of larger pictures are read on the device
+// What JPEG heeds besides.
+struct JpegOptions {
+  bool use_fast_idct = false;  // a faster, coarser inverse transform, with other pixels
 };
 
 struct ImageInfo {
-  const char* format = "";  // "JPEG"
+  const char* format = "";  // the codec's name
   int64_t height = 0, width = 0;  // as decode() delivers them
   int64_t stored_height = 0, stored_width = 0;  // before the orientation is applied
   int channels = 0;  // as stored
@@ -55,6 +55,7 @@ struct EncodedImage {
   EncodedSpan bytes;  // outlive this
   DecodeOptions options;
   ImageInfo info;
+  JpegOptions jpeg;
 
   // Of the whole picture as decode() delivers it, with layout HWC.
   TensorType type() const;
@@ -68,7 +69,8 @@ struct EncodedImage {
 // scan of the file, and the data to its end if that is the last row of the picture. Behind it,
 // damage is tolerated. An empty window judges the header alone, DecodeOptions::verify everything.
 
-// One image format. Without state; thread-safe.
+// One image format, in one file <format>_codec.cc of a room here, which ends in STOKER_CODEC. The
+// build finds it. Without state; thread-safe.
 class ImageCodec {
  public:
   virtual ~ImageCodec() = default;
@@ -82,7 +84,8 @@ class ImageCodec {
   // the pixels that decoding the whole picture would give. Throws SampleError with the approximate
   // byte offset of the damage, as Note [Judged windows] says; then `out` holds anything. Where it
   // tolerates damage, `out` holds anything outside `judged`. All memory that grows with the picture
-  // comes from `scratch` or is charged to it before it is taken; throws what that throws. Requires:
+  // comes from `scratch`, or is charged to it before it is taken: what a library takes by itself
+  // follows from the header alone. Throws what `scratch` throws. Requires:
   // image.info is what peek() said; out.full and out.dtype are those of image.type(); `row_room`
   // bytes before and behind each row of `out` may be overwritten.
   virtual void decode(const EncodedImage& image, const View& out, const Window& judged,
@@ -92,6 +95,15 @@ class ImageCodec {
 // Chooses the codec by content, never by name, and reads the header. Throws SampleError, which says
 // what the bytes are and what is supported if there is no codec. Thread-safe.
 EncodedImage peek(EncodedSpan bytes, const DecodeOptions& options);
+
+// A format that this version knows, built or not.
+struct KnownCodec {
+  const char* format;  // "JPEG"
+  const char* package;  // of Debian, whose library it needs; "" if it needs none
+  const ImageCodec* (*codec)();  // null: the library was missing when this was built
+};
+// In the order in which they are asked. Thread-safe.
+std::span<const KnownCodec> known_codecs();
 
 // For codecs: refuses a picture with more pixels than options.max_pixels.
 void check_pixels(const ImageInfo& info, const DecodeOptions& options);
@@ -103,3 +115,11 @@ void check_window(const EncodedImage& image, const View& out);
 void use_codec(const ImageCodec* codec);
 
 }  // namespace stoker
+
+// The build gives every file of a codec a symbol made of its name, and the generated table calls
+// them all (cmake/codecs.cmake).
+#define STOKER_CODEC(Codec)                         \
+  const stoker::ImageCodec* STOKER_CODEC_SYMBOL() { \
+    static const Codec codec;                       \
+    return &codec;                                  \
+  }

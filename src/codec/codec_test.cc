@@ -22,7 +22,6 @@ std::string refusal(std::string_view s) {
   try {
     peek(as_bytes(s), {});
   } catch (const SampleError& e) {
-    EXPECT_EQ(e.offset, 0);
     return e.what();
   }
   return "no error";
@@ -36,13 +35,7 @@ TEST(CodecFor, SaysWhatItFoundAndWhatItWanted) {
   using std::string_view_literals::operator""sv;
   constexpr std::pair<std::string_view, const char*> kCases[] = {
       {"", "found an empty file"},
-      {"\x89PNG\r\n\x1A\n0000"sv, "found a PNG image"},
-      {"GIF89a...", "found a GIF image"},
-      {"RIFF\1\2\3\4WEBPVP8 "sv, "found a WebP image"},
       {"RIFF\1\2\3\4WAVEfmt "sv, "found WAV audio"},
-      {"II*\0\1"sv, "found a TIFF image"},
-      {"BM\1\2\3"sv, "found a BMP image"},
-      {"P6\n3 4\n255\n", "found a PNM image"},
       {"\0\0\0\x20"
        "ftypavif"sv,
        "found an AVIF image"},
@@ -58,8 +51,38 @@ TEST(CodecFor, SaysWhatItFoundAndWhatItWanted) {
   for (const auto& [bytes, expected] : kCases) {
     const std::string message = refusal(bytes);
     EXPECT_NE(message.find(expected), message.npos) << message;
-    EXPECT_NE(message.find("expected JPEG"), message.npos) << message;
+    EXPECT_NE(message.find(": expected "), message.npos) << message;
+    EXPECT_NE(message.find("JPEG"), message.npos) << message;
   }
+}
+
+// Of every format that this build lacks, an error names the package that brings it.
+TEST(CodecFor, SaysWhatIsMissing) {
+  using std::string_view_literals::operator""sv;
+  constexpr std::pair<const char*, std::string_view> kBeginnings[] = {
+      {"PNG", "\x89PNG\r\n\x1A\n0000"sv},
+      {"WebP", "RIFF\1\2\3\4WEBPVP8 "sv},
+      {"TIFF", "II*\0\1"sv},
+  };
+  for (const auto& [format, bytes] : kBeginnings)
+    for (const KnownCodec& k : known_codecs())
+      if (k.format == std::string_view(format)) {
+        const std::string message = refusal(bytes),
+                          words = std::string("needs Debian's ") + k.package;
+        EXPECT_EQ(message.find(words) != message.npos, k.codec == nullptr) << message;
+        EXPECT_STRNE(k.package, "");
+      }
+}
+
+TEST(KnownCodecs, HaveTheirNames) {
+  int count = 0;
+  for (const KnownCodec& k : known_codecs()) {
+    if (!k.codec) continue;
+    EXPECT_STREQ(k.codec()->name(), k.format);
+    EXPECT_FALSE(k.codec()->recognises({}));
+    ++count;
+  }
+  EXPECT_GE(count, 1);
 }
 
 TEST(DescribeContent, IsOneLineOfPlainCharacters) {

@@ -1,34 +1,41 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Conversions of single 8-bit pixels. They compute in integers, so results are the same on every
-// machine. Pure functions; thread-safe.
+// Conversions of single pixels, of 8 bits where nothing else is said. They compute in integers, so
+// results are the same on every machine. Pure functions; thread-safe.
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <limits>
+#include <type_traits>
 
 namespace stoker {
 
-// BT.601 luma, rounded as libjpeg and Pillow round it.
-constexpr uint8_t luma(int r, int g, int b) {
-  return static_cast<uint8_t>((19595 * r + 38470 * g + 7471 * b + 32768) >> 16);
+// BT.601 luma of 8 or 16 bits, rounded as libjpeg and Pillow round it.
+template <class T = uint8_t>
+constexpr T luma(uint32_t r, uint32_t g, uint32_t b) {
+  return static_cast<T>((19595 * r + 38470 * g + 7471 * b + 32768) >> 16);
 }
 
-struct Pixel3 {
-  uint8_t a, b, c;
-  bool operator==(const Pixel3&) const = default;
+template <class T>
+struct Pixel3Of {
+  T a, b, c;
+  bool operator==(const Pixel3Of&) const = default;
 };
+using Pixel3 = Pixel3Of<uint8_t>;
 
-// ITU-R BT.601 with head and foot room: Y is in 16..235, Cb and Cr are in 16..240. The exact value
-// is rounded half up.
-constexpr Pixel3 ycbcr_of_rgb(int r, int g, int b) {
-  constexpr int kOne = 255000, kHalf = kOne / 2;
-  auto rounded = [](int offset, int v) {
-    return static_cast<uint8_t>((offset * kOne + v + kHalf) / kOne);
+// ITU-R BT.601 with head and foot room: Y is in 16..235, Cb and Cr are in 16..240, or 257 times
+// that in 16 bits. The exact value is rounded half up.
+template <class T = uint8_t>
+constexpr Pixel3Of<T> ycbcr_of_rgb(int r, int g, int b) {
+  using Sum = std::conditional_t<sizeof(T) == 1, int, int64_t>;
+  constexpr Sum kOne = 255000, kHalf = kOne / 2, kScale = std::numeric_limits<T>::max() / 255;
+  auto rounded = [](Sum offset, Sum v) {
+    return static_cast<T>((offset * kScale * kOne + v + kHalf) / kOne);
   };
-  return {rounded(16, 65481 * r + 128553 * g + 24966 * b),
-          rounded(128, -37797 * r - 74203 * g + 112000 * b),
-          rounded(128, 112000 * r - 93786 * g - 18214 * b)};
+  return {rounded(16, Sum{65481} * r + Sum{128553} * g + Sum{24966} * b),
+          rounded(128, Sum{-37797} * r - Sum{74203} * g + Sum{112000} * b),
+          rounded(128, Sum{112000} * r - Sum{93786} * g - Sum{18214} * b)};
 }
 
 // Converts ink as Adobe stores it (255 = no ink), with the rounding of Pillow's CMYK to RGB.

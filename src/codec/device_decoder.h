@@ -15,12 +15,20 @@
 
 namespace stoker {
 
+// What only decoders of devices heed. The codecs upsample smoothly and have one way to decode.
+struct DeviceDecodeOptions {
+  bool smooth_upsampling = true;  // of chroma
+  float hardware_share = 0.65f;  // share of the pictures that goes to an engine for decoding
+  int64_t most_host_huffman = 1'000'000;  // pixels; codes of larger pictures are read on the device
+};
+
 // What is wanted of one picture: a window in displayed coordinates, with the pixels that decode()
 // of a codec would give.
 struct DecodeRequest {
   EncodedImage image;
   Window window;  // lies inside the picture
   Window judged;  // of the CPU's codecs; a device's decoder judges as it can
+  DeviceDecodeOptions device;
 };
 
 // What a decoder's host part leaves for its device part. Any thread may destroy it at any time,

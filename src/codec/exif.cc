@@ -125,15 +125,17 @@ int xmp_orientation(std::string_view xmp) {
 }  // namespace
 
 void Exif::add(std::span<const uint8_t> segment) {
-  if (text_of(segment).starts_with(kXmp)) xmp_ = text_of(segment).substr(kXmp.size());
-  if (!text_of(segment).starts_with(kExif)) return;
-  segment = segment.subspan(kExif.size());
+  if (text_of(segment).starts_with(kXmp)) add_xmp(text_of(segment).substr(kXmp.size()));
+  if (text_of(segment).starts_with(kExif)) add_tiff(segment.subspan(kExif.size()));
+}
+
+void Exif::add_tiff(std::span<const uint8_t> tiff) {
   if (!std::exchange(has_exif_, true)) {
-    first_ = segment;
+    first_ = tiff;
     return;
   }
   if (joined_.empty()) joined_.assign(first_.begin(), first_.end());
-  joined_.insert(joined_.end(), segment.begin(), segment.end());
+  joined_.insert(joined_.end(), tiff.begin(), tiff.end());
 }
 
 std::span<const uint8_t> Exif::tiff() const {

@@ -14,9 +14,12 @@ namespace stoker {
 // The metadata of one picture. Not thread-safe.
 class Exif {
  public:
-  // Takes the body of an APP1 segment. Those with EXIF are one piece of data together; of those
+  // Takes the body of a JPEG's APP1 segment. Those with EXIF are one piece of data; of those
   // with XMP the last counts. Requires: the bytes outlive this.
   void add(std::span<const uint8_t> segment);
+  // The same for formats that hold EXIF as it is: a TIFF structure without a prefix.
+  void add_tiff(std::span<const uint8_t> tiff);
+  void add_xmp(std::string_view xmp) { xmp_ = xmp; }
 
   // 1..8. EXIF decides if it has the tag, whatever the tag holds; else XMP does. 1 if neither says
   // anything, or nothing that is an orientation.

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageOps
 
+import stoker
+
 from .common import Array, Tolerance, crop_window, full, to_dtype
 
 TOLERANCE = Tolerance(share=1e-6)
@@ -74,6 +76,11 @@ def encoded(rng: np.random.Generator) -> Iterator[Array]:
     file = BytesIO()
     Image.fromarray(rng.integers(0, 255, (21, 18), np.uint8)).save(file, "JPEG")
     yield np.frombuffer(file.getvalue(), np.uint8)
+    for format_, shape in (("PNG", (19, 27, 3)), ("WEBP", (20, 26, 3)), ("BMP", (23, 17))):
+        if format_.upper() in {c.format.upper() for c in stoker.codecs() if c.is_there}:
+            file = BytesIO()
+            Image.fromarray(rng.integers(0, 255, shape, np.uint8)).save(file, format_)
+            yield np.frombuffer(file.getvalue(), np.uint8)
 
 
 def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[str, Any]]]:

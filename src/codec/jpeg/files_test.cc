@@ -117,13 +117,11 @@ TEST_F(JpegFiles, OrientationIsWhatTheNameSays) {
 }
 
 // Seeds of a fuzzer: small and odd, but undamaged.
-TEST_F(JpegFiles, OddOnesAreDecodedAndOthersNamed) {
+TEST_F(JpegFiles, OddOnesAreDecoded) {
   for (const fs::path& p : all("images/fuzzing")) {
     const File f = load(p);
     if (p.extension() == ".jpg") {
       EXPECT_EQ(decode(f), test::plain_decode(f, JCS_RGB)) << p;
-    } else {
-      EXPECT_TRUE(refusal(f).says("found a BMP image")) << p;
     }
   }
 }
@@ -135,7 +133,7 @@ TEST_F(JpegFiles, LosslessOnesAreNamed) {
 
 TEST_F(JpegFiles, NamesDoNotMatter) {
   EXPECT_NO_THROW(decode(load(root_ / "images/misnamed/jpeg.bmp")));
-  EXPECT_TRUE(refusal(load(root_ / "images/misnamed/ppm.jpeg")).says("found a PNM image"));
+  EXPECT_STREQ(peek(load(root_ / "images/misnamed/ppm.jpeg"), {}).info.format, "PNM");
   EXPECT_TRUE(refusal(load(root_ / "images/misnamed/tiff.bmp")).says("found a TIFF image"));
 }
 

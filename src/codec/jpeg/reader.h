@@ -110,7 +110,7 @@ class JpegReader {
   bool has_tolerated_ = false;  // the message tells of the first time
   int64_t first_column_ = 0;
   int64_t error_offset_ = -1;
-  char message_[JMSG_LENGTH_MAX] = {};
+  char message_[JMSG_LENGTH_MAX + 32] = {};
 };
 
 }  // namespace stoker

@@ -15,11 +15,11 @@ using nvjpeg::kExecutionFailed;
 class NvJpegFaults : public NvJpegTest {
  protected:
   static const Asked& hybrid() {
-    static const Asked a{make_jpeg({.width = 50, .height = 40}), with_share(0), {}};
+    static const Asked a{make_jpeg({.width = 50, .height = 40}), {}, {}, with_share(0)};
     return a;
   }
   static const Asked& hardware() {
-    static const Asked a{make_jpeg({.width = 50, .height = 40, .seed = 2}), with_share(1), {}};
+    static const Asked a{make_jpeg({.width = 50, .height = 40, .seed = 2}), {}, {}, with_share(1)};
     return a;
   }
   static void fail(const char* function, nvjpeg::Status status = kExecutionFailed) {
@@ -136,7 +136,7 @@ TEST_F(NvJpegFaults, WhatNvJpegFailedOnIsNotUsedAgain) {
 TEST_F(NvJpegFaults, NothingWaitsForTheDeviceWhileItGivesBack) {
   expect_the_cpus({hybrid(), hardware()});
   Batch b = prepare_all({hybrid(), hardware()});
-  const Asked large{make_jpeg({.width = 4000, .height = 3000}), with_share(0), {}};
+  const Asked large{make_jpeg({.width = 4000, .height = 3000}), {}, {}, with_share(0)};
   (void)prepare(large);
   fake::cuda().waits = true;
   EXPECT_TRUE(decoder().decode(*stream_, b.jobs).empty());
@@ -162,7 +162,8 @@ TEST_F(NvJpegFaults, APictureThatFailsOnTheDeviceIsRefusedAlone) {
 TEST_F(NvJpegFaults, OfABatchOnlyTheDamagedPictureIsRefused) {
   File damaged = hardware().file;
   damaged.erase(damaged.end() - 300, damaged.end() - 2);
-  const std::vector<Asked> all = {hardware(), {damaged, with_share(1), {}}, hardware(), hybrid()};
+  const std::vector<Asked> all = {
+      hardware(), {damaged, {}, {}, with_share(1)}, hardware(), hybrid()};
   Batch b = prepare_all(all);
   EXPECT_EQ(decoder().decode(*stream_, b.jobs), std::vector<size_t>{1});
   stream_->synchronize();
@@ -198,7 +199,7 @@ TEST_F(NvJpegFaults, WantOfMemoryIsForLaterAndNoChangeOfDecoder) {
 TEST_F(NvJpegFaults, ForWantOfPageLockedMemoryWhatIsIdleIsGivenBack) {
   expect_the_cpus({hybrid(), hybrid(), hybrid()});
   const int before = fake::nvjpeg().calls["nvjpegBufferPinnedDestroy"];
-  const Asked larger{make_jpeg({.width = 4000, .height = 3000}), with_share(0), {}};
+  const Asked larger{make_jpeg({.width = 4000, .height = 3000}), {}, {}, with_share(0)};
   fake::cuda().errors["cudaHostAlloc 1"].assign(4, cudaErrorMemoryAllocation);
   expect_the_cpus({larger});
   EXPECT_EQ(fake::nvjpeg().calls["nvjpegBufferPinnedDestroy"], before + 3);
@@ -207,7 +208,7 @@ TEST_F(NvJpegFaults, ForWantOfPageLockedMemoryWhatIsIdleIsGivenBack) {
 // What was enqueued before the memory ran out is still running. Its objects come back after the
 // stream has passed them, and none are lost.
 TEST_F(NvJpegFaults, WhatFailsHalfWayStrandsNothing) {
-  const Asked larger{make_jpeg({.width = 90, .height = 80}), with_share(0), {}};
+  const Asked larger{make_jpeg({.width = 90, .height = 80}), {}, {}, with_share(0)};
   Batch b = prepare_all({hybrid(), hardware(), larger});
   fake::cuda().waits = true;
   fake::cuda().errors["cudaMallocFromPoolAsync"] = {cudaSuccess, cudaSuccess, cudaSuccess,

@@ -83,7 +83,7 @@ class NvJpeg final : public DeviceDecoder {
   std::unique_ptr<PreparedPicture> prepare(const DecodeRequest& request, const Wish& wish,
                                            HostPool& pool) {
     try {
-      const auto engine = engine_with(request.image.options.smooth_upsampling);
+      const auto engine = engine_with(request.device.smooth_upsampling);
       if (auto p = prepare_hardware(engine, request, wish, pool)) return p;
       return prepare_hybrid(engine, request, wish, pool);
     } catch (const Refusal&) {
@@ -136,8 +136,7 @@ class NvJpeg final : public DeviceDecoder {
   static std::unique_ptr<PreparedPicture> prepare_hardware(const std::shared_ptr<Engine>& engine,
                                                            const DecodeRequest& r, const Wish& wish,
                                                            HostPool& pool) {
-    if (!engine->hardware() || !is_in_share(r.image.bytes, r.image.options.hardware_share))
-      return nullptr;
+    if (!engine->hardware() || !is_in_share(r.image.bytes, r.device.hardware_share)) return nullptr;
     auto p = begin(engine, engine->take_hardware_objects(), wish, kHardware);
     const PictureObjects& objects = *p->lease->objects;
     const Functions& call = engine->call();
@@ -157,7 +156,7 @@ class NvJpeg final : public DeviceDecoder {
   static std::unique_ptr<PreparedPicture> prepare_hybrid(const std::shared_ptr<Engine>& engine,
                                                          const DecodeRequest& r, const Wish& wish,
                                                          HostPool& pool) {
-    const bool is_large = wish.pixels() > r.image.options.most_host_huffman && !wish.is_progressive;
+    const bool is_large = wish.pixels() > r.device.most_host_huffman && !wish.is_progressive;
     auto p = begin(engine, engine->take_objects(), wish, is_large ? kGpuHybrid : kHybrid);
     Lease& lease = *p->lease;
     PictureObjects& objects = *lease.objects;

@@ -31,9 +31,9 @@ std::vector<File> files() {
   return all;
 }
 
-std::vector<Asked> with(const DecodeOptions& o) {
+std::vector<Asked> with(const DeviceDecodeOptions& device, const DecodeOptions& o = {}) {
   std::vector<Asked> all;
-  for (File& f : files()) all.push_back({std::move(f), o, {}});
+  for (File& f : files()) all.push_back({std::move(f), o, {}, device});
   return all;
 }
 
@@ -49,11 +49,12 @@ TEST_F(NvJpeg, GivesWhatTheCodecGivesByEveryWay) {
   for (ImageType type : {ImageType::kRGB, ImageType::kBGR, ImageType::kGray, ImageType::kAny})
     for (float share : {0.0f, 0.5f, 1.0f})
       for (int64_t most : {int64_t{0}, int64_t{1} << 30}) {
-        DecodeOptions o = with_share(share);
+        DecodeOptions o;
         o.output_type = type;
-        o.most_host_huffman = most;
+        DeviceDecodeOptions device = with_share(share);
+        device.most_host_huffman = most;
         fake::nvjpeg().decoded.clear();
-        expect_the_cpus(with(o));
+        expect_the_cpus(with(device, o));
         const int host = share == 1 ? 0 : share == 0 ? 12 : 12 - count(kHardware);
         EXPECT_EQ(count(kHardware), 12 - host);
         EXPECT_EQ(count(most ? kHybrid : kGpuHybrid), host);
@@ -68,7 +69,7 @@ TEST_F(NvJpeg, TheShareOfTheHardwareEngineFollowsFromTheBytes) {
     std::vector<bool> is_chosen;
     for (const File& f : many) {
       fake::nvjpeg().decoded.clear();
-      expect_the_cpus({{f, with_share(share), {}}});
+      expect_the_cpus({{f, {}, {}, with_share(share)}});
       is_chosen.push_back(count(kHardware) == 1);
     }
     return is_chosen;
@@ -100,11 +101,11 @@ TEST_F(NvJpeg, WindowsAreDecodedOrCutFromTheWhole) {
       for (float share : {0.0f, 1.0f}) {
         decoder_.reset();
         fake::nvjpeg().version[1] = minor;
-        DecodeOptions o = with_share(share);
+        DeviceDecodeOptions o = with_share(share);
         o.smooth_upsampling = smooth;
         fake::nvjpeg().decoded.clear();
         fake::cuda().calls.clear();
-        expect_the_cpus({{file, o, window}, {file, o, {}}});
+        expect_the_cpus({{file, {}, window, o}, {file, {}, {}, o}});
         const bool is_cut = smooth && minor == 2;
         const auto& d = fake::nvjpeg().decoded;
         ASSERT_EQ(d.size(), 2u);
@@ -118,7 +119,7 @@ TEST_F(NvJpeg, WindowsAreDecodedOrCutFromTheWhole) {
 
 TEST_F(NvJpeg, FlagsSayHowChromaIsUpsampled) {
   for (bool smooth : {false, true}) {
-    DecodeOptions o;
+    DeviceDecodeOptions o;
     o.smooth_upsampling = smooth;
     fake::nvjpeg().flags.clear();
     decoder_.reset();
@@ -131,7 +132,7 @@ TEST_F(NvJpeg, FlagsSayHowChromaIsUpsampled) {
 
 TEST_F(NvJpeg, LeavesTheRestToTheCpu) {
   auto is_left = [&](const File& file, const DecodeOptions& o = {}) {
-    return prepare({file, o, {}}) == nullptr;
+    return prepare({file, o, {}, {}}) == nullptr;
   };
   const File plain = make_jpeg({});
   EXPECT_FALSE(is_left(plain));
@@ -156,7 +157,7 @@ TEST_F(NvJpeg, LeavesTheRestToTheCpu) {
   File padded = plain;
   padded.resize(padded.size() + 7);
   EXPECT_FALSE(is_left(padded));
-  const Asked asked{plain, {}, {}};
+  const Asked asked{plain, {}, {}, {}};
   DecodeRequest empty = request_of(asked);
   empty.window.end[0] = 0;
   EXPECT_EQ(decoder().prepare(empty, pool_), nullptr);
@@ -165,9 +166,9 @@ TEST_F(NvJpeg, LeavesTheRestToTheCpu) {
 TEST_F(NvJpeg, ProgressivePicturesTakeTheWayThatDoesThem) {
   JpegKind kind;
   kind.progressive = true;
-  DecodeOptions o = with_share(1);
+  DeviceDecodeOptions o = with_share(1);
   o.most_host_huffman = 0;
-  expect_the_cpus({{make_jpeg(kind), o, {}}});
+  expect_the_cpus({{make_jpeg(kind), {}, {}, o}});
   EXPECT_EQ(count(kHybrid), 1);
   EXPECT_EQ(fake::nvjpeg().decoded.size(), 1u);
   EXPECT_EQ(fake::nvjpeg().calls["nvjpegDecoderJpegSupported"], 1) << "only of who does them";
@@ -175,16 +176,16 @@ TEST_F(NvJpeg, ProgressivePicturesTakeTheWayThatDoesThem) {
 
 TEST_F(NvJpeg, AWindowIsDecodedByWhoDecodesTheWhole) {
   fake::nvjpeg().does_windows = false;
-  DecodeOptions o = with_share(1);
+  DeviceDecodeOptions o = with_share(1);
   const Window window{{5, 9, 0}, {30, 40, 3}};
-  const Asked asked{make_jpeg({.width = 101, .height = 67}), o, window};
+  const Asked asked{make_jpeg({.width = 101, .height = 67}), {}, window, o};
   expect_the_cpus({asked});
   EXPECT_EQ(count(kHardware), 1);
   o = with_share(0);
   for (int64_t most : {int64_t{0}, int64_t{1} << 30}) {
     o.most_host_huffman = most;
     fake::nvjpeg().decoded.clear();
-    expect_the_cpus({{asked.file, o, window}});
+    expect_the_cpus({{asked.file, {}, window, o}});
     EXPECT_EQ(count(most ? kHybrid : kGpuHybrid), 1);
     EXPECT_EQ(fake::nvjpeg().decoded[0].width, -1) << "the window was cut";
   }
@@ -233,7 +234,7 @@ TEST_F(NvJpeg, ObjectsComeBackBehindTheStream) {
 // Note [Early writes]
 TEST_F(NvJpeg, WhatIsStillReadIsNotWrittenTo) {
   for (float share : {0.0f, 1.0f}) {
-    const Asked asked{make_jpeg({.width = 60, .height = 50}), with_share(share), {}};
+    const Asked asked{make_jpeg({.width = 60, .height = 50}), {}, {}, with_share(share)};
     Batch b = decode_all({asked});  // so that there is memory
     File& place = b.out[0];
     std::fill(place.begin(), place.end(), uint8_t{7});
@@ -264,8 +265,8 @@ TEST_F(NvJpeg, ObjectsAreAsManyAsPicturesUnderWay) {
 
 TEST_F(NvJpeg, ALargePageLockedBufferIsNotKept) {
   const File large = make_jpeg({.width = 4000, .height = 3000, .stored = JCS_GRAYSCALE});
-  expect_the_cpus({{large, with_share(0), {}}});
-  expect_the_cpus({{make_jpeg({}), with_share(0), {}}});
+  expect_the_cpus({{large, {}, {}, with_share(0)}});
+  expect_the_cpus({{make_jpeg({}), {}, {}, with_share(0)}});
   EXPECT_EQ(fake::nvjpeg().calls["nvjpegBufferPinnedDestroy"], 1);
 }
 
@@ -292,12 +293,13 @@ TEST_F(NvJpeg, TrimGivesBackWhatNoPictureUses) {
 
 TEST_F(NvJpeg, HostMemoryCountsAndBounds) {
   const File file = make_jpeg({.width = 200, .height = 200});
-  const Asked asked{file, with_share(0), {}};
+  const Asked asked{file, {}, {}, with_share(0)};
   const auto p = prepare(asked);
   EXPECT_GE(pool_.usage().of(Use::kOutput), file.size() + size_t{200 * 200 * 3});
   for (float share : {0.0f, 1.0f}) {
     HostPool none(100);
-    EXPECT_THROW((void)decoder().prepare(request_of({file, with_share(share), {}}), none), Starved);
+    EXPECT_THROW((void)decoder().prepare(request_of({file, {}, {}, with_share(share)}), none),
+                 Starved);
   }
 }
 

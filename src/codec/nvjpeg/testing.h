@@ -19,6 +19,7 @@ struct Asked {
   File file;
   DecodeOptions options;
   Window window;  // rank 0: the whole picture
+  DeviceDecodeOptions device;
 };
 
 class NvJpegTest : public testing::Test {
@@ -58,7 +59,7 @@ class NvJpegTest : public testing::Test {
   static DecodeRequest request_of(const Asked& a) {
     const EncodedImage image = peek(a.file, a.options);
     const Window window = a.window.begin.rank ? a.window : Window::all(image.type().shape);
-    return {image, window, window};
+    return {image, window, window, a.device};
   }
   std::unique_ptr<PreparedPicture> prepare(const Asked& a) {
     // The file's bytes are gone after prepare().
@@ -103,8 +104,8 @@ class NvJpegTest : public testing::Test {
   }
 
   // Options that send a share of the pictures to the hardware engine; 0 sends none.
-  static DecodeOptions with_share(float share) {
-    DecodeOptions o;
+  static DeviceDecodeOptions with_share(float share) {
+    DeviceDecodeOptions o;
     o.hardware_share = share;
     return o;
   }

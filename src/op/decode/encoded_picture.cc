@@ -20,12 +20,8 @@ DecodeOptions options_of(const PictureArguments& a) {
   DecodeOptions o;
   o.output_type = a.output_type;
   o.adjust_orientation = a.adjust_orientation;
-  o.use_fast_idct = a.use_fast_idct;
   o.tolerate_corrupt = a.tolerate_corrupt;
   o.verify = a.verify;
-  o.smooth_upsampling = a.jpeg_fancy_upsampling;
-  o.hardware_share = a.hw_decoder_load;
-  o.most_host_huffman = a.hybrid_huffman_threshold;
   return o;
 }
 
@@ -46,8 +42,10 @@ TensorType checked_picture(const PictureArguments& a, const Checker& c) {
 
 EncodedPicture::EncodedPicture(const PictureArguments& a, const View& encoded)
     : image_(peek(bytes_of(encoded), options_of(a))),
+      device_{a.jpeg_fancy_upsampling, a.hw_decoder_load, a.hybrid_huffman_threshold},
       whole_(image_.type()),
       part_(Window::all(whole_.shape)) {
+  image_.jpeg.use_fast_idct = a.use_fast_idct;
   whole_.dtype = a.dtype;
 }
 
@@ -87,7 +85,7 @@ void EncodedPicture::decode(Run& r) const {
 std::optional<DecodeRequest> EncodedPicture::request(const Asking& a) const {
   const bool all_channels = a.wanted.shape()[2] == whole_.shape[2];
   if (whole_.dtype != image_.info.dtype || !all_channels) return std::nullopt;
-  return DecodeRequest{image_, in_picture(a.wanted), in_picture(a.judged)};
+  return DecodeRequest{image_, in_picture(a.wanted), in_picture(a.judged), device_};
 }
 
 }  // namespace stoker

@@ -105,6 +105,7 @@ class EncodedPicture {
  private:
   Window in_picture(Window of_part) const;
   EncodedImage image_;
+  DeviceDecodeOptions device_;
   TensorType whole_;
   Window part_;
 };

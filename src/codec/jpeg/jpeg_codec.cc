@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// Codec of JPEG, by libjpeg (libjpeg62-turbo-dev).
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -219,7 +221,7 @@ class JpegCodec final : public ImageCodec {
       throw SampleError("JPEG header is damaged: it holds two different sizes");
     reader.judge(judged_rows);
     const ColorPlan plan = plan_color(reader.stored_color(), options.output_type);
-    reader.start(plan.from_libjpeg, options.use_fast_idct, stored.origin[1],
+    reader.start(plan.from_libjpeg, image.jpeg.use_fast_idct, stored.origin[1],
                  stored.origin[1] + stored.shape[1], scratch);
     uint8_t* lines =
         scratch.array<uint8_t>(static_cast<size_t>(kRows * reader.columns() * reader.channels()));
@@ -232,10 +234,6 @@ class JpegCodec final : public ImageCodec {
 };
 
 }  // namespace
-
-const ImageCodec& jpeg_codec() {
-  static const JpegCodec codec;
-  return codec;
-}
-
 }  // namespace stoker
+
+STOKER_CODEC(stoker::JpegCodec)

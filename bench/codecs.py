@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Times of decoding each picture format on one core, beside Pillow and OpenCV.
+
+    .venv/bin/python bench/codecs.py [--rounds N] [FILE]...
+
+Without files, pictures are made. The engine reads its bytes from memory, too. Its times include the
+pipeline's, which a line "nothing" shows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+from PIL import Image
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+import jpegs
+import stoker
+from stoker import Pipeline, fn
+
+ROUNDS = 15
+
+
+def made() -> dict[str, bytes]:
+    """Pictures of 1500 x 1000 pixels, and a large PNG."""
+    photo = jpegs.picture(1000, 1500, 1)
+    rgba = np.dstack([photo, photo[..., 1]])
+    deep = photo.astype(np.uint16) * 257
+
+    def saved(pixels: Any, name: str, mode: str | None = None, **options: Any) -> bytes:
+        file = io.BytesIO()
+        image = Image.fromarray(pixels)
+        (image.convert(mode) if mode else image).save(file, name, **options)
+        return file.getvalue()
+
+    large = cv2.resize(photo, (4000, 3000), interpolation=cv2.INTER_CUBIC)
+    return {
+        "PNG RGB": saved(photo, "PNG"),
+        "PNG RGB smooth": saved(cv2.GaussianBlur(photo, (0, 0), 3), "PNG"),
+        "PNG RGBA": saved(rgba, "PNG"),
+        "PNG gray": saved(photo, "PNG", "L"),
+        "PNG palette": saved(photo, "PNG", "P"),
+        "PNG 16 bit": cv2.imencode(".png", deep)[1].tobytes(),
+        "PNG 4000 x 3000": saved(large, "PNG"),
+        "BMP": saved(photo, "BMP"),
+        "PNM": saved(photo, "PPM"),
+        "WebP lossy": saved(photo, "WEBP", quality=85),
+        "WebP lossless": saved(photo, "WEBP", lossless=True, method=2),
+        "GIF": saved(photo, "GIF"),
+        "TIFF raw": saved(photo, "TIFF"),
+        "TIFF LZW": saved(photo, "TIFF", compression="tiff_lzw"),
+        "TIFF deflate": saved(photo, "TIFF", compression="tiff_adobe_deflate"),
+    }
+
+
+def pipeline(file: bytes, decode: Callable[[Any], Any]) -> Callable[[], Any]:
+    encoded = np.frombuffer(file, np.uint8)
+    pipe = Pipeline(batch_size=1, num_threads=1, executor="simple", device_id=None)
+    with pipe:
+        pipe.set_outputs(decode(fn.external_source(lambda info: encoded, batch=False)))
+    pipe.build()
+    return pipe.run
+
+
+def by_pillow(file: bytes) -> Any:
+    with Image.open(io.BytesIO(file)) as image:
+        return np.asarray(image.convert("RGB"))
+
+
+def by_opencv(file: bytes) -> Any:
+    bgr = cv2.imdecode(np.frombuffer(file, np.uint8), cv2.IMREAD_COLOR)
+    return bgr if bgr is None else cv2.cvtColor(bgr, cv2.COLOR_BGR2RGB)
+
+
+def corner(encoded: Any) -> Any:
+    return fn.decoders.image_crop(encoded, crop=[256, 256], crop_pos_x=0.3, crop_pos_y=0.3)
+
+
+def milliseconds(ways: list[Callable[[], Any]], rounds: int) -> list[float]:
+    """The median time of each, in rounds in which each has its turn."""
+    times = np.empty((rounds, len(ways)))
+    for r in range(rounds):
+        for i, way in enumerate(ways):
+            begin = time.perf_counter()
+            way()
+            times[r, i] = time.perf_counter() - begin
+    return [float(t) for t in np.median(times, 0) * 1e3]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("files", nargs="*", type=Path)
+    args = parser.parse_args()
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    cv2.setNumThreads(1)
+    there = {c.format for c in stoker.codecs() if c.is_there}
+    files = {p.name: p.read_bytes() for p in args.files} or made()
+    columns = ("ms", "window", "Pillow", "OpenCV", "x of the faster one")
+    print(f"{'':20}" + "".join(f"{c:>10}" for c in columns))
+    (nothing,) = milliseconds([pipeline(b"1", lambda e: e)], args.rounds)
+    print(f"{'nothing':20}{nothing:10.2f}")
+    for name, file in files.items():
+        if not args.files and name.split()[0] not in there:
+            continue
+        ways: list[Callable[[], Any]] = [
+            pipeline(file, fn.decoders.image),
+            pipeline(file, corner),
+            lambda file=file: by_pillow(file),
+            lambda file=file: by_opencv(file),
+        ]
+        ours, window, pillow, opencv = milliseconds(ways, args.rounds)
+        best = min(pillow, opencv) / ours
+        print(f"{name:20}{ours:10.2f}{window:10.2f}{pillow:10.2f}{opencv:10.2f}{best:10.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,26 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Which picture formats this build decodes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from stoker import _core
+
+
+class Codec(NamedTuple):
+    """A picture format.
+
+    ``format`` is its name in errors. ``is_there`` is False where its library was missing when
+    Stoker was built. ``package`` is the Debian package of that library; "" where none is needed.
+    """
+
+    format: str
+    is_there: bool
+    package: str
+
+
+def codecs() -> list[Codec]:
+    """The picture formats that ``fn.decoders.image`` knows. A file's content says which it is."""
+    return [Codec(**codec) for codec in _core.codecs()]

@@ -1,0 +1,331 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Codec of BMP, by our own code.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "codec/orientation.h"
+#include "codec/pixels.h"
+
+namespace stoker {
+namespace {
+
+constexpr size_t kFileHeader = 14, kOldHeader = 12;  // bytes; the old one is that of OS/2
+enum Compression : uint32_t { kNone = 0, kRle8 = 1, kRle4 = 2, kMasks = 3, kMasksWithAlpha = 6 };
+
+[[noreturn]] void fail_header(const std::string& what, size_t at) {
+  throw SampleError("BMP header is damaged: " + what, static_cast<int64_t>(at));
+}
+[[noreturn]] void fail(const std::string& what, size_t at) {
+  throw SampleError("BMP data is damaged: " + what, static_cast<int64_t>(at));
+}
+
+uint32_t number_at(EncodedSpan b, size_t at, size_t size) {
+  if (at + size > b.size()) fail_header("it ends too early", b.size());
+  uint32_t v = 0;
+  for (size_t i = size; i-- > 0;) v = v << 8 | b[at + i];
+  return v;
+}
+
+// Samples that lie somewhere in the bits of a pixel.
+struct Mask {
+  uint32_t bits = 0;
+  int shift = 0, count = 0;
+
+  explicit Mask(uint32_t m = 0) : bits(m) {
+    if (m) shift = std::countr_zero(m), count = std::popcount(m);
+  }
+  bool is_one_run() const { return bits == 0 || bits >> shift == ~uint32_t{0} >> (32 - count); }
+  uint8_t of(uint32_t pixel) const {
+    if (bits == 0) return 0;
+    const uint64_t v = (pixel & bits) >> shift;
+    return static_cast<uint8_t>(count > 8 ? v >> (count - 8) : v * 255 / ((1u << count) - 1));
+  }
+};
+
+struct Header {
+  int64_t width = 0, height = 0;
+  bool is_top_first = false;
+  uint32_t bits = 0, compression = kNone;
+  std::array<Mask, 4> masks;  // red, green, blue, alpha
+  size_t data_at = 0;
+  std::array<uint8_t, 256 * 3> palette{};  // RGB
+  size_t colors = 0;
+  bool is_gray = false;  // each index is its own intensity
+
+  bool has_palette() const { return bits <= 8; }
+  bool is_packed() const { return compression == kRle8 || compression == kRle4; }
+  int channels() const { return is_gray ? 1 : masks[3].bits ? 4 : 3; }
+  int64_t row_bytes() const { return (width * bits + 31) / 32 * 4; }
+};
+
+void read_masks(EncodedSpan file, size_t size, Header& h) {
+  if (h.compression == kMasks || h.compression == kMasksWithAlpha) {
+    const bool has_alpha = size >= 56 || h.compression == kMasksWithAlpha;
+    for (size_t i = 0; i < (has_alpha ? 4u : 3u); ++i)
+      h.masks[i] = Mask(number_at(file, kFileHeader + 40 + 4 * i, 4));
+  } else if (h.bits == 16) {
+    h.masks = {Mask(0x7C00), Mask(0x03E0), Mask(0x001F), Mask()};
+  } else {
+    h.masks = {Mask(0xFF0000), Mask(0x00FF00), Mask(0x0000FF), Mask()};
+  }
+  for (const Mask& m : h.masks)
+    if (!m.is_one_run()) fail_header("the bits of a colour are not side by side", kFileHeader + 40);
+}
+
+void read_palette(EncodedSpan file, size_t at, size_t used, size_t entry, Header& h) {
+  const size_t most = size_t{1} << h.bits;
+  h.colors = used == 0 ? most : std::min(used, most);
+  if (at + h.colors * entry > file.size()) fail_header("it ends too early", file.size());
+  h.is_gray = true;
+  for (size_t i = 0; i < h.colors; ++i)
+    for (size_t c = 0; c < 3; ++c) {
+      const uint8_t v = h.palette[3 * i + c] = file[at + i * entry + 2 - c];
+      h.is_gray &= v == (h.colors == 2 ? 255 * i : i);
+    }
+}
+
+bool is_supported(const Header& h) {
+  switch (h.compression) {
+    case kNone: return h.bits == 1 || h.bits == 4 || (h.bits > 0 && h.bits % 8 == 0);
+    case kRle8: return h.bits == 8 && !h.is_top_first;
+    case kRle4: return h.bits == 4 && !h.is_top_first;
+    default: return h.bits == 16 || h.bits == 32;
+  }
+}
+
+Header read_header(EncodedSpan file) {
+  Header h;
+  const size_t size = number_at(file, kFileHeader, 4);
+  const bool is_old = size == kOldHeader;
+  if (!is_old && (size < 40 || size > 124)) fail_header("its size is " + std::to_string(size), 14);
+  number_at(file, kFileHeader + size - 1, 1);  // all of it is there
+  size_t used = 0;
+  if (is_old) {
+    h.width = number_at(file, 18, 2);
+    h.height = number_at(file, 20, 2);
+    h.bits = number_at(file, 24, 2);
+  } else {
+    h.width = static_cast<int32_t>(number_at(file, 18, 4));
+    h.height = static_cast<int32_t>(number_at(file, 22, 4));
+    h.bits = number_at(file, 28, 2);
+    h.compression = number_at(file, 30, 4);
+    used = number_at(file, 46, 4);
+    h.is_top_first = std::exchange(h.height, std::abs(h.height)) < 0;
+  }
+  if (h.width < 1 || h.height < 1)
+    fail_header(
+        "it claims " + std::to_string(h.width) + " x " + std::to_string(h.height) + " pixels", 18);
+  const bool has_masks = h.compression == kMasks || h.compression == kMasksWithAlpha;
+  if (h.bits > 32 || (h.compression > kMasks && !has_masks) || !is_supported(h))
+    throw SampleError("BMP of " + std::to_string(h.bits) + " bits and the compression " +
+                          std::to_string(h.compression) + " is not supported",
+                      28);
+  if (!h.has_palette()) read_masks(file, size, h);
+  const bool has_masks_behind = has_masks && size == 40;
+  const size_t behind = kFileHeader + size + (has_masks_behind ? 12 : 0);
+  if (h.has_palette()) read_palette(file, behind, used, is_old ? 3 : 4, h);
+  h.data_at = number_at(file, 10, 4);
+  if (h.data_at < behind) h.data_at = behind + h.colors * (is_old ? 3 : 4);
+  return h;
+}
+
+// Unpacks runs of indices, row by row from the bottom, into width x height bytes. What is skipped
+// has the index 0.
+class Runs {
+ public:
+  Runs(EncodedSpan file, const Header& h, uint8_t* indices)
+      : file_(file), h_(h), at_(h.data_at), indices_(indices) {
+    std::memset(indices, 0, static_cast<size_t>(h.width * h.height));
+  }
+
+  void unpack() {
+    const int64_t all = h_.width * h_.height;
+    while (done_ < all) {
+      const int64_t count = next();
+      const uint8_t value = next();
+      if (count > 0) {
+        put_run(std::min(count, h_.width - done_ % h_.width), value);
+      } else if (value == 0) {
+        if (const int64_t x = done_ % h_.width) done_ += h_.width - x;
+      } else if (value == 1) {
+        return;
+      } else if (value == 2) {
+        const int64_t right = next(), up = next();
+        done_ += right + up * h_.width;
+      } else {
+        put_literal(value);
+      }
+    }
+  }
+
+ private:
+  uint8_t next() {
+    if (at_ >= file_.size()) fail("it ends prematurely", file_.size());
+    return file_[at_++];
+  }
+  void put(int64_t index) {
+    if (done_ >= h_.width * h_.height) fail("it has too many pixels", at_);
+    indices_[done_++] = static_cast<uint8_t>(index);
+  }
+  void put_run(int64_t count, uint8_t value) {
+    for (int64_t i = 0; i < count; ++i)
+      put(h_.bits == 8 ? value : i % 2 == 0 ? value >> 4 : value & 15);
+  }
+  // Literals are padded to words.
+  void put_literal(int64_t count) {
+    const size_t begin = at_;
+    for (int64_t i = 0; i < count; ++i) {
+      if (h_.bits == 8) {
+        put(next());
+        continue;
+      }
+      const uint8_t two = i % 2 == 0 ? next() : file_[at_ - 1];
+      put(i % 2 == 0 ? two >> 4 : two & 15);
+    }
+    if ((at_ - begin) % 2 == 1) next();
+  }
+
+  EncodedSpan file_;
+  const Header& h_;
+  size_t at_;
+  uint8_t* indices_;
+  int64_t done_ = 0;
+};
+
+class Reader {
+ public:
+  Reader(const EncodedImage& image, const Header& h, const View& out, Arena& scratch)
+      : file_(image.bytes),
+        h_(h),
+        is_swapped_(h.bits == 24 && (image.options.output_type == ImageType::kRGB ||
+                                     image.options.output_type == ImageType::kBGR)),
+        out_(writer_type(image.options.output_type), channels(image.options.output_type, h),
+             DType::kUint8, out, scratch),
+        row_(scratch.array<uint8_t>(static_cast<size_t>(h.width) * 4 + 8)) {
+    if (h.has_palette()) use_palette();
+    if (image.options.tolerate_corrupt) out_.clear();
+    if (h.is_packed()) unpacked_ = scratch.array<uint8_t>(static_cast<size_t>(h.width * h.height));
+  }
+
+  PixelWriter& out() { return out_; }
+
+  // Throws SampleError. Requires: the data is packed.
+  void unpack() { Runs(file_, h_, unpacked_).unpack(); }
+
+  // Throws SampleError where the row is not there.
+  void read(int64_t y) {
+    const int64_t stored = h_.is_top_first ? y : h_.height - 1 - y;
+    if (unpacked_) {
+      if (out_.wants_row(y)) out_.put(y, unpacked_ + stored * h_.width);
+      return;
+    }
+    const size_t begin = h_.data_at + static_cast<size_t>(stored * h_.row_bytes());
+    const auto used = static_cast<size_t>((h_.width * h_.bits + 7) / 8);  // less than its padding
+    if (begin > file_.size() || used > file_.size() - begin)
+      fail("it ends prematurely", file_.size());
+    if (out_.wants_row(y)) out_.put(y, samples(file_.data() + begin));
+  }
+
+ private:
+  static int channels(ImageType type, const Header& h) {
+    return type == ImageType::kAny || h.has_palette() ? h.channels() : 3;
+  }
+
+  // The bytes are blue, green and red: their red is wanted where that of RGB is blue.
+  ImageType writer_type(ImageType type) const {
+    if (!is_swapped_) return type;
+    return type == ImageType::kRGB ? ImageType::kBGR : ImageType::kRGB;
+  }
+
+  void use_palette() {
+    std::array<uint8_t, 256> gray;
+    for (size_t i = 0; i < h_.colors; ++i) gray[i] = h_.palette[3 * i];
+    if (h_.is_gray) out_.use_palette({gray.data(), h_.colors});
+    else out_.use_palette({h_.palette.data(), 3 * h_.colors});
+  }
+
+  const uint8_t* samples(const uint8_t* from) {
+    if (h_.bits == 8 || is_swapped_) return from;
+    if (h_.bits < 8) unpack_bits(from, static_cast<int>(h_.bits), row_, h_.width);
+    else if (h_.bits == 24) swap_colors<3>(from);
+    else if (h_.bits == 32 && !h_.masks[3].bits && h_.masks[0].bits == 0xFF0000 &&
+             h_.masks[1].bits == 0xFF00 && h_.masks[2].bits == 0xFF)
+      swap_colors<4>(from);
+    else take_masked(from);
+    return row_;
+  }
+  template <int kStep>
+  void swap_colors(const uint8_t* from) {
+    uint8_t* to = row_;
+    for (int64_t x = 0; x < h_.width; ++x, from += kStep, to += 3)
+      to[0] = from[2], to[1] = from[1], to[2] = from[0];
+  }
+  void take_masked(const uint8_t* from) {
+    uint8_t* to = row_;
+    const int64_t step = h_.bits / 8;
+    const int channels = out_.channels();
+    for (int64_t x = 0; x < h_.width; ++x, from += step) {
+      uint32_t pixel = 0;
+      for (int64_t i = step; i-- > 0;) pixel = pixel << 8 | from[i];
+      for (int c = 0; c < channels; ++c) *to++ = h_.masks[static_cast<size_t>(c)].of(pixel);
+    }
+  }
+
+  EncodedSpan file_;
+  const Header& h_;
+  const bool is_swapped_;  // the writer swaps red and blue
+  PixelWriter out_;
+  uint8_t* row_;
+  uint8_t* unpacked_ = nullptr;
+};
+
+class BmpCodec final : public ImageCodec {
+ public:
+  const char* name() const override { return "BMP"; }
+  bool recognises(EncodedSpan b) const override {
+    return b.size() >= 2 && b[0] == 'B' && b[1] == 'M';
+  }
+
+  ImageInfo peek(EncodedSpan bytes, const DecodeOptions& options) const override {
+    const Header h = read_header(bytes);
+    ImageInfo info;
+    info.format = name();
+    info.stored_height = info.height = h.height;
+    info.stored_width = info.width = h.width;
+    info.channels = h.channels();
+    check_pixels(info, options);
+    return info;
+  }
+
+  void decode(const EncodedImage& image, const View& out, const Window& judged, Arena& scratch,
+              int64_t) const override {
+    check_window(image, out);
+    const Header h = read_header(image.bytes);
+    const bool tolerates = image.options.tolerate_corrupt;
+    const int64_t judged_rows = image.options.verify ? h.height : stored_rows(judged, out.full, 1);
+    Reader reader(image, h, out, scratch);
+    // Runs have to be unpacked from the first one on, which is at the bottom of the picture.
+    if (h.is_packed()) try {
+        reader.unpack();
+      } catch (const SampleError&) {
+        if (judged_rows > 0 && !tolerates) throw;
+      }
+    for (int64_t y = 0; y < std::max(judged_rows, reader.out().end_row()); ++y) try {
+        reader.read(y);
+      } catch (const SampleError&) {
+        if (y < judged_rows && !tolerates) throw;
+      }
+  }
+};
+
+}  // namespace
+}  // namespace stoker
+
+STOKER_CODEC(stoker::BmpCodec)

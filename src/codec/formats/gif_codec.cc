@@ -1,0 +1,313 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Codec of GIF, by our own code.
+// The first frame, on a canvas of the transparent colour or, without one, of the first.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "codec/orientation.h"
+#include "codec/pixels.h"
+
+namespace stoker {
+namespace {
+
+constexpr int kMostBits = 12;  // of a code
+
+[[noreturn]] void fail(const std::string& what, size_t at) {
+  throw SampleError("GIF data is damaged: " + what, static_cast<int64_t>(at));
+}
+
+struct Header {
+  int64_t width = 0, height = 0;  // of the canvas
+  int64_t x = 0, y = 0, frame_width = 0, frame_height = 0;
+  bool is_interlaced = false;
+  int transparent = -1;  // index
+  EncodedSpan palette;  // RGB
+  int code_bits = 0;
+  size_t data_at = 0;  // the first block of data
+
+  size_t colors() const { return palette.size() / 3; }
+  // Gray where each index is its own intensity.
+  bool is_gray() const {
+    for (size_t i = 0; i < palette.size(); ++i)
+      if (palette[i] != i / 3) return false;
+    return true;
+  }
+  int channels() const { return (is_gray() ? 1 : 3) + (transparent >= 0); }
+  uint8_t background() const { return static_cast<uint8_t>(std::max(transparent, 0)); }
+};
+
+// Reads numbers one after the other. Throws SampleError at the end of the file.
+class Bytes {
+ public:
+  Bytes(EncodedSpan file, size_t at) : file_(file), at_(at) {}
+  size_t at() const { return at_; }
+  EncodedSpan take(size_t size) {
+    if (at_ > file_.size() || size > file_.size() - at_) {
+      throw SampleError("GIF data ends prematurely", static_cast<int64_t>(file_.size()));
+    }
+    at_ += size;
+    return file_.subspan(at_ - size, size);
+  }
+  int byte() { return take(1)[0]; }
+  int word() {
+    const EncodedSpan b = take(2);
+    return b[0] | b[1] << 8;
+  }
+  // The next block of data, empty behind the last.
+  EncodedSpan block() { return take(static_cast<size_t>(byte())); }
+
+ private:
+  EncodedSpan file_;
+  size_t at_;
+};
+
+EncodedSpan table(Bytes& bytes, int flags) {
+  return flags & 0x80 ? bytes.take(3 * (size_t{2} << (flags & 7))) : EncodedSpan{};
+}
+
+void skip_extension(Bytes& bytes, Header& h) {
+  const bool is_control = bytes.byte() == 0xF9;
+  for (EncodedSpan b = bytes.block(); !b.empty(); b = bytes.block())
+    if (is_control && b.size() >= 4) h.transparent = b[0] & 1 ? b[3] : -1;
+}
+
+Header read_header(EncodedSpan file) {
+  Header h;
+  Bytes bytes(file, 6);
+  h.width = bytes.word();
+  h.height = bytes.word();
+  const int flags = bytes.byte();
+  bytes.take(2);
+  h.palette = table(bytes, flags);
+  for (int kind = bytes.byte(); kind != ','; kind = bytes.byte()) {
+    if (kind == '!') skip_extension(bytes, h);
+    else if (kind == ';') fail("it has no picture", bytes.at() - 1);
+    else if (kind != 0) fail("there is no block where one should begin", bytes.at() - 1);
+  }
+  h.x = bytes.word();
+  h.y = bytes.word();
+  h.frame_width = bytes.word();
+  h.frame_height = bytes.word();
+  const int frame_flags = bytes.byte();
+  h.is_interlaced = frame_flags & 0x40;
+  if (const EncodedSpan own = table(bytes, frame_flags); !own.empty()) h.palette = own;
+  h.code_bits = bytes.byte();
+  h.data_at = bytes.at();
+  h.width = std::max(h.width, h.x + h.frame_width);
+  h.height = std::max(h.height, h.y + h.frame_height);
+  if (h.frame_width == 0 || h.frame_height == 0) fail("its picture has no pixels", h.data_at);
+  if (h.palette.empty()) fail("it has no palette", h.data_at);
+  if (h.code_bits < 1 || h.code_bits > 8)
+    fail("its codes have " + std::to_string(h.code_bits) + " bits", h.data_at - 1);
+  return h;
+}
+
+// LZW: a code stands for the string of an earlier code and one more index.
+class Codes {
+ public:
+  Codes(EncodedSpan file, const Header& h)
+      : bytes_(file, h.data_at), clear_(1 << h.code_bits), first_bits_(h.code_bits + 1) {
+    restart();
+  }
+
+  // Fills `indices`, and returns how many there are before the data ends or fails.
+  int64_t unpack(uint8_t* indices, int64_t size) {
+    int64_t done = 0;
+    try {
+      while (done < size) {
+        const int code = next();
+        if (code == clear_) {
+          restart();
+        } else if (code == clear_ + 1) {
+          failure_ = SampleError("GIF data is damaged: it ends before the picture",
+                                 static_cast<int64_t>(bytes_.at()));
+          return done;
+        } else {
+          done += write(code, indices + done, size - done);
+        }
+      }
+    } catch (const SampleError& e) {
+      failure_ = e;
+    }
+    return done;
+  }
+  const SampleError& failure() const { return failure_; }
+
+ private:
+  void restart() {
+    bits_ = first_bits_;
+    count_ = clear_ + 2;
+    last_ = -1;
+  }
+
+  int next() {
+    while (held_ < bits_) {
+      if (block_.empty()) block_ = bytes_.block();
+      if (block_.empty()) fail("it ends before the picture", bytes_.at());
+      buffer_ |= uint32_t{block_[0]} << held_;
+      block_ = block_.subspan(1);
+      held_ += 8;
+    }
+    const int code = static_cast<int>(buffer_ & ((1u << bits_) - 1));
+    buffer_ >>= bits_;
+    held_ -= bits_;
+    return code;
+  }
+
+  int64_t length(int code) const { return code < clear_ ? 1 : lengths_[at(code)]; }
+  static size_t at(int code) { return static_cast<size_t>(code); }
+
+  // Writes the string of the code, as far as there is room, and learns a new one.
+  int64_t write(int code, uint8_t* to, int64_t room) {
+    if (code > count_ || (code == count_ && last_ < 0) || code == clear_ + 1)
+      fail("a code stands for nothing", bytes_.at());
+    const bool is_new = code == count_;  // the last string, and its first index again
+    const int known = is_new ? last_ : code;
+    const int64_t size = length(known);
+    int from = known;
+    for (int64_t i = size; i-- > 0; from = befores_[at(from)]) {
+      const uint8_t index = from < clear_ ? static_cast<uint8_t>(from) : indices_[at(from)];
+      if (i < room) to[i] = index;
+      if (from < clear_) first_ = index;
+    }
+    if (is_new && size < room) to[size] = first_;
+    learn();
+    last_ = code;
+    return std::min(size + is_new, room);
+  }
+
+  void learn() {
+    if (last_ < 0 || count_ == 1 << kMostBits) return;
+    befores_[at(count_)] = static_cast<uint16_t>(last_);
+    indices_[at(count_)] = first_;
+    lengths_[at(count_)] = static_cast<uint16_t>(length(last_) + 1);
+    if (++count_ == 1 << bits_ && bits_ < kMostBits) ++bits_;
+  }
+
+  Bytes bytes_;
+  const int clear_, first_bits_;
+  int bits_ = 0, count_ = 0, last_ = -1;  // last_ < 0: there is no code before
+  uint8_t first_ = 0;  // of the last string
+  EncodedSpan block_;
+  uint32_t buffer_ = 0;
+  int held_ = 0;  // bits of the buffer
+  std::array<uint16_t, 1 << kMostBits> befores_{}, lengths_{};
+  std::array<uint8_t, 1 << kMostBits> indices_{};
+  SampleError failure_{""};
+};
+
+// The place of a row among those of the data.
+int64_t stored_row(const Header& h, int64_t row) {
+  if (!h.is_interlaced) return row;
+  constexpr int kBegin[] = {0, 4, 2, 1}, kStep[] = {8, 8, 4, 2};
+  int64_t before = 0;
+  for (int i = 0; i < 4; ++i) {
+    if (row % kStep[i] == kBegin[i]) return before + row / kStep[i];
+    before += (h.frame_height - kBegin[i] + kStep[i] - 1) / kStep[i];
+  }
+  return before;
+}
+
+class Reader {
+ public:
+  Reader(const EncodedImage& image, const Header& h, const View& out, Arena& scratch)
+      : image_(image),
+        h_(h),
+        keeps_alpha_(image.options.output_type == ImageType::kAny && h.transparent >= 0),
+        out_(image.options.output_type, (h.is_gray() ? 1 : 3) + keeps_alpha_, DType::kUint8, out,
+             scratch),
+        row_(scratch.array<uint8_t>(static_cast<size_t>(h.width))),
+        indices_(scratch.array<uint8_t>(static_cast<size_t>(h.frame_width * h.frame_height))) {
+    use_palette();
+    std::memset(row_, h.background(), static_cast<size_t>(h.width));
+  }
+
+  void read(int64_t judged_rows) {
+    // Rows that are interlaced need those of the passes before theirs.
+    const int64_t judged = rows_of_data(judged_rows), wanted = rows_of_data(out_.end_row());
+    Codes codes(image_.bytes, h_);
+    const int64_t rows =
+        codes.unpack(indices_, std::max(judged, wanted) * h_.frame_width) / h_.frame_width;
+    const bool tolerates = image_.options.tolerate_corrupt;
+    if (rows < judged && !tolerates) throw codes.failure();
+    for (int64_t y = 0; y < h_.height; ++y)
+      if (out_.wants_row(y)) put(y, rows);
+  }
+
+ private:
+  // How many rows of the data the first rows of the picture need.
+  int64_t rows_of_data(int64_t rows) const {
+    int64_t needed = 0;
+    for (int64_t y = 0; y < std::min(rows - h_.y, h_.frame_height); ++y)
+      needed = std::max(needed, stored_row(h_, y) + 1);
+    return needed;
+  }
+
+  // Rows that are not there look like the canvas.
+  void put(int64_t y, int64_t rows) {
+    const bool is_in_frame = y >= h_.y && y < h_.y + h_.frame_height;
+    const int64_t stored = is_in_frame ? stored_row(h_, y - h_.y) : rows;
+    if (stored < rows)
+      std::memcpy(row_ + h_.x, indices_ + stored * h_.frame_width,
+                  static_cast<size_t>(h_.frame_width));
+    else std::memset(row_, h_.background(), static_cast<size_t>(h_.width));
+    out_.put(y, row_);
+  }
+
+  void use_palette() {
+    std::array<uint8_t, 256 * 4> entries;
+    size_t size = 0;
+    for (size_t i = 0; i < h_.colors(); ++i) {
+      for (size_t c = 0; c < (h_.is_gray() ? 1u : 3u); ++c) entries[size++] = h_.palette[3 * i + c];
+      if (keeps_alpha_) entries[size++] = static_cast<int>(i) == h_.transparent ? 0 : 255;
+    }
+    out_.use_palette({entries.data(), size});
+  }
+
+  const EncodedImage& image_;
+  const Header& h_;
+  const bool keeps_alpha_;
+  PixelWriter out_;
+  uint8_t *row_, *indices_;
+};
+
+class GifCodec final : public ImageCodec {
+ public:
+  const char* name() const override { return "GIF"; }
+  bool recognises(EncodedSpan b) const override {
+    const std::string_view begin(reinterpret_cast<const char*>(b.data()),
+                                 std::min<size_t>(b.size(), 6));
+    return begin == "GIF87a" || begin == "GIF89a";
+  }
+
+  ImageInfo peek(EncodedSpan bytes, const DecodeOptions& options) const override {
+    const Header h = read_header(bytes);
+    ImageInfo info;
+    info.format = name();
+    info.stored_height = info.height = h.height;
+    info.stored_width = info.width = h.width;
+    info.channels = h.channels();
+    check_pixels(info, options);
+    return info;
+  }
+
+  void decode(const EncodedImage& image, const View& out, const Window& judged, Arena& scratch,
+              int64_t) const override {
+    check_window(image, out);
+    const Header h = read_header(image.bytes);
+    const int64_t judged_rows = image.options.verify ? h.height : stored_rows(judged, out.full, 1);
+    if (out.shape.volume() == 0 && judged_rows == 0) return;
+    Reader(image, h, out, scratch).read(judged_rows);
+  }
+};
+
+}  // namespace
+}  // namespace stoker
+
+STOKER_CODEC(stoker::GifCodec)

@@ -1,0 +1,173 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "codec/pixels.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "codec/color.h"
+
+namespace stoker {
+namespace {
+
+template <class T, int kFrom, ImageType kType>
+void convert(const void* from_, void* to_, int64_t pixels) {
+  const T* from = static_cast<const T*>(from_);
+  T* to = static_cast<T*>(to_);
+  constexpr int kTo = kType == ImageType::kGray ? 1 : 3, kGreen = kFrom > 2 ? 1 : 0;
+  for (int64_t i = 0; i < pixels; ++i, from += kFrom, to += kTo) {
+    const T r = from[0], g = from[kGreen], b = from[2 * kGreen];
+    if constexpr (kType == ImageType::kGray) {
+      to[0] = kFrom < 3 ? r : luma<T>(r, g, b);
+    } else if constexpr (kType == ImageType::kRGB) {
+      to[0] = r, to[1] = g, to[2] = b;
+    } else if constexpr (kType == ImageType::kBGR) {
+      to[0] = b, to[1] = g, to[2] = r;
+    } else {
+      const Pixel3Of<T> p = ycbcr_of_rgb<T>(r, g, b);
+      to[0] = p.a, to[1] = p.b, to[2] = p.c;
+    }
+  }
+}
+
+using ConvertRow = void (*)(const void*, void*, int64_t);
+
+template <class T, int kFrom>
+ConvertRow converter_to(ImageType type) {
+  switch (type) {
+    case ImageType::kRGB: return kFrom == 3 ? nullptr : convert<T, kFrom, ImageType::kRGB>;
+    case ImageType::kBGR: return convert<T, kFrom, ImageType::kBGR>;
+    case ImageType::kGray: return kFrom == 1 ? nullptr : convert<T, kFrom, ImageType::kGray>;
+    case ImageType::kYCbCr: return convert<T, kFrom, ImageType::kYCbCr>;
+    case ImageType::kAny: break;
+  }
+  return nullptr;
+}
+
+template <class T>
+ConvertRow converter_of(int channels, ImageType type) {
+  switch (channels) {
+    case 1: return converter_to<T, 1>(type);
+    case 2: return converter_to<T, 2>(type);
+    case 3: return converter_to<T, 3>(type);
+    default: return converter_to<T, 4>(type);
+  }
+}
+
+// Copies pixels of `kSize` bytes from every `from_step` to every `to_step` bytes.
+template <int64_t kSize>
+void copy_pixels(const uint8_t* from, uint8_t* to, int64_t to_step, int64_t count) {
+  for (int64_t i = 0; i < count; ++i, from += kSize, to += to_step) std::memcpy(to, from, kSize);
+}
+
+// Entries have 4 bytes. Of pixels with 3, all are copied: the next pixel overwrites the last one.
+template <int64_t kSize>
+void look_up(const uint8_t* indices, const uint8_t* entries, uint8_t* to, int64_t pixels) {
+  constexpr int64_t kCopied = kSize == 3 ? 4 : kSize;
+  for (int64_t i = 0; i + 1 < pixels; ++i, to += kSize)
+    std::memcpy(to, entries + 4 * indices[i], kCopied);
+  if (pixels > 0) std::memcpy(to, entries + 4 * indices[pixels - 1], kSize);
+}
+
+template <unsigned kDepth>
+void unpack(const uint8_t* row, uint8_t* to, uint64_t count) {
+  constexpr unsigned kEach = 8 / kDepth, kMask = (1 << kDepth) - 1;
+  for (uint64_t i = 0; i < count; ++i)
+    to[i] = static_cast<uint8_t>(row[i / kEach] >> (8 - kDepth * (i % kEach + 1)) & kMask);
+}
+
+}  // namespace
+
+PixelWriter::Convert PixelWriter::converter(ImageType type, int channels, DType dtype) {
+  return dtype == DType::kUint8 ? converter_of<uint8_t>(channels, type)
+                                : converter_of<uint16_t>(channels, type);
+}
+
+PixelWriter::PixelWriter(ImageType type, int channels, DType dtype, const View& stored,
+                         Arena& scratch)
+    : stored_(stored),
+      convert_(converter(type, channels, dtype)),
+      channels_(channels),
+      from_size_(channels * size_of(dtype)),
+      to_size_(stored.shape[2] * size_of(dtype)),
+      is_dense_((stored.strides[2] == size_of(dtype) || stored.shape[2] == 1) &&
+                stored.strides[1] == to_size_),
+      line_(scratch.array<uint8_t>(static_cast<size_t>(stored.shape[1] * to_size_) + kEntry)) {}
+
+void PixelWriter::use_palette(std::span<const uint8_t> entries) {
+  palette_.fill(0);
+  const auto count = static_cast<int64_t>(entries.size()) / from_size_;
+  std::array<uint8_t, 256 * kEntry> converted;
+  if (convert_) convert_(entries.data(), converted.data(), count);
+  const uint8_t* from = convert_ ? converted.data() : entries.data();
+  for (int64_t i = 0; i < count; ++i)
+    std::memcpy(&palette_[static_cast<size_t>(i) * kEntry], from + i * to_size_,
+                static_cast<size_t>(to_size_));
+  from_size_ = 1;
+  convert_ = nullptr;
+  has_palette_ = true;
+}
+
+void PixelWriter::expand(const uint8_t* indices, uint8_t* to, int64_t pixels) const {
+  switch (to_size_) {
+    case 1: return look_up<1>(indices, palette_.data(), to, pixels);
+    case 2: return look_up<2>(indices, palette_.data(), to, pixels);
+    case 3: return look_up<3>(indices, palette_.data(), to, pixels);
+    default: return look_up<4>(indices, palette_.data(), to, pixels);
+  }
+}
+
+void PixelWriter::make(const uint8_t* from, uint8_t* to, int64_t pixels) const {
+  if (has_palette_) expand(from, to, pixels);
+  else if (convert_) convert_(from, to, pixels);
+  else std::memcpy(to, from, static_cast<size_t>(pixels * to_size_));
+}
+
+void PixelWriter::scatter(const uint8_t* from, uint8_t* to, int64_t step, int64_t count) const {
+  const int64_t element = size_of(stored_.dtype), between = stored_.strides[2];
+  if (between != element && stored_.shape[2] > 1) {
+    for (int64_t i = 0; i < count; ++i, to += step)
+      for (int64_t c = 0; c < stored_.shape[2]; ++c, from += element)
+        std::memcpy(to + c * between, from, static_cast<size_t>(element));
+    return;
+  }
+  switch (to_size_) {
+    case 1: return copy_pixels<1>(from, to, step, count);
+    case 2: return copy_pixels<2>(from, to, step, count);
+    case 3: return copy_pixels<3>(from, to, step, count);
+    case 4: return copy_pixels<4>(from, to, step, count);
+    case 6: return copy_pixels<6>(from, to, step, count);
+    default: return copy_pixels<8>(from, to, step, count);
+  }
+}
+
+void PixelWriter::put(int64_t y, const void* row, Columns columns, int64_t pixels) {
+  const int64_t begin = stored_.origin[1];
+  // The first of the columns that is wanted, and how many are.
+  const int64_t skipped =
+      std::max<int64_t>(0, (begin - columns.first + columns.step - 1) / columns.step);
+  const int64_t first = columns.first + skipped * columns.step;
+  if (first >= end_column() || skipped >= pixels) return;
+  const int64_t count =
+      std::min(pixels - skipped, (end_column() - first + columns.step - 1) / columns.step);
+  const uint8_t* from = static_cast<const uint8_t*>(row) + skipped * from_size_;
+  uint8_t* to = stored_.as<uint8_t>() + (y - stored_.origin[0]) * stored_.strides[0] +
+                (first - begin) * stored_.strides[1];
+  if (is_dense_ && columns.step == 1) return make(from, to, count);
+  make(from, line_, count);
+  scatter(line_, to, stored_.strides[1] * columns.step, count);
+}
+
+void PixelWriter::clear() {
+  std::memset(line_, 0, static_cast<size_t>(stored_.shape[1] * to_size_));
+  for (int64_t y = 0; y < stored_.shape[0]; ++y)
+    scatter(line_, stored_.as<uint8_t>() + y * stored_.strides[0], stored_.strides[1],
+            stored_.shape[1]);
+}
+
+void unpack_bits(const uint8_t* row, int depth, uint8_t* to, int64_t count) {
+  const auto n = static_cast<uint64_t>(count);
+  depth == 1 ? unpack<1>(row, to, n) : depth == 2 ? unpack<2>(row, to, n) : unpack<4>(row, to, n);
+}
+
+}  // namespace stoker

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows of decoded pixels become what was asked for, for all codecs whose rows are gray or RGB, with
+// or without alpha, of 8 or 16 bits. One thread at a time.
+#pragma once
+#include <array>
+
+#include "codec/codec.h"
+
+namespace stoker {
+
+// Which pixels of a stored row some pixels are: every `step`th one from `first` on.
+struct Columns {
+  int64_t first = 0, step = 1;
+};
+
+class PixelWriter {
+ public:
+  // Rows have `channels` channels (1 to 4) of `dtype` (uint8 or uint16). `stored` is the output in
+  // stored coordinates. Requires: where `type` is kAny, the output has as many channels.
+  PixelWriter(ImageType type, int channels, DType dtype, const View& stored, Arena& scratch);
+
+  // Rows hold indices from now on: those of `entries`, pixels of 8 bits with the rows' channels.
+  // Requires: at most 256 of them; `dtype` is uint8. Indices beyond them are black.
+  void use_palette(std::span<const uint8_t> entries);
+
+  int channels() const { return channels_; }  // of rows without a palette
+  bool wants_row(int64_t y) const { return y >= stored_.origin[0] && y < end_row(); }
+  int64_t end_row() const { return stored_.origin[0] + stored_.shape[0]; }
+  int64_t end_column() const { return stored_.origin[1] + stored_.shape[1]; }
+  // Writes what is wanted of row y. `row` holds so many pixels in these columns, from the first on,
+  // or more than are wanted. Requires: wants_row(y).
+  void put(int64_t y, const void* row, Columns columns = {}, int64_t pixels = INT64_MAX);
+  // Sets all that is wanted to zero.
+  void clear();
+
+ private:
+  using Convert = void (*)(const void* from, void* to, int64_t pixels);
+  static constexpr size_t kEntry = 4;  // bytes of a palette's entry
+  static Convert converter(ImageType type, int channels, DType dtype);
+  void expand(const uint8_t* indices, uint8_t* to, int64_t pixels) const;
+  void make(const uint8_t* from, uint8_t* to, int64_t pixels) const;
+  void scatter(const uint8_t* from, uint8_t* to, int64_t step, int64_t count) const;
+
+  View stored_;
+  Convert convert_;  // null: pixels are copied
+  int channels_;
+  int64_t from_size_, to_size_;  // bytes of a pixel
+  bool is_dense_;  // a row's pixels lie side by side
+  uint8_t* line_;  // of converted pixels, where they do not
+  bool has_palette_ = false;
+  std::array<uint8_t, 256 * kEntry> palette_;  // of converted pixels
+};
+
+// Makes a byte of each of `count` samples of 1, 2 or 4 bits, which begin with the highest bits.
+void unpack_bits(const uint8_t* row, int depth, uint8_t* to, int64_t count);
+
+}  // namespace stoker

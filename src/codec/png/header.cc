@@ -1,0 +1,171 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "codec/png/header.h"
+
+#include <isa-l/crc.h>
+
+#include <algorithm>
+#include <string>
+
+#include "base/error.h"
+#include "codec/exif.h"
+
+namespace stoker {
+namespace {
+
+using std::string_view_literals::operator""sv;
+
+constexpr std::string_view kSignature = "\x89PNG\r\n\x1A\n"sv;
+constexpr uint32_t kLongest = 0x7FFFFFFF;  // chunk, width and height
+
+std::string_view text_of(EncodedSpan bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+uint32_t number_at(EncodedSpan bytes, size_t at) {
+  return uint32_t{bytes[at]} << 24 | uint32_t{bytes[at + 1]} << 16 | uint32_t{bytes[at + 2]} << 8 |
+         bytes[at + 3];
+}
+
+[[noreturn]] void fail(const std::string& what, size_t at) {
+  throw SampleError("PNG header is damaged: " + what, static_cast<int64_t>(at));
+}
+
+bool is_letter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
+
+bool is_ancillary(std::string_view type) { return (type[0] & 0x20) != 0; }
+
+void read_ihdr(const PngChunk& c, PngHeader& h) {
+  if (c.type != "IHDR" || c.data.size() != 13)
+    fail("it does not begin with an IHDR chunk of 13 bytes", c.at);
+  const uint32_t width = number_at(c.data, 0), height = number_at(c.data, 4);
+  if (width - 1 >= kLongest || height - 1 >= kLongest)
+    fail("it claims " + std::to_string(width) + " x " + std::to_string(height) + " pixels", c.at);
+  h.width = width;
+  h.height = height;
+  h.depth = c.data[8];
+  const int color = c.data[9];
+  h.has_palette = color == 3;
+  h.has_color = color == 2 || color == 6;
+  h.has_alpha = color == 4 || color == 6;
+  const int depths = color == 0 ? 1 | 2 | 4 | 8 | 16 : color == 3 ? 1 | 2 | 4 | 8 : 8 | 16;
+  const bool is_power = (h.depth & (h.depth - 1)) == 0;
+  if (color == 1 || color == 5 || color > 6 || !is_power || !(h.depth & depths))
+    fail("there is no colour type " + std::to_string(color) + " of " + std::to_string(h.depth) +
+             " bits",
+         c.at + 16);
+  if (c.data[10] != 0 || c.data[11] != 0 || c.data[12] > 1)
+    fail("its methods of compression, filtering and interlacing are " + std::to_string(c.data[10]) +
+             ", " + std::to_string(c.data[11]) + " and " + std::to_string(c.data[12]),
+         c.at + 18);
+  h.is_interlaced = c.data[12] == 1;
+}
+
+void read_palette(const PngChunk& c, PngHeader& h) {
+  if (!h.has_palette) return;  // a suggestion for screens of few colours
+  const size_t entries = c.data.size() / 3;
+  if (!h.palette.empty()) fail("it has two palettes", c.at);
+  if (c.data.size() % 3 != 0 || entries == 0 || entries > 256)
+    fail("its palette has " + std::to_string(c.data.size()) + " bytes", c.at);
+  h.palette = c.data.first(3 * std::min(entries, size_t{1} << h.depth));
+}
+
+// A chunk of another size, or one out of its place, is as if it were not there.
+void read_transparency(const PngChunk& c, PngHeader& h) {
+  if (h.has_alpha || !h.transparency.empty() || c.data.empty()) return;
+  const bool fits = h.has_palette ? c.data.size() <= h.palette.size() / 3
+                                  : c.data.size() == (h.has_color ? 6u : 2u);
+  if (fits) h.transparency = c.data;
+}
+
+// XMP stands in a text that is not compressed.
+void read_text(EncodedSpan data, Exif& exif) {
+  constexpr std::string_view kXmp = "XML:com.adobe.xmp\0\0\0"sv;
+  std::string_view text = text_of(data);
+  if (!text.starts_with(kXmp)) return;
+  text.remove_prefix(kXmp.size());
+  for (int i = 0; i < 2; ++i) {  // the language, and the key in that language
+    const size_t end = text.find('\0');
+    if (end == text.npos) return;
+    text.remove_prefix(end + 1);
+  }
+  exif.add_xmp(text);
+}
+
+// Metadata may also stand behind the pixels. Requires: the chunk is whole.
+void read_metadata(const PngChunk& c, Exif& exif, bool& has_exif) {
+  if (c.type == "eXIf" && !has_exif && c.has_right_sum()) {
+    exif.add_tiff(c.data);
+    has_exif = true;
+  }
+  if (c.type == "iTXt" && c.has_right_sum()) read_text(c.data, exif);
+}
+
+PngChunk header_chunk_at(EncodedSpan file, size_t at) {
+  const std::optional<PngChunk> c = png_chunk_at(file, at);
+  if (c && !c->is_possible) fail("there is no chunk where one should begin", at);
+  if (!c || (!c->is_whole && c->type != "IDAT")) fail("it ends too early", file.size());
+  return *c;
+}
+
+void check_sum(const PngChunk& c) {
+  if (!c.has_right_sum())
+    fail("the checksum of its chunk " + std::string(c.type) + " is wrong", c.at);
+}
+
+void read_chunk(const PngChunk& c, PngHeader& h) {
+  if (c.type == "tRNS" && c.has_right_sum()) return read_transparency(c, h);
+  if (is_ancillary(c.type)) return;
+  check_sum(c);
+  if (c.type != "PLTE")
+    fail("nothing is known of its chunk " + std::string(c.type) + ", which pixels depend on", c.at);
+  read_palette(c, h);
+}
+
+}  // namespace
+
+bool PngChunk::has_right_sum() const {
+  const uint8_t* type_at = data.data() - 4;
+  return crc32_gzip_refl(0, type_at, data.size() + 4) ==
+         number_at({data.data(), data.size() + 4}, data.size());
+}
+
+std::optional<PngChunk> png_chunk_at(EncodedSpan file, size_t at) {
+  if (at > file.size() || file.size() - at < 8) return std::nullopt;
+  PngChunk c;
+  c.at = at;
+  const size_t size = number_at(file, at), left = file.size() - at - 8;
+  c.type = text_of(file.subspan(at + 4, 4));
+  c.is_possible = size <= kLongest && std::all_of(c.type.begin(), c.type.end(), is_letter);
+  c.is_whole = c.is_possible && left >= 4 && size <= left - 4;
+  c.data = file.subspan(at + 8, std::min(size, left));
+  return c;
+}
+
+bool is_png(EncodedSpan file) { return text_of(file).starts_with(kSignature); }
+
+PngHeader read_png_header(EncodedSpan file) {
+  PngHeader h;
+  PngChunk c = header_chunk_at(file, kSignature.size());
+  read_ihdr(c, h);
+  check_sum(c);
+  Exif exif;
+  bool has_exif = false;
+  for (c = header_chunk_at(file, c.end()); c.type != "IDAT"; c = header_chunk_at(file, c.end())) {
+    read_chunk(c, h);
+    read_metadata(c, exif, has_exif);
+  }
+  h.data_at = c.at;
+  if (h.has_palette && h.palette.empty()) fail("it has no palette", c.at);
+  // What is damaged behind is no matter of the header.
+  while (c.is_whole && c.type != "IEND") {
+    const std::optional<PngChunk> next = png_chunk_at(file, c.end());
+    if (!next) break;
+    c = *next;
+    if (c.is_whole) read_metadata(c, exif, has_exif);
+  }
+  h.orientation = exif.orientation();
+  return h;
+}
+
+}  // namespace stoker

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The chunks of a PNG file, and all that they say before the first pixel. Pure functions;
+// thread-safe.
+#pragma once
+#include <optional>
+#include <string_view>
+
+#include "codec/codec.h"
+
+namespace stoker {
+
+struct PngChunk {
+  size_t at = 0;  // where it begins: its length
+  std::string_view type;
+  EncodedSpan data;  // less than the length says where the file ends before
+  bool is_possible = false;  // its length and type are some that a chunk may have
+  bool is_whole = false;
+
+  size_t end() const { return at + 12 + data.size(); }  // Requires: is_whole
+  bool has_right_sum() const;  // Requires: is_whole
+};
+
+// The chunk at `at`; none if the file ends before its data begins.
+std::optional<PngChunk> png_chunk_at(EncodedSpan file, size_t at);
+
+// As the file holds them, so checked: width and height are 1 or more, depth and colour fit.
+struct PngHeader {
+  int64_t width = 0, height = 0;
+  int depth = 0;  // bits of a sample, or of an index
+  bool has_palette = false, has_color = false, has_alpha = false;
+  bool is_interlaced = false;
+  EncodedSpan palette;  // RGB, at most 256 entries
+  EncodedSpan transparency;  // alpha of the palette's entries, or the transparent colour; or empty
+  size_t data_at = 0;  // the first IDAT chunk
+  int orientation = 1;
+
+  // Of a pixel in the file: an index is one.
+  int samples() const { return has_palette ? 1 : (has_color ? 3 : 1) + has_alpha; }
+  // Of a decoded pixel: transparency makes alpha.
+  int channels() const {
+    return (has_color || has_palette ? 3 : 1) + (has_alpha || !transparency.empty());
+  }
+};
+
+bool is_png(EncodedSpan file);
+
+// Note [Checksums of PNG]
+// As by libpng's defaults: a wrong checksum of a chunk that pixels depend on (IHDR, PLTE, IDAT) is
+// damage, and any other chunk with one is as if it were not there. Unlike libpng, the checksum of a
+// chunk of IDAT is checked before its data is used, so that no damaged pixel is ever delivered. A
+// chunk that the file's end cuts off has none, so its data is used only where damage is tolerated.
+
+// Throws SampleError where the header is damaged or not one of a PNG file.
+PngHeader read_png_header(EncodedSpan file);
+
+}  // namespace stoker
