@@ -52,6 +52,42 @@ void AddRow(const uint8_t* values, double weight, bool begins, int64_t n, double
   }
 }
 
+// A vector of float64 from values of the type. Int32 fits into it exactly.
+HWY_INLINE auto LoadWide(const double*, const uint8_t* p) {
+  return LoadBytes(hn::ScalableTag<double>(), p);
+}
+HWY_INLINE auto LoadWide(const int32_t*, const uint8_t* p) {
+  const hn::ScalableTag<double> d;
+  return hn::PromoteTo(d, LoadBytes(hn::Rebind<int32_t, decltype(d)>(), p));
+}
+
+// Sums up columns without a row in between. Requires: n is at least the number of lanes.
+template <class T>
+void SumColumnsWide(const uint8_t* first, int64_t stride, const double* weights, int taps,
+                    int64_t n, double* sum) {
+  const hn::ScalableTag<double> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const T* const type = nullptr;
+  for (int64_t k = 0; k < n; k += lanes) {
+    const int64_t i = std::min(k, n - lanes);  // sums up some values twice
+    const uint8_t* from = first + i * static_cast<int64_t>(sizeof(T));
+    auto v = hn::Mul(hn::Set(d, weights[0]), LoadWide(type, from));
+    for (int t = 1; t < taps; ++t)
+      v = hn::Add(v, hn::Mul(hn::Set(d, weights[t]), LoadWide(type, from + t * stride)));
+    hn::StoreU(v, d, sum + i);
+  }
+}
+
+// Returns false where there is no code for the type or the row is too short.
+bool SumColumns(const uint8_t* first, DType type, int64_t stride, const double* weights, int taps,
+                int64_t n, double* sum) {
+  if (n < static_cast<int64_t>(hn::Lanes(hn::ScalableTag<double>()))) return false;
+  if (type == DType::kFloat64) SumColumnsWide<double>(first, stride, weights, taps, n, sum);
+  else if (type == DType::kInt32) SumColumnsWide<int32_t>(first, stride, weights, taps, n, sum);
+  else return false;
+  return true;
+}
+
 HWY_INLINE void SumPixel(const double* from, int channels, const double* weights, int taps,
                          uint8_t* to) {
   for (int c = 0; c < channels; ++c) {
@@ -145,6 +181,7 @@ HWY_AFTER_NAMESPACE();
 namespace stoker::rows {
 
 HWY_EXPORT(AddRow);
+HWY_EXPORT(SumColumns);
 HWY_EXPORT(SumPixelsWide);
 HWY_EXPORT(ToInt32);
 
@@ -152,6 +189,7 @@ void sum_rows(const void* first, DType type, int64_t stride, const double* weigh
               int64_t n, double* sum) {
   constexpr int64_t kChunk = 256;  // values are converted a few at a time, while they are near
   auto* from = static_cast<const uint8_t*>(first);
+  if (HWY_DYNAMIC_DISPATCH(SumColumns)(from, type, stride, weights, taps, n, sum)) return;
   const int64_t size = size_of(type);
   alignas(64) uint8_t values[kChunk * sizeof(double)];
 
