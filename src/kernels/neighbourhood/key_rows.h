@@ -3,8 +3,6 @@
 //
 // Rows of sort keys (sort_key.h), as WindowRows takes them. Pure; thread-safe.
 #pragma once
-#include <cstring>
-
 #include "kernels/levels.h"
 #include "kernels/neighbourhood/sort_key.h"
 
@@ -25,15 +23,13 @@ struct KeyRow {
  private:
   template <class From, class To, class F>
   static void convert(const From* from, To* to, int64_t n, F f) {
-    if constexpr (K::kIsValue) {
-      std::memcpy(to, from, static_cast<size_t>(n) * sizeof(V));
-    } else {
-      at_cpu_level([=] {
-        const From* in = from;
-        To* out = to;
-        for (const From* end = in + n; in < end;) *out++ = f(*in++);
-      });
-    }
+    // What is only copied is not faster at a better level: measured on AVX-512.
+    if constexpr (K::kIsValue) convert_all(from, to, n, f);
+    else at_cpu_level([=] { convert_all(from, to, n, f); });
+  }
+  template <class From, class To, class F>
+  static void convert_all(const From* from, To* to, int64_t n, F f) {
+    for (int64_t i = 0; i < n; ++i) to[i] = f(from[i]);
   }
 };
 
