@@ -12,7 +12,7 @@ namespace {
 
 using Vector = uint8_t __attribute__((vector_size(16)));
 
-// The first pixels of 3 or 4 bytes, as RGB or BGR, in vectors of 5 or 4. Returns how many these are.
+// The first pixels of 3 or 4 bytes, as RGB or BGR, in vectors of 5 or 4. Returns how many they are.
 // What a vector writes behind its pixels, the next pixels overwrite.
 template <int kFrom, bool kSwaps>
 int64_t shuffle(const uint8_t* from, uint8_t* to, int64_t pixels) {
