@@ -499,6 +499,137 @@ def test_gif_names_what_is_wrong() -> None:
     assert np.array_equal(top[0], decode([file])[0][0])
 
 
+# TIFF.
+
+
+def tiff(
+    pixels: Array, *, tile: int = 0, planar: bool = False, endian: str = "<", orientation: int = 1
+) -> bytes:
+    """An uncompressed file of 8 or 16 bits, in square tiles or strips of 7 rows."""
+    height, width, channels = pixels.shape
+    data = pixels.astype(pixels.dtype.newbyteorder(endian))
+    planes = [data[..., c : c + 1] for c in range(channels)] if planar else [data]
+    parts = []
+    for plane in planes:
+        if tile:
+            wide = np.pad(plane, ((0, -height % tile), (0, -width % tile), (0, 0)))
+            for y in range(0, height, tile):
+                parts += [wide[y : y + tile, x : x + tile] for x in range(0, width, tile)]
+        else:
+            parts += [plane[y : y + 7] for y in range(0, height, 7)]
+    body, offsets = b"", []
+    for part in parts:
+        offsets.append(8 + len(body))
+        body += part.tobytes()
+    body += b"\0" * (len(body) % 2)
+    sizes = [p.nbytes for p in parts]
+    tags: dict[int, tuple[str, list[int]]] = {
+        256: ("I", [width]),
+        257: ("I", [height]),
+        258: ("H", [8 * pixels.itemsize] * channels),
+        259: ("H", [1]),
+        262: ("H", [1 if channels < 3 else 2]),
+        274: ("H", [orientation]),
+        277: ("H", [channels]),
+        284: ("H", [2 if planar else 1]),
+    }
+    tags |= (
+        {322: ("I", [tile]), 323: ("I", [tile]), 324: ("I", offsets), 325: ("I", sizes)}
+        if tile
+        else {273: ("I", offsets), 278: ("I", [7]), 279: ("I", sizes)}
+    )
+    if channels in (2, 4):
+        tags[338] = ("H", [2])
+    entries, far = b"", b""
+    far_at = 8 + len(body) + 2 + 12 * len(tags) + 4
+    for tag, (kind, values) in sorted(tags.items()):
+        value = struct.pack(f"{endian}{len(values)}{kind}", *values)
+        if len(value) > 4:
+            far += value
+            value = struct.pack(f"{endian}I", far_at + len(far) - len(value))
+        code = 3 if kind == "H" else 4
+        entries += struct.pack(f"{endian}HHI", tag, code, len(values)) + value.ljust(4, b"\0")
+    head = b"II*\0" if endian == "<" else b"MM\0*"
+    directory = struct.pack(f"{endian}H", len(tags)) + entries + bytes(4)
+    return head + struct.pack(f"{endian}I", 8 + len(body)) + body + directory + far
+
+
+def tiff_files() -> dict[str, bytes]:
+    photo = jpegs.picture(61, 83, 4)
+    alpha = np.dstack([photo, photo[..., 1]])
+    files = {"OpenCV": cv2.imencode(".tiff", photo)[1].tobytes()}
+    for compression in ("raw", "tiff_lzw", "tiff_adobe_deflate", "packbits"):
+        files[f"RGB {compression}"] = saved(photo, "TIFF", compression=compression)
+        files[f"RGBA {compression}"] = saved(alpha, "TIFF", compression=compression)
+        files[f"L {compression}"] = saved(photo, "TIFF", "L", compression=compression)
+        files[f"P {compression}"] = saved(photo, "TIFF", "P", compression=compression)
+        files[f"1 {compression}"] = saved(photo, "TIFF", "1", compression=compression)
+    files |= {
+        "1 G4": saved(photo, "TIFF", "1", compression="group4"),
+        "1 G3": saved(photo, "TIFF", "1", compression="group3"),
+        "RGB JPEG": saved(photo, "TIFF", compression="jpeg", quality=85),
+        "L JPEG": saved(photo, "TIFF", "L", compression="jpeg", quality=85),
+        "strips": saved(photo, "TIFF", compression="tiff_lzw", strip_size=2000),
+        "predictor": saved(photo, "TIFF", compression="tiff_lzw", tiffinfo={317: 2}),
+        "big": saved(photo, "TIFF", big_tiff=True),
+        "pages": saved(photo, "TIFF", save_all=True, append_images=[Image.new("L", (5, 5))]),
+        "tiles": tiff(photo, tile=16),
+        "tiles from the other end": tiff(photo, tile=32, endian=">"),
+        "tiles of RGBA": tiff(alpha, tile=16),
+        "gray tiles": tiff(photo[..., :1], tile=16),
+        "from the other end": tiff(photo, endian=">"),
+        "planes": tiff(photo, planar=True),
+    }
+    return files
+
+
+@needs("TIFF")
+def test_tiff_is_as_pillow_decodes_it() -> None:
+    assert_as_pillow(tiff_files())
+
+
+@needs("TIFF")
+def test_tiff_of_16_bits_planes_and_tiles() -> None:
+    rng = np.random.default_rng(10)
+    for dtype in (np.uint8, np.uint16):
+        pixels = rng.integers(0, np.iinfo(dtype).max, (33, 41, 4), dtype)
+        for tile in (0, 16):
+            for planar in (False, True):
+                for channels in (1, 2, 3, 4):
+                    want = pixels[..., :channels]
+                    file = tiff(want, tile=tile, planar=planar, endian="<>"[channels % 2])
+                    (got,) = decode(
+                        [file],
+                        output_type=types.ANY_DATA,
+                        dtype=types.UINT8 if dtype == np.uint8 else types.UINT16,
+                    )
+                    assert np.array_equal(got, want), (dtype, tile, planar, channels)
+    deep = pixels[..., :3]
+    (got,) = decode([cv2.imencode(".tiff", deep)[1].tobytes()], dtype=types.UINT16)
+    assert np.array_equal(got, deep[..., ::-1])
+
+
+@needs("TIFF")
+def test_tiff_is_turned_as_it_says() -> None:
+    photo = jpegs.picture(21, 37, 4)
+    for orientation in range(1, 9):
+        file = tiff(photo, orientation=orientation)
+        assert np.array_equal(decode([file])[0], pillow(file)), orientation
+
+
+@needs("TIFF")
+def test_tiff_names_what_is_wrong() -> None:
+    photo = jpegs.picture(60, 80, 1)
+    file = tiff(photo)
+    assert "TIFF header is damaged" in error_of(file[: len(file) // 2])
+    lzw = bytearray(saved(photo, "TIFF", compression="tiff_lzw"))
+    lzw[100:400] = bytes(b ^ 0xFF for b in lzw[100:400])
+    assert "TIFF data is damaged" in error_of(bytes(lzw))
+    floats = saved(np.zeros((5, 5), np.float32), "TIFF")
+    assert "TIFF of 1 samples of 32 bits" in error_of(floats)
+    assert "is not supported" in error_of(saved(photo, "TIFF", "CMYK"))
+
+
 # All formats.
 
 ALIKE: dict[str, Callable[[Array], bytes]] = {
@@ -506,6 +637,7 @@ ALIKE: dict[str, Callable[[Array], bytes]] = {
     "GIF": lambda p: saved(p, "GIF"),
     "PNG": lambda p: saved(p, "PNG"),
     "PNM": lambda p: saved(p, "PPM"),
+    "TIFF": lambda p: tiff(p, tile=16),
     "WebP": lambda p: saved(p, "WEBP"),
 }
 
@@ -586,6 +718,28 @@ def test_a_damaged_file_is_skipped_or_replaced(mixed: list[str], format_: str, p
     assert entry[0] == mixed[2] and format_ in entry[1]
 
 
+@pytest.mark.parametrize("format_", ["JPEG", *sorted(ALIKE)])
+def test_damage_is_named(format_: str) -> None:
+    """Cut at 20 places, and with each of 300 bits turned."""
+    if format_ not in THERE:
+        pytest.skip(f"this build has no codec of {format_}")
+    rng = np.random.default_rng(12)
+    file = a_file_of(format_, jpegs.picture(24, 31, 3))
+    files = [file[: len(file) * i // 20] for i in range(1, 20)]
+    for _ in range(300):
+        bad = bytearray(file)
+        bad[rng.integers(len(bad))] ^= 1 << rng.integers(8)
+        files.append(bytes(bad))
+    with pytest.raises(SampleError) as caught:
+        make(
+            lambda: fn.decoders.image(fn.external_source(source(files), batch=False)),
+            batch_size=len(files),
+        ).run()
+    assert len(caught.value.samples) >= 15
+    for sample in caught.value.samples:
+        assert format_ in sample["message"] or "not an image" in sample["message"], sample
+
+
 def test_formats_are_listed() -> None:
     listed = {c.format: c for c in stoker.codecs()}
     assert listed["JPEG"].is_there and listed["JPEG"].package == "libjpeg62-turbo-dev"
@@ -608,6 +762,7 @@ def test_an_error_names_the_missing_package(codec: stoker.Codec) -> None:
         ("PNG", "images/multichannel"),
         ("BMP", "images/bmp"),
         ("PNM", "images/pnm"),
+        ("TIFF", "images/tiff"),
         ("WebP", "images/webp"),
     ],
 )

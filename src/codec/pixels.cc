@@ -10,12 +10,39 @@
 namespace stoker {
 namespace {
 
+using Vector = uint8_t __attribute__((vector_size(16)));
+
+// The first pixels of 3 or 4 bytes, as RGB or BGR, in vectors of 5 or 4. Returns how many they are.
+// What a vector writes behind its pixels, the next pixels overwrite.
+template <int kFrom, bool kSwaps>
+int64_t shuffle(const uint8_t* from, uint8_t* to, int64_t pixels) {
+  constexpr int kEach = kFrom == 3 ? 5 : 4, kRed = kSwaps ? 2 : 0, kBlue = 2 - kRed;
+  int64_t i = 0;
+  for (; i + 6 <= pixels; i += kEach, from += kFrom * kEach, to += 3 * kEach) {
+    Vector v;
+    std::memcpy(&v, from, sizeof v);
+    v = __builtin_shufflevector(
+        v, v, kRed, 1, kBlue, kFrom + kRed, kFrom + 1, kFrom + kBlue, 2 * kFrom + kRed,
+        2 * kFrom + 1, 2 * kFrom + kBlue, 3 * kFrom + kRed, 3 * kFrom + 1, 3 * kFrom + kBlue,
+        kFrom == 3 ? 12 + kRed : 0, kFrom == 3 ? 13 : 0, kFrom == 3 ? 12 + kBlue : 0, 0);
+    std::memcpy(to, &v, sizeof v);
+  }
+  return i;
+}
+
 template <class T, int kFrom, ImageType kType>
 void convert(const void* from_, void* to_, int64_t pixels) {
   const T* from = static_cast<const T*>(from_);
   T* to = static_cast<T*>(to_);
   constexpr int kTo = kType == ImageType::kGray ? 1 : 3, kGreen = kFrom > 2 ? 1 : 0;
-  for (int64_t i = 0; i < pixels; ++i, from += kFrom, to += kTo) {
+  int64_t i = 0;
+  if constexpr (sizeof(T) == 1 && kFrom > 2 &&
+                (kType == ImageType::kRGB || kType == ImageType::kBGR)) {
+    i = shuffle<kFrom, kType == ImageType::kBGR>(from, to, pixels);
+    from += kFrom * i;
+    to += kTo * i;
+  }
+  for (; i < pixels; ++i, from += kFrom, to += kTo) {
     const T r = from[0], g = from[kGreen], b = from[2 * kGreen];
     if constexpr (kType == ImageType::kGray) {
       to[0] = kFrom < 3 ? r : luma<T>(r, g, b);

@@ -27,6 +27,7 @@ class PixelWriter {
 
   int channels() const { return channels_; }  // of rows without a palette
   bool wants_row(int64_t y) const { return y >= stored_.origin[0] && y < end_row(); }
+  int64_t begin_row() const { return stored_.origin[0]; }
   int64_t end_row() const { return stored_.origin[0] + stored_.shape[0]; }
   int64_t end_column() const { return stored_.origin[1] + stored_.shape[1]; }
   // Writes what is wanted of row y. `row` holds so many pixels in these columns, from the first on,

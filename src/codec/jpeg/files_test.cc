@@ -134,7 +134,6 @@ TEST_F(JpegFiles, LosslessOnesAreNamed) {
 TEST_F(JpegFiles, NamesDoNotMatter) {
   EXPECT_NO_THROW(decode(load(root_ / "images/misnamed/jpeg.bmp")));
   EXPECT_STREQ(peek(load(root_ / "images/misnamed/ppm.jpeg"), {}).info.format, "PNM");
-  EXPECT_TRUE(refusal(load(root_ / "images/misnamed/tiff.bmp")).says("found a TIFF image"));
 }
 
 }  // namespace
