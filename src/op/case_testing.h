@@ -37,7 +37,7 @@ class Text {
     TensorType t;
     t.dtype = dtype_named(word());
     require(t.dtype != DType::kNone, "a dtype");
-    if (std::isupper(peek())) t.layout = word();
+    if (std::isalpha(peek())) read_layout(t.layout);
     std::vector<double> values;
     nested(t.shape, 0, values);
     Tensor result = empty_tensor(t);
@@ -88,6 +88,13 @@ class Text {
   }
 
  private:
+  // Letters with something behind them; alone they are a number, as nan.
+  void read_layout(Layout& layout) {
+    const size_t start = at_;
+    const std::string letters = word();
+    if (peek()) layout = letters;
+    else at_ = start;
+  }
   void require(bool is_there, const std::string& what) const {
     if (!is_there)
       throw std::runtime_error("expected " + what + " at character " + std::to_string(at_) +

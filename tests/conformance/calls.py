@@ -100,7 +100,7 @@ def parse_call(text: str) -> dict[str, Any]:
 
 def parse_literal(text: str) -> tuple[Array, str]:
     """The array and the layout of a text such as "uint8 HWC [[[1]]]"."""
-    match = re.fullmatch(r"(\w+)\s+(?:([A-Z*]+)\s+)?(.*)", text, re.DOTALL)
+    match = re.fullmatch(r"(\w+)\s+(?:([A-Za-z*]+)\s+)?(.*)", text, re.DOTALL)
     assert match, f"not a literal: {text!r}"
     dtype, layout, values = match.groups()
     numbers = _numbers(ast.parse(values, mode="eval").body)
