@@ -173,6 +173,16 @@ def spectrum(x: Array, out: Array) -> None:
     np.copyto(out, (bins.real**2 + bins.imag**2).T)
 
 
+def triangles(count: int, bins: int, nyquist: float = 22050.0) -> Array:
+    edges = 700 * np.expm1(np.linspace(0, np.log1p(nyquist / 700), count + 2))[:, None]
+    f, widths = np.linspace(0, nyquist, bins), np.diff(edges, axis=0)
+    rising, falling = (f - edges[:-2]) / widths[:-1], (edges[2:] - f) / widths[1:]
+    return np.maximum(0, np.minimum(rising, falling)).astype(np.float32)
+
+
+BINS = 257
+TRIANGLES = triangles(80, BINS)
+
 COLOUR = np.array([[1.2, -0.1, 0.1, 3], [0.1, 1.1, -0.1, 3], [-0.1, 0.1, 1.0, 3]])
 
 ROWS = [
@@ -394,5 +404,12 @@ ROWS = [
         *("NumPy rfft", spectrum),
         lambda x: x.ravel().astype(np.float32),
         apart=None,  # the window functions differ in one place
+    ),
+    Row(
+        *("mel_filter_bank", "mel_filter_bank"),
+        lambda node, _: fn.mel_filter_bank(node, nfilter=80, mel_formula="htk", normalize=False),
+        *("NumPy matmul", lambda x, out: np.matmul(TRIANGLES, x, out=out)),
+        lambda x: x.ravel()[: x.size // BINS * BINS].reshape(BINS, -1).astype(np.float32),
+        apart=0.01,
     ),
 ]
