@@ -296,7 +296,6 @@ ROWS = [
         ),
         *("OpenCV LUT", lambda x, out: cv2.LUT(x, SHUFFLED, dst=out)),
     ),
-    # Operators to come.
     Row(
         *("random.normal", "random.normal"),
         lambda _, x: fn.random.normal(shape=list(x.shape)),

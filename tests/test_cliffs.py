@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""bench/cliffs.py: it races the same work, and finds what is slow in known times."""
+"""bench/: the cliffs race the same work, and every operator can be timed alone."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
 
 import cliff_search
 import cliffs
+import run
 from cliff_rows import ROWS
 from cliff_search import Case
 
@@ -41,6 +42,12 @@ def test_peers_do_the_same_work(row):
         assert abs(mine.mean() - other.mean()) <= row.apart
     else:
         assert np.abs(mine - other).mean() <= row.apart
+
+
+@pytest.mark.parametrize("name", [n for n, o in OPERATORS.items() if o["kind"] != "input"])
+def test_every_operator_is_timed(name):
+    files = run.pictures(Path("nowhere"))
+    assert run.microseconds(OPERATORS[name], files, steps=12) > 0
 
 
 def test_a_row_is_raced_and_written_down(tmp_path, monkeypatch, capsys):

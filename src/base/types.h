@@ -110,8 +110,8 @@ struct Shape {
   std::string str() const;  // "(375, 500, 3)"; an extent of -1 prints as "?"
 };
 
-// The meaning of each axis: F for frames, D, H and W for space, C for channels. At most kMaxRank
-// letters; empty means unknown.
+// The meaning of each axis: F for frames, D, H and W for space, C for channels, f for frequency and
+// t for time; case matters. At most kMaxRank letters; empty means unknown.
 struct Layout {
   char letters[kMaxRank + 2] = {};
 

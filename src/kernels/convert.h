@@ -72,7 +72,7 @@ inline constexpr T kLowest = std::numeric_limits<T>::min();
 template <class T>
 inline constexpr T kHighest = std::numeric_limits<T>::max();
 
-// Each of these rounds once, also where the compiler would like to contract two of them.
+// Rounded once, for inlining into others' code; our own flags never contract a product and a sum.
 #ifdef __CUDA_ARCH__
 STOKER_HD inline float add_once(float a, float b) { return __fadd_rn(a, b); }
 STOKER_HD inline float mul_once(float a, float b) { return __fmul_rn(a, b); }

@@ -112,9 +112,9 @@ class Demand {
   std::span<Window> needed;  // by input
 };
 
-// The work on one sample. `outputs` cover just the wanted windows. `inputs` cover at least what
-// demand() needed of them, and often more. Both may be strided; kernels/elements/ has loops for
-// them.
+// The work on one sample. `outputs` cover just the wanted windows, and are dense but for gaps of
+// kRowRoom between their rows. `inputs` cover at least what demand() needed of them, and often
+// more, and may be strided. kernels/elements/ has loops for both.
 class Run {
  public:
   std::span<const View> inputs;

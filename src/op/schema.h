@@ -11,7 +11,7 @@
 
 namespace stoker {
 
-struct Range {
+struct Range {  // of a float's limits, those above 2^24 are rounded
   double low = -std::numeric_limits<double>::infinity(),
          high = std::numeric_limits<double>::infinity();
 };
@@ -71,8 +71,8 @@ inline constexpr size_t kMostRepeats = 99;
 inline constexpr size_t kMostOutputs = 1000;
 
 // A tiny example, which the documentation shows and a test runs on every device. `inputs`: a nested
-// list for each input, with dtype and layout ("uint8 HWC [[[1]]]"). `outputs`: likewise, without
-// layout.
+// list for each input, with dtype and layout ("uint8 HWC [[[1]]]", "float32 ft [[1]]"). `outputs`:
+// likewise, without layout.
 struct Case {
   const char* call;  // arguments as Python writes them
   std::vector<const char*> inputs;

@@ -30,8 +30,8 @@ std::string to_string(const Value& v);  // as Python writes it
 // " Did you mean 'x'?", or "" if no name is near. Upper and lower case count as the same.
 std::string did_you_mean(std::string_view wrong, std::span<const std::string> names);
 
-// The texts of an enumeration, in the order of its values. Specialise it with `static constexpr
-// const char* kNames[]`.
+// The texts of an enumeration, kNames, in the order of its values, and kType, its type in Python:
+// both `static constexpr const char*`, as in codec's ImageType (op/decode/encoded_picture.h).
 template <class E>
 struct EnumNames;
 

@@ -135,6 +135,12 @@ def oracle_calls(name: str, seed: int = 0) -> list[Call]:
     return [_oracle_call(name, i, *triple) for i, triple in enumerate(generated)]
 
 
+def refused_calls(name: str) -> list[tuple[Call, str]]:
+    """The wrong calls of which the operator's oracle knows, and words of their errors."""
+    listed = getattr(oracle(name), "refused", tuple)()
+    return [(_oracle_call(name, i, *call), words) for i, (*call, words) in enumerate(listed)]
+
+
 def _oracle_call(name: str, i: int, inputs: Any, layouts: Any, arguments: Any) -> Call:
     letters = [layouts] * bool(inputs) if isinstance(layouts, str) else list(layouts)
     letters += [""] * (len(inputs) - len(letters))

@@ -15,6 +15,7 @@ from calls import (
     oracle,
     oracle_calls,
     pipeline,
+    refused_calls,
     run_calls,
 )
 
@@ -22,6 +23,7 @@ from helpers import difference, max_difference, same
 from oracles.chance import Chance
 from oracles.common import Tolerance
 from stoker._describe.registry import operators
+from stoker.errors import Error
 
 SEEDS = (7, 0, 2**62 + 12345)
 
@@ -75,6 +77,16 @@ def assert_close(call: Call, got: Array, right: Array, tolerance: Tolerance | No
         assert max_difference(got, right) <= tolerance.of(right), (
             f"{call}: {difference(got, right)}"
         )
+
+
+@pytest.mark.parametrize("name", [n for n in names() if refused_calls(n)])
+def test_wrong_calls_are_refused(name: str) -> None:
+    """By the rules of its own; test_describe.py tests the schema's."""
+    for call, words in refused_calls(name):
+        with pytest.raises(Error) as refusal:
+            pipeline([call]).run()
+        assert words in str(refusal.value), str(call)
+        assert name in str(refusal.value), str(call)
 
 
 @pytest.mark.parametrize("name", names())

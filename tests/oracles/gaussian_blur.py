@@ -67,3 +67,11 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
     yield [numbers(rng, (0, 5, 3), "uint8")], "HWC", {"sigma": [1.0]}
     yield [numbers(rng, (1, 1, 1), "uint8")], "HWC", {"sigma": [1.0]}
     yield [numbers(rng, (2, 300, 1), "uint8")], "HWC", {"sigma": [2.5]}
+
+
+def refused() -> Iterator[tuple[list[Array], str, dict[str, Any], str]]:
+    image = np.zeros((5, 4, 3), np.uint8)
+    yield [image], "HWC", {}, "the blur is missing: give 'sigma' or 'window_size'"
+    yield [image], "HWC", {"window_size": 4}, "'window_size' is 4, expected odd numbers"
+    yield [image], "HWC", {"sigma": [1.0, 2.0, 3.0]}, "'sigma' has 3 values, expected 1 or 2"
+    yield [image], "HWC", {"sigma": 1.0, "dtype": "int16"}, "expected uint8 or float32"

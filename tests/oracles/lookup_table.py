@@ -46,3 +46,8 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
     for shape in ((), (0,), (3, 0, 3), (1, 1, 1)):
         yield [numbers(rng, shape, "uint8")], "", {"keys": [0, 1], "values": [3.0, 4.0]}
     yield [numbers(rng, (2, 3, 4, 3), "uint8")], "FHWC", {"keys": [7], "values": [1.0]}
+
+
+def refused() -> Iterator[tuple[list[Array], str, dict[str, Any], str]]:
+    numbers = np.zeros(3, np.uint8)
+    yield [numbers], "", {"keys": [1, 2], "values": [1.0]}, "'values' has 1 values, expected 2"

@@ -73,3 +73,13 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
     for bins in (0, 1, 2, 3):
         yield spectra(bins, 4), "ft", {"nfilter": 3}
     yield spectra(20, 0), "ft", {"nfilter": 3}
+
+
+def refused() -> Iterator[tuple[list[Array], str, dict[str, Any], str]]:
+    spectra = np.zeros((9, 4), np.float32)
+    high = {"sample_rate": 100.0, "freq_high": 51.0}
+    yield [spectra], "ft", high, "'freq_high' is 51.0, more than half of sample_rate, 50.0"
+    low = {"freq_low": 400.0, "freq_high": 400.0}
+    yield [spectra], "ft", low, "'freq_low' is 400.0, expected less than freq_high, 400.0"
+    yield [spectra], "HW", {}, "the input needs an axis f, its layout is 'HW'"
+    yield [spectra[0, 0]], "", {}, "the input is one number, expected spectra"

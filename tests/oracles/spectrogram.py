@@ -68,3 +68,12 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
     for count in (0, 1, 2, 5):
         yield [signal[:count]], "", {"window_length": 16, "window_step": 4}
         yield [signal[:count]], "", {"window_length": 16, "center_windows": False}
+
+
+def refused() -> Iterator[tuple[list[Array], str, dict[str, Any], str]]:
+    signal = np.zeros(9, np.float32)
+    yield [signal], "", {"nfft": 4, "window_length": 8}, "'window_length' is 8, more than nfft, 4"
+    yield [signal], "", {"layout": "ftf"}, "'layout' is 'ftf', expected 'ft' or 'tf'"
+    weights = {"window_length": 3, "window_fn": [1.0]}
+    yield [signal], "", weights, "'window_fn' has 1 value, expected 3"
+    yield [signal.reshape(3, 3)], "", {}, "a signal with one axis, got (3, 3)"

@@ -35,8 +35,8 @@ struct EachProgram {
 };
 
 // Calls run(0) ... run(pieces - 1) of every item, in any order or at once. An Item is trivially
-// copyable and not private; it has `int64_t pieces` and `STOKER_HD void run(int64_t k) const`. All
-// that it points to is on the device.
+// copyable and not private; it has `int64_t pieces` and `STOKER_HD void run(int64_t k) const`. What
+// it points to is on the device: inputs, outputs, and what GpuRun::put() gave.
 template <class Item>
 void run_each(GpuRun& r, std::span<const Item> items) {
   using Program = EachProgram<Item>;

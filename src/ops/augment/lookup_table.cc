@@ -26,7 +26,6 @@ struct LookupTable {
       arg(&LookupTable::dtype, "dtype", "Output dtype. Values are rounded and saturate."));
 
   void prepare() {
-    if (keys.size() != values.size()) return;  // check() says so
     std::vector<float> list;
     for (size_t i = 0; i < keys.size(); ++i) {
       const auto key = static_cast<size_t>(keys[i]);

@@ -13,12 +13,16 @@ struct Nonzero {
                ports({.name = "input", .help = "Vector.", .dtypes = "int32"}),
                ports({.name = "output", .help = "The indices."}));
 
-  void check(Checker& c) const { c.out({DType::kInt32, "", {-1}}); }
+  void check(Checker& c) const {
+    require(c.in().shape.rank == 1, "the input is a vector, got ", c.in().shape);
+    c.out({DType::kInt32, "", {-1}});
+  }
   void run_cpu(Run& r) const {
-    const int32_t* in = r.inputs[0].as<int32_t>();
+    const View& in = r.inputs[0];  // all of it, perhaps with gaps
     std::vector<int32_t> found;
-    for (int64_t i = 0; i < r.inputs[0].shape[0]; ++i)
-      if (in[i]) found.push_back(static_cast<int32_t>(i));
+    for (int64_t i = 0; i < in.shape[0]; ++i)
+      if (*reinterpret_cast<const int32_t*>(in.as<std::byte>() + i * in.strides[0]))
+        found.push_back(static_cast<int32_t>(i));
     const View& out = r.make(0, {DType::kInt32, "", {static_cast<int64_t>(found.size())}});
     std::copy(found.begin(), found.end(), out.as<int32_t>());
   }
