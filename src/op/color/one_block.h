@@ -9,7 +9,8 @@ namespace stoker {
 
 // Op has `Block block(const TensorType& in) const`, which throws WrongCall.
 template <class Op>
-struct OneBlock {
+class OneBlock {
+ public:
   void check(Checker& c) const { c.out(after(made(c.in()), c.in())); }
   void lower(Lowering& l) const {
     const Block b = made(l.type());
@@ -17,6 +18,8 @@ struct OneBlock {
   }
 
  private:
+  friend Op;
+  OneBlock() = default;
   Block made(const TensorType& in) const { return static_cast<const Op*>(this)->block(in); }
 };
 
