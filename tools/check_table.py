@@ -84,7 +84,7 @@ ROWS = [
         "src/codec/*",
         "codec nvjpeg operators run",
         """
-        test_formats.py pipelines/test_decode.py pipelines/test_mixed.py faults gpu
+        formats pipelines/test_decode.py pipelines/test_mixed.py faults gpu
         conformance/test_values.py conformance/test_windows.py
         """,
     ),
@@ -112,7 +112,7 @@ ROWS = [
     # The Python module and the package.
     Row("bindings/feed.cc", python=FEEDS),
     Row("bindings/graph.cc bindings/values.cc", python=DEFINING),
-    Row("bindings/codecs.cc python/stoker/_codecs.py", python="test_formats.py"),
+    Row("bindings/codecs.cc python/stoker/_codecs.py", python="formats"),
     Row("bindings/devices.cc bindings/exchange.cc bindings/dlpack.h", python=DEVICES),
     Row("bindings/*", python=f"test_device_batches.py test_definition.py {RUNNING}"),
     Row("python/stoker/_sources/*", python=FEEDS),

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Windows of PNG files, damaged ones, and limits. tests/test_formats.py compares pixels
+// Windows of PNG files, damaged ones, and limits. tests/formats/ compares pixels
 // with other libraries' ones.
 #include <gtest/gtest.h>
 
