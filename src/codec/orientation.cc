@@ -40,4 +40,19 @@ int64_t stored_rows(const Window& displayed, const Shape& full, int orientation)
   return reverses_rows(orientation) ? full[axis] - displayed.begin[axis] : displayed.end[axis];
 }
 
+void set_displayed(ImageInfo& info, const DecodeOptions& options) {
+  info.height = info.stored_height, info.width = info.stored_width;
+  if (options.adjust_orientation && swaps_axes(info.orientation))
+    std::swap(info.height, info.width);
+  check_pixels(info, options);
+}
+
+StoredPart::StoredPart(const EncodedImage& image, const View& displayed, const Window& judged)
+    : orientation(image.options.adjust_orientation ? image.info.orientation : 1) {
+  check_window(image, displayed);
+  out = as_stored(displayed, orientation);
+  judged_rows = image.options.verify ? image.info.stored_height
+                                     : stored_rows(judged, displayed.full, orientation);
+}
+
 }  // namespace stoker

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Turns a window of the displayed picture into the same window of the stored picture. Pure
+// The displayed picture, which codecs are asked for, and the stored one, which they decode. Pure
 // functions; thread-safe.
 #pragma once
-#include "base/view.h"
+#include "codec/codec.h"
 
 namespace stoker {
 
@@ -18,5 +18,20 @@ View as_stored(const View& displayed, int orientation);
 // How many rows of the stored picture it takes to hold the window `displayed` of a picture that is
 // displayed with the shape `full`. 0 if the window is empty.
 int64_t stored_rows(const Window& displayed, const Shape& full, int orientation);
+
+// For peek() of codecs: sets height and width from what is stored and the orientation, and refuses
+// a picture with more pixels than options.max_pixels.
+void set_displayed(ImageInfo& info, const DecodeOptions& options);
+
+// What decode() of codecs is asked for, in stored coordinates.
+struct StoredPart {
+  int orientation;  // 1 where it is not applied
+  View out;
+  int64_t judged_rows;
+
+  // Refuses a window that does not lie inside the picture.
+  StoredPart(const EncodedImage& image, const View& displayed, const Window& judged);
+  bool is_empty() const { return out.shape.volume() == 0 && judged_rows == 0; }
+};
 
 }  // namespace stoker

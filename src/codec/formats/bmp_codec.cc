@@ -297,30 +297,30 @@ class BmpCodec final : public ImageCodec {
     const Header h = read_header(bytes);
     ImageInfo info;
     info.format = name();
-    info.stored_height = info.height = h.height;
-    info.stored_width = info.width = h.width;
+    info.stored_height = h.height;
+    info.stored_width = h.width;
     info.channels = h.channels();
-    check_pixels(info, options);
+    set_displayed(info, options);
     return info;
   }
 
   void decode(const EncodedImage& image, const View& out, const Window& judged, Arena& scratch,
               int64_t) const override {
-    check_window(image, out);
+    const StoredPart part(image, out, judged);
+    if (part.is_empty()) return;
     const Header h = read_header(image.bytes);
     const bool tolerates = image.options.tolerate_corrupt;
-    const int64_t judged_rows = image.options.verify ? h.height : stored_rows(judged, out.full, 1);
-    Reader reader(image, h, out, scratch);
+    Reader reader(image, h, part.out, scratch);
     // Runs have to be unpacked from the first one on, which is at the bottom of the picture.
     if (h.is_packed()) try {
         reader.unpack();
       } catch (const SampleError&) {
-        if (judged_rows > 0 && !tolerates) throw;
+        if (part.judged_rows > 0 && !tolerates) throw;
       }
-    for (int64_t y = 0; y < std::max(judged_rows, reader.out().end_row()); ++y) try {
+    for (int64_t y = 0; y < std::max(part.judged_rows, reader.out().end_row()); ++y) try {
         reader.read(y);
       } catch (const SampleError&) {
-        if (y < judged_rows && !tolerates) throw;
+        if (y < part.judged_rows && !tolerates) throw;
       }
   }
 };

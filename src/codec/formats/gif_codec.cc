@@ -290,20 +290,19 @@ class GifCodec final : public ImageCodec {
     const Header h = read_header(bytes);
     ImageInfo info;
     info.format = name();
-    info.stored_height = info.height = h.height;
-    info.stored_width = info.width = h.width;
+    info.stored_height = h.height;
+    info.stored_width = h.width;
     info.channels = h.channels();
-    check_pixels(info, options);
+    set_displayed(info, options);
     return info;
   }
 
   void decode(const EncodedImage& image, const View& out, const Window& judged, Arena& scratch,
               int64_t) const override {
-    check_window(image, out);
+    const StoredPart part(image, out, judged);
+    if (part.is_empty()) return;
     const Header h = read_header(image.bytes);
-    const int64_t judged_rows = image.options.verify ? h.height : stored_rows(judged, out.full, 1);
-    if (out.shape.volume() == 0 && judged_rows == 0) return;
-    Reader(image, h, out, scratch).read(judged_rows);
+    Reader(image, h, part.out, scratch).read(part.judged_rows);
   }
 };
 

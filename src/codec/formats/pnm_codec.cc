@@ -204,25 +204,25 @@ class PnmCodec final : public ImageCodec {
     const Header h = read_header(bytes);
     ImageInfo info;
     info.format = name();
-    info.stored_height = info.height = h.height;
-    info.stored_width = info.width = h.width;
+    info.stored_height = h.height;
+    info.stored_width = h.width;
     info.channels = static_cast<int>(h.channels);
     info.dtype = h.dtype();
-    check_pixels(info, options);
+    set_displayed(info, options);
     return info;
   }
 
   void decode(const EncodedImage& image, const View& out, const Window& judged, Arena& scratch,
               int64_t) const override {
-    check_window(image, out);
+    const StoredPart part(image, out, judged);
+    if (part.is_empty()) return;
     const Header h = read_header(image.bytes);
-    const int64_t judged_rows = image.options.verify ? h.height : stored_rows(judged, out.full, 1);
-    Reader reader(image, h, out, scratch);
-    const int64_t end = std::max(judged_rows, reader.out().end_row());
+    Reader reader(image, h, part.out, scratch);
+    const int64_t end = std::max(part.judged_rows, reader.out().end_row());
     for (int64_t y = 0; y < end; ++y) try {
         reader.read(y);
       } catch (const SampleError&) {
-        if (y < judged_rows && !image.options.tolerate_corrupt) throw;
+        if (y < part.judged_rows && !image.options.tolerate_corrupt) throw;
         if (h.is_text()) return;
       }
   }

@@ -238,25 +238,20 @@ class WebpCodec final : public ImageCodec {
     const Header h = read_header(bytes);
     ImageInfo info;
     info.format = name();
-    info.stored_height = info.height = h.height;
-    info.stored_width = info.width = h.width;
+    info.stored_height = h.height;
+    info.stored_width = h.width;
     info.channels = h.has_alpha ? 4 : 3;
     info.orientation = h.orientation;
-    if (options.adjust_orientation && swaps_axes(h.orientation)) std::swap(info.height, info.width);
-    check_pixels(info, options);
+    set_displayed(info, options);
     return info;
   }
 
   void decode(const EncodedImage& image, const View& out, const Window& judged, Arena& scratch,
               int64_t) const override {
-    check_window(image, out);
-    const int orientation = image.options.adjust_orientation ? image.info.orientation : 1;
-    const int64_t judged_rows = image.options.verify ? image.info.stored_height
-                                                     : stored_rows(judged, out.full, orientation);
-    const View stored = as_stored(out, orientation);
-    if (stored.shape.volume() == 0 && judged_rows == 0) return;
+    const StoredPart part(image, out, judged);
+    if (part.is_empty()) return;
     const Header h = read_header(image.bytes);
-    Reader(image, h, stored, scratch).read(judged_rows);
+    Reader(image, h, part.out, scratch).read(part.judged_rows);
   }
 };
 

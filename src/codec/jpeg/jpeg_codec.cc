@@ -172,15 +172,13 @@ class JpegCodec final : public ImageCodec {
     const JpegHeader header = read_jpeg_header(bytes);
     ImageInfo info;
     info.format = name();
-    info.stored_height = info.height = header.height;
-    info.stored_width = info.width = header.width;
+    info.stored_height = header.height;
+    info.stored_width = header.width;
     info.channels = header.components;
     info.is_ycbcr = header.is_ycbcr;
     info.is_progressive = header.is_progressive;
     info.orientation = header.orientation;
-    if (options.adjust_orientation && swaps_axes(header.orientation))
-      std::swap(info.height, info.width);
-    check_pixels(info, options);
+    set_displayed(info, options);
     if (options.output_type != ImageType::kAny && info.channels != 1 && info.channels != 3 &&
         info.channels != 4)
       throw SampleError("JPEG of " + std::to_string(info.channels) +
@@ -191,16 +189,13 @@ class JpegCodec final : public ImageCodec {
 
   void decode(const EncodedImage& image, const View& out, const Window& judged, Arena& scratch,
               int64_t row_room) const override {
-    check_window(image, out);
-    const int orientation = image.options.adjust_orientation ? image.info.orientation : 1;
-    const int64_t judged_rows = image.options.verify ? image.info.stored_height
-                                                     : stored_rows(judged, out.full, orientation);
+    const StoredPart part(image, out, judged);
     // In a turned picture, the pixels beside a row lie above or below a column.
-    if (orientation != 1) row_room = 0;
+    if (part.orientation != 1) row_room = 0;
     try {
-      read(image, as_stored(out, orientation), judged_rows, scratch, row_room);
+      read(image, part.out, part.judged_rows, scratch, row_room);
     } catch (const SampleError&) {
-      if (judged_rows > 0) throw;
+      if (part.judged_rows > 0) throw;
     }
   }
 
