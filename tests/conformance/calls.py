@@ -224,12 +224,16 @@ def picture_calls(name: str) -> tuple[Call, ...]:
 
 
 def damaged_calls(name: str) -> list[Call]:
-    """For an operator that decodes: its bare call on each encoded picture, sound or damaged."""
+    """For an operator that decodes: calls on each encoded picture, sound or damaged.
+
+    The call is the bare one, or some others where the operator has required arguments.
+    """
     ports = operators()[name]["inputs"]
     if not ports or not ports[0]["is_value"]:
         return []
-    bare = [c for c in all_calls(name) if c.source == "bare"]
-    return [replace(c, inputs=((e, ""), *c.inputs[1:])) for c in bare for e in encoded_pictures()]
+    calls = all_calls(name)
+    some = [c for c in calls if c.source == "bare"] or [c for c in calls if len(c.inputs) == 1][:8]
+    return [replace(c, inputs=((e, ""), *c.inputs[1:])) for c in some for e in encoded_pictures()]
 
 
 def picture_inputs(op: Operator) -> list[list[tuple[Array, str]]]:

@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "op/window/slice_window.h"
+
+#include <cmath>
+
+#include "op/rules.h"
+
+namespace stoker {
+
+namespace {
+
+struct Span {
+  double begin, end;
+};
+
+// The limit leaves room for the sums of starts where many slices become one pass.
+int64_t rounded(double x) {
+  require(std::fabs(x) < 0x1p53, "a window position is ", x, ", expected between -2^53 and 2^53");
+  return std::llround(x);
+}
+
+Small<int> sliced_axes(const SliceArguments& a, const TensorType& in) {
+  Small<int> all;
+  const bool by_name =
+      a.axis_names || (!a.axes && in.layout.find('W') >= 0 && in.layout.find('H') >= 0);
+  if (by_name) {
+    const Layout letters = a.axis_names.value_or("WH");
+    for (char letter : letters.str()) {
+      all.push_back(in.layout.find(letter));
+      require(all[all.size() - 1] >= 0, "argument 'axis_names' names axis ", letter,
+              ", the layout is ", in.layout);
+    }
+  } else {
+    const Small<int> numbers = a.axes.value_or(Small<int>{1, 0});
+    for (int axis : numbers) {
+      require(-in.shape.rank <= axis && axis < in.shape.rank, "argument 'axes' names axis ", axis,
+              " of a tensor of ", in.shape.rank, " axes");
+      all.push_back(axis < 0 ? axis + in.shape.rank : axis);
+    }
+  }
+  for (size_t i = 0; i < all.size(); ++i)
+    require(std::count(all.begin(), all.end(), all[i]) == 1, "axis ", all[i], " is sliced twice");
+  return all;
+}
+
+void require_length(const char* what, size_t count, size_t axes) {
+  require_count(what, count, {static_cast<int64_t>(axes)}, "one per sliced axis");
+}
+
+void require_lengths(const SliceArguments& a, size_t axes) {
+  const auto require_list = [&](const char* what, const auto& list) {
+    if (list) require_length(what, list->size(), axes);
+  };
+  require_list("argument 'start'", a.start);
+  require_list("argument 'rel_start'", a.rel_start);
+  require_list("argument 'end'", a.end);
+  require_list("argument 'rel_end'", a.rel_end);
+  require_list("argument 'shape'", a.shape);
+  require_list("argument 'rel_shape'", a.rel_shape);
+}
+
+double given(const View& list, size_t i) {
+  const double number = detail::element(list, static_cast<int64_t>(i));
+  return list.dtype == DType::kFloat32 ? shortest(static_cast<float>(number)) : number;
+}
+
+// Start and size are added before they are scaled, so that fractions of 0.1 and 0.9 reach the end
+// of the axis exactly.
+Span positional(const SliceArguments& a, const View& anchors, const View& sizes, size_t i,
+                int64_t extent) {
+  const double full = static_cast<double>(extent);
+  const double anchor = given(anchors, i), size = given(sizes, i);
+  const bool relative_anchor = a.normalized_anchor && info(anchors.dtype).is_float;
+  const bool relative_shape = a.normalized_shape && info(sizes.dtype).is_float;
+  const double begin = relative_anchor ? anchor * full : anchor;
+  if (relative_anchor && relative_shape) return {begin, (anchor + size) * full};
+  return {begin, begin + (relative_shape ? size * full : size)};
+}
+
+Span named(const SliceArguments& a, size_t i, int64_t extent) {
+  const auto at = [&](const Small<int64_t>& list) { return static_cast<double>(list[i]); };
+  const auto share = [&](const Small<float>& list) { return shortest(list[i]); };
+  const double full = static_cast<double>(extent);
+  const double begin = a.start ? at(*a.start) : a.rel_start ? share(*a.rel_start) * full : 0;
+  if (a.end) return {begin, at(*a.end)};
+  if (a.rel_end) return {begin, share(*a.rel_end) * full};
+  if (a.shape) return {begin, begin + at(*a.shape)};
+  if (!a.rel_shape) return {begin, full};
+  if (a.rel_start) return {begin, (share(*a.rel_start) + share(*a.rel_shape)) * full};
+  return {begin, begin + share(*a.rel_shape) * full};
+}
+
+// Throws WrongCall when the window is given in no way or in several.
+void require_one_way(const SliceArguments& a, const Checker& c) {
+  static constexpr const char* kNamed[] = {"start",   "rel_start", "end",
+                                           "rel_end", "shape",     "rel_shape"};
+  const bool given[] = {a.start.has_value(),   a.rel_start.has_value(), a.end.has_value(),
+                        a.rel_end.has_value(), a.shape.has_value(),     a.rel_shape.has_value()};
+  int count[2] = {0, 0};  // of starts; of ends and shapes
+  for (int i = 0; i < 6; ++i) count[i >= 2] += given[i] || c.is_computed(kNamed[i]);
+  const bool named = count[0] + count[1] > 0;
+  require(!named || !c.has(1),
+          "the inputs 'anchor' and 'shape_input' exclude start, end, shape and their rel_ forms");
+  require(c.has(1) == c.has(2), "the inputs 'anchor' and 'shape_input' go together");
+  require(named || c.has(1),
+          "the window is missing: give the inputs anchor and shape_input, or start, end or shape");
+  require(count[0] <= 1, "arguments 'start' and 'rel_start' exclude each other");
+  require(count[1] <= 1, "only one of 'end', 'rel_end', 'shape' and 'rel_shape' may be given");
+}
+
+}  // namespace
+
+Shape checked_slice(const SliceArguments& a, OutOfBounds policy, const Checker& c,
+                    const TensorType& in) {
+  require_one_way(a, c);
+  if (in.shape.rank < 0) return in.shape;
+  if (c.is_computed("axes")) return Shape::filled(in.shape.rank, -1);
+  const Small<int> sliced = sliced_axes(a, in);
+  require_lengths(a, sliced.size());
+  const bool known = a.shape && policy != OutOfBounds::kTrim;
+  Shape s = in.shape;
+  for (size_t i = 0; i < sliced.size(); ++i) s[sliced[i]] = known ? (*a.shape)[i] : -1;
+  return s;
+}
+
+Window slice_window(const SliceArguments& a, const TensorType& in, const View* anchor,
+                    const View* size) {
+  const Small<int> sliced = sliced_axes(a, in);
+  require_lengths(a, sliced.size());
+  if (anchor) {
+    require_length("input 'anchor'", static_cast<size_t>(anchor->shape.volume()), sliced.size());
+    require_length("input 'shape_input'", static_cast<size_t>(size->shape.volume()), sliced.size());
+  }
+  Window w = Window::all(in.shape);
+  for (size_t i = 0; i < sliced.size(); ++i) {
+    const int axis = sliced[i];
+    const int64_t extent = in.shape[axis];
+    const Span s = anchor ? positional(a, *anchor, *size, i, extent) : named(a, i, extent);
+    w.begin[axis] = rounded(s.begin);
+    w.end[axis] = rounded(s.end);
+    require(w.begin[axis] <= w.end[axis], "the window of axis ", axis, " ends at ", w.end[axis],
+            ", before its start ", w.begin[axis]);
+  }
+  return w;
+}
+
+}  // namespace stoker
