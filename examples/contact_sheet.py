@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes pictures of a batch side by side into one PNG, to see what augmentations do."""
+"""Writes pictures of a batch side by side into one file, to see what augmentations do."""
 
 from __future__ import annotations
 
 import os
-import struct
-import zlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+
+import stoker
 
 if TYPE_CHECKING:
     import numpy.typing
@@ -34,19 +34,4 @@ def contact_sheet(
         y = gap + i // columns * (height + gap)
         x = gap + i % columns * (width + gap)
         sheet[y : y + height, x : x + width] = picture
-    write_png(sheet, path)
-
-
-def write_png(picture: Picture, path: str | os.PathLike[str]) -> None:
-    """Writes a uint8 picture (H, W, 3) as a PNG."""
-    height, width, _ = picture.shape
-    rows = b"".join(b"\0" + row.tobytes() for row in picture)
-    with open(path, "wb") as file:
-        file.write(b"\x89PNG\r\n\x1a\n")
-        file.write(_chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)))
-        file.write(_chunk(b"IDAT", zlib.compress(rows, 6)))
-        file.write(_chunk(b"IEND", b""))
-
-
-def _chunk(kind: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    stoker.images.save(path, sheet)

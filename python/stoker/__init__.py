@@ -4,13 +4,13 @@
 
 A pipeline is a graph of operators (``fn.*``, or ``ops.*`` as classes) that a function decorated
 with ``pipeline_def`` wires up; iterating over the pipeline gives batches. ``types`` holds the
-constants, ``errors`` the exceptions.
+constants, ``errors`` the exceptions. ``images`` and ``sounds`` write samples to files.
 """
 
 from __future__ import annotations
 
 from stoker import _leak_warnings as _leak_warnings
-from stoker import errors, fn, ops, types
+from stoker import errors, fn, images, ops, sounds, types
 from stoker._codecs import Codec, codecs
 from stoker._core import Batch, Tensor, __version__
 from stoker._devices import Device, devices, missing_gpu
@@ -30,8 +30,10 @@ __all__ = [
     "devices",
     "errors",
     "fn",
+    "images",
     "missing_gpu",
     "ops",
     "pipeline_def",
+    "sounds",
     "types",
 ]
