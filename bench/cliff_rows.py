@@ -173,6 +173,12 @@ def spectrum(x: Array, out: Array) -> None:
     np.copyto(out, (bins.real**2 + bins.imag**2).T)
 
 
+def polyphase(x: Array, out: Array) -> None:
+    from scipy.signal import resample_poly
+
+    np.copyto(out, resample_poly(x, 160, 441))
+
+
 def triangles(count: int, bins: int, nyquist: float = 22050.0) -> Array:
     edges = 700 * np.expm1(np.linspace(0, np.log1p(nyquist / 700), count + 2))[:, None]
     f, widths = np.linspace(0, nyquist, bins), np.diff(edges, axis=0)
@@ -410,5 +416,12 @@ ROWS = [
         *("NumPy matmul", lambda x, out: np.matmul(TRIANGLES, x, out=out)),
         lambda x: x.ravel()[: x.size // BINS * BINS].reshape(BINS, -1).astype(np.float32),
         apart=0.01,
+    ),
+    Row(
+        *("audio_resample", "audio_resample"),
+        lambda node, _: fn.audio_resample(node, in_rate=44100.0, out_rate=16000.0),
+        *("SciPy resample_poly", polyphase),
+        lambda x: x.ravel().astype(np.float32),
+        apart=None,  # a filter of another shape, of 55 values where ours has 32
     ),
 ]

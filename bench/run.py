@@ -10,6 +10,7 @@ run only, as they depend on the machine. bench/compare races other libraries.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import statistics
 import tempfile
@@ -35,6 +36,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "decoders.image": {},
     "decoders.image_crop": {"crop": [30, 30]},
     "decoders.image_random_crop": {},
+    "decoders.image_slice": {"rel_start": [0.25, 0.25], "rel_end": [0.75, 0.75]},
     "spectrogram": {},
     "mel_filter_bank": {},
     "gaussian_blur": {"window_size": 5},
@@ -67,6 +69,7 @@ def numbers(*shape: int, layout: str = "") -> Any:
 
 # For operators that do not take one picture.
 INPUTS: dict[str, Callable[[], list[Any]]] = {
+    "audio_resample": lambda: [numbers(150_000)],
     "bb_flip": lambda: [numbers(100, 4)],
     "filter": lambda: [picture(), numbers(5, 5)],
     "mel_filter_bank": lambda: [numbers(257, 500, layout="ft")],
@@ -75,9 +78,12 @@ INPUTS: dict[str, Callable[[], list[Any]]] = {
 
 
 def inputs_of(operator: dict[str, Any], files: Sequence[str]) -> list[Any]:
-    """A JPEG file for a decoder, a picture for most other operators with an input, else nothing."""
-    if operator["name"].startswith("decoders."):
+    """A file for a decoder, a picture for most other operators with an input, else nothing."""
+    if operator["name"].startswith(("decoders.image", "peek_image_shape")):
         return [fn.readers.file(files=files)[0]]
+    if operator["name"].startswith("decoders."):
+        numbers_of_case = json.loads(operator["cases"][0]["inputs"][0].removeprefix("uint8 "))
+        return [fn.constant(idata=numbers_of_case, dtype="uint8", shape=[len(numbers_of_case)])]
     if operator["name"] in INPUTS:
         return INPUTS[operator["name"]]()
     return [] if all(i["is_optional"] for i in operator["inputs"]) else [picture()]
@@ -90,7 +96,8 @@ def one_operator(operator: dict[str, Any], files: Sequence[str]) -> Pipeline:
             out = fn.readers.file(files=files, name="timed")[0]
         else:
             inputs = inputs_of(operator, files)
-            out = function(operator["name"])(*inputs, name="timed", **arguments_of(operator))
+            made = function(operator["name"])(*inputs, name="timed", **arguments_of(operator))
+            out = made[0] if isinstance(made, list | tuple) else made
         pipe.set_outputs(out)
     return pipe
 

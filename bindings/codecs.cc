@@ -1,26 +1,55 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-// Lists the picture formats.
+// Lists the formats, and writes JPEG files.
 #include "bindings.h"
-#include "codec/codec.h"
+#include "codec/inflate/inflate.h"
+#include "codec/jpeg/writer.h"
+#include "codec/sound/sound.h"
 
 namespace stoker::python {
+
+namespace {
+
+template <class Codec>
+void list_codecs(const char* kind, nb::list& all) {
+  for (const Known<Codec>& k : known_codecs<Codec>()) {
+    nb::dict d;
+    d["format"] = k.format;
+    d["kind"] = kind;
+    d["is_there"] = k.codec != nullptr;
+    d["package"] = k.package;
+    all.append(d);
+  }
+}
+
+}  // namespace
 
 void bind_codecs(nb::module_& m) {
   m.def(
       "codecs",
       [] {
-        nb::list l;
-        for (const KnownCodec& k : known_codecs()) {
-          nb::dict d;
-          d["format"] = k.format;
-          d["is_there"] = k.codec != nullptr;
-          d["package"] = k.package;
-          l.append(d);
-        }
-        return l;
+        nb::list all;
+        list_codecs<ImageCodec>("picture", all);
+        list_codecs<SoundCodec>("sound", all);
+        list_codecs<Inflater>("compression", all);
+        return all;
       },
-      "A dict for each picture format, with the fields of stoker.Codec as keys.");
+      "A dict for each format, with the fields of stoker.Codec as keys.");
+  m.def(
+      "write_jpeg",
+      [](const nb::bytes& pixels, int64_t height, int64_t width, int64_t channels, int quality,
+         bool subsampled) {
+        const auto* data = static_cast<const uint8_t*>(pixels.data());
+        if (height < 0 || width < 0 || (channels != 1 && channels != 3) || quality < 1 ||
+            quality > 100 || pixels.size() != static_cast<size_t>(height * width * channels))
+          throw Error("the bytes are not a picture of this shape, or the quality is not 1 to 100");
+        const auto file =
+            write_jpeg({{data, pixels.size()}, height, width, channels}, quality, subsampled);
+        return nb::bytes(file.data(), file.size());
+      },
+      nb::arg("pixels"), nb::arg("height"), nb::arg("width"), nb::arg("channels"),
+      nb::arg("quality"), nb::arg("subsampled"),
+      "The bytes of a JPEG file of dense gray or RGB pixels.");
 }
 
 }  // namespace stoker::python

@@ -59,11 +59,11 @@ stoker_folder(device ROOMS nvml cuda simulated
               PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
 stoker_folder(batch SEES base memory device)
 stoker_folder(io SEES base memory PRIVATE Threads::Threads)
-stoker_folder(codec ROOMS jpeg png formats nvjpeg
+stoker_folder(codec ROOMS jpeg png formats arrays inflate sound nvjpeg
               SEES base memory device
               PRIVATE JPEG::JPEG ${CMAKE_DL_LIBS})
 include(cmake/codecs.cmake)
-stoker_folder(kernels ROOMS resample warp rows elements fft neighbourhood statistics fused
+stoker_folder(kernels ROOMS resample warp rows elements fft signal neighbourhood statistics fused
               fused_device
               SEES base memory device
               PRIVATE PkgConfig::hwy)

@@ -113,6 +113,7 @@ ROWS = [
     Row("bindings/feed.cc", python=FEEDS),
     Row("bindings/graph.cc bindings/values.cc", python=DEFINING),
     Row("bindings/codecs.cc python/stoker/_codecs.py", python="formats"),
+    Row("python/stoker/images.py python/stoker/sounds.py", python="formats"),
     Row("bindings/devices.cc bindings/exchange.cc bindings/dlpack.h", python=DEVICES),
     Row("bindings/*", python=f"test_device_batches.py test_definition.py {RUNNING}"),
     Row("python/stoker/_sources/*", python=FEEDS),

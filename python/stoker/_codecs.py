@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which picture formats this build decodes."""
+"""Which formats this build decodes."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ from stoker import _core
 
 
 class Codec(NamedTuple):
-    """A picture format.
+    """A format.
 
-    ``format`` is its name in errors. ``is_there`` is False where its library was missing when
-    Stoker was built. ``package`` is the Debian package of that library; "" where none is needed.
+    ``format`` is its name in errors, ``kind`` is "picture", "sound" or "compression". ``is_there``
+    is False where its library was missing when Stoker was built. ``package`` is the Debian package
+    of that library; "" where none is needed.
     """
 
     format: str
+    kind: str
     is_there: bool
     package: str
 
 
 def codecs() -> list[Codec]:
-    """The picture formats that ``fn.decoders.image`` knows. A file's content says which it is."""
+    """The formats that the decoders know. A file's content says which picture or sound it is."""
     return [Codec(**codec) for codec in _core.codecs()]

@@ -37,7 +37,12 @@ class StateError(Error):
     """A state or saved graph does not fit, or a pipeline is used after fork or by two threads."""
 
 def codecs() -> list[dict[str, Any]]:
-    """A dict for each picture format, with the fields of stoker.Codec as keys."""
+    """A dict for each format, with the fields of stoker.Codec as keys."""
+
+def write_jpeg(
+    pixels: bytes, height: int, width: int, channels: int, quality: int, subsampled: bool
+) -> bytes:
+    """The bytes of a JPEG file of dense gray or RGB pixels."""
 
 def devices() -> list[dict[str, Any]]:
     """A dict for each device, with the fields of stoker.Device as keys."""

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "codec/signature.h"
+#include "codec/choose.h"
 
 namespace stoker {
 
@@ -14,37 +14,16 @@ namespace {
 
 std::atomic<const ImageCodec*> codec_of_tests{nullptr};
 
-std::string supported() {
-  std::string names;
-  for (const KnownCodec& k : known_codecs())
-    if (k.codec) names += (names.empty() ? "" : ", ") + std::string(k.format);
-  return names;
-}
-
-// What is missing if `content`, as describe_content() words it, is of a format that was not built.
-std::string missing_for(const std::string& content) {
-  for (const KnownCodec& k : known_codecs())
-    if (!k.codec && content.find(k.format) != content.npos)
-      return "; " + std::string(k.format) + " needs Debian's " + k.package +
-             ", which was not there when Stoker was built";
-  return "";
-}
-
-const ImageCodec& codec_for(EncodedSpan bytes) {
+const ImageCodec& image_codec_for(EncodedSpan bytes) {
   const ImageCodec* const first = codec_of_tests;
   if (first && first->recognises(bytes)) return *first;
-  for (const KnownCodec& k : known_codecs())
-    if (k.codec && k.codec()->recognises(bytes)) return *k.codec();
-  const std::string content = describe_content(bytes);
-  throw SampleError("not an image that can be decoded: expected " + supported() + ", found " +
-                        content + missing_for(content),
-                    0);
+  return codec_for<ImageCodec>(bytes, "an image");
 }
 
 }  // namespace
 
 EncodedImage peek(EncodedSpan bytes, const DecodeOptions& options) {
-  const ImageCodec& codec = codec_for(bytes);
+  const ImageCodec& codec = image_codec_for(bytes);
   return {&codec, bytes, options, codec.peek(bytes, options), {}};
 }
 

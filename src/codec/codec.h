@@ -96,14 +96,18 @@ class ImageCodec {
 // what the bytes are and what is supported if there is no codec. Thread-safe.
 EncodedImage peek(EncodedSpan bytes, const DecodeOptions& options);
 
-// A format that this version knows, built or not.
-struct KnownCodec {
+// A format that this version knows, built or not. Codec: ImageCodec, or the class of other codecs.
+template <class Codec>
+struct Known {
   const char* format;  // "JPEG"
   const char* package;  // of Debian, whose library it needs; "" if it needs none
-  const ImageCodec* (*codec)();  // null: the library was missing when this was built
+  const Codec* (*codec)();  // null: the library was missing when this was built
 };
 // In the order in which they are asked. Thread-safe.
-std::span<const KnownCodec> known_codecs();
+template <class Codec>
+std::span<const Known<Codec>> known_codecs();
+template <>
+std::span<const Known<ImageCodec>> known_codecs<ImageCodec>();
 
 // For codecs: refuses a picture with more pixels than options.max_pixels.
 void check_pixels(const ImageInfo& info, const DecodeOptions& options);
@@ -118,8 +122,9 @@ void use_codec(const ImageCodec* codec);
 
 // The build gives every file of a codec a symbol made of its name, and the generated table calls
 // them all (cmake/codecs.cmake).
-#define STOKER_CODEC(Codec)                         \
-  const stoker::ImageCodec* STOKER_CODEC_SYMBOL() { \
-    static const Codec codec;                       \
-    return &codec;                                  \
+#define STOKER_CODEC(Codec) STOKER_CODEC_OF(stoker::ImageCodec, Codec)
+#define STOKER_CODEC_OF(Kind, Codec)  \
+  const Kind* STOKER_CODEC_SYMBOL() { \
+    static const Codec codec;         \
+    return &codec;                    \
   }

@@ -65,7 +65,7 @@ TEST(CodecFor, SaysWhatIsMissing) {
       {"TIFF", "II*\0\1"sv},
   };
   for (const auto& [format, bytes] : kBeginnings)
-    for (const KnownCodec& k : known_codecs())
+    for (const Known<ImageCodec>& k : known_codecs<ImageCodec>())
       if (k.format == std::string_view(format)) {
         const std::string message = refusal(bytes),
                           words = std::string("needs Debian's ") + k.package;
@@ -76,7 +76,7 @@ TEST(CodecFor, SaysWhatIsMissing) {
 
 TEST(KnownCodecs, HaveTheirNames) {
   int count = 0;
-  for (const KnownCodec& k : known_codecs()) {
+  for (const Known<ImageCodec>& k : known_codecs<ImageCodec>()) {
     if (!k.codec) continue;
     EXPECT_STREQ(k.codec()->name(), k.format);
     EXPECT_FALSE(k.codec()->recognises({}));

@@ -146,8 +146,9 @@ def ragged_lists(own: Array, size: int) -> list[Array]:
 def on_ragged(call: Call, place: str, size: int) -> list[Sample]:
     """Five steps of the call on ragged pictures or lists, without samples that cannot be made."""
     layout = call.inputs[0][1] or accepted_layouts(operators()[call.op])[0]
-    is_picture = "uint8" in (operators()[call.op]["inputs"][0]["dtypes"] or "uint8")
     own = call.inputs[0][0]
+    takes_bytes = "uint8" in (operators()[call.op]["inputs"][0]["dtypes"] or "uint8")
+    is_picture = takes_bytes and own.ndim == len(layout)
     batch = ragged(layout, 5 * size) if is_picture else ragged_lists(own, 5 * size)
     steps = [batch[k * size : (k + 1) * size] for k in range(5)]
 

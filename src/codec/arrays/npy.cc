@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "codec/arrays/npy.h"
+
+#include <bit>
+#include <charconv>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "codec/signature.h"
+
+namespace stoker {
+namespace {
+
+// The header's text is a dict of Python's: {'descr': '<f4', 'fortran_order': False, 'shape': (3,)}.
+class DictReader {
+ public:
+  DictReader(std::string_view text, size_t begins_at) : text_(text), begins_at_(begins_at) {}
+
+  NpyHeader read() {
+    NpyHeader h;
+    bool has_descr = false, has_order = false, has_shape = false;
+    expect('{');
+    while (!skip('}')) {
+      const std::string_view key = quoted();
+      expect(':');
+      if (key == "descr") has_descr = set_descr(h);
+      else if (key == "fortran_order") has_order = set_order(h);
+      else if (key == "shape") has_shape = set_shape(h);
+      else fail("names '" + std::string(key) + "', expected descr, fortran_order or shape");
+      if (!skip(',')) {
+        expect('}');
+        break;
+      }
+    }
+    if (!(has_descr && has_order && has_shape)) fail("lacks one of descr, fortran_order and shape");
+    return h;
+  }
+
+ private:
+  bool set_descr(NpyHeader& h) {
+    struct Name {
+      std::string_view code;
+      DType dtype;
+    };
+    static constexpr Name kNames[] = {
+        {"u1", DType::kUint8},   {"i1", DType::kInt8},    {"u2", DType::kUint16},
+        {"i2", DType::kInt16},   {"u4", DType::kUint32},  {"i4", DType::kInt32},
+        {"u8", DType::kUint64},  {"i8", DType::kInt64},   {"f2", DType::kFloat16},
+        {"f4", DType::kFloat32}, {"f8", DType::kFloat64}, {"b1", DType::kBool}};
+    skip_spaces();
+    if (at_ < text_.size() && text_[at_] == '[') fail("is of a structured dtype");
+    const std::string_view descr = quoted();
+    for (const Name& n : kNames)
+      if (descr.size() == 3 && descr.substr(1) == n.code &&
+          std::string_view("<>|=").find(descr[0]) != std::string_view::npos) {
+        h.dtype = n.dtype;
+        const char other = std::endian::native == std::endian::little ? '>' : '<';
+        h.is_swapped = descr[0] == other && size_of(n.dtype) > 1;
+        return true;
+      }
+    fail("has the dtype '" + std::string(descr.substr(0, 40)) +
+         "', expected a bool, or an integer or a float of up to 8 bytes");
+  }
+  bool set_order(NpyHeader& h) {
+    skip_spaces();
+    for (const std::string_view word : {"False", "True"})
+      if (text_.substr(at_).starts_with(word)) {
+        at_ += word.size();
+        h.is_fortran = word == "True";
+        return true;
+      }
+    fail("has a fortran_order that is neither True nor False");
+  }
+  bool set_shape(NpyHeader& h) {
+    expect('(');
+    h.shape = {};
+    while (!skip(')')) {
+      if (h.shape.rank == kMaxRank) fail("has more than " + std::to_string(kMaxRank) + " axes");
+      skip_spaces();
+      int64_t extent = -1;
+      const auto [end, error] =
+          std::from_chars(text_.data() + at_, text_.data() + text_.size(), extent);
+      if (error != std::errc() || extent < 0) fail("has an extent that is no whole number");
+      at_ = static_cast<size_t>(end - text_.data());
+      h.shape.push_back(extent);
+      if (!h.shape.is_possible()) fail("claims the shape " + h.shape.str());
+      if (!skip(',')) {
+        expect(')');
+        break;
+      }
+    }
+    return true;
+  }
+
+  void skip_spaces() {
+    while (at_ < text_.size() && std::string_view(" \t\n").find(text_[at_]) != text_.npos) ++at_;
+  }
+  bool skip(char c) {
+    skip_spaces();
+    const bool found = at_ < text_.size() && text_[at_] == c;
+    at_ += found;
+    return found;
+  }
+  void expect(char c) {
+    if (!skip(c)) fail(std::string("has no '") + c + "' where one belongs");
+  }
+  std::string_view quoted() {
+    skip_spaces();
+    const char quote = at_ < text_.size() ? text_[at_] : '\0';
+    const size_t end = text_.find(quote, at_ + 1);
+    if ((quote != '\'' && quote != '"') || end == text_.npos) fail("has no text where one belongs");
+    const std::string_view inside = text_.substr(at_ + 1, end - at_ - 1);
+    at_ = end + 1;
+    return inside;
+  }
+  [[noreturn]] void fail(const std::string& what) const {
+    throw SampleError("the header of the NumPy array " + what,
+                      static_cast<int64_t>(begins_at_ + at_));
+  }
+
+  std::string_view text_;
+  size_t begins_at_, at_ = 0;
+};
+
+}  // namespace
+
+NpyHeader read_npy_header(EncodedSpan bytes) {
+  const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (!all.starts_with("\x93NUMPY"))
+    throw SampleError("not a NumPy array: expected NPY, found " + describe_content(bytes), 0);
+  constexpr size_t kVersionAt = 6, kSizeAt = 8;
+  const auto ends = [&] {
+    return SampleError("the NumPy array ends in its header", static_cast<int64_t>(bytes.size()));
+  };
+  if (bytes.size() < kSizeAt + 2) throw ends();
+  const int version = bytes[kVersionAt];
+  if (version < 1 || version > 3)
+    throw SampleError("the NumPy array has version " + std::to_string(version) +
+                          " of the format, expected 1, 2 or 3",
+                      kVersionAt);
+  const size_t size_bytes = version == 1 ? 2 : 4;
+  const size_t text_at = kSizeAt + size_bytes;
+  if (bytes.size() < text_at) throw ends();
+  size_t size = 0;
+  for (size_t i = 0; i < size_bytes; ++i) size |= size_t{bytes[kSizeAt + i]} << (8 * i);
+  if (size > bytes.size() - text_at) throw ends();
+  NpyHeader h = DictReader(all.substr(text_at, size), text_at).read();
+  h.data_at = text_at + size;
+  return h;
+}
+
+}  // namespace stoker

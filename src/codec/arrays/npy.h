@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The header of NumPy's file format, as numpy.lib.format describes it. Pure; thread-safe.
+#pragma once
+#include "codec/codec.h"
+
+namespace stoker {
+
+struct NpyHeader {
+  DType dtype = DType::kNone;
+  Shape shape;
+  bool is_fortran = false;  // the first axis is the one whose elements are neighbours
+  bool is_swapped = false;  // in the other byte order than this machine's
+  size_t data_at = 0;
+
+  int64_t data_bytes() const { return shape.volume() * size_of(dtype); }
+};
+
+// Reads the header of versions 1 to 3; the bytes may end behind it. Throws SampleError where it is
+// damaged, or of a dtype that is not among ours.
+NpyHeader read_npy_header(EncodedSpan bytes);
+
+}  // namespace stoker

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which codec some bytes are for. Thread-safe.
+#pragma once
+#include <string>
+
+#include "base/error.h"
+#include "codec/codec.h"
+#include "codec/signature.h"
+
+namespace stoker {
+
+// The first codec that recognises the bytes. Throws SampleError, which says what the bytes are and
+// what is supported; `what` is "an image" or the like.
+template <class Codec>
+const Codec& codec_for(EncodedSpan bytes, const char* what) {
+  for (const Known<Codec>& k : known_codecs<Codec>())
+    if (k.codec && k.codec()->recognises(bytes)) return *k.codec();
+  std::string supported, missing;
+  const std::string content = describe_content(bytes);
+  for (const Known<Codec>& k : known_codecs<Codec>())
+    if (k.codec) supported += (supported.empty() ? "" : ", ") + std::string(k.format);
+    else if (content.find(k.format) != content.npos)
+      missing = "; " + std::string(k.format) + " needs Debian's " + k.package +
+                ", which was not there when Stoker was built";
+  throw SampleError("not " + std::string(what) + " that can be decoded: expected " + supported +
+                        ", found " + content + missing,
+                    0);
+}
+
+}  // namespace stoker

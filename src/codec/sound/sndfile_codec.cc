@@ -1,0 +1,231 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Codec of WAV, FLAC, Ogg, MP3, AIFF and AU, by sndfile (libsndfile1-dev).
+#include <sndfile.h>
+
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "codec/sound/sound.h"
+
+namespace stoker {
+namespace {
+
+constexpr uint32_t kNoLength = 0x7FFFF000;  // of a stream whose end was not known
+
+// The bytes as libsndfile reads them.
+struct BytesAsFile {
+  EncodedSpan bytes;
+  sf_count_t at = 0;
+
+  static sf_count_t size(void* self) {
+    return static_cast<sf_count_t>(static_cast<BytesAsFile*>(self)->bytes.size());
+  }
+  static sf_count_t seek(sf_count_t offset, int whence, void* self) {
+    auto& f = *static_cast<BytesAsFile*>(self);
+    const sf_count_t from = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? f.at : size(self);
+    return f.at = std::clamp<sf_count_t>(from + offset, 0, size(self));
+  }
+  static sf_count_t read(void* to, sf_count_t count, void* self) {
+    auto& f = *static_cast<BytesAsFile*>(self);
+    count = std::clamp<sf_count_t>(count, 0, size(self) - f.at);
+    std::memcpy(to, f.bytes.data() + f.at, static_cast<size_t>(count));
+    f.at += count;
+    return count;
+  }
+  static sf_count_t write(const void*, sf_count_t, void*) { return 0; }
+  static sf_count_t tell(void* self) { return static_cast<BytesAsFile*>(self)->at; }
+};
+
+const char* format_name(int format) {
+  switch (format & SF_FORMAT_TYPEMASK) {
+    case SF_FORMAT_FLAC: return "FLAC";
+    case SF_FORMAT_OGG: return "Ogg";
+    case SF_FORMAT_MPEG: return "MP3";
+    case SF_FORMAT_AIFF: return "AIFF";
+    case SF_FORMAT_AU: return "AU";
+    default: return "WAV";
+  }
+}
+
+bool holds_integers(int format) {
+  switch (format & SF_FORMAT_SUBMASK) {
+    case SF_FORMAT_FLOAT:
+    case SF_FORMAT_DOUBLE:
+    case SF_FORMAT_VORBIS:
+    case SF_FORMAT_OPUS:
+    case SF_FORMAT_MPEG_LAYER_I:
+    case SF_FORMAT_MPEG_LAYER_II:
+    case SF_FORMAT_MPEG_LAYER_III: return false;
+    default: return true;
+  }
+}
+
+// Seeking is exact where a number has a place of its own. Elsewhere what precedes is decoded.
+bool is_plain(int format) {
+  const int type = format & SF_FORMAT_TYPEMASK, coding = format & SF_FORMAT_SUBMASK;
+  return type != SF_FORMAT_FLAC && coding <= SF_FORMAT_ALAW && coding > 0;
+}
+
+// The library takes a file that was cut off for a shorter sound. So these say where a file ends
+// that says how long it is; others may be longer than any file. A stream has no length, or the
+// largest.
+size_t claimed_size(EncodedSpan bytes) {
+  const auto number = [&](size_t at, bool big) {
+    uint32_t n = 0;
+    for (size_t i = 0; i < 4; ++i) n |= uint32_t{bytes[at + i]} << (8 * (big ? 3 - i : i));
+    return n < kNoLength ? size_t{n} : 0;
+  };
+  if (bytes.size() < 12) return 0;
+  const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (all.starts_with(".snd")) return number(8, true) ? number(4, true) + number(8, true) : 0;
+  const size_t behind = number(4, !all.starts_with("RIFF"));
+  const bool is_iff = all.starts_with("RIFF") || all.starts_with("RIFX") || all.starts_with("FORM");
+  return is_iff && behind ? behind + 8 : 0;
+}
+
+class SndfileSound final : public OpenSound {
+ public:
+  explicit SndfileSound(EncodedSpan bytes) : file_{bytes} {
+    open();
+    info_.format = format_name(header_.format);
+    info_.channels = header_.channels;
+    info_.rate = header_.samplerate;
+    info_.is_integer = holds_integers(header_.format);
+    const size_t claimed = claimed_size(bytes);
+    if (claimed > bytes.size())
+      throw SampleError(text("ends after " + std::to_string(bytes.size()) + " bytes, expected " +
+                             std::to_string(claimed)),
+                        static_cast<int64_t>(bytes.size()));
+    // A stream may not say how long it is.
+    info_.frames = header_.frames == SF_COUNT_MAX ? counted() : header_.frames;
+    if (info_.frames < 0 || info_.frames > kMostNumbers / info_.channels)
+      throw SampleError(std::string(info_.format) + " audio claims " +
+                        std::to_string(info_.frames) + " frames of " +
+                        std::to_string(info_.channels) + " channels, more than the limit of " +
+                        std::to_string(kMostNumbers) + " numbers");
+  }
+
+  const SoundInfo& info() const override { return info_; }
+
+  void read(int64_t begin, int64_t count, DType dtype, void* out) override {
+    if (count == 0) return;
+    go_to(begin);
+    sf_count_t got = 0;
+    switch (dtype) {
+      case DType::kInt16:
+        got = sf_readf_short(sound_.get(), static_cast<short*>(out), count);
+        break;
+      case DType::kInt32: got = sf_readf_int(sound_.get(), static_cast<int*>(out), count); break;
+      default: got = sf_readf_float(sound_.get(), static_cast<float*>(out), count);
+    }
+    advance(got, count);
+  }
+
+ private:
+  static constexpr int64_t kMostNumbers = int64_t{1} << 30;
+
+  struct Close {
+    void operator()(SNDFILE* s) const { sf_close(s); }
+  };
+
+  void open() {
+    static constexpr SF_VIRTUAL_IO kIo{.get_filelen = BytesAsFile::size,
+                                       .seek = BytesAsFile::seek,
+                                       .read = BytesAsFile::read,
+                                       .write = BytesAsFile::write,
+                                       .tell = BytesAsFile::tell};
+    sound_.reset();
+    file_.at = 0;
+    at_ = 0;
+    header_ = {};
+    SF_VIRTUAL_IO io = kIo;
+    sound_.reset(sf_open_virtual(&io, SFM_READ, &header_, &file_));
+    if (!sound_)
+      throw SampleError("cannot read the header of the sound: " + std::string(sf_strerror(nullptr)),
+                        file_.at);
+    if (header_.channels < 1 || header_.samplerate < 1)
+      throw SampleError("the sound claims " + std::to_string(header_.channels) + " channels and " +
+                            std::to_string(header_.samplerate) + " frames a second",
+                        file_.at);
+    // Floats that become integers are scaled here, by our own rules.
+    sf_command(sound_.get(), SFC_SET_NORM_FLOAT, nullptr, SF_TRUE);
+  }
+
+  int64_t counted() {
+    std::vector<float> some(static_cast<size_t>(kSkipped * header_.channels));
+    int64_t all = 0;
+    while (const sf_count_t got = sf_readf_float(sound_.get(), some.data(), kSkipped)) all += got;
+    open();
+    return all;
+  }
+
+  void go_to(int64_t begin) {
+    if (begin == at_) return;
+    if (is_plain(header_.format)) {
+      if (sf_seek(sound_.get(), begin, SEEK_SET) != begin)
+        throw SampleError(text("has no frame " + std::to_string(begin)), file_.at);
+      at_ = begin;
+      return;
+    }
+    if (begin < at_) open();
+    std::vector<float> skipped(static_cast<size_t>(kSkipped * info_.channels));
+    while (at_ < begin) {
+      const int64_t count = std::min(begin - at_, kSkipped);
+      advance(sf_readf_float(sound_.get(), skipped.data(), count), count);
+    }
+  }
+
+  void advance(sf_count_t got, int64_t wanted) {
+    at_ += got;
+    if (sf_error(sound_.get()) != SF_ERR_NO_ERROR)
+      throw SampleError(
+          text("is damaged at frame " + std::to_string(at_) + ": " + sf_strerror(sound_.get())),
+          file_.at);
+    if (got < wanted)
+      throw SampleError(text("ends at frame " + std::to_string(at_) + ", expected " +
+                             std::to_string(info_.frames)),
+                        file_.at);
+  }
+  std::string text(const std::string& what) const {
+    return std::string(info_.format) + " audio " + what;
+  }
+
+  static constexpr int64_t kSkipped = 4096;
+  BytesAsFile file_;
+  SF_INFO header_ = {};
+  std::unique_ptr<SNDFILE, Close> sound_;
+  int64_t at_ = 0;
+  SoundInfo info_;
+};
+
+class SndfileCodec final : public SoundCodec {
+ public:
+  bool recognises(EncodedSpan bytes) const override {
+    const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    const bool is_iff = all.starts_with("RIFF") || all.starts_with("RIFX") ||
+                        all.starts_with("RF64") || all.starts_with("FORM");
+    if (is_iff && all.size() >= 12) {
+      const std::string_view kind = all.substr(8, 4);
+      return kind == "WAVE" || kind == "AIFF" || kind == "AIFC";
+    }
+    if (all.starts_with("fLaC") || all.starts_with("OggS") || all.starts_with(".snd") ||
+        all.starts_with("ID3"))
+      return true;
+    // An MPEG frame of layer III.
+    return bytes.size() >= 4 && bytes[0] == 0xFF && (bytes[1] & 0xE6) == 0xE2 &&
+           (bytes[1] & 0x18) != 0x08 && (bytes[2] & 0xF0) != 0xF0 && (bytes[2] & 0x0C) != 0x0C;
+  }
+  std::unique_ptr<OpenSound> open(EncodedSpan bytes) const override {
+    return std::make_unique<SndfileSound>(bytes);
+  }
+};
+
+}  // namespace
+}  // namespace stoker
+
+STOKER_SOUND_CODEC(stoker::SndfileCodec)

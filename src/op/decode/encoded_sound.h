@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// An encoded sound and how a user wants it decoded. One thread at a time.
+#pragma once
+#include <memory>
+
+#include "codec/sound/sound.h"
+#include "kernels/signal/resample_signal.h"
+#include "op/context.h"
+
+namespace stoker {
+
+struct SoundOptions {
+  float rate = 0;  // frames a second; 0 keeps that of the file
+  bool downmix = false;
+};
+
+// What a decoder learns in infer() and keeps for the work. Requires: the bytes have one dense axis
+// and outlive this.
+class EncodedSound {
+ public:
+  // Reads the header. Throws SampleError.
+  EncodedSound(const View& encoded, const SoundOptions& options);
+  // (frames, channels), or (frames) where channels are mixed.
+  Shape shape() const;
+  float rate() const { return options_.rate > 0 ? options_.rate : stored_rate(); }
+  // Decodes r.outputs[0], a window of the samples. Throws SampleError.
+  void decode(const SignalWeights& weights, Run& r) const;
+
+ private:
+  float stored_rate() const { return static_cast<float>(sound_->info().rate); }
+  bool is_resampled() const { return options_.rate > 0 && options_.rate != stored_rate(); }
+  bool is_mixed() const { return options_.downmix && sound_->info().channels > 1; }
+  float scale() const { return options_.rate / stored_rate(); }
+  int64_t channels() const { return options_.downmix ? 1 : sound_->info().channels; }
+  // These give stored frames [begin, end), and output frames of that range. Damage from
+  // `judged_end` on becomes zeros.
+  void read(int64_t begin, int64_t end, int64_t judged_end, DType dtype, void* out) const;
+  View mixed(int64_t begin, int64_t end, int64_t judged_end, Arena& scratch) const;
+  View resampled(const SignalWeights& weights, int64_t begin, int64_t end, int64_t judged_end,
+                 Arena& scratch) const;
+
+  std::shared_ptr<OpenSound> sound_;
+  SoundOptions options_;
+};
+
+}  // namespace stoker

@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+
+#include "kernels/fused/fused.h"
+#include "op/dtype_argument.h"
+#include "op/loops/gpu_resample_signal.cuh"
+#include "op/op.h"
+
+namespace stoker::ops::audio {
+
+struct AudioResample : DtypeArgument {
+  std::optional<float> scale, in_rate, out_rate;
+  std::optional<int64_t> out_length;
+  float quality = 50;
+  std::shared_ptr<const SignalWeights> weights;
+
+  static constexpr auto schema = describe(
+      "audio_resample",
+      "Changes the sampling rate of a signal by windowed sinc interpolation.\n\n"
+      "The new length is ceil(length * scale) or out_length. What lies outside of the signal is 0. "
+      "A signal that shrinks is not filtered before, so frequencies above half of the new rate "
+      "come back as lower ones. Integers keep the intensity that they have of their full range.",
+      ports({.name = "input", .help = "A signal (frames,), or several (frames, channels)."}),
+      ports({.name = "output", .help = "The signal at the new rate."}),
+      arg(&AudioResample::scale, "scale", "The new rate over the old one.", at_least(0),
+          kPerSample),
+      arg(&AudioResample::in_rate, "in_rate", "The old rate. Needs out_rate.", at_least(0),
+          kPerSample),
+      arg(&AudioResample::out_rate, "out_rate", "The new rate. Needs in_rate.", at_least(0),
+          kPerSample),
+      arg(&AudioResample::out_length, "out_length",
+          "The new length, whose share of the old one is the scale.", at_least(0), kPerSample),
+      arg(&AudioResample::quality, "quality",
+          "0 takes 3 lobes of the sinc, 50 takes 16, 100 takes 64.", between(0, 100)),
+      kDtypeArgument);
+
+  void prepare() { weights = std::make_shared<const SignalWeights>(quality); }
+
+  void check(Checker& c) const {
+    const bool by_scale = scale || c.is_computed("scale");
+    const bool in = in_rate || c.is_computed("in_rate");
+    const bool out = out_rate || c.is_computed("out_rate");
+    const bool by_length = out_length || c.is_computed("out_length");
+    require(in == out, "arguments 'in_rate' and 'out_rate' go together");
+    require(by_scale + in + by_length == 1,
+            "give one of scale, of in_rate with out_rate, and of out_length");
+    require(c.in().dtype != DType::kBool && dtype != DType::kBool, "a signal is not of BOOL");
+    TensorType t = checked(c.in());
+    if (t.shape.rank > 0) t.shape[0] = -1;
+    c.out(t);
+  }
+  void infer(Inference& i) const {
+    TensorType t = checked(i.inputs[0]);
+    t.shape[0] = out_length ? *out_length : resampled_length(t.shape[0], ratio(t.shape[0]));
+    require(t.shape.is_possible(), "the output would have the shape ", t.shape);
+    i.out(t);
+  }
+  void demand(Demand& d) const {
+    const SignalResampler r = weights->resampler(ratio(d.inputs[0].shape[0]));
+    Window& needed = d.needed[0];
+    const Window& wanted = d.wanted[0];
+    if (wanted.shape().volume() == 0) {
+      needed.end = needed.begin;
+      return;
+    }
+    needed.begin = wanted.begin;
+    needed.end = wanted.end;
+    const auto inside = [&](int64_t k) { return std::clamp<int64_t>(k, 0, d.inputs[0].shape[0]); };
+    needed.begin[0] = inside(r.first(wanted.begin[0]));
+    needed.end[0] = inside(r.first(wanted.end[0] - 1) + r.taps);
+  }
+
+  void run_cpu(Run& r) const {
+    const View& out = r.outputs[0];
+    if (out.shape.volume() == 0) return;
+    const int64_t begin = out.origin[0], count = out.shape[0];
+    const SignalResampler resampler = weights->resampler(ratio(r.inputs[0].full[0]));
+    Window w = r.inputs[0].covers();
+    for (int a = 1; a < out.shape.rank; ++a) {
+      w.begin[a] = out.origin[a];
+      w.end[a] = w.begin[a] + 1;
+    }
+    const PaddedSignal signal(resampler, w.shape()[0], r.scratch);
+    float* values = r.scratch.array<float>(static_cast<size_t>(count));
+    const Block to_float{Convert{}, DType::kFloat32};
+    const Block to_output{Pointwise{{}, {factor(r.inputs[0].dtype, out.dtype)}, {}}, out.dtype};
+    do {
+      const View from = View::window(signal.values, DType::kFloat32, w, r.inputs[0].full);
+      run_blocks({&to_float, 1}, r.inputs[0], from, r.scratch);
+      resample_signal(resampler, signal.values, w.begin[0], begin, count, values);
+      Window made = w;
+      made.begin[0] = begin;
+      made.end[0] = begin + count;
+      const View to = part(out, made);
+      run_blocks({&to_output, 1}, View::window(values, DType::kFloat32, made, out.full), to,
+                 r.scratch);
+    } while (next_channel(out, w));
+  }
+  static void run_gpu(GpuRun& r, std::span<const AudioResample* const> items) {
+    std::vector<double> ratios;
+    for (size_t i = 0; i < items.size(); ++i)
+      ratios.push_back(items[i]->ratio(r.items[i].inputs[0].full[0]));
+    const GpuItem& first = r.items[0];
+    resample_signals(r, *items[0]->weights, ratios,
+                     factor(first.inputs[0].dtype, first.outputs[0].dtype));
+  }
+
+  static std::vector<Case> cases() {
+    return {
+        {"scale=0.5", {"float32 [1, 2, 3, 4, 5]"}, {"float32 [1, 3, 5]"}},
+        {"in_rate=4.0, out_rate=1.0, dtype=types.UINT8",
+         {"int8 [[127, 0], [1, 1], [2, 2], [3, 3], [64, -5]]"},
+         {"uint8 [[255, 0], [129, 0]]"}},
+        {"out_length=2, quality=0.0", {"int16 [7, 8]"}, {"int16 [7, 8]"}},
+    };
+  }
+
+ private:
+  static constexpr int64_t kMostScale = 1000;
+
+  TensorType checked(const TensorType& in) const {
+    require(in.shape.rank < 0 || in.shape.rank == 1 || in.shape.rank == 2,
+            "the input is a signal with one axis, or two with channels, got ", in.shape);
+    return {dtype.value_or(in.dtype), in.layout, in.shape};
+  }
+  // The new rate over the old one, as accurate as a float32 where it is given by rates.
+  double ratio(int64_t length) const {
+    if (out_length) return static_cast<double>(*out_length) / static_cast<double>(length);
+    const double given = in_rate ? double{*out_rate} / double{*in_rate} : double{*scale};
+    require(given > 0 && given <= kMostScale, "the new rate is ", static_cast<float>(given),
+            " of the old one, expected more than 0 and at most ", kMostScale);
+    return static_cast<float>(given);
+  }
+  static float factor(DType from, DType to) {
+    return static_cast<float>(full_intensity(to) / full_intensity(from));
+  }
+  static View part(View v, const Window& w) {
+    for (int a = 0; a < v.shape.rank; ++a)
+      v.data = v.as<std::byte>() + (w.begin[a] - v.origin[a]) * v.strides[a];
+    v.origin = w.begin;
+    v.shape = w.shape();
+    return v;
+  }
+  static bool next_channel(const View& out, Window& w) {
+    if (out.shape.rank == 1 || ++w.begin[1] == out.origin[1] + out.shape[1]) return false;
+    ++w.end[1];
+    return true;
+  }
+};
+
+}  // namespace stoker::ops::audio
+
+STOKER_OPERATOR(stoker::ops::audio::AudioResample)

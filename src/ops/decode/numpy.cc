@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "codec/arrays/npy.h"
+#include "kernels/fused/fused.h"
+#include "op/op.h"
+
+namespace stoker::ops::decode {
+
+struct Numpy {
+  std::optional<DType> dtype;
+
+  static constexpr auto schema = describe(
+      "decoders.numpy",
+      "Decodes an array that NumPy has saved, the bytes of a .npy file.\n\n"
+      "Gives the array with its shape, also where its elements lie in Fortran's order or in the "
+      "other byte order. Arrays of objects, texts, complex numbers and structures fail the sample. "
+      "The number of axes may differ from sample to sample only where later operators allow it.",
+      ports({.name = "encoded",
+             .help = "The bytes of a .npy file: uint8 of shape (size,).",
+             .dtypes = "uint8",
+             .is_value = true}),
+      ports({.name = "array", .help = "The array."}),
+      arg(&Numpy::dtype, "dtype",
+          "Output dtype. It has to be given, as types are known before any file is read. Values of "
+          "files with another dtype are rounded and saturate."));
+
+  void check(Checker& c) const {
+    require(c.in().shape.rank == 1 || c.in().shape.rank < 0,
+            "input 'encoded' has one axis, the bytes of a file; got ", c.in().str());
+    require(dtype.has_value(),
+            "its type is not known before a file is read: declare it, such as dtype=types.FLOAT");
+    TensorType t{*dtype, {}, {}};
+    t.shape.rank = -1;
+    c.out(t);
+  }
+
+  void infer(Inference& i) const {
+    const View& in = i.values[0];
+    const EncodedSpan bytes{in.as<const uint8_t>(), static_cast<size_t>(in.shape.volume())};
+    const NpyHeader& h = i.kept.set(read_npy_header(bytes));
+    if (bytes.size() - h.data_at < static_cast<size_t>(h.data_bytes()))
+      throw SampleError("the NumPy array of shape " + h.shape.str() + " has " +
+                            std::to_string(bytes.size() - h.data_at) + " bytes, expected " +
+                            std::to_string(h.data_bytes()),
+                        static_cast<int64_t>(bytes.size()));
+    i.out({*dtype, {}, h.shape});
+  }
+
+  void run_cpu(Run& r) const {
+    const auto& h = r.kept.get<NpyHeader>();
+    if (r.outputs[0].shape.volume() == 0) return;
+    View stored = View::dense(r.inputs[0].as<uint8_t>() + h.data_at, h.dtype, h.shape);
+    const int size = size_of(h.dtype);
+    if (h.is_swapped || reinterpret_cast<uintptr_t>(stored.data) % static_cast<size_t>(size))
+      stored.data = in_order(stored.as<uint8_t>(), h, r.scratch);
+    if (h.is_fortran)
+      for (int64_t a = 0, step = size; a < h.shape.rank; ++a) {
+        stored.strides[static_cast<int>(a)] = step;
+        step *= h.shape[static_cast<int>(a)];
+      }
+    const Block block{Convert{}, *dtype};
+    run_blocks({&block, 1}, stored, r.outputs[0], r.scratch);
+  }
+
+  static std::vector<Case> cases() {
+    return {{"dtype=types.INT16", {kTinyNpy}, {"int16 [[1, 2], [-3, 4]]"}},
+            {"dtype=types.FLOAT", {kTinyNpy}, {"float32 [[1, 2], [-3, 4]]"}}};
+  }
+
+ private:
+  // A copy whose elements are aligned and have this machine's byte order.
+  static uint8_t* in_order(const uint8_t* from, const NpyHeader& h, Arena& scratch) {
+    const auto bytes = static_cast<size_t>(h.data_bytes());
+    const auto size = static_cast<size_t>(size_of(h.dtype));
+    uint8_t* to = scratch.array<uint8_t>(bytes);
+    if (!h.is_swapped) std::copy_n(from, bytes, to);
+    else
+      for (size_t at = 0; at < bytes; at += size)
+        std::reverse_copy(from + at, from + at + size, to + at);
+    return to;
+  }
+
+  // np.array([[1, 2], [-3, 4]], '<i2'), with the shortest header.
+  static constexpr const char* kTinyNpy =
+      "uint8 [147, 78, 85, 77, 80, 89, 1, 0, 53, 0, 123, 39, 100, 101, 115, 99, 114, 39, 58, 39, "
+      "60, 105, 50, 39, 44, 39, 102, 111, 114, 116, 114, 97, 110, 95, 111, 114, 100, 101, 114, 39, "
+      "58, 70, 97, 108, 115, 101, 44, 39, 115, 104, 97, 112, 101, 39, 58, 40, 50, 44, 50, 41, 125, "
+      "10, 10, 1, 0, 2, 0, 253, 255, 4, 0]";
+};
+
+}  // namespace stoker::ops::decode
+
+STOKER_OPERATOR(stoker::ops::decode::Numpy)
