@@ -137,6 +137,17 @@ def sheared(x: Array, out: Array) -> None:
     cv2.warpAffine(x, matrix, (x.shape[1], x.shape[0]), dst=out, flags=flags)
 
 
+TILT = [1.1, 0.2, -40.0, -0.1, 0.9, 30.0, 0.0004, 0.0003, 0.9]
+
+
+def tilted(x: Array, out: Array, border: str, filter: str = "LINEAR") -> None:
+    half = np.array([[1, 0, 0.5], [0, 1, 0.5], [0, 0, 1]])
+    matrix = np.linalg.inv(half) @ np.reshape(TILT, (3, 3)) @ half
+    flags = cv2.WARP_INVERSE_MAP | getattr(cv2, f"INTER_{filter}")
+    mode = getattr(cv2, f"BORDER_{border}")
+    cv2.warpPerspective(x, matrix, (x.shape[1], x.shape[0]), dst=out, flags=flags, borderMode=mode)
+
+
 def weights(size: int) -> Array:
     bell = np.hanning(size + 2)[1:-1]
     return (np.outer(bell, bell) / bell.sum() ** 2).astype(np.float32)
@@ -338,6 +349,22 @@ ROWS = [
         *("OpenCV warpAffine", sheared),
         apart=1.0,
     ),
+    *(
+        Row(
+            *(f"warp_perspective {name}", "warp_perspective"),
+            lambda node, _, border=border, kind=kind: fn.warp_perspective(
+                node, matrix=TILT, border_mode=border, interp_type=kind
+            ),
+            *("OpenCV warpPerspective", lambda x, out, b=theirs, f=f: tilted(x, out, b, f)),
+            *(to(dtype), None if f == "NEAREST" else 1.0),  # OpenCV takes another neighbour
+        )
+        for name, dtype, border, theirs, kind, f in (
+            ("uint8", "uint8", "constant", "CONSTANT", types.INTERP_LINEAR, "LINEAR"),
+            ("uint8, clamped", "uint8", "clamp", "REPLICATE", types.INTERP_LINEAR, "LINEAR"),
+            ("float32", "float32", "constant", "CONSTANT", types.INTERP_LINEAR, "LINEAR"),
+            ("uint8, nearest", "uint8", "constant", "CONSTANT", types.INTERP_NN, "NEAREST"),
+        )
+    ),
     Row(
         *("gaussian_blur", "gaussian_blur"),
         lambda node, _: fn.gaussian_blur(node, window_size=[5]),
@@ -352,6 +379,18 @@ ROWS = [
             *(to(dtype), 1.0),
         )
         for dtype, n in (("uint8", 3), ("uint8", 7), ("float32", 3))
+    ),
+    *(
+        Row(
+            *(f"laplacian {dtype}, {n} x {n}", "laplacian"),
+            lambda node, _, n=n: fn.laplacian(node, window_size=n, scale=4.0**-n),
+            *(
+                "OpenCV Laplacian",
+                lambda x, out, n=n: cv2.Laplacian(x, -1, dst=out, ksize=n, scale=4.0**-n),
+            ),
+            *(to(dtype), 1.0),
+        )
+        for dtype, n in (("uint8", 3), ("float32", 3), ("float32", 5))
     ),
     *(
         Row(

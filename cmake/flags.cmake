@@ -29,7 +29,7 @@ endif()
 if(STOKER_SANITIZE)
   # Frame pointers and a little debug information make reports readable.
   list(APPEND stoker_host_flags -fsanitize=${STOKER_SANITIZE} -fno-sanitize-recover=all
-       -fno-omit-frame-pointer -g1)
+       -fno-omit-frame-pointer -g1 -DSTOKER_ONE_LEVEL)  # kernels/levels.h
   add_link_options(-fsanitize=${STOKER_SANITIZE})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # GCC warns of uninitialised variants in the code that the sanitizers add.

@@ -64,7 +64,7 @@ def test_names_of_classes(operator: str, name: str) -> None:
 
 
 def test_experimental_names_also_work_without_the_prefix() -> None:
-    for name in ("dilate", "erode", "equalize", "filter", "median_blur"):
+    for name in ("dilate", "erode", "equalize", "filter", "median_blur", "warp_perspective"):
         assert resolve(fn, name).__doc__ == resolve(fn.experimental, name).__doc__
     with pytest.raises(AttributeError, match=r"there is no operator 'fn\.remap', as"):
         fn.experimental.remap  # noqa: B018

@@ -3,6 +3,8 @@
 #include "kernels/block.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "kernels/convert.h"
 #include "kernels/resample/taps.h"
@@ -80,7 +82,49 @@ Window need(const Channels&, const TensorType& in, const Window& wanted) {
   w.end[c] = wanted.begin[c] < wanted.end[c] ? in.shape[c] : 0;
   return w;
 }
+
+// What lies in a box of the output shows in the hull of what its corners show, unless the horizon
+// goes through the box or comes close to it: then all may show.
+Window need_of_perspective(const Warp& w, const TensorType& in, const Window& wanted) {
+  const PerspectiveMap map(w);
+  double most[Warp::kMost] = {}, lo[Warp::kMost], hi[Warp::kMost];
+  double least_divisor = std::numeric_limits<double>::infinity(), most_divisor = -least_divisor;
+  std::fill_n(lo, w.count, least_divisor);
+  std::fill_n(hi, w.count, most_divisor);
+  for (int corner = 0; corner < 1 << w.count; ++corner) {
+    double centre[Warp::kMost] = {};
+    for (int j = 0; j < w.count; ++j) {
+      const int64_t first = wanted.begin[w.axis[j]], last = wanted.end[w.axis[j]] - 1;
+      centre[j] = static_cast<double>(corner >> j & 1 ? last : first) + 0.5;
+      most[j] = std::max(most[j], std::fabs(centre[j]));
+    }
+    const double divisor = map.sum<Warp::kMost>(Warp::kMost, centre);
+    least_divisor = std::min(least_divisor, divisor);
+    most_divisor = std::max(most_divisor, divisor);
+    for (int i = 0; i < w.count; ++i) {
+      const double place = map.sum<Warp::kMost>(i, centre) / divisor - (w.linear ? 0.5 : 0);
+      lo[i] = std::min(lo[i], place);
+      hi[i] = std::max(hi[i], place);
+    }
+  }
+  const bool has_horizon = !(least_divisor > 0 || most_divisor < 0);
+  const double least = std::min(std::fabs(least_divisor), std::fabs(most_divisor));
+  Window made = wanted;
+  for (int i = 0; i < w.count; ++i) {
+    const int64_t extent = in.shape[w.axis[i]];
+    int64_t first = 0, last = extent - 1;
+    if (!has_horizon && perspective_error(map, i, extent, most, least) < 0.5) {
+      const auto end = static_cast<double>(extent);
+      first = static_cast<int64_t>(std::floor(std::clamp(lo[i], -2.0, end))) - 1;
+      last = static_cast<int64_t>(std::floor(std::clamp(hi[i], -2.0, end))) + 1 + w.linear;
+    }
+    need_between(first, last, extent, made, w.axis[i]);
+  }
+  return made;
+}
+
 Window need(const Warp& w, const TensorType& in, const Window& wanted) {
+  if (w.has_perspective()) return need_of_perspective(w, in, wanted);
   const WarpMap map = warp_map(w);
   Window made = wanted;
   for (int i = 0; i < w.count; ++i) {

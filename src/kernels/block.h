@@ -68,9 +68,9 @@ struct Resample {
 
 // Values from anywhere along up to three axes, outermost first (rotate). Position p of an axis
 // covers [p, p + 1), so its centre is p + 1/2. An output value shows the input at the point
-// matrix * centre + offset. kernels/warp/warp_map.h has the exact definition. The map is affine; a
-// perspective would need a divisor for each position. Requires: all extents along these axes,
-// before and after, lie in [1, 2^28).
+// (matrix * centre + offset) / (divisor * centre + divisor_offset). kernels/warp/warp_map.h has the
+// exact definition. Requires: all extents along these axes, before and after, lie in [1, 2^28);
+// divisor_offset is 1 where there is no perspective.
 struct Warp {
   static constexpr int kMost = 3;
   int count = 2;
@@ -82,6 +82,9 @@ struct Warp {
   // to the result's type.
   bool clamped = true;
   float fill = 0;
+  double divisor[kMost] = {}, divisor_offset = 1;
+
+  bool has_perspective() const { return divisor[0] != 0 || divisor[1] != 0 || divisor[2] != 0; }
 };
 
 // (v - sub) * mul + add, with one value per channel (axis C) or one for all. An empty list means 0,

@@ -125,6 +125,26 @@ TEST(Demand, WarpsTakeWhatTheCornersShow) {
             (Window{{0, 199, 0}, {1, 200, 3}}));
 }
 
+// A perspective shows what the corners show, and a position more on each side.
+TEST(Demand, PerspectivesTakeAllThatMayShow) {
+  Warp w{2, {0, 1}, {50, 60}, {{1, 0}, {0, 1}}, {20, 30}};
+  w.divisor[1] = 0.5, w.divisor_offset = 0.75;
+  w.linear = false;
+  const auto needed = [&](const Window& wanted) {
+    const Block b{w, DType::kFloat32};
+    return demand({&b, 1}, kImage, wanted);
+  };
+  // The columns from 2.5 to 3.5 divide by 2 and 2.5.
+  EXPECT_EQ(needed({{10, 2, 1}, {13, 4, 3}}), (Window{{11, 12, 1}, {18, 18, 3}}));
+  w.divisor_offset = -1.5;  // the horizon goes between these columns
+  EXPECT_EQ(needed({{10, 2, 1}, {13, 4, 3}}), (Window{{0, 0, 1}, {100, 200, 3}}));
+  w.divisor_offset = -1.25 + 0x1p-45;  // it is so near that roundings may move places far
+  EXPECT_EQ(needed({{10, 2, 1}, {13, 4, 3}}), (Window{{0, 0, 1}, {100, 200, 3}}));
+  w.divisor_offset = 0.75;
+  w.offset[0] = 1e6;  // outside
+  EXPECT_EQ(needed({{10, 2, 1}, {13, 4, 3}}), (Window{{99, 12, 1}, {100, 18, 3}}));
+}
+
 TEST(Demand, GoesThroughStoresAndPadding) {
   Store s = to_chw();
   s.pad_axis = 0;

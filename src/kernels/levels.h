@@ -11,6 +11,9 @@
 // All levels give the same bytes, as no sum is reordered and no product is contracted
 // (cmake/flags.cmake). What needs instructions that the compiler does not find by itself uses
 // Highway instead (kernels/rows/).
+//
+// A build with sanitizers has STOKER_ONE_LEVEL, hence one copy: it vectorises nothing, so the others
+// would be the same loop, and take most of its time to compile.
 #pragma once
 #include <cstdint>
 
@@ -30,7 +33,7 @@ template <class Loop>
   loop();
 }
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(STOKER_ONE_LEVEL)
 template <class Loop>
 [[gnu::flatten, gnu::target("avx2,bmi,bmi2,f16c,lzcnt")]] void run_avx2(const Loop& loop) {
   loop();
@@ -47,7 +50,7 @@ void run_avx512(const Loop& loop) {
 // Calls loop(). It is plain arithmetic: it throws nothing and allocates nothing.
 template <class Loop>
 void at_cpu_level(const Loop& loop) {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(STOKER_ONE_LEVEL)
   switch (cpu_level()) {
     case CpuLevel::kAvx512: return detail::run_avx512(loop);
     case CpuLevel::kAvx2: return detail::run_avx2(loop);

@@ -171,7 +171,7 @@ struct HostPool::State {
     const std::shared_ptr<Listener> before = std::exchange(listener, std::move(next));
     if (before) quiet.wait(mutex, [&] { return before->running == 0; });
   }
-  // `allocation` is null where bytes were only charged.
+  // Ends an account here. `allocation` is null where it lies elsewhere or bytes were only charged.
   void put_back(Allocation allocation, size_t size, Use use) noexcept STOKER_EXCLUDES(mutex) {
     if (is_foreign()) return;  // the allocator knows what to do in a child
     if (allocation) poison(allocation.get(), size + kBehind);
@@ -186,46 +186,67 @@ struct HostPool::State {
     to_free.clear();
     finish_call(l);
   }
+  // Keeps an allocation that counted elsewhere.
+  void come_home(Allocation allocation, size_t size) noexcept STOKER_EXCLUDES(mutex) {
+    if (is_foreign()) return;
+    poison(allocation.get(), size + kBehind);
+    std::vector<Allocation> to_free;  // freed after the lock is released
+    MutexLock lock(mutex);
+    if (!is_closed) keep(std::move(allocation), size, to_free);
+    note_held();
+  }
 };
 
 namespace {
 
+// Where bytes count, and as what.
+struct Account {
+  std::shared_ptr<HostPool::State> state;
+  size_t bytes = 0;
+  Use use = Use::kOutput;  // guarded by the state's mutex
+};
+
 class HostBuffer final : public Buffer {
  public:
-  HostBuffer(Allocation allocation, size_t size, size_t allocation_size, Use use,
-             std::shared_ptr<HostPool::State> state)
+  HostBuffer(Allocation allocation, size_t size, Account account)
       : Buffer(allocation.get(), size),
         allocation_(std::move(allocation)),
-        allocation_size_(allocation_size),
-        state_(std::move(state)),
-        use_(use) {
+        allocation_size_(account.bytes),
+        home_(account.state),
+        account_(std::move(account)) {
     unpoison(data(), size + kBehind);
   }
-  ~HostBuffer() override { state_->put_back(std::move(allocation_), allocation_size_, use_); }
+  ~HostBuffer() override {
+    if (account_.state != home_) home_->come_home(std::move(allocation_), allocation_size_);
+    account_.state->put_back(std::move(allocation_), account_.bytes, account_.use);
+  }
 
-  bool is_of(const std::shared_ptr<HostPool::State>& state) const { return state_ == state; }
+  bool is_of(const std::shared_ptr<HostPool::State>& state) const {
+    return account_.state == state;
+  }
   void relabel(Use use) {
-    MutexLock lock(state_->mutex);
-    state_->subtract_buffer(allocation_size_, use_);
-    use_ = use;
-    state_->add_buffer(allocation_size_, use_);
+    MutexLock lock(account_.state->mutex);
+    account_.state->subtract_buffer(account_.bytes, account_.use);
+    account_.use = use;
+    account_.state->add_buffer(account_.bytes, account_.use);
+  }
+  void exchange(Account& other) {
+    if (other.bytes < allocation_size_) throw Error("this charge is too small for the buffer");
+    std::swap(account_, other);
   }
 
  private:
   Allocation allocation_;
   const size_t allocation_size_;
-  const std::shared_ptr<HostPool::State> state_;
-  Use use_ STOKER_GUARDED_BY(state_->mutex);
+  const std::shared_ptr<HostPool::State> home_;
+  Account account_;
 };
 
 struct Charge {
-  size_t bytes;
-  Use use;
-  std::shared_ptr<HostPool::State> state;
+  Account account;
 
-  Charge(size_t bytes, Use use, std::shared_ptr<HostPool::State> state)
-      : bytes(bytes), use(use), state(std::move(state)) {}
-  ~Charge() { state->put_back({}, bytes, use); }
+  explicit Charge(Account account) : account(std::move(account)) {}
+  ~Charge() { account.state->put_back({}, account.bytes, account.use); }
   Charge(const Charge&) = delete;
   Charge& operator=(const Charge&) = delete;
 };
@@ -270,7 +291,7 @@ std::shared_ptr<Buffer> HostPool::try_acquire(size_t bytes, Use use) {
     if (!allocation)
       throw BudgetError("the system has no memory for " + in_words(bytes) +
                         ", though the budget allows it. " + explain());
-    return std::make_shared<HostBuffer>(std::move(allocation), bytes, size, use, state_);
+    return std::make_shared<HostBuffer>(std::move(allocation), bytes, Account{state_, size, use});
   } catch (...) {
     MutexLock lock(state_->mutex);
     state_->subtract_buffer(size, use);
@@ -287,7 +308,14 @@ std::shared_ptr<void> HostPool::try_charge(size_t bytes, Use use) {
     to_free = state_->surplus();
     state_->note_held();
   }
-  return std::make_shared<Charge>(bytes, use, state_);
+  return std::make_shared<Charge>(Account{state_, bytes, use});
+}
+
+void HostPool::take_over(Buffer& buffer, std::shared_ptr<void> charge) {
+  auto* taken = dynamic_cast<HostBuffer*>(&buffer);
+  auto* account = &static_cast<Charge*>(charge.get())->account;
+  if (!taken || account->state != state_) throw Error("this charge belongs to another pool");
+  taken->exchange(*account);
 }
 
 bool HostPool::has_room(size_t bytes) const {

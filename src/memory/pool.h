@@ -63,6 +63,11 @@ class HostPool {
   // Counts memory that the caller takes elsewhere as if it were granted here, until the last holder
   // lets go. Null when the limit does not allow it now.
   std::shared_ptr<void> try_charge(size_t bytes, Use use);
+  // Lets a buffer of any pool count here, in the place of a charge of at least its size class. From
+  // then on it is a buffer of this pool, but its allocation goes back to the pool that made it.
+  // Throws Error if the charge is from another pool or too small. Requires: no other thread changes
+  // what the buffer is for or lets go of it meanwhile.
+  void take_over(Buffer& buffer, std::shared_ptr<void> charge);
   // Whether try_acquire would succeed now.
   bool has_room(size_t bytes) const;
   // Changes what a buffer is for. Throws Error if the buffer is not from this pool.

@@ -303,5 +303,57 @@ TEST(HostPool, ChargesCountAndTellWhenTheyGo) {
   pool.on_release(nullptr);
 }
 
+TEST(HostPool, TakesOverABufferOfAnother) {
+  HostPool maker(kMiB), taker(4 * kMiB);
+  int made_room = 0;
+  maker.on_release([&] { ++made_room; });
+  auto buffer = maker.try_acquire(kMiB, Use::kFed);
+  std::byte* const where = buffer->data();
+  EXPECT_THROW(taker.take_over(*buffer, maker.try_charge(0, Use::kFed)), Error);
+  EXPECT_THROW(taker.take_over(*buffer, taker.try_charge(kMiB - 1, Use::kOutput)), Error);
+  made_room = 0;
+  taker.take_over(*buffer, taker.try_charge(kMiB, Use::kOutput));
+  EXPECT_EQ(made_room, 1);
+  EXPECT_EQ(maker.usage().in_use, 0u);
+  EXPECT_EQ(taker.usage().of(Use::kOutput), kMiB);
+  EXPECT_EQ(buffer->data(), where);
+  taker.set_use(*buffer, Use::kHeld);
+  taker.take_over(*buffer, taker.try_charge(kMiB, Use::kOutput));  // once more changes nothing
+  EXPECT_EQ(taker.usage().of(Use::kOutput), kMiB);
+  EXPECT_EQ(taker.usage().in_use, kMiB);
+  auto next = maker.try_acquire(kMiB, Use::kFed);
+  ASSERT_TRUE(next);
+  buffer.reset();
+  EXPECT_EQ(taker.usage().in_use, 0u);
+  EXPECT_EQ(taker.usage().cached, 0u);
+  EXPECT_LE(maker.usage().high_water_held, kMiB) << "in use and cached are within its limit";
+  next.reset();
+  EXPECT_EQ(maker.usage().cached, kMiB);
+  maker.on_release(nullptr);
+}
+
+TEST(HostPool, TakenBuffersGoHome) {
+  HostPool maker(4 * kMiB), taker(4 * kMiB);
+  auto buffer = maker.try_acquire(kMiB, Use::kFed);
+  std::byte* const where = buffer->data();
+  taker.take_over(*buffer, taker.try_charge(kMiB, Use::kOutput));
+  buffer.reset();
+  EXPECT_EQ(maker.usage().cached, kMiB);
+  EXPECT_EQ(maker.try_acquire(kMiB, Use::kFed)->data(), where);
+}
+
+TEST(HostPool, TakenBuffersOutliveBothPools) {
+  auto maker = std::make_unique<HostPool>(), taker = std::make_unique<HostPool>();
+  auto a = maker->try_acquire(1000, Use::kFed), b = maker->try_acquire(1000, Use::kFed);
+  for (auto* buffer : {&a, &b})
+    taker->take_over(**buffer, taker->try_charge(size_class(1000), Use::kOutput));
+  maker.reset();
+  std::memset(a->data(), 1, 1000);
+  a.reset();
+  EXPECT_EQ(taker->usage().in_use, size_class(1000));
+  taker.reset();
+  std::memset(b->data(), 1, 1000);
+}
+
 }  // namespace
 }  // namespace stoker

@@ -11,7 +11,11 @@
 
 namespace stoker {
 
+#ifdef STOKER_ONE_LEVEL
+inline constexpr CpuLevel kCpuLevels[] = {CpuLevel::kBase};
+#else
 inline constexpr CpuLevel kCpuLevels[] = {CpuLevel::kBase, CpuLevel::kAvx2, CpuLevel::kAvx512};
+#endif
 
 inline std::string level_name(const testing::TestParamInfo<CpuLevel>& info) {
   const char* const names[] = {"base", "AVX2", "AVX512"};

@@ -393,6 +393,11 @@ TEST_P(FusedOnTarget, WarpsAsTheDefinitionsSay) {
           (static_cast<double>(i ? w : h) - warp.matrix[i][0] * static_cast<double>(warp.out[0]) -
            warp.matrix[i][1] * static_cast<double>(warp.out[1])) /
           2;
+    if (make.one_in(2)) {  // the horizon may lie in the picture
+      for (int i = 0; i < 2; ++i) warp.divisor[i] = make.real(-0.03, 0.03);
+      if (make.one_in(4)) warp.divisor[1] = 0;
+      warp.divisor_offset = make.one_in(3) ? make.real(-1, 3) : 1;
+    }
     warp.linear = !make.one_in(4);
     warp.clamped = make.one_in(2);
     warp.fill = static_cast<float>(make.pick(-5, 260));

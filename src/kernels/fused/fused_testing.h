@@ -294,6 +294,11 @@ class ChainMaker {
                          : i == j  ? real(-1.5, 1.5)
                                    : real(-0.7, 0.7);
     }
+    if (one_in(3)) {
+      w.divisor_offset = real(-2, 2);
+      for (int j = 0; j < w.count; ++j) w.divisor[j] = one_in(3) ? 0 : real(-0.1, 0.1);
+      if (!w.has_perspective()) w.divisor_offset = 1;
+    }
     w.linear = !one_in(3);
     w.clamped = one_in(2);
     w.fill = static_cast<float>(one_in(2) ? 7 : real(-20, 280));

@@ -243,6 +243,18 @@ A naive_tap(const Warp& w, const Array& in, DType result, const Shape& p, const 
   return v;
 }
 
+inline int64_t naive_perspective(const Warp& w, int i, const Shape& p) {
+  double top = w.offset[i], divisor = w.divisor_offset;
+  for (int j = 0; j < w.count; ++j) {
+    const double centre = static_cast<double>(p[w.axis[j]]) + 0.5;
+    top += w.matrix[i][j] * centre;
+    divisor += w.divisor[j] * centre;
+  }
+  const double place = top * (1 / divisor), far = 0x1p28;
+  const double cut = place >= far ? far : place > -far ? place : -far;  // also a NaN
+  return std::llrint(cut * 0x1p32) - (w.linear ? int64_t{1} << 31 : 0);
+}
+
 // Where output position p lies along axis i of the warp.
 struct NaivePlace {
   int64_t whole;
@@ -252,6 +264,7 @@ inline NaivePlace naive_place(const Warp& w, const WarpMap& map, int i, const Sh
                               int64_t extent) {
   int64_t place = map.start[i];
   for (int j = 0; j < w.count; ++j) place += map.step[i][j] * p[w.axis[j]];
+  if (w.has_perspective()) place = naive_perspective(w, i, p);
   const int64_t unit = int64_t{1} << 32;
   if (w.clamped) place = std::clamp<int64_t>(place, 0, (extent - 1) * unit);
   const int64_t rest = (place % unit + unit) % unit;

@@ -13,6 +13,18 @@
 namespace stoker {
 namespace {
 
+constexpr int64_t kShown = 1, kInside = 2;  // of RowWarper::where_
+
+// The end of the equal bytes that begin at `begin`.
+int64_t end_of_run(const uint8_t* bytes, int64_t begin, int64_t end) {
+  const uint64_t eight = bytes[begin] * 0x0101010101010101u;
+  int64_t k = begin;
+  for (uint64_t v; k + 8 <= end; k += 8)
+    if (std::memcpy(&v, bytes + k, sizeof v), v != eight) break;
+  while (k < end && bytes[k] == bytes[begin]) ++k;
+  return k;
+}
+
 int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b > 0); }  // Requires: b > 0.
 
 // Whether Mean is used for values of type T.
@@ -55,9 +67,11 @@ void RowWarper::Line::go(const Steps& s, int64_t positions) {
 RowWarper::RowWarper(const Pass& pass, const Strided& in, const Window& read, const View& out,
                      Target& target, Arena& arena)
     : source_(pass.warp_source(in)),
+      perspective_(*pass.warp),
       type_(in.dtype),
       result_(pass.resampled.dtype),
       linear_(pass.warp->linear),
+      axes_(pass.warp->count),
       width_(target.x.data()),
       channels_(target.c.data()) {
   Shape first = out.origin;
@@ -77,14 +91,37 @@ RowWarper::RowWarper(const Pass& pass, const Strided& in, const Window& read, co
   shares_places_ = std::all_of(c_.place, c_.place + kMost, [](int64_t p) { return p == 0; });
   find_pixels(pass, read, target);
   if (!whole_pixels_) target.keep_planes(arena);
-  if (way_ == Way::kBytes || way_ == Way::kFloats) return;
   const auto n = static_cast<size_t>(width_);
+  for (int i = 0; i < perspective_.count; ++i) places_[i] = arena.array<int64_t>(n);
+  if (perspective_.count) where_ = arena.array<uint8_t>(n);
+  find_inside();
+  if (way_ == Way::kBytes || way_ == Way::kFloats) return;
   offsets_ = arena.array<int64_t>(n);
   values_ = arena.array<double>(n);
-  if (!linear_ || pass.warp->count != 2) return;
+  if (!linear_ || axes_ != 2) return;
   for (int i = 0; i < 2; ++i) {
     next_[i] = arena.array<int64_t>(n);
     fractions_[i] = arena.array<double>(n);
+  }
+}
+
+void RowWarper::find_inside() {
+  constexpr int64_t kAny = int64_t{1} << 30;  // no place lies so far away
+  for (int i = 0; i < kMost; ++i) {
+    shown_lo_[i] = source_.clamped ? -kAny : linear_ ? -1 : 0;
+    shown_hi_[i] = source_.clamped ? kAny : source_.extent[i];
+    inside_lo_[i] = -kAny, inside_hi_[i] = kAny;
+  }
+  if (way_ == Way::kValues && (!linear_ || axes_ != 2)) {
+    inside_hi_[0] = -kAny;  // none
+  } else if (way_ == Way::kValues) {
+    for (int i = 0; i < 2 && !source_.clamped; ++i)
+      inside_lo_[i] = 0, inside_hi_[i] = source_.extent[i] - 1;
+  } else {
+    std::copy_n(pixels_.lo, 2, inside_lo_);
+    std::copy_n(pixels_.hi, 2, inside_hi_);
+    inside_hi_[0] -= linear_;
+    inside_hi_[1] -= pixels_.reach();
   }
 }
 
@@ -147,12 +184,50 @@ RowWarper::Range RowWarper::narrowed(const Line& line, int axis, Range r, int64_
   return {begin, std::clamp(ceil_div(hi - place, step), begin, r.end)};
 }
 
-// The positions that show any of the source's values.
-RowWarper::Range RowWarper::touched(const Line& line) const {
-  Range r{0, width_};
-  for (int i = 0; i < kMost && !source_.clamped; ++i)
-    r = narrowed(line, i, r, linear_ ? -1 : 0, source_.extent[i]);
-  return r;
+void RowWarper::find_perspective(const Line& line) const {
+  constexpr int64_t kUnit = int64_t{1} << kPlaceBits, kChunk = 256;
+  perspective_.find(line.place, x_.place, width_, places_);
+  at_cpu_level([&] {
+    for (int64_t at = 0; at < width_; at += kChunk) {
+      const int64_t n = std::min(kChunk, width_ - at);
+      int64_t where[kChunk];
+      for (int64_t k = 0; k < n; ++k) where[k] = kShown | kInside;
+      for (int i = 0; i < perspective_.count; ++i) {
+        const int64_t lo = shown_lo_[i] * kUnit, hi = shown_hi_[i] * kUnit;
+        const int64_t first = inside_lo_[i] * kUnit, end = inside_hi_[i] * kUnit;
+        const int64_t* const place = places_[i] + at;
+        for (int64_t k = 0; k < n; ++k) {
+          where[k] &= place[k] >= lo ? -1 : ~kShown;
+          where[k] &= place[k] < hi ? -1 : ~kShown;
+          where[k] &= place[k] >= first ? -1 : ~kInside;
+          where[k] &= place[k] < end ? -1 : ~kInside;
+        }
+      }
+      uint8_t* const to = where_ + at;
+      for (int64_t k = 0; k < n; ++k) to[k] = static_cast<uint8_t>(where[k]);
+    }
+  });
+}
+
+template <class Shown, class Hidden>
+void RowWarper::split(const Line& line, const Shown& shown, const Hidden& hidden) const {
+  if (!perspective_.count) {
+    Range all{0, width_};
+    for (int i = 0; i < kMost && !source_.clamped; ++i)
+      all = narrowed(line, i, all, shown_lo_[i], shown_hi_[i]);
+    Range inside = all;
+    for (int i = 0; i < 2; ++i) inside = narrowed(line, i, inside, inside_lo_[i], inside_hi_[i]);
+    if (all.begin > 0) hidden(Range{0, all.begin});
+    if (all.begin < all.end) shown(all, inside);
+    if (all.end < width_) hidden(Range{all.end, width_});
+    return;
+  }
+  for (int64_t k = 0; k < width_;) {
+    const Range r{k, end_of_run(where_, k, width_)};
+    if (!(where_[k] & kShown)) hidden(r);
+    else shown(r, where_[k] & kInside ? r : Range{k, k});
+    k = r.end;
+  }
 }
 
 void RowWarper::run(Target& out, const Shape& row) const {
@@ -163,34 +238,49 @@ void RowWarper::run(Target& out, const Shape& row) const {
   const int64_t pitch = whole_pixels_ ? 0 : out.pitch();
   const int64_t lines = whole_pixels_ || several_ ? 1 : channels_;
   for (int64_t k = 0; k < lines; ++k, line.go(c_, 1), to += pitch) {
-    if (way_ == Way::kBytes) warp_pixels<uint8_t>(line, to, pitch);
-    else if (way_ == Way::kFloats) warp_pixels<float>(line, to, pitch);
-    else make_line(line, shares_places_ && k > 0, to);
+    const bool again = shares_places_ && k > 0;
+    if (perspective_.count && !again) find_perspective(line);
+    split(
+        line,
+        [&](Range shown, Range inside) {
+          if (way_ == Way::kBytes) warp_pixels<uint8_t>(line, shown, inside, to, pitch);
+          else if (way_ == Way::kFloats) warp_pixels<float>(line, shown, inside, to, pitch);
+          else make_line(line, again, shown, inside, to);
+        },
+        [&](Range hidden) { fill_pixels(hidden, to, pitch); });
   }
   if (!whole_pixels_) out.finish(row);
 }
 
+rows::PlaceRow RowWarper::places(const Line& line, int64_t begin) const {
+  if (perspective_.count) return {.list = {places_[0] + begin, places_[1] + begin}};
+  rows::PlaceRow row{{line.place[0], line.place[1]}, {x_.place[0], x_.place[1]}};
+  return row.behind(begin);
+}
+
+template <class F>
+void RowWarper::with_places(const Line& line, Range r, int axis, const F& f) const {
+  if (perspective_.count) return f([p = places_[axis] + r.begin](int64_t k) { return p[k]; });
+  const int64_t step = x_.place[axis], first = line.place[axis] + r.begin * step;
+  f([=](int64_t k) { return first + k * step; });
+}
+
 template <class T>
-void RowWarper::warp_pixels(const Line& line, std::byte* to, int64_t pitch) const {
+void RowWarper::warp_pixels(const Line& line, Range shown, Range inside, std::byte* to,
+                            int64_t pitch) const {
   constexpr bool kBytes = std::is_same_v<T, uint8_t>;
   rows::WarpedPixels p = pixels_;
   p.from = line.from - (several_ ? channel_ * int64_t{sizeof(T)} : 0);
-  const Range all = touched(line);
-  Range inside = narrowed(line, 0, all, p.lo[0], p.hi[0] - 1);
-  inside = narrowed(line, 1, inside, p.lo[1], p.hi[1] - p.reach());
-  fill_pixels({0, all.begin}, to, pitch);
-  fill_pixels({all.end, width_}, to, pitch);
   const Range parts[] = {
-      {all.begin, inside.begin}, {inside.begin, inside.end}, {inside.end, all.end}};
+      {shown.begin, inside.begin}, {inside.begin, inside.end}, {inside.end, shown.end}};
   for (const Range& part : parts)
     for (int64_t at = part.begin; at < part.end; at += rows::kWarpChunk) {
-      Line here = line;
-      here.go(x_, at);
+      const rows::PlaceRow row = places(line, at);
       const bool is_inside = &part == &parts[1];
       const int64_t n = std::min(rows::kWarpChunk, part.end - at);
       std::conditional_t<kBytes, uint32_t, float> quads[(kBytes ? 1 : 4) * rows::kWarpChunk];
-      if constexpr (kBytes) rows::warp_bytes(p, is_inside, here.place, x_.place, n, quads);
-      else rows::warp_floats(p, is_inside, here.place, x_.place, n, quads);
+      if constexpr (kBytes) rows::warp_bytes(p, is_inside, row, n, quads);
+      else rows::warp_floats(p, is_inside, row, n, quads);
       put_pixels(reinterpret_cast<const T*>(quads), n, at, to, pitch);
     }
 }
@@ -217,13 +307,6 @@ void RowWarper::fill_pixels(Range r, std::byte* to, int64_t pitch) const {
     rows::repeat(fill_, size, to + k * pitch + r.begin * values * size, (r.end - r.begin) * values);
 }
 
-RowWarper::Range RowWarper::unbounded(const Line& line, Range r) const {
-  if (!next_[0]) return {r.begin, r.begin};
-  for (int i = 0; i < 2 && !source_.clamped; ++i)
-    r = narrowed(line, i, r, 0, source_.extent[i] - 1);
-  return r;
-}
-
 void RowWarper::find_offsets(const Line& line, Range r) const {
   const int64_t n = r.end - r.begin;
   int64_t* to = offsets_ + r.begin;
@@ -232,14 +315,15 @@ void RowWarper::find_offsets(const Line& line, Range r) const {
     for (int64_t k = 0; k < n; ++k) to[k] = first + k * bytes;
   });
   for (int i = 0; i < kMost; ++i) {
-    const int64_t step = x_.place[i], place = line.place[i] + r.begin * step;
     const int64_t stride = source_.stride[i], last = source_.extent[i] - 1;
     const int64_t least = source_.clamped ? 0 : INT64_MIN;
     const int64_t most = source_.clamped ? last << kPlaceBits : INT64_MAX;
     if (stride == 0) continue;
-    at_cpu_level([=] {
-      for (int64_t k = 0; k < n; ++k)
-        to[k] += whole_part(std::clamp(place + k * step, least, most)) * stride;
+    with_places(line, r, i, [=](auto place) {
+      at_cpu_level([=] {
+        for (int64_t k = 0; k < n; ++k)
+          to[k] += whole_part(std::clamp(place(k), least, most)) * stride;
+      });
     });
   }
 }
@@ -248,65 +332,57 @@ template <class Mean>
 void RowWarper::find_fractions(const Line& line, Range r) const {
   const int64_t n = r.end - r.begin;
   for (int i = 0; i < 2; ++i) {
-    const int64_t step = x_.place[i], place = line.place[i] + r.begin * step;
     const int64_t stride = source_.stride[i], most = (source_.extent[i] - 1) << kPlaceBits;
-    auto* next = next_[i];
-    auto* fractions = static_cast<typename Mean::Value*>(fractions_[i]);
-    at_cpu_level([=] {
-      for (int64_t k = 0; k < n; ++k) {
-        const int64_t at = std::clamp<int64_t>(place + k * step, 0, most);
-        fractions[k] = Mean::fraction(at);
-        next[k] = fractions[k] != 0 ? stride : 0;  // what has no weight may not be in memory
-      }
+    auto* next = next_[i] + r.begin;
+    auto* fractions = static_cast<typename Mean::Value*>(fractions_[i]) + r.begin;
+    with_places(line, r, i, [=](auto place) {
+      at_cpu_level([=] {
+        for (int64_t k = 0; k < n; ++k) {
+          const int64_t at = std::clamp<int64_t>(place(k), 0, most);
+          fractions[k] = Mean::fraction(at);
+          next[k] = fractions[k] != 0 ? stride : 0;  // what has no weight may not be in memory
+        }
+      });
     });
   }
 }
 
-// Makes a line of values or, with whole_pixels_, of pixels.
-void RowWarper::make_line(const Line& line, bool again, std::byte* to) const {
-  const int64_t size = size_of(result_), unit = whole_pixels_ ? size * channels_ : size;
-  const Range r = touched(line);
-  const int64_t more = unit / size;
-  rows::repeat(fill_, size, to, r.begin * more);
-  rows::repeat(fill_, size, to + r.end * unit, (width_ - r.end) * more);
-  if (r.begin == r.end) return;
-  to += r.begin * unit;
-  if (!linear_) return pick_line(line, again, r, to);
-  if (is_fixed_warp(type_, result_)) return mean_line<FixedMean>(line, again, r, to);
-  if (is_wide(type_) || is_wide(result_)) return mean_line<FloatMean<double>>(line, again, r, to);
-  mean_line<FloatMean<float>>(line, again, r, to);
+// Makes values of a line or, with whole_pixels_, pixels.
+void RowWarper::make_line(const Line& line, bool again, Range shown, Range inside,
+                          std::byte* to) const {
+  to += shown.begin * size_of(result_) * (whole_pixels_ ? channels_ : 1);
+  if (!linear_) return pick_line(line, again, shown, inside, to);
+  if (is_fixed_warp(type_, result_)) return mean_line<FixedMean>(line, again, shown, inside, to);
+  if (is_wide(type_) || is_wide(result_))
+    return mean_line<FloatMean<double>>(line, again, shown, inside, to);
+  mean_line<FloatMean<float>>(line, again, shown, inside, to);
 }
 
-void RowWarper::pick_line(const Line& line, bool again, Range r, std::byte* to) const {
-  const int64_t size = size_of(type_), n = r.end - r.begin;
+void RowWarper::pick_line(const Line& line, bool again, Range shown, Range inside,
+                          std::byte* to) const {
+  const int64_t size = size_of(type_), n = shown.end - shown.begin;
   const int64_t unit = whole_pixels_ ? size * channels_ : size;
   auto* picked = type_ == result_ ? to : static_cast<std::byte*>(values_);
-  Range inside{r.begin, r.begin};
-  if (way_ == Way::kPick) {
-    inside = narrowed(line, 0, r, pixels_.lo[0], pixels_.hi[0]);
-    inside = narrowed(line, 1, inside, pixels_.lo[1], pixels_.hi[1] - pixels_.reach());
-  }
   const auto gather = [&](Range part) {
     if (part.begin == part.end) return;
     if (!again) find_offsets(line, part);
     rows::gather({static_cast<int>(unit), part.end - part.begin, offsets_ + part.begin}, line.from,
-                 picked + (part.begin - r.begin) * unit);
+                 picked + (part.begin - shown.begin) * unit);
   };
-  gather({r.begin, inside.begin});
+  gather({shown.begin, inside.begin});
   if (inside.begin < inside.end) {
     rows::WarpedPixels p = pixels_;
     p.from = line.from;
-    Line here = line;
-    here.go(x_, inside.begin);
-    rows::pick(p, here.place, x_.place, inside.end - inside.begin,
-               picked + (inside.begin - r.begin) * unit);
+    rows::pick(p, places(line, inside.begin), inside.end - inside.begin,
+               picked + (inside.begin - shown.begin) * unit);
   }
-  gather({inside.end, r.end});
+  gather({inside.end, shown.end});
   if (type_ != result_) convert_row(picked, type_, to, result_, n);
 }
 
 template <class Mean>
-void RowWarper::mean_line(const Line& line, bool again, Range r, std::byte* to) const {
+void RowWarper::mean_line(const Line& line, bool again, Range shown, Range inside,
+                          std::byte* to) const {
   using Value = typename Mean::Value;
   constexpr bool kFixed = std::is_same_v<Mean, FixedMean>;
   constexpr DType kType = sizeof(Value) == 4 ? DType::kFloat32 : DType::kFloat64;
@@ -314,7 +390,6 @@ void RowWarper::mean_line(const Line& line, bool again, Range r, std::byte* to) 
   Value fill;
   if constexpr (kFixed) fill = Mean::of(std::to_integer<uint8_t>(fill_[0]));
   else convert_row(fill_, result_, &fill, kType, 1);
-  const Range inside = unbounded(line, r);
   if (!again && inside.begin < inside.end) {
     find_offsets(line, inside);
     find_fractions<Mean>(line, inside);
@@ -326,20 +401,22 @@ void RowWarper::mean_line(const Line& line, bool again, Range r, std::byte* to) 
         for (int64_t k = begin; k < end; ++k) {
           Line here = line;
           here.go(x_, k);
+          for (int i = 0; i < perspective_.count; ++i) here.place[i] = places_[i][k];
           source_.clamp(here.place);
-          made[k - r.begin] = source_.between<Mean>(
+          made[k - shown.begin] = source_.between<Mean>(
               here.place, fill, [&](int64_t o) { return load<Mean, T>(here.from + o); });
         }
       };
-      between(r.begin, inside.begin);
-      mean_inside<Mean, T>(line.from, offsets_ + inside.begin, next_[0], next_[1],
-                           static_cast<const Value*>(fractions_[0]),
-                           static_cast<const Value*>(fractions_[1]),
-                           made + (inside.begin - r.begin), inside.end - inside.begin);
-      between(inside.end, r.end);
+      between(shown.begin, inside.begin);
+      mean_inside<Mean, T>(line.from, offsets_ + inside.begin, next_[0] + inside.begin,
+                           next_[1] + inside.begin,
+                           static_cast<const Value*>(fractions_[0]) + inside.begin,
+                           static_cast<const Value*>(fractions_[1]) + inside.begin,
+                           made + (inside.begin - shown.begin), inside.end - inside.begin);
+      between(inside.end, shown.end);
     }
   });
-  const int64_t n = r.end - r.begin;
+  const int64_t n = shown.end - shown.begin;
   if constexpr (kFixed) {
     for (int64_t k = 0; k < n; ++k) to[k] = std::byte{Mean::result(made[k])};
   } else {

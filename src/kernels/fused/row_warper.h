@@ -37,35 +37,48 @@ class RowWarper {
   };
 
   void find_pixels(const Pass& pass, const Window& read, const Target& target);
+  void find_inside();
   Range narrowed(const Line& line, int axis, Range r, int64_t lo, int64_t hi) const;
-  Range touched(const Line& line) const;
+  // Calls shown(range, inside) for ranges that show the source's values, of which those of `inside`
+  // are made without a look at the border, and hidden(range) for all others.
+  template <class Shown, class Hidden>
+  void split(const Line& line, const Shown& shown, const Hidden& hidden) const;
+  // Finds the places of a line, and which of them are where: see split().
+  void find_perspective(const Line& line) const;
+  rows::PlaceRow places(const Line& line, int64_t begin) const;
+  // Calls f(place), which gives the place along an axis of the k-th position of `r`.
+  template <class F>
+  void with_places(const Line& line, Range r, int axis, const F& f) const;
 
   template <class T>
-  void warp_pixels(const Line& line, std::byte* to, int64_t pitch) const;
+  void warp_pixels(const Line& line, Range shown, Range inside, std::byte* to, int64_t pitch) const;
   template <class T>
   void put_pixels(const T* quads, int64_t n, int64_t at, std::byte* to, int64_t pitch) const;
   void fill_pixels(Range r, std::byte* to, int64_t pitch) const;
 
-  // The positions of `r` that are made without a look at the border.
-  Range unbounded(const Line& line, Range r) const;
   // Finds the offsets of the positions of `r`, or their distances to the next values and their
   // fractions.
   void find_offsets(const Line& line, Range r) const;
   template <class Mean>
   void find_fractions(const Line& line, Range r) const;
   // `again`: the places are those of the line before.
-  void make_line(const Line& line, bool again, std::byte* to) const;
-  void pick_line(const Line& line, bool again, Range r, std::byte* to) const;
+  void make_line(const Line& line, bool again, Range shown, Range inside, std::byte* to) const;
+  void pick_line(const Line& line, bool again, Range shown, Range inside, std::byte* to) const;
   template <class Mean>
-  void mean_line(const Line& line, bool again, Range r, std::byte* to) const;
+  void mean_line(const Line& line, bool again, Range shown, Range inside, std::byte* to) const;
 
   // The loops of kernels/rows/warp.h that make a row, if any suit it.
   enum class Way : uint8_t { kValues, kPick, kBytes, kFloats };
 
   WarpSource source_;
+  PerspectiveMap perspective_;  // where there is one, the places of lines are output positions
+  // Positions of the source between which its values show, and between which they are made without
+  // a look at the border: [lo, hi).
+  int64_t shown_lo_[kMost], shown_hi_[kMost], inside_lo_[kMost], inside_hi_[kMost];
   DType type_, result_;
   Way way_ = Way::kValues;
   bool linear_;
+  int axes_;
   Line first_;
   Steps steps_[kMaxRank], x_, c_;
   int64_t width_, channels_;
@@ -80,6 +93,9 @@ class RowWarper {
   // two axes, and the fractions there.
   int64_t *offsets_ = nullptr, *next_[2] = {};
   void* fractions_[2] = {};
+  // With a perspective: the places of a row, and what split() tells of each.
+  int64_t* places_[kMost] = {};
+  uint8_t* where_ = nullptr;
   void* values_ = nullptr;  // of a row, before they get the result's type
 };
 

@@ -203,7 +203,11 @@ void FusedBatch::set_warp(FusedTask& t, const Pass& pass, const Strided& in, con
                           const Target& target) {
   Shape first = out.origin;
   for (int a = 0; a < target.rank(); ++a) first[a] += target.axis(a).lo;
-  FusedWarp w{pass.warp_source(in), pass.warp_places(first), pass.warp->linear, {}};
+  FusedWarp w{pass.warp_source(in),
+              pass.warp_places(first),
+              pass.warp->linear,
+              {},
+              PerspectiveMap(*pass.warp)};
   convert_row(&pass.warp->fill, DType::kFloat32, w.fill, pass.resampled.dtype, 1);
   t.warp = put(&w, sizeof w);
 }

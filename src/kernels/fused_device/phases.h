@@ -377,6 +377,7 @@ struct TileThread {
       place[i] = row.place[i] + w.places.step[task.line_axis][i] * (line_row + x);
       if (task.few_channels) place[i] += w.places.step[task.channel_axis][i] * (c - channel_lo);
     }
+    if (w.perspective.count) w.perspective.find(place);
     w.source.clamp(place);
     const std::byte* from = source(row, x, c, r);
     const DeviceValue fill = load_value(w.fill, task.resampled);

@@ -49,6 +49,7 @@ struct FusedWarp {
   WarpPlaces places;
   bool linear;
   std::byte fill[8];  // of the warp's result
+  PerspectiveMap perspective;
 };
 
 struct FusedFill {

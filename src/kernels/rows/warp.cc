@@ -38,11 +38,11 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET == HWY_SCALAR
-void FindPlaces(const WarpedPixels& p, const int64_t* place, const int64_t* step, int64_t n,
-                Places& to) {
+void FindPlaces(const WarpedPixels& p, const PlaceRow& row, int64_t n, Places& to) {
   for (int64_t i = 0; i < n; ++i) {
-    const int64_t y = to.y[i] = place[0] + i * step[0], x = to.x[i] = place[1] + i * step[1];
-    to.offset[i] = whole_part(y) * p.row + whole_part(x) * p.pixel;
+    to.y[i] = row.list[0] ? row.list[0][i] : row.place[0] + i * row.step[0];
+    to.x[i] = row.list[1] ? row.list[1][i] : row.place[1] + i * row.step[1];
+    to.offset[i] = whole_part(to.y[i]) * p.row + whole_part(to.x[i]) * p.pixel;
   }
 }
 
@@ -78,26 +78,34 @@ void BlendFloats(const FloatSource& in, const Places& at, int64_t n, float* quad
 }
 #else
 // Whole parts are the upper halves of places, whose products with a size are exact.
-void FindPlaces(const WarpedPixels& p, const int64_t* place, const int64_t* step, int64_t n,
-                Places& to) {
+void FindPlaces(const WarpedPixels& p, const PlaceRow& at, int64_t n, Places& to) {
   const hn::ScalableTag<int64_t> d;
   const hn::RebindToUnsigned<decltype(d)> du;
   const hn::Repartition<int32_t, decltype(d)> d32;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  HWY_ALIGN int64_t first[2][HWY_MAX_BYTES / 8];
-  for (int64_t l = 0; l < lanes; ++l)
-    for (int i = 0; i < 2; ++i) first[i][l] = place[i] + l * step[i];
-  auto y = hn::Load(d, first[0]), x = hn::Load(d, first[1]);
-  const auto down = hn::Set(d, lanes * step[0]), right = hn::Set(d, lanes * step[1]);
   const auto row = hn::BitCast(d32, hn::Set(d, p.row)),
              pixel = hn::BitCast(d32, hn::Set(d, p.pixel));
   const auto bytes = [&](auto v, auto size) HWY_ATTR {
     return hn::MulEven(hn::BitCast(d32, hn::ShiftRight<kPlaceBits>(hn::BitCast(du, v))), size);
   };
+  const auto offset = [&](auto y, auto x)
+                          HWY_ATTR { return hn::Add(bytes(y, row), bytes(x, pixel)); };
+  if (at.list[0]) {
+    std::copy_n(at.list[0], n, to.y);
+    std::copy_n(at.list[1], n, to.x);
+    for (int64_t i = 0; i < n; i += lanes)
+      hn::Store(offset(hn::Load(d, to.y + i), hn::Load(d, to.x + i)), d, to.offset + i);
+    return;
+  }
+  HWY_ALIGN int64_t first[2][HWY_MAX_BYTES / 8];
+  for (int64_t l = 0; l < lanes; ++l)
+    for (int i = 0; i < 2; ++i) first[i][l] = at.place[i] + l * at.step[i];
+  auto y = hn::Load(d, first[0]), x = hn::Load(d, first[1]);
+  const auto down = hn::Set(d, lanes * at.step[0]), right = hn::Set(d, lanes * at.step[1]);
   for (int64_t i = 0; i < n; i += lanes) {
     hn::Store(y, d, to.y + i);
     hn::Store(x, d, to.x + i);
-    hn::Store(hn::Add(bytes(y, row), bytes(x, pixel)), d, to.offset + i);
+    hn::Store(offset(y, x), d, to.offset + i);
     y = hn::Add(y, down), x = hn::Add(x, right);
   }
 }
@@ -221,20 +229,19 @@ HWY_EXPORT(FindPlaces);
 HWY_EXPORT(BlendBytes);
 HWY_EXPORT(BlendFloats);
 
-void find_places(const WarpedPixels& p, const int64_t* place, const int64_t* step, int64_t n,
-                 Places& to) {
-  HWY_DYNAMIC_DISPATCH(FindPlaces)(p, place, step, n, to);
+void find_places(const WarpedPixels& p, const PlaceRow& at, int64_t n, Places& to) {
+  HWY_DYNAMIC_DISPATCH(FindPlaces)(p, at, n, to);
 }
 
 // The same for a border, where places may lie outside. Offsets are left to the caller.
-void find_border(const WarpedPixels& p, const int64_t* place, const int64_t* step, int64_t n,
-                 Places& to) {
+void find_border(const WarpedPixels& p, const PlaceRow& at, int64_t n, Places& to) {
   const int64_t most[] = {(p.extent[0] - 1) << kPlaceBits, (p.extent[1] - 1) << kPlaceBits};
-  for (int64_t i = 0; i < n; ++i) {
-    const int64_t y = place[0] + i * step[0], x = place[1] + i * step[1];
-    to.y[i] = p.clamped ? std::clamp<int64_t>(y, 0, most[0]) : y;
-    to.x[i] = p.clamped ? std::clamp<int64_t>(x, 0, most[1]) : x;
-  }
+  int64_t* const lists[] = {to.y, to.x};
+  for (int k = 0; k < 2; ++k)
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t place = at.list[k] ? at.list[k][i] : at.place[k] + i * at.step[k];
+      lists[k][i] = p.clamped ? std::clamp<int64_t>(place, 0, most[k]) : place;
+    }
 }
 
 // Each pixel but the last may write too much, as the next one overwrites it.
@@ -353,35 +360,32 @@ int64_t pick_load(int64_t used) {
              : used;
 }
 
-void pick(const WarpedPixels& p, const int64_t* place, const int64_t* step, int64_t n,
-          std::byte* to) {
-  Places at;
+void pick(const WarpedPixels& p, const PlaceRow& at, int64_t n, std::byte* to) {
+  Places found;
   for (int64_t k = 0; k < n; k += kWarpChunk) {
-    const int64_t here[] = {place[0] + k * step[0], place[1] + k * step[1]};
     const int64_t some = std::min(kWarpChunk, n - k);
-    find_places(p, here, step, some, at);
-    pick_chunk(p.from, at.offset, some, p.used, to + k * p.used);
+    find_places(p, at.behind(k), some, found);
+    pick_chunk(p.from, found.offset, some, p.used, to + k * p.used);
   }
 }
 
 bool has_byte_loads(const WarpedPixels& p) { return last_load(p) >= p.lo[1] * p.pixel; }
 
-void warp_bytes(const WarpedPixels& p, bool inside, const int64_t* place, const int64_t* step,
-                int64_t n, uint32_t* quads) {
+void warp_bytes(const WarpedPixels& p, bool inside, const PlaceRow& row, int64_t n,
+                uint32_t* quads) {
   Places at;
   Pairs pairs;
   if (inside) {
-    find_places(p, place, step, n, at);
+    find_places(p, row, n, at);
     load_inside(p, at, n, pairs);
   } else {
-    find_border(p, place, step, n, at);
+    find_border(p, row, n, at);
     Border(p).load(at, n, pairs);
   }
   HWY_DYNAMIC_DISPATCH(BlendBytes)(pairs, at, p.pixel, n, quads);
 }
 
-void warp_floats(const WarpedPixels& p, bool inside, const int64_t* place, const int64_t* step,
-                 int64_t n, float* quads) {
+void warp_floats(const WarpedPixels& p, bool inside, const PlaceRow& row, int64_t n, float* quads) {
   Places at;
   const auto blend = [&](const FloatSource& from) {
     const int64_t read = std::min(kWarpChunk, n + 4);  // a vector reads as many pixels as it has
@@ -389,10 +393,10 @@ void warp_floats(const WarpedPixels& p, bool inside, const int64_t* place, const
     HWY_DYNAMIC_DISPATCH(BlendFloats)(from, at, n, quads);
   };
   if (inside) {
-    find_places(p, place, step, n, at);
+    find_places(p, row, n, at);
     return blend({p.from, p.row, p.pixel});
   }
-  find_border(p, place, step, n, at);
+  find_border(p, row, n, at);
   FloatBorder border;
   blend(border.load(p, at, n));
 }

@@ -25,14 +25,28 @@ struct WarpedPixels {
   int64_t reach() const { return std::max<int64_t>(load - used + pixel - 1, 0) / pixel; }
 };
 
-// All functions go along a row, to `place`, place + step, ... Requires: pixel > 0, and row and
-// pixel fit into 32 bits. Places are inside where they lie in [lo, hi - reach) of a row and in [lo,
+// The places of a row: `place`, place + step and so on or, where there are lists, what they hold.
+struct PlaceRow {
+  int64_t place[2] = {}, step[2] = {};
+  const int64_t* list[2] = {};
+
+  PlaceRow behind(int64_t n) const {
+    PlaceRow rest = *this;
+    for (int i = 0; i < 2; ++i) {
+      rest.place[i] += n * step[i];
+      if (list[i]) rest.list[i] += n;
+    }
+    return rest;
+  }
+};
+
+// All functions go along a row of n places. Requires: pixel > 0, and row and pixel fit into 32
+// bits. Places are inside where they lie in [lo, hi - reach) of a row and in [lo,
 // hi) of the rows, or in [lo, hi - 1) of them where two rows are interpolated.
 
 // Moves n pixels of `used` bytes. Requires: all places are inside, and `load` is pick_load(used).
 int64_t pick_load(int64_t used);
-void pick(const WarpedPixels& p, const int64_t* place, const int64_t* step, int64_t n,
-          std::byte* to);
+void pick(const WarpedPixels& p, const PlaceRow& at, int64_t n, std::byte* to);
 
 // Interpolate up to kWarpChunk pixels. They become four values each, of which those behind the used
 // ones have no meaning. `quads` has room for kWarpChunk pixels.
@@ -40,14 +54,12 @@ inline constexpr int64_t kWarpChunk = 256;
 
 // Pixels of up to 4 bytes. Requires: `load` is kByteLoad, pixel <= 4, has_byte_loads().
 inline constexpr int64_t kByteLoad = 8;  // two pixels, which are loaded at once
-void warp_bytes(const WarpedPixels& p, bool inside, const int64_t* place, const int64_t* step,
-                int64_t n, uint32_t* quads);
+void warp_bytes(const WarpedPixels& p, bool inside, const PlaceRow& at, int64_t n, uint32_t* quads);
 // Whether the rows have room for a load.
 bool has_byte_loads(const WarpedPixels& p);
 
 // Pixels of up to 4 floats. Requires: `load` is float_load(pixel).
 inline int64_t float_load(int64_t pixel) { return pixel + 16; }
-void warp_floats(const WarpedPixels& p, bool inside, const int64_t* place, const int64_t* step,
-                 int64_t n, float* quads);
+void warp_floats(const WarpedPixels& p, bool inside, const PlaceRow& at, int64_t n, float* quads);
 
 }  // namespace stoker::rows

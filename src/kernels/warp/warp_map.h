@@ -9,6 +9,13 @@
 // is exact and does not depend on where a row begins, and CPUs and devices agree. Terms of 2^28
 // positions or more are cut off.
 //
+// With a perspective, the place is computed in float64 of the output position alone, so it does
+// not depend on where a row begins either: the sums of the numerators and of the divisor begin with
+// their offsets, each numerator is multiplied by 1 / divisor, cut off at 2^28 and rounded to a
+// whole number of 2^-32. What is computed along rows and passes is then the output position, and
+// PerspectiveMap makes its place at last. Behind the horizon, where the divisor is negative, the
+// picture appears once more, mirrored. On the horizon nothing but the border shows.
+//
 // The nearest value is the one at the whole part of its place. Between values, a place is half a
 // position less, so that it is whole at the centre of a value, and its fraction is the weight of
 // the next value. Axes are interpolated from the last one to the first. Between equal values lies
@@ -33,11 +40,66 @@ namespace stoker {
 inline constexpr int kPlaceBits = 32;
 STOKER_HD constexpr int64_t whole_part(int64_t place) { return place >> kPlaceBits; }
 
-// The place along axis i of output position p is start[i] plus all step[i][j] * p[j].
+// The place along axis i of output position p is start[i] plus all step[i][j] * p[j]. With a
+// perspective, it is p[i] itself, of which PerspectiveMap makes the place.
 struct WarpMap {
   int64_t start[Warp::kMost] = {}, step[Warp::kMost][Warp::kMost] = {};
 };
 WarpMap warp_map(const Warp& w);
+
+// The places of a Warp with a perspective.
+struct PerspectiveMap {
+  static constexpr int kMost = Warp::kMost;
+  int count = 0;  // of axes; 0: there is no perspective
+  double offset[kMost + 1] = {}, factor[kMost + 1][kMost] = {};  // the divisor's are the last ones
+  int64_t back = 0;  // what places are less where values are interpolated
+
+  PerspectiveMap() = default;
+  explicit PerspectiveMap(const Warp& w);
+
+  // Makes the place of an output position.
+  STOKER_HD void find(int64_t (&position)[kMost]) const {
+    double centre[kMost];
+    for (int j = 0; j < kMost; ++j) centre[j] = static_cast<double>(position[j]) + 0.5;
+    const double unit = 1 / sum<kMost>(kMost, centre);
+    for (int i = 0; i < count; ++i) {
+      const double place = detail::mul_once(sum<kMost>(i, centre), unit);
+      position[i] = rounded(cut_above(cut_below(place))) - back;
+    }
+  }
+  // Writes the places of n < 2^28 positions, which begin at `position` and are `step` apart, into a
+  // list for each axis.
+  void find(const int64_t* position, const int64_t* step, int64_t n, int64_t* const* places) const;
+
+  // Of the first kAxes axes; the others have no part in it.
+  template <int kAxes>
+  STOKER_HD double sum(int i, const double* centre) const {
+    double s = offset[i];
+    for (int j = 0; j < kAxes; ++j)
+      s = detail::add_once(s, detail::mul_once(factor[i][j], centre[j]));
+    return s;
+  }
+  // Cut places off at both ends; what is not a number counts as far below.
+  static constexpr double kMostPlace = 0x1p28;
+  STOKER_HD static double cut_below(double p) { return p > -kMostPlace ? p : -kMostPlace; }
+  STOKER_HD static double cut_above(double p) { return p < kMostPlace ? p : kMostPlace; }
+  // Rounds to a whole number of 2^-32, by additions alone, which every CPU can do to many at once:
+  // numbers next to kShift are a whole number apart.
+  STOKER_HD static int64_t rounded(double place) {
+    constexpr double kShift = 0x1.8p52;
+    constexpr int64_t kBits = __builtin_bit_cast(int64_t, kShift);
+    const double shifted = detail::add_once(place, kShift);
+    const double rest = detail::add_once(place, -detail::add_once(shifted, -kShift));
+    const double part = detail::add_once(detail::mul_once(rest, 0x1p32), kShift);
+    const auto whole = static_cast<uint64_t>(__builtin_bit_cast(int64_t, shifted) - kBits);
+    return static_cast<int64_t>(whole << kPlaceBits) + (__builtin_bit_cast(int64_t, part) - kBits);
+  }
+};
+// The most by which the map's rounding may move a place that lies in [-1, extent] of axis i, in
+// positions, for output positions whose centres are at most `most` and whose divisor is at least
+// `least` away from 0.
+double perspective_error(const PerspectiveMap& m, int i, int64_t extent, const double* most,
+                         double least);
 
 // Linear interpolation in integers or in T, which is float or double.
 struct FixedMean {

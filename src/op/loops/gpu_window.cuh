@@ -164,29 +164,37 @@ void extremes(GpuRun& r, MakeAxes axes, Border border) {
   });
 }
 
-template <class V, class Out, class MakeAxes>
-void correlate_as(GpuRun& r, MakeAxes axes, Border border) {
+// The weights of a filter on the device.
+struct DeviceWeights {
+  const std::byte* from;
+  Axes axes;
+};
+
+template <class V, class Out, class MakeAxes, class MakeWeights>
+void correlate_as(GpuRun& r, MakeAxes axes, MakeWeights weights, Border border) {
   std::vector<CorrelateElement<V, Out>> items;
   for (size_t i = 0; i < r.items.size(); ++i) {
     const GpuItem& item = r.items[i];
-    const View &filter = item.inputs[1], &out = item.outputs[0];
+    const View& out = item.outputs[0];
+    const DeviceWeights filter = weights(i);
     const bool has_fill = item.inputs.size() > 2 && item.inputs[2].data;
-    items.push_back(
-        {DeviceWindows(item, axes(i), border), filter.as<std::byte>(),
-         Axes(filter.full, filter.strides), has_fill ? item.inputs[2].as<std::byte>() : nullptr,
-         has_fill ? item.inputs[2].dtype : DType::kFloat32, out.as<Out>(), out.shape.volume()});
+    items.push_back({DeviceWindows(item, axes(i), border), filter.from, filter.axes,
+                     has_fill ? item.inputs[2].as<std::byte>() : nullptr,
+                     has_fill ? item.inputs[2].dtype : DType::kFloat32, out.as<Out>(),
+                     out.shape.volume()});
   }
   run_each(r, std::span<const CorrelateElement<V, Out>>(items));
 }
 
-// The second input has the weights, and the third one, if it is there, the constant. Requires: the
-// output has the input's dtype or float32.
-template <class MakeAxes>
-void correlate(GpuRun& r, MakeAxes axes, Border border) {
+// weights(i) gives the DeviceWeights of item i. The third input, if it is there, has the constant.
+// Requires: the output has the input's dtype or float32.
+template <class MakeAxes, class MakeWeights>
+void correlate(GpuRun& r, MakeAxes axes, MakeWeights weights, Border border) {
   with_type(r.items[0].inputs[0].dtype, [&](auto v) {
     using V = decltype(v);
-    if (r.items[0].outputs[0].dtype == DType::kFloat32) correlate_as<V, float>(r, axes, border);
-    else correlate_as<V, V>(r, axes, border);
+    if (r.items[0].outputs[0].dtype == DType::kFloat32)
+      correlate_as<V, float>(r, axes, weights, border);
+    else correlate_as<V, V>(r, axes, weights, border);
   });
 }
 

@@ -10,15 +10,16 @@
 
 namespace stoker {
 
+// Throws WrongCall.
+inline void require_warp_filter(Filter filter) {
+  require(filter == Filter::kNearest || filter == Filter::kLinear,
+          "argument 'interp_type' is INTERP_NN or INTERP_LINEAR here");
+}
+
 struct WarpArguments : DtypeArgument {
   std::optional<float> fill_value = {};
   Filter interp_type = Filter::kLinear;
 
-  // Throws WrongCall.
-  void require_warp_filter() const {
-    require(interp_type == Filter::kNearest || interp_type == Filter::kLinear,
-            "argument 'interp_type' is INTERP_NN or INTERP_LINEAR here");
-  }
   // Adds the warp of the input. Throws WrongCall.
   void add_warp(Lowering& l, Warp w) const {
     require_pixels(l.type());

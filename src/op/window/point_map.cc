@@ -9,18 +9,29 @@
 
 namespace stoker {
 
-PointMap::PointMap(int rank, const Small<float>& matrix, bool from_output) : rank_(rank) {
-  require_count("the matrix", matrix.size(), {rank * (rank + 1)}, rank, " rows of ", rank + 1);
+PointMap::PointMap(int rank, const Small<float>& matrix, bool from_output, bool has_divisor)
+    : rank_(rank) {
+  const int rows = rank + has_divisor;
+  require_count("the matrix", matrix.size(), {rows * (rank + 1)}, rows, " rows of ", rank + 1);
   const auto place = [&](int k) { return k < rank ? rank - 1 - k : rank; };
+  matrix_[rank][rank] = 1;
   const float* next = matrix.begin();
-  for (int i = 0; i < rank; ++i)
+  for (int i = 0; i < rows; ++i)
     for (int j = 0; j <= rank; ++j) {
       const float v = *next++;
       require(std::isfinite(v), "the matrix has a number that is not finite: ", v);
       matrix_[place(i)][place(j)] = static_cast<double>(v);
     }
-  matrix_[rank][rank] = 1;
   if (!from_output) invert();
+  require(std::any_of(matrix_[rank], matrix_[rank] + rank + 1, [](double v) { return v != 0; }),
+          "the last row of the matrix is 0");
+}
+
+void PointMap::begin_at_centre() {
+  for (int i = 0; i <= rank_; ++i)
+    for (int j = 0; j < rank_; ++j) matrix_[i][rank_] -= 0.5 * matrix_[i][j];
+  for (int i = 0; i < rank_; ++i)
+    for (int j = 0; j <= rank_; ++j) matrix_[i][j] += 0.5 * matrix_[rank_][j];
 }
 
 // By Gauss and Jordan, with the largest pivots.
@@ -51,9 +62,12 @@ void PointMap::invert() {
 Warp PointMap::warp() const {
   Warp w;
   w.count = rank_;
+  std::copy_n(matrix_[rank_], rank_, w.divisor);
+  const double unit = w.has_perspective() ? 1 : matrix_[rank_][rank_];
+  w.divisor_offset = matrix_[rank_][rank_] / unit;
   for (int i = 0; i < rank_; ++i) {
-    w.offset[i] = matrix_[i][rank_];
-    for (int j = 0; j < rank_; ++j) w.matrix[i][j] = matrix_[i][j];
+    w.offset[i] = matrix_[i][rank_] / unit;
+    for (int j = 0; j < rank_; ++j) w.matrix[i][j] = matrix_[i][j] / unit;
   }
   return w;
 }

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Maps between pictures that a matrix gives, for warp_affine. Scripts write a row for x, one for y
-// and, for volumes, one for z. Blocks have the outermost axis first. Pure; thread-safe.
+// Maps between pictures that a matrix gives, for warp_affine and warp_perspective. Scripts write a
+// row for x, one for y, for volumes one for z, and for a perspective one for the divisor. Blocks
+// have the outermost axis first. Pure; thread-safe.
 #pragma once
 #include "kernels/block.h"
 #include "op/value.h"
@@ -11,10 +12,13 @@ namespace stoker {
 
 class PointMap {
  public:
-  // `matrix` has `rank` rows of rank + 1 numbers, one row after the other; the last ones of the
-  // rows are the offset. It leads from a point of the output to one of the input, or back unless
-  // `from_output`. Throws WrongCall.
-  PointMap(int rank, const Small<float>& matrix, bool from_output);
+  // `matrix` has `rank` rows of rank + 1 numbers, one row after the other, and one row more where
+  // it `has_divisor`; the last ones of the rows are the offset. It leads from a point of the output
+  // to one of the input, or back unless `from_output`. Throws WrongCall.
+  PointMap(int rank, const Small<float>& matrix, bool from_output, bool has_divisor = false);
+
+  // Makes the point (0, 0) the centre of the first pixel, which is its corner otherwise.
+  void begin_at_centre();
 
   // The caller says the rest of the Warp.
   Warp warp() const;

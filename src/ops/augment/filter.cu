@@ -60,7 +60,11 @@ struct Filter : FilterWindowArguments {
       const GpuItem& item = r.items[i];
       return items[i]->axes(item.outputs[0].layout, item.inputs[1].full);
     };
-    correlate(r, axes, items[0]->border);
+    const auto weights = [&](size_t i) {
+      const View& filter = r.items[i].inputs[1];
+      return DeviceWeights{filter.as<std::byte>(), Axes(filter.full, filter.strides)};
+    };
+    correlate(r, axes, weights, items[0]->border);
   }
 
   static std::vector<Case> cases() {

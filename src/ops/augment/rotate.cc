@@ -31,7 +31,7 @@ struct Rotate : CanvasArguments, WarpArguments {
       kCanvasArguments, kWarpArguments);
 
   void check(Checker& c) const {
-    require_warp_filter();
+    require_warp_filter(interp_type);
     const bool computed = c.is_computed("angle") || c.is_computed("axis") || c.is_computed("size");
     TensorType t = checked_canvas(c, c.in(), computed, [&](const TensorType& in) {
       return after({warp(in), in.dtype}, in).shape;

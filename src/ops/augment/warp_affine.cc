@@ -33,7 +33,7 @@ struct WarpAffine : SizeArgument, WarpArguments {
       kSizeArgument, kWarpArguments);
 
   void check(Checker& c) const {
-    require_warp_filter();
+    require_warp_filter(interp_type);
     const bool computed = c.is_computed("matrix");
     require(c.has(1) != (computed || !matrix.empty()),
             "the matrix is missing or given twice: give 'matrix' or a second input");

@@ -64,7 +64,7 @@ bool Pipelined::allocate(Step& step, std::exception_ptr& failure) {
   is_opening_ = true;
   try {
     const MutexUnlock unlocked(mutex_);
-    has_memory = step.allocate(pool_);
+    has_memory = step.allocate(pool_, true);
   } catch (...) {
     failure = std::current_exception();
   }

@@ -79,7 +79,7 @@ class Simple final : public Executor {
  private:
   void begin_step() {
     step_.emplace(*plan_, steps_, cursors_, feeds_.at(feeds_.received()), options_);
-    if (!step_->allocate(pool_))
+    if (!step_->allocate(pool_, false))
       throw BudgetError(no_memory_for("a batch", step_->fixed_bytes(), pool_));
     begin_round(0);
   }

@@ -9,23 +9,24 @@ namespace stoker {
 
 namespace {
 
-constexpr int64_t kAlign = 64;
+constexpr int64_t kAlign = 64;  // of samples, where they need not lie without gaps
 
-int64_t aligned(int64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
+int64_t aligned(int64_t bytes, int64_t align) { return (bytes + align - 1) / align * align; }
 
-int64_t aligned_bytes(const FedBatch& batch) {
-  int64_t bytes = 1;
-  for (const View& v : batch.samples) bytes += aligned(v.bytes());
-  return bytes;
+int64_t bytes_of(const FedBatch& batch, int64_t align) {
+  int64_t bytes = 0;
+  for (const View& v : batch.samples) bytes += aligned(v.bytes(), align);
+  return std::max<int64_t>(bytes, 1);
 }
 
-// Requires: `to` has aligned_bytes(), which `owner` keeps alive.
-FedBatch copy_to(std::byte* to, std::shared_ptr<const void> owner, const FedBatch& batch) {
+// Requires: `to` has bytes_of() bytes, which `owner` keeps alive.
+FedBatch copy_to(std::byte* to, std::shared_ptr<const void> owner, const FedBatch& batch,
+                 int64_t align) {
   FedBatch copied{{}, std::move(owner), batch.names};
   for (const View& v : batch.samples) {
     copy_to_dense(v, to);
     copied.samples.push_back(View::dense(to, v.dtype, v.shape, v.layout));
-    to += aligned(v.bytes());
+    to += aligned(v.bytes(), align);
   }
   return copied;
 }
@@ -46,8 +47,8 @@ std::optional<Shape> FedBatch::common_shape() const {
 }
 
 FedBatch FedBatch::copy() const {
-  const std::shared_ptr<std::byte[]> bytes(new std::byte[aligned_bytes(*this)]);
-  return copy_to(bytes.get(), bytes, *this);
+  const std::shared_ptr<std::byte[]> bytes(new std::byte[bytes_of(*this, kAlign)]);
+  return copy_to(bytes.get(), bytes, *this, kAlign);
 }
 
 Feeds::Feeds(std::shared_ptr<const Plan> plan, size_t limit)
@@ -128,11 +129,22 @@ std::shared_ptr<Buffer> Feeds::room(int input, size_t bytes, int wait_ms) {
   return pool_.try_acquire(bytes, Use::kFed);
 }
 
+// Whether the batch, once copied, may become an output as it is.
+bool Feeds::may_hand_out(int input, const FedBatch& batch) const {
+  if (plan_->slot_of({plan_->input_node(input), 0}) < 0 || !batch.common_shape()) return false;
+  const MutexLock lock(mutex_);
+  return !inputs_[input].repeats;
+}
+
 // Copies all samples into one buffer. Gives nothing when there is no room yet.
 std::optional<FedBatch> Feeds::copy(int input, const FedBatch& batch, int wait_ms) {
-  const auto buffer = room(input, static_cast<size_t>(aligned_bytes(batch)), wait_ms);
+  const bool is_whole = may_hand_out(input, batch);
+  const int64_t align = is_whole ? 1 : kAlign;
+  const auto buffer = room(input, static_cast<size_t>(bytes_of(batch, align)), wait_ms);
   if (!buffer) return std::nullopt;
-  return copy_to(buffer->data(), buffer, batch);
+  FedBatch copied = copy_to(buffer->data(), buffer, batch, align);
+  if (is_whole) copied.whole = buffer;
+  return copied;
 }
 
 bool Feeds::feed(int input, FedBatch batch, bool copy, int wait_ms) {

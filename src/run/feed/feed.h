@@ -26,6 +26,9 @@ struct FedBatch {
   std::vector<View> samples;
   std::shared_ptr<const void> owner;  // keeps the bytes alive
   std::shared_ptr<const Provenance> names;  // where its samples came from; null: unknown
+  // Set where the samples, all of one shape, fill this buffer without gaps, and nothing but the
+  // step that they were fed for needs it: an output may take it over.
+  std::shared_ptr<Buffer> whole = nullptr;
 
   std::optional<Shape> common_shape() const;  // the shape of all samples, if it is one
   // A copy in dense memory of its own, outside of any budget.
@@ -101,6 +104,7 @@ class Feeds {
   bool is_at_marker_locked() const STOKER_REQUIRES(mutex_);
   void check(int input, const FedBatch& batch) const;
   void check_size(int input, int64_t step, int64_t size) const STOKER_REQUIRES(mutex_);
+  bool may_hand_out(int input, const FedBatch& batch) const STOKER_EXCLUDES(mutex_);
   std::optional<FedBatch> copy(int input, const FedBatch& batch, int wait_ms)
       STOKER_EXCLUDES(mutex_);
   std::shared_ptr<Buffer> room(int input, size_t bytes, int wait_ms) STOKER_EXCLUDES(mutex_);

@@ -67,12 +67,26 @@ std::optional<int64_t> Step::fixed_bytes(size_t slot) const {
   return bytes;
 }
 
-bool Step::allocate(HostPool& pool) {
+// Whether the memory of what was fed becomes the slot's: Note [What was fed].
+bool Step::may_take_fed(int slot) const {
+  const int input = plan.planned(plan.slot(slot).from.node).input_number;
+  return input >= 0 && fed->batches[input]->whole && on_error_ != OnError::kSkip &&
+         !plan.has_device_stage();
+}
+
+bool Step::allocate(HostPool& pool, bool takes_fed) {
   for (size_t k = 0; k < memory_.size(); ++k) {
     const auto bytes = fixed_bytes(k);
     if (!bytes) continue;
-    memory_[k].whole = acquire(pool, *bytes);
-    if (!memory_[k].whole) return false;
+    SlotMemory& s = memory_[k];
+    if (takes_fed && may_take_fed(static_cast<int>(k))) {
+      s.whole = fed->batches[plan.planned(plan.slot(k).from.node).input_number]->whole;
+      s.room = pool.try_charge(size_class(s.whole->size()), Use::kOutput);
+      if (!s.room) return false;
+    } else {
+      s.whole = acquire(pool, *bytes);
+      if (!s.whole) return false;
+    }
   }
   return true;
 }
@@ -261,6 +275,8 @@ Outputs Step::publish(const std::shared_ptr<const Plan>& owner, HostPool& pool) 
   out.is_lost = (on_error_ != OnError::kSkip && !all) || made == 0;
   if (out.is_lost) return out;
 
+  for (SlotMemory& s : memory_)
+    if (s.room) pool.take_over(*s.whole, std::move(s.room));
   collect(plan.round_count());
   for (int k = 0; k < plan.slot_count(); ++k)
     slots_[k].provenance = provenance(owner, plan.slot(k).from.node);

@@ -21,6 +21,14 @@ struct DeviceValues {
   bool is_dense = false;  // all of one shape, without gaps
 };
 
+// Note [What was fed]
+// An output that is nothing but what was fed would be copied twice: when it is fed, and into the
+// batch. Instead its batch takes the first copy. The step charges the pool of batches for it when
+// it is opened, so this takes no room from steps that go before. publish() then exchanges accounts:
+// the buffer counts among the batches, and what is fed next has its room. The feeds keep the bytes
+// until the step was received, so a step that is made again finds them unchanged. For that reason a
+// skipped sample must leave no gap to close, and nothing is taken with on_error=skip. Neither is it
+// where a device may still read the bytes, or needs them to be pinned.
 class Step {
  public:
   // `number` counts steps since the executor began. `cursors` says where each order stands before
@@ -29,8 +37,9 @@ class Step {
        std::shared_ptr<const FedStep> fed, const ExecutorOptions& options);
 
   // Acquires one contiguous buffer for each slot of fixed type. Returns false when the pool has no
-  // room; the step cannot be used then.
-  bool allocate(HostPool& pool);
+  // room; the step cannot be used then. `takes_fed`: an output that is what was fed may take its
+  // buffer. Note [What was fed]
+  bool allocate(HostPool& pool, bool takes_fed);
   size_t fixed_bytes() const;  // what allocate() acquires
   // Counts bytes of host memory that sample i will take in a round for what comes out of it, until
   // forget(). Throws TooLarge if the sample alone takes more than all batches may. So this does
@@ -90,7 +99,10 @@ class Step {
     std::shared_ptr<Buffer> whole;
     std::vector<std::shared_ptr<Buffer>> own;
     std::vector<View> views;
+    // Where `whole` is what was fed: its room in the pool of batches.
+    std::shared_ptr<void> room;
   };
+  bool may_take_fed(int slot) const;
   TensorType type_of(int slot) const;
   std::optional<int64_t> fixed_bytes(size_t slot) const;
   Batch collect_slot(SlotMemory& memory, const Slot& slot);
