@@ -29,6 +29,7 @@ from stoker import fn
 from stoker.errors import SampleError
 
 ALIKE: dict[str, Callable[[Array], bytes]] = {
+    "AVIF": lambda p: saved(p, "AVIF", speed=8),
     "BMP": lambda p: saved(p, "BMP"),
     "GIF": lambda p: saved(p, "GIF"),
     "JPEG 2000": lambda p: saved(p, "JPEG2000"),
