@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import pillow_jxl  # noqa: F401  # teaches Pillow the format
 import pytest
 from PIL import Image, ImageOps
 

@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD/build/arm64-root
 packages=(libc6 libgcc-s1 libstdc++6 libjpeg62-turbo{,-dev}
-  libisal2 libisal-dev libwebp7 libwebp-dev libhwy1 libhwy-dev libgtest-dev)
+  libisal2 libisal-dev libwebp7 libwebp-dev libopenjp2-7{,-dev} libhwy1 libhwy-dev libgtest-dev)
 [ "$(cat "$root/packages" 2>/dev/null)" != "${packages[*]}" ] || exit 0
 
 rm -rf "$root"

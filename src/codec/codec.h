@@ -68,6 +68,8 @@ struct EncodedImage {
 // the last stored row of the judged window (stored: before the orientation is applied), in every
 // scan of the file, and the data to its end if that is the last row of the picture. Behind it,
 // damage is tolerated. An empty window judges the header alone, DecodeOptions::verify everything.
+// Formats whose data does not follow the rows are judged as they are decoded: JPEG 2000 by what the
+// judged window needs of it and by where its tiles lie, AVIF, HEIF and JPEG XL as a whole.
 
 // One image format, in one file <format>_codec.cc of a room here, which ends in STOKER_CODEC. The
 // build finds it. Without state; thread-safe.

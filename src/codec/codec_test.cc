@@ -60,6 +60,11 @@ TEST(CodecFor, SaysWhatItFoundAndWhatItWanted) {
 TEST(CodecFor, SaysWhatIsMissing) {
   using std::string_view_literals::operator""sv;
   constexpr std::pair<const char*, std::string_view> kBeginnings[] = {
+      {"AVIF",
+       "\0\0\0\x14"
+       "ftypavif\0\0\0\0avif"sv},
+      {"JPEG 2000", "\xFF\x4F\xFF\x51"sv},
+      {"JPEG XL", "\xFF\x0A\x7F"sv},
       {"PNG", "\x89PNG\r\n\x1A\n0000"sv},
       {"WebP", "RIFF\1\2\3\4WEBPVP8 "sv},
       {"TIFF", "II*\0\1"sv},

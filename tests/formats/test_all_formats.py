@@ -29,8 +29,11 @@ from stoker import fn
 from stoker.errors import SampleError
 
 ALIKE: dict[str, Callable[[Array], bytes]] = {
+    "AVIF": lambda p: saved(p, "AVIF", speed=8),
     "BMP": lambda p: saved(p, "BMP"),
     "GIF": lambda p: saved(p, "GIF"),
+    "JPEG 2000": lambda p: saved(p, "JPEG2000"),
+    "JPEG XL": lambda p: saved(p, "JXL", lossless=True, effort=1),
     "PNG": lambda p: saved(p, "PNG"),
     "PNM": lambda p: saved(p, "PPM"),
     "TIFF": lambda p: tiffs.encode(p, tile=16),
