@@ -26,6 +26,13 @@ constexpr int kPadding = 8;  // bytes that writers may leave before a marker
 // The codes of a Huffman table. A symbol is how many bits a difference has.
 class Codes {
  public:
+  // A difference that the next bits hold as a whole.
+  struct Short {
+    int16_t difference = 0;
+    uint8_t bits = 0;  // with those of its code; 0: it is longer, or there is no such code
+  };
+  static constexpr int kShort = 12;
+
   bool is_there() const { return is_there_; }
 
   // Reads counts of the codes of 1 to 16 bits, and symbols. Returns how many bytes they have.
@@ -33,7 +40,7 @@ class Codes {
     size_t count = 0;
     for (size_t i = 0; i < 16; ++i) count += b.size() > i ? b[i] : 256;
     if (count > symbols_.size() || b.size() < 16 + count) fail("a Huffman table is too short", at);
-    fast_.fill(0);
+    short_.fill({});
     int code = 0;
     size_t next = 0;
     for (int length = 1; length <= 16; ++length, code <<= 1) {
@@ -42,10 +49,7 @@ class Codes {
         symbols_[next] = b[16 + next];
         if (symbols_[next] > 16) fail("a Huffman table has differences of over 16 bits", at);
         if (code >= 1 << length) fail("a Huffman table has more codes than there can be", at);
-        if (length > kFast) continue;
-        const int each = 1 << (kFast - length);
-        std::fill_n(fast_.begin() + code * each, each,
-                    static_cast<uint16_t>(length << 8 | symbols_[next]));
+        add_short(code, length, symbols_[next]);
       }
       end_[length] = code;
     }
@@ -53,10 +57,11 @@ class Codes {
     return 16 + count;
   }
 
+  Short find_short(uint64_t bits) const { return short_[bits >> (64 - kShort)]; }
+
   // The symbol that begins with the highest of 16 bits, and its length times 256. 0: there is none.
   int find(uint32_t bits) const {
-    if (const int found = fast_[bits >> (16 - kFast)]) return found;
-    for (int length = kFast + 1; length <= 16; ++length) {
+    for (int length = 1; length <= 16; ++length) {
       const int code = static_cast<int>(bits >> (16 - length));
       if (code < end_[length])
         return length << 8 | symbols_[static_cast<size_t>(code + first_[length])];
@@ -64,12 +69,26 @@ class Codes {
     return 0;
   }
 
+  // What the bits behind a code say.
+  static int difference_of(int bits, int size) {
+    return bits < 1 << (size - 1) ? bits - (1 << size) + 1 : bits;
+  }
+
  private:
-  static constexpr int kFast = 10;
+  void add_short(int code, int length, int size) {
+    const int bits = length + size, rest = kShort - bits;
+    if (rest < 0) return;
+    for (int v = 0; v < 1 << size; ++v) {
+      const int difference = size == 0 ? 0 : difference_of(v, size);
+      std::fill_n(short_.begin() + (((code << size) + v) << rest), 1 << rest,
+                  Short{static_cast<int16_t>(difference), static_cast<uint8_t>(bits)});
+    }
+  }
+
   bool is_there_ = false;
   std::array<uint8_t, 256> symbols_;
   std::array<int, 17> first_, end_;  // by length: the first symbol less its code; behind the codes
-  std::array<uint16_t, 1 << kFast> fast_;
+  std::array<Short, 1 << kShort> short_;
 };
 
 // The bits of a scan up to the next marker.
@@ -81,6 +100,15 @@ class Bits {
   // The next difference of two samples.
   int difference(const Codes& codes) {
     if (held_ < 32) fill();
+    const Codes::Short next = codes.find_short(bits_);
+    if (next.bits > 0 && next.bits <= held_) {
+      drop(next.bits);
+      return next.difference;
+    }
+    return long_difference(codes);
+  }
+
+  int long_difference(const Codes& codes) {
     const int found = codes.find(static_cast<uint32_t>(bits_ >> 48));
     const int length = found >> 8, size = found & 255;
     if (length == 0 || length > held_) end_or(found == 0 && held_ >= 16);
@@ -90,7 +118,7 @@ class Bits {
     if (size > held_) end_or(false);
     const int v = static_cast<int>(bits_ >> (64 - size));
     drop(size);
-    return v < 1 << (size - 1) ? v - (1 << size) + 1 : v;
+    return Codes::difference_of(v, size);
   }
 
   // Passes over the restart marker of this number, 0 to 7.
@@ -196,29 +224,44 @@ int predict(int left, int above, int corner) {
   else return (left + above) >> 1;
 }
 
+// A row of samples of one of a scan's components.
+struct Line {
+  const Codes* codes;
+  uint16_t* to;
+  const uint16_t* above;  // null: nothing is above it
+};
+
+// Reads the samples of one unit in a line.
+template <int kPredictor>
+void read_samples(Bits& bits, const Line& line, int64_t begin, int64_t end, int depth) {
+  for (int64_t x = begin; x < end; ++x) {
+    const uint16_t* const above = line.above;
+    const int guess = x == 0  ? (above ? above[0] : 1 << (depth - 1))
+                      : above ? predict<kPredictor>(line.to[x - 1], above[x], above[x - 1])
+                              : line.to[x - 1];
+    const int v = (guess + bits.difference(*line.codes)) & 0xFFFF;
+    if (v >> depth) fail("a sample is out of range", bits.at());
+    line.to[x] = static_cast<uint16_t>(v);
+  }
+}
+
 // Reads a row of units. At the first row and behind restart markers, nothing is above it.
 template <int kPredictor>
 void read_units(Bits& bits, const Scan& scan, int64_t row, bool is_first) {
-  const int largest = (1 << scan.depth) - 1;
-  for (int64_t u = 0; u < scan.units; ++u)
-    for (size_t i = 0; i < scan.count; ++i) {
-      const Component& c = *scan.components[i];
-      const int64_t rows = scan.rows_of(c), columns = scan.columns_of(c);
-      for (int64_t r = 0; r < rows; ++r) {
-        const int64_t y = row * rows + r;
-        uint16_t* const to = c.row(y);
-        const bool has_above = !is_first || r > 0;
-        const uint16_t* const above = has_above ? c.row(y - 1) : nullptr;
-        for (int64_t x = u * columns; x < (u + 1) * columns; ++x) {
-          const int guess = x == 0      ? (has_above ? above[0] : 1 << (scan.depth - 1))
-                            : has_above ? predict<kPredictor>(to[x - 1], above[x], above[x - 1])
-                                        : to[x - 1];
-          const int v = (guess + bits.difference(*c.codes)) & 0xFFFF;
-          if (v > largest) fail("a sample is out of range", bits.at());
-          to[x] = static_cast<uint16_t>(v);
-        }
-      }
+  std::array<Line, kMostLosslessComponents * 4> lines;
+  std::array<int64_t, kMostLosslessComponents * 4> columns;
+  size_t count = 0;
+  for (size_t i = 0; i < scan.count; ++i) {
+    const Component& c = *scan.components[i];
+    for (int64_t r = 0, y = row * scan.rows_of(c); r < scan.rows_of(c); ++r, ++y) {
+      columns[count] = scan.columns_of(c);
+      lines[count++] = {c.codes, c.row(y), is_first && r == 0 ? nullptr : c.row(y - 1)};
     }
+  }
+  if (count == 1) return read_samples<kPredictor>(bits, lines[0], 0, scan.units, scan.depth);
+  for (int64_t u = 0; u < scan.units; ++u)
+    for (size_t i = 0; i < count; ++i)
+      read_samples<kPredictor>(bits, lines[i], u * columns[i], (u + 1) * columns[i], scan.depth);
 }
 
 using ReadUnits = void (*)(Bits&, const Scan&, int64_t, bool);
