@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import io
+import struct
 
 import cv2
 import numpy as np
@@ -96,6 +97,13 @@ def test_tiff_names_what_is_wrong() -> None:
     lzw = bytearray(saved(photo, "TIFF", compression="tiff_lzw"))
     lzw[100:400] = bytes(b ^ 0xFF for b in lzw[100:400])
     assert "TIFF data is damaged" in error_of(bytes(lzw))
+    tiles = tiffs.encode(photo, tile=16)
+    for tag in (322, 323):
+        size = struct.pack("<HHII", tag, 4, 1, 16)
+        for large in (1 << 20, 1 << 28, (1 << 32) - 16):
+            claims = tiles.replace(size, struct.pack("<HHII", tag, 4, 1, large))
+            said = error_of(claims)
+            assert "TIFF" in said or "memory" in said, said
     whole = saved(np.zeros((5, 5), np.int32), "TIFF")
     assert "TIFF of 1 samples of 32 bits" in error_of(whole)
     assert "is not supported" in error_of(saved(photo, "TIFF", "LAB"))

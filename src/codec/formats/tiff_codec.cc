@@ -31,6 +31,7 @@ constexpr size_t kMostAtOnce = size_t{64} << 20;  // bytes that libtiff may ask 
 // numbers of its place. Pixels are ours.
 constexpr size_t kOwnMemory = 1 << 20, kForEachStrip = 16;
 constexpr int kMostSamples = 64;  // of a pixel
+constexpr int64_t kLargestBand = int64_t{1} << 28;  // pixels of a tile, and of tiles side by side
 
 // The chain of directories, one for each page.
 class Directories {
@@ -236,7 +237,8 @@ Header read_header(const Tiff& t) {
   h.band = h.is_tiled ? t.number(TIFFTAG_TILELENGTH)
                       : std::min<int64_t>(t.number(TIFFTAG_ROWSPERSTRIP, UINT32_MAX), h.height);
   h.tile_width = h.is_tiled ? t.number(TIFFTAG_TILEWIDTH) : h.width;
-  if (h.band < 1 || h.tile_width < 1 || h.band * h.tile_width > int64_t{1} << 28)
+  if (h.band < 1 || h.tile_width < 1 || h.band * h.tile_width > kLargestBand ||
+      h.band * h.width > kLargestBand)
     throw SampleError("TIFF header is damaged: its strips or tiles have " +
                       std::to_string(h.tile_width) + " x " + std::to_string(h.band) + " pixels");
   const uint16_t orientation = t.small(TIFFTAG_ORIENTATION);

@@ -35,11 +35,8 @@ class Codes {
 
   bool is_there() const { return is_there_; }
 
-  // Reads counts of the codes of 1 to 16 bits, and symbols. Returns how many bytes they have.
-  size_t read(EncodedSpan b, size_t at) {
-    size_t count = 0;
-    for (size_t i = 0; i < 16; ++i) count += b.size() > i ? b[i] : 256;
-    if (count > symbols_.size() || b.size() < 16 + count) fail("a Huffman table is too short", at);
+  // Reads counts of the codes of 1 to 16 bits, and as many symbols.
+  void read(EncodedSpan b, size_t at) {
     short_.fill({});
     int code = 0;
     size_t next = 0;
@@ -54,7 +51,6 @@ class Codes {
       end_[length] = code;
     }
     is_there_ = true;
-    return 16 + count;
   }
 
   Short find_short(uint64_t bits) const { return short_[bits >> (64 - kShort)]; }
@@ -80,7 +76,8 @@ class Codes {
     if (rest < 0) return;
     for (int v = 0; v < 1 << size; ++v) {
       const int difference = size == 0 ? 0 : difference_of(v, size);
-      std::fill_n(short_.begin() + (((code << size) + v) << rest), 1 << rest,
+      const int first = ((code << size) + v) << rest;
+      std::fill_n(&short_[static_cast<size_t>(first)], 1 << rest,
                   Short{static_cast<int16_t>(difference), static_cast<uint8_t>(bits)});
     }
   }
@@ -334,8 +331,12 @@ class Reader {
     for (size_t i = 0; i < s.body.size();) {
       const int id = s.body[i++];
       if ((id & 15) > 3) fail("it has a Huffman table with the number " + std::to_string(id), s.at);
-      Codes other;  // tables of another class have no use here
-      i += (id < 4 ? tables_[id] : other).read(s.body.subspan(i), s.at);
+      const EncodedSpan rest = s.body.subspan(i);
+      size_t size = 16;
+      for (size_t k = 0; k < 16; ++k) size += rest.size() > k ? rest[k] : 256;
+      if (size > std::min<size_t>(rest.size(), 16 + 256)) fail("a Huffman table is cut off", s.at);
+      if (id < 4) tables_[id].read(rest, s.at);  // tables of another class have no use here
+      i += size;
     }
   }
 
