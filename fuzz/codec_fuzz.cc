@@ -14,6 +14,7 @@ namespace stoker {
 namespace {
 
 constexpr size_t kChoices = 8;
+constexpr size_t kMostMemory = size_t{1} << 30;  // libFuzzer allows four times as much
 
 struct Choices {
   DecodeOptions options;
@@ -26,6 +27,7 @@ struct Choices {
     jpeg.use_fast_idct = b[1] & 2;
     options.tolerate_corrupt = b[1] & 4;
     options.verify = b[1] & 8;
+    options.page = b[2] % 4;
     options.max_pixels = 1 << 18;
   }
 
@@ -47,9 +49,12 @@ void check(const SampleError& e, EncodedSpan file) {
 
 bool decode(const EncodedImage& image, const View& out, const Window& judged) {
   try {
-    Arena scratch;
+    Arena scratch(kMostMemory, kMostMemory);
+    scratch.set_alone(true);
     image.codec->decode(image, out, judged, scratch);
     return true;
+  } catch (const TooLarge&) {
+    throw;  // the whole picture needs more than a window
   } catch (const SampleError& e) {
     check(e, image.bytes);
     return false;

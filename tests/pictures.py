@@ -61,6 +61,10 @@ def pillow(file: bytes, mode: str = "RGB") -> Array:
     return pixels[..., None] if pixels.ndim == 2 else pixels
 
 
+def pillow_of_inverted_cmyk(ink: Array) -> Array:
+    return np.asarray(Image.fromarray(255 - ink, "CMYK").convert("RGB"))
+
+
 def saved(pixels: Array, format_: str, mode: str | None = None, **options: Any) -> bytes:
     file = io.BytesIO()
     image = Image.fromarray(pixels)

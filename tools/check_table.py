@@ -224,6 +224,8 @@ SECONDS = {
     "conformance/test_windows.py": 35,
     "faults/test_bad_samples.py": 6,
     "faults/test_limits.py": 5,
+    "formats/test_corpus.py": 15,
+    "formats/test_lossless_jpeg.py": 4,
     "frameworks/test_contract.py": 30,
     "frameworks/test_epochs.py": 5,
     "frameworks/test_jax.py": 6,

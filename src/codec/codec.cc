@@ -24,6 +24,9 @@ const ImageCodec& image_codec_for(EncodedSpan bytes) {
 
 EncodedImage peek(EncodedSpan bytes, const DecodeOptions& options) {
   const ImageCodec& codec = image_codec_for(bytes);
+  if (options.page > 0 && !codec.has_pages())
+    throw SampleError(std::string(codec.name()) + " has no pages, but page " +
+                      std::to_string(options.page) + " was asked for");
   return {&codec, bytes, options, codec.peek(bytes, options), {}};
 }
 

@@ -27,6 +27,7 @@ struct DecodeOptions {
   // Delivers what can be decoded of damaged data. Damaged headers are errors even then.
   bool tolerate_corrupt = false;
   bool verify = false;  // judges all of the data, whatever the judged window is
+  int64_t page = 0;  // of a file of several pictures
   // A picture that claims more pixels is refused before any memory is reserved for it.
   int64_t max_pixels = int64_t{1} << 28;
 };
@@ -43,6 +44,7 @@ struct ImageInfo {
   int channels = 0;  // as stored
   bool is_ycbcr = false;  // as stored
   bool is_progressive = false;  // the data passes over the picture more than once
+  bool is_lossless = false;  // of JPEG: its lossless process, which no device decodes
   int orientation = 1;  // 1..8 as in EXIF, even if it is not applied
   DType dtype = DType::kUint8;  // what decode() delivers
 };
@@ -79,6 +81,8 @@ class ImageCodec {
   virtual const char* name() const = 0;
   // Decides by the first bytes only.
   virtual bool recognises(EncodedSpan bytes) const = 0;
+  // Whether it heeds DecodeOptions::page; of other formats there is no page but the first.
+  virtual bool has_pages() const { return false; }
   // Reads the header; the bytes may end behind it. Throws SampleError where the picture cannot be
   // decoded: damaged, of a kind that is not supported, larger than max_pixels.
   virtual ImageInfo peek(EncodedSpan bytes, const DecodeOptions& options) const = 0;

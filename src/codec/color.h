@@ -39,10 +39,13 @@ constexpr Pixel3Of<T> ycbcr_of_rgb(int r, int g, int b) {
 }
 
 // Converts ink as Adobe stores it (255 = no ink), with the rounding of Pillow's CMYK to RGB.
-constexpr Pixel3 rgb_of_inverted_cmyk(int c, int m, int y, int k) {
+template <class T = uint8_t>
+constexpr Pixel3Of<T> rgb_of_inverted_cmyk(int c, int m, int y, int k) {
+  using Product = std::conditional_t<sizeof(T) == 1, int, int64_t>;
+  constexpr int kBits = 8 * sizeof(T), kMost = std::numeric_limits<T>::max();
   auto part = [k](int inverted) {
-    const int t = (255 - inverted) * k + 128;
-    return static_cast<uint8_t>(std::max(0, k - (((t >> 8) + t) >> 8)));
+    const Product t = Product{kMost - inverted} * k + (kMost / 2 + 1);
+    return static_cast<T>(std::max<Product>(0, k - (((t >> kBits) + t) >> kBits)));
   };
   return {part(c), part(m), part(y)};
 }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
+#include <type_traits>
 
 #include "codec/color.h"
 
@@ -30,6 +32,49 @@ int64_t shuffle(const uint8_t* from, uint8_t* to, int64_t pixels) {
   return i;
 }
 
+template <class T>
+T gray_of(T r, T g, T b) {
+  if constexpr (std::is_floating_point_v<T>) return 0.299f * r + 0.587f * g + 0.114f * b;
+  else return luma<T>(r, g, b);
+}
+
+// Full intensity of floats is 1.
+template <class T>
+Pixel3Of<T> ycbcr_of(T r, T g, T b) {
+  if constexpr (std::is_floating_point_v<T>)
+    return {(16 + 65.481f * r + 128.553f * g + 24.966f * b) / 255,
+            (128 - 37.797f * r - 74.203f * g + 112.0f * b) / 255,
+            (128 + 112.0f * r - 93.786f * g - 18.214f * b) / 255};
+  else return ycbcr_of_rgb<T>(r, g, b);
+}
+
+template <class T, ImageType kType>
+void put_color(T r, T g, T b, T* to) {
+  if constexpr (kType == ImageType::kGray) {
+    to[0] = gray_of(r, g, b);
+  } else if constexpr (kType == ImageType::kRGB) {
+    to[0] = r, to[1] = g, to[2] = b;
+  } else if constexpr (kType == ImageType::kBGR) {
+    to[0] = b, to[1] = g, to[2] = r;
+  } else {
+    const Pixel3Of<T> p = ycbcr_of(r, g, b);
+    to[0] = p.a, to[1] = p.b, to[2] = p.c;
+  }
+}
+
+template <class T, ImageType kType>
+void convert_cmyk(const void* from_, void* to_, int64_t pixels) {
+  const T* from = static_cast<const T*>(from_);
+  T* to = static_cast<T*>(to_);
+  constexpr int kMost = std::numeric_limits<T>::max();
+  for (const T* const end = from + 4 * pixels; from != end; from += 4) {
+    const Pixel3Of<T> p =
+        rgb_of_inverted_cmyk<T>(kMost - from[0], kMost - from[1], kMost - from[2], kMost - from[3]);
+    put_color<T, kType>(p.a, p.b, p.c, to);
+    to += kType == ImageType::kGray ? 1 : 3;
+  }
+}
+
 template <class T, int kFrom, ImageType kType>
 void convert(const void* from_, void* to_, int64_t pixels) {
   const T* from = static_cast<const T*>(from_);
@@ -44,16 +89,8 @@ void convert(const void* from_, void* to_, int64_t pixels) {
   }
   for (; i < pixels; ++i, from += kFrom, to += kTo) {
     const T r = from[0], g = from[kGreen], b = from[2 * kGreen];
-    if constexpr (kType == ImageType::kGray) {
-      to[0] = kFrom < 3 ? r : luma<T>(r, g, b);
-    } else if constexpr (kType == ImageType::kRGB) {
-      to[0] = r, to[1] = g, to[2] = b;
-    } else if constexpr (kType == ImageType::kBGR) {
-      to[0] = b, to[1] = g, to[2] = r;
-    } else {
-      const Pixel3Of<T> p = ycbcr_of_rgb<T>(r, g, b);
-      to[0] = p.a, to[1] = p.b, to[2] = p.c;
-    }
+    if constexpr (kType == ImageType::kGray && kFrom < 3) to[0] = r;
+    else put_color<T, kType>(r, g, b, to);
   }
 }
 
@@ -103,16 +140,32 @@ void unpack(const uint8_t* row, uint8_t* to, uint64_t count) {
     to[i] = static_cast<uint8_t>(row[i / kEach] >> (8 - kDepth * (i % kEach + 1)) & kMask);
 }
 
+template <class T>
+ConvertRow converter_of_cmyk(ImageType type) {
+  switch (type) {
+    case ImageType::kRGB: return convert_cmyk<T, ImageType::kRGB>;
+    case ImageType::kBGR: return convert_cmyk<T, ImageType::kBGR>;
+    case ImageType::kGray: return convert_cmyk<T, ImageType::kGray>;
+    case ImageType::kYCbCr: return convert_cmyk<T, ImageType::kYCbCr>;
+    case ImageType::kAny: break;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 PixelWriter::Convert PixelWriter::converter(ImageType type, int channels, DType dtype) {
-  return dtype == DType::kUint8 ? converter_of<uint8_t>(channels, type)
-                                : converter_of<uint16_t>(channels, type);
+  switch (dtype) {
+    case DType::kUint8: return converter_of<uint8_t>(channels, type);
+    case DType::kUint16: return converter_of<uint16_t>(channels, type);
+    default: return converter_of<float>(channels, type);
+  }
 }
 
 PixelWriter::PixelWriter(ImageType type, int channels, DType dtype, const View& stored,
                          Arena& scratch)
     : stored_(stored),
+      type_(type),
       convert_(converter(type, channels, dtype)),
       channels_(channels),
       from_size_(channels * size_of(dtype)),
@@ -133,6 +186,11 @@ void PixelWriter::use_palette(std::span<const uint8_t> entries) {
   from_size_ = 1;
   convert_ = nullptr;
   has_palette_ = true;
+}
+
+void PixelWriter::use_cmyk() {
+  convert_ = stored_.dtype == DType::kUint8 ? converter_of_cmyk<uint8_t>(type_)
+                                            : converter_of_cmyk<uint16_t>(type_);
 }
 
 void PixelWriter::expand(const uint8_t* indices, uint8_t* to, int64_t pixels) const {
@@ -164,7 +222,10 @@ void PixelWriter::scatter(const uint8_t* from, uint8_t* to, int64_t step, int64_
     case 3: return copy_pixels<3>(from, to, step, count);
     case 4: return copy_pixels<4>(from, to, step, count);
     case 6: return copy_pixels<6>(from, to, step, count);
-    default: return copy_pixels<8>(from, to, step, count);
+    case 8: return copy_pixels<8>(from, to, step, count);
+    default:
+      for (int64_t i = 0; i < count; ++i)
+        std::memcpy(to + i * step, from + i * to_size_, static_cast<size_t>(to_size_));
   }
 }
 

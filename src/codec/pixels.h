@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rows of decoded pixels become what was asked for, for all codecs whose rows are gray or RGB, with
-// or without alpha, of 8 or 16 bits. One thread at a time.
+// or without alpha, or CMYK. One thread at a time.
 #pragma once
 #include <array>
 
@@ -17,13 +17,18 @@ struct Columns {
 
 class PixelWriter {
  public:
-  // Rows have `channels` channels (1 to 4) of `dtype` (uint8 or uint16). `stored` is the output in
-  // stored coordinates. Requires: where `type` is kAny, the output has as many channels.
+  // Rows have `channels` channels (1 to 4) of `dtype` (uint8, uint16 or float32). `stored` is the
+  // output in stored coordinates. Requires: where `type` is kAny, the output has as many channels,
+  // and there may be more.
   PixelWriter(ImageType type, int channels, DType dtype, const View& stored, Arena& scratch);
 
   // Rows hold indices from now on: those of `entries`, pixels of 8 bits with the rows' channels.
   // Requires: at most 256 of them; `dtype` is uint8. Indices beyond them are black.
   void use_palette(std::span<const uint8_t> entries);
+
+  // Rows hold cyan, magenta, yellow and black from now on, 0 = no ink. Requires: channels is 4 and
+  // `dtype` uint8 or uint16.
+  void use_cmyk();
 
   int channels() const { return channels_; }  // of rows without a palette
   bool wants_row(int64_t y) const { return y >= stored_.origin[0] && y < end_row(); }
@@ -45,6 +50,7 @@ class PixelWriter {
   void scatter(const uint8_t* from, uint8_t* to, int64_t step, int64_t count) const;
 
   View stored_;
+  ImageType type_;
   Convert convert_;  // null: pixels are copied
   int channels_;
   int64_t from_size_, to_size_;  // bytes of a pixel

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import io
 import struct
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -121,7 +122,16 @@ def test_png_transparency_is_alpha_where_all_channels_are_kept() -> None:
 
 
 @needs("PNG")
-@pytest.mark.parametrize("place", ["before", "behind", "xmp"])
+def profile(exif: bytes, chunk: str) -> bytes:
+    """EXIF in a text, as ImageMagick writes it."""
+    digits = exif.hex()
+    lines = [digits[i : i + 72] for i in range(0, len(digits), 72)]
+    text = "\n".join(["", "exif", f"{len(exif):8}", *lines, ""]).encode()
+    packed = b"\0" + zlib.compress(text) if chunk == "zTXt" else text
+    return pngs.chunk(chunk.encode(), b"Raw profile type exif\0" + packed)
+
+
+@pytest.mark.parametrize("place", ["before", "behind", "xmp", "tEXt", "zTXt"])
 def test_png_is_turned_as_its_metadata_says(place: str) -> None:
     photo = jpegs.picture(31, 47, 5)
     for orientation in range(1, 9):
@@ -130,6 +140,8 @@ def test_png_is_turned_as_its_metadata_says(place: str) -> None:
         if place == "xmp":
             words = f'<rdf tiff:Orientation="{orientation}"/>'.encode()
             extra = pngs.chunk(b"iTXt", b"XML:com.adobe.xmp\0\0\0\0\0" + words)
+        elif place in ("tEXt", "zTXt"):
+            extra = profile(exif.tobytes(), place)
         else:
             extra = pngs.chunk(b"eXIf", exif.tobytes()[6:])
         where = {"behind" if place == "behind" else "before": extra}
@@ -137,6 +149,32 @@ def test_png_is_turned_as_its_metadata_says(place: str) -> None:
         got, plain = decode([file])[0], decode([file], adjust_orientation=False)[0]
         assert np.array_equal(got, pillow(file)), orientation
         assert np.array_equal(plain, photo)
+
+
+@needs("PNG")
+def test_png_passes_over_texts_that_are_no_profile() -> None:
+    photo = jpegs.picture(31, 47, 5)
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    good = profile(exif.tobytes(), "zTXt")
+    upright = Image.Exif()
+    upright[0x0112] = 1
+    modern = pngs.chunk(b"eXIf", upright.tobytes()[6:])
+    long = b"Raw profile type exif\0\0" + zlib.compress(b"\nexif\n 9\n" + b"0" * (1 << 20))
+    texts = {
+        "wrong checksum": good[:-1] + b"\0",
+        "cut": pngs.chunk(b"zTXt", good[8:-20]),
+        "no digits": pngs.chunk(b"tEXt", b"Raw profile type exif\0\nexif\n 4\n00zz"),
+        "no lines": pngs.chunk(b"tEXt", b"Raw profile type exif\0" + exif.tobytes().hex().encode()),
+        "empty": pngs.chunk(b"zTXt", b"Raw profile type exif\0"),
+        "too long": pngs.chunk(b"zTXt", long),
+        "beside eXIf": good + modern,
+    }
+    for name, text in texts.items():
+        file = pngs.encode(photo.astype(np.uint16), "rgb", 8, before=text)
+        assert np.array_equal(decode([file])[0], photo), name
+    file = pngs.encode(photo.astype(np.uint16), "rgb", 8, before=good)
+    assert np.array_equal(decode([file])[0], np.rot90(photo, -1))
 
 
 @needs("PNG")

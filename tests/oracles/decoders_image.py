@@ -23,11 +23,13 @@ def decode(
     output_type: str = "RGB",
     dtype: str = "uint8",
     adjust_orientation: bool = True,
+    page: int = 0,
     **unused: Any,
 ) -> Array:
     """All pixels, of shape (height, width, channels)."""
     del unused
     picture = Image.open(BytesIO(encoded.tobytes()))
+    picture.seek(page)
     stored = picture.mode
     if output_type == "GRAY" or (output_type == "ANY_DATA" and stored == "L"):
         picture.draft("L", picture.size)  # the file's own luminance
@@ -55,6 +57,16 @@ def window(inputs: list[Array], crop: dict[str, Any], arguments: dict[str, Any])
     pixels = decode(inputs[0], **arguments)
     begin, end = crop_window(pixels.shape, "HWC", **crop)
     return np.ascontiguousarray(pixels[tuple(map(slice, begin, end))])
+
+
+def of_pages(rng: np.random.Generator) -> list[Array]:
+    """A TIFF file of three pages, if this build reads TIFF."""
+    if not any(c.format == "TIFF" and c.is_there for c in stoker.codecs()):
+        return []
+    pages = [Image.fromarray(rng.integers(0, 255, (9 + i, 14, 3), np.uint8)) for i in range(3)]
+    file = BytesIO()
+    pages[0].save(file, "TIFF", save_all=True, append_images=pages[1:])
+    return [np.frombuffer(file.getvalue(), np.uint8)]
 
 
 def encoded(rng: np.random.Generator) -> Iterator[Array]:
@@ -89,3 +101,6 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
         yield [file], "", {"output_type": ("GRAY", "BGR", "ANY_DATA")[i % 3]}
         yield [file], "", {"dtype": ("float32", "uint16", "int8", "float16", "int16")[i % 5]}
         yield [file], "", {"adjust_orientation": False}
+    for file in of_pages(rng):
+        for page in range(3):
+            yield [file], "", {"page": page}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .common import Array
-from .decoders_image import TOLERANCE, encoded, window
+from .decoders_image import TOLERANCE, encoded, of_pages, window
 
 __all__ = ["TOLERANCE", "expected", "generate"]
 CROP = ("crop", "crop_h", "crop_w", "crop_pos_x", "crop_pos_y", "rounding")
@@ -30,3 +30,5 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
         yield [file], "", {"crop": [0, 4], "rounding": "truncate", **place}
         yield [file], "", {"crop_h": 1.0, "crop_w": 3.0, "output_type": "GRAY", **place}
         yield [file], "", {"crop": [1, 2], "dtype": "float32", "adjust_orientation": False}
+    for file in of_pages(rng):
+        yield [file], "", {"crop": [4, 5], "page": 2}

@@ -11,7 +11,7 @@ import numpy as np
 
 from .chance import Chance
 from .common import Array
-from .decoders_image import TOLERANCE, decode, encoded
+from .decoders_image import TOLERANCE, decode, encoded, of_pages
 from .random_window import ARGUMENTS, random_window, window_arguments
 
 __all__ = ["TOLERANCE", "expected", "generate"]
@@ -38,3 +38,5 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
     for i in range(max(len(files), len(windows))):
         arguments = {**windows[i % len(windows)], **others[i % len(others)]}
         yield [files[i % len(files)]], "", arguments
+    for file in of_pages(rng):
+        yield [file], "", {"page": 2}

@@ -108,11 +108,66 @@ Header read_header(EncodedSpan file) {
   return h;
 }
 
-// LZW: a code stands for the string of an earlier code and one more index.
+// The bits of the blocks of data.
+class Bits {
+ public:
+  Bits(EncodedSpan file, size_t at) : file_(file), at_(at) {}
+  size_t at() const { return at_; }
+
+  int next(int count) {
+    if (held_ < count) fill(count);
+    const int v = static_cast<int>(bits_ & ((1u << count) - 1));
+    bits_ >>= count;
+    held_ -= count;
+    return v;
+  }
+
+ private:
+  void fill(int needed) {
+    while (held_ <= 56 && (left_ > 0 || next_block())) {
+      if (left_ >= 8) {
+        uint64_t more;
+        std::memcpy(&more, file_.data() + at_, sizeof more);
+        const int bytes = (64 - held_) / 8;
+        bits_ |= more << held_;
+        held_ += 8 * bytes;
+        if (held_ < 64) bits_ &= (uint64_t{1} << held_) - 1;
+        at_ += static_cast<size_t>(bytes);
+        left_ -= static_cast<size_t>(bytes);
+      } else {
+        bits_ |= uint64_t{file_[at_++]} << held_;
+        held_ += 8;
+        --left_;
+      }
+    }
+    if (held_ >= needed) return;
+    if (at_ >= file_.size())
+      throw SampleError("GIF data ends prematurely", static_cast<int64_t>(file_.size()));
+    fail("it ends before the picture", at_);
+  }
+
+  // False behind the last block, or where the file ends.
+  bool next_block() {
+    if (at_ >= file_.size() || file_[at_] == 0) return false;
+    left_ = std::min<size_t>(file_[at_], file_.size() - at_ - 1);
+    ++at_;
+    return left_ > 0;
+  }
+
+  EncodedSpan file_;
+  size_t at_, left_ = 0;  // of the block
+  uint64_t bits_ = 0;  // the next one is the lowest
+  int held_ = 0;
+};
+
+// LZW: a code stands for the string of an earlier code and one more index. That string has been
+// written before, so that all one needs to know of a code is where.
 class Codes {
  public:
+  static constexpr int64_t kBehind = 8;  // bytes that may be overwritten behind the indices
+
   Codes(EncodedSpan file, const Header& h)
-      : bytes_(file, h.data_at), clear_(1 << h.code_bits), first_bits_(h.code_bits + 1) {
+      : bits_(file, h.data_at), clear_(1 << h.code_bits), first_size_(h.code_bits + 1) {
     restart();
   }
 
@@ -121,84 +176,68 @@ class Codes {
     int64_t done = 0;
     try {
       while (done < size) {
-        const int code = next();
+        const int code = bits_.next(code_size_);
         if (code == clear_) {
           restart();
-        } else if (code == clear_ + 1) {
-          failure_ = SampleError("GIF data is damaged: it ends before the picture",
-                                 static_cast<int64_t>(bytes_.at()));
-          return done;
-        } else {
-          done += write(code, indices + done, size - done);
+          continue;
         }
+        if (code == clear_ + 1) fail("it ends before the picture", bits_.at());
+        done += write(code, indices, done, size - done);
       }
     } catch (const SampleError& e) {
       failure_ = e;
     }
-    return done;
+    return std::min(done, size);
   }
   const SampleError& failure() const { return failure_; }
 
  private:
+  struct String {
+    uint32_t begin, size;  // among the indices
+  };
+
   void restart() {
-    bits_ = first_bits_;
+    code_size_ = first_size_;
     count_ = clear_ + 2;
-    last_ = -1;
+    last_.size = 0;
   }
 
-  int next() {
-    while (held_ < bits_) {
-      if (block_.empty()) block_ = bytes_.block();
-      if (block_.empty()) fail("it ends before the picture", bytes_.at());
-      buffer_ |= uint32_t{block_[0]} << held_;
-      block_ = block_.subspan(1);
-      held_ += 8;
+  // Writes the string of the code, as far as there is room, and learns a new one: the last string
+  // and the first index of this one.
+  int64_t write(int code, uint8_t* indices, int64_t done, int64_t room) {
+    const bool is_new = code == count_;
+    if (code > count_ || (is_new && last_.size == 0)) fail("a code stands for nothing", bits_.at());
+    uint8_t* const to = indices + done;
+    String string{static_cast<uint32_t>(done), 1};
+    if (code < clear_) {
+      *to = static_cast<uint8_t>(code);
+    } else {
+      const String known = is_new ? last_ : strings_[static_cast<size_t>(code)];
+      copy(indices + known.begin, to, std::min<int64_t>(known.size, room));
+      string.size = known.size + is_new;
+      if (is_new && known.size < room) to[known.size] = to[0];
     }
-    const int code = static_cast<int>(buffer_ & ((1u << bits_) - 1));
-    buffer_ >>= bits_;
-    held_ -= bits_;
-    return code;
-  }
-
-  int64_t length(int code) const { return code < clear_ ? 1 : lengths_[at(code)]; }
-  static size_t at(int code) { return static_cast<size_t>(code); }
-
-  // Writes the string of the code, as far as there is room, and learns a new one.
-  int64_t write(int code, uint8_t* to, int64_t room) {
-    if (code > count_ || (code == count_ && last_ < 0) || code == clear_ + 1)
-      fail("a code stands for nothing", bytes_.at());
-    const bool is_new = code == count_;  // the last string, and its first index again
-    const int known = is_new ? last_ : code;
-    const int64_t size = length(known);
-    int from = known;
-    for (int64_t i = size; i-- > 0; from = befores_[at(from)]) {
-      const uint8_t index = from < clear_ ? static_cast<uint8_t>(from) : indices_[at(from)];
-      if (i < room) to[i] = index;
-      if (from < clear_) first_ = index;
+    if (last_.size > 0 && count_ < 1 << kMostBits) {
+      strings_[static_cast<size_t>(count_)] = {last_.begin, last_.size + 1};
+      if (++count_ == 1 << code_size_ && code_size_ < kMostBits) ++code_size_;
     }
-    if (is_new && size < room) to[size] = first_;
-    learn();
-    last_ = code;
-    return std::min(size + is_new, room);
+    last_ = string;
+    return string.size;
   }
 
-  void learn() {
-    if (last_ < 0 || count_ == 1 << kMostBits) return;
-    befores_[at(count_)] = static_cast<uint16_t>(last_);
-    indices_[at(count_)] = first_;
-    lengths_[at(count_)] = static_cast<uint16_t>(length(last_) + 1);
-    if (++count_ == 1 << bits_ && bits_ < kMostBits) ++bits_;
+  static void copy(const uint8_t* from, uint8_t* to, int64_t size) {
+    if (to - from < kBehind) {
+      for (int64_t i = 0; i < size; ++i) to[i] = from[i];
+      return;
+    }
+    for (int64_t i = 0; i < size; i += kBehind) std::memcpy(to + i, from + i, kBehind);
   }
 
-  Bytes bytes_;
-  const int clear_, first_bits_;
-  int bits_ = 0, count_ = 0, last_ = -1;  // last_ < 0: there is no code before
-  uint8_t first_ = 0;  // of the last string
-  EncodedSpan block_;
-  uint32_t buffer_ = 0;
-  int held_ = 0;  // bits of the buffer
-  std::array<uint16_t, 1 << kMostBits> befores_{}, lengths_{};
-  std::array<uint8_t, 1 << kMostBits> indices_{};
+  Bits bits_;
+  const int clear_, first_size_;
+  int code_size_ = 0, count_ = 0;
+  String last_{0, 0};  // of size 0: there is no code before
+  std::array<String, 1 << kMostBits> strings_;
   SampleError failure_{""};
 };
 
@@ -223,7 +262,8 @@ class Reader {
         out_(image.options.output_type, (h.is_gray() ? 1 : 3) + keeps_alpha_, DType::kUint8, out,
              scratch),
         row_(scratch.array<uint8_t>(static_cast<size_t>(h.width))),
-        indices_(scratch.array<uint8_t>(static_cast<size_t>(h.frame_width * h.frame_height))) {
+        indices_(scratch.array<uint8_t>(
+            static_cast<size_t>(h.frame_width * h.frame_height + Codes::kBehind))) {
     use_palette();
     std::memset(row_, h.background(), static_cast<size_t>(h.width));
   }

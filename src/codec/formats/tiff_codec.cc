@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Codec of TIFF, by libtiff-4 (libtiff-dev).
-// The first directory: strips and tiles, of all compressions that libtiff was built with, of whole
-// numbers of 1 to 16 bits.
+// One directory: strips and tiles, of all compressions that libtiff was built with, of whole
+// numbers of 1 to 16 bits, or floats of 16, 32 and 64.
 #include <tiffio.h>
 
 #include <algorithm>
@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/half.h"
 #include "codec/orientation.h"
 #include "codec/pixels.h"
 
@@ -29,11 +30,67 @@ constexpr size_t kMostAtOnce = size_t{64} << 20;  // bytes that libtiff may ask 
 // What libtiff takes by itself: the tables of a codec and some rows, and for each strip or tile the
 // numbers of its place. Pixels are ours.
 constexpr size_t kOwnMemory = 1 << 20, kForEachStrip = 16;
+constexpr int kMostSamples = 64;  // of a pixel
+constexpr int64_t kLargestBand = int64_t{1} << 28;  // pixels of a tile, and of tiles side by side
 
-// A file in memory. libtiff reads it where it is, and never prints.
+// The chain of directories, one for each page.
+class Directories {
+ public:
+  // Requires: libtiff has read the file's header.
+  explicit Directories(EncodedSpan file)
+      : file_(file), is_big_(file[2] == 43 || file[3] == 43), is_little_(file[0] == 'I') {}
+
+  // Where the directory of a page begins. Throws SampleError where the file has no such page, or
+  // the chain leads back into itself before.
+  uint64_t at(int64_t page) const {
+    uint64_t at = first();
+    // A directory met earlier, another one at each power of two, is met again if there is a loop.
+    uint64_t met = at;
+    for (int64_t i = 0, renewed = 1; i < page; ++i) {
+      at = behind(at);
+      if (at == 0)
+        throw SampleError("TIFF has no page " + std::to_string(page) + ", its last one is page " +
+                          std::to_string(i));
+      if (at == met) fail_in_loop(at);
+      if (i + 1 == renewed) met = at, renewed *= 2;
+    }
+    uint64_t before = first();
+    for (int64_t i = 0; i < page; ++i, before = behind(before))
+      if (before == at) fail_in_loop(at);
+    return at;
+  }
+
+ private:
+  uint64_t first() const { return is_big_ ? number(8, 8) : number(4, 4); }
+  uint64_t behind(uint64_t at) const {
+    const uint64_t count = is_big_ ? number(at, 8) : number(at, 2), entry = is_big_ ? 20 : 12;
+    if (count > file_.size() / entry)
+      throw SampleError(
+          "TIFF header is damaged: a directory claims " + std::to_string(count) + " entries",
+          static_cast<int64_t>(at));
+    return is_big_ ? number(at + 8 + entry * count, 8) : number(at + 2 + entry * count, 4);
+  }
+  uint64_t number(uint64_t at, uint64_t size) const {
+    if (at > file_.size() || file_.size() - at < size)
+      throw SampleError("TIFF header is damaged: a directory lies outside of the file",
+                        static_cast<int64_t>(std::min<uint64_t>(at, file_.size())));
+    uint64_t v = 0;
+    for (uint64_t i = 0; i < size; ++i) v = v << 8 | file_[at + (is_little_ ? size - 1 - i : i)];
+    return v;
+  }
+  [[noreturn]] static void fail_in_loop(uint64_t at) {
+    throw SampleError("TIFF header is damaged: its directories form a loop",
+                      static_cast<int64_t>(at));
+  }
+
+  EncodedSpan file_;
+  bool is_big_, is_little_;
+};
+
+// A file in memory, at one of its pages. libtiff reads it where it is, and never prints.
 class Tiff {
  public:
-  explicit Tiff(EncodedSpan file) : file_(file) {
+  Tiff(EncodedSpan file, int64_t page) : file_(file) {
     const std::unique_ptr<TIFFOpenOptions, void (*)(TIFFOpenOptions*)> options(
         TIFFOpenOptionsAlloc(), TIFFOpenOptionsFree);
     if (!options) throw BudgetError("the system has no memory left to decode a TIFF image");
@@ -43,10 +100,9 @@ class Tiff {
     tiff_ =
         TIFFClientOpenExt("", "r", this, read, write, seek, close, size, map, unmap, options.get());
     if (!tiff_) fail("TIFF header is damaged");
+    if (page > 0) set_page(page);
   }
-  ~Tiff() {
-    if (tiff_) TIFFClose(tiff_);
-  }
+  ~Tiff() { TIFFClose(tiff_); }
   Tiff(const Tiff&) = delete;
   Tiff& operator=(const Tiff&) = delete;
 
@@ -66,6 +122,12 @@ class Tiff {
   }
 
  private:
+  void set_page(int64_t page) try {
+    if (!TIFFSetSubDirectory(tiff_, Directories(file_).at(page))) fail("TIFF header is damaged");
+  } catch (const SampleError&) {
+    TIFFClose(tiff_);
+    throw;
+  }
   static Tiff& self(thandle_t t) { return *static_cast<Tiff*>(t); }
   static int on_error(TIFF*, void* tiff, const char*, const char* format, va_list values) {
     auto& message = self(tiff).message_;
@@ -115,12 +177,25 @@ struct Header {
   int64_t tile_width = 0;  // the width, of strips
   int orientation = 1;
 
+  bool is_float = false;
+
   bool has_palette() const { return photometric == PHOTOMETRIC_PALETTE; }
   bool is_indexed() const { return has_palette() || bits < 8; }
+  bool is_ink() const { return photometric == PHOTOMETRIC_SEPARATED; }
+  bool is_rgb() const { return photometric == PHOTOMETRIC_RGB || photometric == PHOTOMETRIC_YCBCR; }
   bool is_gray() const { return photometric <= PHOTOMETRIC_MINISBLACK; }
   bool is_inverted() const { return photometric == PHOTOMETRIC_MINISWHITE; }
   int channels() const { return has_palette() ? 3 : samples; }
-  DType dtype() const { return bits == 16 ? DType::kUint16 : DType::kUint8; }
+  int colors() const { return is_ink() ? 4 : is_rgb() ? 3 : 1; }
+  // Of a pixel that is written. Alpha may be among them where only colours are wanted.
+  int kept(ImageType type) const {
+    return type == ImageType::kAny || samples == colors() || (samples == colors() + 1 && !is_ink())
+               ? samples
+               : colors();
+  }
+  DType dtype() const {
+    return is_float ? DType::kFloat32 : bits == 16 ? DType::kUint16 : DType::kUint8;
+  }
   int planes() const { return is_planar ? samples : 1; }
   int64_t row_bytes(int64_t pixels) const {  // of a plane
     return (pixels * bits * (is_planar ? 1 : samples) + 7) / 8;
@@ -128,13 +203,17 @@ struct Header {
 };
 
 void check_kind(const Tiff& t, const Header& h) {
-  const bool is_rgb = h.photometric == PHOTOMETRIC_RGB || h.photometric == PHOTOMETRIC_YCBCR;
-  const int least = is_rgb ? 3 : 1, most = is_rgb ? 4 : h.has_palette() || h.bits < 8 ? 1 : 2;
-  const bool has_bits = h.bits == 8 || (h.bits == 16 && !h.has_palette()) ||
-                        (!is_rgb && (h.bits == 1 || h.bits == 2 || h.bits == 4));
   const uint16_t format = t.small(TIFFTAG_SAMPLEFORMAT);
-  if ((is_rgb || h.is_gray() || h.has_palette()) && h.samples >= least && h.samples <= most &&
-      has_bits && format == SAMPLEFORMAT_UINT)
+  const bool is_known = h.is_ink() ? t.small(TIFFTAG_INKSET) == INKSET_CMYK
+                                   : h.is_rgb() || h.is_gray() || h.has_palette();
+  const bool is_whole = h.bits == 8 || (h.bits == 16 && !h.has_palette()) ||
+                        (h.colors() == 1 && (h.bits == 1 || h.bits == 2 || h.bits == 4));
+  const bool is_float =
+      (h.bits == 16 || h.bits == 32 || h.bits == 64) &&
+      (h.photometric == PHOTOMETRIC_RGB || h.photometric == PHOTOMETRIC_MINISBLACK);
+  const int most = h.is_indexed() ? 1 : kMostSamples;
+  if (is_known && h.samples >= h.colors() && h.samples <= most &&
+      (format == SAMPLEFORMAT_UINT ? is_whole : format == SAMPLEFORMAT_IEEEFP && is_float))
     return;
   throw SampleError("TIFF of " + std::to_string(h.samples) + " samples of " +
                     std::to_string(h.bits) + " bits, sample format " + std::to_string(format) +
@@ -152,12 +231,14 @@ Header read_header(const Tiff& t) {
   h.bits = t.small(TIFFTAG_BITSPERSAMPLE);
   h.samples = t.small(TIFFTAG_SAMPLESPERPIXEL);
   h.photometric = t.small(TIFFTAG_PHOTOMETRIC);
+  h.is_float = t.small(TIFFTAG_SAMPLEFORMAT) == SAMPLEFORMAT_IEEEFP;
   h.is_planar = t.small(TIFFTAG_PLANARCONFIG) == PLANARCONFIG_SEPARATE && h.samples > 1;
   h.is_tiled = TIFFIsTiled(t.get());
   h.band = h.is_tiled ? t.number(TIFFTAG_TILELENGTH)
                       : std::min<int64_t>(t.number(TIFFTAG_ROWSPERSTRIP, UINT32_MAX), h.height);
   h.tile_width = h.is_tiled ? t.number(TIFFTAG_TILEWIDTH) : h.width;
-  if (h.band < 1 || h.tile_width < 1 || h.band * h.tile_width > int64_t{1} << 28)
+  if (h.band < 1 || h.tile_width < 1 || h.band * h.tile_width > kLargestBand ||
+      h.band * h.width > kLargestBand)
     throw SampleError("TIFF header is damaged: its strips or tiles have " +
                       std::to_string(h.tile_width) + " x " + std::to_string(h.band) + " pixels");
   const uint16_t orientation = t.small(TIFFTAG_ORIENTATION);
@@ -177,16 +258,19 @@ class Reader {
          Arena& scratch)
       : t_(t),
         h_(h),
-        out_(image.options.output_type, h.channels(), h.dtype(), stored, scratch),
+        kept_(h.kept(image.options.output_type)),
+        out_(image.options.output_type, h.has_palette() ? 3 : kept_, h.dtype(), stored, scratch),
         tile_bytes_(h.row_bytes(h.tile_width) * h.band),
         band_bytes_(tile_bytes_ * tiles()),
         band_(scratch.array<uint8_t>(static_cast<size_t>(band_bytes_ * h.planes()))),
-        row_(scratch.array<uint8_t>(static_cast<size_t>(h.width * h.samples * 2 + 8))) {
+        row_(scratch.array<uint8_t>(static_cast<size_t>(
+            h.width * h.samples * std::max<int64_t>(element(), size_of(h.dtype())) + 8))) {
     scratch.charge(kOwnMemory + kForEachStrip * TIFFNumberOfStrips(t.get()));
     const int64_t needed = h.is_tiled ? TIFFTileSize64(t.get()) : TIFFStripSize64(t.get());
     if (needed > tile_bytes_)
       throw SampleError("TIFF header is damaged: its strips or tiles have two sizes");
     if (h.is_indexed()) use_palette();
+    if (h.is_ink()) out_.use_cmyk();
     if (image.options.tolerate_corrupt) out_.clear();
   }
 
@@ -201,6 +285,7 @@ class Reader {
   }
 
  private:
+  int64_t element() const { return h_.bits <= 8 ? 1 : h_.bits / 8; }  // bytes of a sample
   int64_t tiles() const { return (h_.width + h_.tile_width - 1) / h_.tile_width; }
 
   // False if any of its strips or tiles is damaged; these are zero.
@@ -227,7 +312,7 @@ class Reader {
   }
 
   void put(int64_t y, int64_t row_of_band) {
-    const int64_t element = h_.bits == 16 ? 2 : 1;
+    const int64_t element = this->element();
     for (int p = 0; p < h_.planes(); ++p)
       for (int64_t i = 0; i < tiles(); ++i) {
         const uint8_t* from =
@@ -245,7 +330,33 @@ class Reader {
         }
       }
     if (h_.is_inverted() && !h_.is_indexed()) invert();
+    if (kept_ < h_.samples) drop_samples();
+    if (h_.is_float) make_floats();
     out_.put(y, row_);
+  }
+
+  void drop_samples() {
+    const int64_t from = h_.samples * element(), to = kept_ * element();
+    for (int64_t x = 1; x < h_.width; ++x)
+      std::memmove(row_ + x * to, row_ + x * from, static_cast<size_t>(to));
+  }
+
+  // Of 16 or 64 bits, the nearest ones of 32.
+  void make_floats() {
+    auto* const to = reinterpret_cast<float*>(row_);
+    const int64_t count = h_.width * kept_;
+    if (h_.bits == 64)
+      for (int64_t i = 0; i < count; ++i) {
+        double v;
+        std::memcpy(&v, row_ + 8 * i, sizeof v);
+        to[i] = static_cast<float>(v);
+      }
+    if (h_.bits == 16)
+      for (int64_t i = count; i-- > 0;) {
+        Half v;
+        std::memcpy(&v, row_ + 2 * i, sizeof v);
+        to[i] = to_float(v);
+      }
   }
 
   // Gray, not alpha.
@@ -279,6 +390,7 @@ class Reader {
 
   const Tiff& t_;
   const Header& h_;
+  const int kept_;  // of the samples of a pixel
   PixelWriter out_;
   const int64_t tile_bytes_, band_bytes_;  // of a plane
   uint8_t *band_, *row_;
@@ -287,6 +399,7 @@ class Reader {
 class TiffCodec final : public ImageCodec {
  public:
   const char* name() const override { return "TIFF"; }
+  bool has_pages() const override { return true; }
   bool recognises(EncodedSpan b) const override {
     const std::string_view begin(reinterpret_cast<const char*>(b.data()),
                                  std::min<size_t>(b.size(), 4));
@@ -294,7 +407,7 @@ class TiffCodec final : public ImageCodec {
   }
 
   ImageInfo peek(EncodedSpan bytes, const DecodeOptions& options) const override {
-    const Tiff tiff(bytes);
+    const Tiff tiff(bytes, options.page);
     const Header h = read_header(tiff);
     ImageInfo info;
     info.format = name();
@@ -311,7 +424,7 @@ class TiffCodec final : public ImageCodec {
               int64_t) const override {
     const StoredPart part(image, out, judged);
     if (part.is_empty()) return;
-    const Tiff tiff(image.bytes);
+    const Tiff tiff(image.bytes, image.options.page);
     const Header h = read_header(tiff);
     Reader(image, tiff, h, part.out, scratch)
         .read(part.judged_rows, image.options.tolerate_corrupt);

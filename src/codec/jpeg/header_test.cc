@@ -119,9 +119,14 @@ TEST(JpegHeader, NamesWhatIsNotSupported) {
     g[at] = static_cast<uint8_t>(value);
     return refusal(g);
   };
-  EXPECT_EQ(with(frame + 1, 0xC3), "lossless JPEG is not supported");
+  EXPECT_EQ(with(frame + 1, 0xCB), "lossless JPEG (arithmetic coding) is not supported");
   EXPECT_EQ(with(frame + 1, 0xC5), "hierarchical JPEG is not supported");
   EXPECT_EQ(with(frame + 4, 12), "JPEG of 12 bits per sample is not supported, only of 8");
+  File lossless = f;
+  lossless[frame + 1] = 0xC3;
+  EXPECT_TRUE(read_jpeg_header(lossless).is_lossless);
+  lossless[frame + 4] = 17;
+  EXPECT_EQ(refusal(lossless), "JPEG of 17 bits per sample is not supported, only of 2 to 16");
   EXPECT_NE(with(frame + 9, 0).find("no error"), 0u);
   EXPECT_NE(with(frame + 6, 0).find("33 x 0 pixels"), std::string::npos);
   EXPECT_NE(with(frame + 1, 0xFE).find("no frame header"), std::string::npos);

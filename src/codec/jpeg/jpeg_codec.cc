@@ -12,6 +12,7 @@
 #include "codec/codec.h"
 #include "codec/color.h"
 #include "codec/jpeg/header.h"
+#include "codec/jpeg/lossless.h"
 #include "codec/jpeg/reader.h"
 #include "codec/orientation.h"
 
@@ -177,6 +178,13 @@ class JpegCodec final : public ImageCodec {
     info.channels = header.components;
     info.is_ycbcr = header.is_ycbcr;
     info.is_progressive = header.is_progressive;
+    info.is_lossless = header.is_lossless;
+    if (header.is_lossless) {
+      info.dtype = lossless_dtype(header);
+      if (header.components > kMostLosslessComponents)
+        throw SampleError("lossless JPEG of " + std::to_string(header.components) +
+                          " components is not supported");
+    }
     info.orientation = header.orientation;
     set_displayed(info, options);
     if (options.output_type != ImageType::kAny && info.channels != 1 && info.channels != 3 &&
@@ -193,13 +201,20 @@ class JpegCodec final : public ImageCodec {
     // In a turned picture, the pixels beside a row lie above or below a column.
     if (part.orientation != 1) row_room = 0;
     try {
-      read(image, part.out, part.judged_rows, scratch, row_room);
+      if (image.info.is_lossless) read_lossless(image, part, scratch);
+      else read(image, part.out, part.judged_rows, scratch, row_room);
     } catch (const SampleError&) {
       if (part.judged_rows > 0) throw;
     }
   }
 
  private:
+  static void read_lossless(const EncodedImage& image, const StoredPart& part, Arena& scratch) {
+    if (part.is_empty()) return;
+    const JpegHeader header = read_jpeg_header(image.bytes);
+    read_lossless_jpeg(image, header, part.out, part.judged_rows, scratch);
+  }
+
   // Fills a view in stored coordinates.
   static void read(const EncodedImage& image, View stored, int64_t judged_rows, Arena& scratch,
                    int64_t row_room) {

@@ -22,11 +22,12 @@ bool has_end(EncodedSpan bytes) {
 bool is_for_device(const DecodeRequest& r) {
   const DecodeOptions& o = r.image.options;
   const ImageInfo& info = r.image.info;
-  return info.format == std::string_view("JPEG") && info.dtype == DType::kUint8 &&
-         (info.channels == 1 || info.is_ycbcr) && info.height <= INT_MAX / 4 &&
-         info.width <= INT_MAX / 4 && !(o.adjust_orientation && info.orientation != 1) &&
-         !o.verify && !o.tolerate_corrupt && o.output_type != ImageType::kYCbCr &&
-         r.window.shape().volume() > 0 && has_end(r.image.bytes);
+  return info.format == std::string_view("JPEG") && !info.is_lossless &&
+         info.dtype == DType::kUint8 && (info.channels == 1 || info.is_ycbcr) &&
+         info.height <= INT_MAX / 4 && info.width <= INT_MAX / 4 &&
+         !(o.adjust_orientation && info.orientation != 1) && !o.verify && !o.tolerate_corrupt &&
+         o.output_type != ImageType::kYCbCr && r.window.shape().volume() > 0 &&
+         has_end(r.image.bytes);
 }
 
 }  // namespace

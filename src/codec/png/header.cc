@@ -3,9 +3,12 @@
 #include "codec/png/header.h"
 
 #include <isa-l/crc.h>
+#include <isa-l/igzip_lib.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "codec/exif.h"
@@ -92,14 +95,84 @@ void read_text(EncodedSpan data, Exif& exif) {
   exif.add_xmp(text);
 }
 
-// Metadata may also stand behind the pixels. Requires: the chunk is whole.
-void read_metadata(const PngChunk& c, Exif& exif, bool& has_exif) {
-  if (c.type == "eXIf" && !has_exif && c.has_right_sum()) {
-    exif.add_tiff(c.data);
-    has_exif = true;
-  }
-  if (c.type == "iTXt" && c.has_right_sum()) read_text(c.data, exif);
+// What a stream of zlib holds, if it is not longer than `most`; else nothing.
+std::string inflated(EncodedSpan stream, size_t most) {
+  std::string text(most, '\0');
+  const auto state = std::make_unique<inflate_state>();
+  isal_inflate_init(state.get());
+  state->crc_flag = ISAL_ZLIB;
+  state->next_in = const_cast<uint8_t*>(stream.data());
+  state->avail_in = static_cast<uint32_t>(stream.size());
+  state->next_out = reinterpret_cast<uint8_t*>(text.data());
+  state->avail_out = static_cast<uint32_t>(most);
+  if (isal_inflate(state.get()) != ISAL_DECOMP_OK || state->block_state != ISAL_BLOCK_FINISH)
+    return {};
+  text.resize(state->total_out);
+  return text;
 }
+
+// The bytes of a profile that a text holds as ImageMagick writes it: three lines, the last of which
+// is the size, and then hexadecimal digits in lines. Empty if it is anything else.
+std::vector<uint8_t> profile_of(std::string_view text) {
+  for (int line = 0; line < 3; ++line) {
+    const size_t end = text.find('\n');
+    if (end == text.npos) return {};
+    text.remove_prefix(end + 1);
+  }
+  std::vector<uint8_t> bytes;
+  int digits = 0, value = 0;
+  for (const char c : text) {
+    const bool is_number = c >= '0' && c <= '9';
+    const char small = static_cast<char>(c | 0x20);
+    if (c == '\n' || c == ' ' || c == '\r') continue;
+    if (!is_number && (small < 'a' || small > 'f')) return {};
+    value = value << 4 | (is_number ? c - '0' : small - 'a' + 10);
+    if (++digits % 2 == 0) bytes.push_back(static_cast<uint8_t>(value));
+  }
+  return bytes;
+}
+
+// What tells how the picture wants to be turned. Metadata may also stand behind the pixels.
+class Metadata {
+ public:
+  // Requires: the chunk is whole.
+  void read(const PngChunk& c) {
+    if (c.type == "eXIf" && !has_exif_ && c.has_right_sum()) {
+      exif_.add_tiff(c.data);
+      has_exif_ = true;
+    }
+    if (c.type == "iTXt" && c.has_right_sum()) read_text(c.data, exif_);
+    if (is_profile(c) && c.has_right_sum()) profile_ = c;
+  }
+
+  // An old text with EXIF counts where there is no chunk of it; the last one does.
+  int orientation() {
+    if (!has_exif_ && !profile_.data.empty()) {
+      bytes_ = profile_of(profile_text());
+      if (!bytes_.empty()) exif_.add_tiff(bytes_);
+    }
+    return exif_.orientation();
+  }
+
+ private:
+  static constexpr std::string_view kProfile = "Raw profile type exif\0"sv;
+  static constexpr size_t kLongestProfile = 256 << 10;
+
+  static bool is_profile(const PngChunk& c) {
+    return (c.type == "tEXt" || c.type == "zTXt") && text_of(c.data).starts_with(kProfile);
+  }
+  std::string profile_text() const {
+    const EncodedSpan data = profile_.data.subspan(kProfile.size());
+    if (profile_.type == "tEXt")
+      return std::string(text_of(data.first(std::min(data.size(), kLongestProfile))));
+    return data.empty() || data[0] != 0 ? "" : inflated(data.subspan(1), kLongestProfile);
+  }
+
+  Exif exif_;
+  bool has_exif_ = false;
+  PngChunk profile_;
+  std::vector<uint8_t> bytes_;  // of the profile
+};
 
 PngChunk header_chunk_at(EncodedSpan file, size_t at) {
   const std::optional<PngChunk> c = png_chunk_at(file, at);
@@ -149,11 +222,10 @@ PngHeader read_png_header(EncodedSpan file) {
   PngChunk c = header_chunk_at(file, kSignature.size());
   read_ihdr(c, h);
   check_sum(c);
-  Exif exif;
-  bool has_exif = false;
+  Metadata metadata;
   for (c = header_chunk_at(file, c.end()); c.type != "IDAT"; c = header_chunk_at(file, c.end())) {
     read_chunk(c, h);
-    read_metadata(c, exif, has_exif);
+    metadata.read(c);
   }
   h.data_at = c.at;
   if (h.has_palette && h.palette.empty()) fail("it has no palette", c.at);
@@ -162,9 +234,9 @@ PngHeader read_png_header(EncodedSpan file) {
     const std::optional<PngChunk> next = png_chunk_at(file, c.end());
     if (!next) break;
     c = *next;
-    if (c.is_whole) read_metadata(c, exif, has_exif);
+    if (c.is_whole) metadata.read(c);
   }
-  h.orientation = exif.orientation();
+  h.orientation = metadata.orientation();
   return h;
 }
 

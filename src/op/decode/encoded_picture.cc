@@ -22,6 +22,7 @@ DecodeOptions options_of(const PictureArguments& a) {
   o.adjust_orientation = a.adjust_orientation;
   o.tolerate_corrupt = a.tolerate_corrupt;
   o.verify = a.verify;
+  o.page = a.page;
   return o;
 }
 

@@ -24,6 +24,7 @@ struct PictureArguments {
   bool use_fast_idct = false;
   bool tolerate_corrupt = false;
   bool verify = false;
+  int64_t page = 0;
   bool jpeg_fancy_upsampling = true;
   float hw_decoder_load = 0.65f;
   int64_t hybrid_huffman_threshold = 1'000'000;
@@ -44,6 +45,11 @@ inline constexpr auto kPictureArguments = std::tuple{
     arg(&PictureArguments::verify, "verify",
         "Check all of the data for damage, not only what later operators need. Where they need the "
         "last row, the data is always checked to its end."),
+    arg(&PictureArguments::page, "page",
+        "Which picture of a TIFF file of several pages, from 0 on. Files of other formats have "
+        "page "
+        "0 alone.",
+        at_least(0)),
     arg(&PictureArguments::jpeg_fancy_upsampling, "jpeg_fancy_upsampling",
         "For a GPU's decoder: upsample chroma smoothly, as the CPU always does."),
     arg(&PictureArguments::hw_decoder_load, "hw_decoder_load",

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The marker segments of a JPEG file. Pure functions; thread-safe.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace stoker {
+
+enum JpegMarker : uint8_t {
+  kTem = 0x01,
+  kSof0 = 0xC0,
+  kSof2 = 0xC2,
+  kSof3 = 0xC3,
+  kDht = 0xC4,
+  kJpg = 0xC8,
+  kSof10 = 0xCA,
+  kDac = 0xCC,
+  kSof15 = 0xCF,
+  kRst0 = 0xD0,
+  kRst7 = 0xD7,
+  kSoi = 0xD8,
+  kEoi = 0xD9,
+  kSos = 0xDA,
+  kDri = 0xDD,
+  kApp0 = 0xE0,
+  kApp1 = 0xE1,
+  kApp14 = 0xEE,
+};
+
+constexpr bool is_jpeg_frame(uint8_t m) {
+  return m >= kSof0 && m <= kSof15 && m != kDht && m != kJpg && m != kDac;
+}
+
+struct JpegSegment {
+  uint8_t marker = kEoi;
+  size_t at = 0;  // offset of the marker
+  std::span<const uint8_t> body;
+  bool is_whole = true;
+
+  int u16(size_t i) const { return body[i] << 8 | body[i + 1]; }
+  size_t end() const { return at + 4 + body.size(); }  // Requires: it has a length
+};
+
+// The next segment that has a length, at or behind `at`, or an EOI. Bytes between segments are
+// skipped, as libjpeg skips them, and so is the data of a scan. Where the file ends before, the
+// segment is not whole.
+JpegSegment next_jpeg_segment(std::span<const uint8_t> file, size_t at);
+
+}  // namespace stoker
