@@ -14,7 +14,7 @@ void bind_codecs(nb::module_& m) {
         for (const KnownCodec& k : known_codecs()) {
           nb::dict d;
           d["format"] = k.format;
-          d["is_there"] = k.codec != nullptr;
+          d["is_there"] = k.codec() != nullptr;
           d["package"] = k.package;
           l.append(d);
         }

@@ -6,7 +6,10 @@
 #
 #   // Codec of <format>, by our own code.
 #   // Codec of <format>, by <pkg-config's name of a library> (<Debian's package>).
+#   // Codec of <format>, by <...> (<...>), which is opened at run time (<Debian's package>).
 #
+# The library of the last form gives its headers only, and is not linked. Its codec knows whether it
+# was found, and the table names the package that brings it to a machine that runs Stoker.
 # Where the library is missing, the format is in the table without its codec, so that errors and
 # stoker.codecs() can name the package. Left out is then the room, or in formats/, whose codecs have
 # one file each, that file and its test.
@@ -16,13 +19,14 @@ set(codec_entries "")
 file(GLOB codec_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/codec/*/*_codec.cc)
 foreach(file IN LISTS codec_files)
   file(STRINGS ${file} line REGEX "^// Codec of .*, by .*\\.$" LIMIT_COUNT 1)
-  if(NOT line MATCHES "^// Codec of (.*), by (our own code|([^ ]+) \\((.+)\\))\\.$")
+  if(NOT line MATCHES "^// Codec of (.*), by (our own code|([^ ]+) \\(([^()]+)\\)(, which is opened at run time \\(([^()]+)\\))?)\\.$")
     message(FATAL_ERROR "${file} does not say which format it is of, and by what: "
                         "see cmake/codecs.cmake")
   endif()
   set(format ${CMAKE_MATCH_1})
   set(library "${CMAKE_MATCH_3}")
   set(package "${CMAKE_MATCH_4}")
+  set(package_to_run "${CMAKE_MATCH_6}")
   cmake_path(GET file STEM name)
   set(symbol stoker_${name})
   set(found TRUE)
@@ -36,7 +40,10 @@ foreach(file IN LISTS codec_files)
   if(found)
     set_source_files_properties(${file} PROPERTIES
                                 COMPILE_DEFINITIONS STOKER_CODEC_SYMBOL=${symbol})
-    if(library)
+    if(package_to_run)
+      target_include_directories(stoker_codec SYSTEM PRIVATE ${${name}_INCLUDE_DIRS})
+      set(package ${package_to_run})
+    elseif(library)
       target_link_libraries(stoker_codec PRIVATE PkgConfig::${name})
     endif()
     string(APPEND codec_declarations "const stoker::ImageCodec* ${symbol}();\n")

@@ -13,7 +13,8 @@ class Codec(NamedTuple):
     """A picture format.
 
     ``format`` is its name in errors. ``is_there`` is False where its library was missing when
-    Stoker was built. ``package`` is the Debian package of that library; "" where none is needed.
+    Stoker was built or, if it is one that is opened at run time, is missing now. ``package`` is the
+    Debian package of that library; "" where none is needed.
     """
 
     format: str

@@ -17,16 +17,16 @@ std::atomic<const ImageCodec*> codec_of_tests{nullptr};
 std::string supported() {
   std::string names;
   for (const KnownCodec& k : known_codecs())
-    if (k.codec) names += (names.empty() ? "" : ", ") + std::string(k.format);
+    if (k.codec()) names += (names.empty() ? "" : ", ") + std::string(k.format);
   return names;
 }
 
-// What is missing if `content`, as describe_content() words it, is of a format that was not built.
+// What is missing if `content`, as describe_content() words it, is of a format that is not there.
 std::string missing_for(const std::string& content) {
   for (const KnownCodec& k : known_codecs())
-    if (!k.codec && content.find(k.format) != content.npos)
+    if (!k.codec() && content.find(k.format) != content.npos)
       return "; " + std::string(k.format) + " needs Debian's " + k.package +
-             ", which was not there when Stoker was built";
+             (k.built ? ", which is not there" : ", which was not there when Stoker was built");
   return "";
 }
 
@@ -34,7 +34,7 @@ const ImageCodec& codec_for(EncodedSpan bytes) {
   const ImageCodec* const first = codec_of_tests;
   if (first && first->recognises(bytes)) return *first;
   for (const KnownCodec& k : known_codecs())
-    if (k.codec && k.codec()->recognises(bytes)) return *k.codec();
+    if (const ImageCodec* codec = k.codec(); codec && codec->recognises(bytes)) return *codec;
   const std::string content = describe_content(bytes);
   throw SampleError("not an image that can be decoded: expected " + supported() + ", found " +
                         content + missing_for(content),

@@ -77,6 +77,8 @@ class ImageCodec {
  public:
   virtual ~ImageCodec() = default;
   virtual const char* name() const = 0;
+  // False where a library that is opened at run time was not found. Then nothing else is called.
+  virtual bool is_there() const { return true; }
   // Decides by the first bytes only.
   virtual bool recognises(EncodedSpan bytes) const = 0;
   // Reads the header; the bytes may end behind it. Throws SampleError where the picture cannot be
@@ -101,8 +103,12 @@ EncodedImage peek(EncodedSpan bytes, const DecodeOptions& options);
 // A format that this version knows, built or not.
 struct KnownCodec {
   const char* format;  // "JPEG"
-  const char* package;  // of Debian, whose library it needs; "" if it needs none
-  const ImageCodec* (*codec)();  // null: the library was missing when this was built
+  // Of Debian, whose library it needs: to be built or, if it was, to run. "" if it needs none.
+  const char* package;
+  const ImageCodec* (*built)();  // null: the library was missing when this was built
+
+  // Null if it is not there.
+  const ImageCodec* codec() const { return built && built()->is_there() ? built() : nullptr; }
 };
 // In the order in which they are asked. Thread-safe.
 std::span<const KnownCodec> known_codecs();

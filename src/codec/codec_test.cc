@@ -63,6 +63,9 @@ TEST(CodecFor, SaysWhatIsMissing) {
       {"AVIF",
        "\0\0\0\x14"
        "ftypavif\0\0\0\0avif"sv},
+      {"HEIF",
+       "\0\0\0\x14"
+       "ftypheic\0\0\0\0mif1"sv},
       {"JPEG 2000", "\xFF\x4F\xFF\x51"sv},
       {"JPEG XL", "\xFF\x0A\x7F"sv},
       {"PNG", "\x89PNG\r\n\x1A\n0000"sv},
@@ -74,7 +77,7 @@ TEST(CodecFor, SaysWhatIsMissing) {
       if (k.format == std::string_view(format)) {
         const std::string message = refusal(bytes),
                           words = std::string("needs Debian's ") + k.package;
-        EXPECT_EQ(message.find(words) != message.npos, k.codec == nullptr) << message;
+        EXPECT_EQ(message.find(words) != message.npos, k.codec() == nullptr) << message;
         EXPECT_STRNE(k.package, "");
       }
 }
@@ -82,7 +85,7 @@ TEST(CodecFor, SaysWhatIsMissing) {
 TEST(KnownCodecs, HaveTheirNames) {
   int count = 0;
   for (const KnownCodec& k : known_codecs()) {
-    if (!k.codec) continue;
+    if (!k.codec()) continue;
     EXPECT_STREQ(k.codec()->name(), k.format);
     EXPECT_FALSE(k.codec()->recognises({}));
     ++count;
