@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Times of decoding each picture format on one core, beside Pillow and OpenCV.
+"""Times of decoding each picture format on one core, beside Pillow, OpenCV and imagecodecs.
 
     .venv/bin/python bench/codecs.py [--rounds N] [FILE]...
 
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import math
 import os
 import sys
 import tempfile
@@ -26,6 +27,7 @@ from typing import Any
 import cv2
 import imagecodecs
 import numpy as np
+import pillow_jxl
 import tifffile
 from PIL import Image
 
@@ -81,7 +83,23 @@ def made() -> dict[str, bytes]:
         "TIFF JPEG": saved(photo, "TIFF", compression="jpeg", quality=90),
         "TIFF tiles 4000 x 3000": tiled(large, "lzw"),
         "JPEG lossless": imagecodecs.jpeg8_encode(photo, lossless=True, predictor=1),
+        "JPEG 2000": saved(photo, "JPEG2000"),
+        "JPEG 2000 lossy": saved(
+            photo, "JPEG2000", irreversible=True, quality_mode="rates", quality_layers=[20]
+        ),
+        "JPEG 2000 large": saved(large, "JPEG2000"),
+        "AVIF": saved(photo, "AVIF", quality=80, speed=8),
+        "AVIF 4:4:4": saved(photo, "AVIF", quality=80, speed=8, subsampling="4:4:4"),
+        "JPEG XL": saved(photo, "JXL", quality=85),
+        "JPEG XL lossless": saved(photo, "JXL", lossless=True, effort=3),
     }
+
+
+FORMATS = ("JPEG 2000", "JPEG XL")  # of two words
+
+
+def format_of(name: str) -> str:
+    return next((f for f in FORMATS if name.startswith(f)), name.split()[0])
 
 
 def pipeline(file: bytes, decode: Callable[[Any], Any]) -> Callable[[], Any]:
@@ -96,6 +114,15 @@ def pipeline(file: bytes, decode: Callable[[Any], Any]) -> Callable[[], Any]:
 def by_pillow(file: bytes) -> Any:
     with Image.open(io.BytesIO(file)) as image:
         return np.asarray(image.convert("RGB"))
+
+
+def by_imagecodecs(file: bytes, format_: str) -> Any:
+    """Only of formats that it decodes by the same library."""
+    if format_ == "JPEG 2000":
+        return imagecodecs.jpeg2k_decode(file, numthreads=1)
+    if format_ == "AVIF":
+        return imagecodecs.avif_decode(file, numthreads=1)
+    return imagecodecs.jpegxl_decode(file, numthreads=1) if format_ == "JPEG XL" else None
 
 
 def by_opencv(file: bytes) -> Any:
@@ -151,24 +178,29 @@ def main() -> None:
     args = parser.parse_args()
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     cv2.setNumThreads(1)
+    pillow_jxl.JpegXLImagePlugin.DECODE_THREADS = 0
     there = {c.format for c in stoker.codecs() if c.is_there}
     files = {p.name: p.read_bytes() for p in args.files} or made()
-    columns = ("ms", "window", "Pillow", "OpenCV", "x of the faster one")
-    print(f"{'':24}" + "".join(f"{c:>10}" for c in columns))
+    columns = ("ms", "window", "Pillow", "OpenCV", "imagecodecs", "x of the fastest")
+    print(f"{'':24}" + "".join(f"{c:>12}" for c in columns))
     (nothing,) = milliseconds([pipeline(b"1", lambda e: e)], args.rounds)
-    print(f"{'nothing':24}{nothing:10.2f}")
+    print(f"{'nothing':24}{nothing:12.2f}")
     for name, file in files.items():
-        if not args.files and name.split()[0] not in there:
+        format_ = format_of(name)
+        if not args.files and format_ not in there:
             continue
         ways: list[Callable[[], Any]] = [
             pipeline(file, fn.decoders.image),
             pipeline(file, corner),
             lambda file=file: by_pillow(file),
             lambda file=file: by_opencv(file),
+            lambda file=file, format_=format_: by_imagecodecs(file, format_),
         ]
-        ours, window, pillow, opencv = milliseconds(ways, args.rounds)
-        best = min(pillow, opencv) / ours
-        print(f"{name:24}{ours:10.2f}{window:10.2f}{pillow:10.2f}{opencv:10.2f}{best:10.2f}")
+        ours, window, *others = milliseconds(ways, args.rounds)
+        # What returns nothing at once did not decode.
+        decoded = [t for t, way in zip(others, ways[2:], strict=True) if way() is not None]
+        columns = [ours, window, *(t if t in decoded else math.nan for t in others)]
+        print(f"{name:24}" + "".join(f"{t:12.2f}" for t in [*columns, min(decoded) / ours]))
     if not args.files and "PNG" in there:
         main_job(args.rounds)
 

@@ -16,7 +16,7 @@ void list_codecs(const char* kind, nb::list& all) {
     nb::dict d;
     d["format"] = k.format;
     d["kind"] = kind;
-    d["is_there"] = k.codec != nullptr;
+    d["is_there"] = k.codec() != nullptr;
     d["package"] = k.package;
     all.append(d);
   }

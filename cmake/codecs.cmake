@@ -6,8 +6,11 @@
 #
 #   // Codec of <format>, by our own code.
 #   // Codec of <format>, <format> and <format>, by <pkg-config's name> (<Debian's package>).
+#   // Codec of <format>, by <...> (<...>), which is opened at run time (<Debian's package>).
 #
-# Where the library is missing, its formats are in the table without a codec, so that errors and
+# The library of the last form gives its headers only, and is not linked. Its codec knows whether it
+# was found, and the table names the package that brings it to a machine that runs Stoker. Where the
+# library is missing, its formats are in the table without a codec, so that errors and
 # stoker.codecs() can name the package. Left out are then the file and its test, and the whole room
 # if the room has the codec's name.
 
@@ -17,13 +20,14 @@ set(codec_declarations "")
 file(GLOB codec_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/codec/*/*_codec.cc)
 foreach(file IN LISTS codec_files)
   file(STRINGS ${file} line REGEX "^// Codec of .*, by .*\\.$" LIMIT_COUNT 1)
-  if(NOT line MATCHES "^// Codec of (.*), by (our own code|([^ ]+) \\((.+)\\))\\.$")
+  if(NOT line MATCHES "^// Codec of (.*), by (our own code|([^ ]+) \\(([^()]+)\\)(, which is opened at run time \\(([^()]+)\\))?)\\.$")
     message(FATAL_ERROR "${file} does not say which format it is of, and by what: "
                         "see cmake/codecs.cmake")
   endif()
   set(words "${CMAKE_MATCH_1}")
   set(library "${CMAKE_MATCH_3}")
   set(package "${CMAKE_MATCH_4}")
+  set(package_to_run "${CMAKE_MATCH_6}")
   string(REGEX REPLACE ", | and " ";" formats "${words}")
   file(STRINGS ${file} macro REGEX "^STOKER_[A-Z_]+\\(" LIMIT_COUNT 1)
   string(REGEX REPLACE "\\(.*" "" macro "${macro}")
@@ -47,7 +51,10 @@ foreach(file IN LISTS codec_files)
   if(found)
     set_source_files_properties(${file} PROPERTIES
                                 COMPILE_DEFINITIONS STOKER_CODEC_SYMBOL=${symbol})
-    if(library)
+    if(package_to_run)
+      target_include_directories(stoker_codec SYSTEM PRIVATE ${${name}_INCLUDE_DIRS})
+      set(package ${package_to_run})
+    elseif(library)
       target_link_libraries(stoker_codec PRIVATE PkgConfig::${name})
     endif()
     string(APPEND codec_declarations "const stoker::${kind}* ${symbol}();\n")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import pillow_heif
 import pillow_jxl  # noqa: F401  # teaches Pillow the format
 import pytest
 from PIL import Image, ImageOps
@@ -17,6 +18,8 @@ from PIL import Image, ImageOps
 from helpers import Array, make, samples_of
 from stoker import fn, types
 from stoker.errors import SampleError
+
+pillow_heif.register_heif_opener()
 
 # Formats that were left out of the build on purpose, as by STOKER_WITHOUT of CMake. Tests of all
 # others run, and fail where their codec is missing.

@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Unpacks Debian's ARM64 builds of the libraries that Stoker links into build/arm64-root. The
-# machine's own libraries stay as they are. Does nothing if that was done before. libtiff is left
-# out, as it needs many others: that build has no TIFF.
+# machine's own libraries stay as they are. Does nothing if that was done before. Those that
+# need many others are left out: that build has no TIFF, AVIF, HEIF and JPEG XL.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD/build/arm64-root

@@ -21,7 +21,7 @@ SOURCES = (".h", ".cc", ".cu", ".cuh")
 # Headers of libraries that only some folders may include, so that a library can be exchanged there.
 FOREIGN = {
     r"jpeglib\.h|jerror\.h|turbojpeg\.h|nvjpeg\.h|libav.*|gdcm.*": {"codec"},
-    r"isa-l/.*|webp/.*|tiff.*\.h|openjpeg\.h|avif/.*|jxl/.*": {"codec"},
+    r"isa-l/.*|webp/.*|tiff.*\.h|openjpeg\.h|avif/.*|jxl/.*|libheif/.*": {"codec"},
     r"sndfile\.h|lz4.*\.h|zstd.*\.h": {"codec"},
     r"hwy/.*": {"kernels"},
     r"cuda.*\.h": {"device", "kernels", "codec"},

@@ -13,8 +13,9 @@ class Codec(NamedTuple):
     """A format.
 
     ``format`` is its name in errors, ``kind`` is "picture", "sound" or "compression". ``is_there``
-    is False where its library was missing when Stoker was built. ``package`` is the Debian package
-    of that library; "" where none is needed.
+    is False where its library was missing when Stoker was built or, if it is one that is opened at
+    run time, is missing now. ``package`` is the Debian package of that library; "" where none is
+    needed.
     """
 
     format: str

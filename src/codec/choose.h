@@ -16,14 +16,14 @@ namespace stoker {
 template <class Codec>
 const Codec& codec_for(EncodedSpan bytes, const char* what) {
   for (const Known<Codec>& k : known_codecs<Codec>())
-    if (k.codec && k.codec()->recognises(bytes)) return *k.codec();
+    if (const Codec* codec = k.codec(); codec && codec->recognises(bytes)) return *codec;
   std::string supported, missing;
   const std::string content = describe_content(bytes);
   for (const Known<Codec>& k : known_codecs<Codec>())
-    if (k.codec) supported += (supported.empty() ? "" : ", ") + std::string(k.format);
+    if (k.codec()) supported += (supported.empty() ? "" : ", ") + std::string(k.format);
     else if (content.find(k.format) != content.npos)
       missing = "; " + std::string(k.format) + " needs Debian's " + k.package +
-                ", which was not there when Stoker was built";
+                (k.built ? ", which is not there" : ", which was not there when Stoker was built");
   throw SampleError("not " + std::string(what) + " that can be decoded: expected " + supported +
                         ", found " + content + missing,
                     0);

@@ -79,6 +79,8 @@ class ImageCodec {
  public:
   virtual ~ImageCodec() = default;
   virtual const char* name() const = 0;
+  // False where a library that is opened at run time was not found. Then nothing else is called.
+  virtual bool is_there() const { return true; }
   // Decides by the first bytes only.
   virtual bool recognises(EncodedSpan bytes) const = 0;
   // Whether it heeds DecodeOptions::page; of other formats there is no page but the first.
@@ -106,8 +108,17 @@ EncodedImage peek(EncodedSpan bytes, const DecodeOptions& options);
 template <class Codec>
 struct Known {
   const char* format;  // "JPEG"
-  const char* package;  // of Debian, whose library it needs; "" if it needs none
-  const Codec* (*codec)();  // null: the library was missing when this was built
+  // Of Debian, whose library it needs: to be built or, if it was, to run. "" if it needs none.
+  const char* package;
+  const Codec* (*built)();  // null: the library was missing when this was built
+
+  // Null if it is not there.
+  const Codec* codec() const {
+    if (!built) return nullptr;
+    if constexpr (requires(const Codec& c) { c.is_there(); })
+      if (!built()->is_there()) return nullptr;
+    return built();
+  }
 };
 // In the order in which they are asked. Thread-safe.
 template <class Codec>

@@ -85,14 +85,14 @@ TEST(CodecFor, SaysWhatIsMissing) {
   for (const Known<ImageCodec>& k : known_codecs<ImageCodec>()) {
     const std::string_view format = k.format, bytes = beginning_of(format);
     if (missing) {
-      EXPECT_EQ(k.codec == nullptr, format == missing) << format;
+      EXPECT_EQ(k.codec() == nullptr, format == missing) << format;
     }
     if (bytes.empty()) {
-      EXPECT_NE(k.codec, nullptr) << format << " needs its line in beginning_of()";
+      EXPECT_NE(k.codec(), nullptr) << format << " needs its line in beginning_of()";
       continue;
     }
     const std::string message = refusal(bytes), words = std::string("needs Debian's ") + k.package;
-    EXPECT_EQ(message.find(words) != message.npos, k.codec == nullptr) << message;
+    EXPECT_EQ(message.find(words) != message.npos, k.codec() == nullptr) << message;
     EXPECT_STRNE(k.package, "");
   }
 }
@@ -100,7 +100,7 @@ TEST(CodecFor, SaysWhatIsMissing) {
 TEST(KnownCodecs, HaveTheirNames) {
   int count = 0;
   for (const Known<ImageCodec>& k : known_codecs<ImageCodec>()) {
-    if (!k.codec) continue;
+    if (!k.codec()) continue;
     EXPECT_STREQ(k.codec()->name(), k.format);
     EXPECT_FALSE(k.codec()->recognises({}));
     ++count;

@@ -32,6 +32,7 @@ ALIKE: dict[str, Callable[[Array], bytes]] = {
     "AVIF": lambda p: saved(p, "AVIF", speed=8),
     "BMP": lambda p: saved(p, "BMP"),
     "GIF": lambda p: saved(p, "GIF"),
+    "HEIF": lambda p: saved(p, "HEIF"),
     "JPEG 2000": lambda p: saved(p, "JPEG2000"),
     "JPEG XL": lambda p: saved(p, "JXL", lossless=True, effort=1),
     "PNG": lambda p: saved(p, "PNG"),

@@ -16,7 +16,7 @@ const char* name_of(Compression kind) {
 const Inflater& inflater_of(Compression kind) {
   for (const Known<Inflater>& k : known_codecs<Inflater>())
     if (std::string_view(k.format) == name_of(kind)) {
-      if (k.codec) return *k.codec();
+      if (k.codec()) return *k.codec();
       throw SampleError(std::string(k.format) + " needs Debian's " + k.package +
                         ", which was not there when Stoker was built");
     }

@@ -13,8 +13,8 @@ struct Image : PictureArguments {
   static constexpr auto schema = describe(
       "decoders.image",
       "Decodes an image.\n\n"
-      "Reads JPEG, PNG, WebP, TIFF, GIF, BMP and PNM files, which it recognises by their "
-      "content; stoker.codecs() lists them. Gives pixels of shape (height, width, channels), "
+      "Reads JPEG, JPEG 2000, JPEG XL, PNG, WebP, AVIF, HEIF, TIFF, GIF, BMP and PNM files, which "
+      "it recognises by their content; stoker.codecs() lists them. Gives pixels of shape (height, width, channels), "
       "turned as "
       "EXIF says. Only the window that later operators read is decoded, with the same pixels as "
       "in the whole picture. Alpha is dropped unless all channels are asked for; colour profiles "
