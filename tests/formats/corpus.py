@@ -273,3 +273,16 @@ MAKERS: dict[str, Callable[[], list[Made]]] = {
     "TIFF": tiff_files,
     "WebP": webp_files,
 }
+
+# What Pillow calls the formats that it writes.
+BY_PILLOW = {
+    "AVIF": "AVIF",
+    "BMP": "BMP",
+    "GIF": "GIF",
+    "JPEG": "JPEG",
+    "JPEG 2000": "JPEG2000",
+    "PNG": "PNG",
+    "PNM": "PPM",
+    "TIFF": "TIFF",
+    "WebP": "WEBP",
+}

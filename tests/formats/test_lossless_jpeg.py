@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
+from typing import Any
 
 import imagecodecs
 import numpy as np
@@ -12,9 +14,10 @@ import pytest
 
 import jpegs
 import lossless_jpegs
-from helpers import Array
-from pictures import decode, error_of, pillow_of_inverted_cmyk
+from helpers import Array, make
+from pictures import decode, error_of, pillow_of_inverted_cmyk, source
 from stoker import fn, types
+from stoker.errors import SampleError
 
 
 def photo(bits: int, channels: int = 1, size: tuple[int, int] = (25, 37)) -> Array:
@@ -164,7 +167,9 @@ def test_files_of_libjpeg() -> None:
 def test_words_for_what_is_wrong() -> None:
     pixels = photo(8, 1)
     file = lossless_jpegs.encode(planes_of(pixels), pixels.shape[:2], 8, restart_rows=5)
-    assert "ends prematurely" in error_of(file[: len(file) // 2])
+    half = len(file) // 2
+    said = error_of(file[:half])
+    assert "ends prematurely" in said and f"at byte {half}:" in said
     (got,) = decode([file[:-2]])
     assert np.array_equal(got[..., 0], pixels[..., 0])
     scan = file.index(b"\xff\xda")
@@ -183,6 +188,21 @@ def test_words_for_what_is_wrong() -> None:
     # Damage behind the wanted rows does no harm.
     (top,) = decode([file[: len(file) // 2]], fn.decoders.image_crop, crop=[5, 37], crop_pos_y=0)
     assert np.array_equal(top[..., 0], pixels[:5, :, 0])
+
+
+def test_memory_is_that_of_the_sample() -> None:
+    """Components in scans of their own are kept as a whole, also for a small window."""
+    pixels = photo(8, 3)
+    file = lossless_jpegs.encode(planes_of(pixels), pixels.shape[:2], 8, interleaved=False)
+    at = file.index(b"\xff\xc3") + 5
+    file = file[:at] + struct.pack(">HH", 9000, 9000) + file[at + 4 :]
+
+    def define() -> Any:
+        encoded = fn.external_source(source([file]), batch=False)
+        return fn.decoders.image_crop(encoded, crop=[16, 16], crop_pos_y=1.0)
+
+    with pytest.raises(SampleError, match="memory_limit"):
+        make(define, memory_limit=256 << 20).run()
 
 
 def test_real_files(test_data: Path) -> None:

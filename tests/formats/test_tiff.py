@@ -25,6 +25,9 @@ from pictures import (
 )
 from stoker import types
 
+# BT.601 of full intensities, with head and foot room.
+YCBCR = [[65.481, 128.553, 24.966], [-37.797, -74.203, 112], [112, -93.786, -18.214]]
+
 
 def tiff_files() -> dict[str, bytes]:
     photo = jpegs.picture(61, 83, 4)
@@ -129,9 +132,6 @@ def test_tiff_of_floats() -> None:
     }.items():
         (got,) = decode([file], output_type=output, dtype=types.FLOAT)
         assert np.allclose(got, want, atol=1e-6)
-
-
-YCBCR = [[65.481, 128.553, 24.966], [-37.797, -74.203, 112], [112, -93.786, -18.214]]
 
 
 @needs("TIFF")

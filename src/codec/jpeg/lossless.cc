@@ -76,8 +76,8 @@ class Codes {
     if (rest < 0) return;
     for (int v = 0; v < 1 << size; ++v) {
       const int difference = size == 0 ? 0 : difference_of(v, size);
-      const int first = ((code << size) + v) << rest;
-      std::fill_n(&short_[static_cast<size_t>(first)], 1 << rest,
+      const size_t first = static_cast<size_t>(code) << size | static_cast<size_t>(v);
+      std::fill_n(&short_[first << rest], 1 << rest,
                   Short{static_cast<int16_t>(difference), static_cast<uint8_t>(bits)});
     }
   }
