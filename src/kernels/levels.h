@@ -12,8 +12,8 @@
 // (cmake/flags.cmake). What needs instructions that the compiler does not find by itself uses
 // Highway instead (kernels/rows/).
 //
-// A build with sanitizers has STOKER_ONE_LEVEL, hence one copy: it vectorises nothing, so the others
-// would be the same loop, and take most of its time to compile.
+// A build with sanitizers has STOKER_ONE_LEVEL, hence one copy: it vectorises nothing, so the
+// others would be the same loop, and take most of its time to compile.
 #pragma once
 #include <cstdint>
 

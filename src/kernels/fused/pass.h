@@ -46,7 +46,8 @@ struct PassFill {
 };
 
 // Where positions of a pass's output come from along the warped axes: see Note [Warps]. Places at
-// other positions are `start` plus `step` times the distance along each axis of the output.
+// other positions are `start` plus `step` times the distance along each axis of the output. With a
+// perspective, these are the positions of which PerspectiveMap makes places.
 struct WarpPlaces {
   int64_t start[Warp::kMost] = {}, step[kMaxRank][Warp::kMost] = {};
 };

@@ -41,8 +41,8 @@ struct PlaceRow {
 };
 
 // All functions go along a row of n places. Requires: pixel > 0, and row and pixel fit into 32
-// bits. Places are inside where they lie in [lo, hi - reach) of a row and in [lo,
-// hi) of the rows, or in [lo, hi - 1) of them where two rows are interpolated.
+// bits. Places are inside where they lie in [lo, hi - reach) of a row and in [lo, hi) of the rows,
+// or in [lo, hi - 1) of them where two rows are interpolated.
 
 // Moves n pixels of `used` bytes. Requires: all places are inside, and `load` is pick_load(used).
 int64_t pick_load(int64_t used);
