@@ -34,7 +34,7 @@ const ImageCodec& codec_for(EncodedSpan bytes) {
   const ImageCodec* const first = codec_of_tests;
   if (first && first->recognises(bytes)) return *first;
   for (const KnownCodec& k : known_codecs())
-    if (const ImageCodec* codec = k.codec(); codec && codec->recognises(bytes)) return *codec;
+    if (k.built && k.built()->recognises(bytes) && k.codec()) return *k.codec();
   const std::string content = describe_content(bytes);
   throw SampleError("not an image that can be decoded: expected " + supported() + ", found " +
                         content + missing_for(content),
