@@ -16,7 +16,7 @@ namespace stoker {
 template <class Codec>
 const Codec& codec_for(EncodedSpan bytes, const char* what) {
   for (const Known<Codec>& k : known_codecs<Codec>())
-    if (const Codec* codec = k.codec(); codec && codec->recognises(bytes)) return *codec;
+    if (k.built && k.built()->recognises(bytes) && k.codec()) return *k.built();
   std::string supported, missing;
   const std::string content = describe_content(bytes);
   for (const Known<Codec>& k : known_codecs<Codec>())

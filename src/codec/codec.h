@@ -79,7 +79,7 @@ class ImageCodec {
  public:
   virtual ~ImageCodec() = default;
   virtual const char* name() const = 0;
-  // False where a library that is opened at run time was not found. Then nothing else is called.
+  // False where a library that is opened at run time was not found: only recognises() works then.
   virtual bool is_there() const { return true; }
   // Decides by the first bytes only.
   virtual bool recognises(EncodedSpan bytes) const = 0;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Codec of AVIF, by libavif (libavif-dev).
-// Still pictures and grids of them, with and without alpha, of 8, 10 and 12 bits. Of a sequence, the
-// first frame. It is turned as its properties say: EXIF has no say in AVIF.
+// Still pictures and grids of them, with and without alpha, of 8, 10 and 12 bits. Of a sequence,
+// the first frame. It is turned as its properties say: EXIF has no say in AVIF.
 #include <avif/avif.h>
 
 #include <algorithm>
@@ -108,8 +108,8 @@ class Decoder {
                                                                        avifDecoderDestroy};
 };
 
-// What the decoder takes by itself: its tables, and the samples as YUV, twice where it adds grain or
-// joins cells.
+// What the decoder takes by itself: its tables, and the samples as YUV, twice where it adds grain
+// or joins cells.
 size_t own_memory(const Decoder& d, EncodedSpan file) {
   constexpr uint64_t kForEachDecoder = 768 << 10;
   const avifImage& i = d.image();

@@ -65,6 +65,9 @@ struct Component {
   int bits = 0;
   bool is_signed = false;
   uint32_t dx = 1, dy = 1;  // of the grid, between samples
+
+  int32_t most() const { return static_cast<int32_t>((int64_t{1} << bits) - 1); }
+  int32_t middle() const { return is_signed ? 1 << (bits - 1) : 0; }  // what is added to a sample
 };
 
 // Where a channel of the picture comes from.
@@ -113,9 +116,9 @@ Component depth_of(uint32_t byte, size_t at) {
   return c;
 }
 
-// The beginning of a code stream, up to its segment SIZ.
+// The beginning of a code stream, up to its first segment, which holds sizes.
 void read_size(Bytes b, Header& h) {
-  if (b.number(4) != 0xFF4FFF51) fail_header("expected the markers SOC and SIZ", b.at() - 4);
+  if (b.number(4) != 0xFF4FFF51) fail_header("expected the marker FF4F, then FF51", b.at() - 4);
   b.number(4);  // the segment's length and capabilities
   const size_t at = b.at();
   std::array<int64_t, 8> v;
@@ -556,8 +559,12 @@ class Rows {
         out_(image.options.output_type, is_inked_ ? 3 : static_cast<int>(h.channels), dtype_, out,
              scratch),
         row_(scratch.array<uint16_t>(static_cast<size_t>(out.shape[1]) * h.channels)) {
-    for (size_t c = 0; c < h.channels; ++c)
+    const int full = dtype_ == DType::kUint8 ? 8 : 16;
+    for (size_t c = 0; c < h.channels; ++c) {
+      const Component& k = h.component[h.channel[c].component];
       if (h.channel[c].column >= 0) make_table(c, scratch);
+      is_plain_ = is_plain_ && h.channel[c].column < 0 && k.dx == 1 && k.bits == full;
+    }
   }
 
   PixelWriter& out() { return out_; }
@@ -576,47 +583,64 @@ class Rows {
   }
 
  private:
-  // The samples of a row, behind each other.
-  const int32_t* samples(const opj_image_t& image, size_t component, int64_t row, int64_t* begin,
-                         int64_t* count) const {
+  // Of a component, the samples that a row of pixels shows.
+  struct Samples {
+    const int32_t* data;
+    int64_t begin, count;  // the first one's number on the grid
+  };
+  Samples samples(const opj_image_t& image, size_t component, int64_t row) const {
     const opj_image_comp_t& c = image.comps[component];
     const int64_t y = std::clamp<int64_t>((h_.y0 + row) / c.dy - c.y0, 0, int64_t{c.h} - 1);
-    *begin = c.x0;
-    *count = c.w;
-    return c.data + y * c.w;
+    return {c.data + y * c.w, c.x0, c.w};
   }
 
   template <class T>
   void make(const opj_image_t& image, T* row, int64_t y, int64_t x, int64_t pixels) const {
-    const auto step = static_cast<int64_t>(h_.channels);
-    for (size_t c = 0; c < h_.channels; ++c) {
-      const Channel& channel = h_.channel[c];
-      int64_t begin = 0, count = 0;
-      const int32_t* from = samples(image, channel.component, y, &begin, &count);
-      const Component& k = h_.component[channel.component];
-      if (k.dx == 1) from += h_.x0 + x - begin;
-      const auto place = [&](int64_t i) {
-        return k.dx == 1 ? i : std::clamp<int64_t>((h_.x0 + x + i) / k.dx - begin, 0, count - 1);
-      };
-      const int32_t most = static_cast<int32_t>((int64_t{1} << k.bits) - 1);
-      const int32_t middle = k.is_signed ? 1 << (k.bits - 1) : 0;
-      T* to = row + c;
-      if (channel.column >= 0) {
-        const auto last = static_cast<int32_t>(h_.entries) - 1;
-        for (int64_t i = 0; i < pixels; ++i)
-          to[i * step] = static_cast<T>(tables_[c][std::clamp(from[place(i)], 0, last)]);
-      } else if (most != std::numeric_limits<T>::max()) {
-        for (int64_t i = 0; i < pixels; ++i)
-          to[i * step] = scaled<T>(std::clamp(from[place(i)] + middle, 0, most), most);
-      } else if (k.dx == 1) {
-        for (int64_t i = 0; i < pixels; ++i) to[i * step] = static_cast<T>(from[i] + middle);
-      } else {
-        for (int64_t i = 0; i < pixels; ++i) to[i * step] = static_cast<T>(from[place(i)] + middle);
+    if (is_plain_) {
+      switch (h_.channels) {
+        case 1: interleave<T, 1>(image, row, y, x, pixels); break;
+        case 2: interleave<T, 2>(image, row, y, x, pixels); break;
+        case 3: interleave<T, 3>(image, row, y, x, pixels); break;
+        default: interleave<T, 4>(image, row, y, x, pixels);
       }
+    } else {
+      for (size_t c = 0; c < h_.channels; ++c) make_channel(c, image, row + c, y, x, pixels);
     }
-    if (h_.colour == Colour::kYcc) make_rgb(row, step, pixels);
+    if (h_.colour == Colour::kYcc) make_rgb(row, static_cast<int64_t>(h_.channels), pixels);
     if constexpr (sizeof(T) == 1)
       if (is_inked_) remove_ink(row, pixels);
+  }
+
+  // Of components whose samples are the pixels' values.
+  template <class T, size_t kChannels>
+  void interleave(const opj_image_t& image, T* row, int64_t y, int64_t x, int64_t pixels) const {
+    std::array<const int32_t*, kChannels> from;
+    std::array<int32_t, kChannels> middle;
+    for (size_t c = 0; c < kChannels; ++c) {
+      const size_t component = h_.channel[c].component;
+      const Samples s = samples(image, component, y);
+      from[c] = s.data + (h_.x0 + x - s.begin);
+      middle[c] = h_.component[component].middle();
+    }
+    for (int64_t i = 0; i < pixels; ++i, row += kChannels)
+      for (size_t c = 0; c < kChannels; ++c) row[c] = static_cast<T>(from[c][i] + middle[c]);
+  }
+
+  template <class T>
+  void make_channel(size_t c, const opj_image_t& image, T* to, int64_t y, int64_t x,
+                    int64_t pixels) const {
+    const Channel& channel = h_.channel[c];
+    const Component& k = h_.component[channel.component];
+    const Samples s = samples(image, channel.component, y);
+    const auto step = static_cast<int64_t>(h_.channels);
+    const int32_t middle = k.middle(), most = k.most();
+    const auto last = static_cast<int32_t>(h_.entries) - 1;
+    for (int64_t i = 0; i < pixels; ++i, to += step) {
+      const int64_t at = (h_.x0 + x + i) / k.dx - s.begin;
+      const int32_t v = s.data[std::clamp<int64_t>(at, 0, s.count - 1)];
+      *to = channel.column < 0 ? scaled<T>(std::clamp(v + middle, 0, most), most)
+                               : static_cast<T>(tables_[c][std::clamp(v, 0, last)]);
+    }
   }
   template <class T>
   static T scaled(int32_t v, int32_t most) {
@@ -639,8 +663,7 @@ class Rows {
     size_t at = 0;
     for (size_t i = 0; i < column; ++i) at += h_.column[i].bits > 8 ? 2 : 1;
     tables_[c] = scratch.array<uint16_t>(h_.entries);
-    const auto most = static_cast<int32_t>((int64_t{1} << k.bits) - 1);
-    const int32_t middle = k.is_signed ? 1 << (k.bits - 1) : 0;
+    const int32_t most = k.most(), middle = k.middle();
     for (size_t i = 0; i < h_.entries; ++i, at += h_.entry_size) {
       const int32_t stored = k.bits > 8 ? h_.palette[at] << 8 | h_.palette[at + 1] : h_.palette[at];
       const int32_t v = (stored + middle) & most;
@@ -652,6 +675,7 @@ class Rows {
   const Header& h_;
   const DType dtype_;
   const bool is_inked_;
+  bool is_plain_ = true;  // samples are the values of pixels
   PixelWriter out_;
   uint16_t* row_;
   std::array<uint16_t*, kMostChannels> tables_{};
@@ -702,6 +726,15 @@ class Reader {
     return w;
   }
 
+  // Whether what was decoded is what was asked for.
+  bool holds(const opj_image_comp_t& got, const Component& k, const Window& w) const {
+    const auto first = [](int64_t at, uint32_t step) { return (at + step - 1) / step; };
+    return got.data && got.x0 == first(h_.x0 + w.begin[1], k.dx) &&
+           got.y0 == first(h_.y0 + w.begin[0], k.dy) &&
+           int64_t{got.x0} + got.w == first(h_.x0 + w.end[1], k.dx) &&
+           int64_t{got.y0} + got.h == first(h_.y0 + w.end[0], k.dy) && got.w > 0 && got.h > 0;
+  }
+
   bool decode(const Window& wanted) {
     const Window w = with_margin(wanted);
     Decoder decoder(h_.stream.first(walk_.sound()), !image_.options.tolerate_corrupt);
@@ -711,7 +744,7 @@ class Reader {
     at_ = h_.stream_at + decoder.at();
     if (!got || got->numcomps != h_.components) return false;
     for (size_t c = 0; c < h_.components; ++c)
-      if (!got->comps[c].data || got->comps[c].w < 1 || got->comps[c].h < 1) return false;
+      if (!holds(got->comps[c], h_.component[c], w)) return false;
     rows_.put(*got, out_, wanted);
     return true;
   }

@@ -3,8 +3,8 @@
 //
 // Codec of JPEG XL, by libjxl (libjxl-dev).
 // Code streams and files around them, of whole numbers and floats, with and without alpha. Of an
-// animation, the first frame. Colours are as the library gives them by default: in the picture's own
-// encoding, where it has a name for it.
+// animation, the first frame. Colours are as the library gives them by default: in the picture's
+// own encoding, where it has a name for it.
 #include <jxl/decode.h>
 
 #include <algorithm>
@@ -69,8 +69,8 @@ class Decoder {
                                                                      JxlDecoderDestroy};
 };
 
-// What the library takes by itself: its tables, what it joins of the file, and all samples as floats
-// or whole numbers, of which it may need those before a filter and after it.
+// What the library takes by itself: its tables, what it joins of the file, and all samples as
+// floats or whole numbers, of which it may need those before a filter and after it.
 size_t own_memory(const Header& h, size_t file) {
   const uint64_t pixels = uint64_t{h.info.xsize + 64} * (h.info.ysize + 64);
   const uint64_t samples = 3 + h.info.num_extra_channels;

@@ -14,12 +14,11 @@ struct Image : PictureArguments {
       "decoders.image",
       "Decodes an image.\n\n"
       "Reads JPEG, JPEG 2000, JPEG XL, PNG, WebP, AVIF, HEIF, TIFF, GIF, BMP and PNM files, which "
-      "it recognises by their content; stoker.codecs() lists them. Gives pixels of shape (height, width, channels), "
-      "turned as "
-      "EXIF says. Only the window that later operators read is decoded, with the same pixels as "
-      "in the whole picture. Alpha is dropped unless all channels are asked for; colour profiles "
-      "are ignored. A damaged, unsupported or absurdly large file fails its sample; the error "
-      "names the file and the byte offset.",
+      "it recognises by their content; stoker.codecs() lists them. Gives pixels of shape (height, "
+      "width, channels), turned as EXIF says. Only the window that later operators read is "
+      "decoded, with the same pixels as in the whole picture. Alpha is dropped unless all channels "
+      "are asked for; colour profiles are ignored. A damaged, unsupported or absurdly large file "
+      "fails its sample; the error names the file and the byte offset.",
       ports(kEncodedPort), ports(kPicturePort), kPictureArguments);
 
   void check(Checker& c) const { c.out(checked_picture(*this, c)); }
