@@ -5,7 +5,10 @@
 from __future__ import annotations
 
 import io
+import subprocess
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 import cv2
@@ -27,9 +30,8 @@ ALPHA = np.dstack([PHOTO, jpegs.picture(43, 61, 2)[..., 0]])
 GRAY = np.ascontiguousarray(PHOTO[..., 0])
 KINDS = {"gray": "gray", "rgb": "RGB", "palette": "palette", "gray alpha": "alpha", "rgba": "alpha"}
 MODES = {"RGB": "RGB", "L": "gray", "P": "palette", "1": "bilevel"}
-RNG = np.random.default_rng(20)
-DEEP = RNG.integers(0, 1 << 16, (43, 61, 4), np.uint16)
-FLOATS = RNG.standard_normal((43, 61, 4)).astype(np.float32)
+DEEP = np.random.default_rng(20).integers(0, 1 << 16, (43, 61, 4), np.uint16)
+FLOATS = np.random.default_rng(21).standard_normal((43, 61, 4)).astype(np.float32)
 
 
 class Made(NamedTuple):
@@ -89,6 +91,7 @@ def jpeg_files() -> list[Made]:
 
 
 def png_files() -> list[Made]:
+    rng = np.random.default_rng(22)
     made = [
         Made(kind, "Pillow", saved(PHOTO, "PNG", mode, compress_level=level))
         for mode, kind in MODES.items()
@@ -110,8 +113,8 @@ def png_files() -> list[Made]:
     for interlaced in (False, True):
         for color, depths in pngs.DEPTHS.items():
             for depth in depths:
-                samples = pngs.samples(RNG, 23, 37, color, depth)
-                palette = RNG.integers(0, 256, (1 << depth, 3)) if color == "palette" else None
+                samples = pngs.samples(rng, 23, 37, color, depth)
+                palette = rng.integers(0, 256, (1 << depth, 3)) if color == "palette" else None
                 file = pngs.encode(samples, color, depth, interlaced=interlaced, palette=palette)
                 kind = "interlaced" if interlaced else "16 bits" if depth == 16 else KINDS[color]
                 made.append(Made(kind, "the tests", file, samples if depth == 16 else None))
@@ -191,7 +194,8 @@ def tiff_files() -> list[Made]:
 
 
 def gif_files() -> list[Made]:
-    noise = RNG.integers(0, 256, (60, 40), np.uint8)
+    rng = np.random.default_rng(22)
+    noise = rng.integers(0, 256, (60, 40), np.uint8)
     flat = np.zeros((50, 70), np.uint8)
     made = []
     for colors in (2, 3, 5, 16, 17, 64, 255, 256):
@@ -213,6 +217,7 @@ def gif_files() -> list[Made]:
 
 
 def bmp_files() -> list[Made]:
+    rng = np.random.default_rng(22)
     made = [
         Made(kind, "Pillow", saved(PHOTO[:h, :w], "BMP", mode))
         for mode, kind in MODES.items()
@@ -224,10 +229,10 @@ def bmp_files() -> list[Made]:
             file = imagecodecs.bmp_encode(np.ascontiguousarray(pixels[:, :width]))
             made.append(Made(kind, "imagecodecs", file))
     made.append(by_opencv("32 bits", "bmp", ALPHA))
-    palette = RNG.integers(0, 256, (256, 4), np.uint8).tobytes()
+    palette = rng.integers(0, 256, (256, 4), np.uint8).tobytes()
     for bits in (1, 4, 8, 16, 24, 32):
         for height in (20, -20):
-            rows = RNG.integers(0, 256, 20 * (-(-31 * bits // 32) * 4), np.uint8).tobytes()
+            rows = rng.integers(0, 256, 20 * (-(-31 * bits // 32) * 4), np.uint8).tobytes()
             colors = palette[: 4 << bits] if bits <= 8 else b""
             kind = "palette" if bits <= 8 else "RGB" if bits == 24 else f"{bits} bits"
             made.append(Made(kind, "the tests", bmp(rows, (height, 31), bits, palette=colors)))
@@ -263,11 +268,113 @@ def pnm_files() -> list[Made]:
     return made
 
 
+def avif_files() -> list[Made]:
+    made = []
+    for chroma in ("4:4:4", "4:2:2", "4:2:0"):
+        for range_ in ("full", "limited"):
+            for mode in ("RGB", "RGBA", "L"):
+                options = {"subsampling": chroma, "range": range_, "quality": 60, "speed": 9}
+                kind = {"RGBA": "alpha", "L": "gray"}.get(mode, chroma)
+                made.append(Made(kind, "Pillow", saved(ALPHA, "AVIF", mode, **options)))
+    for level in (20, 50, 80, 95):
+        for kind, pixels in (("gray", GRAY), ("4:4:4", PHOTO), ("alpha", ALPHA)):
+            file = imagecodecs.avif_encode(pixels, level=level, speed=9)
+            made.append(Made(kind, "imagecodecs", file))
+    made += [
+        by_opencv("4:2:0", "avif", PHOTO, cv2.IMWRITE_AVIF_QUALITY, q, cv2.IMWRITE_AVIF_SPEED, 9)
+        for q in (30, 70, 95)
+    ]
+    return made
+
+
+def jpeg2000_files() -> list[Made]:
+    made = []
+    for mode in ("RGB", "RGBA", "L"):
+        kind = {"RGBA": "alpha", "L": "gray"}.get(mode, "RGB")
+        ways: list[dict[str, object]] = [
+            {},
+            {"irreversible": True, "quality_mode": "rates", "quality_layers": [20, 5]},
+            {"tile_size": (32, 24)},
+            {"progression": "RPCL", "codeblock_size": (16, 16)},
+            {"no_jp2": True, "num_resolutions": 2},
+        ]
+        made += [Made(kind, "Pillow", saved(ALPHA, "JPEG2000", mode, **way)) for way in ways]
+    for container in ("jp2", "j2k"):
+        for level in (0, 30, 45):
+            for kind, pixels in (("RGB", PHOTO), ("gray", GRAY)):
+                file = imagecodecs.jpeg2k_encode(pixels, level=level, codecformat=container)
+                made.append(Made(kind, "imagecodecs", file))
+        for channels in (1, 3):
+            deep = np.ascontiguousarray(DEEP[..., :channels].squeeze())
+            file = imagecodecs.jpeg2k_encode(deep, level=0, codecformat=container)
+            made.append(Made("16 bits", "imagecodecs", file, deep))
+    made += [by_opencv("RGB", "jp2", PHOTO), by_opencv("gray", "jp2", GRAY)]
+    return made
+
+
+def jpegxl_files() -> list[Made]:
+    made = []
+    for h, w in ((43, 61), (7, 5), (1, 9)):
+        part = np.ascontiguousarray(ALPHA[:h, :w])
+        for effort in (1, 3, 7):
+            for kind, channels in (("gray", [0]), ("RGB", [0, 1, 2]), ("alpha", [0, 1, 2, 3])):
+                pixels = np.ascontiguousarray(part[..., channels])
+                file = imagecodecs.jpegxl_encode(
+                    pixels.squeeze(-1) if kind == "gray" else pixels, lossless=True, effort=effort
+                )
+                made.append(Made(kind, "imagecodecs", file, pixels))
+        for mode in ("L", "RGB", "RGBA"):
+            kind = {"RGBA": "alpha", "L": "gray"}.get(mode, "RGB")
+            file = saved(part, "JXL", mode, lossless=True, use_container=mode == "RGB")
+            made.append(Made(kind, "Pillow", file))
+        deep = np.ascontiguousarray(DEEP[:h, :w, :3])
+        file = imagecodecs.jpegxl_encode(deep, lossless=True)
+        made.append(Made("16 bits", "imagecodecs", file, deep))
+    return made
+
+
+def by_program(name: str, file: bytes, before: str, behind: str, *options: str) -> bytes:
+    """What a program makes of a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        encoded, made = Path(folder) / f"a.{before}", Path(folder) / f"b.{behind}"
+        encoded.write_bytes(file)
+        order = [encoded, made] if name == "heif-convert" else [encoded, "-o", made]
+        subprocess.run([name, *options, *order], check=True, capture_output=True)
+        return made.read_bytes()
+
+
+def heif_files() -> list[Made]:
+    """Judged by libheif's own program."""
+    made = []
+    for quality in (30, 60, 90):
+        for chroma in ("4:4:4", "4:2:2", "4:2:0"):
+            for mode in ("RGB", "RGBA"):
+                file = saved(ALPHA, "HEIF", mode, subsampling=chroma, quality=quality)
+                made.append(Made("alpha" if mode == "RGBA" else chroma, "pillow-heif", file))
+            png = saved(PHOTO, "PNG")
+            way = ("-q", str(quality), "-p", f"chroma={chroma.replace(':', '')}")
+            file = by_program("heif-enc", png, "png", "heic", *way)
+            made.append(Made(chroma, "heif-enc", file))
+        made.append(Made("gray", "pillow-heif", saved(GRAY, "HEIF", quality=quality)))
+    judged = []
+    for m in made:
+        png = by_program("heif-convert", m.file, "heic", "png")
+        with Image.open(io.BytesIO(png)) as image:
+            judged.append(
+                m._replace(want=np.asarray(image.convert("RGBA" if m.kind == "alpha" else "RGB")))
+            )
+    return judged
+
+
 # Whoever adds a format adds its line here.
 MAKERS: dict[str, Callable[[], list[Made]]] = {
+    "AVIF": avif_files,
     "BMP": bmp_files,
     "GIF": gif_files,
+    "HEIF": heif_files,
     "JPEG": jpeg_files,
+    "JPEG 2000": jpeg2000_files,
+    "JPEG XL": jpegxl_files,
     "PNG": png_files,
     "PNM": pnm_files,
     "TIFF": tiff_files,
