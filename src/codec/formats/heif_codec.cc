@@ -121,10 +121,11 @@ class Decoder {
     if (width() < 1 || height() < 1 || bits < 1 || bits > 16)
       throw SampleError("HEIF header is damaged: it claims " + std::to_string(width()) + " x " +
                         std::to_string(height()) + " pixels of " + std::to_string(bits) + " bits");
-    // A grid may be no larger than it says.
+    // A grid may be no larger than it says, but HEVC codes whole blocks.
+    constexpr int kBlock = 64;
     l.heif_context_set_maximum_image_size_limit(
-        context_.get(), std::max(l.heif_image_handle_get_ispe_width(handle),
-                                 l.heif_image_handle_get_ispe_height(handle)));
+        context_.get(), kBlock + std::max(l.heif_image_handle_get_ispe_width(handle),
+                                          l.heif_image_handle_get_ispe_height(handle)));
     dtype_ = bits > 8 ? DType::kUint16 : DType::kUint8;
   }
 
