@@ -59,8 +59,8 @@ class Codes {
   int find(uint32_t bits) const {
     for (int length = 1; length <= 16; ++length) {
       const int code = static_cast<int>(bits >> (16 - length));
-      if (code < end_[length])
-        return length << 8 | symbols_[static_cast<size_t>(code + first_[length])];
+      const int place = code + first_[length];
+      if (code < end_[length]) return length << 8 | symbols_[static_cast<size_t>(place)];
     }
     return 0;
   }
