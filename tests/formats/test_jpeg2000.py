@@ -182,6 +182,22 @@ def test_jpeg2000_tolerates_a_cut() -> None:
     assert (got[48:] == 0).all()
 
 
+def test_jpeg2000_tolerates_damage_in_windows_as_in_the_whole() -> None:
+    rng = np.random.default_rng(5)
+    files = []
+    for file in (saved(PHOTO, "JPEG2000"), saved(PHOTO, "JPEG2000", tile_size=(32, 32))):
+        for _ in range(20):
+            bad = bytearray(file)
+            for at in rng.integers(300, len(bad), 3):
+                bad[at] = int(rng.integers(256))
+            files.append(bytes(bad))
+    whole = decode(files, tolerate_corrupt=True)
+    place = {"crop": [20, 30], "crop_pos_x": 1.0, "crop_pos_y": 0.0}
+    got = decode(files, fn.decoders.image_crop, tolerate_corrupt=True, **place)
+    for w, g in zip(whole, got, strict=True):
+        assert np.array_equal(g, w[:20, -30:])
+
+
 def test_jpeg2000_judges_the_window() -> None:
     """A tile that the window does not touch may be damaged."""
     tiles = bytearray(saved(PHOTO, "JPEG2000", tile_size=(32, 32), no_jp2=True))
