@@ -313,7 +313,8 @@ std::shared_ptr<void> HostPool::try_charge(size_t bytes, Use use) {
 
 void HostPool::take_over(Buffer& buffer, std::shared_ptr<void> charge) {
   auto* taken = dynamic_cast<HostBuffer*>(&buffer);
-  auto* account = &static_cast<Charge*>(charge.get())->account;
+  const std::shared_ptr<void> ended = std::move(charge);  // with what the buffer counted as before
+  auto* account = &static_cast<Charge*>(ended.get())->account;
   if (!taken || account->state != state_) throw Error("this charge belongs to another pool");
   taken->exchange(*account);
 }

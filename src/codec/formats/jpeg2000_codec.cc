@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
 #include "codec/color.h"
@@ -232,8 +233,8 @@ void sort_channels(Bytes b, Header& h) {
     if (type == 0 && colour >= 1 && colour <= h.channels) place[channel] = colour - 1;
   }
   std::array<size_t, kMostChannels> order{0, 1, 2, 3};
-  std::stable_sort(order.begin(), order.begin() + static_cast<long>(h.channels),
-                   [&](size_t a, size_t b) { return place[a] < place[b]; });
+  std::sort(order.begin(), order.begin() + static_cast<long>(h.channels),
+            [&](size_t a, size_t b) { return std::pair(place[a], a) < std::pair(place[b], b); });
   const std::array<Channel, kMostChannels> stored = h.channel;
   for (size_t i = 0; i < h.channels; ++i) h.channel[i] = stored[order[i]];
 }
