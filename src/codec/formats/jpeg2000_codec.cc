@@ -28,6 +28,7 @@ using std::string_view_literals::operator""sv;
 
 constexpr size_t kMostChannels = 4;
 constexpr size_t kAtOnce = 1 << 16;  // bytes that the library reads at once
+constexpr size_t kNowhere = SIZE_MAX / 2;
 
 [[noreturn]] void fail_header(const std::string& what, size_t at) {
   throw SampleError("JPEG 2000 header is damaged: " + what, static_cast<int64_t>(at));
@@ -389,6 +390,8 @@ class Walk {
   // What is wrong behind that; "" if nothing is.
   const std::string& what() const { return what_; }
   size_t at() const { return b_.at(); }
+  // Where the code stream tells the length of a part that was cut, if there is one.
+  size_t wrong_length() const { return wrong_length_; }
 
  private:
   static constexpr uint32_t kCod = 0xFF52, kCoc = 0xFF53, kSot = 0xFF90, kSod = 0xFF93,
@@ -430,7 +433,10 @@ class Walk {
     const bool is_cut = data > b_.left();
     b_.part(data);
     sound_ = b_.at();
-    if (is_cut) return stop("it ends prematurely");
+    if (is_cut) {
+      wrong_length_ = begin + 6 - begin_;
+      return stop("it ends prematurely");
+    }
     if (b_.left() < 2) return false;
     const uint32_t marker = b_.number(2);
     if (marker != kSot && marker != kEoc) return stop("expected the marker SOT or EOC");
@@ -446,14 +452,17 @@ class Walk {
   int64_t tiles_;
   Needs& needs_;
   uint8_t* has_tile_;
-  size_t begin_ = 0, sound_ = 0;
+  size_t begin_ = 0, sound_ = 0, wrong_length_ = kNowhere;
   std::string what_;
 };
 
 // The library's decoder of a code stream that is in memory.
 class Decoder {
  public:
-  Decoder(EncodedSpan stream, bool is_strict) : bytes_(stream) {
+  // The length of 4 bytes at `wrong_length` is read as 0, which stands for all that is left: the
+  // library takes as much memory as a length says.
+  Decoder(EncodedSpan stream, bool is_strict, size_t wrong_length)
+      : bytes_(stream), wrong_length_(wrong_length) {
     if (!codec_ || !stream_) throw_no_memory();
     opj_set_error_handler(codec_.get(), on_error, this);
     opj_dparameters_t parameters;
@@ -508,6 +517,8 @@ class Decoder {
     const size_t n = std::min(size, d.bytes_.size() - d.at_);
     if (n == 0) return SIZE_MAX;
     std::memcpy(to, d.bytes_.data() + d.at_, n);
+    for (size_t at = d.wrong_length_; at < d.wrong_length_ + 4; ++at)
+      if (at >= d.at_ && at < d.at_ + n) static_cast<uint8_t*>(to)[at - d.at_] = 0;
     d.at_ += n;
     return n;
   }
@@ -526,6 +537,7 @@ class Decoder {
   }
 
   EncodedSpan bytes_;
+  size_t wrong_length_;
   size_t at_ = 0;
   std::string message_;
   std::unique_ptr<opj_codec_t, By<opj_destroy_codec>> codec_{opj_create_decompress(OPJ_CODEC_J2K)};
@@ -739,7 +751,8 @@ class Reader {
 
   bool decode(const Window& wanted) {
     const Window w = with_margin(wanted);
-    Decoder decoder(h_.stream.first(walk_.sound()), !image_.options.tolerate_corrupt);
+    Decoder decoder(h_.stream.first(walk_.sound()), !image_.options.tolerate_corrupt,
+                    walk_.wrong_length());
     const opj_image_t* got =
         decoder.decode(h_.x0 + w.begin[1], h_.y0 + w.begin[0], h_.x0 + w.end[1], h_.y0 + w.end[0]);
     message_ = decoder.message().empty() ? "OpenJPEG gives up" : decoder.message();
