@@ -29,11 +29,10 @@ SignalWeights::SignalWeights(double quality)
            SignalResampler::kLanes) {
   constexpr int kPhases = SignalResampler::kPhases;
   rows.resize(static_cast<size_t>(taps) * (kPhases + 1));
-  for (int p = 0; p <= kPhases; ++p)
-    for (int k = 0; k < 2 * lobes; ++k) {
-      const double t = k - lobes + 1 - static_cast<double>(p) / kPhases;
-      rows[static_cast<size_t>(p * taps + k)] = static_cast<float>(weight(t, lobes));
-    }
+  auto row = rows.begin();
+  for (int p = 0; p <= kPhases; ++p, row += taps)
+    for (int k = 0; k < 2 * lobes; ++k)
+      row[k] = static_cast<float>(weight(k - lobes + 1 - static_cast<double>(p) / kPhases, lobes));
 }
 
 int64_t resampled_length(int64_t length, double scale) {
