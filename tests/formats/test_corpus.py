@@ -29,7 +29,7 @@ from stoker import fn, types
 from stoker.errors import SampleError
 
 DTYPES = {"uint8": types.UINT8, "uint16": types.UINT16, "float32": types.FLOAT}
-KNOWN = {c.format for c in stoker.codecs()}
+KNOWN = {c.format for c in stoker.codecs() if c.kind == "picture"}
 EVERY = formats(*sorted(KNOWN & set(MAKERS)))
 MEMORY = 256 << 20
 

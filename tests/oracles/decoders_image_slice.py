@@ -11,10 +11,10 @@ import numpy as np
 
 from . import slice as slices
 from .common import Array
-from .decoders_image import TOLERANCE, decode, encoded
+from .decoders_image import TOLERANCE, decode, encoded, of_pages
 
 __all__ = ["TOLERANCE", "expected", "generate", "refused"]
-PICTURE = ("output_type", "dtype", "adjust_orientation")
+PICTURE = ("output_type", "dtype", "adjust_orientation", "page")
 
 
 def expected(inputs: list[Array], layout: str, **arguments: Any) -> Array:
@@ -34,6 +34,8 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
         anchor, size = np.array([x, y], np.float32), np.array([0.3, 0.4], np.float32)
         yield [file, anchor, size], "", {}
         yield [file, np.array([3, 1]), np.array([2, 3])], "", {"adjust_orientation": False}
+    for file in of_pages(rng):
+        yield [file], "", {"start": [3, 2], "shape": [5, 4], "page": 1}
     channel = {"axes": [2, 0], "start": [1, 0], "shape": [1, 3]}
     yield [next(encoded(rng))], "", channel
 

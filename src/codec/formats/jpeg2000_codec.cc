@@ -233,11 +233,11 @@ void sort_channels(Bytes b, Header& h) {
     if (channel >= h.channels) fail_header("it defines a channel that is not there", b.at() - 6);
     if (type == 0 && colour >= 1 && colour <= h.channels) place[channel] = colour - 1;
   }
-  std::array<size_t, kMostChannels> order{0, 1, 2, 3};
-  std::sort(order.begin(), order.begin() + static_cast<long>(h.channels),
-            [&](size_t a, size_t b) { return std::pair(place[a], a) < std::pair(place[b], b); });
   const std::array<Channel, kMostChannels> stored = h.channel;
-  for (size_t i = 0; i < h.channels; ++i) h.channel[i] = stored[order[i]];
+  size_t sorted = 0;
+  for (size_t p = 0; p <= kMostChannels; ++p)
+    for (size_t i = 0; i < h.channels; ++i)
+      if (place[i] == p) h.channel[sorted++] = stored[i];
 }
 
 bool is_code_stream(EncodedSpan b) {
