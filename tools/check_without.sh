@@ -2,15 +2,15 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Builds the codecs without one picture format after the other, as where its library is missing, and
-# sees that all tests of codecs pass and errors name the Debian package:
-# tools/check_without.sh [FORMAT...], else every format of a library but JPEG, which Stoker needs.
+# Builds the codecs without one library after the other, as where it is missing, and sees that all
+# tests of codecs pass and errors name the Debian package: tools/check_without.sh [FORMAT...], else
+# one format of every library but JPEG's, which Stoker needs.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export PATH=$PWD/.venv/bin:$PATH
 if [ $# -eq 0 ]; then
   mapfile -t formats < <(grep -rhoP '^// Codec of \K.*(?=, by [^ ]+ \(.*\)\.$)' src/codec |
-    grep -vx JPEG | sort)
+    sed -E 's/(, | and ).*//' | grep -vx JPEG | sort)
   set -- "${formats[@]}"
 fi
 for format; do

@@ -9,8 +9,10 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "codec/inflate/inflate.h"
 #include "codec/jpeg/maker_testing.h"
 #include "codec/signature.h"
+#include "codec/sound/sound.h"
 
 namespace stoker {
 namespace {
@@ -95,6 +97,39 @@ TEST(CodecFor, SaysWhatIsMissing) {
     EXPECT_EQ(message.find(words) != message.npos, k.codec() == nullptr) << message;
     EXPECT_STRNE(k.package, "");
   }
+}
+
+TEST(CodecFor, SaysWhichSoundIsMissing) {
+  using std::string_view_literals::operator""sv;
+  constexpr std::pair<std::string_view, std::string_view> kBeginnings[] = {
+      {"WAV", "RIFF\1\0\0\0WAVEfmt "sv},
+      {"FLAC", "fLaC\0"sv},
+      {"Ogg", "OggS\0"sv},
+      {"MP3", "ID3\4"sv},
+      {"AIFF", "FORM\0\0\0\1AIFF"sv},
+      {"AU", ".snd\0"sv}};
+  for (const Known<SoundCodec>& k : known_codecs<SoundCodec>())
+    for (const auto& [format, bytes] : kBeginnings) {
+      if (format != k.format) continue;
+      std::string message;
+      try {
+        open_sound(as_bytes(bytes));
+      } catch (const SampleError& e) {
+        message = e.what();
+      }
+      const std::string words = std::string("needs Debian's ") + k.package;
+      EXPECT_EQ(message.find(words) != message.npos, k.codec() == nullptr) << message;
+    }
+}
+
+TEST(InflaterOf, SaysWhatIsMissing) {
+  for (const Known<Inflater>& k : known_codecs<Inflater>())
+    for (const Compression c : {Compression::kLz4, Compression::kZstd, Compression::kZlib,
+                                Compression::kGzip, Compression::kDeflate}) {
+      if (std::string_view(name_of(c)) != k.format) continue;
+      if (k.codec()) EXPECT_EQ(&inflater_of(c), k.codec());
+      else EXPECT_THROW(inflater_of(c), SampleError);
+    }
 }
 
 TEST(KnownCodecs, HaveTheirNames) {
