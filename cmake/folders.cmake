@@ -59,7 +59,7 @@ stoker_folder(device ROOMS nvml cuda simulated
               PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
 stoker_folder(batch SEES base memory device)
 stoker_folder(io SEES base memory PRIVATE Threads::Threads)
-stoker_folder(codec ROOMS jpeg png formats arrays inflate sound nvjpeg
+stoker_folder(codec ROOMS jpeg jpeg2000 png formats arrays inflate sound nvjpeg
               SEES base memory device
               PRIVATE JPEG::JPEG ${CMAKE_DL_LIBS})
 include(cmake/codecs.cmake)

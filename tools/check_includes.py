@@ -52,7 +52,7 @@ def read_folders() -> dict[str, Folder]:
     text = "".join((ROOT / f"cmake/{name}.cmake").read_text() for name in ("folders", "operators"))
     for call in re.findall(r"^stoker_(?:folder|library)\(([^)]*)\)", text, re.MULTILINE):
         name = call.split()[0]
-        lists = dict(re.findall(r"(ROOMS|SEES) ([a-z_\s]+)", call))
+        lists = dict(re.findall(r"(ROOMS|SEES) ([a-z0-9_\s]+)", call))
         folders[name] = Folder(
             {name, *lists.get("SEES", "").split()}, lists.get("ROOMS", "").split()
         )
