@@ -44,7 +44,8 @@ def made_up(rate: int = 44100) -> Any:
 
 def ours(file: bytes, **arguments: Any) -> Callable[[], None]:
     encoded = np.frombuffer(file, np.uint8)
-    pipe = Pipeline(batch_size=BATCH, num_threads=1)
+    # Nothing is made ahead while the peers run.
+    pipe = Pipeline(batch_size=BATCH, num_threads=1, executor="simple", device_id=None)
     with pipe:
         source = fn.external_source(lambda info: encoded, batch=False)
         samples, _ = fn.decoders.audio(source, **arguments)
