@@ -124,7 +124,9 @@ class Stage:
     # The words of a trial that depend on the way.
 
     def _make(self, **settings: Any) -> Pipeline:
-        pipe = Pipeline(**{"seed": 7, **self._way, **settings})
+        # A drawn shape may ask for as much as the machine has.
+        limited = {"seed": 7, "memory_limit": 1 << 30}
+        pipe = Pipeline(**{**limited, **self._way, **settings})
         return odd.watch(pipe)  # type: ignore[no-any-return]
 
     def _same(self, unusual: Any, plain: Any) -> Any:
