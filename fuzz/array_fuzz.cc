@@ -37,8 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {
     stoker::take(file, data[0], data[1]);
   } catch (const stoker::SampleError& e) {
-    if (e.offset > static_cast<int64_t>(file.size())) std::abort();
-    if (!stoker::fuzz::is_own_words(e.what(), stoker::fuzz::text_of(data, size))) std::abort();
+    stoker::fuzz::check(e, file);
   }
   return 0;
 }

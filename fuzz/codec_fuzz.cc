@@ -41,12 +41,6 @@ struct Choices {
   }
 };
 
-// An error must be in Stoker's own words, and its offset, if any, must lie in the file.
-void check(const SampleError& e, EncodedSpan file) {
-  if (e.offset > static_cast<int64_t>(file.size())) std::abort();
-  if (!fuzz::is_own_words(e.what(), fuzz::text_of(file.data(), file.size()))) std::abort();
-}
-
 bool decode(const EncodedImage& image, const View& out, const Window& judged) {
   try {
     Arena scratch(kMostMemory, kMostMemory);
@@ -56,7 +50,7 @@ bool decode(const EncodedImage& image, const View& out, const Window& judged) {
   } catch (const TooLarge&) {
     throw;  // the whole picture needs more than a window
   } catch (const SampleError& e) {
-    check(e, image.bytes);
+    fuzz::check(e, image.bytes);
     return false;
   }
 }
@@ -98,7 +92,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     image.jpeg = choices.jpeg;
     stoker::compare(image, choices);
   } catch (const stoker::SampleError& e) {
-    stoker::check(e, file);
+    stoker::fuzz::check(e, file);
   }
   return 0;
 }

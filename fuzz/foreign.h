@@ -5,6 +5,7 @@
 #pragma once
 #include <cstdint>
 #include <cstdlib>
+#include <span>
 #include <string>
 #include <string_view>
 #include <typeinfo>
@@ -23,6 +24,13 @@ inline bool is_own_words(std::string_view message, std::string_view input) {
   for (const char* word : {"json.exception", "nlohmann", "std::", "basic_string", "vector::"})
     if (message.find(word) != message.npos && input.find(word) == input.npos) return false;
   return !message.empty() && is_utf8(message);
+}
+
+// Checks an error about a file: it must be in Stoker's own words, and its offset, if any, must lie
+// in the file.
+inline void check(const SampleError& e, std::span<const uint8_t> file) {
+  if (e.offset > static_cast<int64_t>(file.size())) std::abort();
+  if (!is_own_words(e.what(), text_of(file.data(), file.size()))) std::abort();
 }
 
 // Whether f takes the input. It may refuse it only by an E with a fit message. A plain Error,

@@ -38,6 +38,12 @@ constexpr Pixel3Of<T> ycbcr_of_rgb(int r, int g, int b) {
           rounded(128, Sum{112000} * r - Sum{93786} * g - Sum{18214} * b)};
 }
 
+// A value of 0 to `most` on the scale of 0 to `full`, to the nearest. Requires: neither is above
+// 65535.
+constexpr uint32_t rescaled(uint32_t v, uint32_t most, uint32_t full) {
+  return (v * full + most / 2) / most;
+}
+
 // Converts ink as Adobe stores it (255 = no ink), with the rounding of Pillow's CMYK to RGB.
 template <class T = uint8_t>
 constexpr Pixel3Of<T> rgb_of_inverted_cmyk(int c, int m, int y, int k) {

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "codec/color.h"
 #include "codec/orientation.h"
 #include "codec/pixels.h"
 
@@ -198,7 +199,7 @@ class Reader {
     if constexpr (sizeof(T) == 2) {
       const uint32_t most = (1u << depth) - 1;
       for (int64_t i = 0; i < pixels * channels_; ++i)
-        row[i] = static_cast<T>((row[i] * 65535u + most / 2) / most);
+        row[i] = static_cast<T>(rescaled(row[i], most, 65535));
     }
   }
 

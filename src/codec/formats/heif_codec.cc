@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "codec/color.h"
 #include "codec/orientation.h"
 #include "codec/pixels.h"
 
@@ -260,7 +261,7 @@ class Reader {
       std::copy(row, row + count, line);
       if (is_premultiplied) divide(line, decoder_.width(), p.most);
       for (int64_t i = 0; p.most != kFull && i < count; ++i)
-        line[i] = static_cast<T>((line[i] * kFull + p.most / 2) / p.most);
+        line[i] = static_cast<T>(rescaled(line[i], p.most, kFull));
       out_.put(y, line);
     }
   }

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "codec/color.h"
 #include "codec/jpeg/segments.h"
 #include "codec/pixels.h"
 
@@ -442,10 +443,9 @@ class Reader {
   }
 
   void make_scale() {
-    const int64_t most = (1 << h_.bits) - 1, full = h_.bits > 8 ? 65535 : 255;
-    scale_ = scratch_.array<uint16_t>(static_cast<size_t>(most) + 1);
-    for (int64_t v = 0; v <= most; ++v)
-      scale_[v] = static_cast<uint16_t>((v * full + most / 2) / most);
+    const uint32_t most = (1u << h_.bits) - 1, full = h_.bits > 8 ? 65535 : 255;
+    scale_ = scratch_.array<uint16_t>(size_t{most} + 1);
+    for (uint32_t v = 0; v <= most; ++v) scale_[v] = static_cast<uint16_t>(rescaled(v, most, full));
   }
 
   void put(int64_t begin, int64_t end) {

@@ -139,10 +139,9 @@ class Rows {
   Rows(const EncodedImage& image, const Header& h, const View& out, Arena& scratch)
       : h_(h),
         dtype_(h.dtype()),
-        is_inked_(h.colour == Colour::kCmyk && image.options.output_type != ImageType::kAny),
-        out_(image.options.output_type, is_inked_ ? 3 : static_cast<int>(h.channels), dtype_, out,
-             scratch),
+        out_(image.options.output_type, static_cast<int>(h.channels), dtype_, out, scratch),
         row_(scratch.array<uint16_t>(static_cast<size_t>(out.shape[1]) * h.channels)) {
+    if (h.colour == Colour::kCmyk) out_.use_cmyk();
     const int full = dtype_ == DType::kUint8 ? 8 : 16;
     for (size_t c = 0; c < h.channels; ++c) {
       const Component& k = h.component[h.channel[c].component];
@@ -191,8 +190,6 @@ class Rows {
       for (size_t c = 0; c < h_.channels; ++c) make_channel(c, image, row + c, y, x, pixels);
     }
     if (h_.colour == Colour::kYcc) make_rgb(row, static_cast<int64_t>(h_.channels), pixels);
-    if constexpr (sizeof(T) == 1)
-      if (is_inked_) remove_ink(row, pixels);
   }
 
   // Of components whose samples are the pixels' values.
@@ -228,16 +225,8 @@ class Rows {
   }
   template <class T>
   static T scaled(int32_t v, int32_t most) {
-    constexpr uint32_t kFull = std::numeric_limits<T>::max();
-    const auto m = static_cast<uint32_t>(most);
-    return static_cast<T>((static_cast<uint32_t>(v) * kFull + m / 2) / m);
-  }
-  static void remove_ink(uint8_t* row, int64_t pixels) {
-    for (int64_t i = 0; i < pixels; ++i) {
-      const uint8_t* ink = row + 4 * i;
-      const Pixel3 p = rgb_of_inverted_cmyk(255 - ink[0], 255 - ink[1], 255 - ink[2], 255 - ink[3]);
-      row[3 * i] = p.a, row[3 * i + 1] = p.b, row[3 * i + 2] = p.c;
-    }
+    return static_cast<T>(rescaled(static_cast<uint32_t>(v), static_cast<uint32_t>(most),
+                                   std::numeric_limits<T>::max()));
   }
 
   // A column of the palette, as the output has it.
@@ -258,7 +247,6 @@ class Rows {
 
   const Header& h_;
   const DType dtype_;
-  const bool is_inked_;
   bool is_plain_ = true;  // samples are the values of pixels
   PixelWriter out_;
   uint16_t* row_;

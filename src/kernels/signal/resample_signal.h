@@ -26,8 +26,15 @@ struct SignalResampler {
   int lobes, taps;  // taps: 2 lobes, and zeros up to a multiple of kLanes
   double scale;
 
-  // The first value of the input that output i needs.
-  STOKER_HD int64_t first(int64_t i) const { return static_cast<int64_t>(place(i)) - lobes + 1; }
+  // Which values of a signal of this length outputs [begin, end) need.
+  struct Range {
+    int64_t begin, end;
+  };
+  Range needed(int64_t begin, int64_t end, int64_t length) const {
+    if (begin >= end) return {0, 0};
+    const auto inside = [&](int64_t k) { return k < 0 ? 0 : k > length ? length : k; };
+    return {inside(first(begin)), inside(first(end - 1) + taps)};
+  }
   // Output i. Requires: `in` has zeros around the signal: `lobes` before it and `taps` behind it;
   // in[0] is its value at `origin`.
   STOKER_HD float value(int64_t i, const float* in, int64_t origin) const {
@@ -37,7 +44,7 @@ struct SignalResampler {
     const auto row = static_cast<int64_t>(phase);
     const auto share = static_cast<float>(phase - static_cast<double>(row));
     const float* low = weights + row * taps;
-    const float* x = in + (whole - lobes + 1 - origin);
+    const float* x = in + (first(i) - origin);
     float sum[kLanes] = {};
     for (int k = 0; k < taps; k += kLanes)
       for (int l = 0; l < kLanes; ++l) {
@@ -50,6 +57,8 @@ struct SignalResampler {
   }
 
  private:
+  // The first value of the input that output i needs.
+  STOKER_HD int64_t first(int64_t i) const { return static_cast<int64_t>(place(i)) - lobes + 1; }
   // Where output i lies between the values of the input.
   STOKER_HD double place(int64_t i) const { return static_cast<double>(i) / scale; }
   // Rounded once each, on devices too.

@@ -5,16 +5,11 @@
 #include <cmath>
 
 #include "kernels/fused/fused.h"
-#include "op/rules.h"
+#include "op/decode/encoded_bytes.h"
 
 namespace stoker {
 
 namespace {
-
-EncodedSpan bytes_of(const View& encoded) {
-  require(encoded.shape.rank == 1, "an encoded image has one axis, got the shape ", encoded.shape);
-  return {encoded.as<const uint8_t>(), static_cast<size_t>(encoded.shape[0])};
-}
 
 DecodeOptions options_of(const PictureArguments& a) {
   DecodeOptions o;
@@ -31,8 +26,7 @@ bool can_be_output(DType t) { return size_of(t) <= 2 ? t != DType::kBool : t == 
 }  // namespace
 
 TensorType checked_picture(const PictureArguments& a, const Checker& c) {
-  require(c.in().shape.rank == 1 || c.in().shape.rank < 0,
-          "input 'encoded' has one axis, the bytes of a file; got ", c.in().str());
+  require_encoded(c);
   require(can_be_output(a.dtype), "argument 'dtype' is ", name_of(a.dtype),
           ", expected UINT8, INT8, UINT16, INT16, FLOAT or FLOAT16");
   const int64_t channels = a.output_type == ImageType::kAny    ? -1

@@ -6,8 +6,7 @@
 #include <array>
 
 #include "codec/device_decoder.h"
-#include "op/context.h"
-#include "op/schema.h"
+#include "op/decode/encoded_bytes.h"
 
 namespace stoker {
 
@@ -61,10 +60,6 @@ inline constexpr auto kPictureArguments = std::tuple{
         "this, a CPU thread those of others.",
         at_least(0)),
 };
-// These change nothing where the CPU decodes.
-inline constexpr std::array kDevicePictureArguments = {"jpeg_fancy_upsampling", "hw_decoder_load",
-                                                       "hybrid_huffman_threshold"};
-
 inline constexpr std::array kIgnoredPictureArguments = {"affine",
                                                         "device_memory_padding",
                                                         "host_memory_padding",
@@ -78,13 +73,7 @@ inline constexpr std::array kIgnoredPictureArguments = {"affine",
 inline constexpr std::array kIgnoredCacheArguments = {"cache_size", "cache_type", "cache_threshold",
                                                       "cache_batch_copy", "cache_debug"};
 
-// Run::row_room of the decoders: a JPEG's rows begin with a whole block, of at most 32 pixels.
-inline constexpr int64_t kPictureRowRoom = 128;
-
-inline constexpr Port kEncodedPort = {.name = "encoded",
-                                      .help = "The encoded image: uint8 of shape (size,).",
-                                      .dtypes = "uint8",
-                                      .is_value = true};
+inline constexpr Port kEncodedPort = encoded_port("The encoded image: uint8 of shape (size,).");
 inline constexpr Port kPicturePort = {.name = "image", .help = "The pixels, layout HWC."};
 
 // The type of a picture when the graph is built, without its extents. Throws WrongCall.
@@ -114,6 +103,21 @@ class EncodedPicture {
   DeviceDecodeOptions device_;
   TensorType whole_;
   Window part_;
+};
+
+// What all image decoders do alike. An operator adds its schema, check() and infer(), which keeps
+// an EncodedPicture.
+struct PictureDecoder : PictureArguments {
+  // A JPEG's rows begin with a whole block, of at most 32 pixels.
+  static constexpr int64_t kRowRoom = 128;
+  // These change nothing where the CPU decodes.
+  static constexpr std::array kOfDevices = {"jpeg_fancy_upsampling", "hw_decoder_load",
+                                            "hybrid_huffman_threshold"};
+
+  void run_cpu(Run& r) const { r.kept.get<EncodedPicture>().decode(r); }
+  std::optional<DecodeRequest> request(const Asking& a) const {
+    return a.kept.get<EncodedPicture>().request(a);
+  }
 };
 
 }  // namespace stoker

@@ -7,7 +7,7 @@
 
 #include "codec/sound/sound.h"
 #include "kernels/signal/resample_signal.h"
-#include "op/context.h"
+#include "op/decode/encoded_bytes.h"
 
 namespace stoker {
 
@@ -34,12 +34,12 @@ class EncodedSound {
   bool is_mixed() const { return options_.downmix && sound_->info().channels > 1; }
   float scale() const { return options_.rate / stored_rate(); }
   int64_t channels() const { return options_.downmix ? 1 : sound_->info().channels; }
-  // These give stored frames [begin, end), and output frames of that range. Damage from
+  // Room for frames [begin, end) at the stored rate, with the channels of the output.
+  View frames(int64_t begin, int64_t end, DType dtype, Arena& scratch) const;
+  // Reads frames [begin, end), with all channels or, as floats, those of the output. Damage from
   // `judged_end` on becomes zeros.
   void read(int64_t begin, int64_t end, int64_t judged_end, DType dtype, void* out) const;
-  View mixed(int64_t begin, int64_t end, int64_t judged_end, Arena& scratch) const;
-  View resampled(const SignalWeights& weights, int64_t begin, int64_t end, int64_t judged_end,
-                 Arena& scratch) const;
+  View floats(int64_t begin, int64_t end, int64_t judged_end, Arena& scratch) const;
 
   std::shared_ptr<OpenSound> sound_;
   SoundOptions options_;

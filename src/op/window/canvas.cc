@@ -28,6 +28,13 @@ void SizeArgument::set_size(const SpatialAxes& axes, int64_t* canvas) const {
   }
 }
 
+Warp SizeArgument::on_canvas(const SpatialAxes& axes, Warp w) const {
+  std::copy_n(axes.axis, axes.rank, w.axis);
+  std::copy_n(axes.extent, axes.rank, w.out);
+  set_size(axes, w.out);
+  return w;
+}
+
 void CanvasArguments::set_canvas(const SpatialAxes& axes, int64_t* canvas) const {
   if (keep_size) std::copy_n(axes.extent, axes.rank, canvas);
   set_size(axes, canvas);

@@ -23,6 +23,8 @@ struct SizeArgument {
 
   // Replaces the size that the operator has found, if the argument says so. Throws WrongCall.
   void set_size(const SpatialAxes& axes, int64_t* canvas) const;
+  // The warp on these axes, of that size or that of the input. Throws WrongCall.
+  Warp on_canvas(const SpatialAxes& axes, Warp w = {}) const;
 };
 inline constexpr auto kSizeArgument =
     arg(&SizeArgument::size, "size", "Output size, (H, W) or (D, H, W); rounded to whole pixels.",

@@ -72,4 +72,17 @@ Warp PointMap::warp() const {
   return w;
 }
 
+bool MatrixArguments::is_matrix_known(const Checker& c) const {
+  const bool computed = c.is_computed("matrix");
+  require(c.has(1) != (computed || !matrix.empty()),
+          "the matrix is missing or given twice: give 'matrix' or a second input");
+  return !c.has(1) && !computed;
+}
+
+Small<float> MatrixArguments::numbers(const Lowering& l) const {
+  Small<float> given = matrix;
+  if (l.has(1)) from_tensor(l.value(1), given);
+  return given;
+}
+
 }  // namespace stoker

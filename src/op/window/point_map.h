@@ -6,7 +6,8 @@
 // have the outermost axis first. Pure; thread-safe.
 #pragma once
 #include "kernels/block.h"
-#include "op/value.h"
+#include "op/context.h"
+#include "op/schema.h"
 
 namespace stoker {
 
@@ -30,5 +31,23 @@ class PointMap {
   int rank_;
   double matrix_[kMost][kMost] = {};  // of homogeneous coordinates
 };
+
+struct MatrixArguments {
+  Small<float> matrix = {};
+  bool inverse_map = true;
+
+  // Whether the matrix is known when the graph is built. Throws WrongCall unless it is given once.
+  bool is_matrix_known(const Checker& c) const;
+  // The matrix of the second input, if it is there, or that of the argument.
+  Small<float> numbers(const Lowering& l) const;
+};
+inline constexpr Port kMatrixPort = {.name = "matrix_input",
+                                     .help = "The matrix, instead of the argument.",
+                                     .is_optional = true,
+                                     .is_value = true};
+inline constexpr auto kInverseMapArgument =
+    arg(&MatrixArguments::inverse_map, "inverse_map",
+        "Whether the matrix leads from points of the output to points of the input. Else it leads "
+        "from the input to the output.");
 
 }  // namespace stoker

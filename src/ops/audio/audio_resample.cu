@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 
-#include "kernels/fused/fused.h"
 #include "op/dtype_argument.h"
 #include "op/loops/gpu_resample_signal.cuh"
+#include "op/loops/resample_channels.h"
 #include "op/op.h"
 
 namespace stoker::ops::audio {
@@ -57,45 +57,20 @@ struct AudioResample : DtypeArgument {
     i.out(t);
   }
   void demand(Demand& d) const {
-    const SignalResampler r = weights->resampler(ratio(d.inputs[0].shape[0]));
-    Window& needed = d.needed[0];
+    const int64_t length = d.inputs[0].shape[0];
     const Window& wanted = d.wanted[0];
-    if (wanted.shape().volume() == 0) {
-      needed.end = needed.begin;
-      return;
-    }
-    needed.begin = wanted.begin;
-    needed.end = wanted.end;
-    const auto inside = [&](int64_t k) { return std::clamp<int64_t>(k, 0, d.inputs[0].shape[0]); };
-    needed.begin[0] = inside(r.first(wanted.begin[0]));
-    needed.end[0] = inside(r.first(wanted.end[0] - 1) + r.taps);
+    const auto [begin, end] =
+        weights->resampler(ratio(length)).needed(wanted.begin[0], wanted.end[0], length);
+    d.needed[0] = wanted;
+    d.needed[0].begin[0] = begin;
+    d.needed[0].end[0] = end;
   }
 
   void run_cpu(Run& r) const {
-    const View& out = r.outputs[0];
+    const View &in = r.inputs[0], &out = r.outputs[0];
     if (out.shape.volume() == 0) return;
-    const int64_t begin = out.origin[0], count = out.shape[0];
-    const SignalResampler resampler = weights->resampler(ratio(r.inputs[0].full[0]));
-    Window w = r.inputs[0].covers();
-    for (int a = 1; a < out.shape.rank; ++a) {
-      w.begin[a] = out.origin[a];
-      w.end[a] = w.begin[a] + 1;
-    }
-    const PaddedSignal signal(resampler, w.shape()[0], r.scratch);
-    float* values = r.scratch.array<float>(static_cast<size_t>(count));
-    const Block to_float{Convert{}, DType::kFloat32};
-    const Block to_output{Pointwise{{}, {factor(r.inputs[0].dtype, out.dtype)}, {}}, out.dtype};
-    do {
-      const View from = View::window(signal.values, DType::kFloat32, w, r.inputs[0].full);
-      run_blocks({&to_float, 1}, r.inputs[0], from, r.scratch);
-      resample_signal(resampler, signal.values, w.begin[0], begin, count, values);
-      Window made = w;
-      made.begin[0] = begin;
-      made.end[0] = begin + count;
-      const View to = part(out, made);
-      run_blocks({&to_output, 1}, View::window(values, DType::kFloat32, made, out.full), to,
-                 r.scratch);
-    } while (next_channel(out, w));
+    resample_channels(weights->resampler(ratio(in.full[0])), in, out, factor(in.dtype, out.dtype),
+                      r.scratch);
   }
   static void run_gpu(GpuRun& r, std::span<const AudioResample* const> items) {
     std::vector<double> ratios;
@@ -134,18 +109,6 @@ struct AudioResample : DtypeArgument {
   }
   static float factor(DType from, DType to) {
     return static_cast<float>(full_intensity(to) / full_intensity(from));
-  }
-  static View part(View v, const Window& w) {
-    for (int a = 0; a < v.shape.rank; ++a)
-      v.data = v.as<std::byte>() + (w.begin[a] - v.origin[a]) * v.strides[a];
-    v.origin = w.begin;
-    v.shape = w.shape();
-    return v;
-  }
-  static bool next_channel(const View& out, Window& w) {
-    if (out.shape.rank == 1 || ++w.begin[1] == out.origin[1] + out.shape[1]) return false;
-    ++w.end[1];
-    return true;
   }
 };
 

@@ -27,8 +27,7 @@ struct Laplacian {
           between(3, 23), kPerFrame),
       arg(&Laplacian::smoothing_size, "smoothing_size",
           "Positions of the smoothing windows, odd: for each axis or one number for all; 1 does "
-          "not "
-          "smooth. Default: as many as the derivative's window has.",
+          "not smooth. Default: as many as the derivative's window has.",
           between(1, 23), kPerFrame),
       arg(&Laplacian::scale, "scale",
           "Factors of the derivatives: for each axis or one number for all.", kPerFrame),

@@ -7,10 +7,7 @@
 
 namespace stoker::ops::augment {
 
-struct WarpAffine : SizeArgument, WarpArguments {
-  Small<float> matrix;
-  bool inverse_map = true;
-
+struct WarpAffine : SizeArgument, WarpArguments, MatrixArguments {
   static constexpr auto schema = describe(
       "warp_affine",
       "Moves the points of an image, a volume or a sequence by an affine map.\n\n"
@@ -20,37 +17,25 @@ struct WarpAffine : SizeArgument, WarpArguments {
       ports({.name = "input",
              .help = "Image, volume or sequence.",
              .layouts = "HWC, CHW, HW, DHWC, CDHW, DHW, CFHW, CFDHW"},
-            {.name = "matrix_input",
-             .help = "The matrix, instead of the argument.",
-             .is_optional = true,
-             .is_value = true}),
+            kMatrixPort),
       ports({.name = "output", .help = "The moved input, in its layout."}),
-      arg(&WarpAffine::matrix, "matrix",
+      arg(&MatrixArguments::matrix, "matrix",
           "The matrix, 2 x 3 numbers or 3 x 4 for volumes, row after row.", kPerFrame),
-      arg(&WarpAffine::inverse_map, "inverse_map",
-          "Whether the matrix leads from points of the output to points of the input. Else it "
-          "leads from the input to the output."),
-      kSizeArgument, kWarpArguments);
+      kInverseMapArgument, kSizeArgument, kWarpArguments);
 
   void check(Checker& c) const {
     require_warp_filter(interp_type);
-    const bool computed = c.is_computed("matrix");
-    require(c.has(1) != (computed || !matrix.empty()),
-            "the matrix is missing or given twice: give 'matrix' or a second input");
+    const bool is_known = is_matrix_known(c);
     TensorType t = c.in();
     const SpatialAxes axes(t);
-    if (axes.rank > 0 && !c.has(1) && !computed) warp(axes, matrix);
+    if (axes.rank > 0 && is_known) warp(axes, matrix);
     for (int i = 0; i < axes.rank; ++i)
-      t.shape[axes.axis[i]] = c.is_computed("size") ? -1 : canvas(axes).out[i];
+      t.shape[axes.axis[i]] = c.is_computed("size") ? -1 : on_canvas(axes).out[i];
     t.dtype = dtype.value_or(t.dtype);
     c.out(t);
   }
 
-  void lower(Lowering& l) const {
-    Small<float> numbers = matrix;
-    if (l.has(1)) from_tensor(l.value(1), numbers);
-    add_warp(l, warp(SpatialAxes(l.type()), numbers));
-  }
+  void lower(Lowering& l) const { add_warp(l, warp(SpatialAxes(l.type()), numbers(l))); }
 
   static std::vector<Case> cases() {
     return {
@@ -70,14 +55,8 @@ struct WarpAffine : SizeArgument, WarpArguments {
   }
 
  private:
-  Warp canvas(const SpatialAxes& axes, Warp w = {}) const {
-    std::copy_n(axes.axis, axes.rank, w.axis);
-    std::copy_n(axes.extent, axes.rank, w.out);
-    set_size(axes, w.out);
-    return w;
-  }
-  Warp warp(const SpatialAxes& axes, const Small<float>& numbers) const {
-    return canvas(axes, PointMap(axes.rank, numbers, inverse_map).warp());
+  Warp warp(const SpatialAxes& axes, const Small<float>& m) const {
+    return on_canvas(axes, PointMap(axes.rank, m, inverse_map).warp());
   }
 };
 

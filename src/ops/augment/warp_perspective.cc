@@ -26,9 +26,8 @@ struct EnumNames<WarpBorder> {
 
 namespace stoker::ops::augment {
 
-struct WarpPerspective : SizeArgument {
-  Small<float> matrix, fill_value;
-  bool inverse_map = true;
+struct WarpPerspective : SizeArgument, MatrixArguments {
+  Small<float> fill_value;
   PixelOrigin pixel_origin = PixelOrigin::kCorner;
   WarpBorder border_mode = WarpBorder::kConstant;
   Filter interp_type = Filter::kLinear;
@@ -40,22 +39,16 @@ struct WarpPerspective : SizeArgument {
       "last number of a row is the offset. The output has the input's size unless 'size' is given. "
       "Accepts any dtype.",
       ports({.name = "input", .help = "Image or sequence.", .layouts = "HWC, CHW, HW"},
-            {.name = "matrix_input",
-             .help = "The matrix, instead of the argument.",
-             .is_optional = true,
-             .is_value = true}),
+            kMatrixPort),
       ports({.name = "output", .help = "The moved input, in its layout."}),
-      arg(&WarpPerspective::matrix, "matrix", "The matrix, 3 x 3 numbers, row after row.",
+      arg(&MatrixArguments::matrix, "matrix", "The matrix, 3 x 3 numbers, row after row.",
           kPerFrame),
-      arg(&WarpPerspective::inverse_map, "inverse_map",
-          "Whether the matrix leads from points of the output to points of the input. Else it "
-          "leads from the input to the output."),
+      kInverseMapArgument,
       arg(&WarpPerspective::pixel_origin, "pixel_origin",
           "Where in the first pixel the point (0, 0) lies: its 'corner' or its 'center'."),
       arg(&WarpPerspective::border_mode, "border_mode",
           "What lies outside the input: fill_value ('constant'), or the nearest pixel of its "
-          "border "
-          "('clamp' or 'replicate')."),
+          "border ('clamp' or 'replicate')."),
       arg(&WarpPerspective::fill_value, "fill_value",
           "Value outside the input, under border_mode='constant'; default: 0."),
       arg(&WarpPerspective::interp_type, "interp_type", "INTERP_NN or INTERP_LINEAR."),
@@ -65,22 +58,18 @@ struct WarpPerspective : SizeArgument {
     require_warp_filter(interp_type);
     if (!fill_value.empty())
       require_count("argument 'fill_value'", fill_value.size(), {1}, "for all channels");
-    const bool computed = c.is_computed("matrix");
-    require(c.has(1) != (computed || !matrix.empty()),
-            "the matrix is missing or given twice: give 'matrix' or a second input");
-    if (!c.has(1) && !computed) map(matrix);
+    const bool is_known = is_matrix_known(c);
+    if (is_known) map(matrix);
     TensorType t = c.in();
     const SpatialAxes axes(t);
     for (int i = 0; i < axes.rank; ++i)
-      t.shape[axes.axis[i]] = c.is_computed("size") ? -1 : canvas(axes).out[i];
+      t.shape[axes.axis[i]] = c.is_computed("size") ? -1 : on_canvas(axes).out[i];
     c.out(t);
   }
 
   void lower(Lowering& l) const {
     require_pixels(l.type());
-    Small<float> numbers = matrix;
-    if (l.has(1)) from_tensor(l.value(1), numbers);
-    Warp w = canvas(SpatialAxes(l.type()), map(numbers));
+    Warp w = on_canvas(SpatialAxes(l.type()), map(numbers(l)));
     w.linear = interp_type == Filter::kLinear;
     w.clamped = border_mode != WarpBorder::kConstant;
     w.fill = fill_value.empty() ? 0 : fill_value[0];
@@ -102,14 +91,8 @@ struct WarpPerspective : SizeArgument {
   }
 
  private:
-  Warp canvas(const SpatialAxes& axes, Warp w = {}) const {
-    std::copy_n(axes.axis, axes.rank, w.axis);
-    std::copy_n(axes.extent, axes.rank, w.out);
-    set_size(axes, w.out);
-    return w;
-  }
-  Warp map(const Small<float>& numbers) const {
-    PointMap map(2, numbers, inverse_map, true);
+  Warp map(const Small<float>& m) const {
+    PointMap map(2, m, inverse_map, true);
     if (pixel_origin == PixelOrigin::kCenter) map.begin_at_centre();
     return map.warp();
   }

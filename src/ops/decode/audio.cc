@@ -20,10 +20,7 @@ struct Audio {
       "content; stoker.codecs() lists them. The samples have the shape (frames, channels), or "
       "(frames,) with downmix. Floats lie between -1 and 1; integers are 2^15 or 2^31 times as "
       "large, and those of a file stay exact without downmix and resampling.",
-      ports({.name = "encoded",
-             .help = "The encoded sound: uint8 of shape (size,).",
-             .dtypes = "uint8",
-             .is_value = true}),
+      ports(encoded_port("The encoded sound: uint8 of shape (size,).")),
       ports({.name = "samples", .help = "The samples."},
             {.name = "rate", .help = "Frames a second: one number, float32."}),
       arg(&Audio::sample_rate, "sample_rate",
@@ -39,8 +36,7 @@ struct Audio {
   void prepare() { weights = std::make_shared<const SignalWeights>(quality); }
 
   void check(Checker& c) const {
-    require(c.in().shape.rank == 1 || c.in().shape.rank < 0,
-            "input 'encoded' has one axis, the bytes of a file; got ", c.in().str());
+    require_encoded(c);
     require(dtype == DType::kFloat32 || dtype == DType::kInt16 || dtype == DType::kInt32,
             "argument 'dtype' is ", name_of(dtype), ", expected FLOAT, INT16 or INT32");
     c.out({dtype, {}, Shape::filled(downmix ? 1 : 2, -1)});

@@ -6,9 +6,7 @@
 
 namespace stoker::ops::decode {
 
-struct Image : PictureArguments {
-  static constexpr int64_t kRowRoom = kPictureRowRoom;
-  static constexpr auto kOfDevices = kDevicePictureArguments;
+struct Image : PictureDecoder {
   static constexpr auto kIgnored = joined(kIgnoredPictureArguments, kIgnoredCacheArguments);
   static constexpr auto schema = describe(
       "decoders.image",
@@ -23,10 +21,6 @@ struct Image : PictureArguments {
 
   void check(Checker& c) const { c.out(checked_picture(*this, c)); }
   void infer(Inference& i) const { i.out(i.kept.set(EncodedPicture(*this, i.values[0])).type()); }
-  void run_cpu(Run& r) const { r.kept.get<EncodedPicture>().decode(r); }
-  std::optional<DecodeRequest> request(const Asking& a) const {
-    return a.kept.get<EncodedPicture>().request(a);
-  }
 
   static std::vector<Case> cases() {
     return {

@@ -7,9 +7,7 @@
 
 namespace stoker::ops::decode {
 
-struct ImageCrop : PictureArguments, CropArguments {
-  static constexpr int64_t kRowRoom = kPictureRowRoom;
-  static constexpr auto kOfDevices = kDevicePictureArguments;
+struct ImageCrop : PictureDecoder, CropArguments {
   // An image has no depth to crop.
   static constexpr auto kIgnored =
       joined(kIgnoredPictureArguments, std::array{"crop_d", "crop_pos_z"});
@@ -31,10 +29,6 @@ struct ImageCrop : PictureArguments, CropArguments {
     const TensorType& whole = picture.whole();
     picture.crop(crop_window(*this, OutOfBounds::kError, whole));
     i.out(i.kept.set(picture).type());
-  }
-  void run_cpu(Run& r) const { r.kept.get<EncodedPicture>().decode(r); }
-  std::optional<DecodeRequest> request(const Asking& a) const {
-    return a.kept.get<EncodedPicture>().request(a);
   }
 
   static std::vector<Case> cases() {

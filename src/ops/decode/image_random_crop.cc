@@ -7,10 +7,8 @@
 
 namespace stoker::ops::decode {
 
-struct ImageRandomCrop : PictureArguments, RandomWindowArguments {
+struct ImageRandomCrop : PictureDecoder, RandomWindowArguments {
   static constexpr bool kRandom = true;
-  static constexpr int64_t kRowRoom = kPictureRowRoom;
-  static constexpr auto kOfDevices = kDevicePictureArguments;
   static constexpr auto kIgnored = kIgnoredPictureArguments;
   static constexpr auto schema = describe(
       "decoders.image_random_crop",
@@ -31,10 +29,6 @@ struct ImageRandomCrop : PictureArguments, RandomWindowArguments {
     const PlaneWindow w = random_window(*this, whole[0], whole[1], i.chance);
     picture.crop({{w.y, w.x, 0}, {w.y + w.height, w.x + w.width, whole[2]}});
     i.out(i.kept.set(picture).type());
-  }
-  void run_cpu(Run& r) const { r.kept.get<EncodedPicture>().decode(r); }
-  std::optional<DecodeRequest> request(const Asking& a) const {
-    return a.kept.get<EncodedPicture>().request(a);
   }
 
   static std::vector<Case> cases() {

@@ -7,9 +7,7 @@
 
 namespace stoker::ops::decode {
 
-struct ImageSlice : PictureArguments, SliceArguments {
-  static constexpr int64_t kRowRoom = kPictureRowRoom;
-  static constexpr auto kOfDevices = kDevicePictureArguments;
+struct ImageSlice : PictureDecoder, SliceArguments {
   static constexpr auto kIgnored = kIgnoredPictureArguments;
   static constexpr auto schema = describe(
       "decoders.image_slice",
@@ -32,10 +30,6 @@ struct ImageSlice : PictureArguments, SliceArguments {
                                   i.has(2) ? &i.values[2] : nullptr);
     picture.crop(settle(w, whole, OutOfBounds::kError));
     i.out(i.kept.set(picture).type());
-  }
-  void run_cpu(Run& r) const { r.kept.get<EncodedPicture>().decode(r); }
-  std::optional<DecodeRequest> request(const Asking& a) const {
-    return a.kept.get<EncodedPicture>().request(a);
   }
 
   static std::vector<Case> cases() {

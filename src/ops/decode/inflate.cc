@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codec/inflate/inflate.h"
 #include "kernels/fused/fused.h"
+#include "op/decode/encoded_bytes.h"
 #include "op/op.h"
 
 namespace stoker {
@@ -29,10 +30,7 @@ struct Inflate {
       "which becomes an array of the given shape; these are put along a new first axis. LZ4 may be "
       "a block or a frame. Data that is damaged, or holds more or fewer bytes than the shape asks "
       "for, fails the sample.",
-      ports({.name = "encoded",
-             .help = "The compressed bytes: uint8 of shape (size,).",
-             .dtypes = "uint8",
-             .is_value = true}),
+      ports(encoded_port("The compressed bytes: uint8 of shape (size,).")),
       ports({.name = "array", .help = "The array, or the arrays of all chunks."}),
       arg(&Inflate::shape, "shape", "Shape of the array, or of that of a chunk.", at_least(0),
           kRequiredPerSample),
@@ -48,8 +46,7 @@ struct Inflate {
           "The letter of the chunks' axis in the layout."));
 
   void check(Checker& c) const {
-    require(c.in().shape.rank == 1 || c.in().shape.rank < 0,
-            "input 'encoded' has one axis, compressed bytes; got ", c.in().str());
+    require_encoded(c);
     require(sequence_axis_name.rank() == 1, "argument 'sequence_axis_name' is ", sequence_axis_name,
             ", expected one letter");
     const bool chunked = chunk_offsets || chunk_sizes || c.is_computed("chunk_offsets") ||
@@ -62,8 +59,7 @@ struct Inflate {
   }
 
   void infer(Inference& i) const {
-    const View& in = i.values[0];
-    const auto& chunks = i.kept.set(chunks_of(in.shape.volume()));
+    const auto& chunks = i.kept.set(chunks_of(std::ssize(bytes_of(i.values[0]))));
     const bool chunked = chunk_offsets || chunk_sizes;
     i.out(
         {dtype, whole_layout(chunked), whole_shape(static_cast<int64_t>(chunks.size()), chunked)});
@@ -142,8 +138,9 @@ struct Inflate {
   }
 
   void inflate(Run& r, const Chunk& chunk, std::span<uint8_t> out) const {
-    const EncodedSpan bytes{r.inputs[0].as<const uint8_t>() + chunk.begin,
-                            static_cast<size_t>(chunk.size)};
+    const EncodedSpan bytes =
+        bytes_of(r.inputs[0])
+            .subspan(static_cast<size_t>(chunk.begin), static_cast<size_t>(chunk.size));
     const size_t made = inflater_of(algorithm).inflate(algorithm, bytes, out, r.scratch);
     require(made == out.size(), "the data holds ",
             made > out.size() ? "more than " + std::to_string(out.size())

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codec/arrays/npy.h"
 #include "kernels/fused/fused.h"
+#include "op/decode/encoded_bytes.h"
 #include "op/op.h"
 
 namespace stoker::ops::decode {
@@ -15,18 +16,14 @@ struct Numpy {
       "Gives the array with its shape, also where its elements lie in Fortran's order or in the "
       "other byte order. Arrays of objects, texts, complex numbers and structures fail the sample. "
       "The number of axes may differ from sample to sample only where later operators allow it.",
-      ports({.name = "encoded",
-             .help = "The bytes of a .npy file: uint8 of shape (size,).",
-             .dtypes = "uint8",
-             .is_value = true}),
+      ports(encoded_port("The bytes of a .npy file: uint8 of shape (size,).")),
       ports({.name = "array", .help = "The array."}),
       arg(&Numpy::dtype, "dtype",
           "Output dtype. It has to be given, as types are known before any file is read. Values of "
           "files with another dtype are rounded and saturate."));
 
   void check(Checker& c) const {
-    require(c.in().shape.rank == 1 || c.in().shape.rank < 0,
-            "input 'encoded' has one axis, the bytes of a file; got ", c.in().str());
+    require_encoded(c);
     require(dtype.has_value(),
             "its type is not known before a file is read: declare it, such as dtype=types.FLOAT");
     TensorType t{*dtype, {}, {}};
@@ -35,8 +32,7 @@ struct Numpy {
   }
 
   void infer(Inference& i) const {
-    const View& in = i.values[0];
-    const EncodedSpan bytes{in.as<const uint8_t>(), static_cast<size_t>(in.shape.volume())};
+    const EncodedSpan bytes = bytes_of(i.values[0]);
     const NpyHeader& h = i.kept.set(read_npy_header(bytes));
     if (bytes.size() - h.data_at < static_cast<size_t>(h.data_bytes()))
       throw SampleError("the NumPy array of shape " + h.shape.str() + " has " +
