@@ -122,7 +122,8 @@ template <class T>
 void make_rgb(T* row, int64_t step, int64_t pixels) {
   constexpr int kMost = std::numeric_limits<T>::max(), kHalf = kMost / 2 + 1;
   const auto scaled = [](double factor, int chroma) {
-    return static_cast<int>(factor * 64 * (chroma - kHalf) + 0.5);
+    const double shifted = factor * 64 * (chroma - kHalf) + 0.5;
+    return static_cast<int>(shifted);  // cut off, below 0 as well, as Pillow does
   };
   const auto clamped = [&](int v) { return static_cast<T>(std::clamp(v, 0, kMost)); };
   for (int64_t i = 0; i < pixels; ++i, row += step) {
