@@ -168,7 +168,9 @@ void check_node(const std::vector<CheckedNode>& done, const Node& n, CheckedNode
   c.op = c.type->make(constants_of(*c.type, n));
   c.key = hash64(n.key);
   check_device(*c.type, n.device);
-  c.has_cpu_form = n.device != DeviceKind::kMixed;
+  c.sees_batch = c.type->sees_batch(*c.op);
+  c.has_cpu_form =
+      n.device == DeviceKind::kCpu || (n.device == DeviceKind::kGpu && !c.sees_batch);
 
   int64_t frames = -1;
   for (size_t i = 0; i < n.inputs.size(); ++i) {
@@ -179,6 +181,7 @@ void check_node(const std::vector<CheckedNode>& done, const Node& n, CheckedNode
     TensorType t = done[from.node].outputs[from.output];
     if (i == 0 && t.layout.str().starts_with('F') && !accepts(port, t.layout)) {
       if (!c.type->infers()) throw GraphError("takes no sequences: its frames may differ in shape");
+      if (c.sees_batch) throw GraphError("takes no sequences: it sees whole batches");
       c.unfold = true;
       frames = t.shape[0];
       t = frame_type(t);

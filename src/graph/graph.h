@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include "op/operator.h"
+#include "op/user_function.h"
 
 namespace stoker {
 
@@ -49,6 +50,8 @@ struct Node {
   std::vector<ArgumentLink> links;  // arguments that other nodes compute
   std::string where;  // the user's line of code, for messages
   int version = 1;  // the operator's, when the graph was made
+  // Of an operator that is user code. It is not part of the saved form.
+  std::shared_ptr<UserFunction> function;
 };
 
 class Graph {
@@ -80,8 +83,9 @@ class Graph {
 // known. A node with device="gpu" may still give such a value. The engine then also makes it with
 // the node's CPU half, and all that it depends on, so nothing waits for the device. Draws,
 // constants, copies and casts of integers have the same bits on both; tests/conformance/test_gpu.py
-// says how closely other arithmetic agrees. Pictures from a device's decoder have no CPU half: they
-// are copied to the host (run/plan/plan.h, Note [Rounds]).
+// says how closely other arithmetic agrees. Pictures from a device's decoder have no CPU half, nor
+// has what a device makes of a whole batch: they are copied to the host (run/plan/plan.h, Note
+// [Stages]).
 
 // A node with its operator and the types of its edges. Immutable.
 struct CheckedNode {
@@ -90,13 +94,15 @@ struct CheckedNode {
   std::vector<TensorType> inputs, outputs;  // an extent of -1 is not known before the run
   std::vector<int> link_arguments;  // by link: index of the argument
   bool unfold = false;  // the engine takes the leading F off
+  bool sees_batch = false;  // OperatorType::sees_batch
   // The node is on the CPU, or its CPU half can make the value: see Note [Values for the CPU].
   bool has_cpu_form = true;
   uint64_t key = 0;  // hash of Node::key
 
+  bool lowers() const { return type->lowers && !sees_batch; }
   // Whether the output is a further one of an operator that lowers. The chain makes it as soon as
   // it knows the types, on the CPU, wherever the node runs.
-  bool is_inferred(int output) const { return output > 0 && type->lowers.has_value(); }
+  bool is_inferred(int output) const { return output > 0 && lowers(); }
 };
 
 // Throws GraphError that names the operator, its instance and the user's line.

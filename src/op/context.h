@@ -138,6 +138,34 @@ class Run {
   }
 };
 
+// A sample's part of the work on a batch.
+struct BatchItem {
+  std::vector<View> inputs, outputs;
+  Chance chance;
+  Origin origin = {};
+};
+
+// Asks an operator that sees whole batches for the types of all outputs of all samples.
+class BatchInference {
+ public:
+  struct Item {
+    std::vector<TensorType> inputs;
+    std::vector<View> values;  // by input; data is null but where the port is a value
+    Chance chance;
+    Origin origin = {};
+    std::vector<TensorType> outputs = {};  // to be set
+  };
+  // The samples made so far, in order; at least one.
+  std::span<Item> items;
+};
+
+// The work on a whole batch on the CPU. The views are whole and dense.
+class BatchRun {
+ public:
+  std::span<const BatchItem> items;  // as in BatchInference
+  Arena& scratch;
+};
+
 // Asks a mixed operator which part of which picture gives this window of the output, for a device's
 // decoder.
 class Asking {

@@ -16,16 +16,6 @@
 
 namespace stoker {
 
-// A sample's part of the work, or a frame's where the engine takes sequences apart. Views are of
-// device memory, but those of inputs that are values (Port::is_value) are of host memory, whole and
-// dense, and can be read. An input that is missing has no data; others cover at least what demand()
-// needed, as in Run. Outputs are whole and dense.
-struct GpuItem {
-  std::vector<View> inputs, outputs;
-  Chance chance;
-  Origin origin = {};
-};
-
 // Where a GPU half gets memory. Whoever runs the half counts it.
 struct GpuMemory {
   std::function<std::shared_ptr<Buffer>(size_t)> acquire;  // device memory; throws BudgetError
@@ -39,13 +29,17 @@ struct GpuMemory {
 class GpuRun {
  public:
   // Requires: all four outlive this.
-  GpuRun(Stream& stream, const std::string& name, std::span<const GpuItem> items,
+  GpuRun(Stream& stream, const std::string& name, std::span<const BatchItem> items,
          const GpuMemory& memory)
       : stream(stream), name(name), items(items), memory_(memory) {}
 
   Stream& stream;
   const std::string& name;  // of the node, for errors and timelines
-  std::span<const GpuItem> items;  // at least one; all of the same dtypes
+  // At least one, all of the same dtypes. A frame's part where the engine takes sequences apart.
+  // Views are of device memory, but those of inputs that are values (Port::is_value) are of host
+  // memory, whole and dense, and can be read. An input that is missing has no data; others cover at
+  // least what demand() needed, as in Run. Outputs are whole and dense.
+  std::span<const BatchItem> items;
 
   // A copy of the values on the device, for work that is launched while this lives. Throws
   // BudgetError, DeviceError.

@@ -120,10 +120,21 @@ struct Work {
     with_rules_as<SampleError>([&] { of(o).run_cpu(r); });
   }
   static void run_gpu(GpuRun& r, std::span<const Operator* const> items) {
-    std::vector<const Op*> ops;
-    for (const Operator* o : items) ops.push_back(&of(*o));
+    const std::vector<const Op*> ops = all_of(items);
     Op::run_gpu(r, std::span<const Op* const>(ops));
   }
+  static std::vector<const Op*> all_of(std::span<const Operator* const> items) {
+    std::vector<const Op*> ops;
+    for (const Operator* o : items) ops.push_back(&of(*o));
+    return ops;
+  }
+  static void infer_batch(std::span<const Operator* const> items, BatchInference& b) {
+    with_rules_as<SampleError>([&] { Op::infer_batch(b, std::span<const Op* const>(all_of(items))); });
+  }
+  static void run_batch(std::span<const Operator* const> items, BatchRun& r) {
+    with_rules_as<SampleError>([&] { Op::run_batch(r, std::span<const Op* const>(all_of(items))); });
+  }
+  static bool sees_batch(const Operator& o) { return of(o).sees_batch(); }
   static std::optional<DecodeRequest> request(const Operator& o, const Asking& a) {
     return of(o).request(a);
   }
@@ -143,6 +154,12 @@ void find_facets(OperatorType& t) {
     t.runs = {.run = W::run_cpu};
     if constexpr (requires(const Op& o, Inference& i) { o.infer(i); }) t.runs->infer = W::infer;
     if constexpr (requires(const Op& o, Demand& d) { o.demand(d); }) t.runs->demand = W::demand;
+  }
+  if constexpr (requires(BatchInference& b, std::span<const Op* const> ops) {
+                  Op::infer_batch(b, ops);
+                }) {
+    t.runs_on_batch = {W::infer_batch, W::run_batch};
+    if constexpr (requires(const Op& o) { o.sees_batch(); }) t.runs_on_batch->applies = W::sees_batch;
   }
   if constexpr (kHasGpuHalf<Op>) t.runs_on_gpu = {W::run_gpu};
   if constexpr (requires(const Op& o, const Asking& a) { o.request(a); }) t.decodes = {W::request};
@@ -233,8 +250,11 @@ constexpr bool outputs_follow_from_constants(const Schema<In, Out, Args...>& sch
 // - `lower`,
 // - `infer` and `run_cpu`, and perhaps `demand`,
 // - `run_cpu` alone, where only the run tells the shapes (Run::make),
+// - static `infer_batch` and `run_batch`, where the results are functions of the whole batch; beside
+//   one of the others, `sees_batch` tells for which arguments,
 // - `open` and `order`, for a reader,
-// - `kInput`, where the user feeds its output.
+// - `kInput`, where the user feeds its output,
+// - `kUserCode`, where a function of the user's makes its outputs.
 // They say the rules about arguments and inputs by require() (op/rules.h).
 // `prepare` may compute once, after `check`, what follows from constant arguments, such as a table.
 // A shared pointer holds what it makes, because the struct is copied for each sample whose
@@ -243,10 +263,10 @@ constexpr bool outputs_follow_from_constants(const Schema<In, Out, Args...>& sch
 // value for each frame. There it may set what all frames have in common, such as a size.
 // `infer` may keep what it learned of a sample for `run_cpu` and `request` (op/kept.h).
 // Beside `infer` and `run_cpu` it may have `request`, so that a device's decoder can do the work
-// (device="mixed"), or a static `run_gpu`, which does the work for a batch in device memory and
-// stands in a .cu file (device="gpu"). It may also have `kVersion` (raised when its results
-// change), `kRandom`, `kIgnored`, `kOfDevices` (arguments that only a device's decoder heeds),
-// `kRowRoom` (Run::row_room) and `kSkip`.
+// (device="mixed"). Beside these or `infer_batch` and `run_batch` it may have a static `run_gpu`,
+// which does the work for a batch in device memory and stands in a .cu file (device="gpu"). It may
+// also have `kVersion` (raised when its results change), `kRandom`, `kIgnored`, `kOfDevices`
+// (arguments that only a device's decoder heeds), `kRowRoom` (Run::row_room) and `kSkip`.
 template <class Op>
 OperatorType type_of() {
   static_assert(detail::frames_unfold(Op::schema),
@@ -266,11 +286,17 @@ OperatorType type_of() {
   if constexpr (requires { &Op::run_gpu; }) {
     static_assert(detail::kHasGpuHalf<Op>,
                   "run_gpu is static and takes (GpuRun&, std::span<const Op* const>)");
-    static_assert(
-        requires(const Op& o, Inference& i, Run& r) { o.infer(i), o.run_cpu(r); },
-        "a GPU half stands beside infer() and run_cpu()");
+    constexpr bool by_sample =
+        requires(const Op& o, Inference& i, Run& r) { o.infer(i), o.run_cpu(r); };
+    constexpr bool by_batch = requires(BatchInference& b, BatchRun& r,
+                                       std::span<const Op* const> ops) {
+      Op::infer_batch(b, ops), Op::run_batch(r, ops);
+    };
+    static_assert(by_sample || by_batch,
+                  "a GPU half stands beside infer() and run_cpu(), or infer_batch() and run_batch()");
   }
   t.is_input = requires { Op::kInput; };
+  t.is_user_code = requires { Op::kUserCode; };
   if constexpr (requires { Op::kVersion; }) t.version = Op::kVersion;
   if constexpr (requires { Op::kRandom; }) t.is_random = Op::kRandom;
   if constexpr (requires { Op::kRowRoom; }) t.row_room = Op::kRowRoom;

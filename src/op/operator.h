@@ -23,7 +23,7 @@ struct ArgumentInfo {
   std::vector<std::string> names;  // of an enumeration
 };
 
-enum class OperatorKind : uint8_t { kLower, kSample, kRead, kInput };
+enum class OperatorKind : uint8_t { kLower, kSample, kBatch, kRead, kInput, kUserCode };
 
 // An operator with its constant arguments set. Immutable: many threads use it at once. For a sample
 // whose arguments other nodes compute, the engine makes a copy in the worker's arena and sets them
@@ -61,6 +61,15 @@ struct RunsOnCpu {
   void (*demand)(const Operator& op, Demand& d) = nullptr;  // null: all of the inputs is needed
 };
 
+// It works on all samples of a step at once: its results are functions of the batch. `ops`: for each
+// item the operator with its arguments. Both throw SampleError, which loses the step.
+struct RunsOnBatch {
+  void (*infer)(std::span<const Operator* const> ops, BatchInference& b);
+  void (*run)(std::span<const Operator* const> ops, BatchRun& r);
+  // Null: always. Else another facet does the work where the arguments do not ask for this one.
+  bool (*applies)(const Operator& op) = nullptr;
+};
+
 // It works on a batch in device memory.
 struct RunsOnGpu {
   // Enqueues the work. `items`: for each of r.items the operator with its arguments. Throws
@@ -86,8 +95,10 @@ struct OperatorType {
   int version;
   bool is_random;
   bool is_input = false;  // the user feeds its output
+  bool is_user_code = false;  // Node::function makes its outputs
   std::optional<Lowers> lowers;
   std::optional<RunsOnCpu> runs;
+  std::optional<RunsOnBatch> runs_on_batch;
   std::optional<RunsOnGpu> runs_on_gpu;
   std::optional<Decodes> decodes;
   std::optional<Reads> reads;
@@ -103,7 +114,14 @@ struct OperatorType {
   OperatorKind kind() const {
     if (lowers) return OperatorKind::kLower;
     if (reads) return OperatorKind::kRead;
-    return is_input ? OperatorKind::kInput : OperatorKind::kSample;
+    if (is_input) return OperatorKind::kInput;
+    if (is_user_code) return OperatorKind::kUserCode;
+    return runs ? OperatorKind::kSample : OperatorKind::kBatch;
+  }
+  // Whether an operator with these constant arguments sees whole batches.
+  bool sees_batch(const Operator& op) const {
+    return is_user_code ||
+           (runs_on_batch && (!runs_on_batch->applies || runs_on_batch->applies(op)));
   }
   // False if only the run tells the shapes of its outputs. It then runs before operators that
   // follow are asked for theirs.

@@ -57,7 +57,7 @@ class GpuRunTest : public testing::Test {
     return held_.back()->data();
   }
   void add(const View& in, DType dtype, const Shape& shape) {
-    GpuItem item{{in}, {}, Chance(1, 2, 3, static_cast<int64_t>(items_.size()))};
+    BatchItem item{{in}, {}, Chance(1, 2, 3, static_cast<int64_t>(items_.size()))};
     const auto bytes = static_cast<size_t>(shape.volume() * size_of(dtype));
     held_.push_back(acquire(bytes));
     item.outputs.push_back(View::dense(held_.back()->data(), dtype, shape));
@@ -75,7 +75,7 @@ class GpuRunTest : public testing::Test {
   Held staged_;  // outlives the stream's work
   std::unique_ptr<Stream> stream_ = device_.make_stream("test");
   std::vector<std::shared_ptr<Buffer>> held_;
-  std::vector<GpuItem> items_;
+  std::vector<BatchItem> items_;
   const std::string name_ = "node";
   HostPool staging_{SIZE_MAX};
   const GpuMemory memory_{[this](size_t bytes) { return acquire(bytes); }, staging_, staged_};

@@ -53,7 +53,7 @@ inline void equalize(GpuRun& r) {
   std::vector<CountValue> counts;
   std::vector<EqualizeTable> tables;
   std::vector<LookUp> looks;
-  for (const GpuItem& item : r.items) {
+  for (const BatchItem& item : r.items) {
     const View& out = item.outputs[0];
     const Strided in = Strided::of(item.inputs[0]);
     const int h = out.layout.find('H'), w = out.layout.find('W'), c = out.layout.find('C');

@@ -110,7 +110,7 @@ TEST(JpegDistortion, ADeviceGivesTheBytesOfTheCpu) {
   HostPool staging{SIZE_MAX};
   const GpuMemory memory{acquire, staging, staged};
   std::mt19937 random(4);
-  std::vector<GpuItem> items;
+  std::vector<BatchItem> items;
   std::vector<Bytes> pictures;
   const auto quality = [](size_t i) { return static_cast<int>(1 + i * 7 % 100); };
   for (int trial = 0; trial < 60; ++trial) {

@@ -65,7 +65,7 @@ inline void run_spectra(GpuRun& r, const WindowedFft& windowed, const SignalWind
   constexpr int64_t kBlockNs = 100;  // a guess, which only the virtual clock uses
   std::vector<SpectrumItem> items;
   int64_t blocks = 0;
-  for (const GpuItem& i : r.items) {
+  for (const BatchItem& i : r.items) {
     const View& out = i.outputs[0];
     const int frequency = out.layout.find('f');
     items.push_back({windows.spectrum(i.inputs[0], weights), out.as<float>(),

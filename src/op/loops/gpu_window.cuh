@@ -19,7 +19,7 @@ struct DeviceWindows {
   WindowAxis window[3];  // outermost first; unused ones, of size 1, have no axis
   Border border;
 
-  DeviceWindows(const GpuItem& item, std::span<const WindowAxis> axes, Border border)
+  DeviceWindows(const BatchItem& item, std::span<const WindowAxis> axes, Border border)
       : full(item.inputs[0].full), shape(item.outputs[0].shape), border(border) {
     const Strided s = Strided::of(item.inputs[0]);
     in = s.data + s.offset;
@@ -174,7 +174,7 @@ template <class V, class Out, class MakeAxes, class MakeWeights>
 void correlate_as(GpuRun& r, MakeAxes axes, MakeWeights weights, Border border) {
   std::vector<CorrelateElement<V, Out>> items;
   for (size_t i = 0; i < r.items.size(); ++i) {
-    const GpuItem& item = r.items[i];
+    const BatchItem& item = r.items[i];
     const View& out = item.outputs[0];
     const DeviceWeights filter = weights(i);
     const bool has_fill = item.inputs.size() > 2 && item.inputs[2].data;

@@ -76,7 +76,7 @@ struct AudioResample : DtypeArgument {
     std::vector<double> ratios;
     for (size_t i = 0; i < items.size(); ++i)
       ratios.push_back(items[i]->ratio(r.items[i].inputs[0].full[0]));
-    const GpuItem& first = r.items[0];
+    const BatchItem& first = r.items[0];
     resample_signals(r, *items[0]->weights, ratios,
                      factor(first.inputs[0].dtype, first.outputs[0].dtype));
   }

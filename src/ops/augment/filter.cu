@@ -57,7 +57,7 @@ struct Filter : FilterWindowArguments {
   }
   static void run_gpu(GpuRun& r, std::span<const Filter* const> items) {
     const auto axes = [&](size_t i) {
-      const GpuItem& item = r.items[i];
+      const BatchItem& item = r.items[i];
       return items[i]->axes(item.outputs[0].layout, item.inputs[1].full);
     };
     const auto weights = [&](size_t i) {

@@ -78,7 +78,7 @@ struct Constant {
     const Constant& c = *items[0];  // all are equal, as nothing is computed per sample
     const std::byte* elements = r.put(std::span<const std::byte>(*c.elements));
     std::vector<Put> puts;
-    for (const GpuItem& item : r.items) {
+    for (const BatchItem& item : r.items) {
       const View& out = item.outputs[0];
       puts.push_back(
           {elements, c.count(), size_of(out.dtype), out.as<std::byte>(), out.shape.volume()});

@@ -54,7 +54,7 @@ struct GetProperty {
   static void run_gpu(GpuRun& r, std::span<const GetProperty* const> items) {
     std::vector<Letters> work;
     for (size_t i = 0; i < items.size(); ++i) {
-      const GpuItem& item = r.items[i];
+      const BatchItem& item = r.items[i];
       const std::string all = items[i]->text(item.origin, item.inputs[0].layout);
       if (!all.empty())
         work.push_back({r.put(std::span<const char>(all)), item.outputs[0].as<uint8_t>(),

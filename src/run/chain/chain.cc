@@ -66,11 +66,11 @@ void Chain::forget() {
   copies_.clear();
 }
 
-void Chain::begin(std::span<const Origin> origins, int round) {
+void Chain::begin(std::span<const Origin> origins, int stage) {
   forget();
   arena_.reset();
   origins_ = origins;
-  round_ = round;
+  stage_ = stage;
   for (State& s : states_) {
     s.ops.clear();
     s.blocks.clear();
@@ -263,7 +263,7 @@ void Chain::run_early(int node) {
 
 void Chain::infer() {
   for (int i = 0; i < plan_.size(); ++i) {
-    if (!is_of_round(i) || states_[i].done) continue;
+    if (!is_of_stage(i) || states_[i].done) continue;
     infer_node(i);
     if (plan_.planned(i).is_early) run_early(i);
   }
@@ -293,7 +293,7 @@ void Chain::want_all(const Ref& r, Windows State::* which) {
 
 void Chain::demand_nodes(Windows State::* which, bool narrows) {
   for (int i = plan_.size() - 1; i >= 0; --i)
-    if (is_of_round(i)) demand_node(i, which, narrows);
+    if (is_of_stage(i)) demand_node(i, which, narrows);
 }
 
 void Chain::demand_node(int node, Windows State::* which, bool narrows) {
@@ -325,11 +325,11 @@ void Chain::demand_node(int node, Windows State::* which, bool narrows) {
 
 void Chain::find_judged() {
   const auto judge = [&](const Ref& r) {
-    if (plan_.round_of(r) == round_) want_all(r, judged_);
+    if (plan_.stage_of(r) == stage_) want_all(r, judged_);
   };
   for (const Ref& r : plan_.graph().outputs) judge(r);
-  for (int later = round_ + 1; later < plan_.round_count(); ++later)
-    for (const Carried& c : plan_.carried(later)) judge(c.from);
+  for (int later = stage_ + 1; later < plan_.stage_count(); ++later)
+    for (const Carried& c : plan_.stage(later).carried) judge(c.from);
   demand_nodes(judged_, true);
 }
 
@@ -445,7 +445,7 @@ void Chain::run() {
   demand_nodes(&State::wanted, rewrites_.demand);
   if (judged_ != &State::wanted) find_judged();
   for (int i = 0; i < plan_.size(); ++i)
-    if (is_of_round(i) && !states_[i].done && plan_.node(i).device != DeviceKind::kGpu &&
+    if (is_of_stage(i) && !states_[i].done && plan_.node(i).device != DeviceKind::kGpu &&
         is_wanted(i, &State::wanted))
       run_node(i);
   deliver();

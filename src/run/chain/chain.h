@@ -38,7 +38,7 @@ class Chain {
   void use(const Rewrites& rewrites);
   // Begins a round of a sample. Forgets the sample before. `origins`: by source of the plan; they
   // stay valid until the next begin(). Requires: use() was called.
-  void begin(std::span<const Origin> origins, int round);
+  void begin(std::span<const Origin> origins, int stage);
   // Forgets the sample, so that its arena may be trimmed.
   void forget();
   // Makes this node the one that node() names, for messages about what follows.
@@ -100,7 +100,7 @@ class Chain {
   uint64_t seed_;
   Arena& arena_;
   std::span<const Origin> origins_;
-  int round_ = 0;
+  int stage_ = 0;
   std::vector<State> states_;
   std::vector<View> destinations_;
   std::vector<Operator*> copies_;  // in the arena; they have to be destroyed
@@ -126,8 +126,8 @@ class Chain {
   void find_judged();
   void demand_nodes(Windows State::* which, bool narrows);
   void demand_node(int node, Windows State::* which, bool narrows);
-  bool is_of_round(int node) const {
-    return plan_.planned(node).is_used && plan_.planned(node).round == round_;
+  bool is_of_stage(int node) const {
+    return plan_.planned(node).is_used && plan_.planned(node).stage == stage_;
   }
   bool is_wanted(int node, Windows State::* which) const;
   void want(const Ref& r, const Window& w, Windows State::* which);

@@ -16,10 +16,10 @@ void Chain::want_on_device() {
       want_all(Ref{node, static_cast<int>(k)}, &State::wanted);
   };
   for (int n : plan_.device_nodes())
-    if (is_of_round(n) && plan_.planned(n).fuses_into < 0) all_of(n);
+    if (is_of_stage(n) && plan_.planned(n).fuses_into < 0) all_of(n);
   for (int n : plan_.mixed_nodes())
     if (const Ref r{n, 0};
-        is_of_round(n) && (plan_.has_host_copy(r) || plan_.is_needed_after(round_, r)))
+        is_of_stage(n) && (plan_.has_host_copy(r) || plan_.is_needed_after(stage_, r)))
       all_of(n);
 }
 

@@ -263,34 +263,34 @@ std::map<size_t, Batch> DeviceStage::outputs_of(EnqueuedRound& work) const {
 }
 
 // Keeps in the step the values that are needed later.
-void DeviceStage::settle(Step& step, std::map<Ref, DeviceValues>& values, int round) const {
+void DeviceStage::settle(Step& step, std::map<Ref, DeviceValues>& values, int stage) const {
   std::map<Ref, DeviceValues>& kept = step.on_device;
   kept.merge(values);
-  std::erase_if(kept, [&](const auto& v) { return !plan_.is_needed_after(round, v.first); });
+  std::erase_if(kept, [&](const auto& v) { return !plan_.is_needed_after(stage, v.first); });
 }
 
 // The values go to the step and to the outputs only when everything is enqueued, so a failure
 // half-way keeps no memory.
-void DeviceStage::enqueue(Step& step, int round, Outputs* outputs) {
+void DeviceStage::enqueue(Step& step, int stage, Outputs* outputs) {
   Stream& stream = stream_of(step);
   std::map<Ref, DeviceValues> values;
   enqueue_with(stream, [&](Held& held) {
     EnqueuedRound work{step, stream, held, values};
-    enqueue_round(work, round, outputs);
+    enqueue_round(work, stage, outputs);
   });
-  settle(step, values, round);
+  settle(step, values, stage);
 }
 
-void DeviceStage::enqueue_round(EnqueuedRound& work, int round, Outputs* outputs) const {
+void DeviceStage::enqueue_round(EnqueuedRound& work, int stage, Outputs* outputs) const {
   std::vector<char> is_inside(plan_.size());  // by node: it continues a pass
   for (int n : plan_.device_nodes()) {
     if (const int next = plan_.planned(n).fuses_into; next >= 0) is_inside[next] = 1;
-    if (plan_.planned(n).round == round && !is_inside[n]) at_node(n, [&] { run_node(work, n); });
+    if (plan_.planned(n).stage == stage && !is_inside[n]) at_node(n, [&] { run_node(work, n); });
   }
   std::map<size_t, Batch> batches;
   if (outputs) batches = outputs_of(work);
   for (int k = 0; k < plan_.slot_count(); ++k)
-    if (const Slot& s = plan_.slot(k); plan_.is_host_copy(k) && plan_.round_of(s.from) == round)
+    if (const Slot& s = plan_.slot(k); plan_.is_host_copy(k) && plan_.stage_of(s.from) == stage)
       at_node(s.from.node, [&] { download(work, values_of(work, s.from), work.step.slot(k)); });
   if (outputs) {
     if (plan_.has_copied_outputs()) {

@@ -14,7 +14,7 @@ namespace stoker {
 
 class FusedBatch;
 class GpuRun;
-struct GpuItem;
+struct BatchItem;
 
 // The device has no room for a step now. Memory that older steps or their holders release may make
 // room.
@@ -48,11 +48,11 @@ class DeviceStage {
   // and the step is not collected. Returns the samples that the decoder refuses. They are dropped
   // and marked in Step::is_refused; once they are made again, this has to be called again. Throws
   // DeviceError, or DeviceFull; then it may be called again.
-  std::vector<int> decode(Step& step, int round);
+  std::vector<int> decode(Step& step, int stage);
   // Enqueues everything else of a round. Requires: the step is collected. In the last round it is
   // also published, and this fills the device's part of its `outputs`. Throws DeviceError, or
   // DeviceFull; then it may be called again.
-  void enqueue(Step& step, int round, Outputs* outputs = nullptr);
+  void enqueue(Step& step, int stage, Outputs* outputs = nullptr);
   // The event comes when all that was enqueued for the step is done. Then `call` is called, on a
   // thread of the device's runtime.
   std::unique_ptr<Event> notify(const Step& step, std::function<void()> call) const;
@@ -89,7 +89,7 @@ class DeviceStage {
   void run_node(EnqueuedRound& work, int node) const;
   DeviceValues run_pass(EnqueuedRound& work, int head, int tail, const DeviceValues& in) const;
   void run_operator(EnqueuedRound& work, int node) const;
-  std::vector<GpuItem> items_of(const Step& step, int node,
+  std::vector<BatchItem> items_of(const Step& step, int node,
                                 std::span<const DeviceValues* const> inputs,
                                 std::span<const DeviceValues> outputs,
                                 std::vector<const Operator*>& ops) const;
@@ -97,8 +97,8 @@ class DeviceStage {
   void download(EnqueuedRound& work, const DeviceValues& value, const Batch& to) const;
   Batch batch_of(const DeviceValues& value, const Step& step, int node) const;
   std::map<size_t, Batch> outputs_of(EnqueuedRound& work) const;
-  void enqueue_round(EnqueuedRound& work, int round, Outputs* outputs) const;
-  void settle(Step& step, std::map<Ref, DeviceValues>& values, int round) const;
+  void enqueue_round(EnqueuedRound& work, int stage, Outputs* outputs) const;
+  void settle(Step& step, std::map<Ref, DeviceValues>& values, int stage) const;
 
   const Plan& plan_;
   Device& device_;

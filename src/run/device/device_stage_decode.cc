@@ -37,10 +37,10 @@ DeviceValues DeviceStage::decode_node(Stream& stream, const Step& step, int node
   return v;
 }
 
-std::vector<int> DeviceStage::decode(Step& step, int round) {
+std::vector<int> DeviceStage::decode(Step& step, int stage) {
   std::vector<int> nodes;
   for (int n : plan_.mixed_nodes())
-    if (plan_.planned(n).round == round) nodes.push_back(n);
+    if (plan_.planned(n).stage == stage) nodes.push_back(n);
   if (nodes.empty() || step.made_samples().empty()) return {};
   std::vector<int> refused;
   std::map<Ref, DeviceValues> decoded;
@@ -52,7 +52,7 @@ std::vector<int> DeviceStage::decode(Step& step, int round) {
   std::sort(refused.begin(), refused.end());
   refused.erase(std::unique(refused.begin(), refused.end()), refused.end());
   for (int i : refused) {
-    step.forget(i, round);
+    step.forget(i, stage);
     step.is_made[i] = 0;
     step.is_refused[i] = 1;
   }

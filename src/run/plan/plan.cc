@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/plan/plan.h"
 
+#include <array>
+#include <map>
 #include <set>
 
 namespace stoker {
@@ -20,9 +22,10 @@ Plan::Plan(Graph graph, const PlanOptions& options)
   if (graph_.outputs.empty())
     throw GraphError(
         "the pipeline has no outputs; return them from the function or call set_outputs");
-  find_rounds();
+  find_levels();
   mark_used();
   number_used();
+  find_stages();
   open_readers();
   find_sources();
   find_passes();
@@ -39,22 +42,34 @@ void Plan::for_each_input(int i, const Use& use) const {
   for (const ArgumentLink& link : node(i).links) use(link.from, true);
 }
 
-// Whether node i, on the host, reads a value that is made on the device: see Note [Rounds].
+// Whether node i, on the host, reads a value that is made on the device: see Note [Stages].
 bool Plan::reads_host_copy(int i, const Ref& from, bool is_value) const {
   if (!ends_on_device(from)) return false;
   return is_value ? !checked_[from.node].has_cpu_form : node(i).device != DeviceKind::kGpu;
 }
 
-void Plan::find_rounds() {
-  for (int i = 0; i < size(); ++i)
+// Stages are in the order of their levels: chains have 0, 3, 6, ..., kDevice stages 1, 4, 7, ...,
+// and stages that see whole batches 2, 5, 8, .... What such a stage finds for the device, the next
+// kDevice stage runs.
+int Plan::device_level(int i) const {
+  return checked_[i].sees_batch ? nodes_[i].level + 2 : nodes_[i].level + 1;
+}
+
+// A node is of the first level of its kind that is not before the levels of its inputs, and comes
+// after the copies to the host that it reads.
+void Plan::find_levels() {
+  for (int i = 0; i < size(); ++i) {
+    int& level = nodes_[i].level = checked_[i].sees_batch ? 2 : 0;
     for_each_input(i, [&](const Ref& from, bool is_value) {
-      const int after = round_of(from) + reads_host_copy(i, from, is_value);
-      nodes_[i].round = std::max(nodes_[i].round, after);
+      const int first = reads_host_copy(i, from, is_value) ? device_level(from.node) + 1
+                                                           : nodes_[from.node].level;
+      while (level < first) level += 3;
     });
+  }
 }
 
 // Which nodes the outputs need, and which are early: their values decide shapes or arguments, or an
-// early node of their round depends on them. A node comes behind its inputs, so it goes backwards.
+// early node of their stage depends on them. A node comes behind its inputs, so it goes backwards.
 void Plan::mark_used() {
   const auto use = [&](const Ref& r, bool on_device) {
     PlanNode& p = nodes_[r.node];
@@ -69,7 +84,11 @@ void Plan::mark_used() {
     for_each_input(i, [&](const Ref& from, bool is_value) {
       const bool reads_copy = reads_host_copy(i, from, is_value);
       use(from, reads_copy || (p.is_needed_on_device && !is_value));
-      nodes_[from.node].is_early |= !reads_copy && !is_inferred(from) && (is_value || p.is_early);
+      // What an earlier stage makes on the CPU is there. What it makes on the device is needed in its
+      // CPU form.
+      const bool is_there = nodes_[from.node].level < p.level && !ends_on_device(from);
+      nodes_[from.node].is_early |=
+          !reads_copy && !is_there && !is_inferred(from) && (is_value || p.is_early);
     });
   }
 }
@@ -79,16 +98,39 @@ void Plan::number_used() {
     list.push_back(node);
     return static_cast<int>(list.size()) - 1;
   };
-  int rounds = 0;
   for (int i = 0; i < size(); ++i) {
     PlanNode& p = nodes_[i];
     if (!p.is_used) continue;
     if (p.is_needed_on_device) p.device_number = number(device_nodes_, i);
     if (node(i).device == DeviceKind::kMixed) p.mixed_number = number(mixed_nodes_, i);
     if (checked_[i].type->is_input) p.input_number = number(inputs_, i);
-    rounds = std::max(rounds, p.round + 1);
   }
-  carried_.resize(rounds);
+}
+
+void Plan::find_stages() {
+  // By level and, since each operator that sees whole batches has a stage, by node.
+  std::map<std::pair<int, int>, std::vector<int>> nodes;
+  const auto runs_on_device = [&](int i) {
+    return nodes_[i].is_needed_on_device || nodes_[i].mixed_number >= 0;
+  };
+  nodes[{0, 0}];  // the first chain finds where samples come from, also where it has no nodes
+  for (int i = 0; i < size(); ++i) {
+    if (!nodes_[i].is_used) continue;
+    nodes[{nodes_[i].level, checked_[i].sees_batch ? i : 0}].push_back(i);
+    if (runs_on_device(i)) nodes[{device_level(i), 0}].push_back(i);
+  }
+  for (auto& [key, list] : nodes) {
+    const int s = stage_count();
+    constexpr std::array kKinds = {StageKind::kChain, StageKind::kDevice, StageKind::kBatch};
+    StageKind kind = kKinds[key.first % 3];
+    if (kind == StageKind::kBatch && checked_[list[0]].type->is_user_code) kind = StageKind::kPython;
+    for (int i : list) (kind == StageKind::kDevice ? nodes_[i].device_stage : nodes_[i].stage) = s;
+    if (key.first % 3 == 2) first_batch_ = std::min(first_batch_, s);
+    stages_.push_back({kind, std::move(list), {}});
+  }
+  // The last stage of a graph with a device hands out what lies there.
+  if (has_device_stage() && stages_.back().kind != StageKind::kDevice)
+    stages_.push_back({StageKind::kDevice, {}, {}});
 }
 
 void Plan::open_readers() {
@@ -147,7 +189,7 @@ void Plan::find_passes() {
     for (auto& link : node(i).links) use(link.from, -1);
   }
   for (const Ref& r : graph_.outputs) use(r, -1);
-  auto lowers = [&](int i) { return checked_[i].type->lowers.has_value(); };
+  auto lowers = [&](int i) { return checked_[i].lowers(); };
   auto per_frame = [&](int i) {
     return checked_[i].unfold &&
            std::any_of(checked_[i].link_arguments.begin(), checked_[i].link_arguments.end(),
@@ -157,7 +199,7 @@ void Plan::find_passes() {
     const int next = consumer[i];
     if (!nodes_[i].is_used || nodes_[i].is_early || uses[i] != 1 || next < 0) continue;
     if (node(i).device != node(next).device || checked_[i].unfold != checked_[next].unfold ||
-        nodes_[i].round != nodes_[next].round)
+        nodes_[i].stage != nodes_[next].stage)
       continue;
     if (node(i).device == DeviceKind::kCpu && !options_.rewrites.fuse) continue;
     if (lowers(i) && lowers(next) && !nodes_[next].is_early && !per_frame(i) && !per_frame(next))
@@ -194,8 +236,8 @@ void Plan::find_slots() {
     for_each_input(i, [&](const Ref& from, bool is_value) {
       const bool goes_up = p.is_needed_on_device && !is_value && !ends_on_device(from);
       const bool is_seen_on_host = is_value || !ends_on_device(i) || p.is_early;
-      // Values that the user fed are at hand in every round.
-      const bool crosses = round_of(from) < p.round && nodes_[from.node].input_number < 0;
+      // Values that the user fed are at hand in every stage.
+      const bool crosses = stage_of(from) != p.stage && nodes_[from.node].input_number < 0;
       if (goes_up || (crosses && is_seen_on_host && !is_host_copy_read(from))) add_slot(from);
     });
   }
@@ -212,8 +254,8 @@ void Plan::find_host_copies() {
       for_each_input(i, [&](const Ref& from, bool is_value) {
         if (reads_host_copy(i, from, is_value) && host_copy(from) < 0) add(from);
       });
-  // A graph output may take the copy that a node on the CPU reads, because the chains no longer use
-  // it then. No two outputs share bytes.
+  // A graph output may take the copy that a node on the CPU reads, because no stage uses it any more
+  // then. No two outputs share bytes.
   std::set<int> taken;
   for (const Output& o : graph_.outputs) {
     int& slot = slot_of_output_.emplace_back(-1);
@@ -239,22 +281,27 @@ void Plan::find_device_uses() {
     for_each_input(i, [&](const Ref& from, bool is_value) {
       if (is_value) return;
       ++use(from).nodes;
-      use(from).last_round = std::max(use(from).last_round, nodes_[i].round);
+      use(from).last_stage = std::max(use(from).last_stage, nodes_[i].device_stage);
     });
   for (size_t k = 0; k < graph_.outputs.size(); ++k)
-    if (slot_of_output_[k] < 0) use(graph_.outputs[k]).last_round = round_count();
+    if (slot_of_output_[k] < 0) use(graph_.outputs[k]).last_stage = stage_count();
 }
 
 void Plan::find_carried() {
   for (int i = 0; i < size(); ++i)
     if (nodes_[i].is_used)
-      for_each_input(i, [&](const Ref& from, bool) {
-        if (round_of(from) == nodes_[i].round || nodes_[from.node].input_number >= 0) return;
-        std::vector<Carried>& list = carried_[nodes_[i].round];
+      for_each_input(i, [&](const Ref& from, bool is_value) {
+        if (reads_host_copy(i, from, is_value))
+          stages_[nodes_[from.node].device_stage].is_awaited = true;
+        if (stage_of(from) == nodes_[i].stage || nodes_[from.node].input_number >= 0) return;
+        std::vector<Carried>& list = stages_[nodes_[i].stage].carried;
         const auto is_it = [&](const Carried& c) { return c.from == from; };
-        if (std::none_of(list.begin(), list.end(), is_it))
-          list.push_back({from, is_host_copy_read(from) ? host_copy(from) : slot_of(from)});
+        if (std::none_of(list.begin(), list.end(), is_it)) list.push_back({from, host_slot(from)});
       });
+}
+
+int Plan::host_slot(const Ref& value) const {
+  return is_host_copy_read(value) ? host_copy(value) : slot_of(value);
 }
 
 bool Plan::has_copied_outputs() const {
@@ -264,18 +311,18 @@ bool Plan::has_copied_outputs() const {
 
 // Whether the node makes only the part of its output that lowered operators read.
 bool Plan::is_narrowed(int i) const {
-  if (!options_.rewrites.demand || !checked_[i].type->runs) return false;
+  if (!options_.rewrites.demand || !checked_[i].type->runs || checked_[i].sees_batch) return false;
   if (nodes_[i].is_early) return false;
   for (int slot : nodes_[i].output_slots)
     if (slot >= 0) return false;
   for (const Ref& r : graph_.outputs)
     if (r.node == i) return false;
   for (int k = i + 1; k < size(); ++k) {
-    const bool lowers = checked_[k].type->lowers.has_value();
+    const bool lowers = checked_[k].lowers();
     const auto& inputs = node(k).inputs;
     for (size_t n = 0; nodes_[k].is_used && n < inputs.size(); ++n)
       if (inputs[n] && inputs[n]->node == i &&
-          (n > 0 || !lowers || nodes_[k].round != nodes_[i].round))
+          (n > 0 || !lowers || nodes_[k].stage != nodes_[i].stage))
         return false;
   }
   return true;
@@ -288,16 +335,26 @@ std::string Plan::early_words(int i) const {
   return words;
 }
 
+// How the line of a node begins: what runs it.
+const char* Plan::stage_words(int i) const {
+  if (node(i).device == DeviceKind::kMixed) return "mixed ";
+  if (node(i).device == DeviceKind::kGpu) return "gpu   ";
+  if (!checked_[i].sees_batch) return "chain ";
+  return checked_[i].type->is_user_code ? "python " : "batch ";
+}
+
 std::string Plan::str() const {
+  static constexpr const char* kKinds[] = {"chain", "gpu", "batch", "python"};
+  const bool has_several = stage_count() > 1 + has_device_stage();
   std::string s;
-  if (round_count() > 1)
-    s = std::to_string(round_count()) +
-        " rounds of chain and GPU: each begins when what it looks at was copied to the host\n";
+  for (const Stage& stage : stages_)
+    if (has_several) s += (s.empty() ? "stages: " : ", ") + std::string(kKinds[int(stage.kind)]);
+  if (has_several) s += "; each begins when the one before it has ended for the whole batch\n";
   for (int i = 0; i < size(); ++i) {
     const PlanNode& p = nodes_[i];
-    static constexpr const char* kStages[] = {"chain ", "gpu   ", "mixed "};
-    s += kStages[static_cast<int>(node(i).device)];
-    if (round_count() > 1 && p.is_used) s += std::to_string(p.round + 1) + " ";
+    s += stage_words(i);
+    if (has_several && p.is_used)
+      s += std::to_string(std::max(p.stage, p.device_stage) + 1) + " ";
     s += node_in_words(node(i));
     if (!p.is_used) s += ": left out, no output needs it";
     else if (p.store) s += ": " + std::to_string(p.store->size()) + " samples, read ahead in order";

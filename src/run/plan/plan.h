@@ -17,18 +17,54 @@ struct Rewrites {
   bool operator==(const Rewrites&) const = default;
 };
 
-// Note [Rounds]
-// A round is the chain's part for every sample, then the device stage's part for the step. Where a
-// node on the CPU reads a value that the device makes, the value is copied to the host and the node
-// belongs to a later round. In that round the chain begins anew, with the values that it needs from
-// the rounds before. Most graphs have one round.
+// Note [Stages]
+// A step is made in stages, one after the other. A stage begins when the one before it has ended for
+// all samples of the step. Most graphs have one stage, a chain, and with a device a second one.
+//
+// - kChain runs the operators of each sample, one ticket a sample. It also finds the types of what
+//   per-sample operators on a device will make of that sample, and their arguments.
+// - kDevice enqueues, on the device, all that was decided in the stages before it.
+// - kBatch runs one operator that sees all samples made so far. Of an operator on a device it only
+//   finds the types; the next kDevice stage runs it.
+// - kPython calls one function of the user's with all samples made so far, on the pipeline's own
+//   thread, in the order of the iterations.
+//
+// Operators that change the number of samples will end in a stage of their own, kRebatch: serial, in
+// the order of positions.
+//
+// A node comes as early as its inputs allow. It has to wait for another stage where it reads what a
+// kBatch or kPython stage makes, or where it reads on the CPU what a device makes, which is then
+// copied to the host (Plan::find_levels).
+//
+// A stage takes values of earlier stages from their slots (Stage::carried). Since a whole batch was
+// seen, a sample that fails in a later stage is not replaced: Plan::is_behind_batch.
+enum class StageKind : uint8_t { kChain, kDevice, kBatch, kPython };
+
+// A value that a stage takes from an earlier stage.
+struct Carried {
+  Ref from;
+  int slot;  // where it lies on the host; -1: only its type is needed there
+};
+
+struct Stage {
+  StageKind kind;
+  // In their order. A node on the device is in two stages: the one that finds its types, and the
+  // kDevice stage that runs it. So is a mixed node.
+  std::vector<int> nodes;
+  std::vector<Carried> carried;
+  // Of a kDevice stage: a later stage reads what it copies to the host, so that must be there first.
+  bool is_awaited = false;
+};
+
 struct PlanNode {
+  int level = 0;  // decides the order of stages
   // Which nodes read an output on the device.
   struct DeviceUse {
     int nodes = 0;
-    int last_round = -1;  // round_count(): the graph has it as an output on the device
+    int last_stage = -1;  // stage_count(): the graph has it as an output on the device
   };
-  int round = 0;
+  int stage = -1;  // finds its types and, on the CPU, makes its values; -1: it is not used
+  int device_stage = -1;  // of a node that ends on the device: the kDevice stage that runs it
   bool is_used = false;  // an output of the graph depends on it
   bool is_early = false;  // its value is needed on the CPU before shapes are known
   // For a GPU node: its value is needed on the device. Such a node may be early as well.
@@ -40,25 +76,19 @@ struct PlanNode {
   // not of that kind.
   int mixed_number = -1, device_number = -1, input_number = -1;
   int source = 0;  // see Plan::source_of
-  std::vector<int> output_slots;  // by output: the slot that the chain fills with it, or -1
+  std::vector<int> output_slots;  // by output: the slot that its stage fills with it, or -1
   std::vector<DeviceUse> device_uses;  // by output
 };
 
 // Whether every extent is known.
 bool is_fixed(const TensorType& type);
 
-// A value of the chain in host memory: it becomes an output of the graph, goes to the device stage
-// or is read in a later round. Values that the device stage copies to the host have slots too.
+// A value in host memory: it becomes an output of the graph, goes to the device or is read in a later
+// stage. Values that are copied from the device to the host have slots too.
 struct Slot {
   Ref from;
   TensorType type;  // an extent of -1 varies from sample to sample
   bool is_fixed() const { return stoker::is_fixed(type); }
-};
-
-// A value that the chain of a round takes from an earlier round.
-struct Carried {
-  Ref from;
-  int slot;  // where it lies; -1: it stays on the device and only its type is needed
 };
 
 struct PlanOptions {
@@ -101,23 +131,29 @@ class Plan {
   int source_count() const { return reader_count() + input_count() + 1; }
   int source_of(int node) const { return nodes_[node].source; }
 
-  int round_count() const { return static_cast<int>(carried_.size()); }
-  int round_of(const Ref& value) const { return nodes_[value.node].round; }
-  const std::vector<Carried>& carried(int round) const { return carried_[round]; }
+  int stage_count() const { return static_cast<int>(stages_.size()); }
+  const Stage& stage(int s) const { return stages_[s]; }
+  bool is_last(int stage) const { return stage + 1 == stage_count(); }
+  // Whether a stage before this one saw a whole batch.
+  bool is_behind_batch(int stage) const { return stage > first_batch_; }
+  // The stage in which the types of a value are found.
+  int stage_of(const Ref& value) const { return nodes_[value.node].stage; }
 
-  // Slots are in host memory and hold one value a sample. First come those that the chains fill,
-  // then those that the device stage copies to the host.
+  // Slots are in host memory and hold one value a sample. First come those that stages on the CPU
+  // fill, then those that kDevice stages copy to the host.
   int slot_count() const { return static_cast<int>(slots_.size()); }
   const Slot& slot(int k) const { return slots_[k]; }
   bool is_host_copy(int slot) const { return slot >= delivered_; }
   // The slot that a graph output takes; -1: the output stays on the device.
   int slot_of_output(size_t output) const { return slot_of_output_[output]; }
-  // Requires: the chain fills a slot with this value.
+  // Requires: a stage on the CPU fills a slot with this value.
   int slot_of(const Ref& value) const { return nodes_[value.node].output_slots[value.output]; }
+  // The slot that a node on the CPU reads the value from; -1: it has none.
+  int host_slot(const Ref& value) const;
   bool has_copied_outputs() const;
-  // Whether the value is needed on the device in a later round, or as an output.
-  bool is_needed_after(int round, const Ref& value) const {
-    return device_use(value).last_round > round;
+  // Whether the value is needed on the device in a later stage, or as an output.
+  bool is_needed_after(int stage, const Ref& value) const {
+    return device_use(value).last_stage > stage;
   }
   // Whether the value is made on the CPU and exactly one device node reads it.
   bool goes_up_once(const Ref& value) const {
@@ -149,8 +185,10 @@ class Plan {
   template <class Use>
   void for_each_input(int node, const Use& use) const;
   bool reads_host_copy(int node, const Ref& from, bool is_value) const;
-  void find_rounds();
+  int device_level(int node) const;
+  void find_levels();
   void mark_used();
+  void find_stages();
   void number_used();
   void open_readers();
   void find_sources();
@@ -164,6 +202,7 @@ class Plan {
   int host_copy(const Ref& value) const;  // its slot, or -1
   bool is_narrowed(int node) const;
   std::string early_words(int node) const;
+  const char* stage_words(int node) const;
 
   Graph graph_;
   PlanOptions options_;
@@ -176,7 +215,8 @@ class Plan {
   std::vector<Slot> slots_;
   int delivered_ = 0;  // slots that the chains fill
   std::vector<int> slot_of_output_;
-  std::vector<std::vector<Carried>> carried_;  // by round
+  std::vector<Stage> stages_;
+  int first_batch_ = INT_MAX;  // the first kBatch or kPython stage
 };
 
 }  // namespace stoker

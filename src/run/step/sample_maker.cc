@@ -32,36 +32,36 @@ int64_t SampleMaker::index_of(int reader, const io::SampleRef& place, int attemp
 // The simple executor makes samples without rewrites, which only takes more memory. A sample that
 // is too large for that is made with the plan's rewrites instead, because every executor has to
 // find the same samples bad.
-void SampleMaker::attempt(Step& step, int i, int round) {
+void SampleMaker::attempt(Step& step, int i, int stage) {
   try {
     chain_.use(rewrites_);
-    run_chain(step, i, round);
+    run_chain(step, i, stage);
   } catch (const TooLarge&) {
     if (rewrites_ == plan_.rewrites()) throw;
     chain_.use(plan_.rewrites());
-    run_chain(step, i, round);
+    run_chain(step, i, stage);
   }
 }
 
-void SampleMaker::run_chain(Step& step, int i, int round) {
+void SampleMaker::run_chain(Step& step, int i, int stage) {
   const auto index = [&](int r) {
     return index_of(r, plan_.sample_at(r, step.cursors[r], i), step.attempts[i]);
   };
   step.find_origins(i, index);
   lead_ = step.origins[i][plan_.reader_count() ? plan_.lead() : plan_.source_count() - 1];
-  step.forget(i, round);
+  step.forget(i, stage);
   bytes_.drop();
-  chain_.begin(step.origins[i], round);
+  chain_.begin(step.origins[i], stage);
   shelf_.begin(step, i);
   if (round == 0) read(step, i);
   for (int k = 0; k < plan_.input_count(); ++k)
     chain_.give({plan_.input_node(k), 0}, step.fed->batches[k]->samples[i]);
-  carry(step, i, round);
+  carry(step, i, stage);
   chain_.infer();
   for (int n : plan_.device_nodes())
-    if (plan_.planned(n).round == round)
+    if (plan_.planned(n).stage == stage)
       step.device_task[i][plan_.planned(n).device_number] = chain_.device_task(n);
-  reserve(step, i, round);
+  reserve(step, i, stage);
   chain_.run();
 }
 
@@ -86,18 +86,18 @@ void SampleMaker::read(Step& step, int i) {
   std::rethrow_exception(failure);
 }
 
-void SampleMaker::carry(const Step& step, int i, int round) {
-  for (const Carried& c : plan_.carried(round))
+void SampleMaker::carry(const Step& step, int i, int stage) {
+  for (const Carried& c : plan_.carried(stage))
     if (c.slot >= 0) chain_.give(c.from, step.view(c.slot, i));
     else chain_.give_type(c.from, step.type_on_device(c.from, i));
 }
 
-void SampleMaker::reserve(Step& step, int i, int round) {
-  const auto is_filled_now = [&](int k) { return plan_.round_of(plan_.slot(k).from) == round; };
+void SampleMaker::reserve(Step& step, int i, int stage) {
+  const auto is_filled_now = [&](int k) { return plan_.stage_of(plan_.slot(k).from) == stage; };
   for (int k = 0; k < plan_.slot_count(); ++k) {
     if (!is_filled_now(k)) continue;
     chain_.at(plan_.slot(k).from.node);
-    step.claim(i, round, step.claim_of(k, chain_.slot_type(k)));
+    step.claim(i, stage, step.claim_of(k, chain_.slot_type(k)));
   }
   for (int k = 0; k < plan_.slot_count(); ++k) {
     if (!is_filled_now(k)) continue;
@@ -123,22 +123,22 @@ SampleFailure SampleMaker::failure(const SampleError& e, int i) const {
   return f;
 }
 
-bool SampleMaker::make(Step& step, int i, int round, std::vector<SampleFailure>& failures) {
+bool SampleMaker::make(Step& step, int i, int stage, std::vector<SampleFailure>& failures) {
   while (step.attempts[i] < step.max_attempts) {
     try {
-      attempt(step, i, round);
+      attempt(step, i, stage);
       return true;
     } catch (const SampleError& e) {
       failures.push_back(failure(e, i));
       ++step.attempts[i];
-      step.forget(i, round);
+      step.forget(i, stage);
       if (round > 0) return false;  // a replacement has to begin in the first round
     }
   }
   return false;
 }
 
-bool SampleMaker::make_alone(Step& step, int i, int round, std::vector<SampleFailure>& failures) {
+bool SampleMaker::make_alone(Step& step, int i, int stage, std::vector<SampleFailure>& failures) {
   struct Alone {
     SampleMaker& maker;
     explicit Alone(SampleMaker& m) : maker(m) { set(true); }
@@ -149,7 +149,7 @@ bool SampleMaker::make_alone(Step& step, int i, int round, std::vector<SampleFai
     }
   };
   const Alone alone(*this);
-  return make(step, i, round, failures);
+  return make(step, i, stage, failures);
 }
 
 void SampleMaker::trim() {

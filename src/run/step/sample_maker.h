@@ -29,10 +29,10 @@ class SampleMaker {
   // `failures` then says why. With on_error=replace, `failures` may hold entries although the
   // sample was made, and Step::is_to_rewind() tells whether the step has to be made again. Throws
   // Starved, BeyondShare, and whatever a bug throws; `failures` then holds the failures so far.
-  bool make(Step& step, int i, int round, std::vector<SampleFailure>& failures);
+  bool make(Step& step, int i, int stage, std::vector<SampleFailure>& failures);
   // The same for a sample that threw BeyondShare. It may take all of the workers' memory, and gives
   // it back. Requires: no other worker holds any.
-  bool make_alone(Step& step, int i, int round, std::vector<SampleFailure>& failures);
+  bool make_alone(Step& step, int i, int stage, std::vector<SampleFailure>& failures);
   // Gives back the memory that it keeps for the next sample.
   void trim();
 
@@ -40,11 +40,11 @@ class SampleMaker {
   const Arena& arena() const { return arena_; }
 
  private:
-  void attempt(Step& step, int i, int round);
-  void run_chain(Step& step, int i, int round);
+  void attempt(Step& step, int i, int stage);
+  void run_chain(Step& step, int i, int stage);
   void read(Step& step, int i);
-  void carry(const Step& step, int i, int round);
-  void reserve(Step& step, int i, int round);
+  void carry(const Step& step, int i, int stage);
+  void reserve(Step& step, int i, int stage);
   int64_t index_of(int reader, const io::SampleRef& place, int attempt) const;
   SampleFailure failure(const SampleError& e, int i) const;
 

@@ -36,7 +36,7 @@ Step::Step(const Plan& p, int64_t number, std::vector<int64_t> cursors,
       is_refused(is_made.size()),
       on_error_(options.settings.on_error),
       limit_(options.output_limit),
-      claimed_(is_made.size() * static_cast<size_t>(plan.round_count())),
+      claimed_(is_made.size() * static_cast<size_t>(plan.stage_count())),
       memory_(plan.slot_count()),
       slots_(plan.slot_count()) {
   for (auto& sample : pictures) sample.resize(plan.mixed_nodes().size());
@@ -104,11 +104,11 @@ size_t Step::claim_of(int slot, const TensorType& type) const {
   return size_class(static_cast<size_t>(bytes_of(type))) * std::max<size_t>(copies, 1);
 }
 
-void Step::claim(int i, int round, size_t bytes) {
-  const size_t begin = static_cast<size_t>(i) * static_cast<size_t>(plan.round_count());
-  claimed_[begin + static_cast<size_t>(round)] += bytes;
+void Step::claim(int i, int stage, size_t bytes) {
+  const size_t begin = static_cast<size_t>(i) * static_cast<size_t>(plan.stage_count());
+  claimed_[begin + static_cast<size_t>(stage)] += bytes;
   size_t sum = 0;
-  for (int r = 0; r <= round; ++r) sum += claimed_[begin + static_cast<size_t>(r)];
+  for (int r = 0; r <= stage; ++r) sum += claimed_[begin + static_cast<size_t>(r)];
   if (sum > limit_)
     throw TooLarge("what comes out of the sample needs at least " + in_words(sum) +
                    " of memory, and all batches may take " + in_words(limit_) +
@@ -128,13 +128,13 @@ View Step::reserve(int slot, int i, const TensorType& type, HostPool& pool) {
   return s.views[i] = View::dense(data, type.dtype, type.shape, type.layout);
 }
 
-void Step::forget(int i, int round) {
-  claimed_[static_cast<size_t>(i) * static_cast<size_t>(plan.round_count()) +
-           static_cast<size_t>(round)] = 0;
+void Step::forget(int i, int stage) {
+  claimed_[static_cast<size_t>(i) * static_cast<size_t>(plan.stage_count()) +
+           static_cast<size_t>(stage)] = 0;
   for (int k = 0; k < plan.slot_count(); ++k)
-    if (plan.round_of(plan.slot(k).from) == round) memory_[k].own[i].reset();
+    if (plan.stage_of(plan.slot(k).from) == stage) memory_[k].own[i].reset();
   for (int n : plan.mixed_nodes())
-    if (plan.planned(n).round == round) pictures[i][plan.planned(n).mixed_number] = {};
+    if (plan.planned(n).stage == stage) pictures[i][plan.planned(n).mixed_number] = {};
 }
 
 std::vector<int> Step::made_samples() const {
@@ -161,7 +161,7 @@ void Step::rewind() {
   std::fill(slots_.begin(), slots_.end(), Batch{});
   std::fill(is_made.begin(), is_made.end(), 0);
   for (int i = 0; i < size(); ++i)
-    for (int round = 0; round < plan.round_count(); ++round) forget(i, round);
+    for (int stage = 0; round < plan.stage_count(); ++stage) forget(i, stage);
 }
 
 size_t Step::bytes() const {
@@ -253,9 +253,9 @@ Batch Step::copy(const Batch& batch, HostPool& pool) const {
   return b;
 }
 
-void Step::collect(int round) {
+void Step::collect(int stage) {
   for (int k = 0; k < plan.slot_count(); ++k)
-    if (plan.round_of(plan.slot(k).from) <= round)
+    if (plan.stage_of(plan.slot(k).from) <= stage)
       slots_[k] = collect_slot(memory_[k], plan.slot(k));
 }
 
@@ -277,7 +277,7 @@ Outputs Step::publish(const std::shared_ptr<const Plan>& owner, HostPool& pool) 
 
   for (SlotMemory& s : memory_)
     if (s.room) pool.take_over(*s.whole, std::move(s.room));
-  collect(plan.round_count());
+  collect(plan.stage_count());
   for (int k = 0; k < plan.slot_count(); ++k)
     slots_[k].provenance = provenance(owner, plan.slot(k).from.node);
   std::vector<char> taken(slots_.size());

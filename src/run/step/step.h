@@ -44,13 +44,13 @@ class Step {
   // Counts bytes of host memory that sample i will take in a round for what comes out of it, until
   // forget(). Throws TooLarge if the sample alone takes more than all batches may. So this does
   // not depend on the rest of the batch.
-  void claim(int i, int round, size_t bytes);
+  void claim(int i, int stage, size_t bytes);
   // What to claim for the value of a slot. An output that is named twice is copied.
   size_t claim_of(int slot, const TensorType& type) const;
   // Gives the memory for sample i's value of a slot. Throws Starved when the pool has no room.
   View reserve(int slot, int i, const TensorType& type, HostPool& pool);
   // Drops the memory, the claims and the pictures of sample i in a round.
-  void forget(int i, int round);
+  void forget(int i, int stage);
   const View& view(int slot, int i) const { return memory_[slot].views[i]; }
   // The type of sample i's value on the device.
   const TensorType& type_on_device(const Ref& value, int i) const;
@@ -59,13 +59,13 @@ class Step {
   // Makes batches of the slots of all rounds up to this one, with the samples that are made. It is
   // called again when later rounds lost samples. Requires: nothing reads or writes these slots
   // meanwhile.
-  void collect(int round);
+  void collect(int stage);
   // Collects all slots and makes the outputs of the graph. Outputs that stay on the device stay
   // empty.
   Outputs publish(const std::shared_ptr<const Plan>& plan, HostPool& pool);
 
   // Whether a sample failed in a round after the first and is to be replaced. rewind() then drops
-  // everything that was made, so that the step begins again in the first round, with the
+  // everything that was made, so that the step begins again in the first stage, with the
   // replacement. The outputs are the same as if the replacement had been taken at once.
   bool is_to_rewind() const;
   void rewind();

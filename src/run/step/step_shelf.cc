@@ -16,7 +16,7 @@ bool StepShelf::prepare(int node, const TensorType& type, const Window& window,
   try {
     p.prepared = decoder_->prepare(request, pool_);
   } catch (const Starved& s) {
-    step_->claim(i_, plan_.planned(node).round, s.bytes);  // throws if it will always be so
+    step_->claim(i_, plan_.planned(node).stage, s.bytes);  // throws if it will always be so
     throw;
   }
   if (!p.prepared) return false;
@@ -31,7 +31,7 @@ View StepShelf::reserve(int node, const TensorType& type, const Window& window) 
   p.window = window;
   p.pixels = View::window(nullptr, type.dtype, window, type.shape, type.layout);
   const auto bytes = static_cast<size_t>(std::max<int64_t>(p.pixels.bytes(), 1));
-  step_->claim(i_, plan_.planned(node).round, size_class(bytes));
+  step_->claim(i_, plan_.planned(node).stage, size_class(bytes));
   p.owner = pool_.try_acquire(bytes, Use::kOutput);
   if (!p.owner) throw Starved{{}, size_class(bytes)};
   p.pixels.data = p.owner->data();
