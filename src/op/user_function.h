@@ -3,22 +3,30 @@
 //
 // Code of the user's, as the engine calls it: Note [User code] (run/executors/user_thread.h).
 #pragma once
+#include <memory>
 #include <vector>
 
-#include "batch/batch.h"
+#include "base/view.h"
 
 namespace stoker {
+
+// Dense samples in host memory.
+struct HostBatch {
+  std::vector<View> samples;
+  std::shared_ptr<const void> owner;  // keeps the bytes alive
+};
 
 class UserFunction {
  public:
   virtual ~UserFunction() = default;
-  // Makes the batches of the node's outputs, with as many samples as each input has. `inputs`: the
-  // samples of the step that were made so far, in order, in host memory. Nobody else writes into
-  // them, and they live as long as somebody holds them. Throws SampleError, which loses the step.
-  // May be called again for a step that is made again; one thread calls it.
-  virtual std::vector<Batch> call(std::vector<Batch> inputs) = 0;
-  // Whether it may be called only once for a step, and only after the steps before it were
-  // received, because it keeps a state.
+  // Makes the batches of the node's outputs. Each has as many samples as the inputs have, of the
+  // dtype and the number of axes that the node declares; others lose the step. `inputs`: the
+  // samples of the step that were made so far, in order; nobody writes into them. `count`: how many
+  // these are. Throws SampleError, which loses the step. One thread at a time calls it. It may be
+  // called again for a step that is made again.
+  virtual std::vector<HostBatch> call(std::vector<HostBatch> inputs, int64_t count) = 0;
+  // Whether it keeps a state, so that it may be called only once for a step, and only after the
+  // steps before that one were received.
   virtual bool is_stateful() const { return false; }
 };
 

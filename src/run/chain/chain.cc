@@ -2,28 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/chain/chain.h"
 
-#include <chrono>
-
 #include "kernels/fused/fused.h"
 #include "kernels/strided_copy.h"
 
 namespace stoker {
 
 namespace {
-
-// Adds the time for which it lives to `sum`.
-class Timed {
- public:
-  explicit Timed(std::atomic<int64_t>& sum) : sum_(sum), start_(now()) {}
-  ~Timed() { sum_.fetch_add(now() - start_, std::memory_order_relaxed); }
-  Timed(const Timed&) = delete;
-  Timed& operator=(const Timed&) = delete;
-
- private:
-  static int64_t now() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
-  std::atomic<int64_t>& sum_;
-  const int64_t start_;
-};
 
 Window frame_window(const Window& w) {
   return {View::without_first(w.begin), View::without_first(w.end)};
@@ -37,13 +21,13 @@ Window sequence_window(const Window& w, int64_t begin, int64_t end) {
 
 }  // namespace
 
-Chain::Chain(const Plan& plan, uint64_t seed, Arena& arena)
+Chain::Chain(const Plan& plan, uint64_t seed, Arena& arena, NodeTimes& times)
     : plan_(plan),
       seed_(seed),
       arena_(arena),
       states_(plan.size()),
       destinations_(plan.slot_count()),
-      node_ns_(new std::atomic<int64_t>[plan.size()]()) {
+      times_(times) {
   for (int i = 0; i < plan.size(); ++i) {
     const size_t outputs = plan.checked(i).outputs.size();
     State& s = states_[i];
@@ -95,7 +79,7 @@ void Chain::check_output_count(int node) const {
 
 void Chain::give_bytes(int reader, int64_t index, std::span<const uint8_t> bytes) {
   node_ = plan_.reader_node(reader);
-  const Timed timed(node_ns_[node_]);
+  const Timed timed(times_, node_);
   State& s = states_[node_];
   const SampleStore& store = plan_.store(reader);
   s.types.clear();
@@ -216,7 +200,7 @@ void Chain::lower_frame(int node, int64_t frame) {
 void Chain::infer_node(int node) {
   State& s = states_[node];
   node_ = node;
-  const Timed timed(node_ns_[node]);
+  const Timed timed(times_, node);
   const auto& inputs = plan_.node(node).inputs;
   s.inputs.clear();
   for (size_t i = 0; i < inputs.size(); ++i) s.inputs.push_back(input_type(node, i));
@@ -262,8 +246,8 @@ void Chain::run_early(int node) {
 }
 
 void Chain::infer() {
-  for (int i = 0; i < plan_.size(); ++i) {
-    if (!is_of_stage(i) || states_[i].done) continue;
+  for (int i : plan_.stage(stage_).nodes) {
+    if (states_[i].done) continue;
     infer_node(i);
     if (plan_.planned(i).is_early) run_early(i);
   }
@@ -292,8 +276,8 @@ void Chain::want_all(const Ref& r, Windows State::* which) {
 }
 
 void Chain::demand_nodes(Windows State::* which, bool narrows) {
-  for (int i = plan_.size() - 1; i >= 0; --i)
-    if (is_of_stage(i)) demand_node(i, which, narrows);
+  const std::vector<int>& nodes = plan_.stage(stage_).nodes;
+  for (auto i = nodes.rbegin(); i != nodes.rend(); ++i) demand_node(*i, which, narrows);
 }
 
 void Chain::demand_node(int node, Windows State::* which, bool narrows) {
@@ -413,7 +397,7 @@ void Chain::run_pass(int head, int tail) {
 void Chain::run_node(int node) {
   State& s = states_[node];
   node_ = node;
-  const Timed timed(node_ns_[node]);
+  const Timed timed(times_, node);
   if (plan_.checked(node).type->lowers) {
     int tail = node;
     while (plan_.planned(tail).fuses_into >= 0 && rewrites_.fuse)
@@ -444,8 +428,8 @@ void Chain::run() {
   want_on_device();
   demand_nodes(&State::wanted, rewrites_.demand);
   if (judged_ != &State::wanted) find_judged();
-  for (int i = 0; i < plan_.size(); ++i)
-    if (is_of_stage(i) && !states_[i].done && plan_.node(i).device != DeviceKind::kGpu &&
+  for (int i : plan_.stage(stage_).nodes)
+    if (!states_[i].done && plan_.node(i).device != DeviceKind::kGpu &&
         is_wanted(i, &State::wanted))
       run_node(i);
   deliver();

@@ -4,9 +4,8 @@
 // One sample's way through the chain: arguments, shapes, demand and passes. Both executors use it,
 // the simple one without rewrites. One per worker; one thread at a time.
 #pragma once
-#include <atomic>
-
 #include "run/chain/device_task.h"
+#include "run/chain/node_times.h"
 #include "run/chain/picture.h"
 #include "run/plan/plan.h"
 
@@ -19,24 +18,24 @@ struct SampleFailure {
   std::string source;
   Identity who;
   int64_t index = 0;  // in the lead reader's store
-  int in_batch = 0;
+  int in_batch = 0;  // -1: the whole batch failed, in an operator that sees all of it
 };
 
 // Note [What is judged]
 // A damaged sample has to be bad under every executor and rewrite, or under none. So what decoders
 // judge does not follow from what they make (Note [Judged windows], codec/codec.h). It is what
-// demand finds from the outputs of the graph and from what later rounds read, through all nodes,
+// demand finds from the outputs of the graph and from what later stages read, through all nodes,
 // wherever they run. Where demand is not switched off and all nodes run on the CPU, that is what is
 // made as well. Elsewhere demand is found twice.
 class Chain {
  public:
   // Requires: plan outlives this.
-  Chain(const Plan& plan, uint64_t seed, Arena& arena);
+  Chain(const Plan& plan, uint64_t seed, Arena& arena, NodeTimes& times);
   ~Chain();
 
   // Samples are made with these rewrites from now on. Requires: the plan has each of them as well.
   void use(const Rewrites& rewrites);
-  // Begins a round of a sample. Forgets the sample before. `origins`: by source of the plan; they
+  // Begins a stage of a sample. Forgets the sample before. `origins`: by source of the plan; they
   // stay valid until the next begin(). Requires: use() was called.
   void begin(std::span<const Origin> origins, int stage);
   // Forgets the sample, so that its arena may be trimmed.
@@ -45,15 +44,15 @@ class Chain {
   void at(int node) { node_ = node; }
   // Gives the bytes of a reader's sample. They must stay valid until the next begin().
   void give_bytes(int reader, int64_t index, std::span<const uint8_t> bytes);
-  // Gives a value that the round takes from elsewhere: fed by the user, or made in an earlier
-  // round. It must stay valid until the next begin().
+  // Gives a value that the stage takes from elsewhere: fed by the user, or made in an earlier
+  // stage. It must stay valid until the next begin().
   void give(const Ref& value, const View& sample);
   // The same for a value that stays on the device.
   void give_type(const Ref& value, const TensorType& type);
   // Finds all shapes, and runs what decides them. Throws what operators throw; node() then tells
   // which operator it was.
   void infer();
-  // The type of a slot that this round fills.
+  // The type of a slot that this stage fills.
   TensorType slot_type(int slot) const;
   // Says where a slot's value goes. Requires: `v` is of the slot's type, dense, and overlaps no
   // other.
@@ -69,10 +68,6 @@ class Chain {
   DeviceTask device_task(int node);
 
   int node() const { return node_; }  // the node at work, for messages
-  // Time spent in a node in ns, also on its shapes. A pass counts for its first node. Any thread
-  // may ask.
-  int64_t node_ns(int node) const { return node_ns_[node].load(std::memory_order_relaxed); }
-
  private:
   // Windows by output.
   struct Windows {
@@ -108,7 +103,7 @@ class Chain {
   std::vector<Block> pass_;
   std::vector<Window> needed_;
   Windows State::* judged_ = nullptr;  // see Note [What is judged]
-  std::unique_ptr<std::atomic<int64_t>[]> node_ns_;  // written by the worker only
+  NodeTimes& times_;
   PictureShelf* shelf_ = nullptr;
   int node_ = -1;
 
@@ -126,9 +121,6 @@ class Chain {
   void find_judged();
   void demand_nodes(Windows State::* which, bool narrows);
   void demand_node(int node, Windows State::* which, bool narrows);
-  bool is_of_stage(int node) const {
-    return plan_.planned(node).is_used && plan_.planned(node).stage == stage_;
-  }
   bool is_wanted(int node, Windows State::* which) const;
   void want(const Ref& r, const Window& w, Windows State::* which);
   void want_all(const Ref& r, Windows State::* which);

@@ -15,12 +15,12 @@ void Chain::want_on_device() {
     for (size_t k = 0; k < states_[node].types.size(); ++k)
       want_all(Ref{node, static_cast<int>(k)}, &State::wanted);
   };
-  for (int n : plan_.device_nodes())
-    if (is_of_stage(n) && plan_.planned(n).fuses_into < 0) all_of(n);
-  for (int n : plan_.mixed_nodes())
-    if (const Ref r{n, 0};
-        is_of_stage(n) && (plan_.has_host_copy(r) || plan_.is_needed_after(stage_, r)))
-      all_of(n);
+  for (int n : plan_.stage(stage_).nodes) {
+    const PlanNode& p = plan_.planned(n);
+    const bool is_kept = p.mixed_number >= 0 && (plan_.has_host_copy({n, 0}) ||
+                                                 plan_.is_needed_after(p.device_stage, {n, 0}));
+    if (is_kept || (p.device_number >= 0 && p.fuses_into < 0)) all_of(n);
+  }
 }
 
 // Copies of the inputs that a GPU half reads on the host, which does so when this sample is over.

@@ -103,7 +103,7 @@ void DeviceStage::at_node(int node, const std::function<void()>& enqueue) const 
 }
 
 // Launches each stage of the batch once, however ragged the batch is. Most batches have one stage.
-void DeviceStage::launch(EnqueuedRound& work, const FusedBatch& batch,
+void DeviceStage::launch(EnqueuedStage& work, const FusedBatch& batch,
                          const std::string& name) const {
   Stream& stream = work.stream;
   const size_t size = batch.tables().size();
@@ -120,7 +120,7 @@ void DeviceStage::launch(EnqueuedRound& work, const FusedBatch& batch,
   }
 }
 
-DeviceValues DeviceStage::upload(EnqueuedRound& work, const Batch& batch) const {
+DeviceValues DeviceStage::upload(EnqueuedStage& work, const Batch& batch) const {
   std::vector<View> from(static_cast<size_t>(work.step.size()));
   for (const Sample& s : batch.samples) from[s.in_batch] = s.view;
   DeviceValues v = reserve(work.stream, work.step, [&](int i) {
@@ -139,7 +139,7 @@ DeviceValues DeviceStage::upload(EnqueuedRound& work, const Batch& batch) const 
   return v;
 }
 
-DeviceValues DeviceStage::run_pass(EnqueuedRound& work, int head, int tail,
+DeviceValues DeviceStage::run_pass(EnqueuedStage& work, int head, int tail,
                                    const DeviceValues& in) const {
   const Step& step = work.step;
   const auto of_sample = [&](int i, int node) -> const DeviceTask& {
@@ -185,7 +185,7 @@ DeviceValues DeviceStage::copy(Stream& stream, const Step& step, const DeviceVal
 }
 
 // Copies into the host memory that was reserved when the samples were made.
-void DeviceStage::download(EnqueuedRound& work, const DeviceValues& value, const Batch& to) const {
+void DeviceStage::download(EnqueuedStage& work, const DeviceValues& value, const Batch& to) const {
   hold(work.held, to);
   if (value.is_dense && to.is_dense() && value.count == to.samples.size()) {
     const size_t bytes = static_cast<size_t>(to.samples[0].view.bytes()) * to.samples.size();
@@ -208,7 +208,7 @@ Batch DeviceStage::batch_of(const DeviceValues& value, const Step& step, int nod
   return b;
 }
 
-const DeviceValues& DeviceStage::values_of(EnqueuedRound& work, const Ref& from) const {
+const DeviceValues& DeviceStage::values_of(EnqueuedStage& work, const Ref& from) const {
   if (const auto it = work.values.find(from); it != work.values.end()) return it->second;
   if (const auto it = work.step.on_device.find(from); it != work.step.on_device.end())
     return it->second;
@@ -228,8 +228,8 @@ bool DeviceStage::is_upload(const Step& step, int node) const {
 }
 
 // Requires: the node begins a pass or is in none.
-void DeviceStage::run_node(EnqueuedRound& work, int node) const {
-  if (!plan_.checked(node).type->lowers) return run_operator(work, node);
+void DeviceStage::run_node(EnqueuedStage& work, int node) const {
+  if (!plan_.checked(node).lowers()) return run_operator(work, node);
   int tail = node;
   while (plan_.planned(tail).fuses_into >= 0) tail = plan_.planned(tail).fuses_into;
   const Ref from = *plan_.node(node).inputs[0];
@@ -239,7 +239,7 @@ void DeviceStage::run_node(EnqueuedRound& work, int node) const {
 }
 
 // The outputs that stay on the device, by number.
-std::map<size_t, Batch> DeviceStage::outputs_of(EnqueuedRound& work) const {
+std::map<size_t, Batch> DeviceStage::outputs_of(EnqueuedStage& work) const {
   auto on_device = std::make_shared<DeviceBatch>();
   on_device->device = &device_;
   on_device->step = step_in_words(plan_, work.step.cursors);
@@ -275,22 +275,23 @@ void DeviceStage::enqueue(Step& step, int stage, Outputs* outputs) {
   Stream& stream = stream_of(step);
   std::map<Ref, DeviceValues> values;
   enqueue_with(stream, [&](Held& held) {
-    EnqueuedRound work{step, stream, held, values};
-    enqueue_round(work, stage, outputs);
+    EnqueuedStage work{step, stream, held, values};
+    enqueue_stage(work, stage, outputs);
   });
   settle(step, values, stage);
 }
 
-void DeviceStage::enqueue_round(EnqueuedRound& work, int stage, Outputs* outputs) const {
+void DeviceStage::enqueue_stage(EnqueuedStage& work, int stage, Outputs* outputs) const {
   std::vector<char> is_inside(plan_.size());  // by node: it continues a pass
   for (int n : plan_.device_nodes()) {
     if (const int next = plan_.planned(n).fuses_into; next >= 0) is_inside[next] = 1;
-    if (plan_.planned(n).stage == stage && !is_inside[n]) at_node(n, [&] { run_node(work, n); });
+    if (plan_.planned(n).device_stage == stage && !is_inside[n]) at_node(n, [&] { run_node(work, n); });
   }
   std::map<size_t, Batch> batches;
   if (outputs) batches = outputs_of(work);
   for (int k = 0; k < plan_.slot_count(); ++k)
-    if (const Slot& s = plan_.slot(k); plan_.is_host_copy(k) && plan_.stage_of(s.from) == stage)
+    if (const Slot& s = plan_.slot(k);
+        plan_.is_host_copy(k) && plan_.planned(s.from.node).device_stage == stage)
       at_node(s.from.node, [&] { download(work, values_of(work, s.from), work.step.slot(k)); });
   if (outputs) {
     if (plan_.has_copied_outputs()) {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The operators of a step that run on a device: copies values of the chain there, decodes pictures
-// and launches kernels. One thread at a time. Steps begin in order; their later rounds may come in
+// and launches kernels. One thread at a time. Steps begin in order; their later stages may come in
 // between. Only these wait for the device: wait(), finish() and trim(), decode() while the decoder
 // allocates memory, and enqueue() while host memory is pinned.
 #pragma once
@@ -44,12 +44,12 @@ class DeviceStage {
     }
     return enqueue();
   }
-  // Enqueues the decoding of a step's pictures. Requires: the chain's part of this round is done,
-  // and the step is not collected. Returns the samples that the decoder refuses. They are dropped
+  // Enqueues the decoding of a step's pictures. Requires: the stages before are over, and the
+  // step is not collected. Returns the samples that the decoder refuses. They are dropped
   // and marked in Step::is_refused; once they are made again, this has to be called again. Throws
   // DeviceError, or DeviceFull; then it may be called again.
   std::vector<int> decode(Step& step, int stage);
-  // Enqueues everything else of a round. Requires: the step is collected. In the last round it is
+  // Enqueues everything else of a stage. Requires: the step is collected. In the last stage it is
   // also published, and this fills the device's part of its `outputs`. Throws DeviceError, or
   // DeviceFull; then it may be called again.
   void enqueue(Step& step, int stage, Outputs* outputs = nullptr);
@@ -63,9 +63,9 @@ class DeviceStage {
   void wait(const Step& step) const { stream_of(step).synchronize(); }
 
  private:
-  // A round of a step while it is enqueued, with the values that it makes or brings to the device.
+  // A stage of a step while it is enqueued, with the values that it makes or brings to the device.
   // When all is enqueued, the step takes the values.
-  struct EnqueuedRound {
+  struct EnqueuedStage {
     Step& step;
     Stream& stream;
     Held& held;
@@ -80,24 +80,24 @@ class DeviceStage {
   DeviceValues decode_node(Stream& stream, const Step& step, int node, Held& held,
                            std::vector<int>& refused) const;
   std::shared_ptr<Buffer> acquire(Stream& stream, size_t bytes) const;
-  void launch(EnqueuedRound& work, const FusedBatch& batch, const std::string& name) const;
+  void launch(EnqueuedStage& work, const FusedBatch& batch, const std::string& name) const;
   DeviceValues reserve(Stream& stream, const Step& step,
                        const std::function<TensorType(int sample)>& type_of) const;
-  DeviceValues upload(EnqueuedRound& work, const Batch& batch) const;
-  const DeviceValues& values_of(EnqueuedRound& work, const Ref& from) const;
+  DeviceValues upload(EnqueuedStage& work, const Batch& batch) const;
+  const DeviceValues& values_of(EnqueuedStage& work, const Ref& from) const;
   bool is_upload(const Step& step, int node) const;
-  void run_node(EnqueuedRound& work, int node) const;
-  DeviceValues run_pass(EnqueuedRound& work, int head, int tail, const DeviceValues& in) const;
-  void run_operator(EnqueuedRound& work, int node) const;
+  void run_node(EnqueuedStage& work, int node) const;
+  DeviceValues run_pass(EnqueuedStage& work, int head, int tail, const DeviceValues& in) const;
+  void run_operator(EnqueuedStage& work, int node) const;
   std::vector<BatchItem> items_of(const Step& step, int node,
                                 std::span<const DeviceValues* const> inputs,
                                 std::span<const DeviceValues> outputs,
                                 std::vector<const Operator*>& ops) const;
   DeviceValues copy(Stream& stream, const Step& step, const DeviceValues& value) const;
-  void download(EnqueuedRound& work, const DeviceValues& value, const Batch& to) const;
+  void download(EnqueuedStage& work, const DeviceValues& value, const Batch& to) const;
   Batch batch_of(const DeviceValues& value, const Step& step, int node) const;
-  std::map<size_t, Batch> outputs_of(EnqueuedRound& work) const;
-  void enqueue_round(EnqueuedRound& work, int stage, Outputs* outputs) const;
+  std::map<size_t, Batch> outputs_of(EnqueuedStage& work) const;
+  void enqueue_stage(EnqueuedStage& work, int stage, Outputs* outputs) const;
   void settle(Step& step, std::map<Ref, DeviceValues>& values, int stage) const;
 
   const Plan& plan_;

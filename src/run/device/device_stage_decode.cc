@@ -40,7 +40,7 @@ DeviceValues DeviceStage::decode_node(Stream& stream, const Step& step, int node
 std::vector<int> DeviceStage::decode(Step& step, int stage) {
   std::vector<int> nodes;
   for (int n : plan_.mixed_nodes())
-    if (plan_.planned(n).stage == stage) nodes.push_back(n);
+    if (plan_.planned(n).device_stage == stage) nodes.push_back(n);
   if (nodes.empty() || step.made_samples().empty()) return {};
   std::vector<int> refused;
   std::map<Ref, DeviceValues> decoded;
@@ -52,7 +52,7 @@ std::vector<int> DeviceStage::decode(Step& step, int stage) {
   std::sort(refused.begin(), refused.end());
   refused.erase(std::unique(refused.begin(), refused.end()), refused.end());
   for (int i : refused) {
-    step.forget(i, stage);
+    step.forget(i, plan_.planned(nodes[0]).stage);
     step.is_made[i] = 0;
     step.is_refused[i] = 1;
   }

@@ -33,7 +33,7 @@ std::vector<BatchItem> DeviceStage::items_of(const Step& step, int node,
   return items;
 }
 
-void DeviceStage::run_operator(EnqueuedRound& work, int node) const {
+void DeviceStage::run_operator(EnqueuedStage& work, int node) const {
   const CheckedNode& checked = plan_.checked(node);
   const Step& step = work.step;
   std::vector<DeviceValues> outputs;

@@ -119,8 +119,8 @@ TEST_F(DeviceStage, HostCopiesCountInTheBudgetAndWaitForIt) {
 }
 
 // The call that releases memory runs on the host and holds up the stream. So there is one for each
-// round, after all of the round's kernels and copies.
-TEST_F(StageOnSimulated, WhatARoundUsesIsLetGoOnceBehindAllOfIt) {
+// stage, after all of the stage's kernels and copies.
+TEST_F(StageOnSimulated, WhatAStageUsesIsLetGoOnceBehindAllOfIt) {
   SampleFolder folder(8);
   for (const char* executor : {"simple", "pipelined"}) {
     const size_t before = device().timeline().size();

@@ -1,86 +1,90 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A step on its way through the pipelined executor. Pipelined::mutex_ guards it, with two
-// exceptions. A worker makes its ticket's sample without the mutex. While `is_issuing`, the issuing
-// thread uses the step and its own members without it. Meanwhile nobody changes `round`.
+// A step on its way through the pipelined executor. Pipelined::mutex_ guards it, but whoever has one
+// of its tickets uses the step and `for_device` without the mutex.
 #pragma once
-#include <algorithm>
-
 #include "run/step/step.h"
 
 namespace stoker {
 
-// A ticket is one sample of one iteration: work that any worker thread may take.
+// Note [States]
+// What may start follows from the states of the iterations and the kinds of their stages: Ring::next.
+enum class IterationState : uint8_t {
+  kWorking,  // gives out the tickets of its stage
+  // A ticket found no memory. None is given out until memory was released, or the iteration is the
+  // oldest.
+  kStarved,
+  kAlone,  // the oldest starved with nothing left to close: gives out one ticket at a time
+  kStuck,  // the oldest found no memory though alone: the user has to make room
+  // Its stage begins when the device's copies are on the host, or goes on when a function of the
+  // user's is over.
+  kAwaiting,
+  kFailed,  // an error ended it, to be raised when none of its tickets runs
+  kReady,  // all is made, and enqueued for the device
+};
+
+// A ticket is a piece of a stage: one sample of a kChain stage, all of another stage.
 enum class TicketState : uint8_t {
   kPending,
-  kLarge,  // pending until a worker may work alone: Note [Alone] of pipelined.h
+  kLarge,  // to be made alone: Note [Alone] (admission.h)
   kRunning,
+  kRunningAlone,
   kDone,
+};
+
+// What an iteration has of the device: DeviceQueue's own.
+struct ForDevice {
+  bool is_collected = false;  // this stage's pictures are enqueued and its slots are batches
+  std::optional<Outputs> outputs;  // set when the step was published
+  // Comes when the values that later stages read are on the host.
+  std::unique_ptr<Event> copied;
+  int64_t polled_at = 0;  // Ring::polls when `copied` was last queried
 };
 
 struct Iteration {
   Iteration(const Plan& plan, int64_t number, std::vector<int64_t> cursors,
             std::shared_ptr<const FedStep> fed, const ExecutorOptions& options)
-      : step(plan, number, std::move(cursors), std::move(fed), options), tickets(step.size()) {}
+      : step(plan, number, std::move(cursors), std::move(fed), options) {
+    begin(0);
+  }
+
   Step step;
-  int round = 0;
-  std::vector<TicketState> tickets;  // of this round, by sample
+  IterationState state = IterationState::kWorking;
+  int stage = 0;
+  // It is to be made again later, to make room. It gives out no tickets, and goes when none runs.
+  bool is_closing = false;
+  std::vector<TicketState> tickets;  // of this stage
   int64_t first_pending = 0;  // no ticket before this one is pending
   int running_count = 0;
-  int large_count = 0;
+  int large_count = 0;  // tickets to be made alone, or being made so
   int64_t done_count = 0;
-  int64_t made_count = 0;  // how many of the done tickets made their sample
-  bool is_starved = false;  // its tickets wait until memory is released or it becomes the oldest
-  bool is_alone = false;  // its tickets run one at a time, with all memory for them
-  bool is_issuing = false;  // the issuing thread works on it
-  bool is_closing = false;  // it is to be made again later, so it gives out no tickets
+  ForDevice for_device;
+  // Of the function of the user's that its kPython stage calls; null until its turn came.
+  std::shared_ptr<UserCall> call;
 
-  // These are used only with a device, and are its issuing thread's own:
-  bool is_collected = false;  // this round's pictures are enqueued and its slots are batches
-  // Set when all of the round is enqueued. The event comes when the next round's values are on the
-  // host.
-  std::unique_ptr<Event> copies_ready;
-  int64_t polled_at = 0;  // Pipelined::polls_ when copies_ready was last queried
-  std::optional<Outputs> outputs;  // set when the step was published, for take()
+  StageKind kind() const { return step.plan.stage(stage).kind; }
+  bool is(IterationState s) const { return state == s; }
+  bool is_alone(int ticket) const { return tickets[ticket] == TicketState::kRunningAlone; }
+  // Whether it may be handed out.
+  bool is_over() const {
+    return is(IterationState::kReady) || (is(IterationState::kFailed) && !running_count);
+  }
+  bool is_stage_over() const { return done_count == static_cast<int64_t>(tickets.size()); }
 
-  bool is_issued = false;  // all of its work for the device is enqueued
-
-  // Gives out the first ticket that is pending, or the first large one. Returns its sample; -1 when
-  // there is none.
-  int give_out(TicketState pending) {
-    const bool is_large = pending == TicketState::kLarge;
-    const auto at =
-        std::find(tickets.begin() + (is_large ? 0 : first_pending), tickets.end(), pending);
-    if (!is_large) first_pending = at - tickets.begin();
-    if (at == tickets.end()) return -1;
-    large_count -= is_large;
-    *at = TicketState::kRunning;
-    ++running_count;
-    return static_cast<int>(at - tickets.begin());
+  void fail(const std::exception_ptr& why) {
+    if (!step.fatal) step.fatal = why;
+    state = IterationState::kFailed;
   }
-  // Sample i is to be made once more: its ticket found no room, or the device refused its picture.
-  void give_back(int i, TicketState pending = TicketState::kPending) {
-    if (std::exchange(tickets[i], pending) == TicketState::kDone) --done_count, --made_count;
-    if (pending == TicketState::kLarge) ++large_count;
-    else first_pending = std::min<int64_t>(first_pending, i);
-  }
-  // Whether nothing more will happen to its samples in this round.
-  bool is_round_over() const {
-    return done_count == static_cast<int64_t>(tickets.size()) || (step.fatal && !running_count);
-  }
-  // Begins a round for the samples that are made so far, or the first round for all samples.
-  // Requires: copies_ready is null.
-  void begin_round(int number) {
-    round = number;
-    first_pending = done_count = made_count = large_count = 0;
-    is_collected = false;
-    for (size_t i = 0; i < tickets.size(); ++i) {
-      const bool takes_part = round == 0 || step.is_made[i];
-      tickets[i] = takes_part ? TicketState::kPending : TicketState::kDone;
-      done_count += !takes_part;
-    }
-  }
+  // Begins a stage for the samples that are made so far, or the first one for all.
+  void begin(int number);
+  // Begins a chain once more for some samples.
+  void begin_again(int number, std::span<const int> samples);
+  // Gives out the first ticket that is pending, or the first large one; -1 when there is none.
+  int give_out(TicketState which);
+  void finish(int ticket);
+  // The ticket found no room and is to be tried again.
+  void give_back(int ticket, TicketState which);
 };
 
 }  // namespace stoker

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "run/device/device_stage.h"
+#include "run/executors/user_thread.h"
 #include "run/step/sample_maker.h"
 
 namespace stoker {
@@ -54,8 +55,10 @@ class Simple final : public Executor {
 
   Outputs take() override {
     if (failure_) std::rethrow_exception(failure_);
+    if (device_ && step_->has_new_gaps()) device_->wait(*step_);
     Outputs out = step_->publish(plan_, pool_);
-    if (device_ && !out.is_lost) device_->insist([&] { device_->enqueue(*step_, round_, &out); });
+    if (device_ && !out.is_lost)
+      device_->insist([&] { device_->enqueue(*step_, plan_->stage_count() - 1, &out); });
     samples_ += static_cast<int64_t>(step_->made_samples().size());
     mark_held(out, pool_);
     cursors_ = out.next;
@@ -65,7 +68,7 @@ class Simple final : public Executor {
     return out;
   }
 
-  int64_t node_ns(int node) const override { return maker_.chain().node_ns(node); }
+  int64_t node_ns(int node) const override { return maker_.times().of(node); }
   ExecutorStats stats() const override {
     return {.steps = steps_,
             .samples = samples_,
@@ -81,55 +84,72 @@ class Simple final : public Executor {
     step_.emplace(*plan_, steps_, cursors_, feeds_.at(feeds_.received()), options_);
     if (!step_->allocate(pool_, false))
       throw BudgetError(no_memory_for("a batch", step_->fixed_bytes(), pool_));
-    begin_round(0);
+    begin_stage(0);
   }
 
-  void begin_round(int round) {
-    round_ = round;
-    for (int i = 0; i < step_->size(); ++i)
-      if (round == 0 || step_->is_made[i]) to_make_.push_back(i);
+  void begin_stage(int stage) {
+    stage_ = stage;
+    const bool is_chain = plan_->stage(stage).kind == StageKind::kChain;
+    for (int i = 0; i < (is_chain ? step_->size() : 1); ++i)
+      if (stage == 0 || !is_chain || step_->is_made[i]) tickets_.push_back(i);
   }
 
   // Does the next piece of the step, such as one sample. Returns false if nothing is left to do.
   bool go_on() {
-    if (!to_make_.empty()) {
-      make(to_make_.front());
-      to_make_.pop_front();
-    } else if (step_->is_to_rewind()) {
-      step_->rewind();
-      begin_round(0);
-    } else if (device_ && is_refused_by_device()) {
-      return true;
-    } else if (round_ + 1 < plan_->round_count() && !step_->made_samples().empty()) {
-      step_->collect(round_);
-      device_->insist([&] { device_->enqueue(*step_, round_); });
-      device_->wait(*step_);
-      begin_round(round_ + 1);
-    } else {
-      return false;
+    if (tickets_.empty()) {
+      const int next = step_->is_to_rewind() ? 0 : step_->stage_after(stage_);
+      if (step_->is_to_rewind()) step_->rewind();
+      if (next == plan_->stage_count()) return false;
+      begin_stage(next);
+    }
+    const int i = tickets_.front();
+    tickets_.pop_front();
+    switch (plan_->stage(stage_).kind) {
+      case StageKind::kChain:
+        return work([&] { step_->is_made[i] = maker_.make(*step_, i, stage_, step_->failures); });
+      case StageKind::kBatch:
+        return work([&] { maker_.make_batch(*step_, stage_, nullptr, step_->failures); });
+      case StageKind::kPython: return call();
+      case StageKind::kDevice: return enqueue();
+    }
+    return false;
+  }
+
+  bool work(const std::function<void()>& make) {
+    try {
+      try {
+        make();
+      } catch (const BeyondShare&) {
+        maker_.alone(make);
+      }
+    } catch (const Starved& s) {
+      throw BudgetError(s.why.empty() ? no_memory_for("a stage of the batch", s.bytes, pool_)
+                                      : s.why);
     }
     return true;
   }
 
-  // The device decodes pictures. The CPU decodes those that the device refuses, as it makes their
-  // samples once more.
-  bool is_refused_by_device() {
-    const std::vector<int> refused =
-        device_->insist([&] { return device_->decode(*step_, round_); });
-    to_make_.assign(refused.begin(), refused.end());
-    return !refused.empty();
+  bool call() {
+    const std::shared_ptr<UserCall> call = maker_.call_of(*step_, stage_);
+    make_call(*call);
+    return work([&] { maker_.make_batch(*step_, stage_, call.get(), step_->failures); });
   }
 
-  void make(int i) {
-    try {
-      try {
-        step_->is_made[i] = maker_.make(*step_, i, round_, step_->failures);
-      } catch (const BeyondShare&) {
-        step_->is_made[i] = maker_.make_alone(*step_, i, round_, step_->failures);
-      }
-    } catch (const Starved& s) {
-      throw BudgetError(s.why.empty() ? no_memory_for("a sample", s.bytes, pool_) : s.why);
+  // The device decodes pictures. The CPU decodes those that the device refuses, as it makes their
+  // samples once more. What the last stage enqueues is part of take().
+  bool enqueue() {
+    const std::vector<int> refused =
+        device_->insist([&] { return device_->decode(*step_, stage_); });
+    if (!refused.empty()) {
+      --stage_;
+      tickets_.assign(refused.begin(), refused.end());
+    } else if (!plan_->is_last(stage_)) {
+      if (step_->has_new_gaps()) device_->wait(*step_);
+      step_->collect(stage_);
+      device_->insist([&] { device_->enqueue(*step_, stage_); });
+      if (plan_->stage(stage_).is_awaited) device_->wait(*step_);
     }
+    return true;
   }
 
   std::shared_ptr<const Plan> plan_;
@@ -141,10 +161,10 @@ class Simple final : public Executor {
   std::unique_ptr<DeviceStage> device_;
   SampleMaker maker_;
   int64_t steps_ = 0, samples_ = 0;
-  // The step that is being made, the round that it is in, and the samples that this round lacks.
+  // The step that is being made, the stage that it is in, and the pieces that this stage lacks.
   std::optional<Step> step_;
-  int round_ = 0;
-  std::deque<int> to_make_;
+  int stage_ = 0;
+  std::deque<int> tickets_;
   std::exception_ptr failure_;  // why the step cannot be made
   bool is_ready_ = false;  // the step or its failure is to be taken
 };

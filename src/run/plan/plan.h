@@ -133,6 +133,10 @@ class Plan {
 
   int stage_count() const { return static_cast<int>(stages_.size()); }
   const Stage& stage(int s) const { return stages_[s]; }
+  bool calls_user_code() const {
+    return std::any_of(stages_.begin(), stages_.end(),
+                       [](const Stage& s) { return s.kind == StageKind::kPython; });
+  }
   bool is_last(int stage) const { return stage + 1 == stage_count(); }
   // Whether a stage before this one saw a whole batch.
   bool is_behind_batch(int stage) const { return stage > first_batch_; }
@@ -155,11 +159,17 @@ class Plan {
   bool is_needed_after(int stage, const Ref& value) const {
     return device_use(value).last_stage > stage;
   }
+  // Whether the value is made on the device, or on the CPU.
+  bool ends_on_device(const Ref& value) const {
+    return ends_on_device(value.node) && !is_inferred(value);
+  }
   // Whether the value is made on the CPU and exactly one device node reads it.
   bool goes_up_once(const Ref& value) const {
     return !ends_on_device(value) && device_use(value).nodes == 1;
   }
   bool has_host_copy(const Ref& value) const { return host_copy(value) >= 0; }
+  // The slot with its copy, or -1.
+  int host_copy(const Ref& value) const;
   const std::vector<int>& device_nodes() const { return device_nodes_; }
   // Nodes that begin on the CPU and end on the device.
   const std::vector<int>& mixed_nodes() const { return mixed_nodes_; }
@@ -173,10 +183,6 @@ class Plan {
   bool ends_on_device(int node) const { return graph_.nodes[node].device != DeviceKind::kCpu; }
   bool is_inferred(const Ref& value) const {
     return checked_[value.node].is_inferred(value.output);
-  }
-  // Whether the value is made on the device, or on the CPU by the chain.
-  bool ends_on_device(const Ref& value) const {
-    return ends_on_device(value.node) && !is_inferred(value);
   }
   const PlanNode::DeviceUse& device_use(const Ref& value) const {
     return nodes_[value.node].device_uses[value.output];
@@ -199,7 +205,6 @@ class Plan {
   void find_carried();
   int add_slot(Ref from);
   bool is_host_copy_read(const Ref& value) const;
-  int host_copy(const Ref& value) const;  // its slot, or -1
   bool is_narrowed(int node) const;
   std::string early_words(int node) const;
   const char* stage_words(int node) const;

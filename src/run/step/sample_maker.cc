@@ -14,7 +14,9 @@ SampleMaker::SampleMaker(const Plan& plan, const Rewrites& rewrites, const Execu
       pool_(pool),
       arena_(options.scratch_limit / static_cast<size_t>(*options.settings.num_threads),
              options.scratch_limit),
-      chain_(plan, static_cast<uint64_t>(*options.settings.seed), arena_),
+      times_(plan.size()),
+      chain_(plan, static_cast<uint64_t>(*options.settings.seed), arena_, times_),
+      batch_(plan, static_cast<uint64_t>(*options.settings.seed), arena_, pool_, times_),
       shelf_(plan, decoder, pool) {
   chain_.set_shelf(shelf_);
 }
@@ -53,14 +55,14 @@ void SampleMaker::run_chain(Step& step, int i, int stage) {
   bytes_.drop();
   chain_.begin(step.origins[i], stage);
   shelf_.begin(step, i);
-  if (round == 0) read(step, i);
+  if (stage == 0) read(step, i);
   for (int k = 0; k < plan_.input_count(); ++k)
     chain_.give({plan_.input_node(k), 0}, step.fed->batches[k]->samples[i]);
   carry(step, i, stage);
   chain_.infer();
-  for (int n : plan_.device_nodes())
-    if (plan_.planned(n).stage == stage)
-      step.device_task[i][plan_.planned(n).device_number] = chain_.device_task(n);
+  for (int n : plan_.stage(stage).nodes)
+    if (const int number = plan_.planned(n).device_number; number >= 0)
+      step.device_task[i][number] = chain_.device_task(n);
   reserve(step, i, stage);
   chain_.run();
 }
@@ -87,7 +89,7 @@ void SampleMaker::read(Step& step, int i) {
 }
 
 void SampleMaker::carry(const Step& step, int i, int stage) {
-  for (const Carried& c : plan_.carried(stage))
+  for (const Carried& c : plan_.stage(stage).carried)
     if (c.slot >= 0) chain_.give(c.from, step.view(c.slot, i));
     else chain_.give_type(c.from, step.type_on_device(c.from, i));
 }
@@ -132,13 +134,31 @@ bool SampleMaker::make(Step& step, int i, int stage, std::vector<SampleFailure>&
       failures.push_back(failure(e, i));
       ++step.attempts[i];
       step.forget(i, stage);
-      if (round > 0) return false;  // a replacement has to begin in the first round
+      if (plan_.is_behind_batch(stage)) step.attempts[i] = step.max_attempts;
+      if (stage > 0) return false;  // a replacement has to begin in the first stage
     }
   }
   return false;
 }
 
-bool SampleMaker::make_alone(Step& step, int i, int stage, std::vector<SampleFailure>& failures) {
+void SampleMaker::make_batch(Step& step, int stage, UserCall* call,
+                             std::vector<SampleFailure>& failures) {
+  chain_.forget();
+  bytes_.drop();
+  arena_.reset();
+  try {
+    if (call) batch_.take_results(step, stage, *call);
+    else batch_.run(step, stage);
+  } catch (const SampleError& e) {
+    const int node = plan_.stage(stage).nodes[0];
+    lead_ = step.origin(node, step.made_samples().front());
+    chain_.at(node);
+    failures.push_back(failure(e, -1));
+    step.lose();
+  }
+}
+
+void SampleMaker::alone(const std::function<void()>& make) {
   struct Alone {
     SampleMaker& maker;
     explicit Alone(SampleMaker& m) : maker(m) { set(true); }
@@ -149,7 +169,7 @@ bool SampleMaker::make_alone(Step& step, int i, int stage, std::vector<SampleFai
     }
   };
   const Alone alone(*this);
-  return make(step, i, stage, failures);
+  make();
 }
 
 void SampleMaker::trim() {

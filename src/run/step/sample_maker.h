@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Makes one sample of a step: takes its bytes, runs the chain, and replaces bad samples where the
-// options say so. One per worker; one thread at a time.
+// options say so. Also makes what a whole batch decides. One per worker; one thread at a time.
 #pragma once
+#include "run/step/batch_maker.h"
 #include "run/step/step_shelf.h"
 
 namespace stoker {
@@ -25,18 +26,24 @@ class SampleMaker {
   SampleMaker(const Plan& plan, const Rewrites& rewrites, const ExecutorOptions& options,
               ReaderBytes& bytes, HostPool& pool, DeviceDecoder* decoder);
 
-  // Runs the chain's part of a round for sample i. Returns false when the sample could not be made;
-  // `failures` then says why. With on_error=replace, `failures` may hold entries although the
-  // sample was made, and Step::is_to_rewind() tells whether the step has to be made again. Throws
-  // Starved, BeyondShare, and whatever a bug throws; `failures` then holds the failures so far.
+  // Runs a kChain stage for sample i. Returns false when the sample could not be made; `failures`
+  // then says why. With on_error=replace, `failures` may hold entries although the sample was made,
+  // and Step::is_to_rewind() tells whether the step has to be made again. Throws Starved,
+  // BeyondShare, and whatever a bug throws; `failures` then holds the failures so far.
   bool make(Step& step, int i, int stage, std::vector<SampleFailure>& failures);
-  // The same for a sample that threw BeyondShare. It may take all of the workers' memory, and gives
-  // it back. Requires: no other worker holds any.
-  bool make_alone(Step& step, int i, int stage, std::vector<SampleFailure>& failures);
+  // Runs a kBatch stage, or takes what the call of a kPython stage has made. A failure loses the
+  // step. Throws what make() throws.
+  void make_batch(Step& step, int stage, UserCall* call, std::vector<SampleFailure>& failures);
+  std::shared_ptr<UserCall> call_of(const Step& step, int stage) const {
+    return batch_.call_of(step, stage);
+  }
+  // Calls one of these once more, after it threw BeyondShare. It may take all of the workers'
+  // memory, and gives it back. Requires: no other worker holds any.
+  void alone(const std::function<void()>& make);
   // Gives back the memory that it keeps for the next sample.
   void trim();
 
-  const Chain& chain() const { return chain_; }
+  const NodeTimes& times() const { return times_; }
   const Arena& arena() const { return arena_; }
 
  private:
@@ -53,7 +60,9 @@ class SampleMaker {
   ReaderBytes& bytes_;
   HostPool& pool_;
   Arena arena_;
+  NodeTimes times_;
   Chain chain_;
+  BatchMaker batch_;
   StepShelf shelf_;
   Origin lead_;  // of the sample at work, by the lead reader
 };

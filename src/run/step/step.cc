@@ -137,6 +137,25 @@ void Step::forget(int i, int stage) {
     if (plan.planned(n).stage == stage) pictures[i][plan.planned(n).mixed_number] = {};
 }
 
+const View& Step::host_view(const Ref& value, int i) const {
+  const int input = plan.planned(value.node).input_number;
+  return input >= 0 ? fed->batches[input]->samples[i] : view(plan.host_slot(value), i);
+}
+
+HostBatch Step::host_batch(const Ref& value) const {
+  HostBatch batch;
+  for (int i : made_samples()) batch.samples.push_back(host_view(value, i));
+  if (plan.planned(value.node).input_number >= 0) {
+    batch.owner = fed;
+    return batch;
+  }
+  const SlotMemory& memory = memory_[plan.host_slot(value)];
+  auto owners = std::make_shared<std::vector<std::shared_ptr<Buffer>>>(memory.own);
+  owners->push_back(memory.whole);
+  batch.owner = std::move(owners);
+  return batch;
+}
+
 std::vector<int> Step::made_samples() const {
   std::vector<int> list;
   for (int i = 0; i < size(); ++i)
@@ -150,6 +169,10 @@ const TensorType& Step::type_on_device(const Ref& value, int i) const {
   return device_task[i][p.device_number].types[value.output];
 }
 
+TensorType Step::type_of(const Ref& value, int i) const {
+  return plan.ends_on_device(value) ? type_on_device(value, i) : host_view(value, i).whole();
+}
+
 bool Step::is_to_rewind() const {
   for (int i = 0; i < size(); ++i)
     if (!is_made[i] && attempts[i] < max_attempts) return true;
@@ -160,8 +183,26 @@ void Step::rewind() {
   on_device.clear();
   std::fill(slots_.begin(), slots_.end(), Batch{});
   std::fill(is_made.begin(), is_made.end(), 0);
+  collected_ = -1;
   for (int i = 0; i < size(); ++i)
-    for (int stage = 0; round < plan.stage_count(); ++stage) forget(i, stage);
+    for (int stage = 0; stage < plan.stage_count(); ++stage) forget(i, stage);
+}
+
+bool Step::is_lost() const {
+  const int64_t made = made_count();
+  return made == 0 || (on_error_ != OnError::kSkip && made < size());
+}
+
+int Step::stage_after(int stage) const {
+  const int next = stage + 1;
+  const bool sees_batch = next < plan.stage_count() && (plan.stage(next).kind == StageKind::kBatch ||
+                                                        plan.stage(next).kind == StageKind::kPython);
+  return made_count() == 0 || (sees_batch && is_lost()) ? plan.stage_count() : next;
+}
+
+void Step::lose() {
+  std::fill(is_made.begin(), is_made.end(), 0);
+  std::fill(attempts.begin(), attempts.end(), max_attempts);
 }
 
 size_t Step::bytes() const {
@@ -214,9 +255,9 @@ Batch Step::collect_slot(SlotMemory& memory, const Slot& slot) {
     if (!is_made[i]) continue;
     View& v = memory.views[i];
     // Close the gap that a skipped sample left.
-    if (memory.whole && made != i) {
+    if (memory.whole) {
       std::byte* to = memory.whole->data() + static_cast<int64_t>(made) * v.bytes();
-      std::memmove(to, v.data, v.bytes());
+      if (to != v.data) std::memmove(to, v.data, v.bytes());
       v.data = to;
     }
     b.layout = v.layout;
@@ -253,7 +294,10 @@ Batch Step::copy(const Batch& batch, HostPool& pool) const {
   return b;
 }
 
+bool Step::has_new_gaps() const { return collected_ >= 0 && collected_ != made_count(); }
+
 void Step::collect(int stage) {
+  collected_ = made_count();
   for (int k = 0; k < plan.slot_count(); ++k)
     if (plan.stage_of(plan.slot(k).from) <= stage)
       slots_[k] = collect_slot(memory_[k], plan.slot(k));
@@ -269,10 +313,8 @@ Outputs Step::publish(const std::shared_ptr<const Plan>& owner, HostPool& pool) 
   std::multimap<int64_t, SampleFailure> by_sample;
   for (SampleFailure& f : failures) by_sample.emplace(f.in_batch, std::move(f));
   for (auto& [sample, f] : by_sample) out.failures.push_back(std::move(f));
-  const auto made = std::count(is_made.begin(), is_made.end(), 1);
-  const bool all = made == static_cast<int64_t>(is_made.size());
-  out.missing = static_cast<int64_t>(is_made.size()) - made;
-  out.is_lost = (on_error_ != OnError::kSkip && !all) || made == 0;
+  out.missing = size() - made_count();
+  out.is_lost = is_lost();
   if (out.is_lost) return out;
 
   for (SlotMemory& s : memory_)

@@ -4,6 +4,8 @@
 // A step while it is being made: where its samples go, and which of them failed. The executor that
 // owns it guards it; reserve() may run for different samples at once.
 #pragma once
+#include <algorithm>
+#include <atomic>
 #include <map>
 #include <optional>
 
@@ -19,6 +21,16 @@ struct DeviceValues {
   std::vector<View> views;  // by sample; null for a sample that was not made
   size_t count = 0;  // how many of the views are not null
   bool is_dense = false;  // all of one shape, without gaps
+};
+
+// A call of a function of the user's. It owns all that it uses, so it may outlive the executor.
+struct UserCall {
+  std::shared_ptr<UserFunction> function;
+  int64_t count = 0;  // of samples
+  std::vector<HostBatch> inputs, outputs;
+  std::exception_ptr error;
+  int64_t ns = 0;  // how long it took
+  std::atomic<bool> is_over = false;  // the rest is the caller's again
 };
 
 // Note [What was fed]
@@ -41,7 +53,7 @@ class Step {
   // buffer. Note [What was fed]
   bool allocate(HostPool& pool, bool takes_fed);
   size_t fixed_bytes() const;  // what allocate() acquires
-  // Counts bytes of host memory that sample i will take in a round for what comes out of it, until
+  // Counts bytes of host memory that sample i will take in a stage for what comes out of it, until
   // forget(). Throws TooLarge if the sample alone takes more than all batches may. So this does
   // not depend on the rest of the batch.
   void claim(int i, int stage, size_t bytes);
@@ -49,26 +61,42 @@ class Step {
   size_t claim_of(int slot, const TensorType& type) const;
   // Gives the memory for sample i's value of a slot. Throws Starved when the pool has no room.
   View reserve(int slot, int i, const TensorType& type, HostPool& pool);
-  // Drops the memory, the claims and the pictures of sample i in a round.
+  // Drops the memory, the claims and the pictures of sample i in a stage.
   void forget(int i, int stage);
   const View& view(int slot, int i) const { return memory_[slot].views[i]; }
+  // A value that is in host memory: it was fed, or a stage has filled its slot.
+  const View& host_view(const Ref& value, int i) const;
+  // The samples that are made, of such a value. Keeps them for as long as it lives.
+  HostBatch host_batch(const Ref& value) const;
   // The type of sample i's value on the device.
   const TensorType& type_on_device(const Ref& value, int i) const;
+  // The type of sample i's value that an earlier stage decided, wherever it is made.
+  TensorType type_of(const Ref& value, int i) const;
   // Finds where sample i comes from. `index` gives its index in the store of a reader.
   void find_origins(int i, const std::function<int64_t(int reader)>& index);
-  // Makes batches of the slots of all rounds up to this one, with the samples that are made. It is
-  // called again when later rounds lost samples. Requires: nothing reads or writes these slots
-  // meanwhile.
+  // Makes batches of the slots of all stages up to this one, with the samples that are made. It is
+  // called again for later stages. Requires: where has_new_gaps(), nothing reads or writes these
+  // slots meanwhile.
   void collect(int stage);
+  // Whether samples were lost since the slots were collected, so that bytes will be moved.
+  bool has_new_gaps() const;
   // Collects all slots and makes the outputs of the graph. Outputs that stay on the device stay
   // empty.
   Outputs publish(const std::shared_ptr<const Plan>& plan, HostPool& pool);
 
-  // Whether a sample failed in a round after the first and is to be replaced. rewind() then drops
+  // Whether a sample failed in a stage after the first and is to be replaced. rewind() then drops
   // everything that was made, so that the step begins again in the first stage, with the
   // replacement. The outputs are the same as if the replacement had been taken at once.
   bool is_to_rewind() const;
   void rewind();
+  // Whether nothing will be handed out of it: a sample is missing that on_error does not skip, or
+  // all are.
+  bool is_lost() const;
+  // The stage that follows this one, or stage_count() if nothing is left to do: a stage that sees
+  // whole batches makes nothing of a step that is lost.
+  int stage_after(int stage) const;
+  // Loses all of its samples, because a stage that sees all of them failed.
+  void lose();
 
   const Plan& plan;
   int64_t number;
@@ -84,12 +112,13 @@ class Step {
   std::vector<std::vector<DeviceTask>> device_task;  // by sample, by PlanNode::device_number
   std::vector<std::vector<Picture>> pictures;  // by sample, by PlanNode::mixed_number
   std::vector<char> is_refused;  // by sample: the device's decoder refused it; the CPU decodes it
-  // This step's values on the device, made there or brought there. Each stays until no round needs
+  // This step's values on the device, made there or brought there. Each stays until no stage needs
   // it. Only the device stage uses them.
   std::map<Ref, DeviceValues> on_device;
   std::vector<SampleFailure> failures;  // guarded by the executor
   std::exception_ptr fatal;  // guarded by the executor as well
   size_t bytes() const;  // bytes of host memory that it holds
+  int64_t made_count() const { return std::count(is_made.begin(), is_made.end(), 1); }
 
   // Requires: the slot was collected.
   const Batch& slot(int k) const { return slots_[k]; }
@@ -111,7 +140,8 @@ class Step {
   Batch copy(const Batch& batch, HostPool& pool) const;
   const OnError on_error_;
   const size_t limit_;  // bytes that all batches may take
-  std::vector<size_t> claimed_;  // bytes, by sample and round
+  std::vector<size_t> claimed_;  // bytes, by sample and stage
+  int64_t collected_ = -1;  // how many samples were made when slots were collected
   std::vector<SlotMemory> memory_;
   std::vector<Batch> slots_;
 };

@@ -8,10 +8,10 @@
 namespace stoker {
 namespace {
 
-using Rounds = OnDevice;
-using RoundsOnSimulated = OnSimulatedDevice;
+using Stages = OnDevice;
+using StagesOnSimulated = OnSimulatedDevice;
 
-// Values go to the device and back twice. Files shorter than the window fail in the second round,
+// Values go to the device and back twice. Files shorter than the window fail in the second chain,
 // missing ones in the first.
 Graph graph(const SampleFolder& folder, DeviceKind device) {
   Graph g;
@@ -75,7 +75,7 @@ Given run(const Graph& g, const PipelineOptions& o, int steps) {
   return run(p, steps);
 }
 
-TEST_F(Rounds, GiveTheBytesOfTheCpuUnderEveryPolicy) {
+TEST_F(Stages, GiveTheBytesOfTheCpuUnderEveryPolicy) {
   const SampleFolder some_fail(23, [](int i) { return size_t(4 + 3 * i); }),
       all_fit(12, [](int) { return size_t{40}; });
   std::filesystem::remove(some_fail.path(5));
@@ -96,7 +96,7 @@ TEST_F(Rounds, GiveTheBytesOfTheCpuUnderEveryPolicy) {
       }
 }
 
-TEST_F(Rounds, AStepThatLosesAllItsSamplesOnTheWayIsRaised) {
+TEST_F(Stages, AStepThatLosesAllItsSamplesOnTheWayIsRaised) {
   const SampleFolder short_ones(8, [](int) { return size_t{2}; });
   for (const char* on_error : {"skip", "replace"})
     for (const char* executor : {"simple", "pipelined"}) {
@@ -107,7 +107,7 @@ TEST_F(Rounds, AStepThatLosesAllItsSamplesOnTheWayIsRaised) {
     }
 }
 
-TEST_F(Rounds, EverySampleCountsOnce) {
+TEST_F(Stages, EverySampleCountsOnce) {
   const SampleFolder folder(12, [](int) { return size_t{40}; });
   for (const char* executor : {"simple", "pipelined"}) {
     Pipeline p(graph(folder, DeviceKind::kGpu), options(executor));
@@ -119,7 +119,7 @@ TEST_F(Rounds, EverySampleCountsOnce) {
   }
 }
 
-TEST_F(Rounds, LittleMemoryChangesNothing) {
+TEST_F(Stages, LittleMemoryChangesNothing) {
   const SampleFolder folder(40, [](int i) { return size_t(9000 + 100 * i); });
   const Given want = run(graph(folder, DeviceKind::kCpu), options("simple"), 20);
   PipelineOptions o = options("pipelined");
@@ -135,26 +135,27 @@ TEST_F(Rounds, LittleMemoryChangesNothing) {
   EXPECT_EQ(p.stats().batches.in_use, 0u);
 }
 
-TEST_F(Rounds, ADeviceTooSmallForOneStepSaysSo) {
+TEST_F(Stages, ADeviceTooSmallForOneStepSaysSo) {
   const SampleFolder folder(8, [](int) { return size_t{5000}; });
   for (const char* executor : {"simple", "pipelined"}) {
     PipelineOptions o = options(executor);
-    o.device_memory_limit = 50 << 10;  // enough for the first round
+    o.device_memory_limit = 50 << 10;  // enough for the first kDevice stage
     Pipeline p(graph(folder, DeviceKind::kGpu), o);
     for (int s = 0; s < 2; ++s) EXPECT_THROW((void)p.run(), BudgetError);
   }
 }
 
-TEST_F(Rounds, ThePlanSaysThem) {
+TEST_F(Stages, ThePlanSaysThem) {
   const SampleFolder folder(8);
   const Pipeline p(graph(folder, DeviceKind::kGpu), options("simple"));
   const std::string plan = p.plan_in_words();
-  for (const char* part : {"3 rounds of chain and GPU", "gpu   1 cast 'cast_0'", "chain 2 slice",
-                           "gpu   2 cast 'cast_1'", "chain 3 cast", "copied to the host, int16"})
+  for (const char* part : {"stages: chain, gpu, chain, gpu, chain, gpu;", "gpu   2 cast 'cast_0'",
+                           "chain 3 slice", "gpu   4 cast 'cast_1'", "chain 5 cast",
+                           "copied to the host, int16"})
     EXPECT_NE(plan.find(part), std::string::npos) << part << " in\n" << plan;
 }
 
-TEST_F(RoundsOnSimulated, DelaysChangeNothing) {
+TEST_F(StagesOnSimulated, DelaysChangeNothing) {
   const SampleFolder folder(23, [](int i) { return size_t(4 + 3 * i); });
   for (const char* on_error : {"skip", "replace"}) {
     const Given want = run(graph(folder, DeviceKind::kCpu), options("simple", on_error), 8);
@@ -168,7 +169,7 @@ TEST_F(RoundsOnSimulated, DelaysChangeNothing) {
   }
 }
 
-TEST_F(RoundsOnSimulated, WhatFailsIsRaisedAndNothingHangsOrLeaks) {
+TEST_F(StagesOnSimulated, WhatFailsIsRaisedAndNothingHangsOrLeaks) {
   const SampleFolder folder(8, [](int) { return size_t{40}; });
   const Given want = run(graph(folder, DeviceKind::kCpu), options("simple"), 4);
   for (const char* executor : {"simple", "pipelined"})
@@ -194,7 +195,7 @@ TEST_F(RoundsOnSimulated, WhatFailsIsRaisedAndNothingHangsOrLeaks) {
       }
 }
 
-TEST_F(RoundsOnSimulated, EndWhileSomethingIsOnItsWay) {
+TEST_F(StagesOnSimulated, EndWhileSomethingIsOnItsWay) {
   const SampleFolder folder(16, [](int) { return size_t{40}; });
   for (int n = 1; n <= 12; ++n) {
     use_simulated_devices(1);
@@ -206,7 +207,7 @@ TEST_F(RoundsOnSimulated, EndWhileSomethingIsOnItsWay) {
   EXPECT_EQ(device().usage().in_use, 0u);
 }
 
-TEST_F(RoundsOnSimulated, StepsOverlapAndTheHostWaitsForCopiesOfOutputsOnly) {
+TEST_F(StagesOnSimulated, StepsOverlapAndTheHostWaitsForCopiesOfOutputsOnly) {
   constexpr int kSteps = 12;
   const SampleFolder folder(16, [](int) { return size_t{100000}; });
   Graph g = graph(folder, DeviceKind::kGpu);

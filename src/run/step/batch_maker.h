@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Makes what a whole batch decides: runs the operator of a kBatch stage, and gives a function of the
+// user's its inputs and takes its results. One per worker; one thread at a time.
+#pragma once
+#include "run/step/step.h"
+
+namespace stoker {
+
+class BatchMaker {
+ public:
+  // Requires: all arguments outlive this.
+  BatchMaker(const Plan& plan, uint64_t seed, Arena& arena, HostPool& pool, NodeTimes& times)
+      : plan_(plan), seed_(seed), arena_(arena), pool_(pool), times_(times) {}
+
+  // Runs the operator of a kBatch stage, or finds its types where it runs on a device. Throws what
+  // operators throw, Starved and BeyondShare; then it may be called again. Requires: samples are
+  // made, and the arena is free.
+  void run(Step& step, int stage);
+  // What the function of a kPython stage is to be called with.
+  std::shared_ptr<UserCall> call_of(const Step& step, int stage) const;
+  // Puts what the call has made into the slots. Throws what the call threw, SampleError for results
+  // that do not fit, and Starved; then it may be called again.
+  void take_results(Step& step, int stage, UserCall& call);
+
+ private:
+  using Operators = std::vector<std::shared_ptr<const Operator>>;  // by sample
+  Operators resolve(const Step& step, int node, std::span<const int> samples) const;
+  BatchInference::Item item_of(const Step& step, int node, int i) const;
+  void check_types(int node, std::span<const BatchInference::Item> items) const;
+  void run_on_host(Step& step, int node, std::span<const int> samples,
+                   std::span<const BatchInference::Item> items,
+                   std::span<const Operator* const> ops);
+  View reserve(Step& step, const Ref& value, int i, const TensorType& type);
+
+  const Plan& plan_;
+  const uint64_t seed_;
+  Arena& arena_;
+  HostPool& pool_;
+  NodeTimes& times_;
+};
+
+}  // namespace stoker
