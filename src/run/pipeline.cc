@@ -50,9 +50,12 @@ ExecutorOptions executor_options(const PipelineOptions& settings) {
 }
 
 std::string describe(const SampleFailure& f) {
-  std::string s = "\n  sample " + std::to_string(f.in_batch) + " (epoch " +
-                  std::to_string(f.who.epoch) + ", position " + std::to_string(f.who.position) +
-                  ")";
+  const bool is_batch = f.in_batch < 0;
+  std::string s = is_batch ? "\n  the batch (epoch " + std::to_string(f.who.epoch) +
+                                 ", from position " + std::to_string(f.who.position) + " on)"
+                           : "\n  sample " + std::to_string(f.in_batch) + " (epoch " +
+                                 std::to_string(f.who.epoch) + ", position " +
+                                 std::to_string(f.who.position) + ")";
   if (!f.source.empty()) s += " from '" + f.source + "'";
   if (f.offset >= 0) s += " at byte " + std::to_string(f.offset);
   s += ": " + f.op + " '" + f.instance + "'" + (f.where.empty() ? "" : " (" + f.where + ")");
@@ -200,10 +203,11 @@ Outputs Pipeline::take() {
 
 void Pipeline::note(const std::vector<SampleFailure>& failures) {
   for (const SampleFailure& f : failures) {
+    ++failures_;
+    if (f.in_batch < 0) continue;  // no sample is to blame
     Quarantined& q = quarantine_[{plan_->reader_count() ? f.index : 0, f.instance}];
     q.last = f;
     ++q.times;
-    ++failures_;
   }
 }
 

@@ -48,22 +48,16 @@ bool Plan::reads_host_copy(int i, const Ref& from, bool is_value) const {
   return is_value ? !checked_[from.node].has_cpu_form : node(i).device != DeviceKind::kGpu;
 }
 
-// Stages are in the order of their levels: chains have 0, 3, 6, ..., kDevice stages 1, 4, 7, ...,
-// and stages that see whole batches 2, 5, 8, .... What such a stage finds for the device, the next
-// kDevice stage runs.
-int Plan::device_level(int i) const {
-  return checked_[i].sees_batch ? nodes_[i].level + 2 : nodes_[i].level + 1;
-}
-
-// A node is of the first level of its kind that is not before the levels of its inputs, and comes
-// after the copies to the host that it reads.
+// Stages are in the order of their levels: chains have 0, 4, 8, ..., stages that see whole batches
+// 2, 6, 10, ..., and the kDevice stages that run what either has found for the device have the level
+// behind it. A node is of the first level of its kind that is not before the levels of its inputs,
+// and comes after the copies to the host that it reads.
 void Plan::find_levels() {
   for (int i = 0; i < size(); ++i) {
     int& level = nodes_[i].level = checked_[i].sees_batch ? 2 : 0;
     for_each_input(i, [&](const Ref& from, bool is_value) {
-      const int first = reads_host_copy(i, from, is_value) ? device_level(from.node) + 1
-                                                           : nodes_[from.node].level;
-      while (level < first) level += 3;
+      const int behind_copy = reads_host_copy(i, from, is_value) ? 2 : 0;
+      while (level < nodes_[from.node].level + behind_copy) level += 4;
     });
   }
 }
@@ -117,15 +111,16 @@ void Plan::find_stages() {
   for (int i = 0; i < size(); ++i) {
     if (!nodes_[i].is_used) continue;
     nodes[{nodes_[i].level, checked_[i].sees_batch ? i : 0}].push_back(i);
-    if (runs_on_device(i)) nodes[{device_level(i), 0}].push_back(i);
+    if (runs_on_device(i)) nodes[{nodes_[i].level + 1, 0}].push_back(i);
   }
   for (auto& [key, list] : nodes) {
     const int s = stage_count();
-    constexpr std::array kKinds = {StageKind::kChain, StageKind::kDevice, StageKind::kBatch};
-    StageKind kind = kKinds[key.first % 3];
+    constexpr std::array kKinds = {StageKind::kChain, StageKind::kDevice, StageKind::kBatch,
+                                   StageKind::kDevice};
+    StageKind kind = kKinds[static_cast<size_t>(key.first % 4)];
     if (kind == StageKind::kBatch && checked_[list[0]].type->is_user_code) kind = StageKind::kPython;
     for (int i : list) (kind == StageKind::kDevice ? nodes_[i].device_stage : nodes_[i].stage) = s;
-    if (key.first % 3 == 2) first_batch_ = std::min(first_batch_, s);
+    if (key.first % 4 == 2) first_batch_ = std::min(first_batch_, s);
     stages_.push_back({kind, std::move(list), {}});
   }
   // The last stage of a graph with a device hands out what lies there.

@@ -25,7 +25,7 @@ struct Rewrites {
 //   per-sample operators on a device will make of that sample, and their arguments.
 // - kDevice enqueues, on the device, all that was decided in the stages before it.
 // - kBatch runs one operator that sees all samples made so far. Of an operator on a device it only
-//   finds the types; the next kDevice stage runs it.
+//   finds the types; the kDevice stage behind it runs it, with the same samples.
 // - kPython calls one function of the user's with all samples made so far, on the pipeline's own
 //   thread, in the order of the iterations.
 //
@@ -191,7 +191,6 @@ class Plan {
   template <class Use>
   void for_each_input(int node, const Use& use) const;
   bool reads_host_copy(int node, const Ref& from, bool is_value) const;
-  int device_level(int node) const;
   void find_levels();
   void mark_used();
   void find_stages();

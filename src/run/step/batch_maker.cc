@@ -6,17 +6,22 @@
 
 namespace stoker {
 
-// The operator for each sample: the plan's own, or copies that hold the computed arguments.
-BatchMaker::Operators BatchMaker::resolve(const Step& step, int node,
-                                          std::span<const int> samples) const {
+// The operator for each sample that is made: the plan's own, or copies that hold the computed
+// arguments.
+std::vector<std::shared_ptr<const Operator>> BatchMaker::resolve(const Step& step,
+                                                                 int node) const {
   const CheckedNode& checked = plan_.checked(node);
   const auto& links = plan_.node(node).links;
-  Operators ops(samples.size(), {std::shared_ptr<void>(), checked.op.get()});  // the plan owns it
-  for (size_t s = 0; s < samples.size() && !links.empty(); ++s) {
-    std::shared_ptr<Operator> copy = checked.op->clone();
+  std::vector<std::shared_ptr<const Operator>> ops;
+  for (int i : step.made_samples()) {
+    if (links.empty()) {
+      ops.emplace_back(std::shared_ptr<void>(), checked.op.get());  // the plan owns it
+      continue;
+    }
+    const std::shared_ptr<Operator> copy = checked.op->clone();
     for (size_t k = 0; k < links.size(); ++k)
-      copy->set(checked.link_arguments[k], step.host_view(links[k].from, samples[s]));
-    ops[s] = std::move(copy);
+      copy->set(checked.link_arguments[k], step.host_view(links[k].from, i));
+    ops.push_back(copy);
   }
   return ops;
 }
@@ -42,66 +47,79 @@ BatchInference::Item BatchMaker::item_of(const Step& step, int node, int i) cons
   return item;
 }
 
-void BatchMaker::check_types(int node, std::span<const BatchInference::Item> items) const {
-  for (const BatchInference::Item& item : items) {
+BatchMaker::Types BatchMaker::infer(int node, std::span<BatchInference::Item> items,
+                                    std::span<const Operator* const> ops) const {
+  BatchInference inference{items};
+  plan_.checked(node).type->runs_on_batch->infer(ops, inference);
+  Types types;
+  for (BatchInference::Item& item : items) {
     if (item.outputs.size() != plan_.checked(node).outputs.size())
       throw Error(plan_.node(node).op + ": infer_batch() gave a wrong number of outputs");
     for (const TensorType& t : item.outputs)
       if (!t.shape.is_possible())
         throw SampleError("the output would be " + t.str() + ", more than 2^40 elements");
+    types.push_back(std::move(item.outputs));
   }
+  return types;
+}
+
+// Gives the memory of the node's outputs: in slots, or scratch where nothing reads them on the host.
+std::vector<std::vector<View>> BatchMaker::reserve(Step& step, int node, const Types& types) {
+  const auto slot_of = [&](size_t k) {
+    const Ref value{node, static_cast<int>(k)};
+    return plan_.node(node).device == DeviceKind::kCpu ? plan_.slot_of(value)
+                                                       : plan_.host_copy(value);
+  };
+  size_t need = 0;
+  for (const auto& sample : types)
+    for (size_t k = 0; k < sample.size(); ++k)
+      if (const int slot = slot_of(k); slot >= 0) need += step.need_of(slot, sample[k]);
+  const std::vector<int> samples = step.made_samples();
+  std::vector<std::vector<View>> views(types.size());
+  for (size_t s = 0; s < types.size(); ++s)
+    for (size_t k = 0; k < types[s].size(); ++k) {
+      const TensorType& t = types[s][k];
+      if (slot_of(k) < 0) {
+        const auto bytes = static_cast<size_t>(t.shape.volume() * size_of(t.dtype));
+        views[s].push_back(View::dense(arena_.allocate(bytes), t.dtype, t.shape, t.layout));
+        continue;
+      }
+      try {
+        views[s].push_back(step.reserve(slot_of(k), samples[s], t, pool_));
+      } catch (const Starved& starved) {
+        throw Starved{starved.why, need};
+      }
+    }
+  return views;
 }
 
 void BatchMaker::run(Step& step, int stage) {
   const int node = plan_.stage(stage).nodes[0];
   const Timed timed(times_, node);
-  const RunsOnBatch& facet = *plan_.checked(node).type->runs_on_batch;
   const std::vector<int> samples = step.made_samples();
-  Operators ops = resolve(step, node, samples);
-  std::vector<const Operator*> views;
-  for (auto& op : ops) views.push_back(op.get());
+  const std::vector<std::shared_ptr<const Operator>> own = resolve(step, node);
+  std::vector<const Operator*> ops;
+  for (auto& op : own) ops.push_back(op.get());
   std::vector<BatchInference::Item> items;
   for (int i : samples) items.push_back(item_of(step, node, i));
-  BatchInference inference{items};
-  facet.infer(views, inference);
-  check_types(node, items);
-  if (plan_.node(node).device == DeviceKind::kCpu)
-    return run_on_host(step, node, samples, items, views);
-  for (size_t s = 0; s < samples.size(); ++s) {
-    const int i = samples[s];
-    BatchInference::Item& item = items[s];
-    for (size_t k = 0; k < item.outputs.size(); ++k)
-      if (const Ref value{node, static_cast<int>(k)}; plan_.has_host_copy(value))
-        reserve(step, value, i, item.outputs[k]);
-    DeviceTask task{std::move(item.inputs), std::move(item.outputs), {}, {ops[s]}, {},
-                    item.chance,            item.origin};
-    for (View& v : item.values) task.values.push_back({v, nullptr});  // the step keeps them
-    step.device_task[i][plan_.planned(node).device_number] = std::move(task);
+  Types types = infer(node, items, ops);
+  std::vector<std::vector<View>> outputs = reserve(step, node, types);
+  if (plan_.node(node).device == DeviceKind::kCpu) {
+    std::vector<BatchItem> work;
+    for (size_t s = 0; s < items.size(); ++s)
+      work.push_back({std::move(items[s].values), std::move(outputs[s]), items[s].chance,
+                      items[s].origin});
+    BatchRun r{work, arena_};
+    plan_.checked(node).type->runs_on_batch->run(ops, r);
+    return;
   }
-}
-
-void BatchMaker::run_on_host(Step& step, int node, std::span<const int> samples,
-                             std::span<const BatchInference::Item> items,
-                             std::span<const Operator* const> ops) {
-  std::vector<BatchItem> work;
-  for (size_t s = 0; s < samples.size(); ++s) {
-    BatchItem& to = work.emplace_back(BatchItem{items[s].values, {}, items[s].chance,
-                                                items[s].origin});
-    for (size_t k = 0; k < items[s].outputs.size(); ++k)
-      to.outputs.push_back(
-          reserve(step, {node, static_cast<int>(k)}, samples[s], items[s].outputs[k]));
+  for (size_t s = 0; s < items.size(); ++s) {
+    DeviceTask task{std::move(items[s].inputs), std::move(types[s]), {},
+                    {own[s]},                   {},                  items[s].chance,
+                    items[s].origin};
+    for (const View& v : items[s].values) task.values.push_back({v, nullptr});  // the step has them
+    step.device_task[samples[s]][plan_.planned(node).device_number] = std::move(task);
   }
-  BatchRun r{work, arena_};
-  plan_.checked(node).type->runs_on_batch->run(ops, r);
-}
-
-// Gives the memory of a value: in its slot, or scratch where nothing reads it.
-View BatchMaker::reserve(Step& step, const Ref& value, int i, const TensorType& type) {
-  const bool is_on_host = plan_.node(value.node).device == DeviceKind::kCpu;
-  const int slot = is_on_host ? plan_.slot_of(value) : plan_.host_copy(value);
-  if (slot >= 0) return step.reserve(slot, i, type, pool_);
-  void* const data = arena_.allocate(static_cast<size_t>(type.shape.volume() * size_of(type.dtype)));
-  return View::dense(data, type.dtype, type.shape, type.layout);
 }
 
 std::shared_ptr<UserCall> BatchMaker::call_of(const Step& step, int stage) const {
@@ -114,30 +132,39 @@ std::shared_ptr<UserCall> BatchMaker::call_of(const Step& step, int stage) const
   return call;
 }
 
+// The types of what the call has made. Throws SampleError where these are not what the node
+// declares.
+BatchMaker::Types BatchMaker::types_of(int node, const UserCall& call) const {
+  const std::vector<TensorType>& declared = plan_.checked(node).outputs;
+  const auto expect = [](const char* what, size_t wanted, size_t got) {
+    if (got != wanted)
+      throw SampleError("the function returned " + std::to_string(got) + " " + what +
+                        ", expected " + std::to_string(wanted));
+  };
+  expect("batches", declared.size(), call.outputs.size());
+  Types types(static_cast<size_t>(call.count));
+  for (size_t k = 0; k < declared.size(); ++k) {
+    const std::vector<View>& made = call.outputs[k].samples;
+    expect("samples", types.size(), made.size());
+    for (size_t s = 0; s < made.size(); ++s) {
+      TensorType& t = types[s].emplace_back(made[s].whole());
+      if (t.layout.empty()) t.layout = declared[k].layout;
+      if (t.dtype != declared[k].dtype || t.shape.rank != declared[k].shape.rank)
+        throw SampleError("the function returned " + t.str() + " as output " + std::to_string(k) +
+                          ", declared is " + declared[k].str());
+    }
+  }
+  return types;
+}
+
 void BatchMaker::take_results(Step& step, int stage, UserCall& call) {
   const int node = plan_.stage(stage).nodes[0];
   times_.add(node, std::exchange(call.ns, 0));
   if (call.error) std::rethrow_exception(call.error);
-  const std::vector<TensorType>& declared = plan_.checked(node).outputs;
-  const std::vector<int> samples = step.made_samples();
-  const auto expect = [](bool holds, const std::string& what, size_t wanted, size_t got) {
-    if (holds) return;
-    throw SampleError("the function returned " + std::to_string(got) + " " + what + ", expected " +
-                      std::to_string(wanted));
-  };
-  expect(call.outputs.size() == declared.size(), "batches", declared.size(), call.outputs.size());
-  for (size_t k = 0; k < declared.size(); ++k) {
-    const std::vector<View>& made = call.outputs[k].samples;
-    expect(made.size() == samples.size(), "samples", samples.size(), made.size());
-    for (size_t s = 0; s < made.size(); ++s) {
-      TensorType type = made[s].whole();
-      if (type.layout.empty()) type.layout = declared[k].layout;
-      if (type.dtype != declared[k].dtype || type.shape.rank != declared[k].shape.rank)
-        throw SampleError("the function returned " + type.str() + " as output " +
-                          std::to_string(k) + ", declared is " + declared[k].str());
-      copy_to_dense(made[s], reserve(step, {node, static_cast<int>(k)}, samples[s], type).data);
-    }
-  }
+  const std::vector<std::vector<View>> to = reserve(step, node, types_of(node, call));
+  for (size_t k = 0; k < call.outputs.size(); ++k)
+    for (size_t s = 0; s < to.size(); ++s)
+      copy_to_dense(call.outputs[k].samples[s], to[s][k].data);
   call.outputs.clear();
 }
 

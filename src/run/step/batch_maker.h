@@ -25,14 +25,13 @@ class BatchMaker {
   void take_results(Step& step, int stage, UserCall& call);
 
  private:
-  using Operators = std::vector<std::shared_ptr<const Operator>>;  // by sample
-  Operators resolve(const Step& step, int node, std::span<const int> samples) const;
+  using Types = std::vector<std::vector<TensorType>>;  // by sample that is made, by output
+  std::vector<std::shared_ptr<const Operator>> resolve(const Step& step, int node) const;
   BatchInference::Item item_of(const Step& step, int node, int i) const;
-  void check_types(int node, std::span<const BatchInference::Item> items) const;
-  void run_on_host(Step& step, int node, std::span<const int> samples,
-                   std::span<const BatchInference::Item> items,
-                   std::span<const Operator* const> ops);
-  View reserve(Step& step, const Ref& value, int i, const TensorType& type);
+  Types infer(int node, std::span<BatchInference::Item> items,
+              std::span<const Operator* const> ops) const;
+  Types types_of(int node, const UserCall& call) const;
+  std::vector<std::vector<View>> reserve(Step& step, int node, const Types& types);
 
   const Plan& plan_;
   const uint64_t seed_;

@@ -96,15 +96,21 @@ void SampleMaker::carry(const Step& step, int i, int stage) {
 
 void SampleMaker::reserve(Step& step, int i, int stage) {
   const auto is_filled_now = [&](int k) { return plan_.stage_of(plan_.slot(k).from) == stage; };
+  size_t need = 0;
   for (int k = 0; k < plan_.slot_count(); ++k) {
     if (!is_filled_now(k)) continue;
     chain_.at(plan_.slot(k).from.node);
     step.claim(i, stage, step.claim_of(k, chain_.slot_type(k)));
+    need += step.need_of(k, chain_.slot_type(k));
   }
-  for (int k = 0; k < plan_.slot_count(); ++k) {
-    if (!is_filled_now(k)) continue;
-    const View to = step.reserve(k, i, chain_.slot_type(k), pool_);
-    if (!plan_.is_host_copy(k)) chain_.set_destination(k, to);
+  try {
+    for (int k = 0; k < plan_.slot_count(); ++k) {
+      if (!is_filled_now(k)) continue;
+      const View to = step.reserve(k, i, chain_.slot_type(k), pool_);
+      if (!plan_.is_host_copy(k)) chain_.set_destination(k, to);
+    }
+  } catch (const Starved& s) {
+    throw Starved{s.why, need};
   }
 }
 
@@ -117,11 +123,12 @@ SampleFailure SampleMaker::failure(const SampleError& e, int i) const {
     f.where = n.where;
   }
   f.message = e.what();
+  f.who = lead_.who;
+  f.in_batch = i;
+  if (i < 0) return f;
   f.offset = e.offset;
   f.source = lead_.source();
-  f.who = lead_.who;
   f.index = lead_.index;
-  f.in_batch = i;
   return f;
 }
 

@@ -115,6 +115,10 @@ void Step::claim(int i, int stage, size_t bytes) {
                    " at most, half of memory_limit");
 }
 
+size_t Step::need_of(int slot, const TensorType& type) const {
+  return memory_[slot].whole ? 0 : size_class(static_cast<size_t>(bytes_of(type)));
+}
+
 View Step::reserve(int slot, int i, const TensorType& type, HostPool& pool) {
   SlotMemory& s = memory_[slot];
   std::byte* data = nullptr;

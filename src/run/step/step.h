@@ -59,6 +59,8 @@ class Step {
   void claim(int i, int stage, size_t bytes);
   // What to claim for the value of a slot. An output that is named twice is copied.
   size_t claim_of(int slot, const TensorType& type) const;
+  // What reserve() will acquire, in bytes: nothing where the whole slot has its memory.
+  size_t need_of(int slot, const TensorType& type) const;
   // Gives the memory for sample i's value of a slot. Throws Starved when the pool has no room.
   View reserve(int slot, int i, const TensorType& type, HostPool& pool);
   // Drops the memory, the claims and the pictures of sample i in a stage.
