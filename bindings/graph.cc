@@ -78,7 +78,8 @@ nb::list devices_of(const OperatorType& t) {
 }
 
 nb::dict describe(const OperatorType& t) {
-  static constexpr const char* kKinds[] = {"lower", "sample", "read", "input"};
+  static constexpr const char* kKinds[] = {"lower", "sample", "batch",
+                                           "read",  "input",  "user_code"};
   nb::dict d;
   d["name"] = t.name;
   d["summary"] = t.summary;

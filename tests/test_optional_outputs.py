@@ -51,7 +51,7 @@ def test_extents_come_beside_the_resized_picture(executor: str, device: str) -> 
 
 @EXECUTORS
 @DEVICES
-def test_extents_are_arguments_without_another_round(executor: str, device: str) -> None:
+def test_extents_are_arguments_without_another_stage(executor: str, device: str) -> None:
     def define(x: DataNode) -> Any:
         small, extents = fn.resize(x, size=[2, 3], device=device, save_attrs=True)
         return fn.resize(small, size=extents), fn.cast(extents.cpu(), dtype="float32")
@@ -59,7 +59,7 @@ def test_extents_are_arguments_without_another_round(executor: str, device: str)
     pipe, (back, wide) = made(define, executor)
     assert all(np.array_equal(x, y) for x, y in zip(back, pictures(), strict=True))
     assert np.array_equal(wide, EXTENTS)
-    assert "rounds" not in pipe.plan() and "decides shapes" not in pipe.plan()
+    assert "stages" not in pipe.plan() and "decides shapes" not in pipe.plan()
 
 
 @EXECUTORS

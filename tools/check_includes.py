@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 SRC = ROOT / "src"
-NEW_OPERATORS = ROOT / "tests/new_operators"  # these may include what src/ops may
+# Operators of tests, which may include what src/ops may.
+TEST_OPERATORS = (ROOT / "tests/new_operators", ROOT / "tests/run_operators")
 SOURCES = (".h", ".cc", ".cu", ".cuh")
 
 # Headers of libraries that only some folders may include, so that a library can be exchanged there.
@@ -172,12 +173,12 @@ def main() -> None:
         if p.suffix in (".h", ".cuh")
     }
     found = folders_missing_from_map() + unknown_rooms(folders) + types_defined_twice(headers)
-    for top in (SRC, ROOT / "bindings", NEW_OPERATORS):
+    for top in (SRC, ROOT / "bindings", *TEST_OPERATORS):
         for file in sorted(top.rglob("*")):
             if file.suffix not in SOURCES:
                 continue
             name = folder_of(file.relative_to(SRC if top == SRC else ROOT).as_posix())
-            name = "ops" if top == NEW_OPERATORS else name
+            name = "ops" if top in TEST_OPERATORS else name
             if name not in folders:
                 found.append(f"{file.relative_to(ROOT)}: cmake/folders.cmake does not know {name}/")
             else:

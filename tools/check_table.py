@@ -149,6 +149,7 @@ ROWS = [
     Row("tests/frameworks/*", python="frameworks"),
     Row("tests/gpu/*", python="gpu"),
     Row("tests/new_operators/*", python="test_new_operator.py"),
+    Row("tests/run_operators/*", "run"),
     Row("tests/torture/python/*", python="torture/python/test_torture.py"),
     Row("tests/torture/*", "torture"),
     Row("tests/scripts/*", python="test_compat.py"),

@@ -61,7 +61,7 @@ def check(entry: dict[str, str], build: Path, salt: bytes) -> str:
 
 def wanted(entry: dict[str, str]) -> bool:
     file = Path(entry["file"])
-    if file.is_relative_to(ROOT / "tests/new_operators"):
+    if any(file.is_relative_to(ROOT / "tests" / f) for f in ("new_operators", "run_operators")):
         return True
     return file.is_relative_to(ROOT / "src") and not file.name.endswith("_test.cc")
 

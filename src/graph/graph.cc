@@ -169,8 +169,7 @@ void check_node(const std::vector<CheckedNode>& done, const Node& n, CheckedNode
   c.key = hash64(n.key);
   check_device(*c.type, n.device);
   c.sees_batch = c.type->sees_batch(*c.op);
-  c.has_cpu_form =
-      n.device == DeviceKind::kCpu || (n.device == DeviceKind::kGpu && !c.sees_batch);
+  c.has_cpu_form = n.device == DeviceKind::kCpu || (n.device == DeviceKind::kGpu && !c.sees_batch);
 
   int64_t frames = -1;
   for (size_t i = 0; i < n.inputs.size(); ++i) {

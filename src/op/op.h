@@ -129,10 +129,12 @@ struct Work {
     return ops;
   }
   static void infer_batch(std::span<const Operator* const> items, BatchInference& b) {
-    with_rules_as<SampleError>([&] { Op::infer_batch(b, std::span<const Op* const>(all_of(items))); });
+    with_rules_as<SampleError>(
+        [&] { Op::infer_batch(b, std::span<const Op* const>(all_of(items))); });
   }
   static void run_batch(std::span<const Operator* const> items, BatchRun& r) {
-    with_rules_as<SampleError>([&] { Op::run_batch(r, std::span<const Op* const>(all_of(items))); });
+    with_rules_as<SampleError>(
+        [&] { Op::run_batch(r, std::span<const Op* const>(all_of(items))); });
   }
   static bool sees_batch(const Operator& o) { return of(o).sees_batch(); }
   static std::optional<DecodeRequest> request(const Operator& o, const Asking& a) {
@@ -159,7 +161,8 @@ void find_facets(OperatorType& t) {
                   Op::infer_batch(b, ops);
                 }) {
     t.runs_on_batch = {W::infer_batch, W::run_batch};
-    if constexpr (requires(const Op& o) { o.sees_batch(); }) t.runs_on_batch->applies = W::sees_batch;
+    if constexpr (requires(const Op& o) { o.sees_batch(); })
+      t.runs_on_batch->applies = W::sees_batch;
   }
   if constexpr (kHasGpuHalf<Op>) t.runs_on_gpu = {W::run_gpu};
   if constexpr (requires(const Op& o, const Asking& a) { o.request(a); }) t.decodes = {W::request};
@@ -250,8 +253,8 @@ constexpr bool outputs_follow_from_constants(const Schema<In, Out, Args...>& sch
 // - `lower`,
 // - `infer` and `run_cpu`, and perhaps `demand`,
 // - `run_cpu` alone, where only the run tells the shapes (Run::make),
-// - static `infer_batch` and `run_batch`, where the results are functions of the whole batch; beside
-//   one of the others, `sees_batch` tells for which arguments,
+// - static `infer_batch` and `run_batch`, where the results are functions of the whole batch;
+//   beside one of the others, `sees_batch` tells for which arguments,
 // - `open` and `order`, for a reader,
 // - `kInput`, where the user feeds its output,
 // - `kUserCode`, where a function of the user's makes its outputs.
@@ -288,12 +291,13 @@ OperatorType type_of() {
                   "run_gpu is static and takes (GpuRun&, std::span<const Op* const>)");
     constexpr bool by_sample =
         requires(const Op& o, Inference& i, Run& r) { o.infer(i), o.run_cpu(r); };
-    constexpr bool by_batch = requires(BatchInference& b, BatchRun& r,
-                                       std::span<const Op* const> ops) {
-      Op::infer_batch(b, ops), Op::run_batch(r, ops);
-    };
-    static_assert(by_sample || by_batch,
-                  "a GPU half stands beside infer() and run_cpu(), or infer_batch() and run_batch()");
+    constexpr bool by_batch =
+        requires(BatchInference& b, BatchRun& r, std::span<const Op* const> ops) {
+          Op::infer_batch(b, ops), Op::run_batch(r, ops);
+        };
+    static_assert(
+        by_sample || by_batch,
+        "a GPU half stands beside infer() and run_cpu(), or infer_batch() and run_batch()");
   }
   t.is_input = requires { Op::kInput; };
   t.is_user_code = requires { Op::kUserCode; };

@@ -61,8 +61,8 @@ struct RunsOnCpu {
   void (*demand)(const Operator& op, Demand& d) = nullptr;  // null: all of the inputs is needed
 };
 
-// It works on all samples of a step at once: its results are functions of the batch. `ops`: for each
-// item the operator with its arguments. Both throw SampleError, which loses the step.
+// It works on all samples of a step at once: its results are functions of the batch. `ops`: for
+// each item the operator with its arguments. Both throw SampleError, which loses the step.
 struct RunsOnBatch {
   void (*infer)(std::span<const Operator* const> ops, BatchInference& b);
   void (*run)(std::span<const Operator* const> ops, BatchRun& r);

@@ -361,7 +361,7 @@ def test_what_a_device_decodes_may_be_an_argument(executor: str) -> None:
 
     settings: dict[str, Any] = {"device_id": 0, "executor": executor, "batch_size": 3}
     pipes = [make(partial(define, d), **settings) for d in ("cpu", "mixed")]
-    assert "2 rounds of chain and GPU" in pipes[1].plan()
+    assert "stages: chain, gpu, chain, gpu;" in pipes[1].plan()
     for _ in range(4):
         (want, _), (got, chance) = (p.run() for p in pipes)
         assert got.device == "cpu" and chance.device == DEVICE

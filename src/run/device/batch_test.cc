@@ -25,19 +25,18 @@ Graph graph(const SampleFolder& folder, DeviceKind device, bool slices = true) {
                       .inputs = {in}}),
                0};
   };
-  const int next = g.add(
-      {.op = "test.next_sample", .device = device, .inputs = {cast({files, 0}, "int16")}});
+  const int next =
+      g.add({.op = "test.next_sample", .device = device, .inputs = {cast({files, 0}, "int16")}});
   const Ref wide = cast({next, 0}, "int32");
   g.outputs = {{files, 1}, {next, 0}, {next, 1}, wide};
   if (slices)
-    g.outputs.push_back(
-        {g.add({.op = "slice",
-                .device = device,
-                .arguments = {{"axes", std::vector<int64_t>{0}},
-                              {"start", std::vector<int64_t>{0}},
-                              {"shape", std::vector<int64_t>{4}}},
-                .inputs = {wide}}),
-         0});
+    g.outputs.push_back({g.add({.op = "slice",
+                                .device = device,
+                                .arguments = {{"axes", std::vector<int64_t>{0}},
+                                              {"start", std::vector<int64_t>{0}},
+                                              {"shape", std::vector<int64_t>{4}}},
+                                .inputs = {wide}}),
+                         0});
   return g;
 }
 
@@ -129,7 +128,8 @@ TEST_F(Batches, GiveWhatTheBatchSaysUnderAllSettings) {
 
 TEST_F(Batches, SeeTheSamplesMadeSoFar) {
   const SampleFolder folder(16, size_of_file);
-  const Steps skip = expected(folder, "skip", 4, 6, {5}), raise = expected(folder, "raise", 4, 6, {5});
+  const Steps skip = expected(folder, "skip", 4, 6, {5}),
+              raise = expected(folder, "raise", 4, 6, {5});
   std::filesystem::remove(folder.path(5));
   for (const char* executor : {"simple", "pipelined"})
     for (const DeviceKind device : {DeviceKind::kCpu, DeviceKind::kGpu}) {
@@ -182,7 +182,8 @@ TEST_F(Batches, AFailureInsideLosesTheStep) {
         for (int s = 0; s < 12; ++s) try {
             const Outputs out = *p.run();
             ASSERT_EQ(out.batches[1].samples.size(), 4u);
-            for (size_t i = 0; i < 4; ++i) EXPECT_EQ(*out.batches[1].samples[i].view.as<bool>(), false);
+            for (size_t i = 0; i < 4; ++i)
+              EXPECT_EQ(*out.batches[1].samples[i].view.as<bool>(), false);
           } catch (const BatchError& e) {
             ++lost;
             ASSERT_EQ(e.samples.size(), 1u) << e.what();
@@ -200,7 +201,7 @@ TEST_F(Batches, AFailureInsideLosesTheStep) {
       }
 }
 
-// A graph whose stages go to and fro: batches on the CPU of what a device makes, and the reverse.
+// A graph whose stages go up and down: batches on the CPU of what a device makes, and the reverse.
 Graph mixed_graph(const SampleFolder& folder, bool on_device) {
   const DeviceKind device = on_device ? DeviceKind::kGpu : DeviceKind::kCpu;
   Graph g;
@@ -240,7 +241,7 @@ std::vector<std::string> bytes(const Graph& g, const PipelineOptions& o, int ste
   return bytes(p, steps);
 }
 
-TEST_F(Batches, GoToAndFroBetweenDevices) {
+TEST_F(Batches, GoUpAndDownSeveralTimes) {
   const SampleFolder folder(16, size_of_file);
   const auto want = bytes(mixed_graph(folder, false), options("simple"), 6);
   for (const char* executor : {"simple", "pipelined"})

@@ -285,7 +285,8 @@ void DeviceStage::enqueue_stage(EnqueuedStage& work, int stage, Outputs* outputs
   std::vector<char> is_inside(plan_.size());  // by node: it continues a pass
   for (int n : plan_.device_nodes()) {
     if (const int next = plan_.planned(n).fuses_into; next >= 0) is_inside[next] = 1;
-    if (plan_.planned(n).device_stage == stage && !is_inside[n]) at_node(n, [&] { run_node(work, n); });
+    if (plan_.planned(n).device_stage == stage && !is_inside[n])
+      at_node(n, [&] { run_node(work, n); });
   }
   std::map<size_t, Batch> batches;
   if (outputs) batches = outputs_of(work);

@@ -90,9 +90,9 @@ class DeviceStage {
   DeviceValues run_pass(EnqueuedStage& work, int head, int tail, const DeviceValues& in) const;
   void run_operator(EnqueuedStage& work, int node) const;
   std::vector<BatchItem> items_of(const Step& step, int node,
-                                std::span<const DeviceValues* const> inputs,
-                                std::span<const DeviceValues> outputs,
-                                std::vector<const Operator*>& ops) const;
+                                  std::span<const DeviceValues* const> inputs,
+                                  std::span<const DeviceValues> outputs,
+                                  std::vector<const Operator*>& ops) const;
   DeviceValues copy(Stream& stream, const Step& step, const DeviceValues& value) const;
   void download(EnqueuedStage& work, const DeviceValues& value, const Batch& to) const;
   Batch batch_of(const DeviceValues& value, const Step& step, int node) const;

@@ -9,16 +9,17 @@ namespace stoker {
 // `inputs`: null for an input that is missing, or that lies on the host in the sample's task. Makes
 // one item for each sample or each frame, and adds the operator with its arguments to `ops`.
 std::vector<BatchItem> DeviceStage::items_of(const Step& step, int node,
-                                           std::span<const DeviceValues* const> inputs,
-                                           std::span<const DeviceValues> outputs,
-                                           std::vector<const Operator*>& ops) const {
+                                             std::span<const DeviceValues* const> inputs,
+                                             std::span<const DeviceValues> outputs,
+                                             std::vector<const Operator*>& ops) const {
   const bool unfold = plan_.checked(node).unfold;
   std::vector<BatchItem> items;
   for (int i : step.made_samples()) {
     const DeviceTask& sample_work = step.device_task[i][plan_.planned(node).device_number];
     const int64_t frames = unfold ? sample_work.types[0].shape[0] : 1;
     for (int64_t f = 0; f < frames; ++f) {
-      BatchItem& item = items.emplace_back(BatchItem{{}, {}, sample_work.chance, sample_work.origin});
+      BatchItem& item =
+          items.emplace_back(BatchItem{{}, {}, sample_work.chance, sample_work.origin});
       for (size_t k = 0; k < inputs.size(); ++k) {
         View v = inputs[k] ? inputs[k]->views[i] : sample_work.values[k].view;
         if (unfold && k == 0) v = v.frame(f);

@@ -149,9 +149,9 @@ TEST_F(Stages, ThePlanSaysThem) {
   const SampleFolder folder(8);
   const Pipeline p(graph(folder, DeviceKind::kGpu), options("simple"));
   const std::string plan = p.plan_in_words();
-  for (const char* part : {"stages: chain, gpu, chain, gpu, chain, gpu;", "gpu   2 cast 'cast_0'",
-                           "chain 3 slice", "gpu   4 cast 'cast_1'", "chain 5 cast",
-                           "copied to the host, int16"})
+  for (const char* part :
+       {"stages: chain, gpu, chain, gpu, chain, gpu;", "gpu   2 cast 'cast_0'", "chain 3 slice",
+        "gpu   4 cast 'cast_1'", "chain 5 cast", "copied to the host, int16"})
     EXPECT_NE(plan.find(part), std::string::npos) << part << " in\n" << plan;
 }
 

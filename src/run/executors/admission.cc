@@ -93,8 +93,8 @@ std::string Admission::stuck_message(const HostPool& pool, int64_t batch_size) c
     return no_memory_for("a batch of up to " + std::to_string(batch_size) + " samples", unopened_,
                          pool);
   const bool is_sample = ring_.front().kind() == StageKind::kChain;
-  const std::string what = std::string(is_sample ? "the next sample" : "a stage") +
-                           " of the oldest batch";
+  const std::string what =
+      std::string(is_sample ? "the next sample" : "a stage") + " of the oldest batch";
   if (starved_.why.empty()) return no_memory_for(what, starved_.bytes, pool);
   return "no memory for " + what + ". " + starved_.why;
 }

@@ -16,7 +16,8 @@
 // A worker holds at most its share of the scratch memory: Note [What a sample needs] of arena.h. A
 // ticket that needs more (BeyondShare) is given back as a large one. When its iteration is the
 // oldest, no more tickets are given out, and workers that find none trim. When no other worker
-// holds memory, one works with all of it. So a large ticket waits only for tickets that run already.
+// holds memory, one works with all of it. So a large ticket waits only for tickets that run
+// already.
 #pragma once
 #include "run/executors/ring.h"
 

@@ -13,6 +13,7 @@ void Iteration::begin(int number) {
       if (!step.is_made[i]) tickets[i] = TicketState::kDone;
   done_count = std::count(tickets.begin(), tickets.end(), TicketState::kDone);
   first_pending = 0;
+  if (kind() == StageKind::kChain) made_count = 0;
   for_device.is_collected = false;
   call.reset();
 }
@@ -22,6 +23,7 @@ void Iteration::begin_again(int number, std::span<const int> samples) {
   tickets.assign(tickets.size(), TicketState::kDone);
   for (int i : samples) tickets[i] = TicketState::kPending;
   done_count = static_cast<int64_t>(tickets.size() - samples.size());
+  made_count = step.made_count();
 }
 
 int Iteration::give_out(TicketState which) {
@@ -38,6 +40,7 @@ void Iteration::finish(int ticket) {
   large_count -= std::exchange(tickets[ticket], TicketState::kDone) == TicketState::kRunningAlone;
   --running_count;
   ++done_count;
+  if (kind() == StageKind::kChain) made_count += step.is_made[ticket];
 }
 
 void Iteration::give_back(int ticket, TicketState which) {

@@ -1,15 +1,16 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A step on its way through the pipelined executor. Pipelined::mutex_ guards it, but whoever has one
-// of its tickets uses the step and `for_device` without the mutex.
+// A step on its way through the pipelined executor. Pipelined::mutex_ guards it, but whoever has
+// one of its tickets uses the step and `for_device` without the mutex.
 #pragma once
 #include "run/step/step.h"
 
 namespace stoker {
 
 // Note [States]
-// What may start follows from the states of the iterations and the kinds of their stages: Ring::next.
+// What may start follows from the states of the iterations and the kinds of their stages:
+// Ring::next.
 enum class IterationState : uint8_t {
   kWorking,  // gives out the tickets of its stage
   // A ticket found no memory. None is given out until memory was released, or the iteration is the
@@ -59,6 +60,7 @@ struct Iteration {
   int running_count = 0;
   int large_count = 0;  // tickets to be made alone, or being made so
   int64_t done_count = 0;
+  int64_t made_count = 0;  // how many samples the latest chain has made so far
   ForDevice for_device;
   // Of the function of the user's that its kPython stage calls; null until its turn came.
   std::shared_ptr<UserCall> call;

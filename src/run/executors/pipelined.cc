@@ -161,7 +161,7 @@ ExecutorStats Pipelined::stats() const {
                   .user_wait_ns = user_wait_ns_,
                   .samples = samples_};
   for (auto& it : ring_)
-    if (it->is(State::kReady)) s.samples += it->step.made_count();
+    if (it->stage >= plan_->last_chain()) s.samples += it->made_count;
   for (auto& w : workers_) {
     s.worker_idle_ns += w->idle_ns.load(std::memory_order_relaxed);
     s.read_wait_ns += w->bytes.wait_ns.load(std::memory_order_relaxed);
@@ -357,6 +357,7 @@ void Pipelined::advance(Iteration& it) {
     it.begin(next);
     if (it.for_device.copied) it.state = State::kAwaiting;
   } else {
+    it.made_count = it.step.made_count();
     it.state = State::kReady;
     return;
   }
@@ -465,8 +466,7 @@ void Pipelined::device_went_on() {
 void Pipelined::call_is_over() {
   const MutexLock lock(mutex_);
   for (auto& it : ring_)
-    if (it->is(State::kAwaiting) && it->call && it->call->is_over)
-      it->state = State::kWorking;
+    if (it->is(State::kAwaiting) && it->call && it->call->is_over) it->state = State::kWorking;
   work_.notify_all();
 }
 

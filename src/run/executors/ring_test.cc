@@ -11,8 +11,8 @@ namespace {
 
 using State = IterationState;
 
-constexpr State kStates[] = {State::kWorking, State::kStarved, State::kAlone, State::kStuck,
-                             State::kAwaiting, State::kFailed, State::kReady};
+constexpr State kStates[] = {State::kWorking,  State::kStarved, State::kAlone, State::kStuck,
+                             State::kAwaiting, State::kFailed,  State::kReady};
 
 struct Case {
   State state;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the tests of the executor's parts share: iterations of a plan with a stage of each kind, which
-// no thread works on.
+// What the tests of the executor's parts share: iterations of a plan with a stage of each kind,
+// which no thread works on.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -34,9 +34,9 @@ inline Graph graph_of_all_kinds(bool is_stateful = false) {
   return g;
 }
 
-inline const std::vector<StageKind> kAllKinds = {StageKind::kChain,  StageKind::kDevice,
-                                                 StageKind::kBatch,  StageKind::kPython,
-                                                 StageKind::kChain,  StageKind::kDevice};
+inline const std::vector<StageKind> kAllKinds = {StageKind::kChain, StageKind::kDevice,
+                                                 StageKind::kBatch, StageKind::kPython,
+                                                 StageKind::kChain, StageKind::kDevice};
 
 // Makes iterations of two samples.
 class Iterations {

@@ -24,9 +24,8 @@ void make_call(UserCall& call) {
 
 UserThread::UserThread(std::function<void()> over)
     : over_(std::make_shared<Bell>(std::move(over))),
-      thread_(start_thread("stoker-python", "num_threads", [state = state_, bell = over_] {
-        run(*state, *bell);
-      })) {}
+      thread_(start_thread("stoker-python", "num_threads",
+                           [state = state_, bell = over_] { run(*state, *bell); })) {}
 
 UserThread::~UserThread() {
   over_->silence();

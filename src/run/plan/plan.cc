@@ -49,9 +49,9 @@ bool Plan::reads_host_copy(int i, const Ref& from, bool is_value) const {
 }
 
 // Stages are in the order of their levels: chains have 0, 4, 8, ..., stages that see whole batches
-// 2, 6, 10, ..., and the kDevice stages that run what either has found for the device have the level
-// behind it. A node is of the first level of its kind that is not before the levels of its inputs,
-// and comes after the copies to the host that it reads.
+// 2, 6, 10, ..., and the kDevice stages that run what either has found for the device have the
+// level behind it. A node is of the first level of its kind that is not before the levels of its
+// inputs, and comes after the copies to the host that it reads.
 void Plan::find_levels() {
   for (int i = 0; i < size(); ++i) {
     int& level = nodes_[i].level = checked_[i].sees_batch ? 2 : 0;
@@ -78,8 +78,8 @@ void Plan::mark_used() {
     for_each_input(i, [&](const Ref& from, bool is_value) {
       const bool reads_copy = reads_host_copy(i, from, is_value);
       use(from, reads_copy || (p.is_needed_on_device && !is_value));
-      // What an earlier stage makes on the CPU is there. What it makes on the device is needed in its
-      // CPU form.
+      // What an earlier stage makes on the CPU is there. What it makes on the device is needed in
+      // its CPU form.
       const bool is_there = nodes_[from.node].level < p.level && !ends_on_device(from);
       nodes_[from.node].is_early |=
           !reads_copy && !is_there && !is_inferred(from) && (is_value || p.is_early);
@@ -118,8 +118,10 @@ void Plan::find_stages() {
     constexpr std::array kKinds = {StageKind::kChain, StageKind::kDevice, StageKind::kBatch,
                                    StageKind::kDevice};
     StageKind kind = kKinds[static_cast<size_t>(key.first % 4)];
-    if (kind == StageKind::kBatch && checked_[list[0]].type->is_user_code) kind = StageKind::kPython;
+    if (kind == StageKind::kBatch && checked_[list[0]].type->is_user_code)
+      kind = StageKind::kPython;
     for (int i : list) (kind == StageKind::kDevice ? nodes_[i].device_stage : nodes_[i].stage) = s;
+    if (kind == StageKind::kChain) last_chain_ = s;
     if (key.first % 4 == 2) first_batch_ = std::min(first_batch_, s);
     stages_.push_back({kind, std::move(list), {}});
   }
@@ -249,8 +251,8 @@ void Plan::find_host_copies() {
       for_each_input(i, [&](const Ref& from, bool is_value) {
         if (reads_host_copy(i, from, is_value) && host_copy(from) < 0) add(from);
       });
-  // A graph output may take the copy that a node on the CPU reads, because no stage uses it any more
-  // then. No two outputs share bytes.
+  // A graph output may take the copy that a node on the CPU reads, because no stage uses it any
+  // more then. No two outputs share bytes.
   std::set<int> taken;
   for (const Output& o : graph_.outputs) {
     int& slot = slot_of_output_.emplace_back(-1);
@@ -348,8 +350,7 @@ std::string Plan::str() const {
   for (int i = 0; i < size(); ++i) {
     const PlanNode& p = nodes_[i];
     s += stage_words(i);
-    if (has_several && p.is_used)
-      s += std::to_string(std::max(p.stage, p.device_stage) + 1) + " ";
+    if (has_several && p.is_used) s += std::to_string(std::max(p.stage, p.device_stage) + 1) + " ";
     s += node_in_words(node(i));
     if (!p.is_used) s += ": left out, no output needs it";
     else if (p.store) s += ": " + std::to_string(p.store->size()) + " samples, read ahead in order";

@@ -18,8 +18,8 @@ struct Rewrites {
 };
 
 // Note [Stages]
-// A step is made in stages, one after the other. A stage begins when the one before it has ended for
-// all samples of the step. Most graphs have one stage, a chain, and with a device a second one.
+// A step is made in stages, one after the other. A stage begins when the one before it has ended
+// for all samples of the step. Most graphs have one stage, a chain, and with a device a second one.
 //
 // - kChain runs the operators of each sample, one ticket a sample. It also finds the types of what
 //   per-sample operators on a device will make of that sample, and their arguments.
@@ -29,8 +29,8 @@ struct Rewrites {
 // - kPython calls one function of the user's with all samples made so far, on the pipeline's own
 //   thread, in the order of the iterations.
 //
-// Operators that change the number of samples will end in a stage of their own, kRebatch: serial, in
-// the order of positions.
+// Operators that change the number of samples will end in a stage of their own, kRebatch: serial,
+// in the order of positions.
 //
 // A node comes as early as its inputs allow. It has to wait for another stage where it reads what a
 // kBatch or kPython stage makes, or where it reads on the CPU what a device makes, which is then
@@ -52,7 +52,8 @@ struct Stage {
   // kDevice stage that runs it. So is a mixed node.
   std::vector<int> nodes;
   std::vector<Carried> carried;
-  // Of a kDevice stage: a later stage reads what it copies to the host, so that must be there first.
+  // Of a kDevice stage: a later stage reads what it copies to the host, so that must be there
+  // first.
   bool is_awaited = false;
 };
 
@@ -83,8 +84,8 @@ struct PlanNode {
 // Whether every extent is known.
 bool is_fixed(const TensorType& type);
 
-// A value in host memory: it becomes an output of the graph, goes to the device or is read in a later
-// stage. Values that are copied from the device to the host have slots too.
+// A value in host memory: it becomes an output of the graph, goes to the device or is read in a
+// later stage. Values that are copied from the device to the host have slots too.
 struct Slot {
   Ref from;
   TensorType type;  // an extent of -1 varies from sample to sample
@@ -137,6 +138,7 @@ class Plan {
     return std::any_of(stages_.begin(), stages_.end(),
                        [](const Stage& s) { return s.kind == StageKind::kPython; });
   }
+  int last_chain() const { return last_chain_; }
   bool is_last(int stage) const { return stage + 1 == stage_count(); }
   // Whether a stage before this one saw a whole batch.
   bool is_behind_batch(int stage) const { return stage > first_batch_; }
@@ -220,6 +222,7 @@ class Plan {
   int delivered_ = 0;  // slots that the chains fill
   std::vector<int> slot_of_output_;
   std::vector<Stage> stages_;
+  int last_chain_ = 0;
   int first_batch_ = INT_MAX;  // the first kBatch or kPython stage
 };
 

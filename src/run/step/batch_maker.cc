@@ -8,8 +8,7 @@ namespace stoker {
 
 // The operator for each sample that is made: the plan's own, or copies that hold the computed
 // arguments.
-std::vector<std::shared_ptr<const Operator>> BatchMaker::resolve(const Step& step,
-                                                                 int node) const {
+std::vector<std::shared_ptr<const Operator>> BatchMaker::resolve(const Step& step, int node) const {
   const CheckedNode& checked = plan_.checked(node);
   const auto& links = plan_.node(node).links;
   std::vector<std::shared_ptr<const Operator>> ops;
@@ -63,7 +62,8 @@ BatchMaker::Types BatchMaker::infer(int node, std::span<BatchInference::Item> it
   return types;
 }
 
-// Gives the memory of the node's outputs: in slots, or scratch where nothing reads them on the host.
+// Gives the memory of the node's outputs: in slots, or scratch where nothing reads them on the
+// host.
 std::vector<std::vector<View>> BatchMaker::reserve(Step& step, int node, const Types& types) {
   const auto slot_of = [&](size_t k) {
     const Ref value{node, static_cast<int>(k)};
@@ -107,15 +107,19 @@ void BatchMaker::run(Step& step, int stage) {
   if (plan_.node(node).device == DeviceKind::kCpu) {
     std::vector<BatchItem> work;
     for (size_t s = 0; s < items.size(); ++s)
-      work.push_back({std::move(items[s].values), std::move(outputs[s]), items[s].chance,
-                      items[s].origin});
+      work.push_back(
+          {std::move(items[s].values), std::move(outputs[s]), items[s].chance, items[s].origin});
     BatchRun r{work, arena_};
     plan_.checked(node).type->runs_on_batch->run(ops, r);
     return;
   }
   for (size_t s = 0; s < items.size(); ++s) {
-    DeviceTask task{std::move(items[s].inputs), std::move(types[s]), {},
-                    {own[s]},                   {},                  items[s].chance,
+    DeviceTask task{std::move(items[s].inputs),
+                    std::move(types[s]),
+                    {},
+                    {own[s]},
+                    {},
+                    items[s].chance,
                     items[s].origin};
     for (const View& v : items[s].values) task.values.push_back({v, nullptr});  // the step has them
     step.device_task[samples[s]][plan_.planned(node).device_number] = std::move(task);
@@ -163,8 +167,7 @@ void BatchMaker::take_results(Step& step, int stage, UserCall& call) {
   if (call.error) std::rethrow_exception(call.error);
   const std::vector<std::vector<View>> to = reserve(step, node, types_of(node, call));
   for (size_t k = 0; k < call.outputs.size(); ++k)
-    for (size_t s = 0; s < to.size(); ++s)
-      copy_to_dense(call.outputs[k].samples[s], to[s][k].data);
+    for (size_t s = 0; s < to.size(); ++s) copy_to_dense(call.outputs[k].samples[s], to[s][k].data);
   call.outputs.clear();
 }
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Makes what a whole batch decides: runs the operator of a kBatch stage, and gives a function of the
-// user's its inputs and takes its results. One per worker; one thread at a time.
+// Makes what a whole batch decides: runs the operator of a kBatch stage, and gives a function of
+// the user's its inputs and takes its results. One per worker; one thread at a time.
 #pragma once
 #include "run/step/step.h"
 

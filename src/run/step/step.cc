@@ -199,8 +199,9 @@ bool Step::is_lost() const {
 
 int Step::stage_after(int stage) const {
   const int next = stage + 1;
-  const bool sees_batch = next < plan.stage_count() && (plan.stage(next).kind == StageKind::kBatch ||
-                                                        plan.stage(next).kind == StageKind::kPython);
+  const bool sees_batch =
+      next < plan.stage_count() &&
+      (plan.stage(next).kind == StageKind::kBatch || plan.stage(next).kind == StageKind::kPython);
   return made_count() == 0 || (sees_batch && is_lost()) ? plan.stage_count() : next;
 }
 

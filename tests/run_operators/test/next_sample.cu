@@ -10,12 +10,13 @@ namespace stoker::ops::test {
 struct NextSample {
   bool fail = false;
 
-  static constexpr auto schema = describe(
-      "test.next_sample", "Gives each sample the value of the next one, and the last that of the first.",
-      ports({.name = "input", .help = "Any tensor."}),
-      ports({.name = "output", .help = "The next sample."},
-            {.name = "count", .help = "The number of samples, int32."}),
-      arg(&NextSample::fail, "fail", "Whether the batch fails.", kPerSample));
+  static constexpr auto schema =
+      describe("test.next_sample",
+               "Gives each sample the value of the next one, and the last that of the first.",
+               ports({.name = "input", .help = "Any tensor."}),
+               ports({.name = "output", .help = "The next sample."},
+                     {.name = "count", .help = "The number of samples, int32."}),
+               arg(&NextSample::fail, "fail", "Whether the batch fails.", kPerSample));
 
   void check(Checker& c) const {
     TensorType any = c.in();

@@ -8,7 +8,7 @@
 //   be made where operators are fused, where less is demanded, or where a device makes it.
 // - Lowered operators compute on a device what they compute on the CPU, but for a last place. So
 //   between both only types are compared.
-// - Which of several operators fails first depends on the rounds, so on who is on a device.
+// - Which of several operators fails first depends on the stages, so on who is on a device.
 // - NaN is NaN: which one it is, the instruction decides.
 #include <cmath>
 #include <cstring>
