@@ -15,12 +15,16 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 CLANG, TIDY = "clang++-19", "clang-tidy-19"
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "stoker-tidy"
+GROUP = 8  # files that are checked as one
 
 
 def flags_of(entry: dict[str, str]) -> list[str]:
@@ -44,19 +48,60 @@ def key_of(file: Path, flags: list[str], salt: bytes) -> str:
     return hashlib.sha256(salt + file.read_bytes() + body).hexdigest()
 
 
-def check(entry: dict[str, str], build: Path, salt: bytes) -> str:
-    """What clang-tidy finds in the file; "" if nothing."""
-    file = Path(entry["file"])
+class File(NamedTuple):
+    path: Path
+    flags: tuple[str, ...]  # without definitions
+    definitions: tuple[str, ...]
+    passed: Path  # exists once clang-tidy has found nothing
+
+
+def file_of(entry: dict[str, str], salt: bytes) -> File:
+    path = Path(entry["file"])
     flags = flags_of(entry)
-    passed = CACHE / key_of(file, flags, salt)
-    if passed.exists():
+    definitions = tuple(f for f in flags if f.startswith("-D"))
+    others = tuple(f for f in flags if f not in definitions)
+    return File(path, others, definitions, CACHE / key_of(path, flags, salt))
+
+
+def groups_of(files: list[File]) -> Iterator[list[File]]:
+    """Files of one folder: much of what they include is the same, and is read once for all."""
+    together: dict[object, list[File]] = {}
+    for file in files:
+        together.setdefault((file.path.parent, file.flags), []).append(file)
+    for group in together.values():
+        for i in range(0, len(group), GROUP):
+            yield group[i : i + GROUP]
+
+
+def check_group(group: list[File], folder: Path) -> str:
+    """What clang-tidy finds in the files; "" if nothing."""
+    text = ""
+    for file in group:
+        macros = [d.removeprefix("-D").partition("=") for d in file.definitions]
+        text += "".join(f"#define {name} {value}\n" for name, _, value in macros)
+        text += f'#include "{file.path}"\n'
+        text += "".join(f"#undef {name}\n" for name, _, _ in macros)
+    together = folder / f"tidy_{group[0].path.stem}.cc"
+    together.write_text(text)
+    if not tidy(together, group[0].flags):
+        for file in group:
+            file.passed.touch()
         return ""
-    command = [TIDY, "-p", str(build), "--quiet", str(file)]
+    # Some names cannot meet in one file, and findings are clearer in their own.
+    return "\n".join(filter(None, map(check, group)))
+
+
+def check(file: File) -> str:
+    found = tidy(file.path, file.flags + file.definitions)
+    if not found:
+        file.passed.touch()
+    return found
+
+
+def tidy(file: Path, flags: tuple[str, ...]) -> str:
+    command = [TIDY, "--quiet", str(file), "--", *flags]
     run = subprocess.run(command, capture_output=True, text=True)
-    if run.returncode:
-        return run.stdout or run.stderr
-    passed.touch()
-    return ""
+    return (run.stdout or run.stderr or "clang-tidy failed") if run.returncode else ""
 
 
 def wanted(entry: dict[str, str]) -> bool:
@@ -78,8 +123,10 @@ def main() -> None:
     version = subprocess.run([TIDY, "--version"], capture_output=True, check=True).stdout
     salt = version + (ROOT / ".clang-tidy").read_bytes()
     entries = [e for e in json.loads((build / "compile_commands.json").read_text()) if wanted(e)]
-    with ThreadPoolExecutor(jobs) as pool:
-        found = list(pool.map(lambda e: check(e, build, salt), entries))
+    with ThreadPoolExecutor(jobs) as pool, TemporaryDirectory(dir=build) as folder:
+        files = list(pool.map(lambda e: file_of(e, salt), entries))
+        groups = groups_of([f for f in files if not f.passed.exists()])
+        found = list(pool.map(lambda g: check_group(g, Path(folder)), groups))
     bad = [text for text in found if text]
     if bad:
         sys.exit("\n".join(bad))
