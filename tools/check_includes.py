@@ -90,13 +90,19 @@ def room_complaint(file: str, included: str, rooms: list[str]) -> str:
 
 def complaints_about(file: Path, name: str, folder: Folder) -> list[str]:
     found = []
+    seen: set[str] = set()
     inside = file.relative_to(SRC if file.is_relative_to(SRC) else ROOT).as_posix()
     for number, line in enumerate(file.read_text().splitlines(), 1):
         match = re.match(r'\s*#\s*include\s+(["<])([^">]+)[">]', line)
+        if re.match(r"\s*#\s*(define|undef)\b", line):
+            seen.clear()
         if not match:
             continue
         quote, path = match.groups()
         here = f"{file.relative_to(ROOT)}:{number}: includes {path}: "
+        if path in seen:
+            found.append(f"{here}a second time")
+        seen.add(path)
         is_beside = name == "bindings" and (file.parent / path).exists()
         if quote == '"' and path != "stoker.h" and not is_beside:
             if folder_of(path) not in folder.sees:

@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs clang-tidy over src/ and the operators of tests/.
 
-A file that passed is skipped until its text, with or without its includes, the checks or clang-tidy
-change.
+Several files of a folder are checked as one, because reading what they include takes most of the
+time. A file that passed is skipped until its text, with or without its includes, the checks or
+clang-tidy change.
 """
 
 import argparse
@@ -64,7 +65,6 @@ def file_of(entry: dict[str, str], salt: bytes) -> File:
 
 
 def groups_of(files: list[File]) -> Iterator[list[File]]:
-    """Files of one folder: much of what they include is the same, and is read once for all."""
     together: dict[object, list[File]] = {}
     for file in files:
         together.setdefault((file.path.parent, file.flags), []).append(file)
@@ -74,12 +74,13 @@ def groups_of(files: list[File]) -> Iterator[list[File]]:
 
 
 def check_group(group: list[File], folder: Path) -> str:
-    """What clang-tidy finds in the files; "" if nothing."""
+    """What clang-tidy finds in the files, which are checked as one; "" if nothing."""
     text = ""
     for file in group:
+        # Some checks look only at the main file, so this has the texts and does not include them.
         macros = [d.removeprefix("-D").partition("=") for d in file.definitions]
         text += "".join(f"#define {name} {value}\n" for name, _, value in macros)
-        text += f'#include "{file.path}"\n'
+        text += file.path.read_text()
         text += "".join(f"#undef {name}\n" for name, _, _ in macros)
     together = folder / f"tidy_{group[0].path.stem}.cc"
     together.write_text(text)

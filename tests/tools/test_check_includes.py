@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""tools/check_includes.py: which types a header defines, and that two may not define the same."""
+"""tools/check_includes.py: types that two headers define, and headers that are included twice."""
 
 from __future__ import annotations
 
@@ -49,4 +49,14 @@ def test_a_type_in_two_headers_is_named_with_both(tool: ModuleType) -> None:
     }
     assert tool.types_defined_twice(headers) == [
         "stoker::Picture is defined in src/a.h and src/c.h"
+    ]
+
+
+def test_a_header_is_included_once_unless_macros_change(tool: ModuleType, tmp_path: Path) -> None:
+    file = tmp_path / "src/base/a.cc"
+    file.parent.mkdir(parents=True)
+    file.write_text('#include "base/a.h"\n#define A\n#include "base/a.h"\n#include "base/a.h"\n')
+    tool.ROOT, tool.SRC = tmp_path, tmp_path / "src"
+    assert tool.complaints_about(file, "base", tool.Folder({"base"}, [])) == [
+        "src/base/a.cc:4: includes base/a.h: a second time"
     ]
