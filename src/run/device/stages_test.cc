@@ -15,64 +15,26 @@ using StagesOnSimulated = OnSimulatedDevice;
 // missing ones in the first.
 Graph graph(const SampleFolder& folder, DeviceKind device) {
   Graph g;
-  const auto cast = [&](DeviceKind where, const char* dtype, Ref in) {
-    return Ref{g.add({.op = "cast",
-                      .device = where,
-                      .arguments = {{"dtype", std::string(dtype)}},
-                      .inputs = {in}}),
-               0};
-  };
   const int files = add_shuffled_files(g, folder);
   const int start = g.add({.op = "random.uniform",
                            .arguments = {{"values", std::vector<double>{0, 1, 2, 3}},
                                          {"shape", std::vector<int64_t>{1}},
                                          {"dtype", std::string("int32")}}});
-  const Ref wide = cast(device, "int16", {files, 0});
+  const Ref wide = add_cast(g, device, "int16", {files, 0});
   const Ref part{
       g.add({.op = "slice",
              .arguments = {{"axes", std::vector<int64_t>{0}}, {"shape", std::vector<int64_t>{6}}},
              .inputs = {wide},
              .links = {{"start", Ref{start, 0}}}}),
       0};
-  const Ref half = cast(device, "float16", part);
-  const Ref back = cast(DeviceKind::kCpu, "int32", half);
-  const Ref again = cast(device, "float32", back);
+  const Ref half = add_cast(g, device, "float16", part);
+  const Ref back = add_cast(g, DeviceKind::kCpu, "int32", half);
+  const Ref again = add_cast(g, device, "float32", back);
   const Ref draw{g.add({.op = "random.uniform", .device = device, .links = {{"values", half}}}), 0};
   const Ref late{g.add({.op = "random.uniform", .inputs = {back}, .links = {{"values", half}}}), 0};
   g.outputs = {{files, 1},   wide, part,  half, back, {wide, true},
                {half, true}, wide, again, draw, late};
   return g;
-}
-
-struct Given {
-  std::vector<std::string> samples;  // all bytes of each, or the message of a failed step
-  int64_t failures = 0;
-  bool operator==(const Given&) const = default;
-};
-
-Given run(Pipeline& p, int steps) {
-  Given r;
-  for (int s = 0; s < steps; ++s) {
-    try {
-      const Outputs out = *p.run();
-      for (size_t i = 0; i < out.batches[0].samples.size(); ++i) {
-        std::string& all = r.samples.emplace_back();
-        for (const Batch& b : out.batches) {
-          EXPECT_EQ(b.samples.size(), out.batches[0].samples.size());
-          all += b.samples[i].view.shape.str() + on_host(b, i);
-        }
-      }
-    } catch (const BatchError& e) {
-      r.samples.emplace_back(e.what());
-    }
-  }
-  r.failures = p.stats().failures;
-  return r;
-}
-
-Given run(const Graph& g, const PipelineOptions& o, int steps) {
-  Pipeline p(g, o);
-  return run(p, steps);
 }
 
 TEST_F(Stages, GiveTheBytesOfTheCpuUnderEveryPolicy) {
@@ -159,11 +121,8 @@ TEST_F(StagesOnSimulated, DelaysChangeNothing) {
   const SampleFolder folder(23, [](int i) { return size_t(4 + 3 * i); });
   for (const char* on_error : {"skip", "replace"}) {
     const Given want = run(graph(folder, DeviceKind::kCpu), options("simple", on_error), 8);
-    for (const int64_t step : {2, 3, 5}) {
-      use_simulated_devices(1);
-      for (int64_t n = 1; n < 200; n += step)
-        for (const DeviceCall what : {DeviceCall::kCopy, DeviceCall::kLaunch})
-          device().delay(what, n, 1000, std::chrono::microseconds(200 * step));
+    for (const int64_t stride : {2, 3, 5}) {
+      use_delayed_device(stride);
       EXPECT_EQ(run(graph(folder, DeviceKind::kGpu), options("pipelined", on_error), 8), want);
     }
   }
@@ -172,27 +131,7 @@ TEST_F(StagesOnSimulated, DelaysChangeNothing) {
 TEST_F(StagesOnSimulated, WhatFailsIsRaisedAndNothingHangsOrLeaks) {
   const SampleFolder folder(8, [](int) { return size_t{40}; });
   const Given want = run(graph(folder, DeviceKind::kCpu), options("simple"), 4);
-  for (const char* executor : {"simple", "pipelined"})
-    for (const DeviceCall what : {DeviceCall::kAllocate, DeviceCall::kCopy, DeviceCall::kLaunch})
-      for (int64_t nth = 1; nth < 40; nth += 3) {
-        use_simulated_devices(1);
-        device().fail(what, nth);
-        Pipeline p(graph(folder, DeviceKind::kGpu), options(executor));
-        int64_t received = 0;
-        try {
-          for (; received < 4; ++received) {
-            const Outputs out = *p.run();
-            for (const Batch& b : out.batches) (void)on_host(b, 0);
-          }
-        } catch (const DeviceError& e) {
-          EXPECT_NE(std::string(e.what()).find("simulated:0"), std::string::npos) << e.what();
-        }
-        p.stop();
-        EXPECT_EQ(device().usage().in_use, 0u) << static_cast<int>(what) << " " << nth;
-        EXPECT_EQ(p.stats().batches.in_use, 0u);
-        use_simulated_devices(1);
-        EXPECT_EQ(run(graph(folder, DeviceKind::kGpu), options(executor), 4), want) << "after it";
-      }
+  expect_faults_are_raised(graph(folder, DeviceKind::kGpu), want, 40, 3);
 }
 
 TEST_F(StagesOnSimulated, EndWhileSomethingIsOnItsWay) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What tests of the device stage share: settings, a graph, fixtures, and how to read a sample.
+// What tests with devices share: settings, a graph, fixtures, and what a run gave.
 #pragma once
 #include <cstdlib>
 
@@ -32,22 +32,54 @@ inline std::string on_host(const Batch& b, size_t i) {
   return bytes;
 }
 
+inline Ref add_cast(Graph& g, DeviceKind device, const char* dtype, Ref in) {
+  return {g.add({.op = "cast",
+                 .device = device,
+                 .arguments = {{"dtype", std::string(dtype)}},
+                 .inputs = {in}}),
+          0};
+}
+
 // Files of different sizes, cast to int16 and float16 on `device`. The outputs are the labels and,
 // twice, the values.
 inline Graph device_graph(const SampleFolder& folder, DeviceKind device) {
   Graph g;
   const int files = add_shuffled_files(g, folder);
   const int up = g.add({.op = "copy", .device = device, .inputs = {Ref{files, 0}}});
-  const int wide = g.add({.op = "cast",
-                          .device = device,
-                          .arguments = {{"dtype", std::string("int16")}},
-                          .inputs = {Ref{up, 0}}});
-  const int half = g.add({.op = "cast",
-                          .device = device,
-                          .arguments = {{"dtype", std::string("float16")}},
-                          .inputs = {Ref{wide, 0}}});
-  g.outputs = {{files, 1}, {half, 0}, {half, 0}};
+  const Ref half = add_cast(g, device, "float16", add_cast(g, device, "int16", {up, 0}));
+  g.outputs = {{files, 1}, half, half};
   return g;
+}
+
+// What a run gave.
+struct Given {
+  std::vector<std::string> samples;  // all bytes of each, or the message of a failed step
+  int64_t failures = 0;
+  bool operator==(const Given&) const = default;
+};
+
+inline Given run(Pipeline& p, int steps) {
+  Given r;
+  for (int s = 0; s < steps; ++s) {
+    try {
+      const Outputs out = *p.run();
+      for (size_t i = 0; i < out.batches[0].samples.size(); ++i) {
+        std::string& all = r.samples.emplace_back();
+        for (const Batch& b : out.batches) {
+          EXPECT_EQ(b.samples.size(), out.batches[0].samples.size());
+          all += b.samples[i].view.shape.str() + on_host(b, i);
+        }
+      }
+    } catch (const BatchError& e) {
+      r.samples.emplace_back(e.what());
+    }
+  }
+  r.failures = p.stats().failures;
+  return r;
+}
+inline Given run(const Graph& g, const PipelineOptions& o, int steps) {
+  Pipeline p(g, o);
+  return run(p, steps);
 }
 
 // Runs on a simulated device, or on a GPU if STOKER_REQUIRE_GPU is 1.
@@ -74,6 +106,37 @@ class OnSimulatedDevice : public testing::Test {
   static SimulatedDevice& device() { return dynamic_cast<SimulatedDevice&>(stoker::device(0)); }
   void SetUp() override { use_simulated_devices(1); }
   void TearDown() override { use_simulated_devices(0); }
+
+  // Begins with a new device, which delays every `stride`-th copy and launch.
+  static void use_delayed_device(int64_t stride) {
+    use_simulated_devices(1);
+    for (int64_t n = 1; n < 200; n += stride)
+      for (const DeviceCall what : {DeviceCall::kCopy, DeviceCall::kLaunch})
+        device().delay(what, n, 1000, std::chrono::microseconds(200 * stride));
+  }
+  // Four steps of `g`, each time with another call of the device that fails, up to the `last` one,
+  // give batches or an error that names the device. Then all memory is free, and the next run gives
+  // what it must.
+  static void expect_faults_are_raised(const Graph& g, const Given& want, int64_t last,
+                                       int64_t stride) {
+    for (const char* executor : {"simple", "pipelined"})
+      for (const DeviceCall what : {DeviceCall::kAllocate, DeviceCall::kCopy, DeviceCall::kLaunch})
+        for (int64_t nth = 1; nth < last; nth += stride) {
+          use_simulated_devices(1);
+          device().fail(what, nth);
+          Pipeline p(g, options(executor));
+          try {
+            (void)run(p, 4);
+          } catch (const DeviceError& e) {
+            EXPECT_NE(std::string(e.what()).find("simulated:0"), std::string::npos) << e.what();
+          }
+          p.stop();
+          EXPECT_EQ(device().usage().in_use, 0u) << static_cast<int>(what) << " " << nth;
+          EXPECT_EQ(p.stats().batches.in_use, 0u);
+          use_simulated_devices(1);
+          EXPECT_EQ(run(g, options(executor), 4), want) << "after it";
+        }
+  }
 };
 
 }  // namespace stoker
