@@ -275,8 +275,8 @@ TEST_F(Batches, LittleMemoryIsSaidAndLimitsThatAreNamedLeadToOneThatDoes) {
     o.memory_limit = std::uniform_int_distribution<int64_t>(200 << 10, 4 << 20)(random);
     o.prefetch_queue_depth = 1 + n % 3;
     std::optional<Given> got;
-    for (int tries = 0; !got && tries < (n < kLimits / 50 ? 60 : 1);
-         ++tries) {  // some go to the end
+    const int most_tries = n < kLimits / 50 ? 60 : 1;  // some go to the end
+    for (int tries = 0; !got && tries < most_tries; ++tries) {
       try {
         got = run(mixed_graph(folder, n % 2), o, 3);
       } catch (const BudgetError& e) {
