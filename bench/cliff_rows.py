@@ -226,6 +226,7 @@ ROWS = [
         lambda x: x[..., ::-1],
     ),
     Row("copy", "copy", lambda node, _: fn.copy(node), "NumPy copyto", moved),
+    Row("merge", "merge", lambda node, _: fn.merge(node, node, 1), "NumPy copyto", moved),
     Row("resize uint8", "resize", linear, "OpenCV resize", resized, apart=1.0),
     Row("resize float32", "resize", linear, "OpenCV resize", resized, to("float32"), 1.0),
     Row("resize float64", "resize", linear, "OpenCV resize", resized, to("float64"), 1.0),

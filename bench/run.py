@@ -73,6 +73,7 @@ INPUTS: dict[str, Callable[[], list[Any]]] = {
     "bb_flip": lambda: [numbers(100, 4)],
     "filter": lambda: [picture(), numbers(5, 5)],
     "mel_filter_bank": lambda: [numbers(257, 500, layout="ft")],
+    "merge": lambda: [picture(), picture(), numbers()],
     "spectrogram": lambda: [numbers(150_000)],
 }
 

@@ -118,9 +118,13 @@ Ref ref_of(const Graph& g, const Edge& e) {
 
 int add(Graph& g, const std::string& op, const std::vector<std::optional<Edge>>& inputs,
         const nb::dict& arguments, const nb::dict& links, const std::string& name,
-        const std::string& device, const std::string& where, bool lead, const std::string& key) {
+        const std::string& device, const std::string& where, bool lead, const std::string& key,
+        const std::vector<std::tuple<int, int, bool>>& guards, const std::string& scope) {
   Node n;
   n.op = op;
+  n.scope = scope;
+  for (const auto& [node, output, when] : guards)
+    n.guards.push_back({ref_of(g, {node, output}), when});
   n.key = key;
   n.name = name;
   n.where = where;
@@ -168,8 +172,11 @@ void bind_graph(nb::module_& m) {
       .def(nb::init<>())
       .def("add", &add, nb::arg("op"), nb::arg("inputs"), nb::arg("arguments"), nb::arg("links"),
            nb::arg("name"), nb::arg("device"), nb::arg("where"), nb::arg("lead") = false,
-           nb::arg("key") = "",
-           "Appends a node and returns its number. Nodes with the same key draw alike.")
+           nb::arg("key") = "", nb::arg("guards") = std::vector<std::tuple<int, int, bool>>{},
+           nb::arg("scope") = "",
+           "Appends a node and returns its number. Nodes with the same key draw alike. Guards are "
+           "conditions, each with the truth for which the node is made. Keys are counted within a "
+           "scope.")
       .def(
           "set_argument",
           [](Graph& g, int node, const std::string& name, nb::handle value) {

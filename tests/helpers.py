@@ -19,7 +19,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stoker import DataNode, Pipeline
+from stoker import DataNode, Pipeline, pipeline_def
+
+__stoker_scopes__ = False  # keys do not depend on how tests are written
 
 Array = np.ndarray[Any, Any]
 Sample = tuple[Array, ...]
@@ -50,11 +52,7 @@ def warning_of(old: str, today: str) -> AbstractContextManager[Any]:
 
 def make(define: Callable[[], Any], **settings: Any) -> Pipeline:
     """A pipeline whose outputs are what `define` returns."""
-    pipe = Pipeline(**{"batch_size": 1, "num_threads": 2, "seed": 7, **settings})
-    with pipe:
-        outputs = define()
-    pipe.set_outputs(*outputs if isinstance(outputs, (list, tuple)) else [outputs])
-    return pipe
+    return pipeline_def(**{"batch_size": 1, "num_threads": 2, "seed": 7, **settings})(define)()
 
 
 def samples_of(batches: Sequence[Any]) -> list[Sample]:

@@ -20,6 +20,8 @@ from stoker._describe import old_spellings
 from stoker._describe.registry import operators
 from stoker.ops._classes import class_name, class_names, old_class_names
 
+__stoker_scopes__ = False  # keys do not depend on how tests are written
+
 Images = Callable[[], DataNode]
 
 

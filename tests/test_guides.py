@@ -33,9 +33,13 @@ def test_examples_print_what_the_page_says(
     (tmp_path / "pictures").symlink_to(pictures)
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "example"}
-    blocks = BLOCK.findall(page.read_text(encoding="utf-8"))
+    text = page.read_text(encoding="utf-8")
+    blocks = list(BLOCK.finditer(text))
     assert blocks
-    for code, expected in blocks:
+    for block in blocks:
+        code, expected = block.groups()
+        before = text[: block.start(1)].count("\n")
+        code = "\n" * before + code  # so that its lines are those of the page
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
             exec(compile(code, str(page), "exec"), names)

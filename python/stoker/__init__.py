@@ -12,6 +12,8 @@ from __future__ import annotations
 from stoker import _leak_warnings as _leak_warnings
 from stoker import errors, fn, images, ops, sounds, types
 from stoker._codecs import Codec, codecs
+from stoker._conditionals.branches import split
+from stoker._conditionals.mark import do_not_convert
 from stoker._core import Batch, Tensor, __version__
 from stoker._devices import Device, devices, missing_gpu
 from stoker._graph.node import DataNode
@@ -28,6 +30,7 @@ __all__ = [
     "__version__",
     "codecs",
     "devices",
+    "do_not_convert",
     "errors",
     "fn",
     "images",
@@ -35,5 +38,6 @@ __all__ = [
     "ops",
     "pipeline_def",
     "sounds",
+    "split",
     "types",
 ]

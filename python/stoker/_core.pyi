@@ -105,8 +105,14 @@ class Graph:
         where: str,
         lead: bool = False,
         key: str = "",
+        guards: Sequence[tuple[int, int, bool]] = [],
+        scope: str = "",
     ) -> int:
-        """Appends a node and returns its number. Nodes with the same key draw alike."""
+        """Appends a node and returns its number.
+
+        Nodes with the same key draw alike. Guards are conditions, each with the truth for which the
+        node is made. Keys are counted within a scope.
+        """
 
     def output_count(self, arg: int, /) -> int:
         """How many outputs a node has."""

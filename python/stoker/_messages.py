@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import reprlib
 import sys
@@ -46,14 +47,20 @@ def user_level() -> int:
     """The ``stacklevel`` that makes a warning of the caller point at the user's line."""
     level = 1
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _is_ours(frame):
+    while frame is not None and is_ours(frame):
         frame = frame.f_back
         level += 1
     return level
 
 
-def _is_ours(frame: FrameType) -> bool:
-    return os.path.abspath(frame.f_code.co_filename).startswith(_PACKAGE)
+def is_ours(frame: FrameType) -> bool:
+    """Whether it runs code of this package."""
+    return _is_our_file(frame.f_code.co_filename)
+
+
+@functools.cache
+def _is_our_file(name: str) -> bool:
+    return os.path.abspath(name).startswith(_PACKAGE)
 
 
 def user_line() -> str:
@@ -63,7 +70,7 @@ def user_line() -> str:
     UTF-8, other bytes are escaped.
     """
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and _is_ours(frame):
+    while frame is not None and is_ours(frame):
         frame = frame.f_back
     if frame is None:
         return ""

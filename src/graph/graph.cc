@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/graph.h"
 
+#include <set>
+
 #include "base/hash.h"
 #include "op/op.h"
 
@@ -14,6 +16,8 @@ std::string base_name(std::string op) {
     if (c == '.') c = '_';
   return op;
 }
+
+std::string scoped(const Node& n) { return n.scope.empty() ? n.op : n.scope + "/" + n.op; }
 
 // Saved graphs and states hold them, as JSON.
 void check_texts(const Node& n) {
@@ -157,6 +161,11 @@ bool has_output(const std::vector<CheckedNode>& done, const Ref& r) {
          r.output < static_cast<int>(done[r.node].outputs.size());
 }
 
+void check_condition(const TensorType& t) {
+  if (t.shape.rank > 0)
+    throw GraphError("a condition expects one number for each sample, got " + t.str());
+}
+
 void check_node(const std::vector<CheckedNode>& done, const Node& n, CheckedNode& c) {
   c.type = &operator_named(n.op);
   if (n.version > c.type->version)
@@ -188,6 +197,12 @@ void check_node(const std::vector<CheckedNode>& done, const Node& n, CheckedNode
     check_port(*c.type, i, t);
     c.inputs.push_back(t);
   }
+  for (const Guard& g : n.guards) {
+    if (!has_output(done, g.condition))
+      throw GraphError("a condition expects an output of a node before it");
+    check_condition(done[g.condition.node].outputs[g.condition.output]);
+  }
+  if (c.type->is_merge) check_condition(c.inputs[2]);
   std::vector<const char*> names;
   for (const ArgumentInfo& a : c.type->arguments) names.push_back(a.name.c_str());
   std::unique_ptr<bool[]> computed(new bool[names.size()]());
@@ -226,23 +241,62 @@ std::string node_in_words(const Node& node) {
   return node.where.empty() ? s : s + " (" + node.where + ")";
 }
 
+std::string guards_in_words(const Graph& graph, const Node& node) {
+  std::string s;
+  for (const Guard& g : node.guards)
+    s += (s.empty() ? "'" : " and '") + graph.nodes[g.condition.node].name +
+         (g.when ? "' is true" : "' is false");
+  return s;
+}
+
 std::vector<std::string> Graph::output_names(int node) const {
   const Node& n = nodes[node];
   return operator_named(n.op).output_names(n.arguments);
 }
 
 void Graph::complete_name_and_key(Node& n) const {
-  const auto same = counts_.find(n.op);
-  const int k = same == counts_.end() ? 0 : same->second;
+  const auto count = [](const auto& counts, const std::string& what) {
+    const auto same = counts.find(what);
+    return same == counts.end() ? 0 : same->second;
+  };
   const bool named = !n.name.empty();
   if (!named) {
-    int free = k;
+    int free = count(counts_, n.op);
     do n.name = base_name(n.op) + "_" + std::to_string(free++);
     while (names_.contains(n.name));
   } else if (names_.contains(n.name)) {
     throw GraphError("two operators are named '" + n.name + "'");
   }
-  if (n.key.empty()) n.key = named ? "name:" + n.name : n.op + "#" + std::to_string(k);
+  if (!n.key.empty()) return;
+  n.key = named ? "name:" + n.name
+                : scoped(n) + "#" + std::to_string(count(counts_in_scope_, scoped(n)));
+}
+
+// Adds the guards of all that the node reads, in order. A merge reads each side where the predicate
+// says so, so that is no guard of its own. What begins with data goes on for all samples.
+void Graph::complete_guards(const OperatorType& type, Node& n) const {
+  std::set<Guard> all;
+  const auto inherit = [&](const Ref& from, const std::optional<Guard>& but = {}) {
+    for (const Guard& g : nodes[from.node].guards)
+      if (g != but) all.insert(g);
+  };
+  for (const Guard& g : n.guards) {
+    if (!has(g.condition)) throw GraphError("a condition expects an output of a node before it");
+    inherit(g.condition);
+    all.insert(g);
+  }
+  for (size_t i = 0; i < n.inputs.size(); ++i) {
+    if (!n.inputs[i]) continue;
+    if (type.is_merge && i < 2) inherit(*n.inputs[i], Guard{*n.inputs[2], i == 0});
+    else inherit(*n.inputs[i]);
+  }
+  for (const ArgumentLink& link : n.links) inherit(link.from);
+  for (const Guard& g : all)
+    if (g.when && all.contains({g.condition, false}))
+      throw GraphError("reads what is made on both sides of the condition '" +
+                       nodes[g.condition.node].name + "'; merge these first");
+  n.guards.assign(all.begin(), all.end());
+  if (type.reads || type.is_input) n.guards.clear();
 }
 
 int Graph::add(Node n) {
@@ -257,6 +311,7 @@ int Graph::add(Node n) {
       while (!n.inputs.empty() && !n.inputs.back()) n.inputs.pop_back();  // optional ones
     check_inputs(type, n);
     check_edges(type, n, [&](const Ref& r) { return has(r); });
+    complete_guards(type, n);
     check_outputs(type, n);
     n.version = type.version;
   } catch (const GraphError& e) {
@@ -266,6 +321,7 @@ int Graph::add(Node n) {
   }
   names_.insert(n.name);
   ++counts_[n.op];
+  ++counts_in_scope_[scoped(n)];
   nodes.push_back(std::move(n));
   return static_cast<int>(nodes.size()) - 1;
 }
@@ -281,11 +337,16 @@ std::vector<CheckedNode> check(const Graph& graph) {
     }
     done.push_back(std::move(c));
   }
-  for (size_t k = 0; k < graph.outputs.size(); ++k)
-    if (const Output& o = graph.outputs[k]; !has_output(done, o))
-      throw GraphError("output " + std::to_string(k) + " of the pipeline is output " +
-                       std::to_string(o.output) + " of node " + std::to_string(o.node) +
-                       ", which is not there");
+  for (size_t k = 0; k < graph.outputs.size(); ++k) {
+    const Output& o = graph.outputs[k];
+    const std::string name = "output " + std::to_string(k) + " of the pipeline";
+    if (!has_output(done, o))
+      throw GraphError(name + " is output " + std::to_string(o.output) + " of node " +
+                       std::to_string(o.node) + ", which is not there");
+    if (const Node& n = graph.nodes[o.node]; !n.guards.empty())
+      throw GraphError(name + ", " + node_in_words(n) + ", is made only where " +
+                       guards_in_words(graph, n) + "; merge it with what is made elsewhere");
+  }
   return done;
 }
 

@@ -39,6 +39,19 @@ struct ArgumentLink {
   Ref from;
 };
 
+// What is guarded is made only for the samples whose condition has this truth: see Note [Guards].
+struct Guard {
+  Ref condition;  // one number: true unless it is 0
+  bool when = true;
+  auto operator<=>(const Guard&) const = default;
+};
+// The truth of a condition's value. Throws SampleError if that is not one number.
+inline bool is_true(const View& condition) {
+  bool x = false;
+  from_tensor(condition, x);
+  return x;
+}
+
 struct Node {
   std::string op;  // the schema's name
   std::string name;  // unique in the graph
@@ -48,6 +61,10 @@ struct Node {
   Arguments arguments;  // as given; add() adds the defaults
   std::vector<std::optional<Ref>> inputs;
   std::vector<ArgumentLink> links;  // arguments that other nodes compute
+  std::vector<Guard> guards;  // all must hold; add() adds those of what the node reads
+  // Nodes without a seed or a name of their own are numbered within their scope, such as a branch
+  // or a function that adds nodes. It is part of the key, and not of the saved form.
+  std::string scope;
   std::string where;  // the user's line of code, for messages
   int version = 1;  // the operator's, when the graph was made
   // Of an operator that is user code. It is not part of the saved form.
@@ -73,10 +90,19 @@ class Graph {
 
  private:
   void complete_name_and_key(Node& n) const;
+  void complete_guards(const OperatorType& type, Node& n) const;
 
   std::unordered_set<std::string> names_;
   std::unordered_map<std::string, int> counts_;  // by operator: its nodes
+  std::unordered_map<std::string, int> counts_in_scope_;  // by scope and operator: its nodes
 };
+
+// Note [Guards]
+// A conditional is a matter of each sample. A node in a branch has a guard, and who reads its
+// output has the same guard, up to a `merge`: that gives, for each sample, the value of the side
+// that its predicate names. Whoever runs nodes leaves out those whose guards do not hold, and shows
+// to a node that sees whole batches only the samples that it is for. An output of the graph has no
+// guards.
 
 // Note [Values for the CPU]
 // Arguments and inputs that are values (Port::is_value) are needed on the CPU before shapes are
@@ -99,7 +125,7 @@ struct CheckedNode {
   bool has_cpu_form = true;
   uint64_t key = 0;  // hash of Node::key
 
-  bool lowers() const { return type->lowers && !sees_batch; }
+  bool lowers() const { return type->lowers && !sees_batch && !type->is_merge; }
   // Whether the output is a further one of an operator that lowers. The chain makes it as soon as
   // it knows the types, on the CPU, wherever the node runs.
   bool is_inferred(int output) const { return output > 0 && lowers(); }
@@ -110,6 +136,8 @@ std::vector<CheckedNode> check(const Graph& graph);
 
 // For example "crop 'crop_0' (train.py:12)".
 std::string node_in_words(const Node& node);
+// For example "'coin_flip_0' is true and 'constant_1' is false".
+std::string guards_in_words(const Graph& graph, const Node& node);
 
 // The saved form is versioned JSON with every argument. load_graph runs no code, reads every
 // version ever written, and throws GraphError on anything else. `options` is the pipeline's own

@@ -49,6 +49,35 @@ TEST(Graph, ChecksTypesOfEveryEdge) {
   EXPECT_EQ(checked[3].outputs[0].str(), "float32 HWC (1, 1, 1)");
 }
 
+int add_uniform(Graph& g) { return g.add({.op = "random.uniform"}); }
+
+TEST(Graph, NodesHaveTheGuardsOfWhatTheyRead) {
+  Graph g;
+  const Ref coin{g.add({.op = "random.coin_flip"}), 0};
+  const Ref inner{g.add({.op = "random.coin_flip", .guards = {{coin, true}}, .scope = "if#0"}), 0};
+  const Ref x{g.add({.op = "random.uniform", .guards = {{inner, false}}}), 0};
+  const Ref y{g.add({.op = "random.uniform", .guards = {{inner, true}}, .scope = "if#0"}), 0};
+  const Ref merged{g.add({.op = "merge", .inputs = {y, x, inner}}), 0};
+  const Ref all{g.add({.op = "merge", .inputs = {merged, Ref{add_uniform(g), 0}, coin}}), 0};
+  EXPECT_EQ(g.nodes[inner.node].key, "if#0/random.coin_flip#0");
+  EXPECT_EQ(g.nodes[y.node].key, "if#0/random.uniform#0");
+  EXPECT_EQ(g.nodes[x.node].key, "random.uniform#0");
+  EXPECT_EQ(g.nodes[x.node].guards, (std::vector<Guard>{{coin, true}, {inner, false}}));
+  EXPECT_EQ(g.nodes[merged.node].guards, (std::vector<Guard>{{coin, true}}));
+  EXPECT_TRUE(g.nodes[all.node].guards.empty());
+  EXPECT_EQ(guards_in_words(g, g.nodes[x.node]),
+            "'random_coin_flip_0' is true and 'random_coin_flip_1' is false");
+  const std::string both = message<GraphError>([&] { g.add({.op = "cat", .inputs = {x, y}}); });
+  EXPECT_NE(both.find("both sides of the condition 'random_coin_flip_1'"), std::string::npos);
+  g.outputs = {merged};
+  EXPECT_NE(message<GraphError>([&] { check(g); }).find("made only where 'random_coin_flip_0'"),
+            std::string::npos);
+  g.outputs = {all};
+  check(g);
+  std::string settings;
+  EXPECT_EQ(save_graph(load_graph(save_graph(g, "{}"), settings), "{}"), save_graph(g, "{}"));
+}
+
 TEST(Graph, SaysWhatIsWrongAndWhere) {
   Graph g = example();
   EXPECT_NE(message<GraphError>([&] { g.add({.op = "crip"}); }).find("Did you mean 'crop'?"),

@@ -148,6 +148,8 @@ Json to_json(const Node& n) {
   for (auto& [name, value] : n.arguments) j["arguments"][name] = to_json(value);
   j["computed"] = Json::object();
   for (auto& link : n.links) j["computed"][link.argument] = to_json(link.from);
+  for (const Guard& g : n.guards)
+    j["guards"].push_back({g.condition.node, g.condition.output, g.when});
   if (!n.where.empty()) j["where"] = n.where;
   return j;
 }
@@ -168,6 +170,11 @@ Node node_of(const SavedValue& v, const Graph& g) {
   for (const auto& [name, value] : v.at("arguments").entries()) n.arguments[name] = value_of(value);
   for (const auto& [name, value] : v.at("computed").entries())
     n.links.push_back({name, ref_of(value, g)});
+  if (v.has("guards")) {
+    const SavedValue guards = v.at("guards");
+    for (size_t i = 0; i < guards.count(); ++i)
+      n.guards.push_back({ref_of(guards.element(i), g), guards.element(i).element(2).flag()});
+  }
   return n;
 }
 

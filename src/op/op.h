@@ -301,6 +301,7 @@ OperatorType type_of() {
   }
   t.is_input = requires { Op::kInput; };
   t.is_user_code = requires { Op::kUserCode; };
+  t.is_merge = requires { Op::kMerge; };
   if constexpr (requires { Op::kVersion; }) t.version = Op::kVersion;
   if constexpr (requires { Op::kRandom; }) t.is_random = Op::kRandom;
   if constexpr (requires { Op::kRowRoom; }) t.row_room = Op::kRowRoom;

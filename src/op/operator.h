@@ -96,6 +96,7 @@ struct OperatorType {
   bool is_random;
   bool is_input = false;  // the user feeds its output
   bool is_user_code = false;  // Node::function makes its outputs
+  bool is_merge = false;  // it gives its first or second input, as the third says
   std::optional<Lowers> lowers;
   std::optional<RunsOnCpu> runs;
   std::optional<RunsOnBatch> runs_on_batch;

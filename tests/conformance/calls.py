@@ -23,6 +23,8 @@ from stoker import DataNode, Pipeline, fn, types
 from stoker._describe.registry import Operator, operators
 from stoker._graph.functions import call as call_operator
 
+__stoker_scopes__ = False  # keys do not depend on how tests are written
+
 _ORACLES = Path(__file__).resolve().parents[1] / "oracles"
 # A constant holds floats in single precision, so generated inputs are rounded to that.
 _WIDE = {"float64": np.float32}

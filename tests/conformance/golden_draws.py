@@ -13,6 +13,8 @@ from calls import Call, all_calls, names, run_calls, texture
 from helpers import Array
 from stoker._describe.registry import operators
 
+__stoker_scopes__ = False  # keys do not depend on how tests are written
+
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 PICTURE = GOLDEN / "picture.jpg"
 SEEDS = (0, 1, 2**40 + 7)

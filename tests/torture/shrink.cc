@@ -17,6 +17,7 @@ void for_each_ref(Trial& t, const Change& change) {
     for (auto& in : n.inputs)
       if (in) change(*in);
     for (ArgumentLink& l : n.links) change(l.from);
+    for (Guard& g : n.guards) change(g.condition);
   }
   for (Output& o : t.outputs) change(o);
 }
@@ -30,6 +31,7 @@ void prune(Trial& t) {
     for (const auto& in : t.nodes[static_cast<size_t>(i)].inputs)
       if (in) used.insert(in->node);
     for (const ArgumentLink& l : t.nodes[static_cast<size_t>(i)].links) used.insert(l.from.node);
+    for (const Guard& g : t.nodes[static_cast<size_t>(i)].guards) used.insert(g.condition.node);
   }
   std::vector<int> place(t.nodes.size(), -1);
   std::vector<Node> nodes;
@@ -169,6 +171,11 @@ class Simpler {
       for (size_t k = 0; k < n.links.size(); ++k)
         try_with([&](Trial& t) {
           t.nodes[i].links.erase(t.nodes[i].links.begin() + static_cast<std::ptrdiff_t>(k));
+          prune(t);
+        });
+      if (!n.guards.empty())
+        try_with([&](Trial& t) {
+          t.nodes[i].guards.clear();
           prune(t);
         });
       for (const auto& [name, value] : n.arguments) {

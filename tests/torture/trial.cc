@@ -60,12 +60,16 @@ Ref ref_named(const std::string& w) {
   return {std::stoi(w.substr(1, dot)), std::stoi(w.substr(dot + 1))};
 }
 
-// "crop(v0.0, None, crop=[1, 2], crop_pos_x=v1.0, device='gpu')"
+const std::string kWhen = "when", kUnless = "unless";  // guards
+
+// "crop(v0.0, None, crop=[1, 2], crop_pos_x=v1.0, unless=v2.0, device='gpu')"
 std::string words(const Node& n) {
   std::vector<std::string> parts;
   for (const auto& in : n.inputs) parts.push_back(in ? words(*in) : "None");
   for (const auto& [name, value] : n.arguments) parts.push_back(name + "=" + to_string(value));
   for (const ArgumentLink& l : n.links) parts.push_back(l.argument + "=" + words(l.from));
+  for (const Guard& g : n.guards)
+    parts.push_back((g.when ? kWhen : kUnless) + ("=" + words(g.condition)));
   if (n.device != DeviceKind::kCpu)
     parts.push_back(std::string("device='") + name_of(n.device) + "'");
   return n.op + "(" + joined(parts) + ")";
@@ -74,6 +78,7 @@ std::string words(const Node& n) {
 void read_part(Text& text, Node& n) {
   const std::string w = text.word();
   if (!text.skip('=')) n.inputs.push_back(w == "None" ? std::nullopt : std::optional(ref_named(w)));
+  else if (w == kWhen || w == kUnless) n.guards.push_back({ref_named(text.word()), w == kWhen});
   else if (text.peek() == 'v') n.links.push_back({w, ref_named(text.word())});
   else if (w == "device") n.device = device_named(std::get<std::string>(text.value()));
   else n.arguments[w] = text.value();

@@ -12,6 +12,7 @@ from stoker import launcher
 from stoker._describe.registry import Operator, Plain, operators, ports
 from stoker._graph.constants import NotAConstantError, dtype_text, plain
 from stoker._graph.node import Call, DataNode, add_node, current_definition
+from stoker._graph.unusable import refuse_unusable
 from stoker._messages import Place, shown, user_line
 from stoker.errors import GraphError
 
@@ -108,6 +109,7 @@ def _split(
     constants: dict[str, Plain] = {}
     computed: dict[str, DataNode] = {}
     for key, value in given.items():
+        refuse_unusable(value)
         if isinstance(value, DataNode):
             computed[key] = value
         elif value is not None:
@@ -165,6 +167,7 @@ def as_node(value: Any, what: str, refuse: Callable[[str], NoReturn]) -> DataNod
     """Returns a node as it is and numbers as a constant node; refuses anything else."""
     if isinstance(value, DataNode):
         return value
+    refuse_unusable(value)
     if isinstance(value, (list, tuple)) and any(isinstance(v, DataNode) for v in value):
         refuse(f"{what} {_about_nodes(value)}")
     try:

@@ -31,10 +31,11 @@ def current() -> Current | None:
 
 
 def push(pipeline: Any, definition: Definition) -> None:
+    definition.scopes.enter()
     _stack.entries.append(Current(pipeline, definition))
 
 
 def pop() -> None:
     if not _stack.entries:
         raise GraphError("there is no current pipeline to leave")
-    _stack.entries.pop()
+    _stack.entries.pop().definition.scopes.leave()

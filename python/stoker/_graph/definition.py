@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from stoker import _core
+from stoker._graph.scopes import Scopes
 from stoker._graph.source_group import SourceGroup
 from stoker.errors import GraphError
 
@@ -32,6 +33,7 @@ class Definition:
         self.outputs: list[tuple[int, int]] = []  # a node's number and the number of its output
         self.sources: list[SourceGroup] = []
         self.notes = notes
+        self.scopes = Scopes()
         self.is_closed = False
 
     def graph_to_change(self) -> _core.Graph:

@@ -69,11 +69,11 @@ class DataNode:
         return f"DataNode(name='{self.name}', device='{self._device}')"
 
     def __bool__(self) -> NoReturn:
-        self._definition.notes.missing("a conditional on nodes")
         raise GraphError(
-            f"{self!r} has no value while the pipeline is being defined, "
-            "so it cannot decide an `if`, `and`, `or` or `not`; conditionals are not there yet, "
-            "also with enable_conditionals=True"
+            f"{self!r} ({user_line()}) has no value while the pipeline is being defined. "
+            "@pipeline_def(enable_conditionals=True) lets it decide an `if`, `a if c else b`, "
+            "`and`, `or` or `not` in functions whose source can be read; "
+            "nothing lets it decide a `while` or an `assert`"
         )
 
     def _no_arithmetic(self, *_: object) -> NoReturn:
@@ -136,6 +136,8 @@ def add_node(definition: Definition, call: Call) -> tuple[DataNode, ...]:
         call.place.where,
         call.lead,
         call.key,
+        definition.scopes.guards(),
+        definition.scopes.current(),
     )
     device = "cpu" if call.device == "cpu" else "gpu"
     return tuple(DataNode(definition, index, k, device) for k in range(graph.output_count(index)))

@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from stoker._messages import did_you_mean, user_level, user_line
 from stoker._pipeline.pipeline import Pipeline
@@ -49,6 +49,11 @@ def pipeline_def(
         pipe = training("pictures", batch_size=64)
 
     If the function has an argument with the name of a setting, the function gets the value.
+
+    With ``enable_conditionals=True``, an ``if`` on an output of an operator, which is one number
+    for each sample, decides for each sample which side makes it; so do ``a if c else b``, ``and``,
+    ``or`` and ``not``. Both sides of a name must agree in dtype, number of axes and layout. This
+    goes for functions that the function calls as well, except those with ``do_not_convert``.
     """
     return decorated(definition, settings, Pipeline)
 
@@ -69,28 +74,37 @@ def _factory(definition: Definition, settings: Mapping[str, Any], make: type[Pip
     takes = inspect.signature(definition).parameters
     takes_any = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in takes.values())
     known = pipeline_settings().keys()
+    name = getattr(definition, "__name__", type(definition).__name__)  # a partial has none
 
     @functools.wraps(definition)
     def make_pipeline(*args: Any, **keywords: Any) -> Pipeline:
         own = {k: v for k, v in keywords.items() if k in takes or (takes_any and k not in known)}
         rest = {k: v for k, v in keywords.items() if k not in own}
-        _check_settings(rest, definition.__name__, takes)
+        _check_settings(rest, name, takes)
         # No warning for shards: a function that takes them hands them to its reader itself.
-        for name in own.keys() & known - {"shard_id", "num_shards"}:
-            message = f"{name}= goes to the function {definition.__name__}, not to the pipeline"
+        for setting in own.keys() & known - {"shard_id", "num_shards"}:
+            message = f"{setting}= goes to the function {name}, not to the pipeline"
             warnings.warn(message, stacklevel=user_level())
         merged = {**settings, **rest}
         if "max_batch_size" in rest:
             merged.pop("batch_size", None)
         pipe = make(**merged)
         with pipe:
-            outputs = definition(*args, **own)
+            outputs = _function(definition, merged)(*args, **own)
         if outputs is None:
-            raise GraphError(f"{definition.__name__} ({user_line()}) returns no outputs")
+            raise GraphError(f"{name} ({user_line()}) returns no outputs")
         pipe.set_outputs(*outputs if isinstance(outputs, (list, tuple)) else [outputs])
         return pipe
 
     return make_pipeline
+
+
+def _function(definition: Definition, settings: Mapping[str, Any]) -> Definition:
+    if not settings.get("enable_conditionals"):
+        return definition
+    from stoker._conditionals.rewrite import converted  # reads sources, which few need
+
+    return cast(Definition, converted(definition))
 
 
 def _check_settings(settings: Mapping[str, Any], of: str, arguments: Iterable[str]) -> None:

@@ -104,6 +104,12 @@ PYTHON_SETTINGS = [
         check=checks.pickler,
     ),
     Setting("debug", "object", False, check=checks.warn_of_debug),
+    Setting(
+        "enable_conditionals",
+        "bool",
+        False,
+        "Whether conditionals of the pipeline's function may be on nodes.",
+    ),
 ]
 
 # Further settings of the established library that change no result here, and their defaults.
@@ -113,7 +119,6 @@ WITHOUT_EFFECT: dict[str, Any] = {
     "concurrency": None,
     "default_cuda_stream_priority": None,
     "enable_checkpointing": True,
-    "enable_conditionals": False,
     "enable_memory_stats": False,
     "exec_async": True,
     "exec_dynamic": None,

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from stoker._conditionals.mark import do_not_convert
 from stoker.compat._report import names
 
 # The names defined for a module here, and the module of Stoker that provides all others.
@@ -60,7 +61,7 @@ def _top() -> dict[str, Any]:
 def _pipeline() -> dict[str, Any]:
     top = _top()
     own = {name: top[name] for name in ("Pipeline", "pipeline_def")}
-    return {**own, **_data_node()}
+    return {**own, **_data_node(), "do_not_convert": do_not_convert}
 
 
 def _experimental() -> dict[str, Any]:

@@ -33,6 +33,7 @@ Chain::Chain(const Plan& plan, uint64_t seed, Arena& arena, NodeTimes& times)
     State& s = states_[i];
     s.types.resize(outputs);
     s.views.resize(outputs);
+    s.targets.resize(outputs);
     for (Windows* w : {&s.wanted, &s.judged}) w->of.resize(outputs), w->has.resize(outputs);
     s.unfold = plan.checked(i).unfold;
   }
@@ -61,7 +62,9 @@ void Chain::begin(std::span<const Origin> origins, int stage) {
     s.inputs.clear();
     s.kept.clear();
     s.done = false;
+    s.is_active = true;
     std::fill(s.views.begin(), s.views.end(), View{});
+    std::fill(s.targets.begin(), s.targets.end(), View{});
     for (Windows* w : {&s.wanted, &s.judged}) std::fill(w->has.begin(), w->has.end(), 0);
   }
   std::fill(destinations_.begin(), destinations_.end(), View{});
@@ -199,14 +202,19 @@ void Chain::lower_frame(int node, int64_t frame) {
 
 void Chain::infer_node(int node) {
   State& s = states_[node];
-  node_ = node;
   const Timed timed(times_, node);
   const auto& inputs = plan_.node(node).inputs;
   s.inputs.clear();
-  for (size_t i = 0; i < inputs.size(); ++i) s.inputs.push_back(input_type(node, i));
+  if (is_merge(node)) {
+    s.taken = is_true(states_[inputs[2]->node].views[inputs[2]->output]) ? 0 : 1;
+    s.inputs.push_back(input_type(node, s.taken));
+  } else {
+    for (size_t i = 0; i < inputs.size(); ++i) s.inputs.push_back(input_type(node, i));
+  }
   resolve(node);
   if (plan_.checked(node).type->lowers) {
     lower_node(node, 0);
+    if (is_merge(node)) s.types[0].layout = plan_.checked(node).outputs[0].layout;
   } else {
     views_.assign(inputs.size(), View{});
     for (size_t i = 0; i < inputs.size(); ++i)
@@ -245,9 +253,22 @@ void Chain::run_early(int node) {
   }
 }
 
+// A condition without a value is in a branch that is not taken.
+bool Chain::holds(const Guard& guard) const {
+  const View& v = states_[guard.condition.node].views[guard.condition.output];
+  return v.data && is_true(v) == guard.when;
+}
+
 void Chain::infer() {
   for (int i : plan_.stage(stage_).nodes) {
-    if (states_[i].done) continue;
+    State& s = states_[i];
+    if (s.done) continue;
+    node_ = i;
+    const std::vector<Guard>& guards = plan_.node(i).guards;
+    s.is_active =
+        std::all_of(guards.begin(), guards.end(), [&](const Guard& g) { return holds(g); });
+    s.done = !s.is_active;
+    if (s.done) continue;
     infer_node(i);
     if (plan_.planned(i).is_early) run_early(i);
   }
@@ -272,7 +293,7 @@ void Chain::want(const Ref& r, const Window& w, Windows State::* which) {
 }
 
 void Chain::want_all(const Ref& r, Windows State::* which) {
-  want(r, Window::all(states_[r.node].types[r.output].shape), which);
+  if (!states_[r.node].done) want(r, Window::all(states_[r.node].types[r.output].shape), which);
 }
 
 void Chain::demand_nodes(Windows State::* which, bool narrows) {
@@ -283,6 +304,7 @@ void Chain::demand_nodes(Windows State::* which, bool narrows) {
 void Chain::demand_node(int node, Windows State::* which, bool narrows) {
   State& s = states_[node];
   if (s.done || !is_wanted(node, which)) return;
+  if (is_merge(node)) return demand_taken(node, which);
   const auto& inputs = plan_.node(node).inputs;
   std::vector<Window>& wanted = (s.*which).of;
   for (size_t k = 0; k < s.types.size(); ++k)
@@ -307,6 +329,15 @@ void Chain::demand_node(int node, Windows State::* which, bool narrows) {
   }
 }
 
+// A merge is an alias of the side that it takes, which is made where the merge's value has to go.
+void Chain::demand_taken(int node, Windows State::* which) {
+  const State& s = states_[node];
+  const Ref from = taken(node);
+  View& target = states_[from.node].targets[from.output];
+  if (!target.data) target = s.targets[0];
+  want(from, (s.*which).of[0], which);
+}
+
 void Chain::find_judged() {
   const auto judge = [&](const Ref& r) {
     if (plan_.stage_of(r) == stage_) want_all(r, judged_);
@@ -328,8 +359,7 @@ std::span<const Window> Chain::judged(int node) const {
 View Chain::destination(int node, int output) {
   const State& s = states_[node];
   const TensorType& t = s.types[output];
-  const int slot = plan_.planned(node).output_slots[output];
-  if (slot >= 0 && destinations_[slot].data) return destinations_[slot];
+  if (s.targets[output].data) return s.targets[output];
   const Window& w = s.wanted.has[output] ? s.wanted.of[output] : Window::all(t.shape);
   View v = View::window(nullptr, t.dtype, w, t.shape, t.layout);
   const int64_t room = v.shape.rank > 1 ? plan_.checked(node).type->row_room : 0;
@@ -352,7 +382,7 @@ void Chain::run_sample(int node) {
   if (plan_.checked(node).type->infers())
     for (size_t k = 0; k < s.types.size(); ++k) s.views[k] = destination(node, static_cast<int>(k));
   if (!s.unfold) {
-    const bool to_scratch = plan_.planned(node).output_slots[0] < 0;
+    const bool to_scratch = !s.targets[0].data;
     Run r{views_,       s.views,     chance(node),
           arena_,       s.kept,      to_scratch ? plan_.checked(node).type->row_room : 0,
           judged(node), origin(node)};
@@ -398,7 +428,11 @@ void Chain::run_node(int node) {
   State& s = states_[node];
   node_ = node;
   const Timed timed(times_, node);
-  if (plan_.checked(node).type->lowers) {
+  if (is_merge(node)) {
+    const Ref from = taken(node);
+    s.views[0] = states_[from.node].views[from.output];
+    s.done = true;
+  } else if (plan_.checked(node).type->lowers) {
     int tail = node;
     while (plan_.planned(tail).fuses_into >= 0 && rewrites_.fuse)
       tail = plan_.planned(tail).fuses_into;
@@ -423,8 +457,12 @@ void Chain::deliver() {
 }
 
 void Chain::run() {
-  for (int k = 0; k < plan_.slot_count(); ++k)
-    if (destinations_[k].data) want_all(plan_.slot(k).from, &State::wanted);
+  for (int k = 0; k < plan_.slot_count(); ++k) {
+    if (!destinations_[k].data) continue;
+    const Ref from = plan_.slot(k).from;
+    states_[from.node].targets[from.output] = destinations_[k];
+    want_all(from, &State::wanted);
+  }
   want_on_device();
   demand_nodes(&State::wanted, rewrites_.demand);
   if (judged_ != &State::wanted) find_judged();

@@ -49,9 +49,14 @@ class Chain {
   void give(const Ref& value, const View& sample);
   // The same for a value that stays on the device.
   void give_type(const Ref& value, const TensorType& type);
+  // The same for a value that was not made for this sample.
+  void give_none(const Ref& value) { states_[value.node].done = true; }
   // Finds all shapes, and runs what decides them. Throws what operators throw; node() then tells
   // which operator it was.
   void infer();
+  // Whether this stage runs the node for this sample, so that its outputs will be there. Requires:
+  // infer() was called.
+  bool is_active(int node) const { return states_[node].is_active; }
   // The type of a slot that this stage fills.
   TensorType slot_type(int slot) const;
   // Says where a slot's value goes. Requires: `v` is of the slot's type, dense, and overlaps no
@@ -80,11 +85,13 @@ class Chain {
     std::vector<const Operator*> ops;
     std::vector<TensorType> inputs, types;  // types: of whole values, with frames
     std::vector<View> views;  // by output; null until run
+    std::vector<View> targets;  // by output: where it goes; null for scratch memory
     Windows wanted;  // what is made
     Windows judged;  // what must be sound; unused where that is `wanted`
     std::vector<Block> blocks;
     Kept kept;
-    bool unfold = false, done = false;
+    bool unfold = false, done = false, is_active = true;
+    size_t taken = 0;  // of a merge: the input that it gives
 
     const Operator& op(int64_t frame = 0) const { return *DeviceTask::of_frame(ops, frame); }
     bool is_per_frame() const { return ops.size() > 1; }
@@ -115,12 +122,14 @@ class Chain {
   bool has_frames(int node, size_t link) const;
   void infer_node(int node);
   void check_output_count(int node) const;
+  bool holds(const Guard& guard) const;
   void run_early(int node);
   void lower_node(int node, int64_t frame);
   void lower_frame(int node, int64_t frame);
   void find_judged();
   void demand_nodes(Windows State::* which, bool narrows);
   void demand_node(int node, Windows State::* which, bool narrows);
+  void demand_taken(int node, Windows State::* which);
   bool is_wanted(int node, Windows State::* which) const;
   void want(const Ref& r, const Window& w, Windows State::* which);
   void want_all(const Ref& r, Windows State::* which);
@@ -134,6 +143,8 @@ class Chain {
   void run_pass(int head, int tail);
   void deliver();
   TensorType input_type(int node, size_t i) const;
+  bool is_merge(int node) const { return plan_.checked(node).type->is_merge; }
+  Ref taken(int node) const { return *plan_.node(node).inputs[states_[node].taken]; }
 };
 
 }  // namespace stoker

@@ -16,6 +16,7 @@ void Chain::want_on_device() {
       want_all(Ref{node, static_cast<int>(k)}, &State::wanted);
   };
   for (int n : plan_.stage(stage_).nodes) {
+    if (!is_active(n)) continue;
     const PlanNode& p = plan_.planned(n);
     const bool is_kept = p.mixed_number >= 0 && (plan_.has_host_copy({n, 0}) ||
                                                  plan_.is_needed_after(p.device_stage, {n, 0}));
@@ -40,7 +41,7 @@ std::vector<HostValue> Chain::host_values(int node) const {
 DeviceTask Chain::device_task(int node) {
   State& s = states_[node];
   node_ = node;
-  DeviceTask work{s.inputs, s.types, {}, {}, {}, chance(node), origin(node)};
+  DeviceTask work{s.inputs, s.types, {}, {}, {}, chance(node), origin(node), s.taken};
   const OperatorType& type = *plan_.checked(node).type;
   const bool is_constant = plan_.node(node).links.empty();
   if (type.runs_on_gpu) work.values = host_values(node);

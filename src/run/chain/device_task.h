@@ -23,6 +23,10 @@ struct DeviceTask {
   std::vector<HostValue> values;  // for a GPU half: by input, those whose port is a value
   Chance chance{0, 0, 0, 0};
   Origin origin;
+  size_t taken = 0;  // of a merge: the input that it gives
+
+  // Whether the node has something to do for this sample: see Note [Guards], graph/graph.h.
+  bool is_there() const { return !types.empty(); }
 
   template <class T>
   static const T& of_frame(const std::vector<T>& list, int64_t frame) {

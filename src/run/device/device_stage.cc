@@ -51,17 +51,16 @@ bool DeviceStage::make_room() {
   return memory_->in_use() < before;
 }
 
-// Makes one allocation for all samples. Samples of one shape lie without gaps; others are each
+// Makes one allocation for these samples. Samples of one shape lie without gaps; others are each
 // aligned for vector access.
-DeviceValues DeviceStage::reserve(Stream& stream, const Step& step,
+DeviceValues DeviceStage::reserve(Stream& stream, const Step& step, std::span<const int> samples,
                                   const std::function<TensorType(int sample)>& type_of) const {
   constexpr int64_t kAlign = 256;
-  const std::vector<int> made = step.made_samples();
   std::vector<TensorType> types;
-  for (int i : made) types.push_back(type_of(i));
+  for (int i : samples) types.push_back(type_of(i));
   DeviceValues v;
   v.views.resize(static_cast<size_t>(step.size()));
-  v.count = made.size();
+  v.count = samples.size();
   v.is_dense =
       std::all_of(types.begin(), types.end(), [&](const TensorType& t) { return t == types[0]; });
   std::vector<int64_t> at;
@@ -72,8 +71,8 @@ DeviceValues DeviceStage::reserve(Stream& stream, const Step& step,
     if (!v.is_dense) size = (size + kAlign - 1) / kAlign * kAlign;
   }
   v.owner = acquire(stream, static_cast<size_t>(size));
-  for (size_t k = 0; k < made.size(); ++k)
-    v.views[made[k]] =
+  for (size_t k = 0; k < samples.size(); ++k)
+    v.views[samples[k]] =
         View::dense(v.owner->data() + at[k], types[k].dtype, types[k].shape, types[k].layout);
   return v;
 }
@@ -122,33 +121,41 @@ void DeviceStage::launch(EnqueuedStage& work, const FusedBatch& batch,
 
 DeviceValues DeviceStage::upload(EnqueuedStage& work, const Batch& batch) const {
   std::vector<View> from(static_cast<size_t>(work.step.size()));
-  for (const Sample& s : batch.samples) from[s.in_batch] = s.view;
-  DeviceValues v = reserve(work.stream, work.step, [&](int i) {
+  std::vector<int> samples;
+  for (const Sample& s : batch.samples) {
+    from[s.in_batch] = s.view;
+    samples.push_back(static_cast<int>(s.in_batch));
+  }
+  DeviceValues v = reserve(work.stream, work.step, samples, [&](int i) {
     return TensorType{from[i].dtype, from[i].layout, from[i].shape};
   });
   hold(work.held, batch);
+  if (samples.empty()) return v;
   if (batch.is_dense()) {
     const View& first = batch.samples[0].view;
     const size_t bytes = static_cast<size_t>(first.bytes()) * batch.samples.size();
     work.stream.copy(v.owner->data(), first.data, bytes, Copy::kToDevice, "upload");
     return v;
   }
-  for (int i : work.step.made_samples())
+  for (int i : samples)
     work.stream.copy(v.views[i].data, from[i].data, static_cast<size_t>(from[i].bytes()),
                      Copy::kToDevice, "upload");
   return v;
 }
 
 DeviceValues DeviceStage::run_pass(EnqueuedStage& work, int head, int tail,
-                                   const DeviceValues& in) const {
+                                   std::span<const View> in) const {
   const Step& step = work.step;
   const auto of_sample = [&](int i, int node) -> const DeviceTask& {
     return step.device_task[i][plan_.planned(node).device_number];
   };
-  DeviceValues out = reserve(work.stream, step, [&](int i) { return of_sample(i, tail).types[0]; });
+  const std::vector<int> samples = step.samples_with({tail, 0});
+  DeviceValues out =
+      reserve(work.stream, step, samples, [&](int i) { return of_sample(i, tail).types[0]; });
+  if (samples.empty()) return out;
   FusedBatch batch;
   std::vector<Block> blocks;
-  for (int i : step.made_samples()) {
+  for (int i : samples) {
     const auto gather = [&](int64_t frame) -> const std::vector<Block>& {
       blocks.clear();
       for (int n = head;; n = plan_.planned(n).fuses_into) {
@@ -157,10 +164,10 @@ DeviceValues DeviceStage::run_pass(EnqueuedStage& work, int head, int tail,
         if (n == tail) return blocks;
       }
     };
-    if (!plan_.checked(head).unfold) batch.add(gather(0), in.views[i], out.views[i]);
+    if (!plan_.checked(head).unfold) batch.add(gather(0), in[i], out.views[i]);
     else
       for (int64_t f = 0; f < out.views[i].shape[0]; ++f)
-        batch.add(gather(f), in.views[i].frame(f), out.views[i].frame(f));
+        batch.add(gather(f), in[i].frame(f), out.views[i].frame(f));
   }
   batch.finish();
   launch(work, batch, plan_.node(tail).name);
@@ -170,7 +177,7 @@ DeviceValues DeviceStage::run_pass(EnqueuedStage& work, int head, int tail,
 // Copies the samples that are made: for an output that is named twice, because outputs never share
 // bytes, or for one that lost samples.
 DeviceValues DeviceStage::copy(Stream& stream, const Step& step, const DeviceValues& value) const {
-  DeviceValues c = reserve(stream, step, [&](int i) {
+  DeviceValues c = reserve(stream, step, step.made_samples(), [&](int i) {
     const View& v = value.views[i];
     return TensorType{v.dtype, v.layout, v.shape};
   });
@@ -218,7 +225,9 @@ const DeviceValues& DeviceStage::values_of(EnqueuedStage& work, const Ref& from)
 
 // Whether all that the node does is to bring to the device a value that no other node there reads.
 bool DeviceStage::is_upload(const Step& step, int node) const {
-  if (plan_.checked(node).unfold || !plan_.goes_up_once(*plan_.node(node).inputs[0])) return false;
+  if (plan_.checked(node).unfold || !plan_.node(node).guards.empty() ||
+      !plan_.goes_up_once(*plan_.node(node).inputs[0]))
+    return false;
   const std::vector<int> made = step.made_samples();
   return std::all_of(made.begin(), made.end(), [&](int i) {
     const DeviceTask& sample_work = step.device_task[i][plan_.planned(node).device_number];
@@ -227,15 +236,29 @@ bool DeviceStage::is_upload(const Step& step, int node) const {
   });
 }
 
+// By sample: the value of the side that a merge takes.
+std::vector<View> DeviceStage::taken_views(EnqueuedStage& work, int node) const {
+  std::vector<View> views(static_cast<size_t>(work.step.size()));
+  for (int i : work.step.samples_with({node, 0})) {
+    const size_t taken = work.step.device_task[i][plan_.planned(node).device_number].taken;
+    views[i] = values_of(work, *plan_.node(node).inputs[taken]).views[i];
+  }
+  return views;
+}
+
 // Requires: the node begins a pass or is in none.
 void DeviceStage::run_node(EnqueuedStage& work, int node) const {
+  if (plan_.checked(node).type->is_merge) {
+    work.values.emplace(Ref{node, 0}, run_pass(work, node, node, taken_views(work, node)));
+    return;
+  }
   if (!plan_.checked(node).lowers()) return run_operator(work, node);
   int tail = node;
   while (plan_.planned(tail).fuses_into >= 0) tail = plan_.planned(tail).fuses_into;
   const Ref from = *plan_.node(node).inputs[0];
   work.values.emplace(Ref{tail, 0}, node == tail && is_upload(work.step, node)
                                         ? upload(work, work.step.slot(plan_.slot_of(from)))
-                                        : run_pass(work, node, tail, values_of(work, from)));
+                                        : run_pass(work, node, tail, values_of(work, from).views));
 }
 
 // The outputs that stay on the device, by number.

@@ -81,13 +81,14 @@ class DeviceStage {
                            std::vector<int>& refused) const;
   std::shared_ptr<Buffer> acquire(Stream& stream, size_t bytes) const;
   void launch(EnqueuedStage& work, const FusedBatch& batch, const std::string& name) const;
-  DeviceValues reserve(Stream& stream, const Step& step,
+  DeviceValues reserve(Stream& stream, const Step& step, std::span<const int> samples,
                        const std::function<TensorType(int sample)>& type_of) const;
   DeviceValues upload(EnqueuedStage& work, const Batch& batch) const;
   const DeviceValues& values_of(EnqueuedStage& work, const Ref& from) const;
   bool is_upload(const Step& step, int node) const;
   void run_node(EnqueuedStage& work, int node) const;
-  DeviceValues run_pass(EnqueuedStage& work, int head, int tail, const DeviceValues& in) const;
+  DeviceValues run_pass(EnqueuedStage& work, int head, int tail, std::span<const View> in) const;
+  std::vector<View> taken_views(EnqueuedStage& work, int node) const;
   void run_operator(EnqueuedStage& work, int node) const;
   std::vector<BatchItem> items_of(const Step& step, int node,
                                   std::span<const DeviceValues* const> inputs,

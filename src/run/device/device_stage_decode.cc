@@ -13,13 +13,14 @@ DeviceValues DeviceStage::decode_node(Stream& stream, const Step& step, int node
   const auto picture = [&](int i) -> const Picture& {
     return step.pictures[i][plan_.planned(node).mixed_number];
   };
-  DeviceValues v = reserve(stream, step, [&](int i) {
+  const std::vector<int> samples = step.samples_with({node, 0});
+  DeviceValues v = reserve(stream, step, samples, [&](int i) {
     const Picture& p = picture(i);
     return TensorType{p.type.dtype, p.type.layout, p.window.shape()};
   });
   std::vector<DecodeJob> jobs;
   std::vector<int> job_samples;
-  for (int i : step.made_samples()) {
+  for (int i : samples) {
     const Picture& p = picture(i);
     held.push_back(p.owner);
     View& to = v.views[i];

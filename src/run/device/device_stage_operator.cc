@@ -14,7 +14,7 @@ std::vector<BatchItem> DeviceStage::items_of(const Step& step, int node,
                                              std::vector<const Operator*>& ops) const {
   const bool unfold = plan_.checked(node).unfold;
   std::vector<BatchItem> items;
-  for (int i : step.made_samples()) {
+  for (int i : step.samples_with({node, 0})) {
     const DeviceTask& sample_work = step.device_task[i][plan_.planned(node).device_number];
     const int64_t frames = unfold ? sample_work.types[0].shape[0] : 1;
     for (int64_t f = 0; f < frames; ++f) {
@@ -39,8 +39,8 @@ void DeviceStage::run_operator(EnqueuedStage& work, int node) const {
   const Step& step = work.step;
   std::vector<DeviceValues> outputs;
   for (int k = 0; k < static_cast<int>(checked.outputs.size()); ++k)
-    outputs.push_back(
-        reserve(work.stream, step, [&](int i) { return step.type_on_device({node, k}, i); }));
+    outputs.push_back(reserve(work.stream, step, step.samples_with({node, k}),
+                              [&](int i) { return step.type_on_device({node, k}, i); }));
   std::vector<const DeviceValues*> inputs;
   for (size_t k = 0; k < plan_.node(node).inputs.size(); ++k) {
     const auto& in = plan_.node(node).inputs[k];

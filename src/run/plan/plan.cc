@@ -40,6 +40,7 @@ void Plan::for_each_input(int i, const Use& use) const {
   for (size_t k = 0; k < node(i).inputs.size(); ++k)
     if (const auto& in = node(i).inputs[k]) use(*in, checked_[i].type->input(k).is_value);
   for (const ArgumentLink& link : node(i).links) use(link.from, true);
+  for (const Guard& guard : node(i).guards) use(guard.condition, true);
 }
 
 // Whether node i, on the host, reads a value that is made on the device: see Note [Stages].
@@ -196,7 +197,7 @@ void Plan::find_passes() {
     const int next = consumer[i];
     if (!nodes_[i].is_used || nodes_[i].is_early || uses[i] != 1 || next < 0) continue;
     if (node(i).device != node(next).device || checked_[i].unfold != checked_[next].unfold ||
-        nodes_[i].stage != nodes_[next].stage)
+        nodes_[i].stage != nodes_[next].stage || node(i).guards != node(next).guards)
       continue;
     if (node(i).device == DeviceKind::kCpu && !options_.rewrites.fuse) continue;
     if (lowers(i) && lowers(next) && !nodes_[next].is_early && !per_frame(i) && !per_frame(next))
@@ -360,6 +361,7 @@ std::string Plan::str() const {
     else if (p.is_needed_on_device && checked_[i].type->runs_on_gpu)
       s += ": one launch for a batch";
     else if (is_narrowed(i)) s += ": only the window that later operators look at";
+    if (!node(i).guards.empty()) s += "; only where " + guards_in_words(graph_, node(i));
     for (int slot : p.output_slots)
       if (slot >= 0)
         s += std::string("; written ") +

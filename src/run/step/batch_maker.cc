@@ -6,13 +6,24 @@
 
 namespace stoker {
 
-// The operator for each sample that is made: the plan's own, or copies that hold the computed
+// The samples that are made and for which the node's guards hold.
+std::vector<int> BatchMaker::samples_of(const Step& step, int node) const {
+  std::vector<int> samples = step.made_samples();
+  for (const Guard& g : plan_.node(node).guards)
+    std::erase_if(samples, [&](int i) {
+      return !step.has(g.condition, i) || is_true(step.host_view(g.condition, i)) != g.when;
+    });
+  return samples;
+}
+
+// The operator for each of these samples: the plan's own, or copies that hold the computed
 // arguments.
-std::vector<std::shared_ptr<const Operator>> BatchMaker::resolve(const Step& step, int node) const {
+std::vector<std::shared_ptr<const Operator>> BatchMaker::resolve(
+    const Step& step, int node, std::span<const int> samples) const {
   const CheckedNode& checked = plan_.checked(node);
   const auto& links = plan_.node(node).links;
   std::vector<std::shared_ptr<const Operator>> ops;
-  for (int i : step.made_samples()) {
+  for (int i : samples) {
     if (links.empty()) {
       ops.emplace_back(std::shared_ptr<void>(), checked.op.get());  // the plan owns it
       continue;
@@ -64,7 +75,9 @@ BatchMaker::Types BatchMaker::infer(int node, std::span<BatchInference::Item> it
 
 // Gives the memory of the node's outputs: in slots, or scratch where nothing reads them on the
 // host.
-std::vector<std::vector<View>> BatchMaker::reserve(Step& step, int node, const Types& types) {
+std::vector<std::vector<View>> BatchMaker::reserve(Step& step, int node,
+                                                   std::span<const int> samples,
+                                                   const Types& types) {
   const auto slot_of = [&](size_t k) {
     const Ref value{node, static_cast<int>(k)};
     return plan_.node(node).device == DeviceKind::kCpu ? plan_.slot_of(value)
@@ -74,7 +87,6 @@ std::vector<std::vector<View>> BatchMaker::reserve(Step& step, int node, const T
   for (const auto& sample : types)
     for (size_t k = 0; k < sample.size(); ++k)
       if (const int slot = slot_of(k); slot >= 0) need += step.need_of(slot, sample[k]);
-  const std::vector<int> samples = step.made_samples();
   std::vector<std::vector<View>> views(types.size());
   for (size_t s = 0; s < types.size(); ++s)
     for (size_t k = 0; k < types[s].size(); ++k) {
@@ -96,14 +108,18 @@ std::vector<std::vector<View>> BatchMaker::reserve(Step& step, int node, const T
 void BatchMaker::run(Step& step, int stage) {
   const int node = plan_.stage(stage).nodes[0];
   const Timed timed(times_, node);
-  const std::vector<int> samples = step.made_samples();
-  const std::vector<std::shared_ptr<const Operator>> own = resolve(step, node);
+  const std::vector<int> samples = samples_of(step, node);
+  if (plan_.planned(node).device_number >= 0)
+    for (int i : step.made_samples())
+      step.device_task[i][plan_.planned(node).device_number] = DeviceTask{};
+  if (samples.empty()) return;
+  const std::vector<std::shared_ptr<const Operator>> own = resolve(step, node, samples);
   std::vector<const Operator*> ops;
   for (auto& op : own) ops.push_back(op.get());
   std::vector<BatchInference::Item> items;
   for (int i : samples) items.push_back(item_of(step, node, i));
   Types types = infer(node, items, ops);
-  std::vector<std::vector<View>> outputs = reserve(step, node, types);
+  std::vector<std::vector<View>> outputs = reserve(step, node, samples, types);
   if (plan_.node(node).device == DeviceKind::kCpu) {
     std::vector<BatchItem> work;
     for (size_t s = 0; s < items.size(); ++s)
@@ -127,12 +143,14 @@ void BatchMaker::run(Step& step, int stage) {
 }
 
 std::shared_ptr<UserCall> BatchMaker::call_of(const Step& step, int stage) const {
-  const Node& node = plan_.node(plan_.stage(stage).nodes[0]);
+  const int index = plan_.stage(stage).nodes[0];
+  const Node& node = plan_.node(index);
+  const std::vector<int> samples = samples_of(step, index);
   auto call = std::make_shared<UserCall>();
-  call->function = node.function;
-  call->count = step.made_count();
+  if (!samples.empty()) call->function = node.function;
+  call->count = static_cast<int64_t>(samples.size());
   for (const auto& in : node.inputs)
-    call->inputs.push_back(in ? step.host_batch(*in) : HostBatch{});
+    call->inputs.push_back(in ? step.host_batch(*in, samples) : HostBatch{});
   return call;
 }
 
@@ -162,10 +180,12 @@ BatchMaker::Types BatchMaker::types_of(int node, const UserCall& call) const {
 }
 
 void BatchMaker::take_results(Step& step, int stage, UserCall& call) {
+  if (!call.function) return;
   const int node = plan_.stage(stage).nodes[0];
   times_.add(node, std::exchange(call.ns, 0));
   if (call.error) std::rethrow_exception(call.error);
-  const std::vector<std::vector<View>> to = reserve(step, node, types_of(node, call));
+  const std::vector<std::vector<View>> to =
+      reserve(step, node, samples_of(step, node), types_of(node, call));
   for (size_t k = 0; k < call.outputs.size(); ++k)
     for (size_t s = 0; s < to.size(); ++s) copy_to_dense(call.outputs[k].samples[s], to[s][k].data);
   call.outputs.clear();

@@ -26,12 +26,15 @@ class BatchMaker {
 
  private:
   using Types = std::vector<std::vector<TensorType>>;  // by sample that is made, by output
-  std::vector<std::shared_ptr<const Operator>> resolve(const Step& step, int node) const;
+  std::vector<int> samples_of(const Step& step, int node) const;
+  std::vector<std::shared_ptr<const Operator>> resolve(const Step& step, int node,
+                                                       std::span<const int> samples) const;
   BatchInference::Item item_of(const Step& step, int node, int i) const;
   Types infer(int node, std::span<BatchInference::Item> items,
               std::span<const Operator* const> ops) const;
   Types types_of(int node, const UserCall& call) const;
-  std::vector<std::vector<View>> reserve(Step& step, int node, const Types& types);
+  std::vector<std::vector<View>> reserve(Step& step, int node, std::span<const int> samples,
+                                         const Types& types);
 
   const Plan& plan_;
   const uint64_t seed_;

@@ -62,7 +62,7 @@ void SampleMaker::run_chain(Step& step, int i, int stage) {
   chain_.infer();
   for (int n : plan_.stage(stage).nodes)
     if (const int number = plan_.planned(n).device_number; number >= 0)
-      step.device_task[i][number] = chain_.device_task(n);
+      step.device_task[i][number] = chain_.is_active(n) ? chain_.device_task(n) : DeviceTask{};
   reserve(step, i, stage);
   chain_.run();
 }
@@ -90,12 +90,16 @@ void SampleMaker::read(Step& step, int i) {
 
 void SampleMaker::carry(const Step& step, int i, int stage) {
   for (const Carried& c : plan_.stage(stage).carried)
-    if (c.slot >= 0) chain_.give(c.from, step.view(c.slot, i));
+    if (c.slot >= 0 ? !step.view(c.slot, i).data : !step.has(c.from, i)) chain_.give_none(c.from);
+    else if (c.slot >= 0) chain_.give(c.from, step.view(c.slot, i));
     else chain_.give_type(c.from, step.type_on_device(c.from, i));
 }
 
 void SampleMaker::reserve(Step& step, int i, int stage) {
-  const auto is_filled_now = [&](int k) { return plan_.stage_of(plan_.slot(k).from) == stage; };
+  const auto is_filled_now = [&](int k) {
+    const Ref& from = plan_.slot(k).from;
+    return plan_.stage_of(from) == stage && chain_.is_active(from.node);
+  };
   size_t need = 0;
   for (int k = 0; k < plan_.slot_count(); ++k) {
     if (!is_filled_now(k)) continue;

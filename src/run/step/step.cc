@@ -136,7 +136,10 @@ void Step::forget(int i, int stage) {
   claimed_[static_cast<size_t>(i) * static_cast<size_t>(plan.stage_count()) +
            static_cast<size_t>(stage)] = 0;
   for (int k = 0; k < plan.slot_count(); ++k)
-    if (plan.stage_of(plan.slot(k).from) == stage) memory_[k].own[i].reset();
+    if (plan.stage_of(plan.slot(k).from) == stage) {
+      memory_[k].own[i].reset();
+      memory_[k].views[i] = {};
+    }
   for (int n : plan.mixed_nodes())
     if (plan.planned(n).stage == stage) pictures[i][plan.planned(n).mixed_number] = {};
 }
@@ -146,9 +149,9 @@ const View& Step::host_view(const Ref& value, int i) const {
   return input >= 0 ? fed->batches[input]->samples[i] : view(plan.host_slot(value), i);
 }
 
-HostBatch Step::host_batch(const Ref& value) const {
+HostBatch Step::host_batch(const Ref& value, std::span<const int> samples) const {
   HostBatch batch;
-  for (int i : made_samples()) batch.samples.push_back(host_view(value, i));
+  for (int i : samples) batch.samples.push_back(host_view(value, i));
   if (plan.planned(value.node).input_number >= 0) {
     batch.owner = fed;
     return batch;
@@ -164,6 +167,20 @@ std::vector<int> Step::made_samples() const {
   std::vector<int> list;
   for (int i = 0; i < size(); ++i)
     if (is_made[i]) list.push_back(i);
+  return list;
+}
+
+bool Step::has(const Ref& value, int i) const {
+  if (plan.node(value.node).guards.empty()) return true;
+  const PlanNode& p = plan.planned(value.node);
+  if (p.mixed_number >= 0) return pictures[i][p.mixed_number].type.shape.rank > 0;
+  if (p.device_number >= 0) return device_task[i][p.device_number].is_there();
+  return view(plan.host_slot(value), i).data;
+}
+
+std::vector<int> Step::samples_with(const Ref& value) const {
+  std::vector<int> list = made_samples();
+  std::erase_if(list, [&](int i) { return !has(value, i); });
   return list;
 }
 
@@ -255,12 +272,13 @@ Batch Step::collect_slot(SlotMemory& memory, const Slot& slot) {
   Batch b;
   b.dtype = slot.type.dtype;
   b.layout = slot.type.layout;
+  const bool has_guards = !plan.node(slot.from.node).guards.empty();
   size_t made = 0;
   for (size_t i = 0; i < is_made.size(); ++i) {
-    if (!is_made[i]) continue;
     View& v = memory.views[i];
+    if (!is_made[i] || (has_guards && !v.data)) continue;
     // Close the gap that a skipped sample left.
-    if (memory.whole) {
+    if (memory.whole && !has_guards) {
       std::byte* to = memory.whole->data() + static_cast<int64_t>(made) * v.bytes();
       if (to != v.data) std::memmove(to, v.data, v.bytes());
       v.data = to;
@@ -271,7 +289,7 @@ Batch Step::collect_slot(SlotMemory& memory, const Slot& slot) {
                          static_cast<int64_t>(i)});
     ++made;
   }
-  b.whole = memory.whole;
+  if (!has_guards) b.whole = memory.whole;
   return b;
 }
 

@@ -25,7 +25,7 @@ struct DeviceValues {
 
 // A call of a function of the user's. It owns all that it uses, so it may outlive the executor.
 struct UserCall {
-  std::shared_ptr<UserFunction> function;
+  std::shared_ptr<UserFunction> function;  // null: no sample is for it
   int64_t count = 0;  // of samples
   std::vector<HostBatch> inputs, outputs;
   std::exception_ptr error;
@@ -66,10 +66,15 @@ class Step {
   // Drops the memory, the claims and the pictures of sample i in a stage.
   void forget(int i, int stage);
   const View& view(int slot, int i) const { return memory_[slot].views[i]; }
+  // Whether the value is there for sample i, which was made: see Note [Guards], graph/graph.h.
+  // Requires: the stage of the value is over, and a later stage reads it or it is on the device.
+  bool has(const Ref& value, int i) const;
+  // The numbers of the samples that are made and have the value.
+  std::vector<int> samples_with(const Ref& value) const;
   // A value that is in host memory: it was fed, or a stage has filled its slot.
   const View& host_view(const Ref& value, int i) const;
-  // The samples that are made, of such a value. Keeps them for as long as it lives.
-  HostBatch host_batch(const Ref& value) const;
+  // These samples of such a value. Keeps them for as long as it lives.
+  HostBatch host_batch(const Ref& value, std::span<const int> samples) const;
   // The type of sample i's value on the device.
   const TensorType& type_on_device(const Ref& value, int i) const;
   // The type of sample i's value that an earlier stage decided, wherever it is made.

@@ -58,6 +58,7 @@ class GraphDrawer {
         return true;
       }
       Node n = call_of(type);
+      if (dice_.often(0.15) && draw_conditional(type, n)) return true;
       if (add(n)) return true;
       if (dice_.often(0.02)) {
         trial_.nodes.push_back(std::move(n));
@@ -80,6 +81,48 @@ class GraphDrawer {
       trial_.nodes.pop_back();
       return false;
     }
+  }
+
+  // Adds a conditional whose sides make the same call with other arguments, or one that leaves its
+  // input as it is on the other side. Returns whether the graph is good with it.
+  bool draw_conditional(const OperatorType& type, Node n) {
+    if (type.reads) return false;
+    const std::optional<Ref> condition = draw_condition();
+    if (!condition) return false;
+    const size_t nodes = trial_.nodes.size();
+    n.guards = {{*condition, true}};
+    if (!add(n)) return false;
+    const Ref if_true = last();
+    std::optional<Ref> if_false = n.inputs.empty() ? std::nullopt : n.inputs[0];
+    if (!if_false || dice_.often(0.6)) {
+      if (dice_.often(0.7)) n.arguments = draw_arguments(dice_, type);
+      n.guards[0].when = false;
+      if (add(n)) if_false = last();
+    }
+    Node merge;
+    merge.op = "merge";
+    merge.inputs = {if_true, if_false, condition};
+    merge.device = n.device == DeviceKind::kCpu ? n.device : DeviceKind::kGpu;
+    if (if_false && add(merge)) return true;
+    trial_.nodes.resize(nodes);
+    checked_.resize(nodes);
+    return false;
+  }
+
+  // One number for each sample that is often 0.
+  std::optional<Ref> draw_condition() {
+    std::vector<Ref> numbers;
+    for (size_t node = 0; node < checked_.size(); ++node)
+      for (size_t k = 0; k < checked_[node].outputs.size(); ++k)
+        if (checked_[node].outputs[k].shape.rank == 0)
+          numbers.push_back({static_cast<int>(node), static_cast<int>(k)});
+    if (!numbers.empty() && dice_.often(0.5)) return dice_.of(numbers);
+    Node flip;
+    flip.op = "random.coin_flip";
+    flip.arguments = {{"probability", dice_.of({0.0, 0.3, 0.5, 0.8, 1.0})}};
+    if (dice_.often(0.3)) flip.arguments["dtype"] = std::string("bool");
+    if (dice_.often(device_share_ / 2)) flip.device = DeviceKind::kGpu;
+    return add(flip) ? std::optional(last()) : std::nullopt;
   }
 
   Node call_of(const OperatorType& type) {
@@ -273,6 +316,7 @@ class GraphDrawer {
     std::vector<Output> all;
     for (size_t node = 0; node < trial_.nodes.size(); ++node) {
       const Node& n = trial_.nodes[node];
+      if (is_guarded(static_cast<int>(node))) continue;
       for (size_t k = 0; k < operator_named(n.op).output_count(n.arguments); ++k) {
         all.emplace_back(static_cast<int>(node), static_cast<int>(k));
         all.back().to_host = dice_.often(0.4);
@@ -280,6 +324,15 @@ class GraphDrawer {
       }
     }
     if (trial_.outputs.empty() || dice_.often(0.05)) trial_.outputs.push_back(dice_.of(all));
+  }
+
+  // Whether the node is in a branch, so that its outputs cannot be those of the graph.
+  bool is_guarded(int node) const {
+    try {
+      return !graph_of(trial_, {}, "").nodes[static_cast<size_t>(node)].guards.empty();
+    } catch (const GraphError&) {
+      return false;  // of a graph that is to stay wrong
+    }
   }
 
   bool is_read(const Ref& r) const {

@@ -1,0 +1,185 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""What rewritten code calls: Python's own meaning for Python values, a graph's for nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from stoker._graph.calls import as_node, call_one, constant
+from stoker._graph.constants import NotAConstantError, plain
+from stoker._graph.node import DataNode
+from stoker._graph.scopes import Branch
+from stoker._graph.unusable import Unusable
+from stoker._messages import shown, user_line
+from stoker.errors import GraphError
+
+
+class If:
+    """An ``if`` statement: ``takes`` says which of its sides run, ``merged`` what they set.
+
+    On a Python value, one side runs and nothing is merged. On a node, both sides run one after the
+    other, each with the variables that there were before.
+    """
+
+    def __init__(self, condition: Any, names: Sequence[str], obstacle: str = "") -> None:
+        self.is_node = isinstance(condition, DataNode)
+        self.before: tuple[Any, ...] = ()
+        self._condition = condition
+        self._names = names
+        self._where = user_line()
+        self._side = True
+        self._entered: Branch | None = None
+        if self.is_node:
+            self._scope = condition._definition.scopes.number("if")
+            if obstacle:
+                raise GraphError(
+                    f"the `if` on {condition!r} ({self._where}) runs both of its sides, "
+                    f"so it takes no {obstacle}"
+                )
+        else:
+            self._truth = bool(condition)
+
+    def takes(self, side: bool, variables: Mapping[str, Any]) -> bool:
+        """Whether this side runs now. ``variables`` are those of the function."""
+        if not self.is_node:
+            return self._truth is side
+        self._side = side
+        if side:
+            self.before = self._values(variables)
+        else:
+            self._if_true = self._values(variables)
+        return True
+
+    def __enter__(self) -> None:
+        if self.is_node:
+            self._entered = _branch(self._condition, self._scope, self._side)
+            self._entered.__enter__()
+
+    def __exit__(self, *_: object) -> None:
+        if self._entered is not None:
+            self._entered.__exit__()
+            self._entered = None
+
+    def merged(self, variables: Mapping[str, Any]) -> tuple[Any, ...]:
+        """The values of the names after the statement."""
+        pairs = zip(self._names, self._if_true, self._values(variables), strict=True)
+        return tuple(_merged(name, a, b, self._condition, self._where) for name, a, b in pairs)
+
+    def _values(self, variables: Mapping[str, Any]) -> tuple[Any, ...]:
+        return tuple(
+            variables[name] if name in variables else Unusable(_unset(name, self._where))
+            for name in self._names
+        )
+
+
+def choose(condition: Any, if_true: Callable[[], Any], if_false: Callable[[], Any]) -> Any:
+    """``if_true() if condition else if_false()``"""
+    if not isinstance(condition, DataNode):
+        return if_true() if condition else if_false()
+    scope = condition._definition.scopes.number("if")
+    with _branch(condition, scope, True):
+        a = if_true()
+    with _branch(condition, scope, False):
+        b = if_false()
+    return _merged("the conditional expression", a, b, condition, user_line())
+
+
+def both(first: Any, second: Callable[[], Any]) -> Any:
+    """``first and second()``"""
+    if not isinstance(first, DataNode):
+        return first and second()
+    with _branch(first, first._definition.scopes.number("and"), True):
+        truth = _truth(second())
+    return call_one("merge", truth, constant(False), first)
+
+
+def either(first: Any, second: Callable[[], Any]) -> Any:
+    """``first or second()``"""
+    if not isinstance(first, DataNode):
+        return first or second()
+    with _branch(first, first._definition.scopes.number("or"), False):
+        truth = _truth(second())
+    return call_one("merge", constant(True), truth, first)
+
+
+def opposite(value: Any) -> Any:
+    """``not value``"""
+    if not isinstance(value, DataNode):
+        return not value
+    return call_one("merge", constant(False), constant(True), value)
+
+
+def split(value: Any, predicate: DataNode) -> tuple[DataNode, DataNode]:
+    """Gives a value twice: for the samples where the predicate is true, and for the others.
+
+    ``predicate`` is one number for each sample, true unless it is 0. What operators make of either
+    result is made for its samples only. ``fn.merge(a, b, predicate)`` gives values for all samples
+    again; neither result can be an output of the pipeline before that. Raises ``GraphError`` where
+    the predicate is no node.
+    """
+    if not isinstance(predicate, DataNode):
+        raise GraphError(f"split ({user_line()}): predicate expects a node, got {shown(predicate)}")
+    scope = predicate._definition.scopes.number("split")
+    with _branch(predicate, scope, True):
+        if_true = call_one("copy", value)
+    with _branch(predicate, scope, False):
+        return if_true, call_one("copy", value)
+
+
+def _branch(condition: DataNode, scope: str, side: bool) -> Branch:
+    guard = (condition._node, condition._output, side)
+    return condition._definition.scopes.branch(f"{scope}.{str(side).lower()}", guard)
+
+
+def _truth(value: Any) -> DataNode:
+    if not isinstance(value, DataNode):
+        return constant(bool(value))
+    return call_one("merge", constant(True), constant(False), value)
+
+
+def _unset(name: str, where: str) -> str:
+    return f"'{name}' has no value on one side of the `if` on a node at {where}"
+
+
+def _merged(name: str, a: Any, b: Any, condition: DataNode, where: str) -> Any:
+    """What a name stands for behind a conditional: for each sample the value of its side."""
+    if a is b or type(a) is Unusable:
+        return a
+    if type(b) is Unusable:
+        return b
+    if isinstance(a, (tuple, list)) and type(a) is type(b) and len(a) == len(b):
+        parts = [_merged(name, x, y, condition, where) for x, y in zip(a, b, strict=True)]
+        return type(a)(*parts) if hasattr(a, "_fields") else type(a)(parts)
+    if isinstance(a, dict) and isinstance(b, dict) and a.keys() == b.keys():
+        return {key: _merged(name, a[key], b[key], condition, where) for key in a}
+    if not (_is_value(a) and _is_value(b)):
+        return Unusable(
+            f"'{name}' has two values behind the `if` on a node at {where}, one of type "
+            f"{type(a).__name__} and one of type {type(b).__name__}, "
+            "which are not both nodes or numbers"
+        )
+    if not isinstance(a, DataNode) and not isinstance(b, DataNode) and plain(a) == plain(b):
+        return a
+    refuse = _refuse_value(name, where)
+    return call_one("merge", as_node(a, name, refuse), as_node(b, name, refuse), condition)
+
+
+def _refuse_value(name: str, where: str) -> Callable[[str], Any]:
+    def refuse(problem: str) -> Any:
+        raise GraphError(f"'{name}' behind the `if` at {where}: {problem}")
+
+    return refuse
+
+
+def _is_value(value: Any) -> bool:
+    """Whether it is a node, or numbers that a constant node can hold."""
+    if isinstance(value, DataNode):
+        return True
+    try:
+        data = plain(value)
+    except NotAConstantError:
+        return False
+    texts = data if isinstance(data, list) else [data]
+    return data is not None and not any(isinstance(x, str) for x in texts[:1])
