@@ -4,6 +4,7 @@
 // Encoded images become pixels. This is what every image format offers, and how the format of some
 // bytes is found. src/README.md says what a new format needs.
 #pragma once
+#include <any>
 #include <cstdint>
 #include <span>
 
@@ -47,6 +48,7 @@ struct ImageInfo {
   bool is_lossless = false;  // of JPEG: its lossless process, which no device decodes
   int orientation = 1;  // 1..8 as in EXIF, even if it is not applied
   DType dtype = DType::kUint8;  // what decode() delivers
+  std::any header;  // what else decode() needs of the header, of a type of the codec's own
 };
 
 class ImageCodec;
@@ -126,6 +128,11 @@ std::span<const Known<Codec>> known_codecs();
 template <>
 std::span<const Known<ImageCodec>> known_codecs<ImageCodec>();
 
+// For codecs: what peek() has put into ImageInfo::header.
+template <class Header>
+const Header& header_of(const EncodedImage& image) {
+  return std::any_cast<const Header&>(image.info.header);
+}
 // For codecs: refuses a picture with more pixels than options.max_pixels.
 void check_pixels(const ImageInfo& info, const DecodeOptions& options);
 // For codecs: refuses a window that does not lie inside the picture.

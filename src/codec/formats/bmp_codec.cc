@@ -297,6 +297,7 @@ class BmpCodec final : public ImageCodec {
     const Header h = read_header(bytes);
     ImageInfo info;
     info.format = name();
+    info.header = h;
     info.stored_height = h.height;
     info.stored_width = h.width;
     info.channels = h.channels();
@@ -308,7 +309,7 @@ class BmpCodec final : public ImageCodec {
               int64_t) const override {
     const StoredPart part(image, out, judged);
     if (part.is_empty()) return;
-    const Header h = read_header(image.bytes);
+    const auto& h = header_of<Header>(image);
     const bool tolerates = image.options.tolerate_corrupt;
     Reader reader(image, h, part.out, scratch);
     // Runs have to be unpacked from the first one on, which is at the bottom of the picture.

@@ -330,6 +330,7 @@ class GifCodec final : public ImageCodec {
     const Header h = read_header(bytes);
     ImageInfo info;
     info.format = name();
+    info.header = h;
     info.stored_height = h.height;
     info.stored_width = h.width;
     info.channels = h.channels();
@@ -341,7 +342,7 @@ class GifCodec final : public ImageCodec {
               int64_t) const override {
     const StoredPart part(image, out, judged);
     if (part.is_empty()) return;
-    const Header h = read_header(image.bytes);
+    const auto& h = header_of<Header>(image);
     Reader(image, h, part.out, scratch).read(part.judged_rows);
   }
 };

@@ -204,6 +204,7 @@ class PnmCodec final : public ImageCodec {
     const Header h = read_header(bytes);
     ImageInfo info;
     info.format = name();
+    info.header = h;
     info.stored_height = h.height;
     info.stored_width = h.width;
     info.channels = static_cast<int>(h.channels);
@@ -216,7 +217,7 @@ class PnmCodec final : public ImageCodec {
               int64_t) const override {
     const StoredPart part(image, out, judged);
     if (part.is_empty()) return;
-    const Header h = read_header(image.bytes);
+    const auto& h = header_of<Header>(image);
     Reader reader(image, h, part.out, scratch);
     const int64_t end = std::max(part.judged_rows, reader.out().end_row());
     for (int64_t y = 0; y < end; ++y) try {

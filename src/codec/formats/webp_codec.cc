@@ -238,6 +238,7 @@ class WebpCodec final : public ImageCodec {
     const Header h = read_header(bytes);
     ImageInfo info;
     info.format = name();
+    info.header = h;
     info.stored_height = h.height;
     info.stored_width = h.width;
     info.channels = h.has_alpha ? 4 : 3;
@@ -250,7 +251,7 @@ class WebpCodec final : public ImageCodec {
               int64_t) const override {
     const StoredPart part(image, out, judged);
     if (part.is_empty()) return;
-    const Header h = read_header(image.bytes);
+    const auto& h = header_of<Header>(image);
     Reader(image, h, part.out, scratch).read(part.judged_rows);
   }
 };

@@ -180,6 +180,7 @@ class JpegCodec final : public ImageCodec {
     info.is_progressive = header.is_progressive;
     info.is_lossless = header.is_lossless;
     if (header.is_lossless) {
+      info.header = header;
       info.dtype = lossless_dtype(header);
       if (header.components > kMostLosslessComponents)
         throw SampleError("lossless JPEG of " + std::to_string(header.components) +
@@ -211,8 +212,7 @@ class JpegCodec final : public ImageCodec {
  private:
   static void read_lossless(const EncodedImage& image, const StoredPart& part, Arena& scratch) {
     if (part.is_empty()) return;
-    const JpegHeader header = read_jpeg_header(image.bytes);
-    read_lossless_jpeg(image, header, part.out, part.judged_rows, scratch);
+    read_lossless_jpeg(image, header_of<JpegHeader>(image), part.out, part.judged_rows, scratch);
   }
 
   // Fills a view in stored coordinates.

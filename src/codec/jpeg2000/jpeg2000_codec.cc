@@ -258,7 +258,7 @@ class Reader {
  public:
   Reader(const EncodedImage& image, const View& out, Arena& scratch)
       : image_(image),
-        h_(read_header(image.bytes)),
+        h_(header_of<Header>(image)),
         needs_(h_),
         walk_(image.bytes, h_, needs_, scratch),
         out_(out),
@@ -325,7 +325,7 @@ class Reader {
   }
 
   const EncodedImage& image_;
-  const Header h_;
+  const Header& h_;
   Needs needs_;
   const Walk walk_;
   const View& out_;
@@ -349,6 +349,7 @@ class Jpeg2000Codec final : public ImageCodec {
     const Header h = read_header(bytes);
     ImageInfo info;
     info.format = name();
+    info.header = h;
     info.stored_height = h.height();
     info.stored_width = h.width();
     info.channels = static_cast<int>(h.channels);

@@ -257,6 +257,7 @@ class PngCodec final : public ImageCodec {
     const PngHeader h = read_png_header(bytes);
     ImageInfo info;
     info.format = name();
+    info.header = h;
     info.stored_height = h.height;
     info.stored_width = h.width;
     info.channels = h.channels();
@@ -270,7 +271,7 @@ class PngCodec final : public ImageCodec {
               int64_t) const override {
     const StoredPart part(image, out, judged);
     if (part.is_empty()) return;
-    const PngHeader header = read_png_header(image.bytes);
+    const auto& header = header_of<PngHeader>(image);
     PngReader(image, header, part.out, scratch)
         .read(part.judged_rows, image.options.tolerate_corrupt);
   }
