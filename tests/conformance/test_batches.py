@@ -8,6 +8,7 @@ The device is the simulated one, or a GPU with STOKER_REQUIRE_GPU=1.
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -41,14 +42,14 @@ def device(monkeypatch: pytest.MonkeyPatch) -> None:
 def on_batch(call: Call, batch: list[list[Array]], place: str, **settings: Any) -> Pipeline:
     """A pipeline that makes the call of this batch in every step."""
 
+    def column(k: int) -> list[Array]:
+        return [sample[k] for sample in batch]
+
     def define() -> list[DataNode]:
         inputs = []
-        for k, (port, (_, layout)) in enumerate(
-            zip(ports(operators()[call.op]), call.inputs, strict=False)
-        ):
-            node = fn.external_source(
-                lambda k=k: [sample[k] for sample in batch], layout=layout or None
-            )
+        given = zip(ports(operators()[call.op]), call.inputs, strict=False)
+        for k, (port, (_, layout)) in enumerate(given):
+            node = fn.external_source(partial(column, k), layout=layout or None)
             inputs.append(node.gpu() if place == "gpu" and not port["is_value"] else node)
         arguments = {**call.arguments, "device": place}
         return outputs_of(call_operator(operators()[call.op], inputs, arguments))

@@ -97,7 +97,7 @@ def calls(rng: np.random.Generator) -> Iterator[tuple[list[Array], list[str], di
         {"alpha": 0.001, "mode": "elem", "partner": "flip"},
         {"alpha": 0.0},
         {"probability": 0.5, "mode": "elem", "partner": "permute"},
-        {"probability": 0.5, "label_smoothing": 0.1},
+        {"probability": 0.5, "label_smoothing": 0.1, "mode": "elem"},
         {"partner": "flip", "label_smoothing": 1.0},
     ):
         yield [image, label], ["HWC", ""], {"num_classes": 4, **arguments}
@@ -128,7 +128,7 @@ def batches(rng: np.random.Generator) -> Iterator[tuple[list[list[Array]], list[
 
 def refused_batches() -> Iterator[tuple[list[list[Array]], list[str], dict[str, Any], str]]:
     image, wide = np.zeros((4, 6, 3), np.uint8), np.zeros((4, 7, 3), np.uint8)
-    one, nine = np.array(1), np.array([9])
+    one, nine = np.array(1), np.array(9)
     two, three = (np.full(n, 1 / n, np.float32) for n in (2, 3))
     layouts = ["HWC", ""]
     yield (
@@ -139,7 +139,7 @@ def refused_batches() -> Iterator[tuple[list[list[Array]], list[str], dict[str, 
     )
     yield [[image, one], [image, nine]], layouts, {"num_classes": 3}, "expected 0 to 2"
     yield [[image, two], [image, three]], layouts, {}, "the label of sample 1 of the batch has 3"
-    yield [[image, two]], layouts, {"num_classes": 3}, "expected the shape (3)"
+    yield [[image, two]], layouts, {"num_classes": 3}, "expected the shape (3,)"
 
 
 def refused() -> Iterator[tuple[list[Array], list[str], dict[str, Any], str]]:

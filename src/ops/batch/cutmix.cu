@@ -81,8 +81,9 @@ struct Cutmix : MixingArguments {
   static std::vector<Case> cases() {
     return {
         {"num_classes=3",
-         {"uint8 HWC [[[1, 2, 3]]]", "int32 [2]"},
-         {"uint8 [[[1, 2, 3]]]", "float32 [0, 0, 1]"}},
+         {"uint8 HW [[1, 2, 3, 4, 5, 6], [7, 8, 9, 1, 2, 3], [4, 5, 6, 7, 8, 9]]", "int32 [2]"},
+         {"uint8 [[1, 2, 3, 4, 5, 6], [7, 8, 9, 1, 2, 3], [4, 5, 6, 7, 8, 9]]",
+          "float32 [0, 0, 1]"}},
         {"num_classes=2, label_smoothing=0.5, alpha=0.0",
          {"float32 CHW [[[0.5, 2]]]", "int64 0"},
          {"float32 [[[0.5, 2]]]", "float32 [0.75, 0.25]"}},

@@ -74,7 +74,7 @@ BatchMaker::Types BatchMaker::infer(int node, std::span<BatchInference::Item> it
 }
 
 // Gives the memory of the node's outputs: in slots, or scratch where nothing reads them on the
-// host.
+// host. Requires: there is a sample.
 std::vector<std::vector<View>> BatchMaker::reserve(Step& step, int node,
                                                    std::span<const int> samples,
                                                    const Types& types) {
@@ -83,25 +83,38 @@ std::vector<std::vector<View>> BatchMaker::reserve(Step& step, int node,
     return plan_.node(node).device == DeviceKind::kCpu ? plan_.slot_of(value)
                                                        : plan_.host_copy(value);
   };
+  // The type that all values of an output have, or null. In a branch they are some of many.
+  const auto common = [&](size_t k) -> const TensorType* {
+    const bool is_common =
+        plan_.node(node).guards.empty() &&
+        std::all_of(types.begin(), types.end(), [&](const auto& t) { return t[k] == types[0][k]; });
+    return is_common ? &types[0][k] : nullptr;
+  };
   size_t need = 0;
-  for (const auto& sample : types)
-    for (size_t k = 0; k < sample.size(); ++k)
-      if (const int slot = slot_of(k); slot >= 0) need += step.need_of(slot, sample[k]);
+  for (size_t k = 0; k < types[0].size(); ++k) {
+    const int slot = slot_of(k);
+    if (slot < 0) continue;
+    if (const TensorType* type = common(k)) need += step.need_of_whole(slot, *type);
+    else
+      for (const auto& sample : types) need += step.need_of(slot, sample[k]);
+  }
   std::vector<std::vector<View>> views(types.size());
-  for (size_t s = 0; s < types.size(); ++s)
-    for (size_t k = 0; k < types[s].size(); ++k) {
-      const TensorType& t = types[s][k];
-      if (slot_of(k) < 0) {
+  try {
+    for (size_t k = 0; k < types[0].size(); ++k)
+      if (slot_of(k) >= 0) step.begin_whole(slot_of(k), common(k), pool_);
+    for (size_t s = 0; s < types.size(); ++s)
+      for (size_t k = 0; k < types[s].size(); ++k) {
+        const TensorType& t = types[s][k];
+        if (slot_of(k) >= 0) {
+          views[s].push_back(step.reserve(slot_of(k), samples[s], t, pool_));
+          continue;
+        }
         const auto bytes = static_cast<size_t>(t.shape.volume() * size_of(t.dtype));
         views[s].push_back(View::dense(arena_.allocate(bytes), t.dtype, t.shape, t.layout));
-        continue;
       }
-      try {
-        views[s].push_back(step.reserve(slot_of(k), samples[s], t, pool_));
-      } catch (const Starved& starved) {
-        throw Starved{starved.why, need};
-      }
-    }
+  } catch (const Starved& starved) {
+    throw Starved{starved.why, need};
+  }
   return views;
 }
 
