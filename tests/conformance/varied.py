@@ -15,7 +15,12 @@ from stoker import DataNode, fn
 
 def either(one: DataNode, other: DataNode, number: int) -> DataNode:
     """The first node for some samples and the second for others; `number` says for which."""
-    return fn.merge(one, other, fn.random.coin_flip(seed=900 + number))
+    return fn.merge(one, other, _coin(number))
+
+
+def _coin(number: int) -> DataNode:
+    """The scope. Where a lambda defines the pipeline, either() itself passes for its function."""
+    return fn.random.coin_flip(seed=900 + number)
 
 
 def other_values(array: Array) -> Array:
