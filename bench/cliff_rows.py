@@ -172,6 +172,21 @@ def erased(x: Array, out: Array) -> None:
     out[40:140, 60:160] = 0
 
 
+def aligned(x: Array, out: Array) -> None:
+    bottom, right = out.shape[0] - x.shape[0], out.shape[1] - x.shape[1]
+    cv2.copyMakeBorder(x, 0, bottom, 0, right, cv2.BORDER_CONSTANT, dst=out)
+
+
+def blended(x: Array, out: Array) -> None:
+    cv2.addWeighted(x, 0.3, x, 0.7, 0, dst=out)
+
+
+def pasted(x: Array, out: Array) -> None:
+    np.copyto(out, x)
+    height, width = x.shape[0] // 2, x.shape[1] // 2
+    out[:height, :width] = x[height : 2 * height, width : 2 * width]
+
+
 def normalised(x: Array, out: Array) -> None:
     mean, deviation = cv2.meanStdDev(x)
     cv2.subtract(x, (*mean.ravel(), 0), dst=out, dtype=cv2.CV_32F)
@@ -431,6 +446,39 @@ ROWS = [
             node, anchor=[40.0, 60.0], shape=[100.0, 100.0], axis_names="HW", fill_value=[0.0]
         ),
         *("NumPy slices", erased),
+    ),
+    # Operators that see whole batches. What they make depends on chance and on other samples.
+    Row(
+        *("permute_batch", "permute_batch"),
+        lambda node, _: fn.permute_batch(node, indices=fn.batch_permutation()),
+        *("NumPy copyto", moved),
+        apart=None,
+    ),
+    *(
+        Row(
+            *(f"{name} {dtype}", name),
+            lambda node, _, call=call: call(node, fn.constant(idata=[1]), num_classes=10)[0],
+            *(by, peer, to(dtype), None),
+        )
+        for name, call, by, peer in (
+            ("mixup", fn.mixup, "OpenCV addWeighted", blended),
+            ("cutmix", fn.cutmix, "NumPy copyto", pasted),
+        )
+        for dtype in ("uint8", "float32")
+    ),
+    *(
+        Row(
+            *(f"pad, {name}", "pad"),
+            lambda node, _, given=given: fn.pad(node, axes=[0, 1], align=[64], **given),
+            *("OpenCV copyMakeBorder", aligned),
+        )
+        for name, given in (("to the largest", {}), ("to a shape", {"shape": [1]}))
+    ),
+    Row(
+        *("normalize, whole batch", "normalize"),
+        lambda node, _: fn.normalize(node, axes=[0, 1], batch=True),
+        *("OpenCV meanStdDev", normalised),
+        apart=None,
     ),
     Row(
         *("normalize", "normalize", lambda node, _: fn.normalize(node, axes=[0, 1])),

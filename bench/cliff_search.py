@@ -122,7 +122,7 @@ def arguments_for(case: Case) -> dict[str, Any]:
         "resize": {"resize_x": width, "resize_y": height},
     }
     arguments = dict(fitting[name] if name in fitting else arguments_of(case.operator))
-    if is_source(case.operator):
+    if is_source(case.operator) and any(a["name"] == "shape" for a in case.operator["arguments"]):
         arguments["shape"] = shape_of(case)
     if case.to:
         arguments["dtype"] = case.to

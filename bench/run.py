@@ -71,9 +71,11 @@ def numbers(*shape: int, layout: str = "") -> Any:
 INPUTS: dict[str, Callable[[], list[Any]]] = {
     "audio_resample": lambda: [numbers(150_000)],
     "bb_flip": lambda: [numbers(100, 4)],
+    "cutmix": lambda: [picture(), numbers(3)],
     "filter": lambda: [picture(), numbers(5, 5)],
     "mel_filter_bank": lambda: [numbers(257, 500, layout="ft")],
     "merge": lambda: [picture(), picture(), numbers()],
+    "mixup": lambda: [picture(), numbers(3)],
     "spectrogram": lambda: [numbers(150_000)],
 }
 

@@ -85,6 +85,7 @@ nb::dict describe(const OperatorType& t) {
   d["summary"] = t.summary;
   d["kind"] = kKinds[static_cast<int>(t.kind())];
   d["is_random"] = t.is_random;
+  d["sees_batch"] = !t.runs_on_batch ? "never" : t.runs_on_batch->applies ? "perhaps" : "always";
   d["devices"] = devices_of(t);
   d["version"] = t.version;
   d["inputs"] = describe_all(t.inputs);

@@ -15,9 +15,10 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+from varied import either, other_values
 
 import jpegs
-from helpers import Array, outputs_of
+from helpers import Array, make, outputs_of, samples_of
 from oracles.chance import Chance
 from stoker import DataNode, Pipeline, fn, types
 from stoker._describe.registry import Operator, operators
@@ -74,15 +75,35 @@ def feed(array: Array, layout: str = "") -> DataNode:
     )
 
 
-def place(call: Call, **changed: Any) -> list[DataNode]:
+def inputs_of(call: Call, *, vary: bool = True) -> list[DataNode]:
+    """Nodes for the inputs.
+
+    Of an operator that sees whole batches, those of some samples have other values, unless they are
+    not to `vary`.
+    """
+    nodes = [feed(a, layout) for a, layout in call.inputs]
+    if not vary or operators()[call.op]["sees_batch"] == "never":
+        return nodes
+    others = [feed(other_values(a), layout) for a, layout in call.inputs]
+    return [either(*pair, i) for i, pair in enumerate(zip(nodes, others, strict=True))]
+
+
+def place(call: Call, *, vary: bool = True, **changed: Any) -> list[DataNode]:
     """Adds the call to the current pipeline; `changed` arguments may be nodes."""
-    inputs = [feed(a, layout) for a, layout in call.inputs]
+    inputs = inputs_of(call, vary=vary)
     merged = {**call.arguments, **changed}
     return outputs_of(call_operator(operators()[call.op], inputs, merged))
 
 
-def place_all(calls: Iterable[Call]) -> list[DataNode]:
-    return [node for call in calls for node in place(call)]
+def place_all(calls: Iterable[Call], *, vary: bool = True) -> list[DataNode]:
+    return [node for call in calls for node in place(call, vary=vary)]
+
+
+def depends_on_batch(call: Call) -> bool:
+    """Whether the results of a call depend on the other samples of the batch."""
+    if operators()[call.op]["sees_batch"] == "never":
+        return False
+    return re.search(r"^stages: .*\bbatch\b", pipeline([call]).plan(), re.MULTILINE) is not None
 
 
 def case_calls(name: str) -> list[Call]:
@@ -154,14 +175,41 @@ def _oracle_call(name: str, i: int, inputs: Any, layouts: Any, arguments: Any) -
     return Call(name, tuple(pairs), dict(arguments), f"oracle {i}")
 
 
-def expected_by_oracle(call: Call, chance: Chance) -> list[Array]:
-    """The oracle's answer for a call. Only random operators use `chance`."""
+def expected_by_oracle(
+    call: Call, batch: Sequence[Sequence[Array]], chances: Sequence[Chance]
+) -> list[list[Array]]:
+    """The oracle's answer for each sample. Only random operators use `chances`."""
     module = oracle(call.op)
     assert module is not None
     layout = call.inputs[0][1] if call.inputs else ""
-    draws = {"chance": chance} if operators()[call.op]["is_random"] else {}
-    answer = module.expected([a for a, _ in call.inputs], layout, **draws, **call.arguments)
-    return list(answer) if isinstance(answer, (list, tuple)) else [answer]
+    is_random = operators()[call.op]["is_random"]
+    if hasattr(module, "expected_batch"):
+        draws = {"chances": chances} if is_random else {}
+        return list(module.expected_batch(batch, layout, **draws, **call.arguments))
+    found = []
+    for inputs, chance in zip(batch, chances, strict=True):
+        draw = {"chance": chance} if is_random else {}
+        answer = module.expected(list(inputs), layout, **draw, **call.arguments)
+        found.append(list(answer) if isinstance(answer, (list, tuple)) else [answer])
+    return found
+
+
+def batch_calls(name: str, seed: int = 0) -> list[tuple[Call, list[list[Array]]]]:
+    """The calls with whole batches that the operator's oracle generates."""
+    generated = getattr(oracle(name), "generate_batches", lambda rng: ())
+    return [
+        (_oracle_call(name, i, batch[0], *call), batch)
+        for i, (batch, *call) in enumerate(generated(np.random.default_rng(seed)))
+    ]
+
+
+def refused_batches(name: str) -> list[tuple[Call, list[list[Array]], str]]:
+    """The wrong calls with whole batches of which the oracle knows, and words of their errors."""
+    listed = getattr(oracle(name), "refused_batches", tuple)()
+    return [
+        (_oracle_call(name, i, batch[0], *call), batch, words)
+        for i, (batch, *call, words) in enumerate(listed)
+    ]
 
 
 @cache
@@ -288,17 +336,29 @@ def works(call: Call) -> bool:
     return True
 
 
-def run_calls(calls: Sequence[Call], **settings: Any) -> list[tuple[Array, ...]]:
+def run_calls(
+    calls: Sequence[Call], *, vary: bool = True, **settings: Any
+) -> list[tuple[Array, ...]]:
     """Runs one pipeline of all calls. Returns a tuple of arrays, one an output, for each sample."""
-    pipe = pipeline(calls, **settings)
-    batches = pipe.run()
-    return [tuple(np.array(b[i]) for b in batches) for i in range(len(batches[0]))]
+    return samples_of(pipeline(calls, vary=vary, **settings).run())
 
 
-def pipeline(calls: Sequence[Call], **settings: Any) -> Pipeline:
+def run_with_inputs(call: Call, **settings: Any) -> list[tuple[tuple[Array, ...], ...]]:
+    """Runs one call. Returns for each sample its inputs and its outputs."""
+
+    def define() -> list[DataNode]:
+        inputs = inputs_of(call)
+        made = call_operator(operators()[call.op], inputs, call.arguments)
+        return [*inputs, *outputs_of(made)]
+
+    count = len(call.inputs)
+    return [(s[:count], s[count:]) for s in samples_of(make(define, **settings).run())]
+
+
+def pipeline(calls: Sequence[Call], *, vary: bool = True, **settings: Any) -> Pipeline:
     pipe = Pipeline(**{"batch_size": 1, "num_threads": 1, "seed": 7, **settings})
     with pipe:
-        pipe.set_outputs(*place_all(calls))
+        pipe.set_outputs(*place_all(calls, vary=vary))
     return pipe
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from calls import Call, all_calls, names, run_calls, texture
+from calls import Call, all_calls, case_calls, names, run_calls, texture
 
 from helpers import Array
 from stoker._describe.registry import operators
@@ -27,7 +27,9 @@ def wanted() -> list[dict[str, Any]]:
         if not operators()[name]["is_random"]:
             continue
         ports = [p for p in operators()[name]["inputs"] if not p["is_optional"]]
-        given = "encoded" if ports and ports[0]["is_value"] else [[37, 53, 3]] if ports else []
+        given: Any = "encoded" if ports and ports[0]["is_value"] else [[37, 53, 3]] if ports else []
+        if len(ports) > 1:
+            given = "case"  # what belongs together fits in a case
         first = all_calls(name)[0].arguments
         required = {
             a["name"]: plain(first[a["name"]])
@@ -44,14 +46,21 @@ def plain(value: Any) -> Any:
 
 
 def draws(entry: dict[str, Any]) -> list[Any]:
-    """The first samples: their values, or the shape and the sum of a picture."""
+    """The first samples: the values of the first output, or the shape and the sum of a picture.
+
+    Of an operator that takes labels, it is the labels.
+    """
+    if entry["inputs"] == "case":
+        case = case_calls(entry["op"])[0]
+        samples = run_calls([case], batch_size=6, seed=entry["seed"])
+        return [labels.tolist() for _, labels in samples]
     if entry["inputs"] == "encoded":
         inputs: tuple[tuple[Array, str], ...] = ((np.fromfile(PICTURE, np.uint8), ""),)
     else:
         inputs = tuple((texture(shape), "HWC") for shape in entry["inputs"])
     call = Call(entry["op"], inputs, entry["arguments"])
     found = []
-    for (array,) in run_calls([call], batch_size=6, seed=entry["seed"]):
+    for array, *_ in run_calls([call], batch_size=6, seed=entry["seed"]):
         total = int(array.astype(np.int64).sum())
         found.append(array.tolist() if array.size <= 8 else [list(array.shape), total])
     return found

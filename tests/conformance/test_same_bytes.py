@@ -9,7 +9,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from calls import Call, feed, names, picture_calls, place_all, some_calls, texture
+from calls import (
+    Call,
+    depends_on_batch,
+    feed,
+    names,
+    picture_calls,
+    place_all,
+    some_calls,
+    texture,
+)
 
 from helpers import SIMPLE, Sample, assert_same, make, outputs_of, take
 from stoker import DataNode, Pipeline, fn
@@ -41,18 +50,29 @@ def calls_of(name: str) -> list[Call]:
 # Here each operator is alone, so fusing changes little. test_chains_fused_as_separate has chains.
 @pytest.mark.parametrize("name", names())
 def test_however_it_is_run(name: str) -> None:
-    calls = calls_of(name)
-    judge = take(make(lambda: place_all(calls), **{"batch_size": 7, **SIMPLE}), COUNT)
-    for what, settings in VARIANTS.items():
-        pipe = make(lambda: place_all(calls), **{"batch_size": 7, **settings})
-        assert_same(take(pipe, COUNT), judge, f"{name}, {what}")
+    """Calls whose results depend on the batch are compared where the batches are the same."""
+    calls = [(c, depends_on_batch(c)) for c in calls_of(name)]
+    for of_batches in (False, True):
+        some = [c for c, depends in calls if depends == of_batches]
+        if not some:
+            continue
+
+        def define(some: list[Call] = some) -> list[DataNode]:
+            return place_all(some)
+
+        judge = take(make(define, **{"batch_size": 7, **SIMPLE}), COUNT)
+        for what, settings in VARIANTS.items():
+            if of_batches and "batch_size" in settings:
+                continue
+            pipe = make(define, **{"batch_size": 7, **settings})
+            assert_same(take(pipe, COUNT), judge, f"{name}, {what}")
 
 
 @pytest.mark.parametrize("name", names())
 def test_fed_as_well_as_constant(name: str) -> None:
     """Inputs may come from a source instead of a constant, also as strided arrays."""
     calls = calls_of(name)
-    judge = take(make(lambda: place_all(calls), batch_size=3), 6)
+    judge = take(make(lambda: place_all(calls, vary=False), batch_size=3), 6)
     for settings in ({}, SIMPLE):
         pipe = make(lambda: [n for c in calls for n in fed(c)], batch_size=3, **settings)
         assert_same(take(pipe, 6), judge, f"{name}, fed")

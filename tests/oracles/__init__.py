@@ -12,5 +12,11 @@ with one for each input. ``flip.py`` is a short example.
 ``refused()`` may yield calls that break a rule of the operator's own, each ``(inputs, layout,
 arguments, words)``, where the error has these words. ``lookup_table.py`` is an example.
 
+An operator that sees whole batches has ``expected_batch(samples, layout, *, chances,
+**arguments)`` in the place of ``expected``: ``samples`` has the inputs of each sample and
+``chances`` its draws, and the answer has a list of outputs for each. ``generate_batches(rng)``
+yields calls with such a batch, each ``(samples, layouts, arguments)``, and ``refused_batches()``
+wrong ones with the words of their errors. ``permute_batch.py`` is an example.
+
 ``TOLERANCE``, a ``common.Tolerance``, is there where the answer is not exact.
 """

@@ -139,6 +139,11 @@ bool Trial::has(OperatorKind kind) const {
                      [&](const Node& n) { return operator_named(n.op).kind() == kind; });
 }
 
+bool Trial::sees_batches() const {
+  return std::any_of(nodes.begin(), nodes.end(),
+                     [](const Node& n) { return operator_named(n.op).runs_on_batch.has_value(); });
+}
+
 std::string to_text(const Trial& t) {
   std::ostringstream s;
   s << "trial " << differences(t.common) << "\n";

@@ -108,6 +108,7 @@ struct Trial {
 
   bool uses_device() const;
   bool has(OperatorKind kind) const;
+  bool sees_batches() const;  // so that what it gives depends on how samples are dealt
 };
 
 // One line for each part; read() takes it back. Throws std::runtime_error, GraphError.

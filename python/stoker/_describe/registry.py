@@ -60,6 +60,7 @@ class Operator(TypedDict):
     summary: str
     kind: str
     is_random: bool
+    sees_batch: str  # "always", "perhaps": with some arguments, or "never"
     devices: list[str]
     version: int
     inputs: list[Port]

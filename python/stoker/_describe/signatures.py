@@ -16,6 +16,15 @@ if TYPE_CHECKING:
     import inspect
     from collections.abc import Callable, Sequence
 
+# What a docstring says of operators that see whole batches.
+_BATCHES = {
+    "always": "Results depend on the whole batch: on which samples are in it, and so on batch_size "
+    "and the number of shards. A failure here fails the batch.",
+    "perhaps": "With some arguments, as said above, results depend on the whole batch: on which "
+    "samples are in it, and so on batch_size and the number of shards. A failure then fails the "
+    "batch.",
+}
+
 _SCALARS = {"bool": "bool", "int": "int", "float": "float", "str": "Text", "DType": "DTypeLike"}
 
 
@@ -175,6 +184,8 @@ def results(op: Operator) -> list[tuple[Flags, str]]:
 def docstring(op: Operator) -> str:
     """The whole docstring: summary, inputs, outputs, arguments."""
     lines = [wrapped(paragraph) for paragraph in op["summary"].splitlines()]
+    if op["sees_batch"] in _BATCHES:
+        lines += ["", wrapped(_BATCHES[op["sees_batch"]])]
     names = [p.shown_name for p in parameters(op) if p.is_positional]
     for title, ports in (("Inputs", op["inputs"]), ("Outputs", op["outputs"])):
         if ports:

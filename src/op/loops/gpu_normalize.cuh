@@ -39,6 +39,17 @@ struct SetFactors {
   }
 };
 
+// Sets the numbers of each group to their sum over all items, which lie one behind the other.
+struct AddItems {
+  double* numbers;
+  int64_t items, pieces;
+  STOKER_HD void run(int64_t k) const {
+    double sum = 0;
+    for (int64_t i = 0; i < items; ++i) sum = detail::add_once(sum, numbers[i * pieces + k]);
+    for (int64_t i = 0; i < items; ++i) numbers[i * pieces + k] = sum;
+  }
+};
+
 struct NormalizeElement {
   const std::byte* in;
   Axes axes, groups;  // `groups`: in numbers
@@ -65,9 +76,10 @@ struct NormalizeElement {
   }
 };
 
-// normalization(i) gives the arguments of item i.
+// normalization(i) gives the arguments of item i. With `whole_batch`, groups go through all items:
+// these have equal groups, and either all or none of them a mean, and so for deviations.
 template <class Arguments>
-void normalize(GpuRun& r, Arguments normalization) {
+void normalize(GpuRun& r, Arguments normalization, bool whole_batch = false) {
   std::vector<SumTask> sums, squares;
   std::vector<SetMeans> means;
   std::vector<SetFactors> factors;
@@ -78,17 +90,28 @@ void normalize(GpuRun& r, Arguments normalization) {
   const auto room = [&]<class T>(T, int64_t n) {
     return reinterpret_cast<T*>(r.scratch(static_cast<size_t>(n) * sizeof(T)));
   };
+  int64_t all = 0, items = 0;  // elements of a group in all items; items with elements
+  for (size_t i = 0; whole_batch && i < r.items.size(); ++i) {
+    const View& in = r.items[i].inputs[0];
+    if (in.shape.volume() == 0) continue;
+    const Window which = normalization(i).groups(in.whole(), Window::all(in.full));
+    all += in.shape.volume() / which.shape().volume();
+    ++items;
+  }
+  double *centres = nullptr, *distances = nullptr;  // of a whole batch
   for (size_t i = 0; i < r.items.size(); ++i) {
     const View &in = r.items[i].inputs[0], &out = r.items[i].outputs[0];
     if (out.shape.volume() == 0) continue;
     const Normalization& g = normalization(i);
     const auto reduced = g.reduced(in.whole());
     const Window which = g.groups(in.whole(), out.covers());
-    const int64_t count = which.shape().volume();
+    const int64_t count = which.shape().volume(), item = static_cast<int64_t>(means.size());
+    if (whole_batch && !centres)
+      centres = room(double{}, items * count), distances = room(double{}, items * count);
     const GroupNumbers n{g.spread(),
-                         out.shape.volume() / count,
-                         room(double{}, count),
-                         room(double{}, count),
+                         whole_batch ? all : out.shape.volume() / count,
+                         whole_batch ? centres + item * count : room(double{}, count),
+                         whole_batch ? distances + item * count : room(double{}, count),
                          room(float{}, count),
                          room(float{}, count),
                          numbers(g.mean, which),
@@ -107,9 +130,14 @@ void normalize(GpuRun& r, Arguments normalization) {
                         out.as<std::byte>(), in.dtype, out.dtype, size_of(out.dtype),
                         out.shape.volume()});
   }
-  if (!sums.empty()) sum_up<Sum>(r, sums);
+  const auto add_items = [&](double* to) {
+    if (!whole_batch || !to) return;
+    const AddItems add{to, items, means[0].pieces};
+    run_each(r, std::span<const AddItems>(&add, 1));
+  };
+  if (!sums.empty()) sum_up<Sum>(r, sums), add_items(centres);
   run_each(r, std::span<const SetMeans>(means));
-  if (!squares.empty()) sum_up<SquaredDistances>(r, squares);
+  if (!squares.empty()) sum_up<SquaredDistances>(r, squares), add_items(distances);
   run_each(r, std::span<const SetFactors>(factors));
   run_each(r, std::span<const NormalizeElement>(elements));
 }

@@ -17,19 +17,22 @@ struct Normalize : Normalization {
       "Elements whose positions differ only along the reduced axes are a group. A result is "
       "scale (input - mean) / stddev + shift. What is not given is computed from the group, in "
       "double precision and in an order that depends on nothing but the shape: the mean, and the "
-      "deviation about the mean, be that given or not. A group without deviation becomes shift.",
+      "deviation about the mean, be that given or not. A group without deviation becomes shift.\n\n"
+      "With batch=True, groups go through all samples of the batch: these may differ in their "
+      "extents along reduced axes alone, and given means and deviations are one number each.",
       ports({.name = "input", .help = "Any tensor."}),
       ports({.name = "output", .help = "The normalised input."}), kNormalization,
       arg(&Normalize::dtype, "dtype", "Output dtype. Values are rounded and saturate."),
-      arg(&Normalize::batch, "batch",
-          "Whether the groups go through the whole batch. Only False is accepted."));
+      arg(&Normalize::batch, "batch", "Whether the groups go through the whole batch."));
+
+  bool sees_batch() const { return batch; }
 
   TensorType result(TensorType t) const {
     t.dtype = dtype;
     return t;
   }
   void check(Checker& c) const {
-    require(!batch, "argument 'batch' is True, but groups within a sample are all that there is");
+    require_one_number("mean", mean), require_one_number("stddev", stddev);
     if (c.in().shape.rank >= 0 && !c.is_computed("mean") && !c.is_computed("stddev"))
       reduced(c.in());
     c.out(result(c.in()));
@@ -66,8 +69,71 @@ struct Normalize : Normalization {
     stoker::normalize(part_of(in, out.covers()), means.data(), factors.data(),
                       step_between(which, flags), shift, out, r.scratch);
   }
+  static void infer_batch(BatchInference& b, std::span<const Normalize* const> ops) {
+    Shape first;
+    for (size_t i = 0; i < b.items.size(); ++i) {
+      const TensorType& in = b.items[i].inputs[0];
+      ops[i]->require_one_number("mean", ops[i]->mean);
+      ops[i]->require_one_number("stddev", ops[i]->stddev);
+      const Shape own = ops[i]->groups(in, Window::all(in.shape)).shape();
+      if (i == 0) first = own;
+      require(own == first, "sample ", i, " of the batch has the shape ", in.shape,
+              ", and sample 0 ", b.items[0].inputs[0].shape,
+              ": under batch=True, axes that are not reduced need one extent");
+      b.items[i].outputs = {ops[i]->result(in)};
+    }
+  }
+  static void run_batch(BatchRun& r, std::span<const Normalize* const> ops) {
+    const TensorType type = r.items[0].inputs[0].whole();
+    const Window which = ops[0]->groups(type, Window::all(type.shape));
+    const int64_t n = which.shape().volume();
+    if (n == 0) return;
+    int64_t count = 0;
+    for (const BatchItem& item : r.items) count += item.inputs[0].shape.volume() / n;
+    // Adds what `of_sample` puts into its view for each sample.
+    std::vector<double> part(static_cast<size_t>(n));
+    const View to = View::dense(part.data(), DType::kFloat64, Shape{n});
+    const auto add_up = [&](const auto& of_sample) {
+      std::vector<double> all(part.size());
+      for (size_t i = 0; i < r.items.size(); ++i) {
+        of_sample(i, r.items[i].inputs[0], ops[i]->reduced(type).data());
+        for (size_t k = 0; k < all.size(); ++k) all[k] += part[k];
+      }
+      return all;
+    };
+    std::vector<double> sums;
+    if (!ops[0]->mean)
+      sums =
+          add_up([&](size_t, const View& in, const bool* flags) { sum(in, flags, to, r.scratch); });
+    // The centres of a sample's groups, which differ between samples where they were given.
+    const auto centres = [&](size_t i) {
+      std::vector<double> all(part.size());
+      for (size_t k = 0; k < all.size(); ++k)
+        all[k] =
+            ops[i]->mean ? static_cast<double>(ops[i]->mean->values[0]) : mean_of(sums[k], count);
+      return all;
+    };
+    std::vector<double> squares(part.size());
+    if (!ops[0]->stddev)
+      squares = add_up([&](size_t i, const View& in, const bool* flags) {
+        sum_squared_distances(in, flags, centres(i).data(), to, r.scratch);
+      });
+    for (size_t i = 0; i < r.items.size(); ++i) {
+      const Normalize& op = *ops[i];
+      const View& out = r.items[i].outputs[0];
+      if (out.shape.volume() == 0) continue;
+      std::vector<float> means, factors;
+      for (const double c : centres(i)) means.push_back(static_cast<float>(c));
+      for (const double s : squares)
+        factors.push_back(op.stddev ? op.spread().given(op.stddev->values[0])
+                                    : op.spread().computed(s, count));
+      stoker::normalize(r.items[i].inputs[0], means.data(), factors.data(),
+                        step_between(which, op.reduced(type)), op.shift, out, r.scratch);
+    }
+  }
   static void run_gpu(GpuRun& r, std::span<const Normalize* const> items) {
-    stoker::normalize(r, [&](size_t i) -> const Normalization& { return *items[i]; });
+    stoker::normalize(
+        r, [&](size_t i) -> const Normalization& { return *items[i]; }, items[0]->batch);
   }
 
   static std::vector<Case> cases() {
@@ -80,7 +146,16 @@ struct Normalize : Normalization {
          {"float32 HWC [[[14, 0], [6, 20]]]"},
          {"int8 [[[4, -4], [-4, 4]]]"}},
         {"stddev=0.0, epsilon=4.0", {"float32 [1, 2, 6]"}, {"float32 [-1, -0.5, 1.5]"}},
+        {"batch=True, axes=[0], mean=3.0",
+         {"uint8 HW [[1, 3], [5, 3]]"},
+         {"float32 [[-1, 0], [1, 0]]"}},
     };
+  }
+
+ private:
+  void require_one_number(const char* name, const std::optional<ShapedNumbers>& given) const {
+    require(!batch || !given || given->values.size() == 1, "argument '", name, "' has ",
+            given ? given->values.size() : 0, " values, expected one number under batch=True");
   }
 };
 

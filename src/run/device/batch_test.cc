@@ -204,7 +204,7 @@ Graph mixed_graph(const SampleFolder& folder, bool on_device) {
   const Ref c = next(device, add_cast(g, DeviceKind::kCpu, "int32", b));
   const Ref d = next(DeviceKind::kCpu, next(device, next(DeviceKind::kCpu, {files, 1})));
   const Ref draw{g.add({.op = "random.uniform", .links = {{"values", c}}}), 0};
-  g.outputs = {{files, 1}, a, b, c, d, {c, true}, c, draw};
+  g.outputs = {{files, 1}, a, b, c, d, {c, true}, c, {c, true}, draw};
   return g;
 }
 

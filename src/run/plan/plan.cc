@@ -365,7 +365,9 @@ std::string Plan::str() const {
     for (int slot : p.output_slots)
       if (slot >= 0)
         s += std::string("; written ") +
-             (slots_[slot].is_fixed() ? "into one contiguous batch " : "as separate samples ") +
+             (slots_[slot].is_fixed()  ? "into one contiguous batch "
+              : checked_[i].sees_batch ? "into one contiguous batch where shapes agree "
+                                       : "as separate samples ") +
              slots_[slot].type.str();
     for (int k = delivered_; k < slot_count(); ++k)
       if (slots_[k].from.node == i) s += "; copied to the host, " + slots_[k].type.str();

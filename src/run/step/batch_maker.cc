@@ -73,34 +73,56 @@ BatchMaker::Types BatchMaker::infer(int node, std::span<BatchInference::Item> it
   return types;
 }
 
-// Gives the memory of the node's outputs: in slots, or scratch where nothing reads them on the
-// host.
+// The slots that the output fills. On a device these are its copies to the host, of which each
+// output of the graph has its own.
+std::vector<int> BatchMaker::slots_of(const Ref& value) const {
+  std::vector<int> slots;
+  const bool is_on_cpu = plan_.node(value.node).device == DeviceKind::kCpu;
+  if (is_on_cpu && plan_.slot_of(value) >= 0) slots.push_back(plan_.slot_of(value));
+  for (int k = 0; !is_on_cpu && k < plan_.slot_count(); ++k)
+    if (plan_.is_host_copy(k) && plan_.slot(k).from == value) slots.push_back(k);
+  return slots;
+}
+
+// Gives the memory of the node's outputs: in slots, or on the CPU scratch where nothing reads them.
+// Requires: there is a sample.
 std::vector<std::vector<View>> BatchMaker::reserve(Step& step, int node,
                                                    std::span<const int> samples,
                                                    const Types& types) {
-  const auto slot_of = [&](size_t k) {
-    const Ref value{node, static_cast<int>(k)};
-    return plan_.node(node).device == DeviceKind::kCpu ? plan_.slot_of(value)
-                                                       : plan_.host_copy(value);
+  const auto count = types[0].size();
+  std::vector<std::vector<int>> slots;
+  for (size_t k = 0; k < count; ++k) slots.push_back(slots_of({node, static_cast<int>(k)}));
+  // The type that all values of an output have, or null. In a branch they are some of many.
+  const auto common = [&](size_t k) -> const TensorType* {
+    const bool is_common =
+        plan_.node(node).guards.empty() &&
+        std::all_of(types.begin(), types.end(), [&](const auto& t) { return t[k] == types[0][k]; });
+    return is_common ? &types[0][k] : nullptr;
   };
   size_t need = 0;
-  for (const auto& sample : types)
-    for (size_t k = 0; k < sample.size(); ++k)
-      if (const int slot = slot_of(k); slot >= 0) need += step.need_of(slot, sample[k]);
-  std::vector<std::vector<View>> views(types.size());
-  for (size_t s = 0; s < types.size(); ++s)
-    for (size_t k = 0; k < types[s].size(); ++k) {
+  for (size_t k = 0; k < count; ++k)
+    for (int slot : slots[k]) {
+      if (const TensorType* type = common(k)) need += step.need_of_whole(slot, *type);
+      else
+        for (const auto& sample : types) need += step.need_of(slot, sample[k]);
+    }
+  std::vector<std::vector<View>> views(types.size(), std::vector<View>(count));
+  try {
+    for (size_t k = 0; k < count; ++k)
+      for (int slot : slots[k]) {
+        step.begin_whole(slot, common(k), pool_);
+        for (size_t s = 0; s < types.size(); ++s)
+          views[s][k] = step.reserve(slot, samples[s], types[s][k], pool_);
+      }
+  } catch (const Starved& starved) {
+    throw Starved{starved.why, need};
+  }
+  for (size_t k = 0; k < count; ++k)
+    for (size_t s = 0; s < types.size(); ++s) {
+      if (!slots[k].empty() || plan_.node(node).device != DeviceKind::kCpu) continue;
       const TensorType& t = types[s][k];
-      if (slot_of(k) < 0) {
-        const auto bytes = static_cast<size_t>(t.shape.volume() * size_of(t.dtype));
-        views[s].push_back(View::dense(arena_.allocate(bytes), t.dtype, t.shape, t.layout));
-        continue;
-      }
-      try {
-        views[s].push_back(step.reserve(slot_of(k), samples[s], t, pool_));
-      } catch (const Starved& starved) {
-        throw Starved{starved.why, need};
-      }
+      const auto bytes = static_cast<size_t>(t.shape.volume() * size_of(t.dtype));
+      views[s][k] = View::dense(arena_.allocate(bytes), t.dtype, t.shape, t.layout);
     }
   return views;
 }

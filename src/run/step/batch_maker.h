@@ -33,6 +33,7 @@ class BatchMaker {
   Types infer(int node, std::span<BatchInference::Item> items,
               std::span<const Operator* const> ops) const;
   Types types_of(int node, const UserCall& call) const;
+  std::vector<int> slots_of(const Ref& value) const;
   std::vector<std::vector<View>> reserve(Step& step, int node, std::span<const int> samples,
                                          const Types& types);
 

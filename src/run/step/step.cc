@@ -132,6 +132,21 @@ View Step::reserve(int slot, int i, const TensorType& type, HostPool& pool) {
   return s.views[i] = View::dense(data, type.dtype, type.shape, type.layout);
 }
 
+size_t Step::need_of_whole(int slot, const TensorType& type) const {
+  if (fixed_bytes(static_cast<size_t>(slot))) return 0;
+  return size_class(static_cast<size_t>(bytes_of(type) * size()));
+}
+
+void Step::begin_whole(int slot, const TensorType* type, HostPool& pool) {
+  if (fixed_bytes(static_cast<size_t>(slot))) return;
+  SlotMemory& s = memory_[slot];
+  s.whole.reset();
+  for (auto& own : s.own) own.reset();
+  if (!type) return;
+  s.whole = acquire(pool, bytes_of(*type) * size());
+  if (!s.whole) throw Starved{{}, need_of_whole(slot, *type)};
+}
+
 void Step::forget(int i, int stage) {
   claimed_[static_cast<size_t>(i) * static_cast<size_t>(plan.stage_count()) +
            static_cast<size_t>(stage)] = 0;

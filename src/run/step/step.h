@@ -63,6 +63,11 @@ class Step {
   size_t need_of(int slot, const TensorType& type) const;
   // Gives the memory for sample i's value of a slot. Throws Starved when the pool has no room.
   View reserve(int slot, int i, const TensorType& type, HostPool& pool);
+  // Begins to fill a slot with the values of a whole batch, of which there may be some from before.
+  // Where all are of `type`, they get one buffer, as those of a fixed type; null: they differ.
+  // Throws Starved. Then reserve() follows for each sample.
+  void begin_whole(int slot, const TensorType* type, HostPool& pool);
+  size_t need_of_whole(int slot, const TensorType& type) const;  // what that acquires, in bytes
   // Drops the memory, the claims and the pictures of sample i in a stage.
   void forget(int i, int stage);
   const View& view(int slot, int i) const { return memory_[slot].views[i]; }

@@ -22,8 +22,9 @@ Common draw_common(Dice& dice) {
   return c;
 }
 
-void draw_dealing(Dice& dice, const Common& c, Way& w) {
-  if (c.short_batches) return;
+void draw_dealing(Dice& dice, const Trial& t, Way& w) {
+  const Common& c = t.common;
+  if (c.short_batches || t.sees_batches()) return;
   if (dice.often(0.25)) {
     w.batch = dice.of({1, 2, 3, 5, 8, 16});
   } else if (dice.often(0.25)) {
@@ -50,7 +51,7 @@ Way draw_way(Dice& dice, const Trial& t) {
   w.demand = dice.often(0.6);
   w.fuse = dice.often(0.6);
   w.ahead = static_cast<int>(dice.between(1, 4));
-  draw_dealing(dice, t.common, w);
+  draw_dealing(dice, t, w);
   draw_interruptions(dice, t.common, w);
   w.delays = t.uses_device() && dice.often(0.3);
   w.on_cpu = t.uses_device() && dice.often(0.15);

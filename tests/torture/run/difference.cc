@@ -110,6 +110,14 @@ class Comparison {
       forgiven |= is_forgiven(j.slots[i], o.slots[i]);
       if (const std::string d = slot(j, i, o, i); !d.empty()) return d;
     }
+    const auto has_failed = [](const StepRecord& step) {
+      return !step.failures.empty() ||
+             std::any_of(step.slots.begin(), step.slots.end(),
+                         [](const SlotRecord& s) { return !s.failures.empty(); });
+    };
+    if (const std::string d = failure_difference(j.failures, o.failures);
+        !d.empty() && !forgiven && !(way_.on_cpu && has_failed(j) && has_failed(o)))
+      return "the batch: " + d;
     if (j.is_lost != o.is_lost && !forgiven)
       return o.is_lost ? "the step is lost" : "the step is not lost";
     if (j.is_lost == o.is_lost && j.ends_epoch != o.ends_epoch)
@@ -127,7 +135,10 @@ class Comparison {
     const SlotRecord &j = in_judge.slots[i], &o = in_other.slots[k];
     if (is_forgiven(j, o)) return "";
     const std::string here = "sample " + std::to_string(i) + ": ";
-    if (way_.on_cpu && !j.failures.empty() && !o.failures.empty()) return "";
+    const auto has_failed = [](const StepRecord& step, const SlotRecord& slot) {
+      return !step.failures.empty() || !slot.failures.empty();
+    };
+    if (way_.on_cpu && has_failed(in_judge, j) && has_failed(in_other, o)) return "";
     if (const std::string d = failure_difference(j.failures, o.failures); !d.empty())
       return here + d;
     if (in_judge.is_lost || in_other.is_lost) return "";
