@@ -164,6 +164,14 @@ bool is_ours(nb::handle array, Py_ssize_t holders) {
   return base.type().is(numpy().array) && is_ours(base, 2);  // the array and this function
 }
 
+// Of a list that nobody else has: replaces its last element by a copy if it is an array that others
+// can write into, as the function may do when it is called for the next sample.
+void settle(const nb::list& made) {
+  const auto last = PyList_GET_SIZE(made.ptr()) - 1;
+  const nb::handle value(PyList_GET_ITEM(made.ptr(), last));
+  if (value.type().is(numpy().array) && !is_ours(value, 1)) made[last] = value.attr("copy")();
+}
+
 // What a function returned as one output, on its way to the engine.
 struct Returned {
   std::vector<View> samples;
@@ -187,6 +195,7 @@ class PyFunction final : public UserFunction {
   ~PyFunction() override { drop(); }
 
   bool is_stateful() const override { return is_stateful_; }
+  void begin(int64_t step) override { step_ = step; }
 
   std::vector<HostBatch> call(std::vector<HostBatch> inputs, int64_t count) override {
     static thread_local const KnownThread known;
@@ -230,6 +239,7 @@ class PyFunction final : public UserFunction {
       nb::list lists;
       for (HostBatch& in : inputs) lists.append(gives_tensors_ ? tensors_of(in) : arrays_of(in));
       inputs.clear();
+      lists.insert(0, nb::int_(step_));
       const nb::tuple arguments(lists);
       lists = nb::list();
       // No destructor may run where the thread is ended, as it would use Python.
@@ -359,6 +369,7 @@ class PyFunction final : public UserFunction {
 
   const std::shared_ptr<PyObject> target_;  // a weak reference
   const bool is_stateful_, gives_tensors_, learns_;
+  int64_t step_ = 0;
   const std::shared_ptr<Shelf> shelf_ = std::make_shared<Shelf>();
   std::optional<std::vector<std::pair<std::string, int>>> learned_;  // guarded by the shelf's mutex
 };
@@ -370,11 +381,15 @@ std::shared_ptr<UserFunction> user_function(const FunctionHandle& handle) {
 void bind_functions(nb::module_& m) {
   nb::class_<Memory>(m, "Memory", nb::type_slots(memory_slots),
                      "The memory of samples that a function of the user's gets.");
+  m.def("settle", &settle, nb::arg("made"),
+        "Replaces the last element of a list by a copy if it is an array of NumPy that others can "
+        "write into.");
   nb::class_<FunctionHandle>(
       m, "UserFunction",
       "A function of the user's, for a node of a graph.\n\n"
-      "``target`` is held weakly. It is called with a list of samples for each input, which are "
-      "arrays that cannot be written into or, with ``gives_tensors``, tensors in memory of their "
+      "``target`` is held weakly. It is called with the number of steps that were received before "
+      "this one, and a list of samples for each input, which are arrays that cannot be written "
+      "into or, with ``gives_tensors``, tensors in memory of their "
       "own. It returns a tuple with a list for each output, or a text that says why it failed. "
       "Its ``array`` makes an array of what is none. With ``learns`` the types of what it returns "
       "are noted, and an int32 is the result in its place.")

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from stoker._core import settle
 from stoker._graph.user_function import CallError, Columns, Form, Run, columns_of
 from stoker._sources.arrays import as_array
 
@@ -67,6 +68,7 @@ def _by_sample(function: Any, count: int) -> Run:
         try:
             for sample in zip(*inputs, strict=True):
                 add(function(*sample))
+                settle(made)
         except Exception as e:
             raise CallError(f"sample {len(made)}: ") from e
         for i, value in enumerate(made):
@@ -80,6 +82,8 @@ def _by_sample(function: Any, count: int) -> Run:
             for sample in zip(*inputs, strict=True):
                 for column, value in zip(made, columns_of(function(*sample), count), strict=True):
                     column.append(value)
+                    value = None  # the list alone holds it
+                    settle(column)
         except Exception as e:
             raise CallError(f"sample {len(made[-1])}: ") from e
         return made

@@ -57,6 +57,11 @@ class Functions:
         return not given("dtype") or not has_ndim
 
     def _learn(self, function: UserFunction, settings: Mapping[str, Any], inputs: Inputs) -> None:
+        if function.is_stateful and not function.has_state:
+            raise GraphError(
+                f"{function} is stateful and without state() and restore(), so it cannot be called "
+                "once more for its types; declare dtype= and ndim="
+            )
         types = self._learned(function, settings, inputs)
         graph, node = self._definition.graph, function.node
         if not graph.argument(node, "dtype"):

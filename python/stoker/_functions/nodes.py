@@ -39,8 +39,12 @@ def _call(op: Operator, inputs: Sequence[Any], arguments: Mapping[str, Any]) -> 
         if key not in known:
             place.refuse(f"no argument named '{key}'.{did_you_mean(key, known)}")
     given = dict(arguments)
-    if not inputs and op["name"] != "constant":
+    if not inputs:
         place.refuse("takes 1 or more inputs, got 0")
+    for argument in ("output_layouts", "dtype", "ndim"):
+        if isinstance(given.get(argument), str) or hasattr(given.get(argument), "__index__"):
+            given[argument] = [given[argument]]
+    _require_cpu(inputs, given.get("device"), place)
     extra = {
         e["name"]: _extra(e["name"], e["default"], given.pop(e["name"], None), place)
         for e in op["extra"]
@@ -62,6 +66,17 @@ def _call(op: Operator, inputs: Sequence[Any], arguments: Mapping[str, Any]) -> 
         return result
 
     return call(op, inputs, given, add_one)
+
+
+def _require_cpu(inputs: Sequence[Any], device: Any, place: Place) -> None:
+    if device not in (None, "cpu"):
+        place.refuse(
+            f"device={shown(device)}: it runs on the CPU; give it .cpu() of its inputs, and .gpu() of "
+            "its outputs to what follows"
+        )
+    for node in inputs:
+        if isinstance(node, DataNode) and node.device == "gpu":
+            place.refuse(f"it runs on the CPU, and {node!r} is on the GPU; .cpu() copies it")
 
 
 def _extra(key: str, default: Any, value: Any, place: Place) -> Any:

@@ -61,14 +61,17 @@ class UserFunction:
     def array(self, value: Any) -> Any:
         return self.form.array(value)
 
-    def __call__(self, *inputs: list[Any]) -> Columns | str:
-        """What the function makes of a batch, or why it failed."""
+    def __call__(self, step: int, *inputs: list[Any]) -> Columns | str:
+        """What the function makes of a batch, or why it failed.
+
+        ``step`` counts the steps that were received before this one.
+        """
         caller = self._caller
         if caller is not None:
             caller.function_thread = threading.get_ident()
         try:
             if self._hooks is not None:
-                self._begin(self._hooks)
+                self._begin(step, self._hooks)
             return self.form.run(*inputs)
         except Exception as e:
             return _failure(e)
@@ -76,9 +79,8 @@ class UserFunction:
             if caller is not None:
                 caller.function_thread = None
 
-    def _begin(self, hooks: Hooks) -> None:
+    def _begin(self, step: int, hooks: Hooks) -> None:
         """Notes the state before a step. A step that is made again begins with the same."""
-        step = self._received()
         with self._mutex:
             if self._before is not None and self._before[0] == step:
                 hooks[1](json.loads(self._before[1]))
