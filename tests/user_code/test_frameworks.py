@@ -239,8 +239,11 @@ def test_shapes_that_setup_fn_says(numba: Any) -> None:
             outs[1][i][0] = ins[0][i][0]
 
     def turn(turned: Array, sums: Array, x: Array) -> None:
-        turned[:] = x.T
-        sums[:] = x.sum(axis=1)
+        sums[:] = 0
+        for i in range(x.shape[0]):
+            for j in range(x.shape[1]):
+                turned[j, i] = x[i, j]
+                sums[i] += x[i, j]
 
     def define() -> Any:
         x = drawn()

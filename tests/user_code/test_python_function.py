@@ -161,7 +161,7 @@ def test_inputs_cannot_be_written_into() -> None:
 
 
 def test_empty_samples() -> None:
-    given, made = calling(lambda x: x[:0]).run()
+    _given, made = calling(lambda x: x[:0]).run()
     assert made.shape() == [(0, 3)] * BATCH
     pipe = make(
         lambda: fn.python_function(
@@ -384,7 +384,7 @@ def test_samples_that_are_left_out(damaged: Path) -> None:
         return [x.mean() for x in pictures]
 
     def define() -> Any:
-        encoded, label = fn.readers.file(file_root=damaged)
+        encoded, _label = fn.readers.file(file_root=damaged)
         pictures = fn.decoders.image(encoded)
         return pictures, fn.python_function(
             pictures, function=function, batch_processing=True, dtype="float64", ndim=0
@@ -477,9 +477,8 @@ def test_a_function_in_a_branch_sees_its_samples(settings: dict[str, Any]) -> No
     def define() -> Any:
         x, is_taken = drawn((1,)), fn.random.coin_flip(probability=0.3)
         y = x
-        if is_taken:
-            if fn.random.coin_flip(probability=0.7):
-                y = fn.python_function(x, function=function, batch_processing=True)
+        if is_taken and fn.random.coin_flip(probability=0.7):
+            y = fn.python_function(x, function=function, batch_processing=True)
         return x, y
 
     pipe = make(define, **{"batch_size": 3, "enable_conditionals": True, **settings})

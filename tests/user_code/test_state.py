@@ -144,7 +144,7 @@ def test_a_state_that_cannot_be_given_or_taken() -> None:
     words = "the function of python_function 'counts' .* is stateful and cannot say where it stands"
     with pytest.raises(StateError, match=words):
         pipe.state()
-    with pytest.raises(StateError, match="the state knows the stateful functions .*'counts'"):
+    with pytest.raises(StateError, match=r"the state knows the stateful functions .*'counts'"):
         counting(Counting()).restore(counting(Counting(), name="other").state())
     state = counting(Counting()).state()
     state["functions"]["counts"] = {}
