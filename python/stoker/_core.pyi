@@ -100,9 +100,9 @@ class UserFunction:
 
     ``target`` is held weakly. It is called with the number of steps that were received before this
     one, and a list of samples for each input, which are arrays that cannot be written into or, with
-    ``gives_tensors``, tensors in memory of their own. It returns a tuple with a list for each output, or a text that says why it failed. Its ``array``
-    makes an array of what is none. With ``learns`` the types of what it returns are noted, and an
-    int32 is the result in its place.
+    ``gives_tensors``, tensors in memory of their own. It returns a tuple with a list for each
+    output, or a text that says why it failed. Its ``array`` makes an array of what is none. With
+    ``learns`` the types of what it returns are noted, and an int32 is the result in its place.
     """
 
     def __init__(

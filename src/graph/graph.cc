@@ -171,8 +171,6 @@ void check_node(const std::vector<CheckedNode>& done, const Node& n, CheckedNode
   if (n.version > c.type->version)
     throw GraphError("the graph was saved with version " + std::to_string(n.version) +
                      " of this operator, this is version " + std::to_string(c.type->version));
-  if (c.type->is_user_code && !n.function)
-    throw GraphError("has no function, as functions are no part of a saved graph");
   check_inputs(*c.type, n);
   check_links(*c.type, n);
   check_edges(*c.type, n, [&](const Ref& r) { return has_output(done, r); });

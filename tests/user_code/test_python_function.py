@@ -302,7 +302,7 @@ def test_the_traceback_is_in_the_error() -> None:
         assert failed.value.samples[0]["operator"] == "python_function"
 
 
-class Odd(Exception):
+class OddError(Exception):
     def __str__(self) -> str:
         raise RuntimeError("no text")
 
@@ -346,7 +346,7 @@ def test_a_wrong_number_of_samples() -> None:
 
 def test_an_exception_without_a_text() -> None:
     def function(x: Array) -> Array:
-        raise Odd
+        raise OddError
 
     with pytest.raises(SampleError, match="its __str__ raised RuntimeError"):
         calling(function).run()

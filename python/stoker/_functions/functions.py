@@ -82,14 +82,14 @@ class Functions:
         failures: list[SampleError] = []
         try:
             for _ in range(_STEPS):
+                is_over = is_fed
                 try:
-                    step = engine.run()
+                    is_over |= engine.run() is None
                 except SampleError as e:
                     failures.append(e)
-                    step = ()
                 if core.learned is not None:
                     return core.learned
-                if is_fed or step is None or len(failures) == _FAILURES:
+                if is_over or len(failures) == _FAILURES:
                     break
         finally:
             engine.close()

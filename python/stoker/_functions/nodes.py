@@ -71,8 +71,8 @@ def _call(op: Operator, inputs: Sequence[Any], arguments: Mapping[str, Any]) -> 
 def _require_cpu(inputs: Sequence[Any], device: Any, place: Place) -> None:
     if device not in (None, "cpu"):
         place.refuse(
-            f"device={shown(device)}: it runs on the CPU; give it .cpu() of its inputs, and .gpu() of "
-            "its outputs to what follows"
+            f"device={shown(device)}: it runs on the CPU; give it .cpu() of its inputs, and .gpu() "
+            "of its outputs to what follows"
         )
     for node in inputs:
         if isinstance(node, DataNode) and node.device == "gpu":
