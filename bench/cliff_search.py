@@ -212,7 +212,7 @@ def search(operators: Sequence[dict[str, Any]], rounds: int) -> list[dict[str, A
     refused: Counter[str] = Counter()
     for operator in operators:
         print(operator["name"], file=sys.stderr)
-        for case in cases_of(operator) if operator["kind"] != "read" else ():
+        for case in cases_of(operator) if operator["kind"] not in ("read", "user_code") else ():
             try:
                 measure(case, rounds)
             except Error:

@@ -9,6 +9,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.h"
+#include "functions.h"
 #include "text.h"
 
 namespace stoker::python {
@@ -120,8 +121,10 @@ Ref ref_of(const Graph& g, const Edge& e) {
 int add(Graph& g, const std::string& op, const std::vector<std::optional<Edge>>& inputs,
         const nb::dict& arguments, const nb::dict& links, const std::string& name,
         const std::string& device, const std::string& where, bool lead, const std::string& key,
-        const std::vector<std::tuple<int, int, bool>>& guards, const std::string& scope) {
+        const std::vector<std::tuple<int, int, bool>>& guards, const std::string& scope,
+        std::optional<FunctionHandle> function) {
   Node n;
+  if (function) n.function = user_function(*function);
   n.op = op;
   n.scope = scope;
   for (const auto& [node, output, when] : guards)
@@ -140,6 +143,14 @@ int add(Graph& g, const std::string& op, const std::vector<std::optional<Edge>>&
   for (auto [key, value] : links)
     n.links.push_back({nb::cast<std::string>(key), ref_of(g, nb::cast<Edge>(value))});
   return g.add(std::move(n));
+}
+
+Graph up_to(const Graph& g, int node, const FunctionHandle& function) {
+  Graph part = g;
+  part.nodes.resize(static_cast<size_t>(node) + 1);
+  part.nodes.back().function = user_function(function);
+  part.outputs.clear();
+  return part;
 }
 
 using Type = std::tuple<std::string, std::string, std::vector<int64_t>>;
@@ -174,10 +185,21 @@ void bind_graph(nb::module_& m) {
       .def("add", &add, nb::arg("op"), nb::arg("inputs"), nb::arg("arguments"), nb::arg("links"),
            nb::arg("name"), nb::arg("device"), nb::arg("where"), nb::arg("lead") = false,
            nb::arg("key") = "", nb::arg("guards") = std::vector<std::tuple<int, int, bool>>{},
-           nb::arg("scope") = "",
+           nb::arg("scope") = "", nb::arg("function") = nb::none(),
            "Appends a node and returns its number. Nodes with the same key draw alike. Guards are "
            "conditions, each with the truth for which the node is made. Keys are counted within a "
-           "scope.")
+           "scope. The function is for operators that are user code.")
+      .def("up_to", &up_to, nb::arg("node"), nb::arg("function"),
+           "The same nodes up to this one, which calls another function.")
+      .def(
+          "guards",
+          [](const Graph& g, int node) {
+            std::vector<std::tuple<int, int, bool>> guards;
+            for (const Guard& guard : g.nodes.at(node).guards)
+              guards.emplace_back(guard.condition.node, guard.condition.output, guard.when);
+            return guards;
+          },
+          nb::arg("node"), "The guards of a node, in the order of their conditions.")
       .def(
           "set_argument",
           [](Graph& g, int node, const std::string& name, nb::handle value) {

@@ -21,7 +21,8 @@ namespace {
 
 class OneCaller {
  public:
-  std::optional<unsigned long> source_thread;  // set by that thread, while it asks sources
+  // Set by these threads, while one asks sources and one calls functions of the user's.
+  std::optional<unsigned long> source_thread, function_thread;
 
   OneCaller() = default;
   OneCaller(const OneCaller&) = delete;
@@ -58,8 +59,8 @@ class OneCaller {
     if (process_ && process_ != getpid())  // a fork copies calls that never return
       return "this pipeline was built before a fork; build one in the child process instead";
     if (waits_for(me))
-      return "a source cannot run, close or restore a pipeline that waits for that source; do it "
-             "in the thread that runs the pipeline";
+      return "a source cannot run, close or restore a pipeline that waits for that source, nor can "
+             "a function one that waits for it; do it in the thread that runs the pipeline";
     if (outer == this) return "a signal handler cannot use a pipeline in the midst of a call of it";
     if (is_called_) return "two threads use one pipeline at once; give each its own";
     return nullptr;
@@ -67,10 +68,12 @@ class OneCaller {
 
   // Whether a call may wait for this thread, by way of any number of pipelines.
   bool waits_for(unsigned long thread) const {
-    for (const OneCaller* call = this; call && call->source_thread;) {
-      if (call->source_thread == thread) return true;
-      const auto next = calls().find(*call->source_thread);
-      call = next == calls().end() ? nullptr : next->second;
+    for (const auto& own : {source_thread, function_thread}) {
+      if (!own) continue;
+      if (*own == thread) return true;
+      const auto next = calls().find(*own);
+      if (next != calls().end() && next->second != this && next->second->waits_for(thread))
+        return true;
     }
     return false;
   }
@@ -87,10 +90,12 @@ void bind_one_caller(nb::module_& m) {
       m, "OneCaller",
       "A context that one thread at a time may enter, and no source that it would wait for.\n\n"
       "``source_thread`` is the thread that calls the sources of the engine, by its identifier,\n"
-      "or None while there is none. A source may use another pipeline, and so wait for the\n"
+      "and ``function_thread`` the one that calls functions of the user's; None while there is\n"
+      "none. A source may use another pipeline, and so wait for the\n"
       "thread of that pipeline's sources, and so on. Raises ``StateError``.")
       .def(nb::init<>())
       .def_rw("source_thread", &OneCaller::source_thread, nb::arg().none())
+      .def_rw("function_thread", &OneCaller::function_thread, nb::arg().none())
       .def("__enter__", &OneCaller::enter)
       .def("__exit__", [](OneCaller& c, const nb::args&) { c.exit(); });
 }

@@ -44,7 +44,9 @@ def test_peers_do_the_same_work(row):
         assert np.abs(mine - other).mean() <= row.apart
 
 
-@pytest.mark.parametrize("name", [n for n, o in OPERATORS.items() if o["kind"] != "input"])
+@pytest.mark.parametrize(
+    "name", [n for n, o in OPERATORS.items() if o["kind"] not in ("input", "user_code")]
+)
 def test_every_operator_is_timed(name):
     files = run.pictures(Path("nowhere"))
     assert run.microseconds(OPERATORS[name], files, steps=12) > 0

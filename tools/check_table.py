@@ -52,6 +52,10 @@ RUNNING = """
     test_running.py test_styles.py test_settings.py test_setting_table.py test_batches.py faults
     pipelines
 """
+USER_CODE = """
+    user_code/test_python_function.py user_code/test_state.py user_code/test_process.py
+    user_code/test_frameworks.py
+"""
 CONTRACT = "frameworks/test_contract.py test_guides.py"
 
 # The first row that a file fits decides.
@@ -110,13 +114,18 @@ ROWS = [
     Row("src/README.md"),
     Row("src/*", PROGRAMS, "test_cpp_example.py"),
     # The Python module and the package.
-    Row("bindings/feed.cc", python=FEEDS),
+    Row("bindings/feed.cc bindings/arrays.*", python=f"{FEEDS} {USER_CODE}"),
+    Row("bindings/functions.*", python=USER_CODE),
     Row("bindings/graph.cc bindings/values.cc", python=DEFINING),
     Row("bindings/codecs.cc python/stoker/_codecs.py", python="formats"),
     Row("python/stoker/images.py python/stoker/sounds.py", python="formats"),
     Row("bindings/devices.cc bindings/exchange.cc bindings/dlpack.h", python=DEVICES),
     Row("bindings/*", python=f"test_device_batches.py test_definition.py {RUNNING}"),
     Row("python/stoker/_sources/*", python=FEEDS),
+    Row(
+        "python/stoker/_functions/* python/stoker/_graph/user_function.py",
+        python=f"{USER_CODE} test_definition.py test_classes.py",
+    ),
     Row("python/stoker/_describe/* python/stoker/_graph/*", python=DEFINING),
     Row("python/stoker/fn/* python/stoker/ops/*", python=DEFINING),
     Row("python/stoker/_pipeline/* python/stoker/_settings/*", python=f"{STATES} {RUNNING}"),

@@ -21,6 +21,7 @@ KINDS = {
     "sample": "runs on one sample at a time",
     "read": "a source of samples",
     "input": "fed by the user",
+    "user_code": "calls a function of the user's",
 }
 
 

@@ -90,6 +90,31 @@ def checked_settings(given: Mapping[str, Any]) -> dict[str, Any]:
 def usable_cpus() -> int:
     """How many CPUs this thread may use."""
 
+def settle(made: list[Any]) -> None:
+    """Replaces the last element of a list by a copy if it is an array of NumPy that others can
+    write into.
+    """
+
+class UserFunction:
+    """A function of the user's, for a node of a graph.
+
+    ``target`` is held weakly. It is called with the number of steps that were received before this
+    one, and a list of samples for each input, which are arrays that cannot be written into or, with
+    ``gives_tensors``, tensors in memory of their own. It returns a tuple with a list for each
+    output, or a text that says why it failed. Its ``array`` makes an array of what is none. With
+    ``learns`` the types of what it returns are noted, and an int32 is the result in its place.
+    """
+
+    def __init__(
+        self, target: Any, stateful: bool, gives_tensors: bool, learns: bool = False
+    ) -> None: ...
+    def let_go(self) -> None:
+        """Frees what was returned and is not needed any more."""
+
+    @property
+    def learned(self) -> list[tuple[str, int]] | None:
+        """The (dtype, ndim) of each output; None until the function has returned them."""
+
 class Graph:
     """Operator nodes and the edges between them."""
 
@@ -107,12 +132,20 @@ class Graph:
         key: str = "",
         guards: Sequence[tuple[int, int, bool]] = [],
         scope: str = "",
+        function: UserFunction | None = None,
     ) -> int:
         """Appends a node and returns its number.
 
         Nodes with the same key draw alike. Guards are conditions, each with the truth for which the
-        node is made. Keys are counted within a scope.
+        node is made. Keys are counted within a scope. The function is for operators that are user
+        code.
         """
+
+    def up_to(self, node: int, function: UserFunction) -> Graph:
+        """The same nodes up to this one, which calls another function."""
+
+    def guards(self, node: int) -> list[tuple[int, int, bool]]:
+        """The guards of a node, in the order of their conditions."""
 
     def output_count(self, arg: int, /) -> int:
         """How many outputs a node has."""
@@ -275,8 +308,9 @@ class Fed:
 class OneCaller:
     """A context that one thread at a time may enter, and no source that it would wait for.
 
-    ``source_thread`` is the thread that calls the sources of the engine, by its identifier, or
-    None while there is none. A source may use another pipeline, and so wait for the thread of that
+    ``source_thread`` is the thread that calls the sources of the engine, by its identifier, and
+    ``function_thread`` the one that calls functions of the user's; None while there is none. A
+    source may use another pipeline, and so wait for the thread of that
     pipeline's sources, and so on. Raises ``StateError``.
     """
 
@@ -284,6 +318,10 @@ class OneCaller:
     def source_thread(self) -> int | None: ...
     @source_thread.setter
     def source_thread(self, thread: int | None) -> None: ...
+    @property
+    def function_thread(self) -> int | None: ...
+    @function_thread.setter
+    def function_thread(self, thread: int | None) -> None: ...
     def __enter__(self) -> None: ...
     def __exit__(self, *exception: object) -> None: ...
 

@@ -1,9 +1,12 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Iterators that give PyTorch tensors without a copy: ``DataIterator``, and those DALI names."""
+"""PyTorch: ``DataIterator`` and those that DALI names give tensors without a copy;
+``torch_python_function`` calls a function with tensors.
+"""
 
 from __future__ import annotations
 
+from stoker.fn import torch_python_function
 from stoker.frameworks.torch import (
     DALIClassificationIterator,
     DALIGenericIterator,
@@ -13,6 +16,7 @@ from stoker.frameworks.torch import (
     feed_ndarray,
     to_torch_type,
 )
+from stoker.ops import TorchPythonFunction
 
 __all__ = [
     "DALIClassificationIterator",
@@ -20,6 +24,8 @@ __all__ = [
     "DALIRaggedIterator",
     "DataIterator",
     "LastBatchPolicy",
+    "TorchPythonFunction",
     "feed_ndarray",
     "to_torch_type",
+    "torch_python_function",
 ]

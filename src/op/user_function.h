@@ -25,6 +25,9 @@ class UserFunction {
   // these are. Throws SampleError, which loses the step. One thread at a time calls it. It may be
   // called again for a step that is made again.
   virtual std::vector<HostBatch> call(std::vector<HostBatch> inputs, int64_t count) = 0;
+  // Tells for which step it is called next: how many were received before that one since the
+  // pipeline was built.
+  virtual void begin(int64_t /*step*/) {}
   // Whether it keeps a state, so that it may be called only once for a step, and only after the
   // steps before that one were received.
   virtual bool is_stateful() const { return false; }

@@ -85,3 +85,37 @@ EXTRA: dict[str, list[Extra]] = {
         ),
     ]
 }
+_FUNCTION = _extra("function", "Callable[..., Any] | None", None, "The function. Required.")
+_BATCH = _extra(
+    "batch_processing",
+    "bool",
+    False,
+    "Whether the function gets and returns lists of samples, else it is called for each sample.",
+)
+_STATEFUL = _extra(
+    "stateful",
+    "bool",
+    False,
+    "Whether the function keeps a state. It is then called once for a step, after all steps before "
+    "were received. Its state() and restore(), or state_dict() and load_state_dict(), make it part "
+    "of the pipeline's state.",
+)
+EXTRA["python_function"] = [_FUNCTION, _BATCH, _STATEFUL]
+EXTRA["dl_tensor_python_function"] = [_FUNCTION, _BATCH, _STATEFUL]
+EXTRA["torch_python_function"] = [_FUNCTION, _BATCH, _STATEFUL]
+EXTRA["jax_function"] = [
+    _FUNCTION,
+    _extra(
+        "sharding",
+        "Any",
+        None,
+        "The jax.sharding.Sharding of the arrays that the function gets; default: they are on the "
+        "CPU.",
+    ),
+    _STATEFUL,
+]
+EXTRA["numba_function"] = [
+    _extra("run_fn", "Callable[..., Any] | None", None, "The function. Required."),
+    _extra("setup_fn", "Callable[..., Any] | None", None, "Says the shapes of the outputs."),
+    _BATCH,
+]

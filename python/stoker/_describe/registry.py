@@ -87,4 +87,7 @@ def operators() -> dict[str, Operator]:
         op["extra"] = EXTRA.get(name, [])
         if op["kind"] == "input":
             op["devices"].append("gpu")  # fn.external_source adds the copy to the GPU
+        for a in op["arguments"]:
+            if op["kind"] == "user_code" and a["name"] in ("dtype", "in_types", "out_types"):
+                a["type"] = "Sequence[DType]"
     return table

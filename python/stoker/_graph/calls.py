@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
-from stoker import launcher
+from stoker import _core, launcher
 from stoker._describe.registry import Operator, Plain, operators, ports
 from stoker._graph.constants import NotAConstantError, dtype_text, plain
 from stoker._graph.node import Call, DataNode, add_node, current_definition
@@ -20,11 +20,16 @@ _DEVICES = ("cpu", "gpu", "mixed")
 
 
 def add(
-    op: Operator, inputs: Sequence[Any], arguments: Mapping[str, Any], key: str = ""
+    op: Operator,
+    inputs: Sequence[Any],
+    arguments: Mapping[str, Any],
+    key: str = "",
+    function: _core.UserFunction | None = None,
 ) -> DataNode | tuple[DataNode, ...] | None:
     """Adds the operator to the current pipeline and returns its outputs.
 
-    Raises a ``GraphError`` that names the user's line.
+    ``function`` is for an operator that calls one of the user's. Raises a ``GraphError`` that names
+    the user's line.
     """
     given = dict(arguments)
     place = place_of(op, given.pop("name", None))
@@ -40,7 +45,9 @@ def add(
     _require_arguments(op, constants.keys() | computed.keys(), place)
     for ignored in given.keys() & set(op["ignored"]):
         definition.notes.without_effect(f"{op['name']}({ignored}={shown(given[ignored])})")
-    results = add_node(definition, Call(place, nodes, constants, computed, device, lead, key))
+    results = add_node(
+        definition, Call(place, nodes, constants, computed, device, lead, function, key)
+    )
     return results[0] if len(results) == 1 else results or None
 
 

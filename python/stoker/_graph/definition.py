@@ -7,6 +7,7 @@ from __future__ import annotations
 from stoker import _core
 from stoker._graph.scopes import Scopes
 from stoker._graph.source_group import SourceGroup
+from stoker._graph.user_function import UserFunction
 from stoker.errors import GraphError
 
 OutputType = tuple[str, str, list[int]]  # dtype, layout, shape; -1: the extent is not known yet
@@ -23,7 +24,7 @@ class Notes:
 
 
 class Definition:
-    """A pipeline's graph, which of its nodes are outputs, and the sources that feed it.
+    """A pipeline's graph, which of its nodes are outputs, its sources and functions.
 
     Operator calls add to it until the pipeline is built.
     """
@@ -32,6 +33,7 @@ class Definition:
         self.graph = _core.Graph()
         self.outputs: list[tuple[int, int]] = []  # a node's number and the number of its output
         self.sources: list[SourceGroup] = []
+        self.functions: list[UserFunction] = []
         self.notes = notes
         self.scopes = Scopes()
         self.is_closed = False

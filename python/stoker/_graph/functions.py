@@ -13,6 +13,7 @@ from stoker._graph.node import DataNode
 from stoker._graph.old_arguments import modern_arguments
 from stoker._messages import Place, user_line
 
+Adding = Callable[..., DataNode | tuple[DataNode, ...] | None]
 Result = DataNode | tuple[DataNode, ...] | list[DataNode] | tuple[list[DataNode], ...] | None
 
 
@@ -37,21 +38,25 @@ def document(function: Any, op: Operator) -> None:
     function.__signature__ = signatures.signature(op)
 
 
-def call(op: Operator, inputs: Sequence[Any], arguments: Mapping[str, Any]) -> Result:
+def call(
+    op: Operator, inputs: Sequence[Any], arguments: Mapping[str, Any], adding: Adding = add
+) -> Result:
     """Adds the operator to the current pipeline and returns its outputs.
 
     If inputs are lists of nodes, adds the operator once for each element and returns lists. All
     elements get the same arguments, and those of a random operator get the same draws. A
-    ``GraphError`` names the caller's line.
+    ``GraphError`` names the caller's line. ``adding`` adds it once.
     """
     given = modern_arguments(op["name"], arguments)
     inputs = [list.copy(value) if isinstance(value, list) else value for value in inputs]
     if any(_is_list_of_nodes(value) for value in inputs):
-        return _add_each(op, inputs, given)
-    return add(op, inputs, given)
+        return _add_each(op, inputs, given, adding)
+    return adding(op, inputs, given)
 
 
-def _add_each(op: Operator, inputs: Sequence[Any], given: Mapping[str, Any]) -> Result:
+def _add_each(
+    op: Operator, inputs: Sequence[Any], given: Mapping[str, Any], adding: Adding
+) -> Result:
     counts = {i: len(value) for i, value in enumerate(inputs) if _is_list_of_nodes(value)}
     if len(set(counts.values())) > 1:
         lengths = ", ".join(f"{count} (input {i})" for i, count in counts.items())
@@ -61,7 +66,7 @@ def _add_each(op: Operator, inputs: Sequence[Any], given: Mapping[str, Any]) -> 
     key = ""
     for k in range(next(iter(counts.values()))):
         element = [value[k] if i in counts else value for i, value in enumerate(inputs)]
-        result = add(op, element, given, key)
+        result = adding(op, element, given, key)
         results.append(result)
         if k == 0:
             given = {name: value for name, value in given.items() if name != "name"}

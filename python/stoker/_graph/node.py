@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, NoReturn
 
+from stoker import _core
 from stoker._describe.registry import Plain
 from stoker._graph.current import current
 from stoker._graph.definition import Definition
@@ -102,6 +103,7 @@ class Call(NamedTuple):
     computed: Mapping[str, DataNode] = {}  # arguments that other nodes compute
     device: str = "cpu"
     lead: bool = False
+    function: _core.UserFunction | None = None
     key: str = ""  # nodes with the same key draw alike; empty: the node gets a key of its own
 
 
@@ -138,6 +140,7 @@ def add_node(definition: Definition, call: Call) -> tuple[DataNode, ...]:
         call.key,
         definition.scopes.guards(),
         definition.scopes.current(),
+        call.function,
     )
     device = "cpu" if call.device == "cpu" else "gpu"
     return tuple(DataNode(definition, index, k, device) for k in range(graph.output_count(index)))

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from stoker import _core, _state_entries
+from stoker._functions.functions import Functions
 from stoker._graph.definition import Definition
 from stoker._messages import user_level
 from stoker._pipeline.declared_outputs import check_declared_outputs
@@ -32,8 +33,8 @@ class Step(NamedTuple):
 class Engine:
     """Runs a graph once it is defined. Calls from two threads at once raise ``StateError``.
 
-    The C++ engine is made as soon as the graph can be checked. If the type of an input is not
-    declared, this is when its first batch comes.
+    The C++ engine is made as soon as the graph can be checked. If the type of an input or of what
+    a function returns is not declared, this is when the first batch comes.
     """
 
     def __init__(self, definition: Definition, settings: Mapping[str, Any]) -> None:
@@ -44,6 +45,7 @@ class Engine:
         self.making = threading.RLock()  # held to make this; who feeds does it, too
         self._one_caller = _core.OneCaller()
         self.inputs = Inputs(definition, self._one_caller)
+        self._functions = Functions(definition, self._one_caller)
 
     @property
     def is_made(self) -> bool:
@@ -62,7 +64,7 @@ class Engine:
         """
         with self.making:
             self.inputs.open(self._settings)
-            if self.inputs.knows_types():
+            if self.inputs.knows_types() and self._functions.know_types():
                 self._make()
 
     def made(self) -> _core.Pipeline:
@@ -79,6 +81,7 @@ class Engine:
     def _made(self) -> _core.Pipeline:
         if self._core is None:
             self.inputs.learn_types()
+            self._functions.learn_types(self._settings, self.inputs)
             self._make()
         assert self._core is not None
         return self._core
@@ -88,6 +91,7 @@ class Engine:
             if self._core is None:
                 # Ctrl-C may come in the midst of this; the next call then goes on with the same.
                 self._next_core = self._next_core or self._new_core()
+                self._functions.attach(self._next_core)
                 self.inputs.attach(self._next_core)
                 self._core = self._next_core
 
@@ -147,13 +151,14 @@ class Engine:
             self.inputs.stop()
             if self._core is not None:
                 self._core.close()
+            self._functions.let_go()
 
     def state(self) -> dict[str, Any]:
         """The state of the engine and the sources after the steps that were received."""
         with self._one_caller:
             state: dict[str, Any] = json.loads(self._made().state())
-            sources = self.inputs.state()
-            return {**state, "sources": sources} if sources else state
+            parts = {"sources": self.inputs.state(), "functions": self._functions.state()}
+            return {**state, **{name: part for name, part in parts.items() if part}}
 
     def restore(self, state: str | Mapping[str, Any], force: bool = False) -> None:
         """Continues where ``state()`` was taken. A state that does not fit changes nothing."""
@@ -163,12 +168,16 @@ class Engine:
 
     def _restore(self, core: _core.Pipeline, text: bytes, force: bool = False) -> None:
         sources: dict[str, Any] = {}
+        functions: dict[str, Any] = {}
         if (loaded := _state_entries.of_pipeline(text)) is not None:
-            loaded = {"sources": {}, **loaded}
+            loaded = {"sources": {}, "functions": {}, **loaded}
             sources = _state_entries.entry(loaded, "sources", dict, "a pipeline's")
+            functions = _state_entries.entry(loaded, "functions", dict, "a pipeline's")
             self.inputs.positions_in(sources)
+            self._functions.check_state(functions)
         self.inputs.stop()
         messages = core.restore(text, force)
         self.inputs.restore(sources)
+        self._functions.restore(functions)
         for message in messages:
             warnings.warn(message, stacklevel=user_level())

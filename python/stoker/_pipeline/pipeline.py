@@ -344,13 +344,21 @@ class Pipeline(Configured):
     # The saved form.
 
     def serialize(self, filename: str | os.PathLike[str] | None = None) -> str:
-        """The graph and the settings as JSON that a person can read; also written to a file."""
-        if not self._definition.outputs:
-            self.build()
-        text = saved.save(self._definition.graph, self._settings)
+        """The graph and the settings as JSON that a person can read; also written to a file.
+
+        Raises ``GraphError`` that names a function of yours in the graph, which cannot be saved.
+        """
+        text = self._saved()
+        if self._definition.functions:
+            raise GraphError(f"serialize: {self._definition.functions[0]} cannot be saved")
         if filename is not None:
             Path(filename).write_text(text, encoding="utf-8")
         return text
+
+    def _saved(self) -> str:
+        if not self._definition.outputs:
+            self.build()
+        return saved.save(self._definition.graph, self._settings)
 
     @classmethod
     def deserialize(
@@ -387,7 +395,7 @@ class Pipeline(Configured):
         from stoker._pipeline.dot import dot
 
         text = dot(
-            self.serialize(), show_tensors=show_tensors, show_ids=show_ids, use_colors=use_colors
+            self._saved(), show_tensors=show_tensors, show_ids=show_ids, use_colors=use_colors
         )
         Path(filename).write_text(text, encoding="utf-8")
 

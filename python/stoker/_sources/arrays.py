@@ -34,14 +34,15 @@ def _layout_of(samples: list[Any]) -> str:
 
 def _array(value: Any, what: str) -> Any:
     try:
-        return _as_array(value)
+        return as_array(value)
     except Exception as e:  # the value's own methods may raise anything
         kind = type(value).__name__
         raise GraphError(f"{what} that was fed is of type {kind}: {told(e)}") from e
 
 
-def _as_array(value: Any) -> Any:
-    if isinstance(value, (bytes, bytearray, memoryview)):
+def as_array(value: Any) -> Any:
+    """An array that the engine takes. Raises whatever the value does, and TypeError."""
+    if isinstance(value, (bytes, bytearray, memoryview)) or type(value).__name__ == "PyCapsule":
         return value
     dtype = getattr(value, "dtype", None)
     if getattr(dtype, "kind", "f") not in "biuf":

@@ -122,20 +122,53 @@ class Inputs:
                 found.append((name, i))
         return found
 
-    def _learn_from_sources(self, name: str) -> None:
-        """Asks all sources for their first batch. ``name`` is a node that needs it."""
+    def feed_first(self, engine: _core.Pipeline) -> bool:
+        """Feeds copies of the first batches to an engine that learns other types.
+
+        Returns whether it needs any. Requires: the types of all inputs are known. Raises what
+        ``learn_types`` raises.
+        """
+        names = [
+            name for name in _input_nodes(self._definition.graph).values() if engine.is_used(name)
+        ]
+        fed: dict[str, _core.Fed] = {}
+        if any(self._source_of(name) for name in names):
+            fed = self._first_of_sources(names[0])
+        for name in names:
+            engine.feed(name, fed[name] if name in fed else self._first_fed(name), True, 0)
+        return bool(names)
+
+    def _first_of_sources(self, name: str) -> dict[str, _core.Fed]:
+        """The first batch of each source. ``name`` is a node that needs it."""
         assert self._feeder is not None
-        graph = self._definition.graph
         outcome = self._feeder.wait_for_first()
         if outcome.fed:
-            nodes = {name: i for i, name in _input_nodes(graph).items()}
-            for name, fed, _ in outcome.fed:
-                _declare(graph, nodes[name], fed)
-            return
+            return {name: fed for name, fed, _ in outcome.fed}
         self._feeder.drop_first()
         if outcome.failure is not None:
             raise outcome.failure
         raise EpochEndError(name)
+
+    def _first_fed(self, name: str) -> _core.Fed:
+        """The first batch that was fed to a node. Waits for it if the node is ``blocking``."""
+        graph = self._definition.graph
+        node = next(i for i, n in _input_nodes(graph).items() if n == name)
+        with self._mutex:
+            while not self._pending.get(name):
+                if not graph.argument(node, "blocking"):
+                    raise SourceError(
+                        f"external_source '{name}': nothing was fed, and a function needs a first "
+                        f"batch to tell its types; call feed_input('{name}', ...) before run()"
+                    )
+                self._fed.wait(_WAIT_MS / 1000)  # a short wait, so that Ctrl-C works
+            return self._pending[name][0][0]
+
+    def _learn_from_sources(self, name: str) -> None:
+        """Asks all sources for their first batch. ``name`` is a node that needs it."""
+        graph = self._definition.graph
+        nodes = {name: i for i, name in _input_nodes(graph).items()}
+        for of, fed in self._first_of_sources(name).items():
+            _declare(graph, nodes[of], fed)
 
     # Running.
 

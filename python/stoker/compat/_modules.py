@@ -102,6 +102,11 @@ def _data_node() -> dict[str, Any]:
     return {"DataNode": DataNode}
 
 
+def _one(module: str, name: str) -> Callable[[], dict[str, Any]]:
+    """A module that has one name of Stoker's."""
+    return lambda: {name: getattr(importlib.import_module(module), name)}
+
+
 _OWN: dict[str, Callable[[], dict[str, Any]]] = {
     "": _top,
     "backend": _backend,
@@ -111,5 +116,11 @@ _OWN: dict[str, Callable[[], dict[str, Any]]] = {
     "pipeline.experimental": _experimental,
     "plugin": dict,
     "plugin.base_iterator": _base_iterator,
+    "plugin.jax.fn": _one("stoker.jax", "jax_function"),
+    "plugin.numba": dict,
+    "plugin.numba.experimental": _one("stoker.ops", "NumbaFunction"),
+    "plugin.numba.fn": dict,
+    "plugin.numba.fn.experimental": _one("stoker.fn", "numba_function"),
+    "plugin.pytorch.fn": _one("stoker.fn", "torch_python_function"),
     "tensors": _tensors,
 }

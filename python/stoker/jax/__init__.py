@@ -1,13 +1,22 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Iterators that give JAX arrays: ``DataIterator``, and DALI's iterators and decorator."""
+"""JAX: ``DataIterator`` and DALI's iterators and decorator give arrays; ``jax_function`` makes an
+operator of a function.
+"""
 
 from __future__ import annotations
 
 from stoker.frameworks.jax.decorator import given, make_decorator
+from stoker.frameworks.jax.function import jax_function
 from stoker.frameworks.jax.iterators import DALIGenericIterator, DataIterator, LastBatchPolicy
 
-__all__ = ["DALIGenericIterator", "DataIterator", "LastBatchPolicy", "data_iterator"]
+__all__ = [
+    "DALIGenericIterator",
+    "DataIterator",
+    "LastBatchPolicy",
+    "data_iterator",
+    "jax_function",
+]
 
 data_iterator = make_decorator(
     DALIGenericIterator,

@@ -324,6 +324,7 @@ void Pipelined::finish_ticket(Try& t) {
     admission_.released();
     work_.notify_all();
   } else if (t.call) {
+    t.call->step = first_fed_ + it.step.number;
     it.call = t.call;
     it.state = State::kAwaiting;
     user_thread_->begin(std::move(t.call));

@@ -131,6 +131,7 @@ class Simple final : public Executor {
 
   bool call() {
     const std::shared_ptr<UserCall> call = maker_.call_of(*step_, stage_);
+    call->step = feeds_.received();
     make_call(*call);
     return work([&] { maker_.make_batch(*step_, stage_, call.get(), step_->failures); });
   }

@@ -15,8 +15,10 @@ constexpr std::chrono::seconds kPatience(1);  // for a function that runs at the
 void make_call(UserCall& call) {
   const auto start = std::chrono::steady_clock::now();
   try {
-    if (call.function)
+    if (call.function) {
+      call.function->begin(call.step);
       call.outputs = call.function->call(std::exchange(call.inputs, {}), call.count);
+    }
   } catch (...) {
     call.error = std::current_exception();
   }

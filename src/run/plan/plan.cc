@@ -119,8 +119,11 @@ void Plan::find_stages() {
     constexpr std::array kKinds = {StageKind::kChain, StageKind::kDevice, StageKind::kBatch,
                                    StageKind::kDevice};
     StageKind kind = kKinds[static_cast<size_t>(key.first % 4)];
-    if (kind == StageKind::kBatch && checked_[list[0]].type->is_user_code)
+    if (kind == StageKind::kBatch && checked_[list[0]].type->is_user_code) {
       kind = StageKind::kPython;
+      const Node& n = node(list[0]);
+      if (!n.function) throw GraphError(node_in_words(n) + ": has no function; none is saved");
+    }
     for (int i : list) (kind == StageKind::kDevice ? nodes_[i].device_stage : nodes_[i].stage) = s;
     if (kind == StageKind::kChain) last_chain_ = s;
     if (key.first % 4 == 2) first_batch_ = std::min(first_batch_, s);

@@ -195,7 +195,7 @@ BatchMaker::Types BatchMaker::types_of(int node, const UserCall& call) const {
       if (t.layout.empty()) t.layout = declared[k].layout;
       if (t.dtype != declared[k].dtype || t.shape.rank != declared[k].shape.rank)
         throw SampleError("the function returned " + t.str() + " as output " + std::to_string(k) +
-                          ", declared is " + declared[k].str());
+                          ", expected " + declared[k].str());
     }
   }
   return types;

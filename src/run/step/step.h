@@ -26,6 +26,7 @@ struct DeviceValues {
 // A call of a function of the user's. It owns all that it uses, so it may outlive the executor.
 struct UserCall {
   std::shared_ptr<UserFunction> function;  // null: no sample is for it
+  int64_t step = 0;  // how many were received before this one since the pipeline was built
   int64_t count = 0;  // of samples
   std::vector<HostBatch> inputs, outputs;
   std::exception_ptr error;

@@ -232,7 +232,7 @@ class _Drawing:
         fitting = [
             op
             for op in operators().values()
-            if op["kind"] not in ("input", "read")
+            if op["kind"] not in ("input", "read", "user_code")
             and (not op["inputs"] or op["inputs"][0]["is_value"] == (self._theme == "file"))
         ]
         op = rng.choice(fitting)
