@@ -166,7 +166,27 @@ void check_condition(const TensorType& t) {
     throw GraphError("a condition expects one number for each sample, got " + t.str());
 }
 
-void check_node(const std::vector<CheckedNode>& done, const Node& n, CheckedNode& c) {
+// By node: whether an output of the graph depends on it; of a graph without outputs, all are.
+std::vector<char> find_needed(const Graph& graph) {
+  std::vector<char> is_needed(graph.nodes.size(), graph.outputs.empty());
+  const auto need = [&](const Ref& r) {
+    if (r.node >= 0 && static_cast<size_t>(r.node) < is_needed.size()) is_needed[r.node] = 1;
+  };
+  for (const Output& o : graph.outputs) need(o);
+  for (size_t i = graph.nodes.size(); i-- > 0;) {
+    if (!is_needed[i]) continue;
+    for (const auto& in : graph.nodes[i].inputs)
+      if (in) need(*in);
+    for (const ArgumentLink& link : graph.nodes[i].links) need(link.from);
+    for (const Guard& g : graph.nodes[i].guards) need(g.condition);
+  }
+  return is_needed;
+}
+
+// `is_needed`: whether an output of the graph depends on it. The sides of a merge that nobody needs
+// may differ, as those of a name that is not used behind an `if`.
+void check_node(const std::vector<CheckedNode>& done, const Node& n, bool is_needed,
+                CheckedNode& c) {
   c.type = &operator_named(n.op);
   if (n.version > c.type->version)
     throw GraphError("the graph was saved with version " + std::to_string(n.version) +
@@ -211,7 +231,8 @@ void check_node(const std::vector<CheckedNode>& done, const Node& n, CheckedNode
     computed[c.link_arguments.back()] = true;
   }
   Checker checker{c.inputs, {computed.get(), names.size()}, names, {}};
-  c.op->check(checker);
+  if (c.type->is_merge && !is_needed) checker.out(c.inputs[0]);
+  else c.op->check(checker);
   c.op->prepare();
   c.outputs = std::move(checker.outputs);
   if (c.outputs.size() != c.type->output_count(n.arguments))
@@ -327,11 +348,12 @@ int Graph::add(Node n) {
 }
 
 std::vector<CheckedNode> check(const Graph& graph) {
+  const std::vector<char> is_needed = find_needed(graph);
   std::vector<CheckedNode> done;
   for (const Node& n : graph.nodes) {
     CheckedNode c;
     try {
-      check_node(done, n, c);
+      check_node(done, n, is_needed[done.size()], c);
     } catch (const GraphError& e) {
       throw GraphError(node_in_words(n) + ": " + e.what());
     }

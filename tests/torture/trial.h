@@ -108,6 +108,9 @@ struct Trial {
 
   bool uses_device() const;
   bool has(OperatorKind kind) const;
+  bool calls_functions() const;
+  // Whether samples may depend on the batch that they are in.
+  bool may_see_batch() const;
 };
 
 // One line for each part; read() takes it back. Throws std::runtime_error, GraphError.

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from stoker._graph.calls import as_node, call_one, constant
+from stoker._graph.calls import call_one, constant
 from stoker._graph.constants import NotAConstantError, plain
 from stoker._graph.node import DataNode
 from stoker._graph.scopes import Branch
@@ -164,8 +164,10 @@ def _merged(name: str, a: Any, b: Any, condition: DataNode, where: str) -> Any:
             f"{type(a).__name__} and one of type {type(b).__name__}, "
             "which are not both nodes or numbers"
         )
-    sides = [as_node(x, "its value", _refuse_value(name, where)) for x in (a, b)]
-    return call_one("merge", *sides, condition)
+    try:
+        return call_one("merge", a, b, condition)
+    except GraphError as e:  # which is nobody's concern where the name is not used any more
+        return Unusable(f"{_shown(name)} behind the `if` on a node at {where}: {e}")
 
 
 def _shown(name: str) -> str:
@@ -182,13 +184,6 @@ def _are_equal(a: Any, b: Any) -> bool:
         )
     except NotAConstantError:
         return False
-
-
-def _refuse_value(name: str, where: str) -> Callable[[str], Any]:
-    def refuse(problem: str) -> Any:
-        raise GraphError(f"{_shown(name)} behind the `if` at {where}: {problem}")
-
-    return refuse
 
 
 def _is_value(value: Any) -> bool:

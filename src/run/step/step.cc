@@ -298,7 +298,7 @@ Batch Step::copy(const Batch& batch, HostPool& pool) const {
   Batch b = batch;
   if (b.whole) {
     b.whole = acquire(pool, static_cast<int64_t>(batch.whole->size()));
-    if (!b.whole) throw BudgetError(no_memory_for(kSecondCopy, batch.whole->size(), pool));
+    if (!b.whole) throw NoRoom(kSecondCopy, batch.whole->size(), pool);
   }
   for (size_t i = 0, at = 0; i < b.samples.size(); ++i) {
     Sample& s = b.samples[i];
@@ -307,7 +307,7 @@ Batch Step::copy(const Batch& batch, HostPool& pool) const {
       s.owner = b.whole;
     } else {
       s.owner = acquire(pool, bytes);
-      if (!s.owner) throw BudgetError(no_memory_for(kSecondCopy, static_cast<size_t>(bytes), pool));
+      if (!s.owner) throw NoRoom(kSecondCopy, static_cast<size_t>(bytes), pool);
     }
     std::byte* to = s.owner->data() + (b.whole ? at : 0);
     std::memcpy(to, s.view.data, bytes);
@@ -361,15 +361,20 @@ std::string step_in_words(const Plan& plan, const std::vector<int64_t>& cursors)
          std::to_string(first.position) + " on";
 }
 
-std::string no_memory_for(const std::string& what, size_t bytes, const HostPool& pool) {
-  const Usage u = pool.usage();
-  std::string s = "no memory for " + what + ", which takes at least " + in_words(bytes) +
-                  ". Batches have half of memory_limit, " + in_words(u.limit) + "; ";
-  if (u.of(Use::kHeld)) s += "hold fewer of them, or set ";
-  else s += "set ";
-  return s + "memory_limit to at least " + std::to_string(2 * (u.in_use + size_class(bytes))) +
-         ". " + pool.explain();
-}
+NoRoom::NoRoom(std::string before, size_t limit, bool suffices, std::string after)
+    : BudgetError(before + std::to_string(limit) + (suffices ? ". " : ", and perhaps to more. ") +
+                  after),
+      before_(std::move(before)),
+      after_(std::move(after)) {}
+
+NoRoom::NoRoom(const std::string& what, size_t bytes, const HostPool& pool)
+    : NoRoom("no memory for " + what + ", which takes at least " + in_words(bytes) +
+                 ". Batches have half of memory_limit, " + in_words(pool.usage().limit) + "; " +
+                 (pool.usage().of(Use::kHeld) ? "hold fewer of them, or set " : "set ") +
+                 "memory_limit to at least ",
+             2 * (pool.usage().in_use + size_class(bytes)), false, pool.explain()) {}
+
+NoRoom NoRoom::with_limit(size_t limit) const { return {before_, limit, true, after_}; }
 
 void mark_held(const Outputs& outputs, HostPool& pool) {
   for (const Batch& b : outputs.batches) {

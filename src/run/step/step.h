@@ -156,9 +156,19 @@ class Step {
 // Names the step that begins at these cursors: "epoch 2, step from position 128 on".
 std::string step_in_words(const Plan& plan, const std::vector<int64_t>& cursors);
 
-// Says that there is no memory for `what`, which takes at least so many bytes more, who has it, and
-// which memory_limit would suffice.
-std::string no_memory_for(const std::string& what, size_t bytes, const HostPool& pool);
+// Batches have too little memory for a step. The message names a memory_limit.
+class NoRoom : public BudgetError {
+ public:
+  // There is none for `what`, which takes at least so many bytes more. What the step needs after
+  // that is not known, so the limit may not suffice.
+  NoRoom(const std::string& what, size_t bytes, const HostPool& pool);
+  // The same where a limit that suffices is known.
+  NoRoom with_limit(size_t limit) const;
+
+ private:
+  NoRoom(std::string before, size_t limit, bool suffices, std::string after);
+  std::string before_, after_;  // what stands around the limit
+};
 
 // Tells the pool that the user holds these bytes from now on.
 void mark_held(const Outputs& outputs, HostPool& pool);
