@@ -161,6 +161,13 @@ bool has_output(const std::vector<CheckedNode>& done, const Ref& r) {
          r.output < static_cast<int>(done[r.node].outputs.size());
 }
 
+// A guard of which the opposite is there as well, or null.
+const Guard* find_opposites(const std::set<Guard>& guards) {
+  for (const Guard& g : guards)
+    if (g.when && guards.contains({g.condition, false})) return &g;
+  return nullptr;
+}
+
 void check_condition(const TensorType& t) {
   if (t.shape.rank > 0)
     throw GraphError("a condition expects one number for each sample, got " + t.str());
@@ -294,29 +301,39 @@ void Graph::complete_name_and_key(Node& n) const {
 }
 
 // Adds the guards of all that the node reads, in order. A merge reads each side where the predicate
-// says so, so that is no guard of its own. What begins with data goes on for all samples.
+// says so, so that is no guard of its own. What begins with data goes on for all samples. A branch
+// within a branch may be one that no sample comes to, such as the other side of the same condition;
+// what is made in it may not be mixed up with what is made elsewhere, but it may be there.
 void Graph::complete_guards(const OperatorType& type, Node& n) const {
   std::set<Guard> all;
-  const auto inherit = [&](const Ref& from, const std::optional<Guard>& but = {}) {
-    for (const Guard& g : nodes[from.node].guards)
-      if (g != but) all.insert(g);
+  bool is_of_nobody = false;
+  const auto take = [&](const std::vector<Guard>& guards, const std::optional<Guard>& but = {}) {
+    std::set<Guard> own;
+    for (const Guard& g : guards) {
+      if (g == but) continue;
+      own.insert(g);
+      const std::vector<Guard>& of_condition = nodes[g.condition.node].guards;
+      own.insert(of_condition.begin(), of_condition.end());
+    }
+    is_of_nobody |= find_opposites(own) != nullptr;
+    all.merge(own);
   };
-  for (const Guard& g : n.guards) {
+  const auto inherit = [&](const Ref& from, const std::optional<Guard>& but = {}) {
+    take(nodes[from.node].guards, but);
+  };
+  for (const Guard& g : n.guards)
     if (!has(g.condition)) throw GraphError("a condition expects an output of a node before it");
-    inherit(g.condition);
-    all.insert(g);
-  }
+  take(n.guards);
   for (size_t i = 0; i < n.inputs.size(); ++i) {
     if (!n.inputs[i]) continue;
     if (type.is_merge && i < 2) inherit(*n.inputs[i], Guard{*n.inputs[2], i == 0});
     else inherit(*n.inputs[i]);
   }
   for (const ArgumentLink& link : n.links) inherit(link.from);
-  for (const Guard& g : all)
-    if (g.when && all.contains({g.condition, false}))
-      throw GraphError("reads what is made on both sides of the condition '" +
-                       nodes[g.condition.node].name + "'; merge these first");
   n.guards.assign(all.begin(), all.end());
+  if (const Guard* g = find_opposites(all); g && !is_of_nobody)
+    throw GraphError("reads what is made on both sides of the condition '" +
+                     nodes[g->condition.node].name + "'; merge these first");
   if (type.reads || type.is_input) n.guards.clear();
 }
 

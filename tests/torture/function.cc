@@ -71,16 +71,22 @@ class Mixes final : public UserFunction {
 
 bool has_function(const OperatorType& type) { return type.name == std::string(kCall); }
 
+// Where an argument is wrong, the node is refused, and what the function would do does not matter.
 std::shared_ptr<UserFunction> function_for(const Node& node) {
   const auto number = [&](const char* name, int64_t fallback) {
     const auto it = node.arguments.find(name);
-    return it == node.arguments.end() ? fallback : std::get<int64_t>(it->second);
+    if (it == node.arguments.end()) return fallback;
+    if (const auto* whole = std::get_if<int64_t>(&it->second)) return *whole;
+    const auto* share = std::get_if<double>(&it->second);
+    return share && std::abs(*share) < 100 ? static_cast<int64_t>(*share) : fallback;
   };
-  const auto dtype = node.arguments.find("dtype");
-  const bool is_given = dtype != node.arguments.end();
-  return std::make_shared<Mixes>(
-      is_given ? dtype_named(std::get<std::string>(dtype->second)) : DType::kInt32,
-      static_cast<int>(number("ndim", 0)), static_cast<size_t>(number("num_outputs", 1)));
+  DType dtype = DType::kInt32;
+  if (const auto it = node.arguments.find("dtype"); it != node.arguments.end())
+    if (const auto* name = std::get_if<std::string>(&it->second))
+      for (int d = 0; d < static_cast<int>(DType::kNone); ++d)
+        if (*name == name_of(static_cast<DType>(d))) dtype = static_cast<DType>(d);
+  return std::make_shared<Mixes>(dtype, static_cast<int>(number("ndim", 0)),
+                                 static_cast<size_t>(number("num_outputs", 1)));
 }
 
 }  // namespace stoker::torture

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph.h"
 
+#include <set>
+
 #include "../function.h"
 #include "arrays.h"
 #include "op/case_testing.h"
@@ -160,7 +162,7 @@ class GraphDrawer {
     std::vector<Ref> numbers;
     for (size_t node = 0; node < checked_.size(); ++node)
       for (size_t k = 0; k < checked_[node].outputs.size(); ++k)
-        if (checked_[node].outputs[k].shape.rank == 0)
+        if (checked_[node].outputs[k].shape.rank == 0 && is_made_here(node))
           numbers.push_back({static_cast<int>(node), static_cast<int>(k)});
     if (!numbers.empty() && dice_.often(0.5)) return dice_.of(numbers);
     Node flip;
@@ -169,6 +171,18 @@ class GraphDrawer {
     if (dice_.often(0.3)) flip.arguments["dtype"] = std::string("bool");
     if (dice_.often(device_share_ / 2)) flip.device = DeviceKind::kGpu;
     return add(flip) ? std::optional(last()) : std::nullopt;
+  }
+
+  // Whether the node is made wherever the branch is taken that nodes are added to now.
+  bool is_made_here(size_t node) const {
+    const Graph g = graph_of(trial_, {}, "");
+    std::set<Guard> here(branches_.begin(), branches_.end());
+    for (const Guard& b : branches_) {
+      const std::vector<Guard>& more = g.nodes[static_cast<size_t>(b.condition.node)].guards;
+      here.insert(more.begin(), more.end());
+    }
+    return std::all_of(g.nodes[node].guards.begin(), g.nodes[node].guards.end(),
+                       [&](const Guard& guard) { return here.contains(guard); });
   }
 
   Node call_of(const OperatorType& type) {
