@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <fstream>
 #include <random>
 
 #include "device/pinned_allocator.h"
@@ -16,9 +17,20 @@ namespace stoker {
 namespace {
 
 constexpr size_t kLeastSpared = size_t{256} << 20;
+// What a step that is made only to be measured may take: half of what the machine, or the
+// container, has left.
 size_t spare_memory() {
-  return static_cast<size_t>(sysconf(_SC_AVPHYS_PAGES)) / 2 *
-         static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  size_t left =
+      static_cast<size_t>(sysconf(_SC_AVPHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const std::string group = "/sys/fs/cgroup/";  // its version 2, then 1
+  for (const auto& [limit, use] : {std::pair(group + "memory.max", group + "memory.current"),
+                                   std::pair(group + "memory/memory.limit_in_bytes",
+                                             group + "memory/memory.usage_in_bytes")}) {
+    size_t most = 0, used = 0;
+    if (std::ifstream(limit) >> most && std::ifstream(use) >> used)
+      left = std::min(left, most - std::min(most, used));
+  }
+  return left / 2;
 }
 int64_t half_of_memory() { return sysconf(_SC_PHYS_PAGES) / 2 * sysconf(_SC_PAGESIZE); }
 
