@@ -131,10 +131,13 @@ class Step {
   const Batch& slot(int k) const { return slots_[k]; }
 
  private:
-  struct SlotMemory {
+  struct Room {
     std::shared_ptr<Buffer> whole;
-    std::vector<std::shared_ptr<Buffer>> own;
+    std::vector<std::shared_ptr<Buffer>> own;  // by sample
+  };
+  struct SlotMemory : Room {
     std::vector<View> views;
+    std::vector<Room> copies;  // for an output that is named again: outputs never share bytes
     // Where `whole` is what was fed: its room in the pool of batches.
     std::shared_ptr<void> room;
   };
@@ -144,7 +147,7 @@ class Step {
   Batch collect_slot(SlotMemory& memory, const Slot& slot);
   std::shared_ptr<const Provenance> provenance(const std::shared_ptr<const Plan>& owner,
                                                int node) const;
-  Batch copy(const Batch& batch, HostPool& pool) const;
+  static Batch copy(const Batch& batch, const Room& room);
   const OnError on_error_;
   const size_t limit_;  // bytes that all batches may take
   std::vector<size_t> claimed_;  // bytes, by sample and stage
