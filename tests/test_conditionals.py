@@ -284,6 +284,23 @@ def test_a_decoder_for_a_device_reads_what_was_merged(
         np.testing.assert_array_equal(one[3], two[3])
 
 
+def test_a_picture_for_a_device_may_be_the_other_side(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("STOKER_SIMULATED_DEVICES", "1")
+    files = {f"a/{k}.jpg": jpegs.encode(jpegs.picture(8, 8, k), "420") for k in range(5)}
+    folder = str(jpegs.write_folder(tmp_path / "pictures", files))
+
+    def define() -> Any:
+        encoded, _ = fn.readers.file(file_root=folder)
+        (a,) = flips(1)
+        picture = fn.decoders.image(encoded, device="mixed")  # in no branch
+        return a, fn.decoders.image(encoded), picture if a else np.zeros((8, 8, 3), np.uint8)
+
+    for a, picture, y in runs(define, device_id=0):
+        np.testing.assert_array_equal(y, picture if a else 0 * picture)
+
+
 def test_frames_of_sequences_have_branches_of_their_sample() -> None:
     frames = [np.arange(3 * 4 * 4, dtype=np.uint8).reshape(3, 4, 4, 1) + k for k in range(12)]
     turns = [np.array([0, 1, k % 2], np.int32) for k in range(12)]

@@ -183,9 +183,10 @@ std::vector<int> Step::made_samples() const {
 }
 
 bool Step::has(const Ref& value, int i) const {
-  if (plan.node(value.node).guards.empty()) return true;
   const PlanNode& p = plan.planned(value.node);
+  // A picture that is only the other side of a merge is not made either.
   if (p.mixed_number >= 0) return pictures[i][p.mixed_number].type.shape.rank > 0;
+  if (plan.node(value.node).guards.empty()) return true;
   if (p.device_number >= 0) return device_task[i][p.device_number].is_there();
   return view(plan.host_slot(value), i).data;
 }
