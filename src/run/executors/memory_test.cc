@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What becomes of samples that need much memory. Whether one is bad depends on it and on the limit
 // alone.
+#include "run/executors/testing.h"
 #include "run/testing.h"
 
 namespace stoker {
@@ -184,6 +185,26 @@ size_t named_limit(const BudgetError& e) {
   const size_t at = what.find(words);
   EXPECT_NE(at, what.npos) << what;
   return at == what.npos ? 0 : std::stoull(what.substr(at + words.size()));
+}
+
+// A function that may not be called again forbids to try the step.
+TEST(Memory, ALimitThatMayNotSufficeIsCalledSo) {
+  for (const bool is_stateful : {false, true}) {
+    Graph g;
+    const Ref draws{g.add({.op = "random.uniform",
+                           .arguments = {{"shape", std::vector<int64_t>{300 << 10}}}}),
+                    0};
+    const Ref one{g.add({.op = "test.call",
+                         .inputs = {Ref{g.add({.op = "random.uniform"}), 0}},
+                         .function = std::make_shared<NoFunction>(is_stateful)}),
+                  0};
+    g.outputs = {draws, one};
+    for (const char* executor : {"simple", "pipelined"}) {
+      Pipeline p(g, options(executor, 2, 16));
+      const std::string what = message<BudgetError>([&] { (void)p.run(); });
+      EXPECT_EQ(what.find("perhaps more") != what.npos, is_stateful) << what;
+    }
+  }
 }
 
 TEST(Memory, SamplesThatFitOnlySinglySayWhichLimitSuffices) {

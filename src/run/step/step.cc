@@ -371,7 +371,7 @@ std::string step_in_words(const Plan& plan, const std::vector<int64_t>& cursors)
 }
 
 NoRoom::NoRoom(std::string before, size_t limit, bool suffices, std::string after)
-    : BudgetError(before + std::to_string(limit) + (suffices ? ". " : ", and perhaps to more. ") +
+    : BudgetError(before + std::to_string(limit) + (suffices ? ". " : ", and perhaps more. ") +
                   after),
       before_(std::move(before)),
       after_(std::move(after)) {}
