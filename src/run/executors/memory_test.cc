@@ -191,9 +191,9 @@ size_t named_limit(const BudgetError& e) {
 TEST(Memory, ALimitThatMayNotSufficeIsCalledSo) {
   for (const bool is_stateful : {false, true}) {
     Graph g;
-    const Ref draws{g.add({.op = "random.uniform",
-                           .arguments = {{"shape", std::vector<int64_t>{300 << 10}}}}),
-                    0};
+    const Ref draws{
+        g.add({.op = "random.uniform", .arguments = {{"shape", std::vector<int64_t>{300 << 10}}}}),
+        0};
     const Ref one{g.add({.op = "test.call",
                          .inputs = {Ref{g.add({.op = "random.uniform"}), 0}},
                          .function = std::make_shared<NoFunction>(is_stateful)}),
