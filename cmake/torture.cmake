@@ -9,6 +9,8 @@ stoker_library(torture SOURCES ${torture_files}
                SEES base memory device batch io codec kernels op graph run)
 target_link_libraries(stoker_torture PUBLIC GTest::gtest JPEG::JPEG Threads::Threads)
 add_executable(torture ${CMAKE_SOURCE_DIR}/tests/torture/main.cc)
+# With the operators of tests/run_operators, which see whole batches and call functions.
+target_sources(torture PRIVATE $<TARGET_OBJECTS:stoker_run_operators>)
 target_link_libraries(torture PRIVATE stoker_torture)
 set_target_properties(stoker_torture torture PROPERTIES EXCLUDE_FROM_ALL ON)
 

@@ -7,13 +7,16 @@ What each sample should be is worked out by the same statements on its NumPy arr
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
+import jpegs
 import stoker
 from helpers import Array, assert_same, samples_of, take
 from stoker import DataNode, Pipeline, fn, pipeline_def, types
@@ -219,6 +222,98 @@ def test_a_condition_may_be_made_on_the_device(monkeypatch: pytest.MonkeyPatch) 
 
     for x, a, y in runs(define, device_id=0):
         np.testing.assert_array_equal(y, x[:, ::-1] if a else x)
+    assert pipe_of(define, device_id=0).run()[2].device == "cpu"
+
+
+def test_conditions_may_be_merged_themselves() -> None:
+    def define() -> Any:
+        x = picture()
+        a, b = flips(2)
+        c = b if a else fn.random.coin_flip(probability=1.0)
+        y = x
+        if c:
+            y = fn.flip(x, horizontal=1)
+            if c and not a:
+                y = crop(y, 4)
+        return x, a, b, y
+
+    for x, a, b, y in runs(define):
+        flipped = x[:, ::-1] if b or not a else x
+        np.testing.assert_array_equal(y, flipped if a else cropped(flipped, 4))
+
+
+def test_a_branch_may_ask_for_its_own_condition() -> None:
+    def define() -> Any:
+        x = picture()
+        a, b = flips(2)
+        y = z = x
+        if a:
+            y = turned(x, a)
+            there, nowhere = stoker.split(x, a)
+            z = fn.merge(fn.flip(there, horizontal=1), crop(nowhere, 2), a)
+        return x, a, b, y, z
+
+    for x, a, _, y, z in runs(define):
+        np.testing.assert_array_equal(y, x[:, ::-1] if a else x)
+        np.testing.assert_array_equal(z, y)
+
+
+def test_a_decoder_for_a_device_reads_what_was_merged(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("STOKER_SIMULATED_DEVICES", "1")
+    sizes = {f"{k % 2}/{k:02}.jpg": (16 + 8 * (k % 3), 24) for k in range(9)}
+    pictures = {name: jpegs.encode(jpegs.picture(*s, 1), "420") for name, s in sizes.items()}
+    folder = str(jpegs.write_folder(tmp_path / "pictures", pictures))
+
+    def define(device: str = "mixed") -> Any:
+        first, label = fn.readers.file(file_root=folder, random_shuffle=True, seed=1)
+        (a,) = flips(1)
+        if a:
+            encoded, other = fn.readers.file(file_root=folder)
+        else:
+            encoded, other = first, label
+        return a, label, other, fn.decoders.image(encoded, device=device)
+
+    made = runs(define, device_id=0)
+    assert {bool(a) for a, *_ in made} == {True, False}
+    for k, (a, label, other, _) in enumerate(made):
+        # The second reader goes on for all samples: nine files, in order.
+        assert other == (sorted(int(n[0]) for n in sizes)[k % 9] if a else label)
+    for one, two in zip(made, runs(lambda: define("cpu")), strict=True):
+        np.testing.assert_array_equal(one[3], two[3])
+
+
+def test_a_picture_for_a_device_may_be_the_other_side(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("STOKER_SIMULATED_DEVICES", "1")
+    files = {f"a/{k}.jpg": jpegs.encode(jpegs.picture(8, 8, k), "420") for k in range(5)}
+    folder = str(jpegs.write_folder(tmp_path / "pictures", files))
+
+    def define() -> Any:
+        encoded, _ = fn.readers.file(file_root=folder)
+        (a,) = flips(1)
+        picture = fn.decoders.image(encoded, device="mixed")  # in no branch
+        return a, fn.decoders.image(encoded), picture if a else np.zeros((8, 8, 3), np.uint8)
+
+    for a, picture, y in runs(define, device_id=0):
+        np.testing.assert_array_equal(y, picture if a else 0 * picture)
+
+
+def test_frames_of_sequences_have_branches_of_their_sample() -> None:
+    frames = [np.arange(3 * 4 * 4, dtype=np.uint8).reshape(3, 4, 4, 1) + k for k in range(12)]
+    turns = [np.array([0, 1, k % 2], np.int32) for k in range(12)]
+
+    def define() -> Any:
+        x = fn.external_source(source=lambda _: frames, layout="FHWC")
+        turn = fn.per_frame(fn.external_source(source=lambda _: turns))
+        (a,) = flips(1)
+        return x, turn, a, fn.flip(x, horizontal=turn) if a else fn.crop(x, crop=(2, 3))
+
+    for x, turn, a, y in runs(define):
+        turned = [f[:, ::-1] if t else f for f, t in zip(x, turn, strict=True)]
+        np.testing.assert_array_equal(y, np.stack(turned) if a else x[:, 1:3, 1:4])
 
 
 def test_a_state_is_taken_up_at_every_step() -> None:
@@ -298,6 +393,21 @@ def test_a_name_without_a_value_fails_where_it_is_used() -> None:
 
     with pytest.raises(GraphError, match="'y' has no value on one side"):
         pipe_of(returned)
+
+
+def test_names_that_are_not_used_afterwards_may_differ() -> None:
+    def define() -> Any:
+        x = picture()
+        (a,) = flips(1)
+        if a:
+            part, y = fn.cast(x, dtype=types.UINT8), fn.copy(x)
+        else:
+            part, y = crop(x, 3), fn.random.uniform(shape=[6, 8, 3])
+        part = fn.cast(part, dtype=types.INT32)
+        return a, x, y, fn.copy(a)
+
+    for a, x, y, _ in runs(define):
+        assert np.array_equal(x, y) == bool(a)
 
 
 @pytest.mark.parametrize(
@@ -504,7 +614,88 @@ def test_scopes_do_not_depend_on_conditionals() -> None:
     assert [n["key"].removeprefix("define#0/") for n in nodes] == expected
 
 
+def test_scopes_of_all_kinds_of_functions() -> None:
+    class Kind:
+        def __init__(self) -> None:
+            self.start = fn.random.uniform()
+
+        def __call__(self) -> Any:
+            return self.method()
+
+        def method(self) -> Any:
+            return fn.random.uniform()
+
+    def recursive(depth: int) -> Any:
+        return [fn.random.uniform(), *(recursive(depth - 1) if depth else [])]
+
+    def generator() -> Any:
+        yield fn.random.uniform()
+        yield fn.random.uniform()
+
+    def wrapped(function: Callable[[], Any]) -> Callable[[], Any]:
+        @functools.wraps(function)
+        def wrapper() -> Any:
+            return fn.random.uniform(), function()
+
+        return wrapper
+
+    @wrapped
+    def decorated() -> Any:
+        return fn.random.uniform()
+
+    def define() -> Any:
+        kind = Kind()
+        made = [kind.start, kind(), *recursive(1), *generator(), *decorated()]
+        names: dict[str, Any] = {"fn": fn}
+        exec("def made_of_text():\n return fn.random.uniform()", names)
+        made += [names["made_of_text"](), (lambda: fn.random.uniform())()]
+        return [*made, *map(lambda _: fn.random.uniform(), range(1))]  # noqa: C417
+
+    expected = [
+        "__init__#0/random.uniform#0",
+        "__call__#0/method#0/random.uniform#0",
+        "recursive#0/random.uniform#0",
+        "recursive#0/recursive#0/random.uniform#0",
+        "generator#0/random.uniform#0",
+        "generator#0/random.uniform#1",
+        "wrapper#0/random.uniform#0",
+        "wrapper#0/decorated#0/random.uniform#0",
+        "made_of_text#0/random.uniform#0",
+        "random.uniform#0",
+        "random.uniform#1",
+    ]
+    for enabled in (True, False):
+        assert list(keys_of(define, enable_conditionals=enabled).values()) == expected
+
+
 # Bad samples
+
+
+@pytest.mark.parametrize("on_error", ["skip", "replace"])
+def test_a_damaged_file_is_bad_only_where_it_is_decoded(on_error: str, tmp_path: Path) -> None:
+    files = {f"a/{k}.jpg": jpegs.encode(jpegs.picture(8, 8, k), "420") for k in range(8)}
+    files["a/5.jpg"] = b"no picture"
+    folder = str(jpegs.write_folder(tmp_path / "pictures", files))
+
+    def define() -> Any:
+        encoded, _ = fn.readers.file(file_root=folder)
+        (a,) = flips(1)
+        if a:
+            picture = fn.decoders.image(encoded)
+        else:
+            picture = fn.constant(idata=[0], shape=[8, 8, 3], dtype=types.UINT8, layout="HWC")
+        return a, picture, fn.copy(encoded)
+
+    pipe = pipe_of(define, on_error=on_error, batch_size=8)
+    bad = b"no picture"
+    fates = set()
+    for _ in range(12):
+        made = samples_of(pipe.run())
+        kept = [bool(a) for a, _, encoded in made if encoded.tobytes() == bad]
+        assert not any(kept)
+        fates.add(len(kept))
+        assert len(made) == 8 or on_error == "skip"
+    assert fates == {0, 1}  # lost where it was to be decoded, kept where it was not
 
 
 def test_a_sample_that_fails_in_its_branch_is_bad_only_there() -> None:

@@ -129,7 +129,10 @@ ROWS = [
     Row("python/stoker/_describe/* python/stoker/_graph/*", python=DEFINING),
     Row("python/stoker/fn/* python/stoker/ops/*", python=DEFINING),
     Row("python/stoker/_pipeline/* python/stoker/_settings/*", python=f"{STATES} {RUNNING}"),
-    Row("python/stoker/_conditionals/*", python="test_conditionals.py test_definition.py"),
+    Row(
+        "python/stoker/_conditionals/*",
+        python="test_conditionals.py test_rewritten_code.py test_definition.py",
+    ),
     Row("python/stoker/compat/*", python="test_compat_tensors.py test_compat.py"),
     Row("python/stoker/run.py", python="test_compat.py test_moving_over.py"),
     Row("python/stoker/launcher.py", python="test_launcher.py frameworks/test_torchrun.py"),

@@ -161,12 +161,39 @@ bool has_output(const std::vector<CheckedNode>& done, const Ref& r) {
          r.output < static_cast<int>(done[r.node].outputs.size());
 }
 
+// A guard of which the opposite is there as well, or null.
+const Guard* find_opposites(const std::set<Guard>& guards) {
+  for (const Guard& g : guards)
+    if (g.when && guards.contains({g.condition, false})) return &g;
+  return nullptr;
+}
+
 void check_condition(const TensorType& t) {
   if (t.shape.rank > 0)
     throw GraphError("a condition expects one number for each sample, got " + t.str());
 }
 
-void check_node(const std::vector<CheckedNode>& done, const Node& n, CheckedNode& c) {
+// By node: whether an output of the graph depends on it; of a graph without outputs, all are.
+std::vector<char> find_needed(const Graph& graph) {
+  std::vector<char> is_needed(graph.nodes.size(), graph.outputs.empty());
+  const auto need = [&](const Ref& r) {
+    if (r.node >= 0 && static_cast<size_t>(r.node) < is_needed.size()) is_needed[r.node] = 1;
+  };
+  for (const Output& o : graph.outputs) need(o);
+  for (size_t i = graph.nodes.size(); i-- > 0;) {
+    if (!is_needed[i]) continue;
+    for (const auto& in : graph.nodes[i].inputs)
+      if (in) need(*in);
+    for (const ArgumentLink& link : graph.nodes[i].links) need(link.from);
+    for (const Guard& g : graph.nodes[i].guards) need(g.condition);
+  }
+  return is_needed;
+}
+
+// `is_needed`: whether an output of the graph depends on it. The sides of a merge that nobody needs
+// may differ, as those of a name that is not used behind an `if`.
+void check_node(const std::vector<CheckedNode>& done, const Node& n, bool is_needed,
+                CheckedNode& c) {
   c.type = &operator_named(n.op);
   if (n.version > c.type->version)
     throw GraphError("the graph was saved with version " + std::to_string(n.version) +
@@ -211,7 +238,8 @@ void check_node(const std::vector<CheckedNode>& done, const Node& n, CheckedNode
     computed[c.link_arguments.back()] = true;
   }
   Checker checker{c.inputs, {computed.get(), names.size()}, names, {}};
-  c.op->check(checker);
+  if (c.type->is_merge && !is_needed) checker.out(c.inputs[0]);
+  else c.op->check(checker);
   c.op->prepare();
   c.outputs = std::move(checker.outputs);
   if (c.outputs.size() != c.type->output_count(n.arguments))
@@ -273,29 +301,39 @@ void Graph::complete_name_and_key(Node& n) const {
 }
 
 // Adds the guards of all that the node reads, in order. A merge reads each side where the predicate
-// says so, so that is no guard of its own. What begins with data goes on for all samples.
+// says so, so that is no guard of its own. What begins with data goes on for all samples. A branch
+// within a branch may be one that no sample comes to, such as the other side of the same condition;
+// what is made in it may not be mixed up with what is made elsewhere, but it may be there.
 void Graph::complete_guards(const OperatorType& type, Node& n) const {
   std::set<Guard> all;
-  const auto inherit = [&](const Ref& from, const std::optional<Guard>& but = {}) {
-    for (const Guard& g : nodes[from.node].guards)
-      if (g != but) all.insert(g);
+  bool is_of_nobody = false;
+  const auto take = [&](const std::vector<Guard>& guards, const std::optional<Guard>& but = {}) {
+    std::set<Guard> own;
+    for (const Guard& g : guards) {
+      if (g == but) continue;
+      own.insert(g);
+      const std::vector<Guard>& of_condition = nodes[g.condition.node].guards;
+      own.insert(of_condition.begin(), of_condition.end());
+    }
+    is_of_nobody |= find_opposites(own) != nullptr;
+    all.merge(own);
   };
-  for (const Guard& g : n.guards) {
+  const auto inherit = [&](const Ref& from, const std::optional<Guard>& but = {}) {
+    take(nodes[from.node].guards, but);
+  };
+  for (const Guard& g : n.guards)
     if (!has(g.condition)) throw GraphError("a condition expects an output of a node before it");
-    inherit(g.condition);
-    all.insert(g);
-  }
+  take(n.guards);
   for (size_t i = 0; i < n.inputs.size(); ++i) {
     if (!n.inputs[i]) continue;
     if (type.is_merge && i < 2) inherit(*n.inputs[i], Guard{*n.inputs[2], i == 0});
     else inherit(*n.inputs[i]);
   }
   for (const ArgumentLink& link : n.links) inherit(link.from);
-  for (const Guard& g : all)
-    if (g.when && all.contains({g.condition, false}))
-      throw GraphError("reads what is made on both sides of the condition '" +
-                       nodes[g.condition.node].name + "'; merge these first");
   n.guards.assign(all.begin(), all.end());
+  if (const Guard* g = find_opposites(all); g && !is_of_nobody)
+    throw GraphError("reads what is made on both sides of the condition '" +
+                     nodes[g->condition.node].name + "'; merge these first");
   if (type.reads || type.is_input) n.guards.clear();
 }
 
@@ -327,11 +365,12 @@ int Graph::add(Node n) {
 }
 
 std::vector<CheckedNode> check(const Graph& graph) {
+  const std::vector<char> is_needed = find_needed(graph);
   std::vector<CheckedNode> done;
   for (const Node& n : graph.nodes) {
     CheckedNode c;
     try {
-      check_node(done, n, c);
+      check_node(done, n, is_needed[done.size()], c);
     } catch (const GraphError& e) {
       throw GraphError(node_in_words(n) + ": " + e.what());
     }

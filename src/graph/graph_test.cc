@@ -78,6 +78,40 @@ TEST(Graph, NodesHaveTheGuardsOfWhatTheyRead) {
   EXPECT_EQ(save_graph(load_graph(save_graph(g, "{}"), settings), "{}"), save_graph(g, "{}"));
 }
 
+TEST(Graph, ABranchMayBeOneThatNoSampleComesTo) {
+  Graph g;
+  const Ref coin{g.add({.op = "random.coin_flip"}), 0};
+  const Ref x{g.add({.op = "random.uniform", .guards = {{coin, true}}}), 0};
+  const std::vector<Guard> both = {{coin, false}, {coin, true}};
+  const Ref inner{g.add({.op = "random.coin_flip", .guards = both}), 0};
+  const Ref y{g.add({.op = "random.uniform", .guards = {{inner, true}}}), 0};
+  EXPECT_EQ(g.nodes[inner.node].guards, both);
+  EXPECT_EQ(g.nodes[y.node].guards,
+            (std::vector<Guard>{{coin, false}, {coin, true}, {inner, true}}));
+  g.add({.op = "cat", .inputs = {x, y}});
+  const Ref of_true{g.add({.op = "merge", .inputs = {x, inner, coin}, .guards = {{coin, true}}}),
+                    0};
+  EXPECT_EQ(g.nodes[of_true.node].guards, (std::vector<Guard>{{coin, true}}));
+  g.add({.op = "merge", .inputs = {y, Ref{add_uniform(g), 0}, coin}});
+  std::string settings;
+  EXPECT_EQ(save_graph(load_graph(save_graph(g, "{}"), settings), "{}"), save_graph(g, "{}"));
+}
+
+TEST(Graph, SidesOfWhatNobodyReadsMayDiffer) {
+  Graph g;
+  const Ref coin{g.add({.op = "random.coin_flip"}), 0};
+  const Ref x{add_uniform(g), 0};
+  const Ref merged{g.add({.op = "merge", .inputs = {x, coin, coin}}), 0};
+  const Ref copy{g.add({.op = "copy", .inputs = {merged}}), 0};
+  g.outputs = {x};
+  check(g);
+  for (const Ref& r : {merged, copy}) {
+    g.outputs = {x, r};
+    EXPECT_NE(message<GraphError>([&] { check(g); }).find("both sides expect the same dtype"),
+              std::string::npos);
+  }
+}
+
 TEST(Graph, SaysWhatIsWrongAndWhere) {
   Graph g = example();
   EXPECT_NE(message<GraphError>([&] { g.add({.op = "crip"}); }).find("Did you mean 'crop'?"),

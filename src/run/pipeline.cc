@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <fstream>
 #include <random>
 
 #include "device/pinned_allocator.h"
@@ -15,6 +16,22 @@ namespace stoker {
 
 namespace {
 
+constexpr size_t kLeastSpared = size_t{256} << 20;
+// What a step that is made only to be measured may take: half of what the machine, or the
+// container, has left.
+size_t spare_memory() {
+  size_t left =
+      static_cast<size_t>(sysconf(_SC_AVPHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const std::string group = "/sys/fs/cgroup/";  // its version 2, then 1
+  for (const auto& [limit, use] : {std::pair(group + "memory.max", group + "memory.current"),
+                                   std::pair(group + "memory/memory.limit_in_bytes",
+                                             group + "memory/memory.usage_in_bytes")}) {
+    size_t most = 0, used = 0;
+    if (std::ifstream(limit) >> most && std::ifstream(use) >> used)
+      left = std::min(left, most - std::min(most, used));
+  }
+  return left / 2;
+}
 int64_t half_of_memory() { return sysconf(_SC_PHYS_PAGES) / 2 * sysconf(_SC_PAGESIZE); }
 
 int64_t drawn_seed() {
@@ -92,6 +109,11 @@ const Device* device_of(const Plan& plan, std::optional<int> device_id) {
   return at < all.size() ? all[at] : nullptr;
 }
 
+std::shared_ptr<HostAllocator> allocator_for(const Plan& plan, const ExecutorOptions& options) {
+  if (!plan.has_device_stage()) return system_allocator();
+  return std::make_shared<PinnedAllocator>(device(options.device_id));
+}
+
 }  // namespace
 
 BatchError::BatchError(std::vector<SampleFailure> samples, int64_t missing, int64_t batch_size)
@@ -124,10 +146,7 @@ Pipeline::Pipeline(Graph graph, const PipelineOptions& options)
     options_.worker_cpus = std::move(affinity.cpus);
     affinity_words_ = std::move(affinity.words);
   }
-  pool_ = std::make_unique<HostPool>(
-      options_.output_limit, plan_->has_device_stage()
-                                 ? std::make_shared<PinnedAllocator>(device(options_.device_id))
-                                 : system_allocator());
+  pool_ = std::make_unique<HostPool>(options_.output_limit, allocator_for(*plan_, options_));
   size_t fed_limit = o.memory_limit / 8;
   if (plan_->reader_count() && plan_->input_count()) {
     fed_limit /= 2;
@@ -158,6 +177,40 @@ Executor& Pipeline::executor() {
 
 std::optional<Outputs> Pipeline::run(const std::function<bool()>& interrupted) {
   const OneCaller caller(*this);
+  try {
+    return run_step(interrupted);
+  } catch (const NoRoom& e) {
+    bool is_interrupted = false;
+    const auto need = need_of_step([&] { return is_interrupted = interrupted(); });
+    if (is_interrupted) return std::nullopt;
+    if (!need) throw;
+    throw e.with_limit(2 * (pool_->usage().in_use + *need));
+  }
+}
+
+// How many bytes the batches of the next step take, or none if that is not known. Makes the step
+// once more, with as much memory as can be spared. So nothing else holds any, the executor ends.
+std::optional<size_t> Pipeline::need_of_step(const std::function<bool()>& interrupted) {
+  for (int i = 0; i < plan_->size(); ++i)
+    if (const auto& f = plan_->node(i).function; f && f->is_stateful()) return std::nullopt;
+  executor_.reset();
+  pool_->trim();
+  ExecutorOptions options = options_;
+  options.output_limit = options.scratch_limit =
+      std::min(spare_memory(), std::max(16 * options_.output_limit, kLeastSpared));
+  try {
+    HostPool pool(options.output_limit, allocator_for(*plan_, options));
+    const std::unique_ptr<Executor> once = make_simple(plan_, options, pool, cursors_, *feeds_);
+    while (!once->wait(50))
+      if (interrupted()) return std::nullopt;
+    (void)once->take();
+    return pool.usage().high_water;
+  } catch (...) {
+    return std::nullopt;  // it needs even more, or fails for another reason
+  }
+}
+
+std::optional<Outputs> Pipeline::run_step(const std::function<bool()>& interrupted) {
   do {
     if (meet_marker()) return Outputs{.is_end = true};
     feeds_->repeat_last();

@@ -91,7 +91,9 @@ class Pipeline {
   void note(const std::vector<SampleFailure>& failures);
   Executor& executor();
   bool meet_marker();
+  std::optional<Outputs> run_step(const std::function<bool()>& interrupted);
   Outputs take();
+  std::optional<size_t> need_of_step(const std::function<bool()>& interrupted);
 
   std::shared_ptr<const Plan> plan_;
   ExecutorOptions options_;

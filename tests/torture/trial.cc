@@ -4,6 +4,7 @@
 
 #include <sstream>
 
+#include "function.h"
 #include "op/case_testing.h"
 
 namespace stoker::torture {
@@ -139,9 +140,16 @@ bool Trial::has(OperatorKind kind) const {
                      [&](const Node& n) { return operator_named(n.op).kind() == kind; });
 }
 
-bool Trial::sees_batches() const {
+bool Trial::calls_functions() const {
   return std::any_of(nodes.begin(), nodes.end(),
-                     [](const Node& n) { return operator_named(n.op).runs_on_batch.has_value(); });
+                     [](const Node& n) { return operator_named(n.op).is_user_code; });
+}
+
+bool Trial::may_see_batch() const {
+  return std::any_of(nodes.begin(), nodes.end(), [](const Node& n) {
+    const OperatorType& type = operator_named(n.op);
+    return type.is_user_code || type.runs_on_batch;
+  });
 }
 
 std::string to_text(const Trial& t) {
@@ -172,6 +180,7 @@ Graph graph_of(const Trial& t, const Way& way, const std::string& folder) {
       deal(n, way);
       find_files(type, n, folder);
     }
+    if (has_function(type)) n.function = function_for(n);
     g.add(std::move(n));
   }
   g.outputs = t.outputs;

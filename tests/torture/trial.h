@@ -108,7 +108,9 @@ struct Trial {
 
   bool uses_device() const;
   bool has(OperatorKind kind) const;
-  bool sees_batches() const;  // so that what it gives depends on how samples are dealt
+  bool calls_functions() const;
+  // Whether samples may depend on the batch that they are in.
+  bool may_see_batch() const;
 };
 
 // One line for each part; read() takes it back. Throws std::runtime_error, GraphError.

@@ -7,13 +7,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from stoker._graph.calls import as_node, call_one, constant
+from stoker._graph.calls import call_one, constant
 from stoker._graph.constants import NotAConstantError, plain
 from stoker._graph.node import DataNode
 from stoker._graph.scopes import Branch
 from stoker._graph.unusable import Unusable
 from stoker._messages import shown, user_line
 from stoker.errors import GraphError
+
+RESULT = "_stoker_result"  # what a function returns, where a side of an `if` does
 
 
 class If:
@@ -140,7 +142,7 @@ def _truth(value: Any) -> DataNode:
 
 
 def _unset(name: str, where: str) -> str:
-    return f"'{name}' has no value on one side of the `if` on a node at {where}"
+    return f"{_shown(name)} has no value on one side of the `if` on a node at {where}"
 
 
 def _merged(name: str, a: Any, b: Any, condition: DataNode, where: str) -> Any:
@@ -154,23 +156,34 @@ def _merged(name: str, a: Any, b: Any, condition: DataNode, where: str) -> Any:
         return type(a)(*parts) if hasattr(a, "_fields") else type(a)(parts)
     if isinstance(a, dict) and isinstance(b, dict) and a.keys() == b.keys():
         return {key: _merged(name, a[key], b[key], condition, where) for key in a}
+    if _are_equal(a, b):
+        return a
     if not (_is_value(a) and _is_value(b)):
         return Unusable(
-            f"'{name}' has two values behind the `if` on a node at {where}, one of type "
+            f"{_shown(name)} has two values behind the `if` on a node at {where}, one of type "
             f"{type(a).__name__} and one of type {type(b).__name__}, "
             "which are not both nodes or numbers"
         )
-    if not isinstance(a, DataNode) and not isinstance(b, DataNode) and plain(a) == plain(b):
-        return a
-    refuse = _refuse_value(name, where)
-    return call_one("merge", as_node(a, name, refuse), as_node(b, name, refuse), condition)
+    try:
+        return call_one("merge", a, b, condition)
+    except GraphError as e:  # which is nobody's concern where the name is not used any more
+        return Unusable(f"{_shown(name)} behind the `if` on a node at {where}: {e}")
 
 
-def _refuse_value(name: str, where: str) -> Callable[[str], Any]:
-    def refuse(problem: str) -> Any:
-        raise GraphError(f"'{name}' behind the `if` at {where}: {problem}")
+def _shown(name: str) -> str:
+    return "the result" if name == RESULT else f"'{name}'"
 
-    return refuse
+
+def _are_equal(a: Any, b: Any) -> bool:
+    """Whether they are the same texts or numbers of one type, so that nothing is to be decided."""
+    if type(a) is not type(b) or isinstance(a, DataNode):
+        return False
+    try:
+        return plain(a) == plain(b) and all(
+            getattr(a, what, None) == getattr(b, what, None) for what in ("dtype", "shape")
+        )
+    except NotAConstantError:
+        return False
 
 
 def _is_value(value: Any) -> bool:

@@ -28,14 +28,14 @@ import functools
 import inspect
 import sys
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 from stoker._conditionals import branches
 from stoker._conditionals.mark import MARK
 
 _RUNTIME = "_stoker"
-_RESULT = "_stoker_result"
 # Code of these packages has no conditionals on nodes.
 _PACKAGES = {
     *sys.stdlib_module_names,
@@ -44,6 +44,7 @@ _PACKAGES = {
 }
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.MatchAs, ast.MatchStar)
 
 
 def converted(function: Any) -> Any:
@@ -53,12 +54,12 @@ def converted(function: Any) -> Any:
     if isinstance(function, functools.partial):
         return functools.partial(converted(function.func), *function.args, **function.keywords)
     if not isinstance(function, types.FunctionType):
-        return function
+        return _converted_object(function)
     if function.__module__ is not None and function.__module__.partition(".")[0] in _PACKAGES:
         return function
     if getattr(function, MARK, False):
         return function
-    code = _converted_code(function.__code__, function.__qualname__)
+    code = _converted_code(function.__code__, function.__code__.co_filename, function.__qualname__)
     if code is None:
         return function
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
@@ -72,6 +73,15 @@ def converted(function: Any) -> Any:
     result.__dict__.update(function.__dict__)
     setattr(result, MARK, True)  # it is done
     return result
+
+
+def _converted_object(value: Any) -> Any:
+    """An object of the user's that can be called, such as a function; anything else as it is."""
+    call = inspect.getattr_static(type(value), "__call__", None)
+    if not isinstance(call, types.FunctionType) or MARK in getattr(value, "__dict__", ()):
+        return value
+    new = converted(call)
+    return value if new is call else types.MethodType(new, value)
 
 
 class _Runtime:
@@ -89,30 +99,35 @@ _done: set[types.CodeType] = set()  # code that was rewritten, also of functions
 
 
 @functools.cache
-def _converted_code(code: types.CodeType, qualname: str) -> types.CodeType | None:
-    """The rewritten code of a function; None if it stays as it is."""
-    special = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-    if code in _done or code.co_flags & special or code.co_name == "<lambda>":
+def _converted_code(code: types.CodeType, file: str, qualname: str) -> types.CodeType | None:
+    """The rewritten code of a function; None if it stays as it is.
+
+    Codes of two files may be equal, so the file tells them apart.
+    """
+    if code in _done or code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
         return None
-    function = _source_tree(code)
+    function = _lambda_tree(code) if code.co_name == "<lambda>" else _source_tree(code)
     if function is None:
         return None
-    _PrivateNames(qualname).visit(function)
-    function.decorator_list = []
     _Rewriter().rewrite(function)
     # The names that the function takes from the functions around it are parameters of one around
-    # it here, so that they are compiled as such.
-    names = [_RUNTIME, *code.co_freevars]
-    around = ast.parse("def around(): pass").body[0]
-    assert isinstance(around, ast.FunctionDef)
-    around.args.args = [ast.arg(name) for name in names]
-    around.body = [function]
+    # it here, and its class is a class here, so that all names are compiled as they were.
+    around = ast.parse(f"def around():\n class {_class_name(qualname) or '_'}: pass").body[0]
+    assert isinstance(around, ast.FunctionDef) and isinstance(around.body[0], ast.ClassDef)
+    around.args.args = [ast.arg(name) for name in (_RUNTIME, *code.co_freevars)]
+    around.body[0].body = [ast.Expr(function) if isinstance(function, ast.Lambda) else function]
     module = ast.fix_missing_locations(ast.Module([around], []))
-    whole = compile(module, code.co_filename, "exec", dont_inherit=True, flags=_future_flags(code))
-    (outer,) = _codes_in(whole)
-    rewritten = next(c for c in _codes_in(outer) if c.co_name == code.co_name)
+    whole = compile(module, file, "exec", dont_inherit=True, flags=_future_flags(code))
+    rewritten = next(c for c in _all_codes(whole) if c.co_name == code.co_name)
     _done.update(_all_codes(rewritten))
     return rewritten
+
+
+def _class_name(qualname: str) -> str:
+    """The class that a function was defined in, which its private names are named after."""
+    parts = qualname.split(".")
+    classes = [a for a, b in pairwise(parts) if "<locals>" not in (a, b)]
+    return classes[-1] if classes else ""
 
 
 def _future_flags(code: types.CodeType) -> int:
@@ -138,66 +153,80 @@ def _source_tree(code: types.CodeType) -> ast.FunctionDef | None:
     if is_indented:
         assert isinstance(statement, ast.If)
         statement = statement.body[0]
-    if isinstance(statement, ast.FunctionDef) and statement.name == code.co_name:
-        return statement
-    return None  # the file has changed since it was imported
+    if not isinstance(statement, ast.FunctionDef) or statement.name != code.co_name:
+        return None  # the file has changed since it was imported
+    # What is computed where the function is defined was computed there.
+    statement.decorator_list, statement.returns = [], None
+    _forget_defaults(statement.args)
+    return statement
 
 
-def _codes_in(code: types.CodeType) -> list[types.CodeType]:
-    return [c for c in code.co_consts if isinstance(c, types.CodeType)]
+def _lambda_tree(code: types.CodeType) -> ast.Lambda | None:
+    try:
+        lines, _ = inspect.findsource(code)
+        tree = _parsed("".join(lines))
+    except (OSError, TypeError, SyntaxError):
+        return None
+    found = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno
+    ]
+    if len(found) > 1 and sys.version_info >= (3, 11):
+        begins = {(line, column) for line, _, column, _ in code.co_positions()}
+        found = [f for f in found if (f.body.lineno, f.body.col_offset) in begins]
+    if len(found) != 1:
+        return None
+    function = copy.deepcopy(found[0])
+    _forget_defaults(function.args)
+    return function
+
+
+@functools.lru_cache(maxsize=16)
+def _parsed(source: str) -> ast.Module:
+    return ast.parse(source)
+
+
+def _forget_defaults(arguments: ast.arguments) -> None:
+    none = ast.Constant(None)
+    arguments.defaults = [none for _ in arguments.defaults]
+    arguments.kw_defaults = [default and none for default in arguments.kw_defaults]
+    for argument in ast.walk(arguments):
+        if isinstance(argument, ast.arg):
+            argument.annotation = None
 
 
 def _all_codes(code: types.CodeType) -> Iterator[types.CodeType]:
     yield code
-    for inner in _codes_in(code):
-        yield from _all_codes(inner)
+    for inner in code.co_consts:
+        if isinstance(inner, types.CodeType):
+            yield from _all_codes(inner)
 
 
-class _PrivateNames(ast.NodeTransformer):
-    """Writes out the private names of a class, such as ``__x``, in the source of its method."""
-
-    def __init__(self, qualname: str) -> None:
-        outer = qualname.rpartition(".")[0].rpartition(".")[2]
-        self._prefix = "" if outer in ("", "<locals>") else "_" + outer.lstrip("_")
-
-    def _full(self, name: str) -> str:
-        is_private = name.startswith("__") and not name.endswith("__")
-        return self._prefix + name if self._prefix and is_private else name
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        node.id = self._full(node.id)
-        return node
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        node.attr = self._full(node.attr)
-        return self.generic_visit(node)
-
-
-def _here(nodes: Sequence[ast.AST], stop: tuple[type, ...] = ()) -> Iterator[ast.AST]:
+def _here(nodes: Iterable[ast.AST], stop: tuple[type, ...] = ()) -> Iterator[ast.AST]:
     """All that these nodes hold, but for what is inside of functions, classes or ``stop``."""
     for node in nodes:
         yield node
-        if not isinstance(node, (*_FUNCTIONS, ast.ClassDef, *stop)):
-            yield from _here(list(ast.iter_child_nodes(node)), stop)
+        if isinstance(node, ast.comprehension):  # whose target is a name of its own
+            yield from _here([node.iter, *node.ifs], stop)
+        elif not isinstance(node, (*_FUNCTIONS, ast.ClassDef, *stop)):
+            yield from _here(ast.iter_child_nodes(node), stop)
 
 
 def _names_set(nodes: Sequence[ast.AST]) -> list[str]:
-    """The names that these statements set, in order."""
-    names: dict[str, None] = {}
+    """The names that these statements set or delete, in order."""
+    names: dict[str | None, None] = {}
     for node in _here(nodes):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             names[node.id] = None
-        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        elif isinstance(node, _NAMED):
             names[node.name] = None
+        elif isinstance(node, ast.MatchMapping):
+            names[node.rest] = None
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             for alias in node.names:
                 names[alias.asname or alias.name.partition(".")[0]] = None
-    for node in _here(nodes):  # a comprehension's own names
-        if isinstance(node, ast.comprehension):
-            for target in ast.walk(node.target):
-                if isinstance(target, ast.Name):
-                    names.pop(target.id, None)
-    return list(names)
+    return [name for name in names if name is not None]
 
 
 def _always_leaves(body: Sequence[ast.stmt]) -> bool:
@@ -209,7 +238,7 @@ def _always_leaves(body: Sequence[ast.stmt]) -> bool:
     return isinstance(last, (ast.Return, ast.Raise)) or (
         isinstance(last, ast.Assign)
         and isinstance(last.targets[0], ast.Name)
-        and last.targets[0].id == _RESULT
+        and last.targets[0].id == branches.RESULT
     )
 
 
@@ -228,7 +257,7 @@ def _settled(body: list[ast.stmt], *, inside: bool = False) -> list[ast.stmt]:
     for i, statement in enumerate(body):
         if inside and isinstance(statement, ast.Return):
             value = statement.value or ast.Constant(None)
-            result = ast.Assign([ast.Name(_RESULT, ast.Store())], value)
+            result = ast.Assign([ast.Name(branches.RESULT, ast.Store())], value)
             return [*body[:i], ast.copy_location(result, statement)]
         if not isinstance(statement, ast.If) or not _returns([statement]):
             continue
@@ -245,7 +274,7 @@ def _settled(body: list[ast.stmt], *, inside: bool = False) -> list[ast.stmt]:
             setattr(statement, side, _settled(own, inside=True))
         end: list[ast.stmt] = []
         if not inside:
-            end = [ast.copy_location(ast.Return(ast.Name(_RESULT, ast.Load())), statement)]
+            end = [ast.copy_location(ast.Return(ast.Name(branches.RESULT, ast.Load())), statement)]
         return [*body[:i], statement, *end]
     return body
 
@@ -255,8 +284,11 @@ class _Rewriter(ast.NodeTransformer):
         self._count = 0
         self._globals: set[str] = set()
 
-    def rewrite(self, function: ast.FunctionDef) -> None:
+    def rewrite(self, function: ast.FunctionDef | ast.Lambda) -> None:
         """Rewrites the body of a function in place."""
+        if isinstance(function, ast.Lambda):
+            self.visit(function)
+            return
         outer = self._globals
         self._globals = {
             name for n in _here(function.body) if isinstance(n, ast.Global) for name in n.names
@@ -271,9 +303,7 @@ class _Rewriter(ast.NodeTransformer):
         return new if isinstance(new, list) else [new]
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        is_generator = any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in _here(node.body))
-        if not is_generator:
-            self.rewrite(node)
+        self.rewrite(node)
         return node
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
@@ -317,6 +347,8 @@ class _Rewriter(ast.NodeTransformer):
             return "`return` out of a loop, a `with` or a `try`"
         if any(isinstance(n, (ast.Break, ast.Continue)) for n in _here(sides, _LOOPS)):
             return "`break` or `continue`"
+        if any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in _here(sides)):
+            return "`yield`"
         if fixed := [name for name in names if name in self._globals]:
             return f"global variable to be set, '{fixed[0]}'"
         return ""

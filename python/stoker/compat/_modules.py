@@ -107,11 +107,21 @@ def _one(module: str, name: str) -> Callable[[], dict[str, Any]]:
     return lambda: {name: getattr(importlib.import_module(module), name)}
 
 
+def _conditional() -> dict[str, Any]:
+    from stoker import fn, split
+
+    def merge(if_true: Any, if_false: Any, *, predicate: Any) -> Any:
+        return fn.merge(if_true, if_false, predicate)
+
+    return {"split": split, "merge": merge}
+
+
 _OWN: dict[str, Callable[[], dict[str, Any]]] = {
     "": _top,
     "backend": _backend,
     "data_node": _data_node,
     "experimental": _experimental,
+    "fn._conditional": _conditional,
     "pipeline": _pipeline,
     "pipeline.experimental": _experimental,
     "plugin": dict,

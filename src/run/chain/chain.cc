@@ -200,6 +200,15 @@ void Chain::lower_frame(int node, int64_t frame) {
   s.types[0] = whole;
 }
 
+// Of the side that a merge takes. `all`: the layout of what it gives, or an unknown one.
+void Chain::agree_in_layout(const Layout& all, TensorType& side) {
+  if (side.layout.empty()) side.layout = all;
+  else if (!all.empty() && side.layout != all)
+    throw SampleError("both sides expect the same layout, got " + std::string(side.layout.str()) +
+                      " on the side that is taken, where " + std::string(all.str()) +
+                      " is expected");
+}
+
 void Chain::infer_node(int node) {
   State& s = states_[node];
   const Timed timed(times_, node);
@@ -214,7 +223,7 @@ void Chain::infer_node(int node) {
   resolve(node);
   if (plan_.checked(node).type->lowers) {
     lower_node(node, 0);
-    if (is_merge(node)) s.types[0].layout = plan_.checked(node).outputs[0].layout;
+    if (is_merge(node)) agree_in_layout(plan_.checked(node).outputs[0].layout, s.types[0]);
   } else {
     views_.assign(inputs.size(), View{});
     for (size_t i = 0; i < inputs.size(); ++i)
@@ -431,6 +440,7 @@ void Chain::run_node(int node) {
   if (is_merge(node)) {
     const Ref from = taken(node);
     s.views[0] = states_[from.node].views[from.output];
+    s.views[0].layout = s.types[0].layout;
     s.done = true;
   } else if (plan_.checked(node).type->lowers) {
     int tail = node;

@@ -120,6 +120,7 @@ class Chain {
   void resolve(int node);
   void add_copy(int node, int64_t frame);
   bool has_frames(int node, size_t link) const;
+  static void agree_in_layout(const Layout& all, TensorType& side);
   void infer_node(int node);
   void check_output_count(int node) const;
   bool holds(const Guard& guard) const;

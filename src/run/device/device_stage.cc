@@ -194,6 +194,7 @@ DeviceValues DeviceStage::copy(Stream& stream, const Step& step, const DeviceVal
 // Copies into the host memory that was reserved when the samples were made.
 void DeviceStage::download(EnqueuedStage& work, const DeviceValues& value, const Batch& to) const {
   hold(work.held, to);
+  if (to.samples.empty()) return;
   if (value.is_dense && to.is_dense() && value.count == to.samples.size()) {
     const size_t bytes = static_cast<size_t>(to.samples[0].view.bytes()) * to.samples.size();
     work.stream.copy(to.whole->data(), value.owner->data(), bytes, Copy::kToHost, "download");

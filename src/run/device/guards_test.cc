@@ -138,6 +138,39 @@ TEST_F(Guards, LostSamplesAreNoneOfTheBranch) {
     }
 }
 
+// A condition that only the device can make: the coin of the next sample, which one more operator
+// on the device reads. Where it is true, the label goes to the device and back.
+TEST_F(Guards, ConditionsAndValuesOfBranchesAreCopiedToTheHost) {
+  const SampleFolder folder(16, size_of_file);
+  for (const double probability : {0.0, 0.5, 1.0}) {
+    Graph g;
+    const Ref label{add_shuffled_files(g, folder), 1};
+    const Ref coin{g.add({.op = "random.coin_flip", .arguments = {{"probability", probability}}}),
+                   0};
+    const DeviceKind gpu = DeviceKind::kGpu;
+    const Ref next{g.add({.op = "test.next_sample", .device = gpu, .inputs = {coin}}), 0};
+    const Ref condition = add_cast(g, gpu, "int16", next);
+    const Ref same = add_cast(g, gpu, "int32", condition);
+    const Ref there{g.add({.op = "copy", .inputs = {label}, .guards = {{condition, true}}}), 0};
+    const Ref up{g.add({.op = "copy", .device = gpu, .inputs = {there}}), 0};
+    const Ref back = add_cast(g, DeviceKind::kCpu, "int32", up);
+    const Ref merged{g.add({.op = "merge", .inputs = {back, label, condition}}), 0};
+    g.outputs = {label, coin, same, merged, merged};
+    for (const char* executor : {"simple", "pipelined"}) {
+      Pipeline p(g, options(executor));
+      for (int s = 0; s < 6; ++s) {
+        const Outputs out = *p.run();
+        const size_t count = out.batches[0].samples.size();
+        for (size_t i = 0; i < count; ++i) {
+          EXPECT_EQ(number(out, 2, i), number(out, 1, (i + 1) % count));
+          for (const size_t output : {3, 4}) EXPECT_EQ(number(out, output, i), number(out, 0, i));
+          EXPECT_NE(out.batches[3].samples[i].view.data, out.batches[4].samples[i].view.data);
+        }
+      }
+    }
+  }
+}
+
 TEST_F(Guards, SavedGraphsHaveThem) {
   const SampleFolder folder(8, size_of_file);
   Graph g = graph(folder, DeviceKind::kGpu);

@@ -88,15 +88,15 @@ void Admission::try_again() {
   if (!ring_.is_empty() && ring_.front().is(State::kStuck)) ring_.front().state = State::kAlone;
 }
 
-std::string Admission::stuck_message(const HostPool& pool, int64_t batch_size) const {
+std::exception_ptr Admission::stuck_error(const HostPool& pool, int64_t batch_size) const {
   if (unopened_)
-    return no_memory_for("a batch of up to " + std::to_string(batch_size) + " samples", unopened_,
-                         pool);
+    return std::make_exception_ptr(
+        NoRoom("a batch of up to " + std::to_string(batch_size) + " samples", unopened_, pool));
   const bool is_sample = ring_.front().kind() == StageKind::kChain;
   const std::string what =
       std::string(is_sample ? "the next sample" : "a stage") + " of the oldest batch";
-  if (starved_.why.empty()) return no_memory_for(what, starved_.bytes, pool);
-  return "no memory for " + what + ". " + starved_.why;
+  if (starved_.why.empty()) return std::make_exception_ptr(NoRoom(what, starved_.bytes, pool));
+  return std::make_exception_ptr(BudgetError("no memory for " + what + ". " + starved_.why));
 }
 
 std::vector<std::unique_ptr<Iteration>> Admission::take_dead() {

@@ -58,7 +58,7 @@ class Admission {
   void set_unopened(size_t bytes) { unopened_ = bytes; }
   // Whether the user has to make room, and for what. Another try follows.
   bool is_stuck() const;
-  std::string stuck_message(const HostPool& pool, int64_t batch_size) const;
+  std::exception_ptr stuck_error(const HostPool& pool, int64_t batch_size) const;
   void try_again();
 
   // Iterations that are to be made again are destroyed without the mutex, as their buffers then

@@ -23,6 +23,13 @@ class AdmissionTest : public testing::Test {
     admission_.starve(*ticket.iteration, rooms, {{}, 100});
     return *ticket.iteration;
   }
+  std::string stuck_message(const HostPool& pool, int64_t batch_size) const {
+    try {
+      std::rethrow_exception(admission_.stuck_error(pool, batch_size));
+    } catch (const BudgetError& e) {
+      return e.what();
+    }
+  }
   // Destroys what was closed, as Pipelined::bury does.
   size_t bury() {
     const size_t count = admission_.take_dead().size();
@@ -57,7 +64,7 @@ TEST_F(AdmissionTest, TheYoungestIsClosedForTheOldestUntilThatIsAlone) {
   EXPECT_TRUE(ring_.front().is(State::kStuck));
   EXPECT_TRUE(admission_.is_stuck());
   const HostPool pool(1000);
-  EXPECT_NE(admission_.stuck_message(pool, 2).find("memory_limit to at least"), std::string::npos);
+  EXPECT_NE(stuck_message(pool, 2).find("memory_limit to at least"), std::string::npos);
   admission_.try_again();
   EXPECT_TRUE(ring_.front().is(State::kAlone));
   EXPECT_TRUE(admission_.next(0));
@@ -160,8 +167,7 @@ TEST_F(AdmissionTest, WhatCannotBeOpenedIsSaid) {
   admission_.set_unopened(5000);
   EXPECT_TRUE(admission_.is_stuck());
   const HostPool pool(1000);
-  EXPECT_NE(admission_.stuck_message(pool, 7).find("a batch of up to 7 samples"),
-            std::string::npos);
+  EXPECT_NE(stuck_message(pool, 7).find("a batch of up to 7 samples"), std::string::npos);
   admission_.set_unopened(0);
   EXPECT_FALSE(admission_.is_stuck());
 }

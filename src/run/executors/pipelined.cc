@@ -112,10 +112,10 @@ bool Pipelined::wait(int milliseconds) {
   has_waited_ = has_waited_ || !was_ready;
   user_wait_ns_ += ns_since(start);
   if (!front_ready() && admission_.is_stuck()) {
-    const std::string message = admission_.stuck_message(pool_, plan_->batch_size());
+    const std::exception_ptr error = admission_.stuck_error(pool_, plan_->batch_size());
     admission_.try_again();  // the user may make room and call again
     work_.notify_all();
-    throw BudgetError(message);
+    std::rethrow_exception(error);
   }
   return ready && front_ready();
 }

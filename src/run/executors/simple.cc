@@ -82,8 +82,7 @@ class Simple final : public Executor {
  private:
   void begin_step() {
     step_.emplace(*plan_, steps_, cursors_, feeds_.at(feeds_.received()), options_);
-    if (!step_->allocate(pool_, false))
-      throw BudgetError(no_memory_for("a batch", step_->fixed_bytes(), pool_));
+    if (!step_->allocate(pool_, false)) throw NoRoom("a batch", step_->fixed_bytes(), pool_);
     begin_stage(0);
   }
 
@@ -123,8 +122,8 @@ class Simple final : public Executor {
         maker_.alone(make);
       }
     } catch (const Starved& s) {
-      throw BudgetError(s.why.empty() ? no_memory_for("a stage of the batch", s.bytes, pool_)
-                                      : s.why);
+      if (s.why.empty()) throw NoRoom("a stage of the batch", s.bytes, pool_);
+      throw BudgetError(s.why);
     }
     return true;
   }

@@ -188,6 +188,7 @@ void Plan::find_passes() {
     for (size_t k = 0; k < node(i).inputs.size(); ++k)
       if (node(i).inputs[k]) use(*node(i).inputs[k], k == 0 ? i : -1);
     for (auto& link : node(i).links) use(link.from, -1);
+    for (auto& guard : node(i).guards) use(guard.condition, -1);
   }
   for (const Ref& r : graph_.outputs) use(r, -1);
   auto lowers = [&](int i) { return checked_[i].lowers(); };

@@ -13,7 +13,6 @@ std::shared_ptr<Buffer> acquire(HostPool& pool, int64_t bytes) {
 }
 
 constexpr int kReplacements = 16;  // the most for one sample
-constexpr const char* kSecondCopy = "the second copy of an output that is named twice";
 
 int64_t bytes_of(const TensorType& t) { return t.shape.volume() * size_of(t.dtype); }
 
@@ -40,9 +39,14 @@ Step::Step(const Plan& p, int64_t number, std::vector<int64_t> cursors,
       memory_(plan.slot_count()),
       slots_(plan.slot_count()) {
   for (auto& sample : pictures) sample.resize(plan.mixed_nodes().size());
-  for (SlotMemory& s : memory_) {
+  for (size_t k = 0; k < memory_.size(); ++k) {
+    SlotMemory& s = memory_[k];
+    size_t uses = 0;
+    for (size_t n = 0; n < plan.graph().outputs.size(); ++n)
+      uses += plan.slot_of_output(n) == static_cast<int>(k);
     s.own.resize(is_made.size());
     s.views.resize(is_made.size());
+    s.copies.resize(std::max<size_t>(uses, 1) - 1, Room{nullptr, s.own});
   }
 }
 
@@ -87,6 +91,10 @@ bool Step::allocate(HostPool& pool, bool takes_fed) {
       s.whole = acquire(pool, *bytes);
       if (!s.whole) return false;
     }
+    for (Room& copy : s.copies) {
+      copy.whole = acquire(pool, *bytes);
+      if (!copy.whole) return false;
+    }
   }
   return true;
 }
@@ -94,14 +102,13 @@ bool Step::allocate(HostPool& pool, bool takes_fed) {
 size_t Step::fixed_bytes() const {
   size_t sum = 0;
   for (size_t k = 0; k < memory_.size(); ++k)
-    if (const auto bytes = fixed_bytes(k)) sum += size_class(static_cast<size_t>(*bytes));
+    if (const auto bytes = fixed_bytes(k))
+      sum += size_class(static_cast<size_t>(*bytes)) * (1 + memory_[k].copies.size());
   return sum;
 }
 
 size_t Step::claim_of(int slot, const TensorType& type) const {
-  size_t copies = 0;
-  for (size_t n = 0; n < plan.graph().outputs.size(); ++n) copies += plan.slot_of_output(n) == slot;
-  return size_class(static_cast<size_t>(bytes_of(type))) * std::max<size_t>(copies, 1);
+  return size_class(static_cast<size_t>(bytes_of(type))) * (1 + memory_[slot].copies.size());
 }
 
 void Step::claim(int i, int stage, size_t bytes) {
@@ -116,7 +123,7 @@ void Step::claim(int i, int stage, size_t bytes) {
 }
 
 size_t Step::need_of(int slot, const TensorType& type) const {
-  return memory_[slot].whole ? 0 : size_class(static_cast<size_t>(bytes_of(type)));
+  return memory_[slot].whole ? 0 : claim_of(slot, type);
 }
 
 View Step::reserve(int slot, int i, const TensorType& type, HostPool& pool) {
@@ -125,8 +132,12 @@ View Step::reserve(int slot, int i, const TensorType& type, HostPool& pool) {
   if (s.whole) {
     data = s.whole->data() + i * bytes_of(type);
   } else {
-    s.own[i] = acquire(pool, bytes_of(type));
-    if (!s.own[i]) throw Starved{{}, size_class(static_cast<size_t>(bytes_of(type)))};
+    const auto take = [&](Room& room) {
+      room.own[i] = acquire(pool, bytes_of(type));
+      if (!room.own[i]) throw Starved{{}, claim_of(slot, type)};
+    };
+    take(s);
+    for (Room& copy : s.copies) take(copy);
     data = s.own[i]->data();
   }
   return s.views[i] = View::dense(data, type.dtype, type.shape, type.layout);
@@ -153,6 +164,7 @@ void Step::forget(int i, int stage) {
   for (int k = 0; k < plan.slot_count(); ++k)
     if (plan.stage_of(plan.slot(k).from) == stage) {
       memory_[k].own[i].reset();
+      for (Room& copy : memory_[k].copies) copy.own[i].reset();
       memory_[k].views[i] = {};
     }
   for (int n : plan.mixed_nodes())
@@ -186,9 +198,10 @@ std::vector<int> Step::made_samples() const {
 }
 
 bool Step::has(const Ref& value, int i) const {
-  if (plan.node(value.node).guards.empty()) return true;
   const PlanNode& p = plan.planned(value.node);
+  // A picture that is only the other side of a merge is not made either.
   if (p.mixed_number >= 0) return pictures[i][p.mixed_number].type.shape.rank > 0;
+  if (plan.node(value.node).guards.empty()) return true;
   if (p.device_number >= 0) return device_task[i][p.device_number].is_there();
   return view(plan.host_slot(value), i).data;
 }
@@ -245,9 +258,13 @@ void Step::lose() {
 size_t Step::bytes() const {
   size_t n = 0;
   for (const SlotMemory& s : memory_) {
-    if (s.whole) n += s.whole->size();
-    for (auto& b : s.own)
-      if (b) n += b->size();
+    const auto count = [&](const Room& room) {
+      if (room.whole) n += room.whole->size();
+      for (auto& b : room.own)
+        if (b) n += b->size();
+    };
+    count(s);
+    for (const Room& copy : s.copies) count(copy);
   }
   for (auto& sample : pictures)
     for (const Picture& p : sample)
@@ -308,26 +325,17 @@ Batch Step::collect_slot(SlotMemory& memory, const Slot& slot) {
   return b;
 }
 
-// For an output that is named twice: outputs never share bytes.
-Batch Step::copy(const Batch& batch, HostPool& pool) const {
+// Into the room that was kept for it.
+Batch Step::copy(const Batch& batch, const Room& room) {
   Batch b = batch;
-  if (b.whole) {
-    b.whole = acquire(pool, static_cast<int64_t>(batch.whole->size()));
-    if (!b.whole) throw BudgetError(no_memory_for(kSecondCopy, batch.whole->size(), pool));
-  }
-  for (size_t i = 0, at = 0; i < b.samples.size(); ++i) {
-    Sample& s = b.samples[i];
-    const int64_t bytes = s.view.bytes();
-    if (b.whole) {
-      s.owner = b.whole;
-    } else {
-      s.owner = acquire(pool, bytes);
-      if (!s.owner) throw BudgetError(no_memory_for(kSecondCopy, static_cast<size_t>(bytes), pool));
-    }
+  if (b.whole) b.whole = room.whole;
+  int64_t at = 0;
+  for (Sample& s : b.samples) {
+    s.owner = b.whole ? b.whole : room.own[s.in_batch];
     std::byte* to = s.owner->data() + (b.whole ? at : 0);
-    std::memcpy(to, s.view.data, bytes);
+    std::memcpy(to, s.view.data, s.view.bytes());
     s.view.data = to;
-    at += bytes;
+    at += s.view.bytes();
   }
   return b;
 }
@@ -360,12 +368,13 @@ Outputs Step::publish(const std::shared_ptr<const Plan>& owner, HostPool& pool) 
   collect(plan.stage_count());
   for (int k = 0; k < plan.slot_count(); ++k)
     slots_[k].provenance = provenance(owner, plan.slot(k).from.node);
-  std::vector<char> taken(slots_.size());
+  std::vector<size_t> uses(slots_.size());
   for (size_t n = 0; n < plan.graph().outputs.size(); ++n) {
     const int k = plan.slot_of_output(n);
     if (k < 0)
       out.batches.emplace_back().provenance = provenance(owner, plan.graph().outputs[n].node);
-    else out.batches.push_back(std::exchange(taken[k], 1) ? copy(slots_[k], pool) : slots_[k]);
+    else if (const size_t use = uses[k]++; use == 0) out.batches.push_back(slots_[k]);
+    else out.batches.push_back(copy(slots_[k], memory_[k].copies[use - 1]));
   }
   return out;
 }
@@ -376,15 +385,20 @@ std::string step_in_words(const Plan& plan, const std::vector<int64_t>& cursors)
          std::to_string(first.position) + " on";
 }
 
-std::string no_memory_for(const std::string& what, size_t bytes, const HostPool& pool) {
-  const Usage u = pool.usage();
-  std::string s = "no memory for " + what + ", which takes at least " + in_words(bytes) +
-                  ". Batches have half of memory_limit, " + in_words(u.limit) + "; ";
-  if (u.of(Use::kHeld)) s += "hold fewer of them, or set ";
-  else s += "set ";
-  return s + "memory_limit to at least " + std::to_string(2 * (u.in_use + size_class(bytes))) +
-         ". " + pool.explain();
-}
+NoRoom::NoRoom(std::string before, size_t limit, bool suffices, std::string after)
+    : BudgetError(before + std::to_string(limit) + (suffices ? ". " : ", and perhaps more. ") +
+                  after),
+      before_(std::move(before)),
+      after_(std::move(after)) {}
+
+NoRoom::NoRoom(const std::string& what, size_t bytes, const HostPool& pool)
+    : NoRoom("no memory for " + what + ", which takes at least " + in_words(bytes) +
+                 ". Batches have half of memory_limit, " + in_words(pool.usage().limit) + "; " +
+                 (pool.usage().of(Use::kHeld) ? "hold fewer of them, or set " : "set ") +
+                 "memory_limit to at least ",
+             2 * (pool.usage().in_use + size_class(bytes)), false, pool.explain()) {}
+
+NoRoom NoRoom::with_limit(size_t limit) const { return {before_, limit, true, after_}; }
 
 void mark_held(const Outputs& outputs, HostPool& pool) {
   for (const Batch& b : outputs.batches) {

@@ -137,10 +137,13 @@ class Step {
   const Batch& slot(int k) const { return slots_[k]; }
 
  private:
-  struct SlotMemory {
+  struct Room {
     std::shared_ptr<Buffer> whole;
-    std::vector<std::shared_ptr<Buffer>> own;
+    std::vector<std::shared_ptr<Buffer>> own;  // by sample
+  };
+  struct SlotMemory : Room {
     std::vector<View> views;
+    std::vector<Room> copies;  // for an output that is named again: outputs never share bytes
     // Where `whole` is what was fed: its room in the pool of batches.
     std::shared_ptr<void> room;
   };
@@ -150,7 +153,7 @@ class Step {
   Batch collect_slot(SlotMemory& memory, const Slot& slot);
   std::shared_ptr<const Provenance> provenance(const std::shared_ptr<const Plan>& owner,
                                                int node) const;
-  Batch copy(const Batch& batch, HostPool& pool) const;
+  static Batch copy(const Batch& batch, const Room& room);
   const OnError on_error_;
   const size_t limit_;  // bytes that all batches may take
   std::vector<size_t> claimed_;  // bytes, by sample and stage
@@ -162,9 +165,19 @@ class Step {
 // Names the step that begins at these cursors: "epoch 2, step from position 128 on".
 std::string step_in_words(const Plan& plan, const std::vector<int64_t>& cursors);
 
-// Says that there is no memory for `what`, which takes at least so many bytes more, who has it, and
-// which memory_limit would suffice.
-std::string no_memory_for(const std::string& what, size_t bytes, const HostPool& pool);
+// Batches have too little memory for a step. The message names a memory_limit.
+class NoRoom : public BudgetError {
+ public:
+  // There is none for `what`, which takes at least so many bytes more. What the step needs after
+  // that is not known, so the limit may not suffice.
+  NoRoom(const std::string& what, size_t bytes, const HostPool& pool);
+  // The same where a limit that suffices is known.
+  NoRoom with_limit(size_t limit) const;
+
+ private:
+  NoRoom(std::string before, size_t limit, bool suffices, std::string after);
+  std::string before_, after_;  // what stands around the limit
+};
 
 // Tells the pool that the user holds these bytes from now on.
 void mark_held(const Outputs& outputs, HostPool& pool);

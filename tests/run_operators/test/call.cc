@@ -14,8 +14,9 @@ struct Call {
   static constexpr auto schema = describe(
       "test.call", "Calls a function.", ports({.name = "inputs", .help = "Any.", .repeats = true}),
       ports({.name = "output", .help = "What it returns.", .for_each = "num_outputs"}),
-      arg(&Call::dtype, "dtype", "Of all outputs."), arg(&Call::ndim, "ndim", "Of all outputs."),
-      arg(&Call::num_outputs, "num_outputs", "How many there are."));
+      arg(&Call::dtype, "dtype", "Of all outputs."),
+      arg(&Call::ndim, "ndim", "Of all outputs.", between(0, kMaxRank)),
+      arg(&Call::num_outputs, "num_outputs", "How many there are.", between(1, 9)));
 
   void check(Checker& c) const {
     for (int k = 0; k < num_outputs; ++k) c.out({dtype, {}, Shape::filled(ndim, -1)});

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph.h"
 
+#include <set>
+
+#include "../function.h"
 #include "arrays.h"
 #include "op/case_testing.h"
 #include "values.h"
@@ -34,8 +37,8 @@ class GraphDrawer {
   GraphDrawer(Dice& dice, const std::vector<std::string>& operators, Trial& trial)
       : dice_(dice), trial_(trial) {
     for (const OperatorType& type : all_operators())
-      if (operators.empty() ||
-          std::find(operators.begin(), operators.end(), type.name) != operators.end())
+      if (is_drawn(type) && (operators.empty() || std::find(operators.begin(), operators.end(),
+                                                            type.name) != operators.end()))
         types_.push_back(&type);
     if (dice_.often(0.4)) device_share_ = dice_.of({0.3, 0.7, 1.0});
   }
@@ -57,8 +60,8 @@ class GraphDrawer {
         draw_source({});
         return true;
       }
+      if (branches_.size() < 3 && dice_.often(0.12) && draw_conditional()) return true;
       Node n = call_of(type);
-      if (dice_.often(0.15) && draw_conditional(type, n)) return true;
       if (add(n)) return true;
       if (dice_.often(0.02)) {
         trial_.nodes.push_back(std::move(n));
@@ -72,8 +75,9 @@ class GraphDrawer {
   }
 
   // Returns whether the graph is good with this node; without it, it is as before.
-  bool add(const Node& n) {
-    trial_.nodes.push_back(n);
+  bool add(Node n) {
+    n.guards = branches_;
+    trial_.nodes.push_back(std::move(n));
     try {
       checked_ = check(graph_of(trial_, {}, ""));
       return true;
@@ -83,30 +87,74 @@ class GraphDrawer {
     }
   }
 
-  // Adds a conditional whose sides make the same call with other arguments, or one that leaves its
-  // input as it is on the other side. Returns whether the graph is good with it.
-  bool draw_conditional(const OperatorType& type, Node n) {
-    if (type.reads) return false;
-    const std::optional<Ref> condition = draw_condition();
-    if (!condition) return false;
-    const size_t nodes = trial_.nodes.size();
-    n.guards = {{*condition, true}};
-    if (!add(n)) return false;
-    const Ref if_true = last();
-    std::optional<Ref> if_false = n.inputs.empty() ? std::nullopt : n.inputs[0];
-    if (!if_false || dice_.often(0.6)) {
-      if (dice_.often(0.7)) n.arguments = draw_arguments(dice_, type);
-      n.guards[0].when = false;
-      if (add(n)) if_false = last();
+  // Adds a conditional with some nodes on its sides, and what merges these. Returns whether the
+  // graph is good with it; without it, it is as before.
+  bool draw_conditional() {
+    const size_t nodes = trial_.nodes.size(), feeds = trial_.feeds.size();
+    if (const std::optional<Ref> condition = draw_condition()) {
+      const size_t before = trial_.nodes.size();
+      bool is_good = draw_side({*condition, true}, dice_.of({1, 1, 2, 3}));
+      const size_t middle = trial_.nodes.size();
+      if (is_good && dice_.often(0.5)) draw_alike(before, {*condition, false});
+      if (is_good) is_good = draw_side({*condition, false}, dice_.of({0, 0, 1, 2}));
+      if (is_good && merge_sides(*condition, before, middle)) return true;
     }
-    Node merge;
-    merge.op = "merge";
-    merge.inputs = {if_true, if_false, condition};
-    merge.device = n.device == DeviceKind::kCpu ? n.device : DeviceKind::kGpu;
-    if (if_false && add(merge)) return true;
     trial_.nodes.resize(nodes);
+    trial_.feeds.resize(feeds);
     checked_.resize(nodes);
     return false;
+  }
+
+  // Returns false where the graph is to stay wrong.
+  bool draw_side(const Guard& guard, int64_t count) {
+    branches_.push_back(guard);
+    bool is_good = true;
+    while (is_good && count-- > 0) is_good = draw_node();
+    branches_.pop_back();
+    return is_good;
+  }
+
+  // Adds the calls from `begin` on once more, with other arguments.
+  void draw_alike(size_t begin, const Guard& guard) {
+    const std::vector<Node> calls(trial_.nodes.begin() + static_cast<std::ptrdiff_t>(begin),
+                                  trial_.nodes.end());
+    branches_.push_back(guard);
+    for (Node n : calls) {
+      const OperatorType& type = operator_named(n.op);
+      if (type.is_input || type.reads || type.is_merge) continue;
+      if (dice_.often(0.7)) n.arguments = draw_arguments(dice_, type);
+      (void)add(n);
+    }
+    branches_.pop_back();
+  }
+
+  // Merges values of both sides that fit. `middle`: where the nodes of the second side begin.
+  bool merge_sides(const Ref& condition, size_t before, size_t middle) {
+    const auto values = [&](size_t begin, size_t end) {
+      std::vector<Ref> list;
+      for (size_t n = begin; n < end; ++n)
+        for (size_t k = 0; k < checked_[n].outputs.size(); ++k)
+          list.push_back({static_cast<int>(n), static_cast<int>(k)});
+      return list;
+    };
+    const size_t end = trial_.nodes.size();
+    const std::vector<Ref> if_true = values(before, middle);
+    std::vector<Ref> if_false = values(middle, end);
+    for (const Ref& r : values(0, before)) if_false.push_back(r);
+    if (if_true.empty() || if_false.empty()) return false;
+    for (int tries = 0; tries < 30; ++tries) {
+      Node merge;
+      merge.op = "merge";
+      merge.inputs = {dice_.of(if_true), dice_.of(if_false), condition};
+      const auto is_on_device = [&](const std::optional<Ref>& r) {
+        return trial_.nodes[static_cast<size_t>(r->node)].device != DeviceKind::kCpu;
+      };
+      merge.device = is_on_device(merge.inputs[0]) || is_on_device(merge.inputs[1])
+                         ? DeviceKind::kGpu
+                         : DeviceKind::kCpu;
+      if (add(merge) && dice_.often(0.6)) break;
+    }
+    return trial_.nodes.size() > end;
   }
 
   // One number for each sample that is often 0.
@@ -114,7 +162,7 @@ class GraphDrawer {
     std::vector<Ref> numbers;
     for (size_t node = 0; node < checked_.size(); ++node)
       for (size_t k = 0; k < checked_[node].outputs.size(); ++k)
-        if (checked_[node].outputs[k].shape.rank == 0)
+        if (checked_[node].outputs[k].shape.rank == 0 && is_made_here(node))
           numbers.push_back({static_cast<int>(node), static_cast<int>(k)});
     if (!numbers.empty() && dice_.often(0.5)) return dice_.of(numbers);
     Node flip;
@@ -123,6 +171,18 @@ class GraphDrawer {
     if (dice_.often(0.3)) flip.arguments["dtype"] = std::string("bool");
     if (dice_.often(device_share_ / 2)) flip.device = DeviceKind::kGpu;
     return add(flip) ? std::optional(last()) : std::nullopt;
+  }
+
+  // Whether the node is made wherever the branch is taken that nodes are added to now.
+  bool is_made_here(size_t node) const {
+    const Graph g = graph_of(trial_, {}, "");
+    std::set<Guard> here(branches_.begin(), branches_.end());
+    for (const Guard& b : branches_) {
+      const std::vector<Guard>& more = g.nodes[static_cast<size_t>(b.condition.node)].guards;
+      here.insert(more.begin(), more.end());
+    }
+    return std::all_of(g.nodes[node].guards.begin(), g.nodes[node].guards.end(),
+                       [&](const Guard& guard) { return here.contains(guard); });
   }
 
   Node call_of(const OperatorType& type) {
@@ -346,10 +406,13 @@ class GraphDrawer {
   Trial& trial_;
   std::vector<const OperatorType*> types_;
   std::vector<CheckedNode> checked_;
+  std::vector<Guard> branches_;  // of the nodes that are added now
   double device_share_ = 0;
 };
 
 }  // namespace
+
+bool is_drawn(const OperatorType& type) { return !type.is_user_code || has_function(type); }
 
 void draw_graph(Dice& dice, const std::vector<std::string>& operators, Trial& trial) {
   GraphDrawer(dice, operators, trial).draw();

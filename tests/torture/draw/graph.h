@@ -13,4 +13,7 @@ namespace stoker::torture {
 // the names of those to draw from, besides sources of data; none: all. Few graphs are wrong.
 void draw_graph(Dice& dice, const std::vector<std::string>& operators, Trial& trial);
 
+// Whether operators of this type are drawn: not where only a user has what they call.
+bool is_drawn(const OperatorType& type);
+
 }  // namespace stoker::torture

@@ -24,7 +24,7 @@ Common draw_common(Dice& dice) {
 
 void draw_dealing(Dice& dice, const Trial& t, Way& w) {
   const Common& c = t.common;
-  if (c.short_batches || t.sees_batches()) return;
+  if (c.short_batches || t.may_see_batch()) return;
   if (dice.often(0.25)) {
     w.batch = dice.of({1, 2, 3, 5, 8, 16});
   } else if (dice.often(0.25)) {
@@ -34,12 +34,13 @@ void draw_dealing(Dice& dice, const Trial& t, Way& w) {
   }
 }
 
-void draw_interruptions(Dice& dice, const Common& c, Way& w) {
+void draw_interruptions(Dice& dice, const Trial& t, Way& w) {
+  const Common& c = t.common;
   if (dice.often(0.3)) w.resume_at = static_cast<int>(dice.between(0, c.steps));
   if (dice.often(0.15)) w.stop_at = static_cast<int>(dice.between(0, c.steps));
   w.schedules = dice.often(0.2);
   w.holds = dice.often(0.3);
-  w.saved = dice.often(0.1);
+  w.saved = dice.often(0.1) && !t.calls_functions();
 }
 
 Way draw_way(Dice& dice, const Trial& t) {
@@ -52,9 +53,10 @@ Way draw_way(Dice& dice, const Trial& t) {
   w.fuse = dice.often(0.6);
   w.ahead = static_cast<int>(dice.between(1, 4));
   draw_dealing(dice, t, w);
-  draw_interruptions(dice, t.common, w);
+  draw_interruptions(dice, t, w);
   w.delays = t.uses_device() && dice.often(0.3);
-  w.on_cpu = t.uses_device() && dice.often(0.15);
+  // What a device makes may differ in a last place, so a function may return something else.
+  w.on_cpu = t.uses_device() && !t.calls_functions() && dice.often(0.15);
   if (dice.often(0.15)) w.read_ahead = dice.of({0, 1, 1000});
   return w;
 }

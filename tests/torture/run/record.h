@@ -23,7 +23,7 @@ struct SlotRecord {
 
 struct StepRecord {
   std::vector<SlotRecord> slots;
-  std::vector<SampleFailure> failures;  // of operators that see the whole batch
+  std::vector<SampleFailure> failures;  // of the whole step
   bool is_lost = false;  // its samples were not delivered
   bool ends_epoch = false;
   bool is_end = false;  // no step, but the end of an epoch of what is fed

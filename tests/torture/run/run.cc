@@ -182,11 +182,9 @@ class Runner {
 
   static void note(const std::vector<SampleFailure>& failures, int64_t size, StepRecord& step) {
     step.slots.resize(static_cast<size_t>(size));
-    for (const SampleFailure& f : failures) {
-      const bool is_whole = f.in_batch < 0;
-      (is_whole ? step.failures : step.slots[static_cast<size_t>(f.in_batch)].failures)
+    for (const SampleFailure& f : failures)
+      (f.in_batch < 0 ? step.failures : step.slots[static_cast<size_t>(f.in_batch)].failures)
           .push_back(f);
-    }
   }
 
   // Copies the bytes of the batches that are held, and lets go of them.
