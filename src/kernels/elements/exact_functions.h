@@ -90,7 +90,7 @@ STOKER_HD inline double atan2(double y, double x) {
   using detail::Num;
   if (x != x || y != y) return detail::not_a_number();
   const bool is_left = std::signbit(x), is_below = std::signbit(y);
-  const double up = y < 0 ? -y : y, along = x < 0 ? -x : x;
+  const double up = std::fabs(y), along = std::fabs(x);  // of -0 as well
   double angle = 0;
   if (up == detail::infinity() && along == up) angle = kPi / 4;
   else if (up != 0) angle = atan((Num(up) / Num(along)).v);

@@ -189,7 +189,7 @@ class Reader {
         fail("a number that fits");
     } else if (type == DType::kUint64 && is(positive)) {
       t.dtype = type;
-    } else if (is(d)) {
+    } else if (digits.find_first_of(".en") != std::string_view::npos && is(d)) {
       t.dtype = type != DType::kNone ? type : DType::kFloat32;
       if (!info(t.dtype).is_float) fail("a whole number");
     } else {
@@ -512,6 +512,26 @@ bool is_linear(const Expression& e, DType in, std::vector<LinearStep>& steps) {
   }
   steps.assign(found.rbegin(), found.rend());
   return !steps.empty();
+}
+
+std::vector<Pointwise> as_pointwise(std::span<const LinearStep> steps) {
+  // Adding -0 changes nothing, not even the sign of 0.
+  constexpr float kNothing = -0.0f;
+  std::vector<Pointwise> blocks;
+  int done = 4;  // of the block: subtracted, multiplied, divided, added
+  for (const LinearStep& s : steps) {
+    const int place = s.operation == '*' ? 2 : s.operation == '/' ? 3 : 4;
+    if (done >= place) {
+      blocks.emplace_back().add = {kNothing};
+      done = 0;
+    }
+    Pointwise& p = blocks.back();
+    if (s.operation == '*') p.mul = {s.number}, done = 2;
+    else if (s.operation == '/') p.div = {s.number}, done = 3;
+    else if (done == 0) p.sub = {-s.number}, done = 1;
+    else p.add = {s.number}, done = 4;
+  }
+  return blocks;
 }
 
 }  // namespace stoker

@@ -28,8 +28,21 @@ struct Full {
     }
     return t;
   }
-  void check(Checker& c) const { c.out(filled(c.in(), shape_asked(shape, c))); }
-  void infer(Inference& i) const { i.out(filled(i.inputs[0], shape_asked(shape, i))); }
+  Shape asked(const TensorType& value) const {
+    if (!shape) return value.shape;
+    require(shape->size() <= kMaxRank, "argument 'shape' has ", shape->size(), " values, expected ",
+            kMaxRank, " at most");
+    Shape s;
+    for (int64_t extent : *shape) s.push_back(extent);
+    require(s.is_possible(), "argument 'shape' asks for more than 2^40 elements");
+    return s;
+  }
+  void check(Checker& c) const {
+    Shape s = c.is_computed("shape") ? Shape() : asked(c.in());
+    if (c.is_computed("shape")) s.rank = -1;
+    c.out(filled(c.in(), s));
+  }
+  void infer(Inference& i) const { i.out(filled(i.inputs[0], asked(i.inputs[0]))); }
   void demand(Demand& d) const { d.needed[0] = part_for(d.wanted[0], d.inputs[0].shape); }
 
   void run_cpu(Run& r) const {
