@@ -188,10 +188,17 @@ def number_text(value: Any, reflected: bool) -> str | None:
 
 
 def array_dtype(value: Any) -> str:
-    """The dtype of a list or an array in arithmetic: int32 or, if it must be, int64; or float32."""
+    """The dtype of a list or an array in arithmetic.
+
+    Arrays keep theirs, but for those of 64 bits, as NumPy gives most arrays these: they have 32
+    bits, unless whole numbers do not fit.
+    """
     data = numbers(value)
     elements = data if isinstance(data, list) else [data]
-    dtype = natural_dtype(elements)
-    if dtype == "int32" and any(not -(2**31) <= x < 2**31 for x in elements):
-        return "int64"
-    return dtype
+    dtype = dtype_text(getattr(value, "dtype", None)) or natural_dtype(elements)
+    narrow = {"int64": "int32", "uint64": "uint32", "float64": "float32"}.get(dtype, dtype)
+    if narrow in ("int32", "uint32"):
+        low, high = (-(2**31), 2**31) if narrow == "int32" else (0, 2**32)
+        if any(not low <= x < high for x in elements):
+            return narrow.replace("32", "64")
+    return narrow

@@ -45,9 +45,10 @@ class DataNode(Arithmetic, Computed):
     @property
     def name(self) -> str:
         """The name of the operator instance, with ``[k]`` if it has several outputs."""
+        node = self._node  # may add it to the graph
         graph = self._definition.graph
-        name = str(graph.nodes()[self._node]["name"])
-        return name if graph.output_count(self._node) == 1 else f"{name}[{self._output}]"
+        name = str(graph.nodes()[node]["name"])
+        return name if graph.output_count(node) == 1 else f"{name}[{self._output}]"
 
     @property
     def device(self) -> str:

@@ -352,6 +352,14 @@ class Compiler {
       push(t.operands[2], result);
       return work(kSelect, result);
     }
+    // Whole numbers that float32 does not hold keep their remainder.
+    const bool is_double = word.operation == kRemainder && result == DType::kFloat32 &&
+                           (is_large(t.operands[0]) || is_large(t.operands[1]));
+    if (is_double) {
+      for (int k = 0; k < 2; ++k) push(t.operands[k], DType::kFloat64);
+      work(kRemainder, DType::kFloat64);
+      return convert(DType::kFloat64, result);
+    }
     for (int k = 0; k < word.operands; ++k) {
       push(t.operands[k], result);
       if (word.typing == Typing::kClamp && k == 1) work(kMax, result);
@@ -360,6 +368,15 @@ class Compiler {
     if (word.operation == kCopy) return;
     work(word.operation, result);
     if (result == DType::kBool && word.operation == kShiftLeft) work(kTruth, result);
+  }
+
+  // Whether the term may be a whole number that float32 does not hold.
+  bool is_large(int place) const {
+    const Expression::Term& t = e_.terms[place];
+    if (is_float(types_[place]) || is_narrow(types_[place])) return false;
+    const auto number = static_cast<int64_t>(t.bits);
+    const bool is_small = t.dtype == DType::kInt32 && std::abs(number) <= (int64_t{1} << 24);
+    return t.input >= 0 || t.word >= 0 || !is_small;
   }
 
   void push_comparison(const Expression::Term& t, const Word& word, DType common) {
@@ -514,24 +531,27 @@ bool is_linear(const Expression& e, DType in, std::vector<LinearStep>& steps) {
   return !steps.empty();
 }
 
-std::vector<Pointwise> as_pointwise(std::span<const LinearStep> steps) {
-  // Adding -0 changes nothing, not even the sign of 0.
-  constexpr float kNothing = -0.0f;
-  std::vector<Pointwise> blocks;
-  int done = 4;  // of the block: subtracted, multiplied, divided, added
-  for (const LinearStep& s : steps) {
-    const int place = s.operation == '*' ? 2 : s.operation == '/' ? 3 : 4;
-    if (done >= place) {
-      blocks.emplace_back().add = {kNothing};
-      done = 0;
+void add_blocks(std::span<const LinearStep> steps, Lowering& l) {
+  // What comes first in a block: subtracting, multiplying, dividing, adding.
+  const auto place_of = [](const LinearStep& s, bool is_first) {
+    return s.operation == '*' ? 2 : s.operation == '/' ? 3 : is_first ? 1 : 4;
+  };
+  for (size_t k = 0; k < steps.size();) {
+    BlockKind kind = Pointwise{};
+    auto& p = std::get<Pointwise>(kind);
+    p.add = {-0.0f};  // changes nothing, not even the sign of 0
+    for (int done = 0; k < steps.size(); ++k) {
+      const LinearStep& s = steps[k];
+      const int place = place_of(s, done == 0);
+      if (place <= done) break;
+      done = place;
+      if (place == 1) p.sub = {-s.number};
+      else if (place == 2) p.mul = {s.number};
+      else if (place == 3) p.div = {s.number};
+      else p.add = {s.number};
     }
-    Pointwise& p = blocks.back();
-    if (s.operation == '*') p.mul = {s.number}, done = 2;
-    else if (s.operation == '/') p.div = {s.number}, done = 3;
-    else if (done == 0) p.sub = {-s.number}, done = 1;
-    else p.add = {s.number}, done = 4;
+    l.add(std::move(kind), DType::kFloat32);
   }
-  return blocks;
 }
 
 }  // namespace stoker

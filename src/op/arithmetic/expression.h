@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "base/types.h"
-#include "kernels/block.h"
 #include "kernels/elements/operations.h"
+#include "op/context.h"
 
 namespace stoker {
 
@@ -88,7 +88,7 @@ struct LinearStep {
 // The steps from input 0 of type `in` to the result, if all of them are of that kind, and all
 // values in between are float32; else nothing.
 bool is_linear(const Expression& e, DType in, std::vector<LinearStep>& steps);
-// The same as few blocks as can be, with the same bits.
-std::vector<Pointwise> as_pointwise(std::span<const LinearStep> steps);
+// Adds the same as few blocks as can be, with the same bits.
+void add_blocks(std::span<const LinearStep> steps, Lowering& l);
 
 }  // namespace stoker

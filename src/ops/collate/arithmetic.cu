@@ -44,7 +44,7 @@ struct Arithmetic {
   void lower(Lowering& l) const {
     std::vector<LinearStep> steps;
     is_linear(*made, l.type().dtype, steps);
-    for (const Pointwise& p : as_pointwise(steps)) l.add(p, DType::kFloat32);
+    add_blocks(steps, l);
   }
 
   void run_cpu(Run& r) const {
