@@ -42,6 +42,8 @@ MIXED = [n for n in names() if "mixed" in operators()[n]["devices"]]
 # Integers are the same on both sides, draws as well. These operators give the same floats too.
 EXACT = {n for n in ON_GPU if operators()[n]["is_random"] and operators()[n]["kind"] == "sample"}
 EXACT |= {"cat", "constant", "copy", "per_frame", "stack"}
+EXACT |= {"arithmetic", "cast_like", "full", "full_like", "ones", "ones_like", "shapes"}
+EXACT |= {"subscript", "zeros", "zeros_like"}
 
 
 ON_A_GPU = os.environ.get("STOKER_REQUIRE_GPU") == "1"
