@@ -27,12 +27,17 @@ class Expression:
     def __init__(self, operation: str, operands: tuple[Any, ...]) -> None:
         self.operation = operation
         self.operands = operands
-        inner = [o for o in operands if isinstance(o, Expression)]
-        self.depth = 1 + max((o.depth for o in inner), default=0)
-        self.terms = 1 + sum(o.terms if isinstance(o, Expression) else 1 for o in operands)
-        self.inputs = sum(
-            o.inputs if isinstance(o, Expression) else not isinstance(o, str) for o in operands
-        )
+        self.depth: int = 1
+        self.terms: int = 1
+        self.inputs: int = 0
+        for operand in operands:
+            if isinstance(operand, Expression):
+                self.depth = max(self.depth, 1 + operand.depth)
+                self.terms += operand.terms
+                self.inputs += operand.inputs
+            else:
+                self.terms += 1
+                self.inputs += not isinstance(operand, str)
 
     def is_large(self) -> bool:
         """Whether it is better a node of its own than part of another expression."""
@@ -141,10 +146,10 @@ class Arithmetic(ABC):
     def __rrshift__(self, other: Any) -> Any:
         return self._apply(">>", other, self, reflected=True)
 
-    def __eq__(self, other: Any) -> Any:  # type: ignore[override]
+    def __eq__(self, other: Any) -> Any:
         return self._apply("==", self, other)
 
-    def __ne__(self, other: Any) -> Any:  # type: ignore[override]
+    def __ne__(self, other: Any) -> Any:
         return self._apply("!=", self, other)
 
     def __lt__(self, other: Any) -> Any:

@@ -100,7 +100,7 @@ class DataNode(Arithmetic, Computed):
             other._is_copy,
         )
 
-    __iter__ = None  # type: ignore[assignment]  # else Python would ask for x[0], x[1], ...
+    __iter__ = None  # else Python would ask for x[0], x[1], ...
 
     def __getitem__(self, key: Any) -> DataNode:
         """A part of the tensor, as in NumPy: numbers, ranges, ``...``, ``newaxis``, and nodes of

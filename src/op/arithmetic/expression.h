@@ -58,8 +58,7 @@ struct Instruction {
   uint64_t bits = 0;
 };
 
-// Programs have as many instructions and numbers on the stack at most.
-inline constexpr int kMostInstructions = 4 * static_cast<int>(Expression::kMostTerms);
+// Values on the stack, at most.
 inline constexpr int kMostStack = 3 * Expression::kMostDepth;
 
 struct Compiled {
