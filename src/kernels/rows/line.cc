@@ -52,7 +52,7 @@ void SumLines(const Lines& l, const LineTaps& t, bool) {
       if (!l.steps) out[o] = std::byte(v);
       else
         pointwise_row(&v, DType::kUint8, out + o * size_of(l.steps[k].to), l.steps[k].to, 1,
-                      l.steps[k].sub, l.steps[k].mul, l.steps[k].add, l.steps[k].div);
+                      l.steps[k].sub, l.steps[k].mul, l.steps[k].add);
     }
 }
 
@@ -93,20 +93,13 @@ struct Bytes {
 template <DType kType, class V>
 struct Stepped {
   using Value = V;
-  F sub, mul, add, div;
-  bool within, divides;
+  F sub, mul, add;
+  bool within;
   HWY_INLINE Stepped(const ValueStep& s, bool within)
-      : sub(hn::Set(df, s.sub)),
-        mul(hn::Set(df, s.mul)),
-        add(hn::Set(df, s.add)),
-        div(hn::Set(df, s.div)),
-        within(within),
-        divides(s.div != 1) {}
+      : sub(hn::Set(df, s.sub)), mul(hn::Set(df, s.mul)), add(hn::Set(df, s.add)), within(within) {}
   HWY_INLINE void Put(V32 v, Value* to) const {
     if (!within) v = hn::Min(hn::Max(v, hn::Zero(D32())), hn::Set(D32(), 255));
-    F x = hn::Mul(hn::Sub(hn::ConvertTo(df, v), sub), mul);
-    if (divides) x = hn::Div(x, div);
-    Store(kType, hn::Add(x, add), to);
+    Store(kType, hn::Add(hn::Mul(hn::Sub(hn::ConvertTo(df, v), sub), mul), add), to);
   }
 };
 
