@@ -256,30 +256,30 @@ ROWS = [
         *("NumPy not_equal", lambda x, out: np.not_equal(x, 0, out=out)),
     ),
     Row(
-        *("sum of floats", "arithmetic", lambda node, _: node + node),
+        *("arithmetic x + x, floats", "arithmetic", lambda node, _: node + node),
         *("NumPy add", lambda x, out: np.add(x, x, out=out)),
         to("float32"),
     ),
     Row(
-        *("sum of integers", "arithmetic", lambda node, _: node + node),
+        *("arithmetic x + x, bytes", "arithmetic", lambda node, _: node + node),
         *("NumPy add", lambda x, out: np.add(x, x, out=out)),
     ),
     Row(
-        *("(x - y) * y + 1", "arithmetic", lambda node, _: (node - 3.5) * node + 1.0),
+        *("arithmetic (x - 3.5) * x + 1", "arithmetic", lambda node, _: (node - 3.5) * node + 1.0),
         *("NumPy", lambda x, out: np.copyto(out, (x - np.float32(3.5)) * x + np.float32(1))),
         to("float32"),
     ),
     Row(
-        *("x / 255", "arithmetic", lambda node, _: node / 255),
+        *("arithmetic x / 255", "arithmetic", lambda node, _: node / 255),
         *("NumPy divide", lambda x, out: np.divide(x, np.float32(255), out=out)),
     ),
     Row(
-        *("x * y by channel", "arithmetic", lambda node, _: node * [0.5, 2.0, 0.25]),
+        *("arithmetic x * y by channel", "arithmetic", lambda node, _: node * [0.5, 2.0, 0.25]),
         *("NumPy multiply", lambda x, out: np.multiply(x, CHANNELS, out=out)),
         to("float32"),
     ),
     Row(
-        *("x > 100", "arithmetic", lambda node, _: node > np.uint8(100)),
+        *("arithmetic x > 100", "arithmetic", lambda node, _: node > np.uint8(100)),
         *("NumPy greater", lambda x, out: np.greater(x, np.uint8(100), out=out)),
     ),
     Row("slice, padded", "slice", padded, "OpenCV copyMakeBorder", bordered),

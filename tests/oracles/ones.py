@@ -18,7 +18,7 @@ DTYPES = [
 
 
 def expected(
-    inputs: list[Array], layout: str, shape: Sequence[int] = (), dtype: str = "int32"
+    inputs: list[Array], _: str, shape: Sequence[int] = (), dtype: str = "int32", layout: str = ""
 ) -> Array:
     return np.ones(shape, dtype)
 
@@ -32,3 +32,8 @@ def generate(
             yield [], "", {"shape": shape, "dtype": dtype}
     yield [], "", {}
     yield [], "", {"shape": 5}
+    yield [], "", {"shape": [2, 3], "layout": "HW"}
+
+
+def refused() -> Iterator[tuple[list[Array], str, dict[str, Any], str]]:
+    yield [], "", {"shape": [2], "layout": "HW"}, "argument 'layout' is 'HW', the shape is (2,)"

@@ -18,6 +18,8 @@ inline constexpr bool kIsExact<operations::ExactOfTwo<F>> = true;
 template <>
 inline constexpr bool kIsExact<operations::Power> = true;
 
+// A loop copies what it captures first: bytes that it writes might else be the captures themselves,
+// and nothing would vectorise.
 template <class F, class Loop>
 void at_level(const Loop& loop) {
   if constexpr (kIsExact<F>) loop();
@@ -29,7 +31,8 @@ void row_of_one(const void* a, const void*, const void*, void* out, int64_t n) {
   at_level<F>([from = static_cast<const From*>(a), to = static_cast<To*>(out), n] {
     const From* __restrict x = from;
     To* __restrict y = to;
-    for (int64_t i = 0; i < n; ++i) y[i] = F{}(x[i]);
+    const int64_t count = n;
+    for (int64_t i = 0; i < count; ++i) y[i] = F{}(x[i]);
   });
 }
 
@@ -40,7 +43,8 @@ void row_of_two(const void* a, const void* b, const void*, void* out, int64_t n)
     const From* __restrict x = l;
     const From* __restrict z = r;
     To* __restrict y = to;
-    for (int64_t i = 0; i < n; ++i) y[i] = F{}(x[i], z[i]);
+    const int64_t count = n;
+    for (int64_t i = 0; i < count; ++i) y[i] = F{}(x[i], z[i]);
   });
 }
 
@@ -52,7 +56,8 @@ void row_of_select(const void* a, const void* b, const void* c, void* out, int64
     const T* __restrict x = l;
     const T* __restrict z = r;
     T* __restrict y = to;
-    for (int64_t i = 0; i < n; ++i) y[i] = t[i] ? x[i] : z[i];
+    const int64_t count = n;
+    for (int64_t i = 0; i < count; ++i) y[i] = t[i] ? x[i] : z[i];
   });
 }
 
@@ -81,12 +86,14 @@ OperationRow operation_row(Operation o, DType t) {
   return found;
 }
 
-bool has_zero(const void* numbers, DType t, int64_t n) {
+bool has_zero(const void* values, DType t, int64_t n) {
   bool found = false;
   with_size(size_of(t), [&]<class T>(T) {
-    at_cpu_level([&found, from = static_cast<const T*>(numbers), n] {
+    at_cpu_level([&found, from = static_cast<const T*>(values), n] {
       T any = 0;
-      for (int64_t i = 0; i < n; ++i) any |= static_cast<T>(from[i] == 0);
+      const T* numbers = from;
+      const int64_t count = n;
+      for (int64_t i = 0; i < count; ++i) any |= static_cast<T>(numbers[i] == 0);
       found = any != 0;
     });
   });

@@ -16,6 +16,6 @@ using OperationRow = void (*)(const void* a, const void* b, const void* c, void*
 OperationRow operation_row(Operation o, DType t);
 
 // Whether one of n whole numbers of type `t` is 0.
-bool has_zero(const void* numbers, DType t, int64_t n);
+bool has_zero(const void* values, DType t, int64_t n);
 
 }  // namespace stoker

@@ -10,19 +10,30 @@
 
 namespace stoker {
 
+// The shape, which may be unknown. Requires that the layout has a letter for each axis, if any.
+inline Shape laid_out(const Shape& shape, const Layout& layout) {
+  require(layout.empty() || shape.rank < 0 || layout.rank() == shape.rank, "argument 'layout' is ",
+          layout, ", the shape is ", shape);
+  return shape;
+}
+
 // The whole work of an operator without inputs.
 template <int kNumber>
 struct Filled {
   std::optional<Small<int64_t>> shape;
   DType dtype = DType::kInt32;
+  Layout layout;
 
   static constexpr auto arguments() {
     return std::tuple(
         arg(&Filled::shape, "shape", "Shape; default: a scalar.", at_least(0), kPerSample),
-        arg(&Filled::dtype, "dtype", "Dtype of the output."));
+        arg(&Filled::dtype, "dtype", "Dtype of the output."),
+        arg(&Filled::layout, "layout", "Layout of the output, one letter per axis."));
   }
-  void check(Checker& c) const { c.out({dtype, {}, shape_asked(shape, c)}); }
-  void infer(Inference& i) const { i.out({dtype, {}, shape_asked(shape, i)}); }
+  void check(Checker& c) const { c.out({dtype, layout, laid_out(shape_asked(shape, c), layout)}); }
+  void infer(Inference& i) const {
+    i.out({dtype, layout, laid_out(shape_asked(shape, i), layout)});
+  }
   void run_cpu(Run& r) const { evaluate(number(kNumber, dtype), {}, r.outputs[0], r.scratch); }
   template <class Op>
   static void run_gpu(GpuRun& r, std::span<const Op* const>) {

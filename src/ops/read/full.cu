@@ -6,6 +6,7 @@ namespace stoker::ops::read {
 
 struct Full {
   std::optional<Small<int64_t>> shape;
+  Layout layout;
 
   static constexpr auto schema = describe(
       "full",
@@ -14,11 +15,12 @@ struct Full {
       "a list of three the last axis of [2, 3]. The output has the dtype of the value.",
       ports({.name = "fill_value", .help = "The value: a number or a tensor."}),
       ports({.name = "output", .help = "The filled tensor."}),
-      arg(&Full::shape, "shape", "Shape; default: that of the value.", at_least(0), kPerSample));
+      arg(&Full::shape, "shape", "Shape; default: that of the value.", at_least(0), kPerSample),
+      arg(&Full::layout, "layout", "Layout of the output, one letter per axis."));
 
   // `asked` may have unknown extents.
-  static TensorType filled(const TensorType& value, const Shape& asked) {
-    TensorType t{value.dtype, {}, asked};
+  TensorType filled(const TensorType& value, const Shape& asked) const {
+    TensorType t{value.dtype, layout, laid_out(asked, layout)};
     if (asked.rank < 0 || value.shape.rank < 0) return t;
     const int more = asked.rank - value.shape.rank;
     for (int a = 0; a < value.shape.rank; ++a) {
