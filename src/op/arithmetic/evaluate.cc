@@ -12,9 +12,11 @@ namespace stoker {
 
 namespace {
 
-// So many elements are computed at a time, so that what lies between operations stays in the
-// nearest cache.
-constexpr int64_t kChunk = 1024;
+// So many bytes of each value are computed at a time, so that what lies between operations stays in
+// the nearest cache.
+constexpr int64_t kSlot = 4096;
+// Inputs of so many elements at most are laid out again and again where they are repeated.
+constexpr int64_t kMostPeriod = 1024;
 
 // The elements of an input in the order of the result's.
 class Elements {
@@ -56,7 +58,7 @@ class Elements {
   void make_tile(int64_t chunk, Arena& scratch) {
     int64_t period = 1;
     for (int a = 1; a < rank_; ++a) period *= extent_[a];
-    if (period > kChunk) return;
+    if (period > kMostPeriod) return;
     const int64_t size = size_of(to_), all = (chunk + period) * size;
     auto* tile = scratch.array<std::byte>(static_cast<size_t>(all));
     read(0, period, tile);
@@ -125,12 +127,35 @@ std::byte* repeated(const Instruction& i, int64_t n, Arena& scratch) {
   return chunk;
 }
 
+int64_t widest(const Compiled& e) {
+  int size = size_of(e.stored);
+  for (const Instruction& i : e.instructions) size = std::max({size, size_of(i.type)});
+  return size;
+}
+
+// Whether it is one operation on values as they lie in memory, in their order, so that nothing is
+// kept between.
+bool is_one_operation(const Compiled& e, std::span<const View> inputs, const View& out) {
+  using Kind = Instruction::Kind;
+  if (!out.is_dense() || e.dtype == DType::kFloat16) return false;
+  for (size_t k = 0; k < e.instructions.size(); ++k) {
+    const Instruction& i = e.instructions[k];
+    if (k + 1 == e.instructions.size()) return i.kind == Kind::kWork;
+    if (i.kind != Kind::kInput || !i.same_bits) return false;
+    const View& in = inputs[i.index];
+    if (in.full != out.full || in.shape != out.shape || !in.is_dense()) return false;
+  }
+  return false;
+}
+
 }  // namespace
 
 void evaluate(const Compiled& e, std::span<const View> inputs, const View& out, Arena& scratch) {
   using Kind = Instruction::Kind;
   if (out.shape.volume() == 0) return;
-  const int64_t chunk = std::min(kChunk, out.shape.volume());
+  const bool is_alone = is_one_operation(e, inputs, out);
+  const int64_t volume = out.shape.volume();
+  const int64_t chunk = is_alone ? volume : std::min(kSlot / widest(e), volume);
   const size_t count = e.instructions.size();
   auto* ready = scratch.array<Ready>(count);
   for (size_t k = 0; k < count; ++k) {
@@ -146,7 +171,7 @@ void evaluate(const Compiled& e, std::span<const View> inputs, const View& out, 
     }
   }
   // Each place of the stack has two slots, as results must not overlap their operands.
-  const auto depth = static_cast<size_t>(e.depth), slot = static_cast<size_t>(chunk) * 8;
+  const auto depth = static_cast<size_t>(e.depth), slot = static_cast<size_t>(is_alone ? 0 : kSlot);
   auto* slots = scratch.array<std::byte>(depth * 2 * slot);
   auto* stack = scratch.array<const void*>(depth);
   const auto slot_beside = [&](int place) {
