@@ -89,6 +89,7 @@ def resized_integers(x: Array, out: Array) -> None:
     np.copyto(out, np.rint(cv2.resize(x.astype(np.float64), size)), casting="unsafe")
 
 
+CHANNELS = np.array([0.5, 2.0, 0.25], np.float32)
 MEAN, STD = [123.675, 116.28, 103.53], [58.395, 57.12, 57.375]
 
 
@@ -268,6 +269,33 @@ ROWS = [
     Row(
         *("cast uint8 to bool", "cast", lambda node, _: fn.cast(node, dtype="bool")),
         *("NumPy not_equal", lambda x, out: np.not_equal(x, 0, out=out)),
+    ),
+    Row(
+        *("arithmetic x + x, floats", "arithmetic", lambda node, _: node + node),
+        *("NumPy add", lambda x, out: np.add(x, x, out=out)),
+        to("float32"),
+    ),
+    Row(
+        *("arithmetic x + x, bytes", "arithmetic", lambda node, _: node + node),
+        *("NumPy add", lambda x, out: np.add(x, x, out=out)),
+    ),
+    Row(
+        *("arithmetic (x - 3.5) * x + 1", "arithmetic", lambda node, _: (node - 3.5) * node + 1.0),
+        *("NumPy", lambda x, out: np.copyto(out, (x - np.float32(3.5)) * x + np.float32(1))),
+        to("float32"),
+    ),
+    Row(
+        *("arithmetic x / 255", "arithmetic", lambda node, _: node / 255),
+        *("NumPy divide", lambda x, out: np.divide(x, np.float32(255), out=out)),
+    ),
+    Row(
+        *("arithmetic x * y by channel", "arithmetic", lambda node, _: node * [0.5, 2.0, 0.25]),
+        *("NumPy multiply", lambda x, out: np.multiply(x, CHANNELS, out=out)),
+        to("float32"),
+    ),
+    Row(
+        *("arithmetic x > 100", "arithmetic", lambda node, _: node > np.uint8(100)),
+        *("NumPy greater", lambda x, out: np.greater(x, np.uint8(100), out=out)),
     ),
     Row("slice, padded", "slice", padded, "OpenCV copyMakeBorder", bordered),
     Row(

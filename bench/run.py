@@ -41,6 +41,9 @@ CALLS: dict[str, dict[str, Any]] = {
     "mel_filter_bank": {},
     "gaussian_blur": {"window_size": 5},
     "rotate": {"angle": 30.0},
+    "full": {"shape": [HEIGHT, WIDTH, 3]},
+    "ones": {"shape": [HEIGHT, WIDTH, 3]},
+    "zeros": {"shape": [HEIGHT, WIDTH, 3]},
 }
 
 
@@ -69,6 +72,10 @@ def numbers(*shape: int, layout: str = "") -> Any:
 
 # For operators that do not take one picture.
 INPUTS: dict[str, Callable[[], list[Any]]] = {
+    "arithmetic": lambda: [picture(), numbers()],
+    "cast_like": lambda: [picture(), numbers()],
+    "full": lambda: [numbers()],
+    "full_like": lambda: [picture(), numbers()],
     "audio_resample": lambda: [numbers(150_000)],
     "bb_flip": lambda: [numbers(100, 4)],
     "cutmix": lambda: [picture(), numbers(3)],

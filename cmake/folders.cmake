@@ -67,7 +67,7 @@ stoker_folder(kernels ROOMS resample warp rows elements fft signal neighbourhood
               fused_device
               SEES base memory device
               PRIVATE PkgConfig::hwy)
-stoker_folder(op ROOMS loops window resize decode color
+stoker_folder(op ROOMS loops arithmetic window resize decode color
               SEES base memory device batch io codec kernels)
 include(cmake/operators.cmake)
 stoker_folder(graph

@@ -44,7 +44,8 @@ DEVICES = """
     conformance/test_gpu.py conformance/test_gpu_faults.py
 """
 DEFINING = """
-    test_definition.py test_classes.py test_graphs.py pipelines/test_repeating_inputs.py
+    test_definition.py test_arithmetic.py test_classes.py test_graphs.py
+    pipelines/test_repeating_inputs.py
     test_optional_outputs.py conformance/test_describe.py
     test_moving_over.py conformance/test_arguments.py conformance/test_saved.py test_compat.py
 """

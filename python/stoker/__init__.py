@@ -4,19 +4,20 @@
 
 A pipeline is a graph of operators (``fn.*``, or ``ops.*`` as classes) that a function decorated
 with ``pipeline_def`` wires up; iterating over the pipeline gives batches. ``types`` holds the
-constants, ``errors`` the exceptions. ``images`` and ``sounds`` write samples to files.
+constants, ``errors`` the exceptions. ``math`` has functions of numbers, beside Python's operators
+on nodes. ``images`` and ``sounds`` write samples to files.
 """
 
 from __future__ import annotations
 
 from stoker import _leak_warnings as _leak_warnings
-from stoker import errors, fn, images, ops, sounds, types
+from stoker import errors, fn, images, math, ops, sounds, types
 from stoker._codecs import Codec, codecs
 from stoker._conditionals.branches import split
 from stoker._conditionals.mark import do_not_convert
 from stoker._core import Batch, Tensor, __version__
 from stoker._devices import Device, devices, missing_gpu
-from stoker._graph.node import DataNode
+from stoker._graph.node import DataNode, newaxis
 from stoker._pipeline.pipeline import Pipeline
 from stoker._pipeline.pipeline_def import pipeline_def
 
@@ -34,7 +35,9 @@ __all__ = [
     "errors",
     "fn",
     "images",
+    "math",
     "missing_gpu",
+    "newaxis",
     "ops",
     "pipeline_def",
     "sounds",

@@ -42,17 +42,9 @@ ON_GPU = [n for n in names() if "gpu" in operators()[n]["devices"]]
 MIXED = [n for n in names() if "mixed" in operators()[n]["devices"]]
 # Integers are the same on both sides, draws as well. These operators give the same floats too.
 EXACT = {n for n in ON_GPU if operators()[n]["is_random"] and operators()[n]["kind"] == "sample"}
-EXACT |= {
-    "cat",
-    "constant",
-    "copy",
-    "cutmix",
-    "mixup",
-    "pad",
-    "per_frame",
-    "permute_batch",
-    "stack",
-}
+EXACT |= {"cat", "constant", "copy", "cutmix", "mixup", "pad", "per_frame", "permute_batch"}
+EXACT |= {"arithmetic", "cast_like", "full", "full_like", "ones", "ones_like", "shapes", "stack"}
+EXACT |= {"subscript", "zeros", "zeros_like"}
 
 
 ON_A_GPU = os.environ.get("STOKER_REQUIRE_GPU") == "1"

@@ -91,6 +91,7 @@ ARGUMENTS: dict[str, dict[str, Old]] = {
         "output_dtype": Old("dtype"),
         "random_crop": _RANDOM_CROP,
     },
+    "shapes": {"type": Old("dtype")},
     "resize": {
         "image_type": Old(""),
         "random_resize": Old(

@@ -10,7 +10,13 @@ from typing import Any, NoReturn
 
 from stoker import _core, launcher
 from stoker._describe.registry import Operator, Plain, operators, ports
-from stoker._graph.constants import NotAConstantError, dtype_text, plain
+from stoker._graph.constants import (
+    NotAConstantError,
+    constant_arguments,
+    numbers,
+    plain,
+    shape_of,
+)
 from stoker._graph.node import Call, DataNode, add_node, current_definition
 from stoker._graph.unusable import refuse_unusable
 from stoker._messages import Place, shown, user_line
@@ -124,7 +130,7 @@ def _split(
                 constants[key] = plain(value)
             except NotAConstantError as e:
                 place.refuse(f"argument '{key}' {e}")
-            if key in shaped and len(_shape_of(value)) > 1:
+            if key in shaped and len(shape_of(value)) > 1:
                 del constants[key]
                 computed[key] = constant(value)
     return constants, computed
@@ -155,19 +161,10 @@ def constant(
 ) -> DataNode:
     """A node that gives this value for every sample."""
     try:
-        data = _numbers(value)
+        given = constant_arguments(value, dtype, shape)
     except NotAConstantError as e:
         raise GraphError(f"constant ({user_line()}): the value {e}") from None
-    elements = data if isinstance(data, list) else [data]
-    if shape is None:
-        shape = _shape_of(value)
-    if dtype is None:
-        dtype = dtype_text(getattr(value, "dtype", None)) or _natural_dtype(value, elements)
-    if all(isinstance(x, (bool, int)) for x in elements):
-        numbers = {"idata": [int(x) for x in elements]}
-    else:
-        numbers = {"fdata": elements}  # type: ignore[dict-item]
-    return call_one("constant", **numbers, dtype=dtype, shape=shape, layout=layout, device=device)
+    return call_one("constant", **given, layout=layout, device=device)
 
 
 def as_node(value: Any, what: str, refuse: Callable[[str], NoReturn]) -> DataNode:
@@ -178,7 +175,7 @@ def as_node(value: Any, what: str, refuse: Callable[[str], NoReturn]) -> DataNod
     if isinstance(value, (list, tuple)) and any(isinstance(v, DataNode) for v in value):
         refuse(f"{what} {_about_nodes(value)}")
     try:
-        _numbers(value)
+        numbers(value)
     except NotAConstantError:
         refuse(f"{what} is of type {type(value).__name__}, not a node")
     return constant(value)
@@ -195,30 +192,3 @@ def _about_nodes(values: Sequence[Any]) -> str:
         if len(own) == len(values) == len(names) > 1:
             return f"holds the {len(names)} outputs of {op}; unpack them: {', '.join(names)} = ..."
     return "is a tuple of nodes; a list of them calls the operator once for each"
-
-
-def _numbers(value: Any) -> bool | int | float | list[Any]:
-    data = plain(value)
-    if (
-        data is None
-        or isinstance(data, str)
-        or (isinstance(data, list) and any(isinstance(x, str) for x in data[:1]))
-    ):
-        raise NotAConstantError(f"expects numbers, got {shown(value)}")
-    return data
-
-
-def _shape_of(value: Any) -> list[int]:
-    if hasattr(value, "shape"):
-        return [int(n) for n in value.shape]
-    shape = []
-    while isinstance(value, (list, tuple)):
-        shape.append(len(value))
-        value = value[0] if value else None
-    return shape
-
-
-def _natural_dtype(value: Any, elements: Sequence[Any]) -> str:
-    if elements and all(isinstance(x, bool) for x in elements):
-        return "bool"
-    return "int32" if all(isinstance(x, int) for x in elements) else "float32"

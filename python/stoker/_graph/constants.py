@@ -6,14 +6,20 @@ from __future__ import annotations
 
 import operator
 import os
+from collections.abc import Sequence
 from enum import Enum
 from typing import Any
 
 from stoker._describe.registry import Plain
-from stoker._graph.node import DataNode
 from stoker._messages import shown
 
 _PLAIN = (bool, int, float, str)
+
+
+class Computed:
+    """The base class of what other operators compute: a node."""
+
+    __slots__ = ()
 
 
 class NotAConstantError(Exception):
@@ -97,7 +103,7 @@ def _list(values: Any) -> Plain:
         return list(values)
     flat: list[Any] = []
     for value in values:
-        if isinstance(value, DataNode):
+        if isinstance(value, Computed):
             raise NotAConstantError(
                 f"is a list that holds {value!r}; "
                 "the output of an operator must be the whole argument"
@@ -115,3 +121,84 @@ def _list(values: Any) -> Plain:
         if any(isinstance(x, float) for x in flat)
         else [int(x) for x in flat]
     )
+
+
+# Numbers that become nodes, and numbers in expressions.
+
+
+def numbers(value: Any) -> bool | int | float | list[Any]:
+    """As ``plain()``, but raises ``NotAConstantError`` for texts and None."""
+    data = plain(value)
+    if (
+        data is None
+        or isinstance(data, str)
+        or (isinstance(data, list) and any(isinstance(x, str) for x in data[:1]))
+    ):
+        raise NotAConstantError(f"expects numbers, got {shown(value)}")
+    return data
+
+
+def shape_of(value: Any) -> list[int]:
+    if hasattr(value, "shape"):
+        return [int(n) for n in value.shape]
+    shape = []
+    while isinstance(value, (list, tuple)):
+        shape.append(len(value))
+        value = value[0] if value else None
+    return shape
+
+
+def natural_dtype(elements: Sequence[Any]) -> str:
+    """The dtype of numbers that do not say one."""
+    if elements and all(isinstance(x, bool) for x in elements):
+        return "bool"
+    return "int32" if all(isinstance(x, int) for x in elements) else "float32"
+
+
+def constant_arguments(value: Any, dtype: Any = None, shape: Any = None) -> dict[str, Any]:
+    """The arguments of the operator ``constant`` for this value."""
+    data = numbers(value)
+    elements = data if isinstance(data, list) else [data]
+    if shape is None:
+        shape = shape_of(value)
+    if dtype is None:
+        dtype = dtype_text(getattr(value, "dtype", None)) or natural_dtype(elements)
+    if all(isinstance(x, (bool, int)) for x in elements):
+        return {"idata": [int(x) for x in elements], "dtype": dtype, "shape": shape}
+    return {"fdata": elements, "dtype": dtype, "shape": shape}
+
+
+def number_text(value: Any, reflected: bool) -> str | None:
+    """A number as expressions write it; None for a list or an array of any shape.
+
+    NumPy's scalars keep their dtype, but not at the left of a node (``reflected``), where they
+    count as numbers of Python. Raises ``NotAConstantError``.
+    """
+    data = numbers(value)
+    if isinstance(data, list) or shape_of(value):
+        return None
+    own = dtype_text(getattr(value, "dtype", None))
+    if own is not None and not reflected:
+        return f"{own}({int(data) if isinstance(data, bool) else data!r})"
+    if isinstance(data, int) and not -(2**63) <= data < 2**63:
+        raise NotAConstantError(f"expects a whole number of 64 bits, got {shown(value)}")
+    if isinstance(data, bool):
+        return f"bool({int(data)})" if own is None else f"{int(data)}"
+    return repr(data)
+
+
+def array_dtype(value: Any) -> str:
+    """The dtype of a list or an array in arithmetic.
+
+    Arrays keep theirs, but for those of 64 bits, as NumPy gives most arrays these: they have 32
+    bits, unless whole numbers do not fit.
+    """
+    data = numbers(value)
+    elements = data if isinstance(data, list) else [data]
+    dtype = dtype_text(getattr(value, "dtype", None)) or natural_dtype(elements)
+    narrow = {"int64": "int32", "uint64": "uint32", "float64": "float32"}.get(dtype, dtype)
+    if narrow in ("int32", "uint32"):
+        low, high = (-(2**31), 2**31) if narrow == "int32" else (0, 2**32)
+        if any(not low <= x < high for x in elements):
+            return narrow.replace("32", "64")
+    return narrow

@@ -19,9 +19,6 @@ class Notes:
     def without_effect(self, what: str) -> None:
         """Called with an argument that is accepted without effect."""
 
-    def missing(self, what: str) -> None:
-        """Called with something that nodes cannot do yet."""
-
 
 class Definition:
     """A pipeline's graph, which of its nodes are outputs, its sources and functions.

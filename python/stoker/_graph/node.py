@@ -4,18 +4,29 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from stoker import _core
 from stoker._describe.registry import Plain
+from stoker._graph.constants import (
+    Computed,
+    NotAConstantError,
+    array_dtype,
+    constant_arguments,
+    number_text,
+)
 from stoker._graph.current import current
 from stoker._graph.definition import Definition
-from stoker._messages import Place, user_line
+from stoker._graph.expressions import Arithmetic, Expression
+from stoker._graph.scopes import Guard
+from stoker._graph.unusable import refuse_unusable
+from stoker._messages import Place, shown, user_line
 from stoker.errors import GraphError
 
 
-class DataNode:
+class DataNode(Arithmetic, Computed):
     """An output of an operator, to give to other operators or return from the pipeline's function.
 
     It stands for one tensor per sample and holds no data itself.
@@ -35,9 +46,10 @@ class DataNode:
     @property
     def name(self) -> str:
         """The name of the operator instance, with ``[k]`` if it has several outputs."""
+        node = self._node  # may add it to the graph
         graph = self._definition.graph
-        name = str(graph.nodes()[self._node]["name"])
-        return name if graph.output_count(self._node) == 1 else f"{name}[{self._output}]"
+        name = str(graph.nodes()[node]["name"])
+        return name if graph.output_count(node) == 1 else f"{name}[{self._output}]"
 
     @property
     def device(self) -> str:
@@ -77,21 +89,27 @@ class DataNode:
             "nothing lets it decide a `while` or an `assert`"
         )
 
-    def _no_arithmetic(self, *_: object) -> NoReturn:
-        self._definition.notes.missing("arithmetic on nodes")
-        raise GraphError(
-            f"{self!r} ({user_line()}) expects to be given to operators: arithmetic on nodes and "
-            "comparing them are not there yet"
+    __array_ufunc__ = None  # makes a NumPy array leave the operation to the node
+
+    def is_same(self, other: DataNode) -> bool:
+        """Whether both stand for the same tensors. (``==`` compares the tensors' elements.)"""
+        mine = (self._node, self._output, self._device, self._is_copy)
+        return self is other or mine == (
+            other._node,
+            other._output,
+            other._device,
+            other._is_copy,
         )
 
-    __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = _no_arithmetic
-    __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = _no_arithmetic
-    __and__ = __or__ = __xor__ = __lshift__ = __rshift__ = __rpow__ = _no_arithmetic
-    __rand__ = __ror__ = __rxor__ = __rlshift__ = __rrshift__ = _no_arithmetic
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _no_arithmetic
-    __pos__ = __neg__ = __invert__ = _no_arithmetic
-    __hash__ = object.__hash__  # sets and dicts compare identities first, so == is not called
-    __array_ufunc__ = None  # makes a NumPy array leave the operation to the node
+    __iter__ = None  # else Python would ask for x[0], x[1], ...
+
+    def __getitem__(self, key: Any) -> DataNode:
+        """A part of the tensor, as in NumPy: numbers, ranges, ``...``, ``newaxis``, and nodes of
+        one whole number each. None takes a whole axis, as ``:`` does."""
+        return _subscript(self, key)
+
+    def _apply(self, operation: str, *operands: Any, reflected: bool = False) -> DataNode:
+        return apply(operation, operands, reflected)
 
 
 class Call(NamedTuple):
@@ -105,6 +123,18 @@ class Call(NamedTuple):
     lead: bool = False
     function: _core.UserFunction | None = None
     key: str = ""  # nodes with the same key draw alike; empty: the node gets a key of its own
+    home: Home | None = None  # None: where the user's code is now
+
+
+class Home(NamedTuple):
+    """Where in the user's code a node belongs."""
+
+    guards: list[Guard]
+    scope: str
+
+
+def _here(definition: Definition) -> Home:
+    return Home(definition.scopes.guards(), definition.scopes.current())
 
 
 def current_definition(place: Place) -> Definition:
@@ -138,9 +168,150 @@ def add_node(definition: Definition, call: Call) -> tuple[DataNode, ...]:
         call.place.where,
         call.lead,
         call.key,
-        definition.scopes.guards(),
-        definition.scopes.current(),
+        *(call.home or _here(definition)),
         call.function,
     )
     device = "cpu" if call.device == "cpu" else "gpu"
     return tuple(DataNode(definition, index, k, device) for k in range(graph.output_count(index)))
+
+
+class ExpressionNode(DataNode):
+    """What arithmetic gives. It becomes a node of the graph as soon as anything asks for that."""
+
+    __slots__ = ("_added", "_home", "_is_part", "_place", "_tree")
+
+    def __init__(self, definition: Definition, tree: Expression, device: str, place: Place) -> None:
+        self._definition = definition
+        self._device = device
+        self._is_copy = False
+        self._tree = tree
+        self._place = place
+        self._home = _here(definition)
+        self._added: DataNode | None = None
+        self._is_part = False  # of another expression
+
+    def part(self, device: str, home: Home) -> Expression | DataNode:
+        """Itself as an operand of an expression: its tree, if it is used in no other place."""
+        is_used = self._added is not None or self._is_part
+        fits = self._device == device and self._home.guards == home.guards
+        if is_used or not fits or self._tree.is_large():
+            return self._as_node()
+        self._is_part = True
+        return self._tree
+
+    def _as_node(self) -> DataNode:
+        if self._added is None:
+            inputs: list[DataNode] = []
+            text = self._tree.text(inputs)
+            call = Call(
+                self._place, inputs, {"expression": text}, device=self._device, home=self._home
+            )
+            (self._added,) = add_node(self._definition, call)
+        return self._added
+
+    @property
+    def _node(self) -> int:  # type: ignore[override]
+        return self._as_node()._node
+
+    @property
+    def _output(self) -> int:  # type: ignore[override]
+        return 0
+
+
+def apply(operation: str, operands: Sequence[Any], reflected: bool = False) -> DataNode:
+    """An operation of arithmetic on nodes and numbers. At least one operand is a node.
+
+    Raises a ``GraphError`` that names the user's line.
+    """
+    place = Place("arithmetic", None, user_line())
+    nodes = [o for o in operands if isinstance(o, DataNode)]
+    if not nodes:
+        place.refuse(f"{operation} expects a node, got {', '.join(map(shown, operands))}")
+    definition = nodes[0]._definition
+    definition.graph_to_change()
+    for node in nodes:
+        if node._definition is not definition:
+            place.refuse(f"{node!r} belongs to another pipeline")
+    device = "gpu" if any(n.device == "gpu" for n in nodes) else "cpu"
+    home = _here(definition)
+
+    def part(operand: Any) -> Any:
+        if isinstance(operand, ExpressionNode):
+            return operand.part(device, home)
+        if isinstance(operand, DataNode):
+            return operand
+        refuse_unusable(operand)
+        try:
+            text = number_text(operand, reflected)
+            if text is not None:
+                return text
+            given = constant_arguments(operand, array_dtype(operand))
+        except NotAConstantError as e:
+            place.refuse(f"an operand of {operation} {e}")
+        (made,) = add_node(definition, Call(place._replace(op="constant"), [], given))
+        return made
+
+    tree = Expression(operation, tuple(part(o) for o in operands))
+    return ExpressionNode(definition, tree, device, place)
+
+
+class NewAxis:
+    """In ``x[:, newaxis]``: an axis of extent 1 is inserted."""
+
+    def __repr__(self) -> str:
+        return "newaxis"
+
+
+newaxis = NewAxis()
+
+
+def _subscript(node: DataNode, key: Any) -> DataNode:
+    place = Place("subscript", None, user_line())
+    computed: list[DataNode] = []
+
+    def number(value: Any) -> str:
+        if isinstance(value, DataNode):
+            computed.append(value)
+            return f"${len(computed) - 1}"
+        refuse_unusable(value)
+        if not isinstance(value, bool):
+            try:
+                return str(operator.index(value))
+            except TypeError:
+                pass
+        place.refuse(
+            f"the brackets expect whole numbers, ranges, ... and newaxis, got {shown(value)}"
+        )
+
+    def item(value: Any) -> str:
+        if value is None:
+            return ":"
+        if value is Ellipsis:
+            return "..."
+        if value is newaxis:
+            return "newaxis"
+        if not isinstance(value, slice):
+            return number(value)
+        begin, end, step = (
+            "" if v is None else number(v) for v in (value.start, value.stop, value.step)
+        )
+        return f"{begin}:{end}" + (f":{step}" if step else "")
+
+    selection = ", ".join(item(v) for v in (key if isinstance(key, tuple) else (key,)))
+    given = {} if not computed else {"indices": _list_of(node._definition, computed, place)}
+    call = Call(place, [node], {"selection": selection}, given, device=node.device)
+    (part,) = add_node(node._definition, call)
+    return part
+
+
+def _list_of(definition: Definition, nodes: list[DataNode], place: Place) -> DataNode:
+    """One node with the numbers of several."""
+    if len(nodes) == 1:
+        return nodes[0]
+
+    def added(op: str, inputs: list[DataNode], **constants: Plain) -> DataNode:
+        device = "gpu" if any(n.device == "gpu" for n in inputs) else "cpu"
+        call = Call(place._replace(op=op), inputs, constants, device=device)
+        return add_node(definition, call)[0]
+
+    return added("stack", [added("cast", [n], dtype="int64") for n in nodes])

@@ -17,6 +17,7 @@ Contents = tuple[dict[str, Any], object]
 
 # Modules of DALI, each with the module of Stoker that replaces it.
 _STANDS_FOR = {
+    "math": "stoker.math",
     "plugin.jax": "stoker.jax",
     "plugin.jax.clu": "stoker.jax.clu",
     "plugin.mxnet": "stoker.mxnet",
@@ -47,12 +48,13 @@ def _operators(package: str, folder: str) -> Contents | None:
 
 
 def _top() -> dict[str, Any]:
+    from stoker import newaxis
     from stoker.compat._pipeline import Pipeline, pipeline_def
 
     return {
         "Pipeline": Pipeline,
         "pipeline_def": pipeline_def,
-        "newaxis": None,
+        "newaxis": newaxis,
         "__version__": names()["version"],
         "__file__": __file__,
     }

@@ -23,9 +23,6 @@ class _Reported(Notes):
     def without_effect(self, what: str) -> None:
         report.ignore(what)
 
-    def missing(self, what: str) -> None:
-        report.lack(what)
-
 
 class Pipeline(pipeline.Pipeline):
     """Stoker's pipeline with DALI's batches, and with saved graphs and checkpoints as ``bytes``."""

@@ -55,10 +55,6 @@ class Report:
         status = self.missing[f"nvidia.dali.{dotted}"] = status_of(dotted)
         return f"nvidia.dali.{dotted} {_WORDS[status]}"
 
-    def lack(self, what: str) -> None:
-        """Notes something planned that has no name to import, e.g. "arithmetic on nodes"."""
-        self.missing[what] = PLANNED
-
     def ignore(self, what: str) -> None:
         """Notes something that was accepted without effect."""
         self.without_effect[what] = None

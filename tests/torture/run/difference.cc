@@ -111,18 +111,11 @@ class Comparison {
     for (size_t i = 0; i < j.slots.size(); ++i) forgiven |= is_forgiven(j.slots[i], o.slots[i]);
     if (sees_batch_ && (forgiven || (way_.on_cpu && (has_failures(j) || has_failures(o)))))
       return "";
-    if (const std::string d = failure_difference(j.failures, o.failures); !d.empty()) return d;
+    if (const std::string d = failure_difference(j.failures, o.failures); !d.empty())
+      return "the batch: " + d;
     for (size_t i = 0; i < j.slots.size(); ++i) {
       if (const std::string d = slot(j, i, o, i); !d.empty()) return d;
     }
-    const auto has_failed = [](const StepRecord& step) {
-      return !step.failures.empty() ||
-             std::any_of(step.slots.begin(), step.slots.end(),
-                         [](const SlotRecord& s) { return !s.failures.empty(); });
-    };
-    if (const std::string d = failure_difference(j.failures, o.failures);
-        !d.empty() && !forgiven && !(way_.on_cpu && has_failed(j) && has_failed(o)))
-      return "the batch: " + d;
     if (j.is_lost != o.is_lost && !forgiven)
       return o.is_lost ? "the step is lost" : "the step is not lost";
     if (j.is_lost == o.is_lost && j.ends_epoch != o.ends_epoch)

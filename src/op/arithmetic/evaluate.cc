@@ -1,0 +1,230 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "op/arithmetic/evaluate.h"
+
+#include <cstring>
+
+#include "kernels/elements/operation_rows.h"
+#include "kernels/elements/walk.h"
+#include "op/arithmetic/broadcast.h"
+
+namespace stoker {
+
+namespace {
+
+// So many bytes of each value are computed at a time, so that what lies between operations stays in
+// the nearest cache.
+constexpr int64_t kSlot = 4096;
+// Inputs of so many elements at most are laid out again and again where they are repeated.
+constexpr int64_t kMostPeriod = 1024;
+
+// The elements of an input in the order of the result's.
+class Elements {
+ public:
+  // at() is asked for `chunk` elements at most.
+  Elements(const View& v, const View& out, DType to, bool same_bits, int64_t chunk, Arena& scratch)
+      : from_(v.dtype), to_(to), same_bits_(same_bits), from_size_(size_of(v.dtype)) {
+    const Shape strides = strides_along(v, out.shape.rank);
+    data_ = v.as<const std::byte>();
+    const int first = out.shape.rank - v.full.rank;
+    for (int a = 0; a < v.full.rank; ++a)
+      if (v.full[a] != 1) data_ += (out.origin[first + a] - v.origin[a]) * v.strides[a];
+    for (int a = 0; a < out.shape.rank; ++a) {
+      if (out.shape[a] == 1) continue;
+      if (rank_ > 0 && stride_[rank_ - 1] == strides[a] * out.shape[a]) {
+        extent_[rank_ - 1] *= out.shape[a];
+        stride_[rank_ - 1] = strides[a];
+      } else {
+        extent_[rank_] = out.shape[a];
+        stride_[rank_++] = strides[a];
+      }
+    }
+    if (rank_ == 0) extent_[0] = 1, stride_[0] = 0, rank_ = 1;
+    if (stride_[0] == 0) make_tile(chunk, scratch);
+  }
+
+  // Elements [first, first + n), where they are or in `room`.
+  const void* at(int64_t first, int64_t n, std::byte* room) const {
+    if (tile_) return tile_ + first % period_ * size_of(to_);
+    if (is_dense() && same_bits_) return data_ + first * from_size_;
+    read(first, n, room);
+    return room;
+  }
+
+ private:
+  bool is_dense() const { return rank_ == 1 && stride_[0] == from_size_; }
+
+  // Few elements that are repeated are laid out as often as a chunk needs.
+  void make_tile(int64_t chunk, Arena& scratch) {
+    int64_t period = 1;
+    for (int a = 1; a < rank_; ++a) period *= extent_[a];
+    if (period > kMostPeriod) return;
+    const int64_t size = size_of(to_), all = (chunk + period) * size;
+    auto* tile = scratch.array<std::byte>(static_cast<size_t>(all));
+    read(0, period, tile);
+    for (int64_t made = period * size; made < all; made *= 2)
+      std::memcpy(tile + made, tile, static_cast<size_t>(std::min(made, all - made)));
+    tile_ = tile;
+    period_ = period;
+  }
+
+  // Goes through the rows of the innermost axis.
+  void read(int64_t first, int64_t n, std::byte* to) const {
+    int64_t at[kMaxRank] = {}, rest = first;
+    const std::byte* from = data_;
+    for (int a = rank_ - 1; a >= 0; --a) {
+      at[a] = a > 0 ? rest % extent_[a] : rest;
+      rest /= extent_[a];
+      from += at[a] * stride_[a];
+    }
+    const int last = rank_ - 1;
+    const int64_t size = size_of(to_);
+    while (n > 0) {
+      const int64_t count = std::min(n, extent_[last] - at[last]);
+      if (same_bits_ && stride_[last] == size)
+        std::memcpy(to, from, static_cast<size_t>(count * size));
+      else convert_row(from, same_bits_ ? to_ : from_, stride_[last], to, to_, size, count);
+      n -= count;
+      to += count * size;
+      if (n == 0) return;
+      from -= at[last] * stride_[last];
+      at[last] = 0;
+      for (int a = last - 1; a >= 0; --a) {
+        from += stride_[a];
+        if (++at[a] < extent_[a]) break;
+        from -= at[a] * stride_[a];
+        at[a] = 0;
+      }
+    }
+  }
+
+  const std::byte* data_;
+  DType from_, to_;
+  bool same_bits_;
+  int64_t from_size_;
+  int rank_ = 0;
+  int64_t extent_[kMaxRank] = {}, stride_[kMaxRank] = {};
+  const std::byte* tile_ = nullptr;
+  int64_t period_ = 1;
+};
+
+// An instruction with what it needs at hand.
+struct Ready {
+  const Instruction* instruction;
+  OperationRow row = nullptr;
+  const Elements* elements = nullptr;
+  const std::byte* number = nullptr;  // a chunk of it
+};
+
+// `n` elements of the number.
+std::byte* repeated(const Instruction& i, int64_t n, Arena& scratch) {
+  auto* chunk = scratch.array<std::byte>(static_cast<size_t>(n * size_of(i.type)));
+  with_size(size_of(i.type), [&]<class T>(T) {
+    T x;
+    std::memcpy(&x, &i.bits, sizeof(x));
+    std::fill_n(reinterpret_cast<T*>(chunk), n, x);
+  });
+  return chunk;
+}
+
+int64_t widest(const Compiled& e) {
+  int size = size_of(e.stored);
+  for (const Instruction& i : e.instructions) size = std::max({size, size_of(i.type)});
+  return size;
+}
+
+// Whether it is one operation on values as they lie in memory, in their order, so that nothing is
+// kept between.
+bool is_one_operation(const Compiled& e, std::span<const View> inputs, const View& out) {
+  using Kind = Instruction::Kind;
+  if (!out.is_dense() || e.dtype == DType::kFloat16) return false;
+  for (size_t k = 0; k < e.instructions.size(); ++k) {
+    const Instruction& i = e.instructions[k];
+    if (k + 1 == e.instructions.size()) return i.kind == Kind::kWork;
+    if (i.kind != Kind::kInput || !i.same_bits) return false;
+    const View& in = inputs[i.index];
+    if (in.full != out.full || in.shape != out.shape || !in.is_dense()) return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+void evaluate(const Compiled& e, std::span<const View> inputs, const View& out, Arena& scratch) {
+  using Kind = Instruction::Kind;
+  if (out.shape.volume() == 0) return;
+  const bool is_alone = is_one_operation(e, inputs, out);
+  const int64_t volume = out.shape.volume();
+  const int64_t chunk = is_alone ? volume : std::min(kSlot / widest(e), volume);
+  const size_t count = e.instructions.size();
+  auto* ready = scratch.array<Ready>(count);
+  for (size_t k = 0; k < count; ++k) {
+    const Instruction& i = e.instructions[k];
+    ready[k] = {&i};
+    if (i.kind == Kind::kNumber) ready[k].number = repeated(i, chunk, scratch);
+    if (i.kind == Kind::kInput)
+      ready[k].elements = new (scratch.allocate(sizeof(Elements)))
+          Elements(inputs[i.index], out, i.type, i.same_bits, chunk, scratch);
+    if (i.kind == Kind::kWork) {
+      ready[k].row = operation_row(i.operation, i.type);
+      if (!ready[k].row) throw Error("there is no row of this operation");
+    }
+  }
+  // Each place of the stack has two slots, as results must not overlap their operands.
+  const auto depth = static_cast<size_t>(e.depth), slot = static_cast<size_t>(is_alone ? 0 : kSlot);
+  auto* slots = scratch.array<std::byte>(depth * 2 * slot);
+  auto* stack = scratch.array<const void*>(depth);
+  const auto slot_beside = [&](int place) {
+    std::byte* first = slots + static_cast<size_t>(place) * 2 * slot;
+    return stack[place] == first ? first + slot : first;
+  };
+
+  const DType stored = e.stored;
+  const int64_t size = size_of(out.dtype);
+  Walk<1> walk(out.shape, {Track::of(out, out.origin)});
+  int64_t first = 0;
+  do {
+    for (int64_t k = 0; k < walk.count; k += chunk) {
+      const int64_t n = std::min(chunk, walk.count - k);
+      std::byte* to = out.as<std::byte>() + walk.row[0] + k * walk.step[0];
+      const bool is_direct = (walk.step[0] == size || n == 1) && out.dtype != DType::kFloat16;
+      int top = 0;
+      for (size_t p = 0; p < count; ++p) {
+        const Ready& r = ready[p];
+        const Instruction& i = *r.instruction;
+        switch (i.kind) {
+          case Kind::kNumber: stack[top++] = r.number; break;
+          case Kind::kInput: {
+            std::byte* own = slots + static_cast<size_t>(top) * 2 * slot;
+            stack[top] = r.elements->at(first + k, n, own);
+            ++top;
+            break;
+          }
+          case Kind::kConvert: {
+            std::byte* made = slot_beside(top - 1);
+            convert_row(stack[top - 1], i.from, made, i.type, n);
+            stack[top - 1] = made;
+            break;
+          }
+          case Kind::kWork: {
+            const int operands = operands_of(i.operation);
+            top -= operands;
+            const void* operand[3] = {};
+            for (int o = 0; o < operands; ++o) operand[o] = stack[top + o];
+            if (i.checks_divisor && has_zero(operand[1], i.type, n))
+              throw SampleError("a whole number is divided by 0");
+            std::byte* made = p + 1 == count && is_direct ? to : slot_beside(top);
+            r.row(operand[0], operand[1], operand[2], made, n);
+            stack[top++] = made;
+            break;
+          }
+        }
+      }
+      if (stack[0] != to)
+        convert_row(stack[0], stored, size_of(stored), to, out.dtype, walk.step[0], n);
+    }
+    first += walk.count;
+  } while (walk.next());
+}
+
+}  // namespace stoker

@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Computes compiled expressions on the CPU. Pure; thread-safe.
+#pragma once
+#include "base/view.h"
+#include "memory/arena.h"
+#include "op/arithmetic/expression.h"
+
+namespace stoker {
+
+// Sets each element of `out` to the result for the elements of the inputs at the same place, as
+// broadcast() pairs them. The inputs cover what part_for() says. Throws SampleError where a whole
+// number is divided by 0.
+void evaluate(const Compiled& e, std::span<const View> inputs, const View& out, Arena& scratch);
+
+}  // namespace stoker

@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The expressions of the operator `arithmetic`: their text, and what it becomes for inputs of known
+// types. Values; thread-safe as such.
+//
+// Note [Expressions]
+// A text is an input (x0, x1, ...), a number, an operation in parentheses or a call:
+//   ((x0 - x1) * 2.5)   (-x0)   min(x0, x1)   where((x0 < 3), x0, int8(3))
+// Whole numbers are int32, or int64 where they need it; numbers with a point or an exponent are
+// float32, and so are inf and nan. The name of a dtype as a call gives a number another type. The
+// text is foreign, as saved graphs are: its length, depth and operations are bounded.
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/types.h"
+#include "kernels/elements/operations.h"
+
+namespace stoker {
+
+// An expression as it was read. Operands come before what uses them.
+struct Expression {
+  static constexpr size_t kMostText = 16384, kMostTerms = 256;
+  static constexpr int kMostDepth = 48;
+
+  struct Term {
+    int word = -1;  // of an operation: its place in the table of words
+    int operands[3] = {-1, -1, -1};  // places of terms
+    int input = -1;  // of an input: its number
+    DType dtype = DType::kNone;  // of a number: its type and the value's bits
+    uint64_t bits = 0;
+  };
+  std::vector<Term> terms;  // the last one is the result
+
+  // Throws WrongCall.
+  static Expression read(const std::string& text);
+  size_t input_count() const;  // one more than the largest number of an input
+};
+
+// What is done for each element: a machine with a stack, whose values are computed_as() their
+// types.
+struct Instruction {
+  enum class Kind : uint8_t {
+    kInput,  // pushes element of input `index`, converted to `type`
+    kNumber,  // pushes `bits`, of `type`
+    kConvert,  // brings the value on top from type `from` to `type`
+    kWork,  // pops the operands of `operation`, on values of `type`, and pushes the result
+  };
+  Kind kind = Kind::kWork;
+  Operation operation = Operation::kCopy;
+  DType type = DType::kFloat32, from = DType::kFloat32;
+  bool same_bits = false;  // of an input: converted by taking over its bits
+  bool checks_divisor = false;  // an operation of whole numbers that refuses 0 as its last operand
+  int index = 0;
+  uint64_t bits = 0;
+};
+
+// Values on the stack, at most.
+inline constexpr int kMostStack = 3 * Expression::kMostDepth;
+
+struct Compiled {
+  std::vector<Instruction> instructions;
+  DType dtype = DType::kFloat32;  // of the result
+  DType stored = DType::kFloat32;  // of the result on the stack
+  int depth = 0;  // of the stack
+};
+
+// Throws WrongCall where there is no such operation on these types.
+Compiled compile(const Expression& e, std::span<const DType> inputs);
+
+// An input in another type, as `cast` converts it.
+Compiled converted(int input, DType to);
+// The same number everywhere.
+Compiled number(double value, DType type);
+
+// The type to which the values of two types are brought.
+DType promoted(DType a, DType b);
+
+}  // namespace stoker

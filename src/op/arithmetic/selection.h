@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What x[...] takes of a tensor: the text in the brackets, and which elements that is. Values;
+// thread-safe as such.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/small.h"
+#include "base/view.h"
+
+namespace stoker {
+
+// The part that a selection takes of a tensor.
+struct Part {
+  struct Axis {
+    int of = -1;  // the tensor's axis; -1: a new one
+    int64_t start = 0, step = 1;  // where its positions lie
+  };
+  TensorType type;
+  Axis axis[kMaxRank];  // of the part
+  Shape fixed;  // by axis of the tensor: the position of a number; else 0
+  Shape full;  // of the tensor
+
+  // The window of the tensor that is needed for a window of the part.
+  Window needed(const Window& wanted) const;
+  // The part as a view of the tensor's memory that covers what `out` covers.
+  View seen(const View& tensor, const View& out) const;
+};
+
+struct Selection {
+  static constexpr size_t kMostText = 1024;
+  // A number of the text, or one of the computed ones.
+  struct Number {
+    int64_t value = 0;
+    int place = -1;  // of `$place`
+  };
+  struct Item {
+    enum class Kind : uint8_t { kNumber, kRange, kRest, kNewAxis };
+    Kind kind = Kind::kRange;
+    Number number;
+    std::optional<Number> begin, end, step;
+  };
+  std::vector<Item> items;
+
+  // Throws WrongCall.
+  static Selection read(const std::string& text);
+  // The type of the part. Unknown extents are -1; without `computed` the numbers are not known.
+  // Throws WrongCall.
+  TensorType type(const TensorType& in, const Small<int64_t>* computed) const;
+  // Requires: the extents are known, and type() threw nothing.
+  Part part(const Shape& full, const Small<int64_t>& computed) const;
+
+ private:
+  Part find(const TensorType& in, const Small<int64_t>* computed) const;
+};
+
+}  // namespace stoker

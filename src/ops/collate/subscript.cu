@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/elements/map.h"
+#include "op/arithmetic/selection.h"
+#include "op/loops/gpu_each.cuh"
+#include "op/op.h"
+
+namespace stoker::ops::collate {
+
+struct Subscript {
+  struct Same {
+    template <class T>
+    STOKER_HD T operator()(T v) const {
+      return v;
+    }
+  };
+  // An element of so many bytes.
+  struct Put {
+    const std::byte* from;
+    Axes axes;
+    std::byte* to;
+    int size;
+    int64_t pieces;
+    STOKER_HD void run(int64_t k) const {
+      const std::byte* element = from + axes.offset(k);
+      for (int b = 0; b < size; ++b) to[k * size + b] = element[b];
+    }
+  };
+
+  std::string selection;
+  Small<int64_t> indices;
+  std::shared_ptr<const Selection> made;
+
+  static constexpr auto schema = describe(
+      "subscript",
+      "Takes a part of a tensor, as x[...] does in Python.\n\n"
+      "The selection is the text in the brackets: numbers, ranges such as 1:-1:2, ... and newaxis. "
+      "Negative numbers count from the end, ranges are cut at the edges, and a number beyond them "
+      "is an error. A number removes its axis, newaxis inserts one of extent 1, and the result "
+      "then has no layout. $0, $1, ... stand for the computed numbers in the argument indices.",
+      ports({.name = "input", .help = "Any tensor."}),
+      ports({.name = "output", .help = "The part."}),
+      arg(&Subscript::selection, "selection", "What is taken, such as \"0, ..., 1:$0\".",
+          kRequired),
+      arg(&Subscript::indices, "indices", "What $0, $1, ... stand for.", kPerSample));
+
+  void check(Checker& c) const {
+    const Selection s = Selection::read(selection);
+    c.out(s.type(c.in(), c.is_computed("indices") ? nullptr : &indices));
+  }
+  void prepare() { made = std::make_shared<const Selection>(Selection::read(selection)); }
+  void infer(Inference& i) const { i.out(made->type(i.inputs[0], &indices)); }
+  void demand(Demand& d) const {
+    d.needed[0] = made->part(d.inputs[0].shape, indices).needed(d.wanted[0]);
+  }
+
+  void run_cpu(Run& r) const {
+    const View& out = r.outputs[0];
+    const View from = made->part(r.inputs[0].full, indices).seen(r.inputs[0], out);
+    with_size(size_of(out.dtype), [&]<class T>(T) { map<T, T>(out, Same{}, from); });
+  }
+  static void run_gpu(GpuRun& r, std::span<const Subscript* const> items) {
+    std::vector<Put> puts;
+    for (size_t i = 0; i < items.size(); ++i) {
+      const View& out = r.items[i].outputs[0];
+      const View& in = r.items[i].inputs[0];
+      const View from = items[i]->made->part(in.full, items[i]->indices).seen(in, out);
+      puts.push_back({from.as<const std::byte>(), Axes(out.shape, from.strides),
+                      out.as<std::byte>(), size_of(out.dtype), out.shape.volume()});
+    }
+    run_each(r, std::span<const Put>(puts));
+  }
+
+  static std::vector<Case> cases() {
+    return {
+        {"selection=\"1\"", {"int32 AB [[1, 2], [3, 4]]"}, {"int32 [3, 4]"}},
+        {"selection=\"..., ::-1\"", {"uint8 HW [[1, 2, 3]]"}, {"uint8 [[3, 2, 1]]"}},
+        {"selection=\":, newaxis, -1\"", {"float32 [[1, 2], [3, 4]]"}, {"float32 [[2], [4]]"}},
+        {"selection=\"$0:$1\", indices=[1, 3]", {"int16 [0, 1, 2, 3]"}, {"int16 [1, 2]"}},
+    };
+  }
+};
+
+}  // namespace stoker::ops::collate
+
+STOKER_OPERATOR(stoker::ops::collate::Subscript)

@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "op/arithmetic/filled.cuh"
+
+namespace stoker::ops::read {
+
+struct OnesLike : FilledLike<1> {
+  static constexpr auto schema = describe(
+      "ones_like",
+      "Gives ones in the shape and layout of a tensor.\n\nThe values of that tensor do not matter, "
+      "so what makes only them does no work.",
+      ports({.name = "data", .help = "Any tensor."}),
+      ports({.name = "output", .help = "A tensor of ones."}), arguments());
+
+  static void run_gpu(GpuRun& r, std::span<const OnesLike* const> items) {
+    FilledLike<1>::run_gpu(r, items);
+  }
+
+  static std::vector<Case> cases() {
+    return {
+        {"", {"uint8 HW [[3, 4]]"}, {"uint8 [[1, 1]]"}},
+        {"dtype=types.FLOAT16", {"int32 5"}, {"float16 1.0"}},
+    };
+  }
+};
+
+}  // namespace stoker::ops::read
+
+STOKER_OPERATOR(stoker::ops::read::OnesLike)

@@ -1,0 +1,31 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""cast_like, by NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from .common import Array, numbers, to_dtype
+
+DTYPES = [
+    *["uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64"],
+    *["float16", "float32", "float64", "bool"],
+]
+
+
+def expected(inputs: list[Array], layout: str) -> Array:
+    return to_dtype(inputs[0], str(inputs[1].dtype))
+
+
+def generate(
+    rng: np.random.Generator,
+) -> Iterator[tuple[list[Array], str | list[str], dict[str, Any]]]:
+    for i, dtype in enumerate(DTYPES):
+        for other in DTYPES:
+            shape = (3, 2, 4)[: 1 + i % 3]
+            yield [numbers(rng, shape, dtype), numbers(rng, (2,), other)], "", {}
+    yield [numbers(rng, (5, 7, 3), "float32"), numbers(rng, (), "uint8")], "HWC", {}
