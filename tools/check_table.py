@@ -104,6 +104,14 @@ ROWS = [
         """,
     ),
     Row(
+        "src/ops/batch/*",
+        "operators op",
+        f"""
+        {OPERATOR} conformance/test_batches.py test_whole_batches.py conformance/test_describe.py
+        test_new_operator.py
+        """,
+    ),
+    Row(
         "src/ops/*",
         "operators op",
         f"{OPERATOR} conformance/test_describe.py test_new_operator.py",
@@ -262,7 +270,6 @@ SECONDS = {
     "pipelines/test_outputs.py": 7,
     "pipelines/test_process.py": 17,
     "pipelines/test_resume.py": 5,
-    "pipelines/test_whole_batches.py": 8,
     "torture/python/test_torture.py": 100,
     "test_compat.py": 18,
     "test_device_batches.py": 13,
@@ -270,6 +277,7 @@ SECONDS = {
     "test_graphs.py": 5,
     "test_guides.py": 6,
     "test_new_operator.py": 5,
+    "test_whole_batches.py": 8,
 }
 
 

@@ -19,6 +19,7 @@ GENERATED = """<!-- SPDX-FileCopyrightText: The Stoker authors -->
 KINDS = {
     "lower": "runs fused with its neighbours",
     "sample": "runs on one sample at a time",
+    "batch": "runs on a whole batch",
     "read": "a source of samples",
     "input": "fed by the user",
     "user_code": "calls a function of the user's",

@@ -34,6 +34,19 @@ POLICIES = ("raise", "skip", "replace")
 
 
 @pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """The paths of small pictures of many sizes."""
+    pictures = {
+        f"{i:03}.jpg": jpegs.encode(
+            jpegs.picture(20 + (i * 13) % 41, 20 + (i * 29) % 37, i), jpegs.KINDS[i % 4]
+        )
+        for i in range(37)
+    }
+    folder = jpegs.write_folder(tmp_path_factory.mktemp("pictures"), pictures)
+    return [str(p) for p in sorted(folder.glob("*.jpg"))]
+
+
+@pytest.fixture(scope="module")
 def broken(files: list[str], tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """The pictures, of which three cannot be decoded."""
     folder = tmp_path_factory.mktemp("broken")
