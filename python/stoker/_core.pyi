@@ -90,6 +90,9 @@ def checked_settings(given: Mapping[str, Any]) -> dict[str, Any]:
 def usable_cpus() -> int:
     """How many CPUs this thread may use."""
 
+class Memory:
+    """The memory of samples that a function of the user's gets, as a buffer."""
+
 def settle(made: list[Any]) -> None:
     """Replaces the last element of a list by a copy if it is an array of NumPy that others can
     write into.
