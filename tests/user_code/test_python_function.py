@@ -243,7 +243,7 @@ def test_an_output_s_declaration_is_checked() -> None:
         ({"function": 3}, "argument 'function' expects a callable, got 3"),
         ({"batch_processing": 2}, "argument 'batch_processing' expects bool, got 2"),
         ({"num_outputs": 0}, "num_outputs"),
-        ({"funktion": abs}, "no argument named 'funktion'. Did you mean 'function'"),
+        ({"functions": abs}, "no argument named 'functions'. Did you mean 'function'"),
         ({"device": "gpu"}, "device='gpu': it runs on the CPU; give it .cpu() of its inputs"),
         ({"dtype": "nothing", "ndim": 1}, "argument 'dtype' expects dtypes"),
         ({"dtype": ["int8"] * 2, "ndim": 1}, "'dtype' has 2 entries for 1 outputs"),
