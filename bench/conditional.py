@@ -17,7 +17,7 @@ from typing import Any
 
 from stoker import Pipeline, fn, pipeline_def
 
-BATCH, STEPS, ROUNDS = 32, 4, 15
+BATCH, STEPS, ROUNDS = 32, 20, 15
 
 
 @pipeline_def(batch_size=BATCH, num_threads=1, seed=1, enable_conditionals=True)
