@@ -228,7 +228,11 @@ def resize_cases() -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize(("operator", "old", "new"), crop_cases() + resize_cases())
+def shape_cases() -> list[Any]:
+    return [(fn.shapes, {"type": types.INT32}, {"dtype": types.INT32})]
+
+
+@pytest.mark.parametrize(("operator", "old", "new"), crop_cases() + resize_cases() + shape_cases())
 def test_old_arguments_mean_todays(operator: Any, old: Any, new: Any) -> None:
     extra = {"crop": (8, 9)} if operator is fn.crop else {}
     if operator is fn.slice:
@@ -242,7 +246,8 @@ def test_old_arguments_mean_todays(operator: Any, old: Any, new: Any) -> None:
 
 
 def test_every_old_argument_is_tried_above() -> None:
-    tried = {(op.__name__, name) for op, old, _ in crop_cases() + resize_cases() for name in old}
+    cases = crop_cases() + resize_cases() + shape_cases()
+    tried = {(op.__name__, name) for op, old, _ in cases for name in old}
     table = {(op, name) for op, names in old_spellings.ARGUMENTS.items() for name in names}
     assert table <= tried
 
