@@ -32,7 +32,7 @@ file(GLOB hints ${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/nvidia/cu13
 find_path(STOKER_NVML_HEADERS nvml.h HINTS ${hints} PATHS /usr/local/cuda/include)
 mark_as_advanced(STOKER_NVML_HEADERS)
 
-foreach(folder base memory device batch io codec kernels op graph run)
+foreach(folder base memory device batch io stores codec kernels op graph run)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/*_test.cc)
   list(FILTER sources EXCLUDE REGEX "/(cuda|nvjpeg)/|/nvml/(stand_in|header)_test\\.cc$")
   stoker_test(stoker_${folder}_test stoker_${folder} ${sources})
