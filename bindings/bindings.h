@@ -22,6 +22,7 @@ void bind_devices(nb::module_& m);
 void bind_graph(nb::module_& m);
 void bind_batch(nb::module_& m);
 void bind_feed(nb::module_& m);
+void bind_index(nb::module_& m);
 void bind_one_caller(nb::module_& m);
 void bind_pipeline(nb::module_& m);
 

@@ -11,6 +11,7 @@ NB_MODULE(_core, m) {
   stoker::python::bind_graph(m);
   stoker::python::bind_batch(m);
   stoker::python::bind_feed(m);
+  stoker::python::bind_index(m);
   stoker::python::bind_one_caller(m);
   stoker::python::bind_pipeline(m);
 }

@@ -104,4 +104,4 @@ endif()
 file(GLOB public_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/*.cc)
 list(FILTER public_sources EXCLUDE REGEX "_test\\.cc$")
 stoker_library(api SOURCES ${public_sources}
-               SEES base memory device batch io codec kernels op graph run)
+               SEES base memory device batch io stores codec kernels op graph run)

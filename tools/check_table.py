@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 # C++ test programs, without "stoker_" before and "_test" behind: one for each of these folders of
 # src/, and some more.
-FOLDERS = "base memory device batch io codec kernels op graph run"
+FOLDERS = "base memory device batch io stores codec kernels op graph run"
 PROGRAMS = f"{FOLDERS} operators cuda nvjpeg torture fuzz"
 
 # Words that stand for Python tests in a row.
@@ -52,6 +52,7 @@ RUNNING = """
     test_running.py test_styles.py test_settings.py test_setting_table.py test_batches.py faults
     pipelines
 """
+STORES = "test_stores.py"
 CONTRACT = "frameworks/test_contract.py test_guides.py"
 
 # The first row that a file fits decides.
@@ -80,6 +81,7 @@ ROWS = [
         "io op operators run",
         "pipelines/test_reader.py pipelines/test_order.py pipelines/test_resume.py faults",
     ),
+    Row("src/stores/*", "stores operators fuzz", STORES),
     Row(
         "src/codec/*",
         "codec nvjpeg operators run",
@@ -112,6 +114,13 @@ ROWS = [
     # The Python module and the package.
     Row("bindings/feed.cc", python=FEEDS),
     Row("bindings/graph.cc bindings/values.cc", python=DEFINING),
+    Row(
+        """
+        bindings/index.cc python/stoker/index.py python/stoker/tfrecord.py
+        python/stoker/fn/_tfrecord.py
+        """,
+        python=STORES,
+    ),
     Row("bindings/codecs.cc python/stoker/_codecs.py", python="formats"),
     Row("python/stoker/images.py python/stoker/sounds.py", python="formats"),
     Row("bindings/devices.cc bindings/exchange.cc bindings/dlpack.h", python=DEVICES),

@@ -78,18 +78,19 @@ bool write_index(const std::string& file, const Head& head, std::span<const Inde
 }
 
 std::vector<std::string> usual_files(const std::string& path) {
+  std::error_code ignored;  // where there is no folder, writing fails
+  const std::string whole = std::filesystem::absolute(path, ignored).string();
+  char name[17];
+  std::snprintf(name, sizeof name, "%016llx", static_cast<unsigned long long>(hash64(whole)));
+  const auto in = [&](const std::string& folder) { return folder + "/" + name + ".stoker-index"; };
+  if (const char* given = std::getenv("STOKER_INDEX_DIR"); given && *given) return {in(given)};
   std::vector<std::string> files = {path + ".stoker-index"};
   const char* cache = std::getenv("XDG_CACHE_HOME");
   const char* home = std::getenv("HOME");
   std::string folder;
   if (cache && *cache) folder = cache;
   else if (home && *home) folder = std::string(home) + "/.cache";
-  if (folder.empty()) return files;
-  std::error_code ignored;  // where there is no folder, writing fails
-  const std::string whole = std::filesystem::absolute(path, ignored).string();
-  char name[17];
-  std::snprintf(name, sizeof name, "%016llx", static_cast<unsigned long long>(hash64(whole)));
-  files.push_back(folder + "/stoker/" + name + ".stoker-index");
+  if (!folder.empty()) files.push_back(in(folder + "/stoker"));
   return files;
 }
 
@@ -147,8 +148,8 @@ std::shared_ptr<const RecordIndex> RecordIndex::of(
   head.head_sum = sum_of(head);
   for (const std::string& name : names) {
     std::error_code ignored;  // then it cannot be written either
-    // Only the cache folder is made; that of the file is there.
-    if (&name != &names.front())
+    // The folder of the file is there, and others are made.
+    if (name != path + ".stoker-index")
       std::filesystem::create_directories(std::filesystem::path(name).parent_path(), ignored);
     if (!write_index(name, head, entries)) continue;
     if (auto index = map(name, expected)) return index;

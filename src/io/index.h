@@ -6,7 +6,8 @@
 // Note [Indexes]
 // An index has 16 bytes for each record and is mapped into memory, so it costs none until it is
 // used. It is kept as FILE.stoker-index, or where that folder cannot be written in the user's cache
-// folder ($XDG_CACHE_HOME/stoker or ~/.cache/stoker), or else in memory. It is written under
+// folder ($XDG_CACHE_HOME/stoker or ~/.cache/stoker), or else in memory. $STOKER_INDEX_DIR names a
+// folder that takes the place of both. It is written under
 // another name first and then renamed, so that nobody ever sees half of it. One that was made for
 // another size, another time of change or another way of looking for records is made again, as is
 // one whose checksum is wrong. Whoever uses a place checks it against the file: the index may be

@@ -94,7 +94,7 @@ TEST_F(Index, IsMadeAgainWhereItIsDamaged) {
 }
 
 TEST_F(Index, GoesElsewhereWhereTheFolderCannotBeWritten) {
-  const std::string nowhere = (folder_ / "none" / "index").string();
+  const std::string nowhere = (fs::path("/proc/none") / "index").string();
   const std::string cache = (folder_ / "cache" / "stoker" / "index").string();
   EXPECT_TRUE(open({nowhere, cache})->is_mapped());
   EXPECT_TRUE(fs::exists(cache));

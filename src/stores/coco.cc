@@ -27,8 +27,8 @@ class CocoParser {
     set_.polygon_ends_ = {0};
     bool images = false, annotations = false;
     try {
-      json::parser parser;
-      document_ = parser.iterate(text_);
+      document_ = parser_.iterate(text_);
+      is_open_ = true;
       for (auto field : document_.get_object()) {
         const std::string_view key = field.unescaped_key();
         if (key == "images") {
@@ -41,8 +41,6 @@ class CocoParser {
           for (auto category : field.value().get_array()) add_category(category.get_object());
         }
       }
-      if (document_.current_location().error() == simdjson::SUCCESS)
-        fail("there is more behind the end of the JSON");
     } catch (const simdjson::simdjson_error& e) {
       fail(e.error() == simdjson::INCORRECT_TYPE || e.error() == simdjson::NUMBER_OUT_OF_RANGE
                ? "a value is of another type than expected here"
@@ -57,7 +55,7 @@ class CocoParser {
   [[noreturn]] void fail(const std::string& what) {
     const char* at = nullptr;
     std::string where;
-    if (document_.current_location().get(at) == simdjson::SUCCESS && at >= text_.data() &&
+    if (is_open_ && document_.current_location().get(at) == simdjson::SUCCESS && at >= text_.data() &&
         at <= text_.data() + text_.size())
       where = " at byte " + std::to_string(at - text_.data());
     throw GraphError("'" + shown_ + "'" + where + ": " + what);
@@ -200,7 +198,9 @@ class CocoParser {
   CocoSet& set_;
   const std::string& shown_;
   simdjson::padded_string text_;
+  json::parser parser_;
   json::document document_;
+  bool is_open_ = false;
 };
 
 namespace {

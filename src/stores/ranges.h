@@ -38,18 +38,18 @@ class Ranges {
   virtual void read(int64_t offset, std::span<uint8_t> into) const = 0;
 };
 
-class FileRanges final : public Ranges {
+class ObjectRanges final : public Ranges {
  public:
-  explicit FileRanges(std::shared_ptr<const io::File> file) : file_(std::move(file)) {}
-  const std::string& name() const override { return file_->path(); }
-  int64_t size() const override { return file_->size(); }
+  explicit ObjectRanges(std::shared_ptr<const io::Object> object) : object_(std::move(object)) {}
+  const std::string& name() const override { return object_->path(); }
+  int64_t size() const override { return object_->size(); }
   void read(int64_t offset, std::span<uint8_t> into) const override {
-    file_->read(buffer_, offset, static_cast<int64_t>(into.size()));
+    object_->read(buffer_, offset, static_cast<int64_t>(into.size()));
     if (!into.empty()) std::memcpy(into.data(), buffer_.data(), into.size());
   }
 
  private:
-  std::shared_ptr<const io::File> file_;
+  std::shared_ptr<const io::Object> object_;
   mutable io::ByteBuffer buffer_;
 };
 

@@ -7,6 +7,9 @@
 #include <simdjson.h>
 
 #include <array>
+#include <bit>
+#include <cmath>
+#include <cstdio>
 #include <fstream>
 #include <string>
 #include <vector>
