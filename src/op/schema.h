@@ -95,12 +95,6 @@ constexpr std::array<Port, 1> ports(Port a) { return {a}; }
 constexpr std::array<Port, 2> ports(Port a, Port b) { return {a, b}; }
 constexpr std::array<Port, 3> ports(Port a, Port b, Port c) { return {a, b, c}; }
 constexpr std::array<Port, 4> ports(Port a, Port b, Port c, Port d) { return {a, b, c, d}; }
-constexpr std::array<Port, 5> ports(Port a, Port b, Port c, Port d, Port e) {
-  return {a, b, c, d, e};
-}
-constexpr std::array<Port, 7> ports(Port a, Port b, Port c, Port d, Port e, Port f, Port g) {
-  return {a, b, c, d, e, f, g};
-}
 
 // Joins two lists of names, for kIgnored.
 template <size_t A, size_t B>

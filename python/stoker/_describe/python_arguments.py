@@ -29,6 +29,12 @@ def _extra(
     }
 
 
+# Arguments that Python takes in another form than the engine, by operator, with their annotation;
+# None: Python makes them of others.
+OTHERWISE: dict[str, dict[str, str | None]] = {
+    "readers.tfrecord": {"features": "Mapping[str, tfrecord.Feature]", "feature_names": None},
+}
+
 EXTRA: dict[str, list[Extra]] = {
     "external_source": [
         _extra(

@@ -145,7 +145,7 @@ struct Coco : ReaderArguments {
       "when the pipeline is built; a picture that cannot be read, or a damaged mask, fails its "
       "sample.",
       ports(),
-      ports({.name = "image", .help = "The picture's bytes, uint8 of shape (size,)."},
+      std::array<Port, 7>{{{.name = "image", .help = "The picture's bytes, uint8 of shape (size,)."},
             {.name = "bounding_boxes",
              .help = "The boxes, float32 of shape (objects, 4): left, top, width and height in "
                      "pixels, unless ltrb or ratio say otherwise."},
@@ -162,7 +162,7 @@ struct Coco : ReaderArguments {
                      "no object. Where objects overlap, the larger class counts.",
              .when = "pixelwise_masks"},
             {.name = "image_ids", .help = "The picture's id, int32 of shape (1,).",
-             .when = "image_ids"}),
+             .when = "image_ids"}}},
       arg(&Coco::file_root, "file_root", "The folder of the pictures."),
       arg(&Coco::annotations_file, "annotations_file", "The annotations, a file of JSON."),
       arg(&Coco::preprocessed_annotations, "preprocessed_annotations",

@@ -178,7 +178,7 @@ struct Voc : ReaderArguments {
       "pixel. Parts of objects are left out. A folder or list that cannot be read is an error when "
       "the pipeline is built; a picture or an annotation that cannot be read fails its sample.",
       ports(),
-      ports({.name = "image", .help = "The picture's bytes, uint8 of shape (size,)."},
+      std::array<Port, 5>{{{.name = "image", .help = "The picture's bytes, uint8 of shape (size,)."},
             {.name = "bounding_boxes",
              .help = "The boxes, float32 of shape (objects, 4): left, top, width and height in "
                      "pixels, unless ltrb or ratio say otherwise."},
@@ -188,7 +188,7 @@ struct Voc : ReaderArguments {
                      "(objects,)."},
             {.name = "truncated",
              .help = "1 for objects that are marked as truncated, else 0, int32 of shape "
-                     "(objects,)."}),
+                     "(objects,)."}}},
       arg(&Voc::file_root, "file_root",
           "The folder that holds Annotations, JPEGImages and ImageSets. Relative names in file_list "
           "start from it."),
