@@ -55,9 +55,7 @@ def test_each_sample_once_an_epoch(
     assert len(orders) == bool(shuffle), "the order depends on the shards"
 
 
-def _epochs(
-    pipes: list[Pipeline], known: Known, count: int, *, is_dealt: bool
-) -> list[list[int]]:
+def _epochs(pipes: list[Pipeline], known: Known, count: int, *, is_dealt: bool) -> list[list[int]]:
     """The indices of the first epochs of all shards."""
     if is_dealt:
         steps = -(-count * COUNT // len(pipes))
@@ -123,9 +121,7 @@ def test_resumes_at_every_position(
 
 
 @each_store
-def test_last_batches(
-    reader: str, variant: str, tmp_path: Path, shuffle: dict[str, Any]
-) -> None:
+def test_last_batches(reader: str, variant: str, tmp_path: Path, shuffle: dict[str, Any]) -> None:
     store = store_of(reader, variant, tmp_path)
     known = Known(store.samples)
     stream = known.indices(take(pipe_of(reader, store, {"batch_size": 1}, **shuffle), 2 * COUNT))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the conformance tests of readers read: one module for each reader.
 
-The module of ``readers.file`` is ``readers_file.py``. Its ``make(folder, count)`` writes a store of
-``count`` samples, each with other bytes, and returns a ``Store`` (``common.py``). More stores of the
-same reader, such as compressed ones, are further functions that are listed in its ``VARIANTS``.
+The module of ``readers.file`` is ``readers_file.py``. Its ``VARIANTS`` are functions that write a
+store of ``count`` samples, each with other bytes, into a folder, and return a ``Store``
+(``common.py``).
 """

@@ -21,8 +21,9 @@ class Store:
     arguments: Mapping[str, Any]  # of the reader
     samples: list[tuple[Array, ...]]  # by index: the outputs
     files: list[Path]  # by index: the file that holds the sample, or most of it
-    # Damages one sample on disk, so that it fails and all others stay as they are.
-    damage: Callable[[int], None]
+    # Damages one sample on disk, so that it fails and all others stay as they are. None: a store
+    # whose samples have nothing of their own that could be wrong.
+    damage: Callable[[int], None] | None = None
     # Whether a file that became shorter before it was opened is as good as any other.
     takes_any_file: bool = False
     # By index: what the error of a damaged sample has to name, besides the file.

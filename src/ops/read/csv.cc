@@ -49,10 +49,13 @@ class Table {
  private:
   // Where the next row begins.
   size_t row_end(size_t at) const {
-    bool is_quoted = false;
+    bool is_quoted = false, begins_cell = true;
     for (; at < text().size(); ++at) {
-      if (text()[at] == '"') is_quoted = !is_quoted;
-      if (text()[at] == '\n' && !is_quoted) return at + 1;
+      const char c = text()[at];
+      if (c == '\n' && !is_quoted) return at + 1;
+      if (c == '"' && (is_quoted || begins_cell)) is_quoted = !is_quoted;
+      // A doubled quote ends the quotes and begins them again.
+      begins_cell = (c == delimiter_ && !is_quoted) || (c == '"' && !is_quoted);
     }
     return at;
   }
@@ -61,7 +64,7 @@ class Table {
     std::string_view row = text().substr(at, end - at);
     while (row.ends_with('\n') || row.ends_with('\r')) row.remove_suffix(1);
     std::vector<std::string> all(1);
-    bool is_quoted = false;
+    bool is_quoted = false;  // and not in quotes, a quote is one only where a cell begins
     for (size_t i = 0; i < row.size(); ++i) {
       const char c = row[i];
       if (c == '"' && is_quoted && i + 1 < row.size() && row[i + 1] == '"') all.back() += row[i++];

@@ -250,27 +250,34 @@ class WebDataset final : public SampleStore {
     if (!index.empty() && !shard.is_compressed) return read_index(index);
     if (shard.is_compressed) {
       GzipReader reader(file);
-      scan(shard, [&](int64_t at, std::span<uint8_t> into) { return reader.read_at(at, into); });
+      scan(
+          shard, [&](int64_t at, std::span<uint8_t> into) { return reader.read_at(at, into); },
+          [&] { return reader.at(); });
       shard.size = reader.at();
     } else {
       io::ByteBuffer buffer;
       int64_t begin = 0;  // of what is in the buffer: headers are often near each other
-      scan(shard, [&](int64_t at, std::span<uint8_t> into) {
-        const auto wanted = static_cast<int64_t>(into.size());
-        if (at >= file->size()) return size_t{0};
-        const int64_t there = std::min(wanted, file->size() - at);
-        if (at < begin || at + there > begin + static_cast<int64_t>(buffer.size())) {
-          begin = at;
-          file->read(buffer, at, std::min(std::max<int64_t>(there, 4096), file->size() - at));
-        }
-        std::copy_n(reinterpret_cast<const uint8_t*>(buffer.data()) + (at - begin),
-                    static_cast<size_t>(there), into.data());
-        return static_cast<size_t>(there);
-      });
+      scan(
+          shard,
+          [&](int64_t at, std::span<uint8_t> into) {
+            const auto wanted = static_cast<int64_t>(into.size());
+            if (at >= file->size()) return size_t{0};
+            const int64_t there = std::min(wanted, file->size() - at);
+            if (at < begin || at + there > begin + static_cast<int64_t>(buffer.size())) {
+              begin = at;
+              file->read(buffer, at, std::min(std::max<int64_t>(there, 4096), file->size() - at));
+            }
+            std::copy_n(reinterpret_cast<const uint8_t*>(buffer.data()) + (at - begin),
+                        static_cast<size_t>(there), into.data());
+            return static_cast<size_t>(there);
+          },
+          [&] { return file->size(); });
     }
   }
 
-  void scan(const Shard& shard, io::TarReader::ReadAt read_at) {
+  // `sound`: how many bytes of the archive were read without damage.
+  void scan(const Shard& shard, io::TarReader::ReadAt read_at,
+            const std::function<int64_t()>& sound) {
     io::TarReader tar(shard.path, std::move(read_at));
     Group group;
     try {
@@ -287,7 +294,7 @@ class WebDataset final : public SampleStore {
     } catch (const SampleError& e) {
       // What the archive holds behind this place cannot be known. A sample stands for it, and for
       // the last one before it unless that has all that is asked for.
-      if (!group.is_empty && is_complete(group)) finish(group);
+      if (!group.is_empty && is_complete(group) && ends_before(group, sound())) finish(group);
       damage_.emplace_back(size(), e);
       Group bad;
       begin(bad, "the rest of the archive", "");
@@ -313,6 +320,10 @@ class WebDataset final : public SampleStore {
   static bool is_complete(const Group& group) {
     return std::all_of(group.components.begin(), group.components.end(),
                        [](const Component& c) { return c.offset >= 0; });
+  }
+  static bool ends_before(const Group& group, int64_t end) {
+    return std::all_of(group.components.begin(), group.components.end(),
+                       [&](const Component& c) { return c.offset + c.size <= end; });
   }
   void finish(Group& group) {
     if (group.is_empty) return;
