@@ -19,6 +19,7 @@ namespace nb = nanobind;
 void bind_errors(nb::module_& m);
 void bind_codecs(nb::module_& m);
 void bind_devices(nb::module_& m);
+void bind_faults(nb::module_& m);
 void bind_graph(nb::module_& m);
 void bind_batch(nb::module_& m);
 void bind_feed(nb::module_& m);

@@ -8,6 +8,7 @@ NB_MODULE(_core, m) {
   stoker::python::bind_errors(m);
   stoker::python::bind_codecs(m);
   stoker::python::bind_devices(m);
+  stoker::python::bind_faults(m);
   stoker::python::bind_graph(m);
   stoker::python::bind_batch(m);
   stoker::python::bind_feed(m);

@@ -35,7 +35,7 @@ def test_examples_print_what_the_page_says(
     request: pytest.FixtureRequest,
 ) -> None:
     (tmp_path / "pictures").symlink_to(pictures)
-    if page.stem == "stores":
+    if page.stem == "containers":
         data: Path = request.getfixturevalue("test_data")
         (tmp_path / "stores").symlink_to(data / "containers")
         (tmp_path / "coco").symlink_to(data / "coco_small")

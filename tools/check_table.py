@@ -38,6 +38,7 @@ FEEDS = """
     pipelines/test_external_source_process.py pipelines/test_external_source_parallel.py
     pipelines/test_external_source_orphans.py pipelines/test_external_source_interrupts.py
 """
+READERS = "conformance_readers pipelines/test_file_read.py"
 STATES = "pipelines/test_resume.py faults/test_damaged_states.py conformance/test_saved.py"
 DEVICES = """
     test_devices.py test_several_devices.py test_device_batches.py pipelines/test_mixed.py gpu
@@ -79,7 +80,7 @@ ROWS = [
     Row(
         "src/io/*",
         "io op operators run",
-        "pipelines/test_reader.py pipelines/test_order.py pipelines/test_resume.py faults",
+        f"pipelines/test_reader.py {READERS} pipelines/test_order.py pipelines/test_resume.py faults",
     ),
     Row("src/stores/*", "stores operators fuzz", STORES),
     Row(
@@ -96,7 +97,8 @@ ROWS = [
         "src/ops/read/*",
         "operators op",
         f"""
-        {OPERATOR} conformance/test_describe.py pipelines/test_reader.py pipelines/test_order.py
+        {OPERATOR} {READERS} conformance/test_describe.py pipelines/test_reader.py
+        pipelines/test_order.py
         pipelines/test_feed_input.py pipelines/test_source_info.py
         """,
     ),
@@ -155,6 +157,7 @@ ROWS = [
     Row("tests/test_*.py tests/*/test_*.py", python=ITSELF),
     Row("tests/oracles/*", python=OPERATOR),
     Row("tests/conformance/*", python=CONFORMANCE),
+    Row("tests/readers/* tests/conformance_readers/*", python="conformance_readers"),
     Row("tests/pipelines/*", python="pipelines"),
     Row("tests/frameworks/*", python="frameworks"),
     Row("tests/gpu/*", python="gpu"),

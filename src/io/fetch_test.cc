@@ -355,5 +355,194 @@ TEST_F(FetchTest, ManyThreadsUnderFaults) {
   EXPECT_LE(f.stats().high_water, kWindow);
 }
 
+// Blocks: sample i is in block i / kEach, and is its number in it.
+
+constexpr int64_t kEach = 4;
+
+struct Numbers final : Block {
+  explicit Numbers(int64_t first) : bytes(1000) {
+    for (int64_t i = 0; i < kEach; ++i)
+      bytes[static_cast<size_t>(i)] = static_cast<uint8_t>(first + i);
+  }
+  std::vector<uint8_t> bytes;
+};
+
+class BlockStore final : public ByteStore {
+ public:
+  Place place(int64_t index) const override { return Place::in_block(index / kEach); }
+  size_t block_bytes(int64_t) const override { return 1000; }
+  std::shared_ptr<const Block> load(int64_t block) const override {
+    if (block == slow) gate.pass();
+    ++loads;
+    if (block == broken) throw SampleError("block " + std::to_string(block) + " is broken");
+    return std::make_shared<const Numbers>(block * kEach);
+  }
+  void find(int64_t index, const Block& block, std::vector<Part>& parts) const override {
+    const auto& numbers = static_cast<const Numbers&>(block).bytes;
+    parts.push_back(Part(numbers).subspan(static_cast<size_t>(index % kEach), 1));
+  }
+  int64_t slow = -1, broken = -1;
+  mutable Gate gate;
+  mutable std::atomic<int> loads{0};
+};
+int64_t number_in(const Fetched& f) { return f.parts.at(0)[0]; }
+
+TEST_F(FetchTest, BlocksAreLoadedOnceInOrder) {
+  for (const int threads : {0, 1, 3}) {
+    const BlockStore store;
+    Fetcher f(threads, 100000, store, by_turn);
+    f.schedule(200);
+    for (int64_t turn = 0; turn < 200; ++turn) EXPECT_EQ(number_in(*f.take(turn)), turn);
+    EXPECT_EQ(store.loads, 50);
+    EXPECT_LE(f.stats().high_water, 100000u);
+    EXPECT_EQ(number_in(f.take_again(7)), 7);
+  }
+}
+
+// With room for few blocks. The fewest that do are the one at work and a quarter that is free.
+TEST_F(FetchTest, BlocksStayWithinTheLimit) {
+  for (const int threads : {0, 1, 3})
+    for (const size_t limit : {size_t{1000}, size_t{9000}, size_t{20000}}) {
+      const BlockStore store;
+      Fetcher f(threads, limit, store, by_turn);
+      f.schedule(200);
+      for (int64_t turn = 0; turn < 200; ++turn) EXPECT_EQ(number_in(*f.take(turn)), turn);
+      EXPECT_LE(f.stats().high_water, std::max(limit, size_t{1000} + Fetcher::kEntryCost)) << limit;
+      EXPECT_LE(store.loads, 100) << limit;
+    }
+}
+
+TEST_F(FetchTest, BlocksLargerThanTheLimitAreToldToAdmit) {
+  const BlockStore store;
+  Fetcher f(1, 999, store, by_turn);
+  f.schedule(20);
+  size_t told = 0;
+  for (int64_t turn = 0; turn < 20; ++turn)
+    EXPECT_EQ(number_in(*f.take(turn, [&](size_t bytes) { told += bytes; })), turn);
+  EXPECT_EQ(told, 20000u);
+  EXPECT_EQ(store.loads, 20);
+}
+
+TEST_F(FetchTest, BlocksThatFailFailTheirSamples) {
+  for (const int threads : {0, 2}) {
+    BlockStore store;
+    store.broken = 3;
+    Fetcher f(threads, 100000, store, by_turn);
+    f.schedule(40);
+    for (int64_t turn = 0; turn < 40; ++turn) {
+      if (turn / kEach == 3) EXPECT_EQ(error_of(f, turn), "block 3 is broken");
+      else EXPECT_EQ(number_in(*f.take(turn)), turn);
+    }
+  }
+}
+
+// There is room for one block. Who needs another one waits until the first is given back.
+TEST_F(FetchTest, ABlockInUseIsWaitedFor) {
+  const BlockStore store;
+  Fetcher f(0, 1000, store, by_turn);
+  f.schedule(40);
+  std::optional<Fetched> first = f.take(0);
+  auto second = std::async(std::launch::async, [&] { return number_in(*f.take(9)); });
+  wait_until([&] { return f.stats().waits == 1; });
+  EXPECT_EQ(store.loads, 1);
+  first.reset();
+  EXPECT_EQ(second.get(), 9);
+  EXPECT_EQ(store.loads, 2);
+}
+
+TEST_F(FetchTest, ABlockThatIsBeingLoadedIsWaitedFor) {
+  BlockStore store;
+  store.slow = 1;
+  Fetcher f(2, 100000, store, by_turn);
+  f.schedule(40);
+  store.gate.wait_for_arrivals(1);
+  EXPECT_EQ(number_in(*f.take(0)), 0);
+  auto taken = std::async(std::launch::async, [&] { return number_in(*f.take(5)); });
+  EXPECT_EQ(number_in(*f.take(8)), 8);
+  wait_until([&] { return f.stats().waits >= 1; });
+  store.gate.open();
+  EXPECT_EQ(taken.get(), 5);
+}
+
+TEST_F(FetchTest, ManyThreadsTakeBlocks) {
+  const BlockStore store;
+  constexpr int64_t kSamples = 4000;
+  Fetcher f(3, 30000, store, [](int64_t turn) { return turn % 100; });
+  f.schedule(INT64_MAX);
+  std::atomic<int64_t> next{0}, wrong{0};
+  const auto taker = [&] {
+    for (int64_t n = next++; n < kSamples; n = next++) wrong += number_in(*f.take(n)) != n % 100;
+  };
+  std::vector<std::thread> takers;
+  for (int i = 0; i < 4; ++i) takers.emplace_back(taker);
+  for (std::thread& t : takers) t.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+// Extents.
+
+TEST_F(FetchTest, NeighboursAreReadAtOnce) {
+  struct Counts : FaultInjector {
+    int on_read(const std::string&, int64_t, size_t&) override { return ++reads, 0; }
+    std::atomic<int> reads{0};
+  } counts;
+  std::ofstream(path(0), std::ios::binary) << std::string(100, 'a') << std::string(100, 'b')
+                                           << std::string(100000, 'c') << std::string(50, 'd');
+  const WithFaults with(counts);
+  const auto file = std::make_shared<const File>(path(0));
+  const OpenExtents extents({{"", 100200, 50, file},
+                             {"", 100, 100, file},
+                             {"", 0, 7, file},
+                             {path(1)},
+                             {"", 150, 0, file}});
+  ByteBuffer buffer;
+  std::vector<Part> parts;
+  extents.read(buffer, parts);
+  EXPECT_EQ(counts.reads, 3);  // the end, the two near the begin, the other file
+  const auto text = [&](size_t i) { return std::string(parts.at(i).begin(), parts.at(i).end()); };
+  EXPECT_EQ(text(0), std::string(50, 'd'));
+  EXPECT_EQ(text(1), std::string(100, 'b'));
+  EXPECT_EQ(text(2), "aaaaaaa");
+  EXPECT_EQ(text(3), content(1));
+  EXPECT_EQ(text(4), "");
+  EXPECT_GE(extents.size(), buffer.size());
+}
+
+TEST_F(FetchTest, ExtentsBehindTheEndAreRefused) {
+  const OpenExtents extents({{path(0), 0, 10}, {path(0), 5000, 10}});
+  ByteBuffer buffer;
+  std::vector<Part> parts;
+  EXPECT_NE(
+      message<SampleError>([&] { extents.read(buffer, parts); }).find(path(0) + "' at byte 1000"),
+      std::string::npos);
+}
+
+TEST_F(FetchTest, StoresReadByThemselves) {
+  struct Own final : ByteStore {
+    Place place(int64_t index) const override { return Place::itself(static_cast<size_t>(index)); }
+    void fetch(int64_t index, ByteBuffer& into, std::vector<size_t>& ends) const override {
+      const auto n = static_cast<size_t>(index);
+      into.reserve(n);
+      std::fill_n(into.data(), n, std::byte{7});
+      into.resize(n);
+      ends = {0, n / 2, n};
+    }
+  };
+  for (const int threads : {0, 2}) {
+    const Own store;
+    Fetcher f(threads, 50000, store, by_turn);
+    f.schedule(100);
+    for (int64_t turn = 0; turn < 100; ++turn) {
+      const Fetched taken = *f.take(turn);
+      ASSERT_EQ(taken.parts.size(), 3u);
+      EXPECT_EQ(taken.parts[1].size() + taken.parts[2].size(), static_cast<size_t>(turn));
+      if (turn) {
+        EXPECT_EQ(taken.parts[2].back(), 7);
+      }
+    }
+    EXPECT_LE(f.stats().high_water, 50000u);
+  }
+}
+
 }  // namespace
 }  // namespace stoker::io

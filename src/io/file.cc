@@ -107,29 +107,32 @@ void File::append(ByteBuffer& into, int64_t offset, int64_t length) const {
 
 void File::read_exactly(ByteBuffer& into, int64_t offset, size_t length) const {
   // A false length must not cost its memory: it is refused before memory is reserved.
-  const int64_t there = std::max<int64_t>(size_ - offset, 0);
-  const auto refuse = [&](size_t got) {
-    fail("read", path_,
-         "it ends after " + std::to_string(got) + " of " + std::to_string(length) +
-             " bytes wanted from byte " + std::to_string(offset),
-         offset + static_cast<int64_t>(got));
-  };
-  if (length > static_cast<size_t>(there)) {
+  if (length > static_cast<size_t>(std::max<int64_t>(size_ - offset, 0))) {
     struct stat info;  // the file may have grown since it was opened
     if (::fstat(fd_, &info) != 0) fail("read", path_, reason(errno));
     const int64_t now = std::max<int64_t>(info.st_size - offset, 0);
-    if (length > static_cast<size_t>(now)) refuse(static_cast<size_t>(now));
+    if (length > static_cast<size_t>(now)) refuse(static_cast<size_t>(now), offset, length);
   }
   const size_t before = into.size();
   reserve(into, before + length, path_);
+  read_to(into.data() + before, offset, length);
+  into.resize(before + length);
+}
+
+void File::read_to(std::byte* into, int64_t offset, size_t length) const {
   size_t got = 0;
   while (got < length) {
-    const size_t n =
-        read_some(into.data() + before + got, offset + static_cast<int64_t>(got), length - got);
-    if (n == 0) refuse(got);
+    const size_t n = read_some(into + got, offset + static_cast<int64_t>(got), length - got);
+    if (n == 0) refuse(got, offset, length);
     got += n;
   }
-  into.resize(before + got);
+}
+
+void File::refuse(size_t got, int64_t offset, size_t length) const {
+  fail("read", path_,
+       "it ends after " + std::to_string(got) + " of " + std::to_string(length) +
+           " bytes wanted from byte " + std::to_string(offset),
+       offset + static_cast<int64_t>(got));
 }
 
 void File::read_to_end(ByteBuffer& into, int64_t offset) const {

@@ -44,11 +44,15 @@ class File final : public Object {
   const std::string& path() const override { return path_; }
   int64_t size() const override { return size_; }
   void append(ByteBuffer& into, int64_t offset, int64_t length) const override;
+  // Fills memory of the caller's with `length` bytes from `offset` on. Throws SampleError when there
+  // are fewer.
+  void read_to(std::byte* into, int64_t offset, size_t length) const;
 
  private:
   size_t read_some(std::byte* into, int64_t offset, size_t count) const;
   void read_exactly(ByteBuffer& into, int64_t offset, size_t length) const;
   void read_to_end(ByteBuffer& into, int64_t offset) const;
+  [[noreturn]] void refuse(size_t got, int64_t offset, size_t length) const;
 
   std::string path_;
   int fd_;
