@@ -85,11 +85,15 @@ class VarLenFeature(Feature):
     """Any number of values, also none: an array of them, or of rows of them.
 
     Called as ``VarLenFeature(dtype, default_value)`` or as
-    ``VarLenFeature(partial_shape, dtype, default_value)``, where the shape is that of a row. A byte
-    string has one value at most: several are a :class:`BytesListFeature`.
+    ``VarLenFeature(partial_shape, dtype, default_value)``, where the shape is that of a row. A
+    record without the feature has no values, so the default has no effect. A byte string has one
+    value at most: several are a :class:`BytesListFeature`.
     """
 
     _form = "varying"
+
+    def _default(self, name: str) -> str:
+        return "-"
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         names = ["partial_shape", "dtype", "default_value"]

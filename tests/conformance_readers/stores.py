@@ -61,7 +61,12 @@ def pipe_of(reader: str, store: Store, settings: dict[str, Any], **arguments: An
     for part in reader.split("."):
         namespace = getattr(namespace, part)
     given = {**store.arguments, "name": "reader", **arguments}
-    return make(lambda: namespace(**given), **settings)
+    return make(lambda: _outputs(namespace(**given)), **settings)
+
+
+def _outputs(result: Any) -> Any:
+    """The outputs of a reader that returns a dict of them as well."""
+    return tuple(result.values()) if isinstance(result, dict) else result
 
 
 class Known:

@@ -130,7 +130,7 @@ struct Caffe2 : ReaderArguments {
   bool image_available = true, bbox = false;
   int label_type = kSingle;
   int64_t num_labels = 1, additional_inputs = 0;
-  std::optional<Small<DType>> additional_dtypes;
+  std::optional<std::vector<std::string>> additional_dtypes;
 
   static constexpr auto kIgnored = kIgnoredReaderArguments;
   static constexpr const char* kSkip = "reads files; its test stands beside it";
@@ -169,9 +169,16 @@ struct Caffe2 : ReaderArguments {
   Caffe2Layout layout() const {
     Caffe2Layout l{label_type, num_labels, {}, bbox};
     for (int64_t i = 0; i < additional_inputs; ++i)
-      l.additional.push_back(
-          additional_dtypes ? additional_dtypes->at_or_only(static_cast<size_t>(i)) : DType::kFloat32);
+      l.additional.push_back(additional_dtype(static_cast<size_t>(i)));
     return l;
+  }
+  DType additional_dtype(size_t i) const {
+    if (!additional_dtypes) return DType::kFloat32;
+    const std::string& name = (*additional_dtypes)[additional_dtypes->size() == 1 ? 0 : i];
+    const DType dtype = dtype_named(name);
+    require(dtype != DType::kNone, "argument 'additional_dtypes' names '", name,
+            "', which is no type");
+    return dtype;
   }
 
   void check(Checker& c) const {
