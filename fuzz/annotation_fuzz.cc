@@ -34,9 +34,11 @@ void take_set(const CocoSet& set) {
 }
 
 void take_json(std::string_view text) {
-  for (const CocoOptions& options :
-       {CocoOptions{}, CocoOptions{.masks = true, .size_threshold = 1, .include_iscrowd = false,
-                                   .skip_empty = true, .remap_classes = false}})
+  for (const CocoOptions& options : {CocoOptions{}, CocoOptions{.masks = true,
+                                                                .size_threshold = 1,
+                                                                .include_iscrowd = false,
+                                                                .skip_empty = true,
+                                                                .remap_classes = false}})
     if (fuzz::accepts<GraphError>(text, [&] { take_set(CocoSet(text, "fuzz", options)); }) &&
         options.masks) {
       const std::string bytes = CocoSet::preprocess(text, "fuzz");

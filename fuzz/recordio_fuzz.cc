@@ -17,9 +17,9 @@ void take_file(ByteSpan file) {
     end += p.size;
     std::vector<uint8_t> joined;
     try {
-      const ByteSpan payload = recordio_payload(
-          file.subspan(static_cast<size_t>(p.offset), static_cast<size_t>(p.size)), "fuzz",
-          p.offset, joined);
+      const ByteSpan payload =
+          recordio_payload(file.subspan(static_cast<size_t>(p.offset), static_cast<size_t>(p.size)),
+                           "fuzz", p.offset, joined);
       const PictureRecord r = parse_picture_record(payload);
       if (r.labels.size() + r.picture.size() > payload.size()) std::abort();
     } catch (const SampleError& e) {

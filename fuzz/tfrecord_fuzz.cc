@@ -15,11 +15,11 @@ namespace {
 const std::vector<FeatureSpec>& specs() {
   static const std::vector<FeatureSpec> all = [] {
     std::vector<FeatureSpec> s;
-    for (const char* text :
-         {"fixed bytes - one - image/encoded", "fixed int64 - one xffffffffffffffff id",
-          "varying int64 - one - ids", "varying float32 2 one - weights", "fixed bytes - many - names",
-          "fixed float32 2,3 one - matrix", "sequence bytes - many - frames",
-          "sequence float32 - one - times", "varying bytes - one x6162 names"})
+    for (const char* text : {"fixed bytes - one - image/encoded",
+                             "fixed int64 - one xffffffffffffffff id", "varying int64 - one - ids",
+                             "varying float32 2 one - weights", "fixed bytes - many - names",
+                             "fixed float32 2,3 one - matrix", "sequence bytes - many - frames",
+                             "sequence float32 - one - times", "varying bytes - one x6162 names"})
       s.push_back(parse_feature_spec(text));
     return s;
   }();

@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import random
 import shutil
 import subprocess
 import sys
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -62,13 +64,6 @@ def _of(define: Callable[[], Any], count: int, **settings: Any) -> Pipeline:
         return tuple(n for v in nodes for n in (v if isinstance(v, tuple) else (v,)))
 
     return make(flat, **{"batch_size": count, **settings})
-
-
-def bad_samples(define: Callable[[], Any], size: int) -> list[Any]:
-    """The failures of an epoch with on_error="skip"."""
-    pipe = _of(define, size, on_error="skip")
-    pipe.run()
-    return list(pipe.failures())
 
 
 # TFRecord.
@@ -147,7 +142,7 @@ def test_tfrecord_damage(test_data: Path) -> None:
                 return fn.readers.tfrecord(**given)
 
             if not damaged["error"]:
-                with pytest.raises(GraphError, match="no samples|empty"):
+                with pytest.raises(GraphError, match=r"no samples|empty"):
                     read(define, 1)
                 continue
             good = damaged["readable_records"]
@@ -158,6 +153,31 @@ def test_tfrecord_damage(test_data: Path) -> None:
             with pytest.raises(SampleError, match=r"at byte \d+") as error:
                 read(define, 20)
             assert Path(path).name in str(error.value)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zlib.compress])
+@pytest.mark.parametrize("cut", [0.0, 0.3, 0.7, 1.0])
+def test_compressed_tfrecord_damage(
+    tmp_path: Path, pack: Callable[[bytes], bytes], cut: float
+) -> None:
+    """The records before the damage are good, and what is behind it is one bad sample."""
+    draw = random.Random(1)
+    pictures = [draw.randbytes(3000) for _ in range(40)]
+    data, _ = writers.tfrecord([writers.example({"image": [p]}) for p in pictures])
+    packed = pack(data)
+    path = tmp_path / "shard"
+    path.write_bytes(packed[: 20 + int((len(packed) - 30) * cut)])
+
+    def define() -> Any:
+        return fn.readers.tfrecord(path=str(path), features={"image": BYTES})
+
+    size = _of(define, 1).epoch_size()["readers_tfrecord_0"]
+    good = size - 1
+    assert abs(good - 40 * cut) < 14
+    if good:
+        assert [bytes(image) for (image,) in read(define, good)] == pictures[:good]
+    with pytest.raises(SampleError, match="shard"):
+        read(define, size)
 
 
 def test_tfrecord_says_what_is_wrong(test_data: Path) -> None:
@@ -663,6 +683,7 @@ def test_the_established_spelling(test_data: Path, tmp_path: Path) -> None:
     count = len(shard["records"])
     script = tmp_path / "script.py"
     script.write_text(f"""
+import gzip
 import hashlib
 import nvidia.dali.fn as fn
 import nvidia.dali.ops as ops

@@ -34,9 +34,7 @@ class Feature:
     _form = "fixed"
     _many = False
 
-    def __init__(
-        self, shape: Sequence[int] | int, dtype: Any, default_value: Any = None
-    ) -> None:
+    def __init__(self, shape: Sequence[int] | int, dtype: Any, default_value: Any = None) -> None:
         self.shape = _shape(shape)
         self.dtype = _type(dtype)
         self.default_value = default_value
@@ -106,9 +104,7 @@ class VarLenFeature(Feature):
             raise GraphError(f"VarLenFeature has no argument {sorted(unknown)[0]!r}")
         if "dtype" not in given:
             raise GraphError("VarLenFeature needs a dtype")
-        super().__init__(
-            given.get("partial_shape", ()), given["dtype"], given.get("default_value")
-        )
+        super().__init__(given.get("partial_shape", ()), given["dtype"], given.get("default_value"))
 
 
 class BytesListFeature(Feature):
@@ -144,8 +140,7 @@ def _is_type(value: Any) -> bool:
 def _type(dtype: Any) -> str:
     if not _is_type(dtype):
         raise GraphError(
-            "the type of a feature is stoker.tfrecord.string, int64 or float32, "
-            f"got {dtype!r}"
+            f"the type of a feature is stoker.tfrecord.string, int64 or float32, got {dtype!r}"
         )
     return str(dtype)
 

@@ -119,8 +119,8 @@ std::shared_ptr<const RecordIndex> RecordIndex::map(const std::string& file,
   std::shared_ptr<const RecordIndex> index(
       new RecordIndex(at, length, {first, bytes / sizeof(IndexEntry)}));
   const bool fits = std::memcmp(head, expected.data(), expected.size()) == 0 &&
-                    head->head_sum == sum_of(*head) &&
-                    bytes % sizeof(IndexEntry) == 0 && head->count >= 0 &&
+                    head->head_sum == sum_of(*head) && bytes % sizeof(IndexEntry) == 0 &&
+                    head->count >= 0 &&
                     static_cast<size_t>(head->count) == bytes / sizeof(IndexEntry) &&
                     head->entries_sum == crc32c(bytes_of(first, bytes));
   return fits ? index : nullptr;
@@ -131,8 +131,8 @@ std::shared_ptr<const RecordIndex> RecordIndex::of(
     const std::function<std::vector<IndexEntry>()>& find, const std::vector<std::string>& files) {
   struct stat info;
   if (::stat(path.c_str(), &info) != 0)
-    throw SampleError("cannot look up '" + path + "': " +
-                      std::error_code(errno, std::generic_category()).message());
+    throw SampleError("cannot look up '" + path +
+                      "': " + std::error_code(errno, std::generic_category()).message());
   Head head;
   head.kind = hash64(kind);
   head.size = info.st_size;

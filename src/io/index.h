@@ -39,10 +39,9 @@ class RecordIndex {
   // The index of a file. `kind`: how records are looked for, as "tfrecord 1". `find`: looks for them
   // where there is no index that fits. `files`: under which of these names to keep it, the first that can be; none: as the note says. Throws
   // what `find` throws, and SampleError for a file that is not there.
-  static std::shared_ptr<const RecordIndex> of(
-      const std::string& path, const std::string& kind,
-      const std::function<std::vector<IndexEntry>()>& find,
-      const std::vector<std::string>& files = {});
+  static std::shared_ptr<const RecordIndex> of(const std::string& path, const std::string& kind,
+                                               const std::function<std::vector<IndexEntry>()>& find,
+                                               const std::vector<std::string>& files = {});
 
   std::span<const IndexEntry> entries() const { return entries_; }
   bool is_mapped() const { return map_ != nullptr; }

@@ -55,8 +55,8 @@ class CocoParser {
   [[noreturn]] void fail(const std::string& what) {
     const char* at = nullptr;
     std::string where;
-    if (is_open_ && document_.current_location().get(at) == simdjson::SUCCESS && at >= text_.data() &&
-        at <= text_.data() + text_.size())
+    if (is_open_ && document_.current_location().get(at) == simdjson::SUCCESS &&
+        at >= text_.data() && at <= text_.data() + text_.size())
       where = " at byte " + std::to_string(at - text_.data());
     throw GraphError("'" + shown_ + "'" + where + ": " + what);
   }
@@ -92,7 +92,8 @@ class CocoParser {
       if (key == "id") image.id = field.value().get_int64(), has_id = true;
       else if (key == "width") image.width = extent(field.value());
       else if (key == "height") image.height = extent(field.value());
-      else if (key == "file_name") image.name = add_text(field.value().get_string()), has_name = true;
+      else if (key == "file_name")
+        image.name = add_text(field.value().get_string()), has_name = true;
     }
     if (!has_id) missing("id", "an image");
     if (!has_name) missing("file_name", "an image");
@@ -295,8 +296,7 @@ CocoSet CocoSet::from_preprocessed(std::string_view bytes, const std::string& sh
 
 void CocoSet::select(const std::string& shown, const CocoOptions& options) {
   std::unordered_map<int64_t, int32_t> labels;
-  for (const int64_t id : categories_)
-    labels.emplace(id, static_cast<int32_t>(labels.size()) + 1);
+  for (const int64_t id : categories_) labels.emplace(id, static_cast<int32_t>(labels.size()) + 1);
   for (Annotation& a : annotations_) {
     if (!options.remap_classes) {
       if (a.category != static_cast<int32_t>(a.category))
@@ -317,18 +317,19 @@ void CocoSet::select(const std::string& shown, const CocoOptions& options) {
     return (a.is_crowd && !options.include_iscrowd) || too_small(a.box.width) ||
            too_small(a.box.height);
   });
-  std::stable_sort(annotations_.begin(), annotations_.end(),
-                   [](const Annotation& a, const Annotation& b) { return a.image_id < b.image_id; });
+  std::stable_sort(
+      annotations_.begin(), annotations_.end(),
+      [](const Annotation& a, const Annotation& b) { return a.image_id < b.image_id; });
   std::stable_sort(images_.begin(), images_.end(),
                    [](const Image& a, const Image& b) { return a.id < b.id; });
   for (Image& image : images_) {
     const auto begin = annotations_.begin();
-    const auto first = std::lower_bound(
-        begin, annotations_.end(), image.id,
-        [](const Annotation& a, int64_t id) { return a.image_id < id; });
-    const auto last = std::upper_bound(
-        first, annotations_.end(), image.id,
-        [](int64_t id, const Annotation& a) { return id < a.image_id; });
+    const auto first =
+        std::lower_bound(begin, annotations_.end(), image.id,
+                         [](const Annotation& a, int64_t id) { return a.image_id < id; });
+    const auto last =
+        std::upper_bound(first, annotations_.end(), image.id,
+                         [](int64_t id, const Annotation& a) { return id < a.image_id; });
     image.first = first - begin;
     image.last = last - begin;
   }
@@ -388,9 +389,8 @@ std::vector<CocoSet::Polygon> CocoSet::polygons(int64_t i) const {
 std::vector<float> CocoSet::corners(int64_t i) const {
   std::vector<float> all;
   for (int64_t object = 0; object < boxes(i); ++object)
-    for_polygons(annotation(i, object), [&](std::span<const float> xy) {
-      all.insert(all.end(), xy.begin(), xy.end());
-    });
+    for_polygons(annotation(i, object),
+                 [&](std::span<const float> xy) { all.insert(all.end(), xy.begin(), xy.end()); });
   return all;
 }
 
@@ -402,7 +402,8 @@ void CocoSet::paint_masks(int64_t i, std::span<int32_t> rows) const {
                    [](const Annotation* a, const Annotation* b) { return a->label < b->label; });
   for (const Annotation* a : order) {
     const int64_t h = height(i), w = width(i);
-    for_polygons(*a, [&](std::span<const float> xy) { paint_polygon(xy, h, w, a->label, rows.data()); });
+    for_polygons(
+        *a, [&](std::span<const float> xy) { paint_polygon(xy, h, w, a->label, rows.data()); });
     if (a->form != Form::kRuns && a->form != Form::kText) continue;
     if (a->height != h || a->width != w)
       throw SampleError("a mask has " + std::to_string(a->height) + " x " +

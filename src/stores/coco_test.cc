@@ -44,7 +44,8 @@ TEST(Coco, Options) {
   EXPECT_EQ(CocoSet(kSmall, "a", {.include_iscrowd = false}).boxes(2), 2);
   EXPECT_EQ(CocoSet(kSmall, "a", {.skip_empty = true}).size(), 2);
   EXPECT_EQ(CocoSet(kSmall, "a", {.remap_classes = false}).label(0, 0), 7);
-  const CocoSet listed(kSmall, "a", {.images = std::vector<std::string>{"b.jpg", "a.jpg", "b.jpg"}});
+  const CocoSet listed(kSmall, "a",
+                       {.images = std::vector<std::string>{"b.jpg", "a.jpg", "b.jpg"}});
   ASSERT_EQ(listed.size(), 3);
   EXPECT_EQ(listed.image_id(0), 9);
   EXPECT_EQ(listed.image_id(1), 2);
@@ -88,8 +89,9 @@ TEST(Coco, PreprocessedIsTheSame) {
     for (const size_t at : {size_t{5}, size_t{30}, bytes.size() - 1}) {
       std::string wrong = bytes;
       wrong[at] = static_cast<char>(wrong[at] ^ 1);
-      EXPECT_TRUE(message<GraphError>([&] { CocoSet::from_preprocessed(wrong, "a", options); })
-                      .find("are damaged") != std::string::npos);
+      EXPECT_TRUE(message<GraphError>([&] {
+                    CocoSet::from_preprocessed(wrong, "a", options);
+                  }).find("are damaged") != std::string::npos);
     }
   }
 }

@@ -47,18 +47,15 @@ int64_t volume_of(std::span<const int64_t> shape, const char* of) {
 
 void add_floats(std::vector<float>& to, Fields& f, ByteSpan whole) {
   if (f.is_fixed32()) to.push_back(std::bit_cast<float>(f.fixed32()));
-  else if (f.is_bytes())
-    for_fixed<float>(f.bytes(), whole, [&](float x) { to.push_back(x); });
+  else if (f.is_bytes()) for_fixed<float>(f.bytes(), whole, [&](float x) { to.push_back(x); });
 }
 void add_doubles(std::vector<double>& to, Fields& f, ByteSpan whole) {
   if (f.is_fixed64()) to.push_back(std::bit_cast<double>(f.fixed64()));
-  else if (f.is_bytes())
-    for_fixed<double>(f.bytes(), whole, [&](double x) { to.push_back(x); });
+  else if (f.is_bytes()) for_fixed<double>(f.bytes(), whole, [&](double x) { to.push_back(x); });
 }
 void add_ints(std::vector<int64_t>& to, Fields& f, ByteSpan whole) {
   if (f.is_varint()) to.push_back(f.varint());
-  else if (f.is_bytes())
-    for_varints(f.bytes(), whole, [&](int64_t x) { to.push_back(x); });
+  else if (f.is_bytes()) for_varints(f.bytes(), whole, [&](int64_t x) { to.push_back(x); });
 }
 
 }  // namespace

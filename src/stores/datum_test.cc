@@ -12,8 +12,8 @@ namespace {
 std::vector<std::vector<uint8_t>> values(const std::string& path) {
   const std::vector<uint8_t> file = read_file(path);
   std::vector<RecordPlace> places;
-  const int64_t page_size = find_lmdb_values(
-      MemoryRanges(path, file), [&](ByteSpan, RecordPlace p) { places.push_back(p); });
+  const int64_t page_size = find_lmdb_values(MemoryRanges(path, file),
+                                             [&](ByteSpan, RecordPlace p) { places.push_back(p); });
   std::vector<std::vector<uint8_t>> all;
   for (const RecordPlace p : places) {
     const ByteSpan v = lmdb_value(part(file, p), p, page_size, path);

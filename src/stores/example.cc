@@ -130,8 +130,7 @@ std::string Example::names() const {
   size_t all = 0;
   for (const auto* entries : {&features_, &lists_})
     for (const Entry& e : *entries)
-      if (all++ < kShown)
-        text += (text.empty() ? "'" : ", '") + shortened(e.name, kLongest) + "'";
+      if (all++ < kShown) text += (text.empty() ? "'" : ", '") + shortened(e.name, kLongest) + "'";
   if (all > kShown) text += " and " + std::to_string(all - kShown) + " more";
   return all == 0 ? "none" : text;
 }
@@ -218,7 +217,8 @@ FeatureSpec parse_feature_spec(std::string_view text) {
     for (const char* at = shape.data(); at < shape.data() + shape.size(); ++at) {
       int64_t extent = -1;
       const auto [end, error] = std::from_chars(at, shape.data() + shape.size(), extent);
-      if (error != std::errc() || extent < 0 || extent > kMostValues || (all *= extent) > kMostValues)
+      if (error != std::errc() || extent < 0 || extent > kMostValues ||
+          (all *= extent) > kMostValues)
         throw wrong();
       s.shape.push_back(extent);
       at = end;
@@ -263,8 +263,8 @@ FeatureSpec parse_feature_spec(std::string_view text) {
 namespace {
 
 [[noreturn]] void wrong_type(const FeatureSpec& spec, FeatureType found) {
-  throw SampleError("feature '" + spec.name + "' is to be of " + name_of(spec.type) + ", and is of " +
-                    name_of(found));
+  throw SampleError("feature '" + spec.name + "' is to be of " + name_of(spec.type) +
+                    ", and is of " + name_of(found));
 }
 void check_type(const FeatureSpec& spec, const FeatureValues& v) {
   if (v.type != FeatureType::kNone && v.type != spec.type) wrong_type(spec, v.type);
@@ -276,8 +276,9 @@ void set_strings(const FeatureSpec& spec, FeatureResult& r, ByteSpan payload) {
     r.strings.insert(r.strings.end(), more.begin(), more.end());
   }
   if (!spec.many && r.strings.size() > 1)
-    throw SampleError("feature '" + spec.name + "' has " + std::to_string(r.strings.size()) +
-                      " byte strings; expected one: stoker.tfrecord.BytesListFeature takes several");
+    throw SampleError(
+        "feature '" + spec.name + "' has " + std::to_string(r.strings.size()) +
+        " byte strings; expected one: stoker.tfrecord.BytesListFeature takes several");
   for (const ByteSpan s : r.strings) r.bytes += static_cast<int64_t>(s.size());
   r.shape = {r.bytes};
 }
@@ -300,13 +301,13 @@ FeatureResult resolve(const FeatureSpec& spec, const Example& example) {
       !is_list && (r.steps.empty() || (spec.has_default && r.steps[0].count == 0));
   const bool takes_many = spec.form != Form::kFixed || spec.many;
   if (is_missing && !spec.has_default && !takes_many)
-    throw SampleError("feature '" + spec.name + "' is missing, and has no default; the features here: " +
-                      example.names());
+    throw SampleError("feature '" + spec.name +
+                      "' is missing, and has no default; the features here: " + example.names());
   if (is_missing) r.steps.clear();
   if (spec.type == FeatureType::kBytes) {
     if (is_missing && spec.has_default) {
-      r.strings = {{reinterpret_cast<const uint8_t*>(spec.default_bytes.data()),
-                    spec.default_bytes.size()}};
+      r.strings = {
+          {reinterpret_cast<const uint8_t*>(spec.default_bytes.data()), spec.default_bytes.size()}};
       r.bytes = static_cast<int64_t>(spec.default_bytes.size());
       r.shape = {r.bytes};
     } else {
@@ -327,7 +328,7 @@ FeatureResult resolve(const FeatureSpec& spec, const Example& example) {
     int64_t values = r.steps.empty() ? 0 : r.steps[0].count;
     if (is_missing && spec.has_default)
       values = static_cast<int64_t>(spec.type == FeatureType::kFloat ? spec.default_floats.size()
-                                                                    : spec.default_ints.size());
+                                                                     : spec.default_ints.size());
     if (values % row != 0)
       throw SampleError("feature '" + spec.name + "' has " + std::to_string(values) +
                         " values, which make no whole rows of " + std::to_string(row));

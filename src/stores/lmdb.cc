@@ -106,8 +106,8 @@ class Walk {
   std::vector<uint8_t> page_of(uint64_t number) {
     if (number < 2 || number > meta_.last_page) bad(number, "is no page of the database");
     if (number >= pages_)
-      bad(number, "lies behind the end of the file, which has " + std::to_string(file_.size()) +
-                      " bytes");
+      bad(number,
+          "lies behind the end of the file, which has " + std::to_string(file_.size()) + " bytes");
     if (visited_[number]) bad(number, "is in the tree twice");
     visited_[number] = true;
     std::vector<uint8_t> page(static_cast<size_t>(meta_.page_size));
@@ -161,8 +161,9 @@ class Walk {
       bad(number, "has an entry that reaches beyond it, at byte " + std::to_string(at));
     const ByteSpan key = node.subspan(kNodeHead, key_size);
     const size_t value = kNodeHead + key_size;
-    RecordPlace place{static_cast<int64_t>(number) * meta_.page_size + static_cast<int64_t>(at + value),
-                static_cast<int64_t>(size)};
+    RecordPlace place{
+        static_cast<int64_t>(number) * meta_.page_size + static_cast<int64_t>(at + value),
+        static_cast<int64_t>(size)};
     if (is_large) place = large_place(number_at<uint64_t>(node, value), size);
     ++count_;
     found_(key, place);

@@ -201,17 +201,29 @@ TEST(Lmdb, WrongPagesAreRefused) {
             "'a.mdb' at byte 1536: page 3 has a list of places that ends at byte 600");
   EXPECT_EQ(error([](Database& d) { d.put<uint16_t>(3, 16, 510); }),
             "'a.mdb' at byte 1536: page 3 has an entry at byte 510");
-  EXPECT_EQ(error([](Database& d) { d.put<uint16_t>(3, 16, 500); d.put<uint32_t>(3, 500, 5); }),
+  EXPECT_EQ(error([](Database& d) {
+              d.put<uint16_t>(3, 16, 500);
+              d.put<uint32_t>(3, 500, 5);
+            }),
             "'a.mdb' at byte 1536: page 3 has an entry that reaches beyond it, at byte 500");
-  EXPECT_EQ(error([](Database& d) { d.large(4, "n", 6, 513); }),
-            "'a.mdb' at byte 3072: page 6 and those behind it, with a value of 513 bytes, end behind "
-            "the end of the file, which has 3584 bytes");
-  EXPECT_EQ(error([](Database& d) { d.add(4, 1, 2, "n", "x"); }),
-            "'a.mdb' at byte 2048: page 4 holds a named database or several values for a key, which "
-            "are not read");
-  EXPECT_EQ(error([](Database& d) { d.head(2, 1); d.add(2, 3, 0, "", ""); d.add(2, 3, 0, "", ""); }),
+  EXPECT_EQ(
+      error([](Database& d) { d.large(4, "n", 6, 513); }),
+      "'a.mdb' at byte 3072: page 6 and those behind it, with a value of 513 bytes, end behind "
+      "the end of the file, which has 3584 bytes");
+  EXPECT_EQ(
+      error([](Database& d) { d.add(4, 1, 2, "n", "x"); }),
+      "'a.mdb' at byte 2048: page 4 holds a named database or several values for a key, which "
+      "are not read");
+  EXPECT_EQ(error([](Database& d) {
+              d.head(2, 1);
+              d.add(2, 3, 0, "", "");
+              d.add(2, 3, 0, "", "");
+            }),
             "'a.mdb' at byte 1536: page 3 is in the tree twice");
-  EXPECT_EQ(error([](Database& d) { d.head(2, 1); d.add(2, 2, 0, "", ""); }),
+  EXPECT_EQ(error([](Database& d) {
+              d.head(2, 1);
+              d.add(2, 2, 0, "", "");
+            }),
             "'a.mdb' at byte 1024: page 2 is in the tree twice");
 }
 
@@ -219,12 +231,12 @@ TEST(Lmdb, PagesOfLargeValuesAreChecked) {
   Database d = two_levels(512);
   const RecordPlace place = find("a.mdb", d.bytes()).values[2].place;
   const auto error = [&] {
-    return message<SampleError>(
-        [&] { lmdb_value(part(d.bytes(), place), place, 512, "a.mdb"); });
+    return message<SampleError>([&] { lmdb_value(part(d.bytes(), place), place, 512, "a.mdb"); });
   };
   EXPECT_EQ(error(), "nothing was thrown");
   d.put<uint32_t>(5, 12, 1);
-  EXPECT_EQ(error(), "'a.mdb' at byte 2560: page 5 counts 1 pages, too few for a value of 512 bytes");
+  EXPECT_EQ(error(),
+            "'a.mdb' at byte 2560: page 5 counts 1 pages, too few for a value of 512 bytes");
   d.head(5, 0x02);
   EXPECT_EQ(error(), "'a.mdb' at byte 2560: page 5 holds no large value");
 }

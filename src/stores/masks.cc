@@ -52,7 +52,8 @@ class Outline {
     for (int64_t i = 0; i <= points; ++i) {
       const int64_t t = is_flipped ? points - i : i;
       const auto beside = [&](int64_t from) {
-        return static_cast<int64_t>(static_cast<double>(from) + slope * static_cast<double>(t) + 0.5);
+        return static_cast<int64_t>(static_cast<double>(from) + slope * static_cast<double>(t) +
+                                    0.5);
       };
       point(is_flat ? Point{a.x + t, beside(a.y)} : Point{beside(a.x), a.y + t});
     }
@@ -72,8 +73,8 @@ class Outline {
       };
       const double x = middle(p.x < last_.x ? p.x : p.x - 1);
       if (std::floor(x) == x && x >= 0 && x <= static_cast<double>(width_ - 1)) {
-        const double y =
-            std::ceil(std::clamp(middle(std::min(p.y, last_.y)), 0.0, static_cast<double>(height_)));
+        const double y = std::ceil(
+            std::clamp(middle(std::min(p.y, last_.y)), 0.0, static_cast<double>(height_)));
         crossings_.push_back(static_cast<int64_t>(x) * height_ + static_cast<int64_t>(y));
       }
     }
@@ -150,11 +151,14 @@ void paint_polygon(std::span<const float> xy, int64_t height, int64_t width, int
   const size_t corners = xy.size() / 2;
   if (corners == 0 || height == 0 || width == 0) return;
   Outline outline(height, width);
-  const auto corner = [&](size_t i) { return on_grid(xy[2 * (i % corners)], xy[2 * (i % corners) + 1]); };
+  const auto corner = [&](size_t i) {
+    return on_grid(xy[2 * (i % corners)], xy[2 * (i % corners) + 1]);
+  };
   for (size_t i = 0; i < corners; ++i) outline.edge(corner(i), corner(i + 1));
   const std::vector<int64_t> at = outline.crossings();
   for (size_t i = 0; i < at.size(); i += 2)
-    paint_columns(at[i], i + 1 < at.size() ? at[i + 1] : height * width, height, width, value, rows);
+    paint_columns(at[i], i + 1 < at.size() ? at[i + 1] : height * width, height, width, value,
+                  rows);
 }
 
 }  // namespace stoker::stores

@@ -84,7 +84,7 @@ ByteSpan recordio_payload(ByteSpan bytes, const std::string& name, int64_t offse
 }
 
 std::vector<RecordPlace> parse_recordio_index(std::string_view text, const std::string& shown,
-                                        int64_t size) {
+                                              int64_t size) {
   std::vector<RecordPlace> places;
   const char* const begin = text.data();
   for (int line = 1; !text.empty(); ++line) {

@@ -20,7 +20,7 @@ ByteSpan recordio_payload(ByteSpan bytes, const std::string& name, int64_t offse
 // their offsets, and each ends where the next one begins. `size`: that of the file. Throws
 // SampleError, with the line.
 std::vector<RecordPlace> parse_recordio_index(std::string_view text, const std::string& shown,
-                                        int64_t size);
+                                              int64_t size);
 // With the keys 0, 1, 2 and so on.
 std::string recordio_index(std::span<const RecordPlace> places);
 

@@ -21,7 +21,8 @@ TEST(Recordio, RecordsOfRealFiles) {
     std::vector<uint8_t> joined;
     for (const Json record : set["records"].get_array()) {
       ASSERT_LT(i, places.size());
-      const ByteSpan payload = recordio_payload(part(file, places[i]), path, places[i].offset, joined);
+      const ByteSpan payload =
+          recordio_payload(part(file, places[i]), path, places[i].offset, joined);
       several += !joined.empty();
       ++i, ++seen;
       Json value;
@@ -36,7 +37,8 @@ TEST(Recordio, RecordsOfRealFiles) {
       if (record["label"].get(labels)) continue;
       size_t k = 0;
       for (const Json label : labels)
-        EXPECT_EQ(number_at<float>(r.labels, 4 * k++), static_cast<float>(label.get_double().value()));
+        EXPECT_EQ(number_at<float>(r.labels, 4 * k++),
+                  static_cast<float>(label.get_double().value()));
       EXPECT_EQ(r.labels.size(), 4 * k);
     }
     EXPECT_EQ(i, places.size());

@@ -52,8 +52,8 @@ ByteSpan tfrecord_payload(ByteSpan record, const std::string& name, int64_t offs
                " are there");
   if (length < record.size() - kFraming)
     refuse(name, offset,
-           "the index says that the record has " + there + " bytes, with 16 around its payload; the record says " +
-               std::to_string(length));
+           "the index says that the record has " + there +
+               " bytes, with 16 around its payload; the record says " + std::to_string(length));
   const ByteSpan payload = record.subspan(kHead, static_cast<size_t>(length));
   if (verify && masked_crc32c(payload) != number_at<uint32_t>(record, kHead + payload.size()))
     refuse(name, offset + kTfrecordHead, "the payload of the record does not fit its checksum");

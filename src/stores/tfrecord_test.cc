@@ -179,13 +179,13 @@ TEST(Tfrecord, DamagedFilesHaveGoodRecordsAndAnError) {
     const std::vector<uint8_t> file = read_file(path);
     int64_t good = 0, bad = 0;
     for (const RecordPlace p : find_tfrecords(MemoryRanges(path, file))) {
-      const std::string error = message<SampleError>(
-          [&] { tfrecord_payload(part(file, p), path, p.offset, true); });
+      const std::string error =
+          message<SampleError>([&] { tfrecord_payload(part(file, p), path, p.offset, true); });
       if (error == "nothing was thrown") {
         ++good;
         continue;
       }
-      EXPECT_TRUE(error.starts_with("'" + path + "' at byte " )) << error;
+      EXPECT_TRUE(error.starts_with("'" + path + "' at byte ")) << error;
       ++bad;
     }
     const bool has_error = damaged["error"].get_bool();
@@ -208,7 +208,8 @@ TEST(Tfrecord, FramingIsChecked) {
   // The payload's checksum is looked at only on demand.
   EXPECT_EQ(message<SampleError>([&] { tfrecord_payload(record, "a", 5, true); }),
             "'a' at byte 17: the payload of the record does not fit its checksum");
-  EXPECT_EQ(error({}), "'a' at byte 5: a record has 16 bytes around its payload, and there are 0 in all");
+  EXPECT_EQ(error({}),
+            "'a' at byte 5: a record has 16 bytes around its payload, and there are 0 in all");
   EXPECT_EQ(error(std::vector(record.begin(), record.end() - 1)),
             "'a' at byte 5: the record has 4 bytes and 16 around them, and 19 are there");
   record[0] = 5;
@@ -230,9 +231,9 @@ TEST(FeatureSpec, SaysWhatIsWrong) {
   const auto error = [](const std::string& text) {
     return message<GraphError>([&] { parse_feature_spec(text); });
   };
-  for (const char* wrong : {"", "fixed", "other int64 - one - a", "fixed int8 - one - a",
-                            "fixed int64 2,x one - a", "fixed int64 - one x0 a",
-                            "fixed int64 - one x00 a", "fixed int64 - many - a"})
+  for (const char* wrong :
+       {"", "fixed", "other int64 - one - a", "fixed int8 - one - a", "fixed int64 2,x one - a",
+        "fixed int64 - one x0 a", "fixed int64 - one x00 a", "fixed int64 - many - a"})
     EXPECT_TRUE(error(wrong).find("describes no feature") != std::string::npos) << wrong;
   EXPECT_TRUE(error("fixed bytes 2 one - a").find("BytesListFeature") != std::string::npos);
   EXPECT_TRUE(error("fixed float32 3 one x0000000000000000 a").find("2 values; expected 1 or 3") !=

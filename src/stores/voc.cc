@@ -17,7 +17,8 @@ namespace {
 std::string text_of(pugi::xml_node node) {
   std::string text;
   for (const pugi::xml_node child : node.children())
-    if (child.type() == pugi::node_pcdata || child.type() == pugi::node_cdata) text += child.value();
+    if (child.type() == pugi::node_pcdata || child.type() == pugi::node_cdata)
+      text += child.value();
   constexpr const char* kBlanks = " \t\r\n";
   const size_t first = text.find_first_not_of(kBlanks);
   if (first == text.npos) return "";
@@ -43,8 +44,7 @@ int32_t extent_of(pugi::xml_node size, const char* name) {
   constexpr double kMost = 1 << 24;
   if (!size.child(name)) return 0;
   const double value = number_of(size, name);
-  if (value < 0 || value > kMost)
-    throw SampleError("the size of the picture is out of range", 0);
+  if (value < 0 || value > kMost) throw SampleError("the size of the picture is out of range", 0);
   return static_cast<int32_t>(value);
 }
 
@@ -66,8 +66,7 @@ VocAnnotation parse(ByteSpan xml) {
     o.name = text_of(object.child("name"));
     o.pose = text_of(object.child("pose"));
     if (o.name.empty() || !box)
-      throw SampleError("an object has no name or no bndbox",
-                        object.offset_debug());
+      throw SampleError("an object has no name or no bndbox", object.offset_debug());
     o.left = static_cast<float>(number_of(box, "xmin"));
     o.top = static_cast<float>(number_of(box, "ymin"));
     o.right = static_cast<float>(number_of(box, "xmax"));
@@ -85,8 +84,7 @@ VocAnnotation parse_voc(ByteSpan xml) {
     return parse(xml);
   } catch (const SampleError& e) {
     // pugixml counts in UTF-8, which may have more bytes than the file.
-    throw SampleError(e.what(),
-                      std::clamp<int64_t>(e.offset, 0, static_cast<int64_t>(xml.size())));
+    throw SampleError(e.what(), std::clamp<int64_t>(e.offset, 0, static_cast<int64_t>(xml.size())));
   }
 }
 

@@ -32,8 +32,7 @@ TEST(Voc, AnnotationsOfRealFiles) {
       EXPECT_EQ(o.name, text_of(object["name"].value()));
       const float corners[] = {o.left, o.top, o.right, o.bottom};
       for (size_t k = 0; k < 4; ++k)
-        EXPECT_EQ(corners[k],
-                  static_cast<float>(object["bndbox"].at(k).get_double().value()));
+        EXPECT_EQ(corners[k], static_cast<float>(object["bndbox"].at(k).get_double().value()));
       const auto flag = [&](const char* name) {
         return !object[name].is_null() && object[name].get_int64().value() != 0;
       };

@@ -24,9 +24,7 @@ FEATURES = {
 }
 
 
-def _make(
-    folder: Path, count: int, pack: Callable[[bytes], bytes] | None, indexed: bool
-) -> Store:
+def _make(folder: Path, count: int, pack: Callable[[bytes], bytes] | None, indexed: bool) -> Store:
     samples, files, paths, indexes = [], [], [], []
     places: list[tuple[Path, int, int]] = []
     for shard, indices in enumerate(np.array_split(np.arange(count), 2)):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes stores that people have, by little code of our own, which shares nothing with the engine's.
+"""Writes stores that people have, by little code that shares nothing with the engine.
 
 The formats' own libraries wrote the files of the test data; these are for tests that need many.
 """

@@ -23,7 +23,8 @@ def make_function(op: Operator) -> Callable[..., Result]:
         place = place_of(op, given.get("name"))
         features = given.get("features")
         if not isinstance(features, Mapping) or not all(
-            isinstance(name, str) and isinstance(f, tfrecord.Feature) for name, f in features.items()
+            isinstance(name, str) and isinstance(f, tfrecord.Feature)
+            for name, f in features.items()
         ):
             place.refuse("features expects a dict of names and of features of stoker.tfrecord")
         if "feature_names" in given:

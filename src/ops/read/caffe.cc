@@ -29,8 +29,10 @@ class CaffeStore final : public SampleStore {
     if (has_label_) r.give(1, {DType::kInt32, {}, {1}}, d.label);
     if (d.encoded) {
       if (dtype_ != DType::kUint8)
-        throw SampleError("the Datum holds an encoded picture; expected pixels, as the argument "
-                          "'dtype' is " + std::string(info(dtype_).name));
+        throw SampleError(
+            "the Datum holds an encoded picture; expected pixels, as the argument "
+            "'dtype' is " +
+            std::string(info(dtype_).name));
       return r.share(0, d.data);
     }
     const Shape shape{d.channels, d.height, d.width};
@@ -58,12 +60,13 @@ struct Caffe : ReaderArguments {
   DType dtype = DType::kUint8;
 
   static constexpr auto kIgnored = kIgnoredReaderArguments;
-  static constexpr const char* kSkip = "reads files; its test stands beside it";
+  static constexpr const char* kSkip = "reads files; tests/readers has its samples";
   static constexpr auto schema = describe(
       "readers.caffe",
       "Reads pictures and labels from LMDB databases of Caffe, whose values are a Datum.\n\n"
       "An encoded picture comes as its bytes, of shape (size,). Pixels come as they are stored, of "
-      "shape (channels, height, width), and Caffe stores blue first. The samples are in the order of "
+      "shape (channels, height, width), and Caffe stores blue first. The samples are in the order "
+      "of "
       "their keys. A database that cannot be read or is damaged is an error when the pipeline is "
       "built; a damaged value fails its sample.",
       ports(),
@@ -83,8 +86,9 @@ struct Caffe : ReaderArguments {
   void check(Checker& c) const {
     check_reader(*this);
     require(!path.empty(), "argument 'path' names no database");
-    require(image_available, "argument 'image_available' is False, and reading labels alone is not "
-                             "possible: leave the picture unused");
+    require(image_available,
+            "argument 'image_available' is False, and reading labels alone is not "
+            "possible: leave the picture unused");
     require(dtype == DType::kUint8 || dtype == DType::kFloat32, "argument 'dtype' is ",
             info(dtype).name, "; expected uint8 or float32");
     TensorType image{dtype, {}, {}};

@@ -21,9 +21,7 @@ struct Caffe2Layout {
   std::vector<DType> additional;
   bool has_box = false;
 
-  size_t tensors() const {
-    return 2 + (label_type == kWeighted) + additional.size() + has_box;
-  }
+  size_t tensors() const { return 2 + (label_type == kWeighted) + additional.size() + has_box; }
 };
 
 class Caffe2Store final : public SampleStore {
@@ -133,7 +131,7 @@ struct Caffe2 : ReaderArguments {
   std::optional<std::vector<std::string>> additional_dtypes;
 
   static constexpr auto kIgnored = kIgnoredReaderArguments;
-  static constexpr const char* kSkip = "reads files; its test stands beside it";
+  static constexpr const char* kSkip = "reads files; tests/readers has its samples";
   static constexpr auto schema = describe(
       "readers.caffe2",
       "Reads pictures and labels from LMDB databases of Caffe2, whose values are TensorProtos.\n\n"
@@ -143,13 +141,11 @@ struct Caffe2 : ReaderArguments {
       "cannot be read or is damaged is an error when the pipeline is built; a damaged value fails "
       "its sample.",
       ports(),
-      ports({.name = "image", .help = "The encoded picture or its pixels, uint8."},
-            {.name = "label",
-             .help = "The label, as label_type says."},
-            {.name = "bbox", .help = "The box, float32.", .when = "bbox"},
-            {.name = "additional",
-             .help = "An additional tensor.",
-             .for_each = "additional_inputs"}),
+      ports(
+          {.name = "image", .help = "The encoded picture or its pixels, uint8."},
+          {.name = "label", .help = "The label, as label_type says."},
+          {.name = "bbox", .help = "The box, float32.", .when = "bbox"},
+          {.name = "additional", .help = "An additional tensor.", .for_each = "additional_inputs"}),
       arg(&Caffe2::path, "path", "The databases: folders with data.mdb, or files.", kRequired),
       arg(&Caffe2::image_available, "image_available",
           "Whether the values hold pictures. Only True is possible."),
@@ -163,8 +159,7 @@ struct Caffe2 : ReaderArguments {
           "The number of additional tensors, each of which is an output.", at_least(0)),
       arg(&Caffe2::additional_dtypes, "additional_dtypes",
           "The types of additional tensors; default: float32."),
-      arg(&Caffe2::bbox, "bbox", "Whether a box comes last."),
-      kReaderArguments);
+      arg(&Caffe2::bbox, "bbox", "Whether a box comes last."), kReaderArguments);
 
   Caffe2Layout layout() const {
     Caffe2Layout l{label_type, num_labels, {}, bbox};
@@ -184,8 +179,9 @@ struct Caffe2 : ReaderArguments {
   void check(Checker& c) const {
     check_reader(*this);
     require(!path.empty(), "argument 'path' names no database");
-    require(image_available, "argument 'image_available' is False, and reading labels alone is not "
-                             "possible: leave the picture unused");
+    require(image_available,
+            "argument 'image_available' is False, and reading labels alone is not "
+            "possible: leave the picture unused");
     const auto types = static_cast<int64_t>(additional_dtypes ? additional_dtypes->size() : 1);
     require(types == 1 || types == additional_inputs, "argument 'additional_dtypes' has ", types,
             " types; expected one, or one for each of the ", additional_inputs,

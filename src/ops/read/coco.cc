@@ -71,7 +71,8 @@ class CocoStore final : public SampleStore {
     to[2] = outputs_.ltrb ? b.x + b.width : b.width;
     to[3] = outputs_.ltrb ? b.y + b.height : b.height;
     if (!outputs_.ratio) return;
-    const auto width = static_cast<float>(set_.width(i)), height = static_cast<float>(set_.height(i));
+    const auto width = static_cast<float>(set_.width(i)),
+               height = static_cast<float>(set_.height(i));
     for (int axis = 0; axis < 4; ++axis) to[axis] /= axis % 2 == 0 ? width : height;
   }
 
@@ -136,37 +137,41 @@ struct Coco : ReaderArguments {
   float size_threshold = 0.1F;
 
   static constexpr auto kIgnored = kIgnoredReaderArguments;
-  static constexpr const char* kSkip = "reads files; its test stands beside it";
+  static constexpr const char* kSkip = "reads files; tests/readers has its samples";
   static constexpr auto schema = describe(
       "readers.coco",
       "Reads pictures with the boxes, classes and masks of COCO's annotations.\n\n"
-      "The samples are in the order of the pictures' ids, or as the argument images lists them; the "
+      "The samples are in the order of the pictures' ids, or as the argument images lists them; "
+      "the "
       "objects of a picture in the order of the file. Annotations that cannot be read are an error "
       "when the pipeline is built; a picture that cannot be read, or a damaged mask, fails its "
       "sample.",
       ports(),
-      std::array<Port, 7>{{{.name = "image", .help = "The picture's bytes, uint8 of shape (size,)."},
-            {.name = "bounding_boxes",
-             .help = "The boxes, float32 of shape (objects, 4): left, top, width and height in "
-                     "pixels, unless ltrb or ratio say otherwise."},
-            {.name = "labels", .help = "The classes, int32 of shape (objects,)."},
-            {.name = "polygons",
-             .help = "The polygons of all masks, int32 of shape (polygons, 3): the number of the "
-                     "object in the picture, its first vertex, and the one behind its last.",
-             .when = "polygon_masks"},
-            {.name = "vertices",
-             .help = "The corners of the polygons, float32 of shape (vertices, 2): x and y.",
-             .when = "polygon_masks"},
-            {.name = "pixelwise_masks",
-             .help = "The class of each pixel, int32 of shape (height, width, 1); 0 where there is "
-                     "no object. Where objects overlap, the larger class counts.",
-             .when = "pixelwise_masks"},
-            {.name = "image_ids", .help = "The picture's id, int32 of shape (1,).",
-             .when = "image_ids"}}},
+      std::array<Port, 7>{
+          {{.name = "image", .help = "The picture's bytes, uint8 of shape (size,)."},
+           {.name = "bounding_boxes",
+            .help = "The boxes, float32 of shape (objects, 4): left, top, width and height in "
+                    "pixels, unless ltrb or ratio say otherwise."},
+           {.name = "labels", .help = "The classes, int32 of shape (objects,)."},
+           {.name = "polygons",
+            .help = "The polygons of all masks, int32 of shape (polygons, 3): the number of the "
+                    "object in the picture, its first vertex, and the one behind its last.",
+            .when = "polygon_masks"},
+           {.name = "vertices",
+            .help = "The corners of the polygons, float32 of shape (vertices, 2): x and y.",
+            .when = "polygon_masks"},
+           {.name = "pixelwise_masks",
+            .help = "The class of each pixel, int32 of shape (height, width, 1); 0 where there is "
+                    "no object. Where objects overlap, the larger class counts.",
+            .when = "pixelwise_masks"},
+           {.name = "image_ids",
+            .help = "The picture's id, int32 of shape (1,).",
+            .when = "image_ids"}}},
       arg(&Coco::file_root, "file_root", "The folder of the pictures."),
       arg(&Coco::annotations_file, "annotations_file", "The annotations, a file of JSON."),
       arg(&Coco::preprocessed_annotations, "preprocessed_annotations",
-          "The folder of annotations that were saved by save_preprocessed_annotations, in the place "
+          "The folder of annotations that were saved by save_preprocessed_annotations, in the "
+          "place "
           "of annotations_file."),
       arg(&Coco::save_preprocessed_annotations, "save_preprocessed_annotations",
           "Save the annotations in a form that is read faster."),
@@ -216,8 +221,9 @@ struct Coco : ReaderArguments {
 
   std::unique_ptr<SampleStore> open() const {
     return stores::while_opening([&] {
-      const stores::CocoOptions options{polygon_masks || pixelwise_masks, size_threshold,
-                                        include_iscrowd, skip_empty, !avoid_class_remapping, images};
+      const stores::CocoOptions options{
+          polygon_masks || pixelwise_masks, size_threshold, include_iscrowd, skip_empty,
+          !avoid_class_remapping,           images};
       return std::make_unique<CocoStore>(
           file_root.value_or(""), read_set(options),
           CocoOutputs{ltrb, ratio, polygon_masks, pixelwise_masks, image_ids});

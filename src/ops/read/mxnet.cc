@@ -83,7 +83,7 @@ struct Mxnet : ReaderArguments {
   std::optional<std::vector<std::string>> index_path;
 
   static constexpr auto kIgnored = kIgnoredReaderArguments;
-  static constexpr const char* kSkip = "reads files; its test stands beside it";
+  static constexpr const char* kSkip = "reads files; tests/readers has its samples";
   static constexpr auto schema = describe(
       "readers.mxnet",
       "Reads pictures and their labels from RecordIO files, as MXNet writes them.\n\n"
@@ -96,7 +96,8 @@ struct Mxnet : ReaderArguments {
       arg(&Mxnet::path, "path", "The files, *.rec.", kRequired),
       arg(&Mxnet::index_path, "index_path",
           "Indexes of the files, *.idx. The records come in the order of their offsets. Without "
-          "indexes, and where one does not fit its file, the records are looked for once, and their "
+          "indexes, and where one does not fit its file, the records are looked for once, and "
+          "their "
           "places are kept beside the file."),
       kReaderArguments);
 
@@ -112,8 +113,7 @@ struct Mxnet : ReaderArguments {
 
   std::unique_ptr<SampleStore> open() const {
     return stores::while_opening([&] {
-      return std::make_unique<MxnetStore>(path,
-                                          index_path.value_or(std::vector<std::string>{}));
+      return std::make_unique<MxnetStore>(path, index_path.value_or(std::vector<std::string>{}));
     });
   }
   io::OrderSpec order(const SampleStore& s) const { return order_of(*this, s); }

@@ -38,28 +38,44 @@ ShardKind kind_of(const stores::Ranges& file) {
   return ShardKind::kPlain;
 }
 
-// Inflates a whole shard, of which at most `most` bytes are expected; 0: nothing is known.
-std::vector<uint8_t> inflate(const io::Object& file, ShardKind kind, size_t most) {
-  io::ByteBuffer bytes;
-  file.read(bytes);
-  const ByteSpan packed(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
-  const Compression compression =
-      kind == ShardKind::kGzip ? Compression::kGzip : Compression::kZlib;
-  constexpr size_t kLargest = size_t{1} << 38;
-  Arena scratch;
-  for (size_t room = most ? most : packed.size() * 4 + 4096; room <= kLargest; room *= 4) {
-    std::vector<uint8_t> out(room + io::kReadPadding);
-    const size_t n = inflater_of(compression).inflate(compression, packed, {out.data(), room}, scratch);
-    if (n > room && !most) continue;
-    out.resize(std::min(n, room) + io::kReadPadding);
-    return out;
-  }
-  throw SampleError("it holds more than " + std::to_string(kLargest) + " bytes");
-}
-
 struct InflatedShard final : io::Block {
   std::vector<uint8_t> bytes;  // with io::kReadPadding more behind them
+  std::optional<SampleError> damage;  // why there are no more of them
+  ByteSpan span() const { return ByteSpan(bytes).first(bytes.size() - io::kReadPadding); }
 };
+
+// Inflates a whole shard, or what comes before its damage. `expected`: how many bytes that will be,
+// or 0.
+std::shared_ptr<InflatedShard> inflate(const io::Object& file, ShardKind kind, size_t expected) {
+  constexpr int64_t kChunk = 1 << 20;
+  io::ByteBuffer chunk;
+  int64_t at = 0;
+  const Compression compression =
+      kind == ShardKind::kGzip ? Compression::kGzip : Compression::kZlib;
+  const auto stream = inflater_of(compression).stream(compression, [&]() -> EncodedSpan {
+    const int64_t n = std::min(kChunk, file.size() - at);
+    file.read(chunk, at, n);
+    at += n;
+    return {reinterpret_cast<const uint8_t*>(chunk.data()), chunk.size()};
+  });
+  auto shard = std::make_shared<InflatedShard>();
+  size_t got = 0;
+  try {
+    for (size_t room = std::max<size_t>(expected, kChunk);; room *= 2) {
+      shard->bytes.resize(room + io::kReadPadding);
+      const size_t n = stream->read(std::span(shard->bytes).subspan(got, room - got));
+      got += n;
+      // Damage is told by the call behind the last good byte. What is expected needs no more.
+      if (got == room && expected == 0) continue;
+      uint8_t none = 0;
+      if (got == room || stream->read({&none, 1}) == 0) break;
+    }
+  } catch (const SampleError& e) {
+    shard->damage = SampleError("'" + file.path() + "': " + e.what(), e.offset);
+  }
+  shard->bytes.resize(got + io::kReadPadding);
+  return shard;
+}
 
 class TfrecordStore final : public SampleStore {
  public:
@@ -90,25 +106,20 @@ class TfrecordStore final : public SampleStore {
   }
   std::shared_ptr<const io::Block> load(int64_t block) const override {
     const auto shard = static_cast<size_t>(block);
-    auto loaded = std::make_shared<InflatedShard>();
-    try {
-      const size_t size = inflated_size(shard);
-      loaded->bytes = inflate(io::File(files_.path(shard)), kinds_[shard], size > 1 ? size : 0);
-    } catch (const SampleError& e) {
-      throw SampleError("'" + files_.path(shard) + "': " + e.what(), e.offset);
-    }
-    return loaded;
+    return inflate(io::File(files_.path(shard)), kinds_[shard], inflated_size(shard));
   }
   void find(int64_t i, const io::Block& block, std::vector<io::Part>& parts) const override {
-    const std::vector<uint8_t>& bytes = static_cast<const InflatedShard&>(block).bytes;
+    const auto& shard = static_cast<const InflatedShard&>(block);
     const RecordPlace p = files_.at(i).place;
-    const size_t all = bytes.size() - io::kReadPadding;
+    const size_t all = shard.span().size();
     if (p.offset < 0 || p.size < 0 || static_cast<size_t>(p.offset) > all ||
-        static_cast<size_t>(p.size) > all - static_cast<size_t>(p.offset))
+        static_cast<size_t>(p.size) > all - static_cast<size_t>(p.offset)) {
+      if (shard.damage) throw *shard.damage;
       throw SampleError("'" + files_.path(files_.at(i).file) + "' holds " + std::to_string(all) +
                         " bytes, and the index another number: the file changed or is damaged");
-    parts.push_back(ByteSpan(bytes).subspan(static_cast<size_t>(p.offset),
-                                            static_cast<size_t>(p.size)));
+    }
+    parts.push_back(
+        shard.span().subspan(static_cast<size_t>(p.offset), static_cast<size_t>(p.size)));
   }
 
   void read(Reading& r) const override {
@@ -137,15 +148,29 @@ class TfrecordStore final : public SampleStore {
       return;
     }
     files_.add(path, stores::index_of(path, "tfrecord compressed 1", [&](const stores::Ranges&) {
-      try {
-        const std::vector<uint8_t> bytes = inflate(*file, kind, 0);
-        return stores::find_tfrecords(stores::MemoryRanges(
-            path, ByteSpan(bytes).first(bytes.size() - io::kReadPadding)));
-      } catch (const SampleError&) {
-        // The shard is one bad sample: loading it says why.
-        return std::vector<RecordPlace>{{0, 1}};
-      }
-    }));
+                 const auto shard = inflate(*file, kind, 0);
+                 std::vector<RecordPlace> places =
+                     stores::find_tfrecords(stores::MemoryRanges(path, shard->span()));
+                 // What is behind the damage is one bad sample.
+                 if (shard->damage) {
+                   const auto end = static_cast<int64_t>(shard->span().size());
+                   const bool is_cut = !places.empty() && !is_whole(shard->span(), places.back());
+                   if (is_cut) ++places.back().size;
+                   else places.push_back({end, 1});
+                 }
+                 return places;
+               }));
+  }
+
+  static bool is_whole(ByteSpan file, RecordPlace p) {
+    const ByteSpan record =
+        file.subspan(static_cast<size_t>(p.offset), static_cast<size_t>(p.size));
+    try {
+      stores::tfrecord_payload(record, "", 0, false);
+      return true;
+    } catch (const SampleError&) {
+      return false;
+    }
   }
 
   // The user's index, or null where it does not fit the file. Then records are looked for.
@@ -179,13 +204,15 @@ class TfrecordStore final : public SampleStore {
 
   size_t inflated_size(size_t shard) const {
     size_t end = 0;
-    for (const io::IndexEntry& e : files_.entries(shard).last(files_.entries(shard).empty() ? 0 : 1))
+    for (const io::IndexEntry& e :
+         files_.entries(shard).last(files_.entries(shard).empty() ? 0 : 1))
       end = static_cast<size_t>(std::max<int64_t>(e.offset + e.size, 1));
     return end;
   }
 
   // Gives the outputs of a feature, of which k is the first. Returns the number of the next one.
-  static size_t give(Reading& r, size_t k, const FeatureSpec& spec, const stores::Example& example) {
+  static size_t give(Reading& r, size_t k, const FeatureSpec& spec,
+                     const stores::Example& example) {
     const stores::FeatureResult f = stores::resolve(spec, example);
     const bool is_default = f.steps.empty() && !f.strings.empty();
     if (spec.type == stores::FeatureType::kBytes && !spec.many && !is_default) {
@@ -219,7 +246,7 @@ struct Tfrecord : ReaderArguments {
 
   static constexpr std::array kOwnIgnored = {"use_o_direct"};
   static constexpr auto kIgnored = joined(kIgnoredReaderArguments, kOwnIgnored);
-  static constexpr const char* kSkip = "reads files; its test stands beside it";
+  static constexpr const char* kSkip = "reads files; tests/readers has its samples";
   static constexpr auto schema = describe(
       "readers.tfrecord",
       "Reads records of TFRecord files, which hold a tf.train.Example or a SequenceExample.\n\n"

@@ -113,7 +113,8 @@ std::vector<VocFiles> files_of_folder(const std::string& root, const std::string
   const std::string annotations = io::join_path(root, "Annotations");
   if (image_set.empty()) {
     io::list_folder(annotations, [&](const io::FolderEntry& e) {
-      if (!e.is_folder && e.name.ends_with(".xml")) ids.push_back(e.name.substr(0, e.name.size() - 4));
+      if (!e.is_folder && e.name.ends_with(".xml"))
+        ids.push_back(e.name.substr(0, e.name.size() - 4));
     });
     std::sort(ids.begin(), ids.end());
   } else {
@@ -150,8 +151,8 @@ std::vector<VocFiles> files_of_list(const std::string& list, const std::string& 
     if (image.empty() || annotation.empty())
       throw GraphError("'" + list + "', line " + std::to_string(number) +
                        ": expected a picture and its annotation");
-    files.push_back({io::join_path(root, std::string(image)),
-                     io::join_path(root, std::string(annotation))});
+    files.push_back(
+        {io::join_path(root, std::string(image)), io::join_path(root, std::string(annotation))});
   }
   return files;
 }
@@ -161,39 +162,43 @@ std::vector<VocFiles> files_of_list(const std::string& list, const std::string& 
 struct Voc : ReaderArguments {
   std::optional<std::string> file_root, file_list;
   std::string image_set;
-  std::vector<std::string> classes = {
-      "aeroplane", "bicycle",     "bird",  "boat",      "bottle", "bus",   "car",
-      "cat",       "chair",       "cow",   "diningtable", "dog",  "horse", "motorbike",
-      "person",    "pottedplant", "sheep", "sofa",      "train",  "tvmonitor"};
+  std::vector<std::string> classes = {"aeroplane",   "bicycle", "bird",  "boat",      "bottle",
+                                      "bus",         "car",     "cat",   "chair",     "cow",
+                                      "diningtable", "dog",     "horse", "motorbike", "person",
+                                      "pottedplant", "sheep",   "sofa",  "train",     "tvmonitor"};
   bool ltrb = false, ratio = false, include_difficult = true;
 
   static constexpr auto kIgnored = kIgnoredReaderArguments;
-  static constexpr const char* kSkip = "reads files; its test stands beside it";
+  static constexpr const char* kSkip = "reads files; tests/readers has its samples";
   static constexpr auto schema = describe(
       "readers.voc",
       "Reads pictures with the boxes and classes of Pascal VOC's annotations.\n\n"
       "The files come from a folder in VOC's layout (file_root, image_set) or from a list of "
       "pictures and annotations (file_list). VOC counts pixels from 1 and takes both corners for "
-      "parts of the box; here boxes begin at 0, and their right and lower edges lie behind the last "
+      "parts of the box; here boxes begin at 0, and their right and lower edges lie behind the "
+      "last "
       "pixel. Parts of objects are left out. A folder or list that cannot be read is an error when "
       "the pipeline is built; a picture or an annotation that cannot be read fails its sample.",
       ports(),
-      std::array<Port, 5>{{{.name = "image", .help = "The picture's bytes, uint8 of shape (size,)."},
-            {.name = "bounding_boxes",
-             .help = "The boxes, float32 of shape (objects, 4): left, top, width and height in "
-                     "pixels, unless ltrb or ratio say otherwise."},
-            {.name = "labels", .help = "The classes, int32 of shape (objects,), counted from 1."},
-            {.name = "difficult",
-             .help = "1 for objects that are marked as difficult, else 0, int32 of shape "
-                     "(objects,)."},
-            {.name = "truncated",
-             .help = "1 for objects that are marked as truncated, else 0, int32 of shape "
-                     "(objects,)."}}},
+      std::array<Port, 5>{
+          {{.name = "image", .help = "The picture's bytes, uint8 of shape (size,)."},
+           {.name = "bounding_boxes",
+            .help = "The boxes, float32 of shape (objects, 4): left, top, width and height in "
+                    "pixels, unless ltrb or ratio say otherwise."},
+           {.name = "labels", .help = "The classes, int32 of shape (objects,), counted from 1."},
+           {.name = "difficult",
+            .help = "1 for objects that are marked as difficult, else 0, int32 of shape "
+                    "(objects,)."},
+           {.name = "truncated",
+            .help = "1 for objects that are marked as truncated, else 0, int32 of shape "
+                    "(objects,)."}}},
       arg(&Voc::file_root, "file_root",
-          "The folder that holds Annotations, JPEGImages and ImageSets. Relative names in file_list "
+          "The folder that holds Annotations, JPEGImages and ImageSets. Relative names in "
+          "file_list "
           "start from it."),
       arg(&Voc::image_set, "image_set",
-          "The list in ImageSets/Main, such as 'trainval'. Without it, all annotations are read, in "
+          "The list in ImageSets/Main, such as 'trainval'. Without it, all annotations are read, "
+          "in "
           "the order of their names."),
       arg(&Voc::file_list, "file_list",
           "Path of a text file, one picture and its annotation per line. Names are relative to "
@@ -224,9 +229,9 @@ struct Voc : ReaderArguments {
       std::vector<VocFiles> files;
       if (file_list) {
         const size_t slash = file_list->rfind('/');
-        files = files_of_list(*file_list, file_root.value_or(
-                                              slash == file_list->npos ? ""
-                                                                       : file_list->substr(0, slash)));
+        files = files_of_list(
+            *file_list,
+            file_root.value_or(slash == file_list->npos ? "" : file_list->substr(0, slash)));
       } else {
         files = files_of_folder(*file_root, image_set);
       }
