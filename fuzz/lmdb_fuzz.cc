@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Takes any bytes for a database of LMDB, or for a value that Caffe or Caffe2 keep in one. The first
-// byte chooses which.
+// Takes any bytes for a database of LMDB, or for a value that Caffe or Caffe2 keep in one. The
+// first byte chooses which.
 #include <vector>
 
 #include "foreign.h"

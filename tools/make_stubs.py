@@ -29,9 +29,10 @@ GENERATED = """# SPDX-FileCopyrightText: The Stoker authors
 HEADER = f"""{GENERATED}from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, overload
 
-from stoker import tfrecord, types
+from stoker import types
 from stoker._graph.node import DataNode
 from stoker.fn._annotations import Array, DTypeLike, Input, Text
+from stoker.tfrecord import Feature
 """
 
 SETTINGS_STUB = """{header}from collections.abc import Mapping, Sequence

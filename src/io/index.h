@@ -36,9 +36,10 @@ class RecordIndex {
   RecordIndex(const RecordIndex&) = delete;
   RecordIndex& operator=(const RecordIndex&) = delete;
 
-  // The index of a file. `kind`: how records are looked for, as "tfrecord 1". `find`: looks for them
-  // where there is no index that fits. `files`: under which of these names to keep it, the first that can be; none: as the note says. Throws
-  // what `find` throws, and SampleError for a file that is not there.
+  // The index of a file. `kind`: how records are looked for, as "tfrecord 1". `find`: looks for
+  // them where there is no index that fits. `files`: under which of these names to keep it, the
+  // first that can be; none: as the note says. Throws what `find` throws, and SampleError for a
+  // file that is not there.
   static std::shared_ptr<const RecordIndex> of(const std::string& path, const std::string& kind,
                                                const std::function<std::vector<IndexEntry>()>& find,
                                                const std::vector<std::string>& files = {});

@@ -206,8 +206,8 @@ class CocoParser {
 
 namespace {
 
-// What a file of preprocessed annotations begins with. Behind it are the numbers of elements of each
-// list, the checksum of what follows, and the lists.
+// What a file of preprocessed annotations begins with. Behind it are the numbers of elements of
+// each list, the checksum of what follows, and the lists.
 constexpr char kPreprocessed[] = "stoker's annotations 1\n";
 
 template <class T>

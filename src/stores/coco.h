@@ -32,11 +32,12 @@ class CocoSet {
   };
 
   // Parses JSON. `shown`: its name in errors. Throws GraphError, with a byte, for what is no JSON,
-  // for members that are missing or of another type, and for pictures that are listed and not there.
+  // for members that are missing or of another type, and for pictures that are listed and not
+  // there.
   CocoSet(std::string_view json, const std::string& shown, const CocoOptions& options);
 
-  // The parsed annotations in a form that is read faster. It holds everything, so that options still
-  // count when it is read. Throws GraphError for damaged bytes.
+  // The parsed annotations in a form that is read faster. It holds everything, so that options
+  // still count when it is read. Throws GraphError for damaged bytes.
   static CocoSet from_preprocessed(std::string_view bytes, const std::string& shown,
                                    const CocoOptions& options);
   static std::string preprocess(std::string_view json, const std::string& shown);

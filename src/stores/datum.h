@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What Caffe and Caffe2 keep in LMDB: a Datum, or tensors in a row. Pure functions; thread-safe. All
-// of them throw SampleError, with an offset in the value.
+// What Caffe and Caffe2 keep in LMDB: a Datum, or tensors in a row. Pure functions; thread-safe.
+// All of them throw SampleError, with an offset in the value.
 #pragma once
 #include "base/types.h"
 #include "stores/ranges.h"

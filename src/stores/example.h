@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a record of TFRecord holds: a tf.train.Example or a SequenceExample. Everything refers to the
-// record's bytes. Pure functions; thread-safe. All of them throw SampleError, with an offset in the
-// payload.
+// What a record of TFRecord holds: a tf.train.Example or a SequenceExample. Everything refers to
+// the record's bytes. Pure functions; thread-safe. All of them throw SampleError, with an offset in
+// the payload.
 #pragma once
 #include <optional>
 
@@ -75,9 +75,10 @@ struct FeatureSpec {
   // The shape of the first output, with -1 for what depends on the sample.
   std::vector<int64_t> static_shape() const;
 };
-// A specification as the operator's argument holds it: JSON is not needed for so little. Blanks part
-// its words: form, type, the shape as "2,3" or "-", "many" or "one", the default in hexadecimal
-// digits of its bytes or "-", and then the name, which may hold blanks itself. Throws GraphError.
+// A specification as the operator's argument holds it: JSON is not needed for so little. Blanks
+// part its words: form, type, the shape as "2,3" or "-", "many" or "one", the default in
+// hexadecimal digits of its bytes or "-", and then the name, which may hold blanks itself. Throws
+// GraphError.
 FeatureSpec parse_feature_spec(std::string_view text);
 
 // A feature of one sample as it was wanted.

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bytes that parsers read in ranges: those of a file, or of memory in tests. Also what parsers share
-// to take numbers from bytes and to refuse damaged ones.
+// Bytes that parsers read in ranges: those of a file, or of memory in tests. Also what parsers
+// share to take numbers from bytes and to refuse damaged ones.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -65,8 +65,8 @@ class MemoryRanges final : public Ranges {
   ByteSpan bytes_;
 };
 
-// Gives bytes of ascending offsets, and reads as much ahead as turns out to be needed. One thread at
-// a time.
+// Gives bytes of ascending offsets, and reads as much ahead as turns out to be needed. One thread
+// at a time.
 class Scanner {
  public:
   explicit Scanner(const Ranges& from) : from_(from) {}

@@ -17,9 +17,7 @@ def make(folder: Path, count: int, pack: Callable[[bytes, int], bytes]) -> Store
     samples, files, paths = [], [], []
     places: list[tuple[Path, int]] = []
     for number, indices in enumerate(np.array_split(np.arange(count), 2)):
-        database = folder / f"{number}.lmdb"
-        database.mkdir()
-        path = database / "data.mdb"
+        path = folder / f"{number}.mdb"
         values = {}
         for i in map(int, indices):
             # Some values stand in their leaf, others on pages of their own.
@@ -29,7 +27,7 @@ def make(folder: Path, count: int, pack: Callable[[bytes, int], bytes]) -> Store
             files.append(path)
         data, offsets = writers.lmdb(values)
         path.write_bytes(data)
-        paths.append(str(database))
+        paths.append(str(path))
         places += [(path, offsets[key]) for key in sorted(values)]
 
     def damage(i: int) -> None:

@@ -29,10 +29,9 @@ def _extra(
     }
 
 
-# Arguments that Python takes in another form than the engine, by operator, with their annotation;
-# None: Python makes them of others.
-OTHERWISE: dict[str, dict[str, str | None]] = {
-    "readers.tfrecord": {"features": "Mapping[str, tfrecord.Feature]", "feature_names": None},
+# Arguments that Python takes in another form than the engine, by operator, with their annotation.
+OTHERWISE: dict[str, dict[str, str]] = {
+    "readers.tfrecord": {"features": "Mapping[str, Feature]"},
 }
 
 EXTRA: dict[str, list[Extra]] = {

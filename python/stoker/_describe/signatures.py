@@ -85,8 +85,6 @@ def parameters(op: Operator) -> list[Parameter]:
     otherwise = OTHERWISE.get(op["name"], {})
     for a in op["arguments"]:
         text = otherwise.get(a["name"], annotation(a))
-        if text is None:
-            continue
         if op["kind"] == "read" and a["name"] in launcher.SHARD_ARGUMENTS:
             text = f'Literal["{launcher.AUTO}"] | {text}'
         result.append(Parameter(a["name"], text, a["default"], a["required"]))
