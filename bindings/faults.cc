@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Puts faults into reading, for tests of readers: io/faults.h.
+#include <nanobind/stl/string.h>
+
 #include <algorithm>
 
 #include "base/mutex.h"
