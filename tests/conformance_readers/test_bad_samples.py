@@ -118,7 +118,7 @@ def test_reads_that_fail_half_way(reader: str, variant: str, tmp_path: Path) -> 
     victim = store.files[COUNT - 1]
     pipe = pipe_of(reader, store, {"batch_size": 1, "read_ahead_limit": 1})
     pipe.build()
-    faults = _core.ReadFaults(victim.name, errno.EIO, victim.stat().st_size // 2)
+    faults = _core.ReadFaults(str(victim), errno.EIO, victim.stat().st_size // 2)
     failed = []
     for i in range(COUNT):
         try:
@@ -141,7 +141,7 @@ def test_reads_that_stall(reader: str, variant: str, tmp_path: Path) -> None:
     victim = store.files[COUNT // 2]
     pipe = pipe_of(reader, store, {"batch_size": 1, "io_threads": 2})
     pipe.build()
-    faults = _core.ReadFaults(victim.name, stalls=True)
+    faults = _core.ReadFaults(str(victim), stalls=True)
     first = store.files.index(victim)
     if len(set(store.files)) == COUNT and store.damage is None:
         first -= 2  # samples share files: two before it need it as well
@@ -155,7 +155,7 @@ def test_reads_that_stall(reader: str, variant: str, tmp_path: Path) -> None:
     closed = pipe_of(reader, store, {"batch_size": 1})
     closed.build()
     del faults
-    stalled = _core.ReadFaults(victim.name, stalls=True)
+    stalled = _core.ReadFaults(str(victim), stalls=True)
     closed.schedule_run()
     threading.Timer(0.05, stalled.go_on).start()
     closed.close()

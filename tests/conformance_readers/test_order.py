@@ -108,7 +108,7 @@ def test_resumes_at_every_position(
                 pipe_of(
                     reader,
                     store,
-                    {"batch_size": 2, "num_threads": 1},
+                    {"batch_size": 2, **SIMPLE},
                     **{**shuffle, "shard_id": s, "num_shards": shards},
                 )
                 for s in range(shards)

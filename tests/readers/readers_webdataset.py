@@ -38,7 +38,7 @@ def _write(folder: Path, count: int) -> list[Path]:
         with tarfile.open(path, "w", format=kinds[first // EACH % 3]) as tar:
             for i in range(first, min(first + EACH, count)):
                 for ending, data in _components(i).items():
-                    info = tarfile.TarInfo(f"part.{i % 2}/{'long' * 30 * (i % 2)}{i:04}.{ending}")
+                    info = tarfile.TarInfo(f"part.{i % 2}/{'long' * 22 * (i % 2)}{i:04}.{ending}")
                     info.size = len(data)
                     tar.addfile(info, io.BytesIO(data))
         paths.append(path)
