@@ -226,6 +226,10 @@ FRAMEWORKS = """
 USUAL_SECONDS = 2
 OPERATOR_SECONDS = 30  # all conformance tests of one operator
 SECONDS = {
+    "base": 1,
+    "batch": 1,
+    "graph": 1,
+    "stores": 1,
     "kernels": 9,
     "nvjpeg": 12,
     "run": 90,
@@ -269,6 +273,7 @@ SECONDS = {
     "test_graphs.py": 5,
     "test_guides.py": 6,
     "test_new_operator.py": 5,
+    "test_stores.py": 10,
 }
 
 
