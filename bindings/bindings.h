@@ -19,10 +19,12 @@ namespace nb = nanobind;
 void bind_errors(nb::module_& m);
 void bind_codecs(nb::module_& m);
 void bind_devices(nb::module_& m);
+void bind_faults(nb::module_& m);
 void bind_graph(nb::module_& m);
 void bind_batch(nb::module_& m);
 void bind_feed(nb::module_& m);
 void bind_functions(nb::module_& m);
+void bind_index(nb::module_& m);
 void bind_one_caller(nb::module_& m);
 void bind_pipeline(nb::module_& m);
 

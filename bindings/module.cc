@@ -8,10 +8,12 @@ NB_MODULE(_core, m) {
   stoker::python::bind_errors(m);
   stoker::python::bind_codecs(m);
   stoker::python::bind_devices(m);
+  stoker::python::bind_faults(m);
   stoker::python::bind_graph(m);
   stoker::python::bind_batch(m);
   stoker::python::bind_feed(m);
   stoker::python::bind_functions(m);
+  stoker::python::bind_index(m);
   stoker::python::bind_one_caller(m);
   stoker::python::bind_pipeline(m);
 }

@@ -8,6 +8,9 @@ find_package(Threads REQUIRED)
 find_package(JPEG REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(hwy REQUIRED IMPORTED_TARGET libhwy)
+pkg_check_modules(simdjson REQUIRED IMPORTED_TARGET simdjson)
+pkg_check_modules(pugixml REQUIRED IMPORTED_TARGET pugixml)
+find_path(PROTOZERO_HEADERS protozero/pbf_reader.hpp REQUIRED)
 find_package(nlohmann_json REQUIRED)
 
 # Makes the library stoker_<name> from the sources, or an interface library of a folder without any.
@@ -59,6 +62,7 @@ stoker_folder(device ROOMS nvml cuda simulated
               PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
 stoker_folder(batch SEES base memory device)
 stoker_folder(io SEES base memory PRIVATE Threads::Threads)
+stoker_folder(stores SEES base memory io PRIVATE PkgConfig::simdjson PkgConfig::pugixml)
 stoker_folder(codec ROOMS jpeg jpeg2000 png formats arrays inflate sound nvjpeg
               SEES base memory device
               PRIVATE JPEG::JPEG ${CMAKE_DL_LIBS})
@@ -100,4 +104,4 @@ endif()
 file(GLOB public_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/*.cc)
 list(FILTER public_sources EXCLUDE REGEX "_test\\.cc$")
 stoker_library(api SOURCES ${public_sources}
-               SEES base memory device batch io codec kernels op graph run)
+               SEES base memory device batch io stores codec kernels op graph run)

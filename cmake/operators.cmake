@@ -63,7 +63,7 @@ stoker_operator_files(operator_files ${CMAKE_SOURCE_DIR}/src/ops)
 set(operator_table ${CMAKE_BINARY_DIR}/operator_table.cc)
 stoker_operator_table(${operator_table} ${operator_files})
 stoker_library(operators SOURCES ${operator_files} ${operator_table}
-               SEES base memory device batch io codec kernels op)
+               SEES base memory device batch io stores codec kernels op)
 
 # The registry needs the table, and the table needs the operators. This circle is the one exception
 # to the arrows.

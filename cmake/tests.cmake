@@ -32,7 +32,7 @@ file(GLOB hints ${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/nvidia/cu13
 find_path(STOKER_NVML_HEADERS nvml.h HINTS ${hints} PATHS /usr/local/cuda/include)
 mark_as_advanced(STOKER_NVML_HEADERS)
 
-foreach(folder base memory device batch io codec kernels op graph run)
+foreach(folder base memory device batch io stores codec kernels op graph run)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/*_test.cc)
   list(FILTER sources EXCLUDE REGEX "/(cuda|nvjpeg)/|/nvml/(stand_in|header)_test\\.cc$")
   stoker_test(stoker_${folder}_test stoker_${folder} ${sources})
@@ -45,7 +45,7 @@ stoker_operator_files(run_operator_files ${CMAKE_SOURCE_DIR}/tests/run_operators
 set(run_operator_table ${CMAKE_BINARY_DIR}/run_operator_table.cc)
 stoker_operator_table(${run_operator_table} ${operator_files} ${run_operator_files})
 stoker_library(run_operators SOURCES ${run_operator_files} ${run_operator_table}
-               SEES base memory device batch io codec kernels op)
+               SEES base memory device batch io stores codec kernels op)
 target_sources(stoker_run_test PRIVATE $<TARGET_OBJECTS:stoker_run_operators>)
 if(STOKER_NVML_HEADERS)
   target_sources(stoker_device_test PRIVATE ${CMAKE_SOURCE_DIR}/src/device/nvml/header_test.cc)

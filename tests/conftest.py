@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,11 @@ sys.path.insert(0, str(ROOT / "examples"))
 # Importing JAX and TensorFlow reads these. They ask for several CPU devices and for no chatter.
 os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=4")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+
+# Indexes that readers make go here, and not beside the test data. The folder is made where needed.
+os.environ.setdefault(
+    "STOKER_INDEX_DIR", str(Path(tempfile.gettempdir(), f"stoker-indexes-{os.getpid()}"))
+)
 
 # Tests that a shell runs in the background, and their children, would otherwise ignore Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)

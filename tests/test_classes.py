@@ -80,9 +80,9 @@ def test_classes_are_listed() -> None:
     with pytest.raises(AttributeError, match=r"Did you mean 'readers\.File'"):
         ops.File  # noqa: B018
     with pytest.raises(
-        AttributeError, match=r"no operator 'ops\.readers\.COCO', as 'ops\.COCOReader'"
+        AttributeError, match=r"no operator 'ops\.readers\.Video', as 'ops\.VideoReader'"
     ):
-        ops.COCOReader  # noqa: B018
+        ops.VideoReader  # noqa: B018
 
 
 def test_both_styles_make_the_same_graph() -> None:

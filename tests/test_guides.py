@@ -28,9 +28,17 @@ BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?", re.M |
 
 @pytest.mark.parametrize("page", PAGES)
 def test_examples_print_what_the_page_says(
-    page: Path, pictures: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: Path,
+    pictures: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
 ) -> None:
     (tmp_path / "pictures").symlink_to(pictures)
+    if page.stem == "containers":
+        data: Path = request.getfixturevalue("test_data")
+        (tmp_path / "stores").symlink_to(data / "containers")
+        (tmp_path / "coco").symlink_to(data / "coco_small")
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "example"}
     text = page.read_text(encoding="utf-8")

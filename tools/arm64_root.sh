@@ -9,7 +9,8 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD/build/arm64-root
 packages=(libc6 libgcc-s1 libstdc++6 libjpeg62-turbo{,-dev}
-  libisal2 libisal-dev libwebp7 libwebp-dev libopenjp2-7{,-dev} libhwy1 libhwy-dev libgtest-dev)
+  libisal2 libisal-dev libwebp7 libwebp-dev libopenjp2-7{,-dev} libhwy1 libhwy-dev libgtest-dev
+  libsimdjson14 libsimdjson-dev libpugixml1v5 libpugixml-dev libprotozero-dev)
 [ "$(cat "$root/packages" 2>/dev/null)" != "${packages[*]}" ] || exit 0
 
 rm -rf "$root"

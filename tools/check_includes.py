@@ -25,6 +25,7 @@ FOREIGN = {
     r"isa-l/.*|webp/.*|tiff.*\.h|openjpeg\.h|avif/.*|jxl/.*|libheif/.*": {"codec"},
     r"sndfile\.h|lz4.*\.h|zstd.*\.h": {"codec"},
     r"hwy/.*": {"kernels"},
+    r"protozero/.*|simdjson\.h|pugixml\.hpp": {"stores"},
     r"cuda.*\.h": {"device", "kernels", "codec"},
     r"nvml\.h": {"device"},
     r"nlohmann/.*": {"graph", "run", "bindings"},

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 # C++ test programs, without "stoker_" before and "_test" behind: one for each of these folders of
 # src/, and some more.
-FOLDERS = "base memory device batch io codec kernels op graph run"
+FOLDERS = "base memory device batch io stores codec kernels op graph run"
 PROGRAMS = f"{FOLDERS} operators cuda nvjpeg torture fuzz"
 
 # Words that stand for Python tests in a row.
@@ -38,6 +38,7 @@ FEEDS = """
     pipelines/test_external_source_process.py pipelines/test_external_source_parallel.py
     pipelines/test_external_source_orphans.py pipelines/test_external_source_interrupts.py
 """
+READERS = "conformance_readers pipelines/test_file_read.py"
 STATES = "pipelines/test_resume.py faults/test_damaged_states.py conformance/test_saved.py"
 DEVICES = """
     test_devices.py test_several_devices.py test_device_batches.py pipelines/test_mixed.py gpu
@@ -57,6 +58,7 @@ USER_CODE = """
     user_code/test_python_function.py user_code/test_state.py user_code/test_process.py
     user_code/test_frameworks.py
 """
+STORES = "test_stores.py"
 CONTRACT = "frameworks/test_contract.py test_guides.py"
 
 # The first row that a file fits decides.
@@ -83,8 +85,11 @@ ROWS = [
     Row(
         "src/io/*",
         "io op operators run",
-        "pipelines/test_reader.py pipelines/test_order.py pipelines/test_resume.py faults",
+        f"""
+        pipelines/test_reader.py {READERS} pipelines/test_order.py pipelines/test_resume.py faults
+        """,
     ),
+    Row("src/stores/*", "stores operators fuzz", STORES),
     Row(
         "src/codec/*",
         "codec nvjpeg operators run",
@@ -99,7 +104,8 @@ ROWS = [
         "src/ops/read/*",
         "operators op",
         f"""
-        {OPERATOR} conformance/test_describe.py pipelines/test_reader.py pipelines/test_order.py
+        {OPERATOR} {READERS} conformance/test_describe.py pipelines/test_reader.py
+        pipelines/test_order.py
         pipelines/test_feed_input.py pipelines/test_source_info.py
         """,
     ),
@@ -126,6 +132,13 @@ ROWS = [
     Row("bindings/feed.cc bindings/arrays.*", python=f"{FEEDS} {USER_CODE}"),
     Row("bindings/functions.*", python=USER_CODE),
     Row("bindings/graph.cc bindings/values.cc", python=DEFINING),
+    Row(
+        """
+        bindings/index.cc python/stoker/index.py python/stoker/tfrecord.py
+        python/stoker/fn/_tfrecord.py
+        """,
+        python=STORES,
+    ),
     Row("bindings/codecs.cc python/stoker/_codecs.py", python="formats"),
     Row("python/stoker/images.py python/stoker/sounds.py", python="formats"),
     Row("bindings/devices.cc bindings/exchange.cc bindings/dlpack.h", python=DEVICES),
@@ -167,6 +180,7 @@ ROWS = [
     Row("tests/test_*.py tests/*/test_*.py", python=ITSELF),
     Row("tests/oracles/*", python=OPERATOR),
     Row("tests/conformance/*", python=CONFORMANCE),
+    Row("tests/readers/* tests/conformance_readers/*", python="conformance_readers"),
     Row("tests/pipelines/*", python="pipelines"),
     Row("tests/frameworks/*", python="frameworks"),
     Row("tests/gpu/*", python="gpu"),
@@ -233,6 +247,10 @@ FRAMEWORKS = """
 USUAL_SECONDS = 2
 OPERATOR_SECONDS = 30  # all conformance tests of one operator
 SECONDS = {
+    "base": 1,
+    "batch": 1,
+    "graph": 1,
+    "stores": 1,
     "kernels": 9,
     "nvjpeg": 12,
     "run": 90,
@@ -278,6 +296,7 @@ SECONDS = {
     "test_guides.py": 6,
     "test_new_operator.py": 5,
     "test_whole_batches.py": 8,
+    "test_stores.py": 10,
 }
 
 

@@ -44,6 +44,12 @@ def write_jpeg(
 ) -> bytes:
     """The bytes of a JPEG file of dense gray or RGB pixels."""
 
+def tfrecord_index(path: str) -> str:
+    """The text of the index of a TFRecord file. Raises SampleError where it is damaged."""
+
+def recordio_index(path: str) -> str:
+    """The text of the index of a RecordIO file. Raises SampleError where it is damaged."""
+
 def devices() -> list[dict[str, Any]]:
     """A dict for each device, with the fields of stoker.Device as keys."""
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -14,8 +15,7 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "io/bytes.h"
-#include "io/file.h"
+#include "io/store.h"
 
 namespace stoker::io {
 
@@ -31,12 +31,22 @@ namespace stoker::io {
 // before it. When there is room a thread reads it, unless take() comes first; a sample larger than
 // the limit is always left to take(). Threads that reach the limit sleep until a quarter of it is
 // free: to wake one for every sample that is taken would cost more than many a read.
+//
+// Note [Blocks]
+// A block counts with its size from before it is loaded until it is dropped, also while samples of
+// it are at work. It stays for samples whose turn comes later, and is dropped when another block
+// needs the room and no sample that was read ahead wants it. take() finds room in any case: it
+// drops what was only read ahead, or else waits until others are done with their blocks. Nobody can
+// wait for him in turn, as long as a thread takes from several fetchers in one order. So a block
+// that fits the limit costs its samples nothing; a larger one is never kept, and each of its
+// samples loads it and is told its size by Admit.
 class Fetcher {
  public:
-  // Tells where the sample of a turn is. It is called without locks from any thread, so it must be
+  // Tells which sample has a turn. It is called without locks from any thread, so it must be
   // thread-safe. take() throws what it throws.
-  using Locate = std::function<Extent(int64_t turn)>;
-  // Is told how many bytes take() will give, before it reads them. take() throws what it throws.
+  using IndexOf = std::function<int64_t(int64_t turn)>;
+  // Is told how many bytes the sample takes besides what counts here, before they are read. take()
+  // throws what it throws.
   using Admit = std::function<void(size_t bytes)>;
   // What a sample costs besides its bytes. Without this cost, empty or unreadable files would be
   // read ahead without end.
@@ -49,11 +59,14 @@ class Fetcher {
     int64_t ahead = 0;  // samples that threads have read or failed to read
     int64_t on_the_spot = 0;  // samples that take() had to read
     int64_t waits = 0;  // calls of take() that had to wait for a read
+    int64_t blocks = 0;  // blocks that were loaded
   };
 
   // Without threads, every take() reads. The first turn is 0, and nothing is scheduled at first.
-  Fetcher(int threads, size_t limit, Locate locate);
-  // Waits for running reads and begins no others. Bytes that were taken stay valid.
+  // Requires: `store` outlives this.
+  Fetcher(int threads, size_t limit, const ByteStore& store, IndexOf index_of);
+  // Waits for running reads and begins no others. Bytes that were taken stay valid, but no sample
+  // of a block may be there any more.
   ~Fetcher();
   Fetcher(const Fetcher&) = delete;
   Fetcher& operator=(const Fetcher&) = delete;
@@ -61,10 +74,12 @@ class Fetcher {
   // Turns below `end` may be read ahead from now on; each must be taken some time. `end` never goes
   // back.
   void schedule(int64_t end);
-  // The bytes of a sample, with kReadPadding zeros behind them. Turns may be taken in any order,
-  // scheduled or not. Empty when the turn was taken before, even if that call threw. Throws what
-  // reading threw (SampleError, BudgetError).
-  std::optional<Bytes> take(int64_t turn, const Admit& admit = [](size_t) {});
+  // What was read of a sample. Turns may be taken in any order, scheduled or not. Empty when the
+  // turn was taken before, even if that call threw. Throws what reading threw (SampleError,
+  // BudgetError).
+  std::optional<Fetched> take(int64_t turn, const Admit& admit = [](size_t) {});
+  // Reads a sample that has no turn, or whose turn was taken before.
+  Fetched take_again(int64_t index, const Admit& admit = [](size_t) {});
   Stats stats() const;
 
  private:
@@ -74,30 +89,55 @@ class Fetcher {
     kReady,
     kFailed,
     kTaken,  // taken before the threads came to it
+    kDropped,  // read ahead, but a block needed the room
+  };
+  // A sample whose place is known, with its files open.
+  struct Opened {
+    bool is_open = false;
+    int64_t index = -1;
+    Place place;
+    OpenExtents extents;
+    size_t size = 0;  // what the place takes: of its block, if it is in one
+
+    bool is_in_block() const { return place.kind == Place::Kind::kBlock; }
   };
   struct Entry {
     State state = State::kReading;
     size_t cost = 0;
-    OpenExtent extent;
-    Bytes bytes;
+    Opened opened;
+    Fetched fetched;
     std::exception_ptr error;
   };
   // What a thread works on. Stats::held includes `cost` already.
   struct Job {
     int64_t turn;
     size_t cost = 0;
-    OpenExtent extent;
+    Opened opened;
+  };
+  struct Cached {
+    std::shared_ptr<const Block> block;  // null: it is being loaded, or failed
+    std::exception_ptr error;
+    size_t cost = 0;
+    int64_t wanted = 0;  // samples that were read ahead and not taken
+    int64_t users = 0;  // samples at work
+    int64_t last_turn = -1;  // the last one that wanted it so far
+
+    bool is_loading() const { return !block && !error; }
+    bool is_idle() const { return users == 0 && !is_loading(); }
   };
 
-  Bytes read(const OpenExtent& extent) const;
-  Bytes read(const OpenExtent& extent, const Admit& admit) const;
+  Opened open(int64_t index) const;
+  Fetched read(const Opened& opened) const;
+  Fetched read(const Opened& opened, const Admit& admit);
 
   void work();
   bool pick(Job& job) STOKER_REQUIRES(mutex_);
   bool has_work() const STOKER_REQUIRES(mutex_);
+  bool has_room(const Opened& opened) const STOKER_REQUIRES(mutex_);
   void run(Job& job) STOKER_REQUIRES(mutex_);
   bool take_room(Job& job) STOKER_REQUIRES(mutex_);
-  void finish(const Job& job, Bytes bytes, std::exception_ptr error) STOKER_REQUIRES(mutex_);
+  void park(Job& job) STOKER_REQUIRES(mutex_);
+  void finish(const Job& job, Fetched fetched, std::exception_ptr error) STOKER_REQUIRES(mutex_);
   void hold(size_t bytes) STOKER_REQUIRES(mutex_);
   void release(size_t bytes) STOKER_REQUIRES(mutex_);
   void erase(int64_t turn) STOKER_REQUIRES(mutex_);
@@ -105,14 +145,31 @@ class Fetcher {
   void skip_taken() STOKER_REQUIRES(mutex_);
   void stop();
 
+  // Blocks.
+  bool want_block(Job& job) STOKER_REQUIRES(mutex_);
+  void load(int64_t block, size_t bytes) STOKER_REQUIRES(mutex_);
+  Fetched from_block(const Opened& opened, bool was_wanted, const Admit& admit)
+      STOKER_EXCLUDES(mutex_);
+  std::shared_ptr<const Block> use_block(const Opened& opened, bool was_wanted)
+      STOKER_EXCLUDES(mutex_);
+  std::shared_ptr<const Block> lent(int64_t block, Cached& cached) STOKER_REQUIRES(mutex_);
+  void give_back(int64_t block) STOKER_EXCLUDES(mutex_);
+  size_t idle_bytes() const STOKER_REQUIRES(mutex_);
+  bool drop_idle(size_t room, bool wanted_too) STOKER_REQUIRES(mutex_);
+  bool make_room(size_t bytes) STOKER_REQUIRES(mutex_);
+  void drop(std::map<int64_t, Cached>::iterator at) STOKER_REQUIRES(mutex_);
+  void wake() STOKER_REQUIRES(mutex_);
+
   const size_t limit_;
-  const Locate locate_;
+  const ByteStore& store_;
+  const IndexOf index_of_;
   const std::shared_ptr<BytePool> pool_;
 
-  mutable Mutex mutex_;  // no file is opened, read or closed under it, and locate_ is not called
+  mutable Mutex mutex_;  // no file is opened, read or closed under it, and index_of_ is not called
   ConditionVariable room_, done_;
   std::unordered_map<int64_t, Entry> entries_ STOKER_GUARDED_BY(mutex_);
   std::set<int64_t> parked_ STOKER_GUARDED_BY(mutex_);
+  std::map<int64_t, Cached> blocks_ STOKER_GUARDED_BY(mutex_);
   int64_t next_ STOKER_GUARDED_BY(mutex_) = 0;  // what threads begin next
   int64_t end_ STOKER_GUARDED_BY(mutex_) = 0;  // where they stop
   bool is_full_ STOKER_GUARDED_BY(mutex_) = false;  // threads sleep until a quarter is free

@@ -54,6 +54,18 @@ class Gate {
   int arrived_ STOKER_GUARDED_BY(mutex_) = 0;
 };
 
+// A store without blocks, which tells where the sample of each index lies.
+class Places final : public ByteStore {
+ public:
+  using Locate = std::function<Extent(int64_t index)>;
+  explicit Places(Locate locate) : locate_(std::move(locate)) {}
+  Place place(int64_t index) const override { return Place::at(locate_(index)); }
+
+ private:
+  const Locate locate_;
+};
+int64_t by_turn(int64_t turn) { return turn; }
+
 class FetchTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -72,9 +84,8 @@ class FetchTest : public testing::Test {
     return s;
   }
   // The same few files again and again.
-  Fetcher::Locate locate() const {
-    return [this](int64_t turn) { return Extent{path(turn % kFiles), 0, -1, nullptr}; };
-  }
+  const Places files_{[this](int64_t turn) { return Extent{path(turn % kFiles)}; }};
+  static void expect_content(const Fetched& f, int64_t turn) { expect_content(f.bytes, turn); }
   static void expect_content(const Bytes& b, int64_t turn) {
     ASSERT_EQ(b.size(), size_of(turn % kFiles));
     EXPECT_EQ(std::string(reinterpret_cast<const char*>(b.data()), b.size()),
@@ -98,7 +109,7 @@ class FetchTest : public testing::Test {
 TEST_F(FetchTest, GivesEverySampleItsBytes) {
   for (int threads : {0, 1, 3})
     for (size_t limit : {size_t{0}, size_t{9000}, size_t{40000}, size_t{10000000}}) {
-      Fetcher f(threads, limit, locate());
+      Fetcher f(threads, limit, files_, by_turn);
       f.schedule(200);
       for (int64_t turn = 0; turn < 220; ++turn) expect_content(*f.take(turn), turn);
       EXPECT_LE(f.stats().high_water, limit);
@@ -109,7 +120,7 @@ TEST_F(FetchTest, GivesEverySampleItsBytes) {
 
 TEST_F(FetchTest, ReadsAheadAsFarAsTheWindowHolds) {
   constexpr size_t kWindow = 60000, kLargest = 10000;
-  Fetcher f(2, kWindow, locate());
+  Fetcher f(2, kWindow, files_, by_turn);
   f.schedule(INT64_MAX);
   const auto full = [&] { return f.stats().held > kWindow - kLargest - Fetcher::kEntryCost; };
   wait_until(full);
@@ -121,7 +132,7 @@ TEST_F(FetchTest, ReadsAheadAsFarAsTheWindowHolds) {
 }
 
 TEST_F(FetchTest, ReadsNothingThatIsNotScheduled) {
-  Fetcher f(2, 1 << 20, locate());
+  Fetcher f(2, 1 << 20, files_, by_turn);
   f.schedule(3);
   wait_until([&] { return f.stats().ahead == 3; });
   expect_content(*f.take(3), 3);
@@ -147,7 +158,7 @@ struct GateOnPath : FaultInjector {
 TEST_F(FetchTest, TakingWhatNobodyBeganNeverWaits) {
   GateOnPath slow(path(0));
   const WithFaults with(slow);
-  Fetcher f(1, 1 << 20, locate());
+  Fetcher f(1, 1 << 20, files_, by_turn);
   f.schedule(10);
   slow.gate.wait_for_arrivals(1);
   expect_content(*f.take(1), 1);
@@ -159,7 +170,7 @@ TEST_F(FetchTest, TakingWhatNobodyBeganNeverWaits) {
 TEST_F(FetchTest, TakingWhatIsBeingReadWaitsForIt) {
   GateOnPath slow(path(2));
   const WithFaults with(slow);
-  Fetcher f(2, 1 << 20, locate());
+  Fetcher f(2, 1 << 20, files_, by_turn);
   f.schedule(6);
   slow.gate.wait_for_arrivals(1);
   auto taken = std::async(std::launch::async, [&] { return f.take(2); });
@@ -171,10 +182,11 @@ TEST_F(FetchTest, TakingWhatIsBeingReadWaitsForIt) {
 
 TEST_F(FetchTest, FilesLargerThanTheLimitAreTaken) {
   std::ofstream(path(2), std::ios::binary) << std::string(100000, 'x');
-  Fetcher f(2, 30000, locate());
+  Fetcher f(2, 30000, files_, by_turn);
   f.schedule(20);
   for (int64_t turn = 0; turn < 20; ++turn) {
-    const Bytes b = *f.take(turn);
+    const Fetched taken = *f.take(turn);
+    const Bytes& b = taken.bytes;
     EXPECT_EQ(b.size(), turn == 2 ? 100000u : size_of(turn));
   }
   EXPECT_LE(f.stats().high_water, 30000u);
@@ -185,7 +197,7 @@ TEST_F(FetchTest, FilesLargerThanTheLimitAreTaken) {
 TEST_F(FetchTest, AdmitIsToldTheSizeBeforeItIsRead) {
   struct Refused {};
   for (const size_t limit : {size_t{1}, size_t{1} << 20}) {
-    Fetcher f(1, limit, locate());
+    Fetcher f(1, limit, files_, by_turn);
     f.schedule(2);
     std::vector<size_t> sizes;
     const auto admit = [&](size_t bytes) { sizes.push_back(bytes); };
@@ -200,7 +212,7 @@ TEST_F(FetchTest, AdmitIsToldTheSizeBeforeItIsRead) {
 TEST_F(FetchTest, ErrorsWaitForTheirSample) {
   fs::remove(path(3));
   fs::remove(path(12));
-  Fetcher f(2, 1 << 20, locate());
+  Fetcher f(2, 1 << 20, files_, by_turn);
   f.schedule(10);
   wait_until([&] { return f.stats().ahead == 10; });
   for (int64_t turn = 0; turn < 15; ++turn) {
@@ -212,10 +224,11 @@ TEST_F(FetchTest, ErrorsWaitForTheirSample) {
 }
 
 TEST_F(FetchTest, WhatLocateThrowsIsThrown) {
-  Fetcher f(1, 1 << 20, [&](int64_t turn) -> Extent {
+  const Places places([&](int64_t turn) -> Extent {
     if (turn % 2) throw SampleError("no place for " + std::to_string(turn));
-    return {path(turn), 0, -1, nullptr};
+    return {path(turn)};
   });
+  Fetcher f(1, 1 << 20, places, by_turn);
   f.schedule(2);
   wait_until([&] { return f.stats().ahead == 2; });
   expect_content(*f.take(0), 0);
@@ -225,8 +238,8 @@ TEST_F(FetchTest, WhatLocateThrowsIsThrown) {
 
 TEST_F(FetchTest, EmptyFilesAreNotReadAheadWithoutEnd) {
   std::ofstream(root_ + "/empty").close();
-  Fetcher f(2, 10 * Fetcher::kEntryCost,
-            [&](int64_t) { return Extent{root_ + "/empty", 0, -1, nullptr}; });
+  const Places places([&](int64_t) { return Extent{root_ + "/empty"}; });
+  Fetcher f(2, 10 * Fetcher::kEntryCost, places, by_turn);
   f.schedule(INT64_MAX);
   wait_until([&] { return f.stats().ahead == 10; });
   EXPECT_EQ(f.stats().held, 10 * Fetcher::kEntryCost);
@@ -236,10 +249,12 @@ TEST_F(FetchTest, EmptyFilesAreNotReadAheadWithoutEnd) {
 
 TEST_F(FetchTest, PartsOfOpenFiles) {
   const auto file = std::make_shared<const File>(path(7));
-  Fetcher f(2, 1 << 20, [&](int64_t turn) { return Extent{"", turn * 10, 10, file}; });
+  const Places places([&](int64_t turn) { return Extent{"", turn * 10, 10, file}; });
+  Fetcher f(2, 1 << 20, places, by_turn);
   f.schedule(20);
   for (int64_t turn = 0; turn < 30; ++turn) {
-    const Bytes b = *f.take(turn);
+    const Fetched taken = *f.take(turn);
+    const Bytes& b = taken.bytes;
     EXPECT_EQ(std::string(reinterpret_cast<const char*>(b.data()), b.size()),
               content(7).substr(static_cast<size_t>(turn) * 10, 10));
   }
@@ -247,7 +262,7 @@ TEST_F(FetchTest, PartsOfOpenFiles) {
 }
 
 TEST_F(FetchTest, EachSampleOnce) {
-  Fetcher f(1, 1 << 20, locate());
+  Fetcher f(1, 1 << 20, files_, by_turn);
   f.schedule(4);
   wait_until([&] { return f.stats().ahead == 4; });
   for (int64_t turn : {1, 6}) {
@@ -261,7 +276,7 @@ TEST_F(FetchTest, EachSampleOnce) {
 // These two tests fail by never ending: there is always something to read, or nothing wakes a
 // thread.
 TEST_F(FetchTest, EndsWithoutReadingOn) {
-  auto f = std::make_unique<Fetcher>(2, size_t{1} << 40, locate());
+  auto f = std::make_unique<Fetcher>(2, size_t{1} << 40, files_, by_turn);
   f->schedule(INT64_MAX);
   wait_until([&] { return f->stats().ahead > 5; });
   f.reset();
@@ -269,7 +284,7 @@ TEST_F(FetchTest, EndsWithoutReadingOn) {
 
 TEST_F(FetchTest, EndsWithIdleThreadsAndNothingScheduled) {
   for (int i = 0; i < 50; ++i) {
-    Fetcher f(4, 1 << 20, locate());
+    Fetcher f(4, 1 << 20, files_, by_turn);
     if (i % 2) f.schedule(i);
   }
 }
@@ -277,17 +292,17 @@ TEST_F(FetchTest, EndsWithIdleThreadsAndNothingScheduled) {
 TEST_F(FetchTest, BytesOutliveTheFetcher) {
   Bytes kept;
   {
-    Fetcher f(1, 1 << 20, locate());
+    Fetcher f(1, 1 << 20, files_, by_turn);
     f.schedule(5);
-    kept = *f.take(4);
+    kept = std::move(f.take(4)->bytes);
   }
   expect_content(kept, 4);
 }
 
 TEST_F(FetchTest, BuffersGoRound) {
-  Fetcher f(1, 1 << 20, locate());
+  Fetcher f(1, 1 << 20, files_, by_turn);
   std::set<const std::byte*> where;
-  for (int64_t turn = 0; turn < 300; ++turn) where.insert(f.take(turn)->data());
+  for (int64_t turn = 0; turn < 300; ++turn) where.insert(f.take(turn)->bytes.data());
   EXPECT_LT(where.size(), 20u);
   EXPECT_GT(f.stats().unused, 0u);
 }
@@ -309,14 +324,15 @@ TEST_F(FetchTest, ManyThreadsUnderFaults) {
   const WithFaults with(trouble);
   constexpr int64_t kSamples = 2000;
   constexpr size_t kWindow = 50000;
-  Fetcher f(3, kWindow, locate());
+  Fetcher f(3, kWindow, files_, by_turn);
   std::atomic<int64_t> next{0}, bytes{0}, failed{0};
   const auto taker = [&] {
     for (int64_t n = next++; n < kSamples; n = next++) {
       f.schedule(n + 30);
       const int64_t turn = n ^ 3;  // not quite in order
       try {
-        const Bytes b = *f.take(turn);
+        const Fetched taken = *f.take(turn);
+        const Bytes& b = taken.bytes;
         bytes += static_cast<int64_t>(b.size());
         if (b.data()[b.size() - 1] != static_cast<std::byte>(content(turn % kFiles).back()))
           ADD_FAILURE() << turn;
@@ -337,6 +353,195 @@ TEST_F(FetchTest, ManyThreadsUnderFaults) {
   EXPECT_EQ(bytes, want_bytes);
   EXPECT_EQ(failed, want_failed);
   EXPECT_LE(f.stats().high_water, kWindow);
+}
+
+// Blocks: sample i is in block i / kEach, and is its number in it.
+
+constexpr int64_t kEach = 4;
+
+struct Numbers final : Block {
+  explicit Numbers(int64_t first) : bytes(1000) {
+    for (int64_t i = 0; i < kEach; ++i)
+      bytes[static_cast<size_t>(i)] = static_cast<uint8_t>(first + i);
+  }
+  std::vector<uint8_t> bytes;
+};
+
+class BlockStore final : public ByteStore {
+ public:
+  Place place(int64_t index) const override { return Place::in_block(index / kEach); }
+  size_t block_bytes(int64_t) const override { return 1000; }
+  std::shared_ptr<const Block> load(int64_t block) const override {
+    if (block == slow) gate.pass();
+    ++loads;
+    if (block == broken) throw SampleError("block " + std::to_string(block) + " is broken");
+    return std::make_shared<const Numbers>(block * kEach);
+  }
+  void find(int64_t index, const Block& block, std::vector<Part>& parts) const override {
+    const auto& numbers = static_cast<const Numbers&>(block).bytes;
+    parts.push_back(Part(numbers).subspan(static_cast<size_t>(index % kEach), 1));
+  }
+  int64_t slow = -1, broken = -1;
+  mutable Gate gate;
+  mutable std::atomic<int> loads{0};
+};
+int64_t number_in(const Fetched& f) { return f.parts.at(0)[0]; }
+
+TEST_F(FetchTest, BlocksAreLoadedOnceInOrder) {
+  for (const int threads : {0, 1, 3}) {
+    const BlockStore store;
+    Fetcher f(threads, 100000, store, by_turn);
+    f.schedule(200);
+    for (int64_t turn = 0; turn < 200; ++turn) EXPECT_EQ(number_in(*f.take(turn)), turn);
+    EXPECT_EQ(store.loads, 50);
+    EXPECT_LE(f.stats().high_water, 100000u);
+    EXPECT_EQ(number_in(f.take_again(7)), 7);
+  }
+}
+
+// With room for few blocks. The fewest that do are the one at work and a quarter that is free.
+TEST_F(FetchTest, BlocksStayWithinTheLimit) {
+  for (const int threads : {0, 1, 3})
+    for (const size_t limit : {size_t{1000}, size_t{9000}, size_t{20000}}) {
+      const BlockStore store;
+      Fetcher f(threads, limit, store, by_turn);
+      f.schedule(200);
+      for (int64_t turn = 0; turn < 200; ++turn) EXPECT_EQ(number_in(*f.take(turn)), turn);
+      EXPECT_LE(f.stats().high_water, std::max(limit, size_t{1000} + Fetcher::kEntryCost)) << limit;
+      EXPECT_LE(store.loads, 100) << limit;
+    }
+}
+
+TEST_F(FetchTest, BlocksLargerThanTheLimitAreToldToAdmit) {
+  const BlockStore store;
+  Fetcher f(1, 999, store, by_turn);
+  f.schedule(20);
+  size_t told = 0;
+  for (int64_t turn = 0; turn < 20; ++turn)
+    EXPECT_EQ(number_in(*f.take(turn, [&](size_t bytes) { told += bytes; })), turn);
+  EXPECT_EQ(told, 20000u);
+  EXPECT_EQ(store.loads, 20);
+}
+
+TEST_F(FetchTest, BlocksThatFailFailTheirSamples) {
+  for (const int threads : {0, 2}) {
+    BlockStore store;
+    store.broken = 3;
+    Fetcher f(threads, 100000, store, by_turn);
+    f.schedule(40);
+    for (int64_t turn = 0; turn < 40; ++turn) {
+      if (turn / kEach == 3) EXPECT_EQ(error_of(f, turn), "block 3 is broken");
+      else EXPECT_EQ(number_in(*f.take(turn)), turn);
+    }
+  }
+}
+
+// There is room for one block. Who needs another one waits until the first is given back.
+TEST_F(FetchTest, ABlockInUseIsWaitedFor) {
+  const BlockStore store;
+  Fetcher f(0, 1000, store, by_turn);
+  f.schedule(40);
+  std::optional<Fetched> first = f.take(0);
+  auto second = std::async(std::launch::async, [&] { return number_in(*f.take(9)); });
+  wait_until([&] { return f.stats().waits == 1; });
+  EXPECT_EQ(store.loads, 1);
+  first.reset();
+  EXPECT_EQ(second.get(), 9);
+  EXPECT_EQ(store.loads, 2);
+}
+
+TEST_F(FetchTest, ABlockThatIsBeingLoadedIsWaitedFor) {
+  BlockStore store;
+  store.slow = 1;
+  Fetcher f(2, 100000, store, by_turn);
+  f.schedule(40);
+  store.gate.wait_for_arrivals(1);
+  EXPECT_EQ(number_in(*f.take(0)), 0);
+  auto taken = std::async(std::launch::async, [&] { return number_in(*f.take(5)); });
+  EXPECT_EQ(number_in(*f.take(8)), 8);
+  wait_until([&] { return f.stats().waits >= 1; });
+  store.gate.open();
+  EXPECT_EQ(taken.get(), 5);
+}
+
+TEST_F(FetchTest, ManyThreadsTakeBlocks) {
+  const BlockStore store;
+  constexpr int64_t kSamples = 4000;
+  Fetcher f(3, 30000, store, [](int64_t turn) { return turn % 100; });
+  f.schedule(INT64_MAX);
+  std::atomic<int64_t> next{0}, wrong{0};
+  const auto taker = [&] {
+    for (int64_t n = next++; n < kSamples; n = next++) wrong += number_in(*f.take(n)) != n % 100;
+  };
+  std::vector<std::thread> takers;
+  for (int i = 0; i < 4; ++i) takers.emplace_back(taker);
+  for (std::thread& t : takers) t.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+// Extents.
+
+TEST_F(FetchTest, NeighboursAreReadAtOnce) {
+  struct Counts : FaultInjector {
+    int on_read(const std::string&, int64_t, size_t&) override { return ++reads, 0; }
+    std::atomic<int> reads{0};
+  } counts;
+  std::ofstream(path(0), std::ios::binary) << std::string(100, 'a') << std::string(100, 'b')
+                                           << std::string(100000, 'c') << std::string(50, 'd');
+  const WithFaults with(counts);
+  const auto file = std::make_shared<const File>(path(0));
+  const OpenExtents extents({{"", 100200, 50, file},
+                             {"", 100, 100, file},
+                             {"", 0, 7, file},
+                             {path(1)},
+                             {"", 150, 0, file}});
+  ByteBuffer buffer;
+  std::vector<Part> parts;
+  extents.read(buffer, parts);
+  EXPECT_EQ(counts.reads, 3);  // the end, the two near the begin, the other file
+  const auto text = [&](size_t i) { return std::string(parts.at(i).begin(), parts.at(i).end()); };
+  EXPECT_EQ(text(0), std::string(50, 'd'));
+  EXPECT_EQ(text(1), std::string(100, 'b'));
+  EXPECT_EQ(text(2), "aaaaaaa");
+  EXPECT_EQ(text(3), content(1));
+  EXPECT_EQ(text(4), "");
+  EXPECT_GE(extents.size(), buffer.size());
+}
+
+TEST_F(FetchTest, ExtentsBehindTheEndAreRefused) {
+  const OpenExtents extents({{path(0), 0, 10}, {path(0), 5000, 10}});
+  ByteBuffer buffer;
+  std::vector<Part> parts;
+  EXPECT_NE(
+      message<SampleError>([&] { extents.read(buffer, parts); }).find(path(0) + "' at byte 1000"),
+      std::string::npos);
+}
+
+TEST_F(FetchTest, StoresReadByThemselves) {
+  struct Own final : ByteStore {
+    Place place(int64_t index) const override { return Place::itself(static_cast<size_t>(index)); }
+    void fetch(int64_t index, ByteBuffer& into, std::vector<size_t>& ends) const override {
+      const auto n = static_cast<size_t>(index);
+      into.reserve(n);
+      std::fill_n(into.data(), n, std::byte{7});
+      into.resize(n);
+      ends = {0, n / 2, n};
+    }
+  };
+  for (const int threads : {0, 2}) {
+    const Own store;
+    Fetcher f(threads, 50000, store, by_turn);
+    f.schedule(100);
+    for (int64_t turn = 0; turn < 100; ++turn) {
+      const Fetched taken = *f.take(turn);
+      ASSERT_EQ(taken.parts.size(), 3u);
+      EXPECT_EQ(taken.parts[1].size() + taken.parts[2].size(), static_cast<size_t>(turn));
+      if (turn) {
+        EXPECT_EQ(taken.parts[2].back(), 7);
+      }
+    }
+    EXPECT_LE(f.stats().high_water, 50000u);
+  }
 }
 
 }  // namespace

@@ -99,51 +99,57 @@ size_t File::read_some(std::byte* into, int64_t offset, size_t count) const {
   return static_cast<size_t>(got);
 }
 
-void File::read(ByteBuffer& into, int64_t offset, int64_t length) const {
+void File::append(ByteBuffer& into, int64_t offset, int64_t length) const {
   if (offset < 0 || length < -1) fail("read", path_, "a negative offset or length was asked for");
-  into.clear();
   if (length < 0) read_to_end(into, offset);
   else read_exactly(into, offset, static_cast<size_t>(length));
 }
 
 void File::read_exactly(ByteBuffer& into, int64_t offset, size_t length) const {
   // A false length must not cost its memory: it is refused before memory is reserved.
-  const int64_t there = std::max<int64_t>(size_ - offset, 0);
-  const auto refuse = [&](size_t got) {
-    fail("read", path_,
-         "it ends after " + std::to_string(got) + " of " + std::to_string(length) +
-             " bytes wanted from byte " + std::to_string(offset),
-         offset + static_cast<int64_t>(got));
-  };
-  if (length > static_cast<size_t>(there)) {
+  if (length > static_cast<size_t>(std::max<int64_t>(size_ - offset, 0))) {
     struct stat info;  // the file may have grown since it was opened
     if (::fstat(fd_, &info) != 0) fail("read", path_, reason(errno));
     const int64_t now = std::max<int64_t>(info.st_size - offset, 0);
-    if (length > static_cast<size_t>(now)) refuse(static_cast<size_t>(now));
+    if (length > static_cast<size_t>(now)) refuse(static_cast<size_t>(now), offset, length);
   }
-  reserve(into, length, path_);
+  const size_t before = into.size();
+  reserve(into, before + length, path_);
+  read_to(into.data() + before, offset, length);
+  into.resize(before + length);
+}
+
+void File::read_to(std::byte* into, int64_t offset, size_t length) const {
   size_t got = 0;
   while (got < length) {
-    const size_t n = read_some(into.data() + got, offset + static_cast<int64_t>(got), length - got);
-    if (n == 0) refuse(got);
+    const size_t n = read_some(into + got, offset + static_cast<int64_t>(got), length - got);
+    if (n == 0) refuse(got, offset, length);
     got += n;
   }
-  into.resize(got);
+}
+
+void File::refuse(size_t got, int64_t offset, size_t length) const {
+  fail("read", path_,
+       "it ends after " + std::to_string(got) + " of " + std::to_string(length) +
+           " bytes wanted from byte " + std::to_string(offset),
+       offset + static_cast<int64_t>(got));
 }
 
 void File::read_to_end(ByteBuffer& into, int64_t offset) const {
   const auto expected = static_cast<size_t>(std::max<int64_t>(size_ - offset, 0));
   // Asks for one byte more than expected. A read that does not fill the room has then seen the end
   // without another call.
-  reserve(into, expected + 1, path_);
+  const size_t before = into.size();
+  reserve(into, before + expected + 1, path_);
   size_t got = 0;
   for (;;) {
-    const size_t asked = into.capacity() - got;
-    const size_t n = read_some(into.data() + got, offset + static_cast<int64_t>(got), asked);
+    const size_t asked = into.capacity() - before - got;
+    const size_t n =
+        read_some(into.data() + before + got, offset + static_cast<int64_t>(got), asked);
     got += n;
-    into.resize(got);
+    into.resize(before + got);
     if (n == 0 || (n < asked && got == expected)) break;
-    if (got == into.capacity()) reserve(into, got + got / 2, path_);
+    if (before + got == into.capacity()) reserve(into, into.size() + into.size() / 2, path_);
   }
   if (got < expected)
     fail("read", path_,
@@ -151,14 +157,6 @@ void File::read_to_end(ByteBuffer& into, int64_t offset) const {
              std::to_string(got),
          offset + static_cast<int64_t>(got));
 }
-
-OpenExtent::OpenExtent(Extent extent)
-    : file_(extent.file ? std::move(extent.file)
-                        : std::make_shared<const File>(std::move(extent.path))),
-      offset_(extent.offset),
-      length_(extent.length),
-      size_(static_cast<size_t>(length_ >= 0 ? length_
-                                             : std::max<int64_t>(file_->size() - offset_, 0))) {}
 
 namespace {
 

@@ -13,56 +13,50 @@
 
 namespace stoker::io {
 
+// Something with a size and ranged reads: a file, and whatever else bytes come from. Immutable;
+// thread-safe.
+class Object {
+ public:
+  virtual ~Object() = default;
+  virtual const std::string& path() const = 0;  // its name in messages
+  virtual int64_t size() const = 0;  // when it was opened
+
+  // Puts `length` bytes from `offset` on behind those that are in `into`. Throws SampleError when
+  // there are fewer, and says how many there are. A length of -1 means all bytes up to the end,
+  // with those appended since it was opened; an object that became shorter is an error. Throws
+  // BudgetError if there is no memory.
+  virtual void append(ByteBuffer& into, int64_t offset, int64_t length) const = 0;
+  // The same, in the place of what is in `into`.
+  void read(ByteBuffer& into, int64_t offset = 0, int64_t length = -1) const {
+    into.clear();
+    append(into, offset, length);
+  }
+};
+
 // A regular file, open for reading. Thread-safe.
-class File {
+class File final : public Object {
  public:
   explicit File(std::string path);
-  ~File();
+  ~File() override;
   File(const File&) = delete;
   File& operator=(const File&) = delete;
 
-  const std::string& path() const { return path_; }
-  int64_t size() const { return size_; }  // when the file was opened
-
-  // Fills `into` with `length` bytes from `offset` on. Throws when there are fewer, and says how
-  // many there are. A length of -1 means all bytes up to the end, with those appended since the
-  // file was opened; a file that became shorter is an error. Throws BudgetError if there is no
-  // memory.
-  void read(ByteBuffer& into, int64_t offset = 0, int64_t length = -1) const;
+  const std::string& path() const override { return path_; }
+  int64_t size() const override { return size_; }
+  void append(ByteBuffer& into, int64_t offset, int64_t length) const override;
+  // Fills memory of the caller's with `length` bytes from `offset` on. Throws SampleError when there
+  // are fewer.
+  void read_to(std::byte* into, int64_t offset, size_t length) const;
 
  private:
   size_t read_some(std::byte* into, int64_t offset, size_t count) const;
   void read_exactly(ByteBuffer& into, int64_t offset, size_t length) const;
   void read_to_end(ByteBuffer& into, int64_t offset) const;
+  [[noreturn]] void refuse(size_t got, int64_t offset, size_t length) const;
 
   std::string path_;
   int fd_;
   int64_t size_;
-};
-
-// Where bytes are stored: a whole file or a part of one. Where `file` is given, it is open already
-// and `path` is unused.
-struct Extent {
-  std::string path;
-  int64_t offset = 0, length = -1;
-  std::shared_ptr<const File> file;
-};
-
-// An extent whose file is open. Copies share the file.
-class OpenExtent {
- public:
-  OpenExtent() = default;  // of no file
-  explicit OpenExtent(Extent extent);
-  bool is_open() const { return file_ != nullptr; }
-  // The bytes that read() will give, unless the file changes.
-  size_t size() const { return size_; }
-  // Requires: is_open(). Throws what File::read() throws.
-  void read(ByteBuffer& into) const { file_->read(into, offset_, length_); }
-
- private:
-  std::shared_ptr<const File> file_;
-  int64_t offset_ = 0, length_ = -1;
-  size_t size_ = 0;
 };
 
 struct FolderEntry {

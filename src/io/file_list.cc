@@ -298,4 +298,44 @@ uint64_t FileList::fingerprint() const {
   return h;
 }
 
+std::vector<std::string> names_listed(const std::string& path) {
+  ByteBuffer buffer;
+  try {
+    File(path).read(buffer);
+  } catch (const SampleError& e) {
+    throw GraphError(std::string("file list: ") + e.what());
+  }
+  std::string_view text(reinterpret_cast<const char*>(buffer.data()), buffer.size());
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  std::vector<std::string> names;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view name = without_blanks(text.substr(at, end - at));
+    if (!name.empty()) names.emplace_back(name);
+    at = end + 1;
+  }
+  if (names.empty()) throw GraphError("file list: " + path + " names no files");
+  return names;
+}
+
+std::vector<std::string> names_found(const std::string& root,
+                                     const std::vector<std::string>& patterns,
+                                     bool case_sensitive) {
+  const std::vector<Glob> wanted = globs(patterns, case_sensitive);
+  std::vector<std::string> names, folders{""};
+  while (!folders.empty()) {
+    const std::string folder = std::move(folders.back());
+    folders.pop_back();
+    list(join_path(root, folder), [&](const FolderEntry& e) {
+      std::string name = join_path(folder, e.name);
+      if (e.is_folder) folders.push_back(std::move(name));
+      else if (any_matches(wanted, e.name)) names.push_back(std::move(name));
+    });
+  }
+  if (names.empty())
+    throw GraphError("file list: no files " + listed(patterns) + " in '" + root + "' and below");
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 }  // namespace stoker::io

@@ -63,4 +63,13 @@ class FileList {
   std::vector<int32_t> labels_;
 };
 
+// The names in a text file, one a line, without blanks around them. Empty lines do not count.
+// Throws GraphError where it cannot be read or names nothing.
+std::vector<std::string> names_listed(const std::string& list);
+// The files in a folder and in all folders below it whose names match one of the patterns, sorted,
+// each from the folder on. Throws GraphError where a folder cannot be read or there is none.
+std::vector<std::string> names_found(const std::string& root,
+                                     const std::vector<std::string>& patterns,
+                                     bool case_sensitive = false);
+
 }  // namespace stoker::io

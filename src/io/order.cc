@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/order.h"
 
+#include <algorithm>
+#include <deque>
 #include <string>
 
 #include "base/error.h"
@@ -33,8 +35,94 @@ void check_ranges(const OrderSpec& s) {
 
 }  // namespace
 
+OrderBlocks::OrderBlocks(std::vector<int64_t> begins, int64_t size) : begins_(std::move(begins)) {
+  begins_.push_back(size);
+  if (begins_[0] != 0 ||
+      std::adjacent_find(begins_.begin(), begins_.end(), std::greater_equal<>()) != begins_.end())
+    refuse("blocks must begin at 0 and hold a sample each");
+  fingerprint_ = mix(begins_.size());
+  for (const int64_t b : begins_) fingerprint_ = mix(fingerprint_, static_cast<uint64_t>(b));
+}
+
+std::shared_ptr<const OrderBlocks> OrderBlocks::equal(int64_t size) {
+  // At least 64 samples, so that neighbours are read together, and at most 2^16 blocks.
+  const int64_t each = std::max<int64_t>(64, ceil_div(size, 1 << 16));
+  std::vector<int64_t> begins;
+  for (int64_t at = 0; at < size; at += each) begins.push_back(at);
+  return std::make_shared<const OrderBlocks>(std::move(begins), size);
+}
+
+int64_t OrderBlocks::block_of(int64_t index) const {
+  return std::upper_bound(begins_.begin(), begins_.end(), index) - begins_.begin() - 1;
+}
+
+// The blocks of an epoch in their permutation, for the last epochs that were asked for. Thread-safe.
+class Order::Tables {
+ public:
+  Tables(std::shared_ptr<const OrderBlocks> blocks, int64_t window)
+      : blocks_(std::move(blocks)), window_(window) {}
+
+  // Which sample of the segment [begin, begin + size) comes at `offset`, counted from `begin`.
+  int64_t at(int64_t offset, int64_t begin, int64_t size, uint64_t key) const {
+    const int64_t window = offset / window_, first = window * window_;
+    const int64_t there = std::min(window_, size - first);
+    const uint64_t window_key = mix(key, static_cast<uint64_t>(window));
+    return table(begin, size, key)->at(first + permute(offset - first, there, window_key)) - begin;
+  }
+
+ private:
+  struct Table {
+    int64_t begin, size;
+    uint64_t key;
+    std::vector<int64_t> firsts, ends;  // by place: the first sample, and where the block ends
+
+    int64_t at(int64_t place) const {
+      const size_t k =
+          static_cast<size_t>(std::upper_bound(ends.begin(), ends.end(), place) - ends.begin());
+      return firsts[k] + place - (k ? ends[k - 1] : 0);
+    }
+  };
+
+  std::shared_ptr<const Table> table(int64_t begin, int64_t size, uint64_t key) const {
+    constexpr size_t kMost = 4;  // read ahead, at work, received, and one to spare
+    const MutexLock lock(mutex_);
+    for (const auto& t : last_)
+      if (t->begin == begin && t->size == size && t->key == key) return t;
+    if (last_.size() == kMost) last_.pop_front();
+    last_.push_back(made(begin, size, key));
+    return last_.back();
+  }
+
+  // The first and the last block may reach out of the segment: what lies outside does not count.
+  std::shared_ptr<const Table> made(int64_t begin, int64_t size, uint64_t key) const {
+    auto t = std::make_shared<Table>(Table{begin, size, key, {}, {}});
+    const int64_t first = blocks_->block_of(begin);
+    const int64_t count = blocks_->block_of(begin + size - 1) - first + 1;
+    int64_t end = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t b = first + permute(i, count, mix(key, kBlocksOfKey));
+      const int64_t from = std::max(blocks_->begin(b), begin);
+      end += std::min(blocks_->begin(b + 1), begin + size) - from;
+      t->firsts.push_back(from);
+      t->ends.push_back(end);
+    }
+    return t;
+  }
+
+  static constexpr uint64_t kBlocksOfKey = 0x626c6f636b73;  // no window has this number
+  const std::shared_ptr<const OrderBlocks> blocks_;
+  const int64_t window_;
+  mutable Mutex mutex_;
+  mutable std::deque<std::shared_ptr<const Table>> last_ STOKER_GUARDED_BY(mutex_);
+};
+
 Order::Order(const OrderSpec& spec) : spec_(spec) {
   check_ranges(spec);
+  if (spec.blocks && spec.shuffle) {
+    if (spec.window < 1) refuse("initial_fill must be at least 1");
+    if (spec.blocks->begin(spec.blocks->count()) != spec.size) refuse("blocks end elsewhere");
+    tables_ = std::make_shared<Tables>(spec.blocks, spec.window);
+  }
   const int64_t shortest = contiguous() ? spec.size / spec.num_shards : spec.size;
   if (shortest == 0)
     refuse("a shard would have no samples: there are " + std::to_string(spec.size) + " for " +
@@ -94,11 +182,10 @@ SampleRef Order::resolve(int64_t epoch, int64_t offset) const {
   const Segment s = segment_of(epoch);
   const bool repeat = offset >= s.size;
   if (repeat) offset = s.size - 1;
-  const int64_t index =
-      spec_.shuffle
-          ? permute(offset, s.size,
-                    mix(spec_.key, static_cast<uint64_t>(epoch), static_cast<uint64_t>(s.begin)))
-          : offset;
+  const uint64_t key = mix(spec_.key, static_cast<uint64_t>(epoch), static_cast<uint64_t>(s.begin));
+  int64_t index = offset;
+  if (tables_) index = tables_->at(offset, s.begin, s.size, key);
+  else if (spec_.shuffle) index = permute(offset, s.size, key);
   return {epoch, s.begin + offset, s.begin + index, repeat};
 }
 

@@ -15,6 +15,14 @@
 // samples [s N / S, (s + 1) N / S). The cursor counts what each shard has consumed. Another batch
 // size may go on from there, but another shard count may not.
 //
+// Note [Shuffling by blocks]
+// A permutation of all samples reads every block of a store again and again where a block has to be
+// loaded as a whole. So there are orders that permute blocks, and then samples within windows of
+// the stream: the blocks that an epoch has on a shard, or on all of them, are put one behind the
+// other in a permutation of their own, and what comes out is cut into windows of `window` samples,
+// each of which is permuted. All of it follows from the key, the epoch and where blocks begin, so
+// it is computed, as a permutation of all is, from a table with a number for each block.
+//
 // Epochs of contiguous shards: epoch n of shard s is the segment of shard s + n, or with
 // stick_to_shard the segment of shard s. So in every epoch each segment belongs to one shard, and
 // (epoch, position) is unique over all shards. With kPad and kDrop, epochs are equally long on all
@@ -22,12 +30,36 @@
 // With kContinue, an epoch is as long as its segment, which may differ by one between shards.
 #pragma once
 #include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/mutex.h"
 
 namespace stoker::io {
 
 // The order's key where the user gives none. It is the same on every rank, whatever the pipeline's
 // seed.
 inline constexpr uint64_t kDefaultOrderKey = 0x53746f6b6572;
+
+// Where blocks of samples begin, for an order that shuffles them as wholes.
+class OrderBlocks {
+ public:
+  // `begins`: the first index of each block, from 0 on, ascending. Throws GraphError.
+  OrderBlocks(std::vector<int64_t> begins, int64_t size);
+  // Blocks of the same size, for a store that has none of its own.
+  static std::shared_ptr<const OrderBlocks> equal(int64_t size);
+
+  int64_t count() const { return static_cast<int64_t>(begins_.size()) - 1; }
+  // Requires: 0 <= i <= count().
+  int64_t begin(int64_t i) const { return begins_[static_cast<size_t>(i)]; }
+  // The block that holds the sample.
+  int64_t block_of(int64_t index) const;
+  uint64_t fingerprint() const { return fingerprint_; }
+
+ private:
+  std::vector<int64_t> begins_;  // and the size behind them
+  uint64_t fingerprint_;
+};
 
 struct OrderSpec {
   // What happens to the last step of an epoch. kContinue fills it with the next epoch's first
@@ -40,6 +72,9 @@ struct OrderSpec {
   EpochEnd end = EpochEnd::kContinue;
   int64_t batch_size = 1;
   int shard_id = 0, num_shards = 1;
+  // See Note [Shuffling by blocks]. Null: samples are shuffled one by one.
+  std::shared_ptr<const OrderBlocks> blocks = nullptr;
+  int64_t window = 1;
 
   bool operator==(const OrderSpec&) const = default;
 };
@@ -101,8 +136,10 @@ class Order {
   Spot cyclic_spot(int64_t cursor) const;
   int64_t start(int64_t cursor) const;
   SampleRef resolve(int64_t epoch, int64_t offset) const;
+  class Tables;
 
   OrderSpec spec_;
+  std::shared_ptr<Tables> tables_;  // of the last epochs; null: not by blocks
 };
 
 }  // namespace stoker::io

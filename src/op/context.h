@@ -7,7 +7,7 @@
 #include "base/philox.h"
 #include "base/view.h"
 #include "batch/batch.h"
-#include "io/file.h"
+#include "io/store.h"
 #include "kernels/block.h"
 #include "memory/arena.h"
 #include "op/kept.h"
@@ -175,21 +175,58 @@ class Asking {
   const Window& judged;  // as in Run
 };
 
-// What a reader reads from. Immutable once opened; thread-safe.
-class SampleStore : public Provenance {
+class SampleStore;
+
+// Asks a reader for the outputs of one sample, once its bytes are there. All outputs have to be
+// given, each with a type that `check` has announced.
+class Reading {
+ public:
+  const SampleStore& store;
+  int64_t index;  // of the sample in the store
+  // What was read: a part for each extent, or what the block or the store gave. It stays until the
+  // sample is made. So many bytes as io::kReadPadding can be read behind each part, and hold
+  // anything.
+  std::span<const io::Part> parts;
+  std::span<View> outputs;
+  Arena& scratch;
+
+  // Gives output k memory, which the caller fills.
+  const View& make(size_t k, const TensorType& t) {
+    void* data = scratch.allocate(static_cast<size_t>(t.shape.volume() * size_of(t.dtype)));
+    return outputs[k] = View::dense(data, t.dtype, t.shape, t.layout);
+  }
+  // Output k is these bytes, which lie in a part. They are copied only where elements of this type
+  // may not lie there. Requires: bytes.size() is that of the type.
+  void share(size_t k, const TensorType& t, io::Part bytes);
+  // Output k is these bytes, as uint8 of shape (size,).
+  void share(size_t k, io::Part bytes) {
+    share(k, {DType::kUint8, {}, {static_cast<int64_t>(bytes.size())}}, bytes);
+  }
+  // Output k is one number.
+  template <class T>
+  void give(size_t k, const TensorType& t, T value) {
+    *make(k, t).as<T>() = value;
+  }
+};
+
+// What a reader reads from: io::ByteStore says how a sample is had. Immutable once opened;
+// thread-safe.
+class SampleStore : public Provenance, public io::ByteStore {
  public:
   virtual int64_t size() const = 0;
-  virtual io::Extent extent(int64_t index) const = 0;
   // Also in messages: a path, or an entry of an archive.
   std::string name(int64_t index) const override = 0;
   // A hash of which samples these are, for saved states. It does not depend on where the set lies.
   virtual uint64_t fingerprint() const = 0;
-  // The types of the outputs for this sample of so many bytes, and then the outputs themselves.
-  virtual void infer(int64_t index, size_t bytes, std::vector<TensorType>& outputs) const = 0;
-  virtual void write(int64_t index, std::span<const uint8_t> bytes,
-                     std::span<const View> outputs) const = 0;
-  // The output that is exactly the bytes, so that they need not be copied; -1: none is.
-  virtual int bytes_output() const { return -1; }
+  // Makes the outputs of a sample. Throws SampleError, with an offset in what name() names. Unless
+  // the operator has a `read` of its own, for arguments that vary from sample to sample.
+  virtual void read(Reading& r) const;
+
+  // For shuffling by blocks: the first sample of each block, from 0 on. Empty: runs of samples
+  // serve as blocks.
+  virtual std::vector<int64_t> block_begins() const { return {}; }
+  // Whether samples are shuffled by blocks unless the user says otherwise.
+  virtual bool is_read_by_block() const { return false; }
 };
 
 }  // namespace stoker

@@ -141,7 +141,10 @@ struct Work {
     return of(o).request(a);
   }
   static std::unique_ptr<SampleStore> open(const Operator& o) { return of(o).open(); }
-  static io::OrderSpec order(const Operator& o, int64_t size) { return of(o).order(size); }
+  static io::OrderSpec order(const Operator& o, const SampleStore& s) { return of(o).order(s); }
+  static void read(const Operator& o, Reading& r) {
+    with_rules_as<SampleError>([&] { of(o).read(r); });
+  }
 };
 
 template <class Op>
@@ -166,7 +169,10 @@ void find_facets(OperatorType& t) {
   }
   if constexpr (kHasGpuHalf<Op>) t.runs_on_gpu = {W::run_gpu};
   if constexpr (requires(const Op& o, const Asking& a) { o.request(a); }) t.decodes = {W::request};
-  if constexpr (requires(const Op& o) { o.open(); }) t.reads = {W::open, W::order};
+  if constexpr (requires(const Op& o) { o.open(); }) {
+    t.reads = {W::open, W::order};
+    if constexpr (requires(const Op& o, Reading& r) { o.read(r); }) t.reads->read = W::read;
+  }
 }
 
 template <class Op, class Owner, class T>
@@ -255,7 +261,8 @@ constexpr bool outputs_follow_from_constants(const Schema<In, Out, Args...>& sch
 // - `run_cpu` alone, where only the run tells the shapes (Run::make),
 // - static `infer_batch` and `run_batch`, where the results are functions of the whole batch;
 //   beside one of the others, `sees_batch` tells for which arguments,
-// - `open` and `order`, for a reader,
+// - `open` and `order`, for a reader, and perhaps `read`, where arguments vary from sample to
+//   sample,
 // - `kInput`, where the user feeds its output,
 // - `kUserCode`, where a function of the user's makes its outputs.
 // They say the rules about arguments and inputs by require() (op/rules.h).

@@ -86,7 +86,9 @@ struct Decodes {
 // Data begins with it.
 struct Reads {
   std::unique_ptr<SampleStore> (*open)(const Operator& op);
-  io::OrderSpec (*order)(const Operator& op, int64_t size);  // without batch_size
+  io::OrderSpec (*order)(const Operator& op, const SampleStore& s);  // without batch_size
+  // Makes the outputs of a sample; null: the store does.
+  void (*read)(const Operator& op, Reading& r) = nullptr;
 };
 
 // What the registry holds of each kind of operator.

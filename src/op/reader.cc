@@ -30,6 +30,21 @@ io::OrderSpec order_of(const ReaderArguments& a, int64_t size) {
   s.end = a.epoch_end.value_or(a.pad_last_batch ? End::kPad : End::kContinue);
   s.shard_id = a.shard_id;
   s.num_shards = a.num_shards;
+  if (s.shuffle && a.shuffle_by == ShuffleBy::kBlock) {
+    s.blocks = io::OrderBlocks::equal(size);
+    s.window = a.initial_fill;
+  }
+  return s;
+}
+
+io::OrderSpec order_of(const ReaderArguments& a, const SampleStore& store) {
+  ReaderArguments by = a;
+  if (!by.shuffle_by)
+    by.shuffle_by = store.is_read_by_block() ? ShuffleBy::kBlock : ShuffleBy::kSample;
+  io::OrderSpec s = order_of(by, store.size());
+  std::vector<int64_t> begins = store.block_begins();
+  if (s.blocks && !begins.empty())
+    s.blocks = std::make_shared<const io::OrderBlocks>(std::move(begins), s.size);
   return s;
 }
 

@@ -18,6 +18,15 @@ struct EnumNames<io::OrderSpec::EpochEnd> {
   static constexpr const char* kNames[] = {"continue", "pad", "drop"};
 };
 
+// What a shuffled order permutes: see Note [Shuffling by blocks] (io/order.h).
+enum class ShuffleBy : uint8_t { kSample, kBlock };
+
+template <>
+struct EnumNames<ShuffleBy> {
+  static constexpr const char* kType = "str";
+  static constexpr const char* kNames[] = {"sample", "block"};
+};
+
 struct ReaderArguments {
   bool random_shuffle = false, shuffle_after_epoch = false;
   int64_t seed = -1;
@@ -25,6 +34,8 @@ struct ReaderArguments {
   int shard_id = 0, num_shards = 1;
   bool stick_to_shard = false, pad_last_batch = false;
   std::optional<io::OrderSpec::EpochEnd> epoch_end = {};
+  std::optional<ShuffleBy> shuffle_by = {};
+  int64_t initial_fill = 1024;
 };
 inline constexpr auto kReaderArguments = std::tuple{
     arg(&ReaderArguments::random_shuffle, "random_shuffle",
@@ -53,17 +64,26 @@ inline constexpr auto kReaderArguments = std::tuple{
         "What happens to the last batch of an epoch if it is not full. 'continue' (default): the "
         "next epoch's first samples fill it up; 'pad': repetitions of the last sample do; 'drop': "
         "it is left out."),
+    arg(&ReaderArguments::shuffle_by, "shuffle_by",
+        "How samples are shuffled. 'sample': all of them as one; 'block': blocks are, and then the "
+        "samples in windows of initial_fill. Default: 'block' where a sample cannot be had without "
+        "loading a block, as in compressed archives, else 'sample'. Both are exact: every sample "
+        "comes once, and a state goes on at any position."),
+    arg(&ReaderArguments::initial_fill, "initial_fill",
+        "With shuffle_by='block': the number of samples that are shuffled together.", at_least(1)),
 };
 
-// Without effect: files are always read ahead, within the pipeline's memory limit.
-inline constexpr std::array kIgnoredReaderArguments = {
-    "initial_fill", "prefetch_queue_depth", "read_ahead",       "dont_use_mmap",
-    "lazy_init",    "skip_cached_images",   "tensor_init_bytes"};
+// Without effect: samples are always read ahead, within the pipeline's memory limit.
+inline constexpr std::array kIgnoredReaderArguments = {"prefetch_queue_depth", "read_ahead",
+                                                       "dont_use_mmap",        "lazy_init",
+                                                       "skip_cached_images",   "tensor_init_bytes"};
 
 // Throws WrongCall when arguments exclude each other.
 void check_reader(const ReaderArguments& a);
 
 // The order without batch_size, which is the pipeline's.
+io::OrderSpec order_of(const ReaderArguments& a, const SampleStore& store);
+// The same of so many samples without blocks.
 io::OrderSpec order_of(const ReaderArguments& a, int64_t size);
 
 }  // namespace stoker

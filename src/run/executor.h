@@ -4,6 +4,8 @@
 // How a plan is run. Two forms must agree: the pipelined one, and the simple one, which judges it
 // with one thread, one operator at a time and no rewrites. One caller at a time.
 #pragma once
+#include <algorithm>
+
 #include "batch/batch.h"
 #include "io/fetch.h"
 #include "memory/pool.h"
@@ -23,6 +25,11 @@ struct ExecutorOptions {
   size_t output_limit = 0, scratch_limit = 0, read_ahead_limit = 0, device_limit = SIZE_MAX;
   std::vector<Cpus> worker_cpus;  // where workers run: Affinity::cpus
 };
+
+// How many bytes each reader may read ahead.
+inline size_t read_window(const ExecutorOptions& options, const Plan& plan) {
+  return options.read_ahead_limit / static_cast<size_t>(std::max(plan.reader_count(), 1));
+}
 
 // One step, as the user receives it.
 struct Outputs {

@@ -18,6 +18,12 @@ std::string order_name(const Plan& plan, int r) {
   return plan.reader_count() ? plan.node(plan.reader_node(r)).name : "pipeline";
 }
 
+std::string hex(uint64_t x) {
+  char text[17];
+  std::snprintf(text, sizeof text, "%016" PRIx64, x);
+  return text;
+}
+
 // What coming samples depend on besides the cursor.
 Json order_json(const Plan& plan, int r) {
   const io::Order& o = plan.order(r);
@@ -26,6 +32,11 @@ Json order_json(const Plan& plan, int r) {
          {"key", s.key},
          {"shuffle", s.shuffle},
          {"epoch_end", EnumNames<io::OrderSpec::EpochEnd>::kNames[static_cast<int>(s.end)]}};
+  if (s.blocks) {
+    j["shuffle_by"] = "block";
+    j["initial_fill"] = s.window;
+    j["blocks"] = hex(s.blocks->fingerprint());
+  }
   if (o.contiguous()) {
     j["num_shards"] = s.num_shards;
     j["stick_to_shard"] = s.stick_to_shard;
@@ -47,12 +58,6 @@ Json graph_json(const Plan& plan) {
   for (int i = 0; i < plan.size(); ++i)
     if (plan.planned(i).is_used) j.push_back(plan.node(i).op);
   return j;
-}
-
-std::string hex(uint64_t x) {
-  char text[17];
-  std::snprintf(text, sizeof text, "%016" PRIx64, x);
-  return text;
 }
 
 // The value as Python writes it, or a hash if that is long.

@@ -29,6 +29,11 @@ def _extra(
     }
 
 
+# Arguments that Python takes in another form than the engine, by operator, with their annotation.
+OTHERWISE: dict[str, dict[str, str]] = {
+    "readers.tfrecord": {"features": "Mapping[str, Feature]"},
+}
+
 EXTRA: dict[str, list[Extra]] = {
     "external_source": [
         _extra(

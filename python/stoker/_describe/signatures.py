@@ -10,6 +10,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stoker import launcher
+from stoker._describe.python_arguments import OTHERWISE
 from stoker._describe.registry import Argument, Operator, Plain, Port
 
 if TYPE_CHECKING:
@@ -90,8 +91,9 @@ def parameters(op: Operator) -> list[Parameter]:
         result.append(
             Parameter(e["name"], e["annotation"], e["default"], is_first=e["is_positional"])
         )
+    otherwise = OTHERWISE.get(op["name"], {})
     for a in op["arguments"]:
-        text = annotation(a)
+        text = otherwise.get(a["name"], annotation(a))
         if op["kind"] == "read" and a["name"] in launcher.SHARD_ARGUMENTS:
             text = f'Literal["{launcher.AUTO}"] | {text}'
         result.append(Parameter(a["name"], text, a["default"], a["required"]))

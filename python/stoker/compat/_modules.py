@@ -23,6 +23,7 @@ _STANDS_FOR = {
     "plugin.mxnet": "stoker.mxnet",
     "plugin.pytorch": "stoker.torch",
     "plugin.tf": "stoker.tensorflow",
+    "tfrecord": "stoker.tfrecord",
     "types": "stoker.types",
 }
 

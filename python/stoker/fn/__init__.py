@@ -36,6 +36,10 @@ class _Functions:
             from stoker._functions import nodes
 
             return nodes.make_function(op)
+        if name == "readers.tfrecord":
+            from stoker.fn import _tfrecord
+
+            return _tfrecord.make_function(op)
         return make_function(op)
 
     def make_old(self, name: str) -> Any:

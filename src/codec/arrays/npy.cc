@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codec/arrays/npy.h"
 
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <string>
@@ -149,6 +150,36 @@ NpyHeader read_npy_header(EncodedSpan bytes) {
   NpyHeader h = DictReader(all.substr(text_at, size), text_at).read();
   h.data_at = text_at + size;
   return h;
+}
+
+void check_npy_size(EncodedSpan bytes, const NpyHeader& h) {
+  if (bytes.size() - h.data_at < static_cast<size_t>(h.data_bytes()))
+    throw SampleError("the NumPy array of shape " + h.shape.str() + " has " +
+                          std::to_string(bytes.size() - h.data_at) + " bytes, expected " +
+                          std::to_string(h.data_bytes()),
+                      static_cast<int64_t>(bytes.size()));
+}
+
+View npy_array(EncodedSpan bytes, const NpyHeader& h, Arena& scratch) {
+  check_npy_size(bytes, h);
+  const int64_t element = size_of(h.dtype);
+  const auto size = static_cast<size_t>(element), all = static_cast<size_t>(h.data_bytes());
+  const uint8_t* data = bytes.data() + h.data_at;
+  if (h.is_swapped || reinterpret_cast<uintptr_t>(data) % size) {
+    uint8_t* to = scratch.array<uint8_t>(all);
+    if (!h.is_swapped) std::copy_n(data, all, to);
+    else
+      for (size_t at = 0; at < all; at += size)
+        std::reverse_copy(data + at, data + at + size, to + at);
+    data = to;
+  }
+  View v = View::dense(const_cast<uint8_t*>(data), h.dtype, h.shape);
+  if (h.is_fortran)
+    for (int64_t a = 0, step = element; a < h.shape.rank; ++a) {
+      v.strides[static_cast<int>(a)] = step;
+      step *= h.shape[static_cast<int>(a)];
+    }
+  return v;
 }
 
 }  // namespace stoker

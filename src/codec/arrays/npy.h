@@ -21,4 +21,11 @@ struct NpyHeader {
 // damaged, or of a dtype that is not among ours.
 NpyHeader read_npy_header(EncodedSpan bytes);
 
+// The array that lies behind the header, in the order of its axes. It lies in `bytes`, or in
+// `scratch` where its elements are not aligned or not in this machine's byte order. Throws
+// SampleError where the bytes end too soon, and what `scratch` throws.
+View npy_array(EncodedSpan bytes, const NpyHeader& header, Arena& scratch);
+// Throws SampleError where npy_array() would.
+void check_npy_size(EncodedSpan bytes, const NpyHeader& header);
+
 }  // namespace stoker

@@ -26,6 +26,80 @@ const char* reason(int code) {
   }
 }
 
+// What isal_inflate_init() is told.
+uint32_t wrapper_of(Compression kind) {
+  return kind == Compression::kZlib   ? ISAL_ZLIB
+         : kind == Compression::kGzip ? ISAL_GZIP
+                                      : ISAL_DEFLATE;
+}
+
+[[noreturn]] void fail(Compression kind, int code, size_t at) {
+  throw SampleError(std::string(name_of(kind)) + " data is damaged: " + reason(code),
+                    static_cast<int64_t>(at));
+}
+
+class DeflateStream final : public InflatingStream {
+ public:
+  DeflateStream(Compression kind, Inflater::More more) : kind_(kind), more_(std::move(more)) {
+    begin_member();
+  }
+
+  size_t read(std::span<uint8_t> out) override {
+    size_t filled = 0;
+    while (filled < out.size() && !is_over_) {
+      if (damage_ != ISAL_DECOMP_OK) {
+        if (filled > 0) break;
+        fail(kind_, damage_, at_);
+      }
+      if (state_.avail_in == 0) refill();
+      is_over_ = is_between_ && state_.avail_in == 0;
+      if (is_over_) break;
+      is_between_ = false;
+      const size_t room = std::min<size_t>(out.size() - filled, size_t{1} << 30);
+      const uint32_t in = state_.avail_in;
+      state_.next_out = out.data() + filled;
+      state_.avail_out = static_cast<uint32_t>(room);
+      const int code = isal_inflate(&state_);
+      const size_t read = in - state_.avail_in, written = room - state_.avail_out;
+      at_ += read;
+      filled += written;
+      if (code != ISAL_DECOMP_OK) damage_ = code;
+      else if (state_.block_state == ISAL_BLOCK_FINISH) end_member();
+      else if (read == 0 && written == 0 && is_at_end_) damage_ = ISAL_END_INPUT;
+    }
+    return filled;
+  }
+
+ private:
+  void begin_member() {
+    const uint8_t* next = state_.next_in;
+    const uint32_t left = state_.avail_in;
+    isal_inflate_init(&state_);
+    state_.crc_flag = wrapper_of(kind_);
+    state_.next_in = const_cast<uint8_t*>(next);
+    state_.avail_in = left;
+  }
+  // A gzip file may have several members.
+  void end_member() {
+    if (kind_ != Compression::kGzip) is_over_ = true;
+    else begin_member(), is_between_ = true;
+  }
+  void refill() {
+    if (is_at_end_) return;
+    const EncodedSpan next = more_();
+    is_at_end_ = next.empty();
+    state_.next_in = const_cast<uint8_t*>(next.data());
+    state_.avail_in = static_cast<uint32_t>(next.size());
+  }
+
+  const Compression kind_;
+  const Inflater::More more_;
+  inflate_state state_{};
+  size_t at_ = 0;
+  int damage_ = ISAL_DECOMP_OK;
+  bool is_over_ = false, is_at_end_ = false, is_between_ = false;
+};
+
 class DeflateCodec final : public Inflater {
  public:
   size_t inflate(Compression kind, EncodedSpan bytes, std::span<uint8_t> out,
@@ -35,12 +109,13 @@ class DeflateCodec final : public Inflater {
     // A gzip file may have several members.
     do {
       isal_inflate_init(state);
-      state->crc_flag = kind == Compression::kZlib   ? ISAL_ZLIB
-                        : kind == Compression::kGzip ? ISAL_GZIP
-                                                     : ISAL_DEFLATE;
+      state->crc_flag = wrapper_of(kind);
       if (!inflate_member(kind, *state, bytes, at, out, filled)) return out.size() + 1;
     } while (kind == Compression::kGzip && at < bytes.size());
     return filled;
+  }
+  std::unique_ptr<InflatingStream> stream(Compression kind, More more) const override {
+    return std::make_unique<DeflateStream>(kind, std::move(more));
   }
 
  private:
@@ -66,11 +141,6 @@ class DeflateCodec final : public Inflater {
       if (state.block_state == ISAL_BLOCK_FINISH) return true;
       if (read == 0 && written == 0) fail(kind, ISAL_END_INPUT, at);
     }
-  }
-
-  [[noreturn]] static void fail(Compression kind, int code, size_t at) {
-    throw SampleError(std::string(name_of(kind)) + " data is damaged: " + reason(code),
-                      static_cast<int64_t>(at));
   }
 
   static constexpr size_t kMostAtOnce = size_t{1} << 30;

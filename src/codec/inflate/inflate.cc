@@ -13,6 +13,10 @@ const char* name_of(Compression kind) {
   return kNames[static_cast<int>(kind)];
 }
 
+std::unique_ptr<InflatingStream> Inflater::stream(Compression kind, More) const {
+  throw Error(std::string(name_of(kind)) + " cannot be read piece by piece");
+}
+
 const Inflater& inflater_of(Compression kind) {
   for (const Known<Inflater>& k : known_codecs<Inflater>())
     if (std::string_view(k.format) == name_of(kind)) {

@@ -3,11 +3,24 @@
 //
 // Compressed bytes become plain ones. This is what every compression offers.
 #pragma once
+#include <functional>
+#include <memory>
+
 #include "codec/codec.h"
 
 namespace stoker {
 
 enum class Compression : uint8_t { kLz4, kZstd, kZlib, kGzip, kDeflate };
+
+// Compressed data that is read piece by piece. One thread at a time.
+class InflatingStream {
+ public:
+  virtual ~InflatingStream() = default;
+  // Fills `out` with the next bytes and returns how many there are: fewer only at the end, or
+  // before damage. Where the data is damaged, the bytes before it are given first, and the next
+  // call throws SampleError with the offset in the compressed data.
+  virtual size_t read(std::span<uint8_t> out) = 0;
+};
 
 // The compressions of one library, in one file <name>_codec.cc here, which ends in
 // STOKER_INFLATER. The build finds it. Without state; thread-safe.
@@ -19,6 +32,10 @@ class Inflater {
   // SampleError where the bytes are damaged or end too soon, and what `scratch` throws.
   virtual size_t inflate(Compression kind, EncodedSpan bytes, std::span<uint8_t> out,
                          Arena& scratch) const = 0;
+  // Gives the next compressed bytes; none: the data ends. They stay valid until the next call.
+  using More = std::function<EncodedSpan()>;
+  // Reads a stream that need not lie in memory. Throws Error where the library does not know how.
+  virtual std::unique_ptr<InflatingStream> stream(Compression kind, More more) const;
 };
 
 template <>

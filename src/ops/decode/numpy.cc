@@ -34,26 +34,14 @@ struct Numpy {
   void infer(Inference& i) const {
     const EncodedSpan bytes = bytes_of(i.values[0]);
     const NpyHeader& h = i.kept.set(read_npy_header(bytes));
-    if (bytes.size() - h.data_at < static_cast<size_t>(h.data_bytes()))
-      throw SampleError("the NumPy array of shape " + h.shape.str() + " has " +
-                            std::to_string(bytes.size() - h.data_at) + " bytes, expected " +
-                            std::to_string(h.data_bytes()),
-                        static_cast<int64_t>(bytes.size()));
+    check_npy_size(bytes, h);
     i.out({*dtype, {}, h.shape});
   }
 
   void run_cpu(Run& r) const {
     const auto& h = r.kept.get<NpyHeader>();
     if (r.outputs[0].shape.volume() == 0) return;
-    View stored = View::dense(r.inputs[0].as<uint8_t>() + h.data_at, h.dtype, h.shape);
-    const int size = size_of(h.dtype);
-    if (h.is_swapped || reinterpret_cast<uintptr_t>(stored.data) % static_cast<size_t>(size))
-      stored.data = in_order(stored.as<uint8_t>(), h, r.scratch);
-    if (h.is_fortran)
-      for (int64_t a = 0, step = size; a < h.shape.rank; ++a) {
-        stored.strides[static_cast<int>(a)] = step;
-        step *= h.shape[static_cast<int>(a)];
-      }
+    const View stored = npy_array(bytes_of(r.inputs[0]), h, r.scratch);
     const Block block{Convert{}, *dtype};
     run_blocks({&block, 1}, stored, r.outputs[0], r.scratch);
   }
@@ -64,18 +52,6 @@ struct Numpy {
   }
 
  private:
-  // A copy whose elements are aligned and have this machine's byte order.
-  static uint8_t* in_order(const uint8_t* from, const NpyHeader& h, Arena& scratch) {
-    const auto bytes = static_cast<size_t>(h.data_bytes());
-    const auto size = static_cast<size_t>(size_of(h.dtype));
-    uint8_t* to = scratch.array<uint8_t>(bytes);
-    if (!h.is_swapped) std::copy_n(from, bytes, to);
-    else
-      for (size_t at = 0; at < bytes; at += size)
-        std::reverse_copy(from + at, from + at + size, to + at);
-    return to;
-  }
-
   // np.array([[1, 2], [-3, 4]], '<i2'), with the shortest header.
   static constexpr const char* kTinyNpy =
       "uint8 [147, 78, 85, 77, 80, 89, 1, 0, 53, 0, 123, 39, 100, 101, 115, 99, 114, 39, 58, 39, "

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include <cstring>
-
 #include "io/file_list.h"
 #include "op/op.h"
 #include "op/reader.h"
@@ -16,24 +14,13 @@ class FileStore final : public SampleStore {
       : list_(spec), fingerprint_(list_.fingerprint()) {}
 
   int64_t size() const override { return list_.size(); }
-  io::Extent extent(int64_t index) const override {
-    io::Extent e;
-    e.path = list_.path(index);
-    return e;
-  }
+  io::Place place(int64_t index) const override { return io::Place::at({list_.path(index)}); }
   std::string name(int64_t index) const override { return list_.path(index); }
   uint64_t fingerprint() const override { return fingerprint_; }
-  void infer(int64_t, size_t bytes, std::vector<TensorType>& outputs) const override {
-    outputs.push_back({DType::kUint8, {}, {static_cast<int64_t>(bytes)}});
-    outputs.push_back({DType::kInt32, {}, {1}});
+  void read(Reading& r) const override {
+    r.share(0, r.parts[0]);
+    r.give(1, {DType::kInt32, {}, {1}}, list_.label(r.index));
   }
-  void write(int64_t index, std::span<const uint8_t> bytes,
-             std::span<const View> outputs) const override {
-    if (outputs[0].data != bytes.data() && !bytes.empty())
-      std::memcpy(outputs[0].data, bytes.data(), bytes.size());
-    *outputs[1].as<int32_t>() = list_.label(index);
-  }
-  int bytes_output() const override { return 0; }
 
  private:
   io::FileList list_;
@@ -98,7 +85,7 @@ struct File : ReaderArguments {
     s.case_sensitive_filter = case_sensitive_filter;
     return std::make_unique<FileStore>(s);
   }
-  io::OrderSpec order(int64_t size) const { return order_of(*this, size); }
+  io::OrderSpec order(const SampleStore& s) const { return order_of(*this, s); }
 };
 
 }  // namespace stoker::ops::read

@@ -54,17 +54,15 @@ void check(const Arguments& a) {
 }
 
 int32_t label(const SampleStore& s, int64_t index) {
-  std::vector<TensorType> types;
-  s.infer(index, 3, types);
-  EXPECT_EQ(types.at(0).shape, Shape{3});
   const uint8_t bytes[3] = {1, 2, 3};
-  uint8_t copy[3] = {};
-  int32_t l = 0;
-  const View outputs[] = {View::dense(copy, DType::kUint8, {3}),
-                          View::dense(&l, DType::kInt32, {1})};
-  s.write(index, bytes, outputs);
-  EXPECT_EQ(copy[2], 3);
-  return l;
+  const io::Part parts[] = {bytes};
+  View outputs[2];
+  Arena scratch;
+  Reading r{s, index, parts, outputs, scratch};
+  s.read(r);
+  EXPECT_EQ(outputs[0].data, bytes);
+  EXPECT_EQ(outputs[0].shape, Shape{3});
+  return *outputs[1].as<int32_t>();
 }
 
 TEST(ReadersFile, SearchesFolders) {
@@ -72,11 +70,12 @@ TEST(ReadersFile, SearchesFolders) {
   const auto store = opened({{"file_root", folder.path()}});
   ASSERT_EQ(store->size(), 3);
   EXPECT_EQ(store->name(0), folder.path("a/zero.png"));
-  EXPECT_EQ(store->extent(1).path, folder.path("b/one.jpg"));
-  EXPECT_EQ(store->extent(1).length, -1);
+  const io::Place place = store->place(1);
+  ASSERT_EQ(place.extents.size(), 1u);
+  EXPECT_EQ(place.extents[0].path, folder.path("b/one.jpg"));
+  EXPECT_EQ(place.extents[0].length, -1);
   EXPECT_EQ(label(*store, 0), 0);
   EXPECT_EQ(label(*store, 2), 1);
-  EXPECT_EQ(store->bytes_output(), 0);
   EXPECT_EQ(opened({{"file_root", folder.path()}, {"case_sensitive_filter", true}})->size(), 2);
   EXPECT_EQ(opened({{"file_root", folder.path()}, {"file_filters", std::string("*.txt")}})->size(),
             1);
@@ -112,13 +111,17 @@ TEST(ReadersFile, SaysWhatIsWrong) {
 }
 
 TEST(ReadersFile, GivesItsOrder) {
-  const io::OrderSpec s = type().reads->order(
-      *type().make(
-          {{"files", std::string("x.jpg")}, {"random_shuffle", true}, {"seed", int64_t{9}}}),
-      4);
-  EXPECT_EQ(s.size, 4);
-  EXPECT_EQ(s.key, 9u);
-  EXPECT_TRUE(s.shuffle);
+  Arguments a{{"files", std::vector<std::string>{"x.jpg", "y.jpg"}},
+              {"random_shuffle", true},
+              {"seed", int64_t{9}}};
+  const auto order = [&] { return type().reads->order(*type().make(a), *opened(a)); };
+  EXPECT_EQ(order().size, 2);
+  EXPECT_EQ(order().key, 9u);
+  EXPECT_TRUE(order().shuffle);
+  EXPECT_EQ(order().blocks, nullptr);
+  a["shuffle_by"] = std::string("block");
+  EXPECT_EQ(order().blocks->count(), 1);
+  EXPECT_EQ(order().window, 1024);
 }
 
 }  // namespace

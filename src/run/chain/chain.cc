@@ -19,6 +19,16 @@ Window sequence_window(const Window& w, int64_t begin, int64_t end) {
   return s;
 }
 
+// Whether a sample is of the type that was announced, in which -1 stands for what is not known.
+bool fits(const TensorType& made, const TensorType& announced) {
+  if (made.dtype != announced.dtype) return false;
+  if (announced.shape.rank < 0) return true;
+  if (made.shape.rank != announced.shape.rank) return false;
+  for (int a = 0; a < made.shape.rank; ++a)
+    if (announced.shape[a] >= 0 && made.shape[a] != announced.shape[a]) return false;
+  return true;
+}
+
 }  // namespace
 
 Chain::Chain(const Plan& plan, uint64_t seed, Arena& arena, NodeTimes& times)
@@ -80,22 +90,29 @@ void Chain::check_output_count(int node) const {
     throw Error(plan_.node(node).op + ": infer() gave a wrong number of outputs");
 }
 
-void Chain::give_bytes(int reader, int64_t index, std::span<const uint8_t> bytes) {
-  node_ = plan_.reader_node(reader);
-  const Timed timed(times_, node_);
-  State& s = states_[node_];
-  const SampleStore& store = plan_.store(reader);
-  s.types.clear();
-  store.infer(index, bytes.size(), s.types);
-  check_output_count(node_);
-  for (size_t k = 0; k < s.types.size(); ++k) {
-    const TensorType& t = s.types[k];
-    void* data = static_cast<int>(k) == store.bytes_output()
-                     ? const_cast<uint8_t*>(bytes.data())
-                     : arena_.allocate(t.shape.volume() * size_of(t.dtype));
-    s.views[k] = View::dense(data, t.dtype, t.shape, t.layout);
+void Chain::give_bytes(int reader, int64_t index, std::span<const io::Part> parts) {
+  State& s = states_[plan_.reader_node(reader)];
+  s.parts = parts;
+  s.index = index;
+}
+
+// Makes the outputs of a reader of what was read.
+void Chain::read_sample(int node) {
+  State& s = states_[node];
+  const Timed timed(times_, node);
+  resolve(node);
+  const Reads& reads = *plan_.checked(node).type->reads;
+  Reading r{*plan_.planned(node).store, s.index, s.parts, s.views, arena_};
+  if (reads.read) reads.read(s.op(), r);
+  else r.store.read(r);
+  for (size_t k = 0; k < s.views.size(); ++k) {
+    if (!s.views[k].data)
+      throw Error(plan_.node(node).op + ": read() made no output " + std::to_string(k));
+    s.types[k] = s.views[k].whole();
+    if (!fits(s.types[k], plan_.checked(node).outputs[k]))
+      throw SampleError("output " + std::to_string(k) + " is " + s.types[k].str() + ", expected " +
+                        plan_.checked(node).outputs[k].str());
   }
-  store.write(index, bytes, s.views);
   s.done = true;
 }
 
@@ -278,6 +295,10 @@ void Chain::infer() {
         std::all_of(guards.begin(), guards.end(), [&](const Guard& g) { return holds(g); });
     s.done = !s.is_active;
     if (s.done) continue;
+    if (plan_.planned(i).store) {
+      read_sample(i);
+      continue;
+    }
     infer_node(i);
     if (plan_.planned(i).is_early) run_early(i);
   }

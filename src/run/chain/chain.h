@@ -42,8 +42,8 @@ class Chain {
   void forget();
   // Makes this node the one that node() names, for messages about what follows.
   void at(int node) { node_ = node; }
-  // Gives the bytes of a reader's sample. They must stay valid until the next begin().
-  void give_bytes(int reader, int64_t index, std::span<const uint8_t> bytes);
+  // Gives what was read of a reader's sample. It must stay valid until the next begin().
+  void give_bytes(int reader, int64_t index, std::span<const io::Part> parts);
   // Gives a value that the stage takes from elsewhere: fed by the user, or made in an earlier
   // stage. It must stay valid until the next begin().
   void give(const Ref& value, const View& sample);
@@ -90,6 +90,8 @@ class Chain {
     Windows judged;  // what must be sound; unused where that is `wanted`
     std::vector<Block> blocks;
     Kept kept;
+    std::span<const io::Part> parts;  // of a reader: what was read, of the sample at `index`
+    int64_t index = 0;
     bool unfold = false, done = false, is_active = true;
     size_t taken = 0;  // of a merge: the input that it gives
 
@@ -121,6 +123,7 @@ class Chain {
   void add_copy(int node, int64_t frame);
   bool has_frames(int node, size_t link) const;
   static void agree_in_layout(const Layout& all, TensorType& side);
+  void read_sample(int node);
   void infer_node(int node);
   void check_output_count(int node) const;
   bool holds(const Guard& guard) const;

@@ -178,13 +178,12 @@ ExecutorStats Pipelined::stats() const {
 }
 
 void Pipelined::start_reading(int r) {
-  auto locate = [this, r](int64_t turn) {
+  auto index_of = [this, r](int64_t turn) {
     const int64_t batch = plan_->batch_size();
-    const io::SampleRef p = plan_->sample_at(r, cursors_.at(turn / batch, r), turn % batch);
-    return plan_->store(r).extent(p.index);
+    return plan_->sample_at(r, cursors_.at(turn / batch, r), turn % batch).index;
   };
-  const size_t limit = options_.read_ahead_limit / static_cast<size_t>(plan_->reader_count());
-  fetchers_.push_back(std::make_unique<io::Fetcher>(*settings().io_threads, limit, locate));
+  fetchers_.push_back(std::make_unique<io::Fetcher>(
+      *settings().io_threads, read_window(options_, *plan_), plan_->store(r), index_of));
   fetchers_.back()->schedule(INT64_MAX);  // only the limit bounds how far it reads ahead
 }
 

@@ -26,7 +26,7 @@ class Simple final : public Executor {
         pool_(pool),
         cursors_(std::move(cursors)),
         feeds_(feeds),
-        bytes_(*plan_),
+        bytes_(*plan_, read_window(options_, *plan_)),
         device_(plan_->has_device_stage()
                     ? std::make_unique<DeviceStage>(*plan_, options_.device_id, 1,
                                                     options_.device_limit)

@@ -140,8 +140,11 @@ void Plan::open_readers() {
     if (!nodes_[i].is_used || !checked_[i].type->reads) continue;
     try {
       const CheckedNode& c = checked_[i];
+      if (nodes_[i].level > 0)
+        throw GraphError(
+            "its arguments follow from a whole batch or from a device; samples are read before");
       nodes_[i].store = c.type->reads->open(*c.op);
-      io::OrderSpec spec = c.type->reads->order(*c.op, nodes_[i].store->size());
+      io::OrderSpec spec = c.type->reads->order(*c.op, *nodes_[i].store);
       spec.batch_size = options_.batch_size;
       orders_.emplace_back(spec);
     } catch (const GraphError& e) {

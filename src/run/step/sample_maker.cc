@@ -137,6 +137,11 @@ SampleFailure SampleMaker::failure(const SampleError& e, int i) const {
 }
 
 bool SampleMaker::make(Step& step, int i, int stage, std::vector<SampleFailure>& failures) {
+  struct Drop {
+    ReaderBytes& bytes;
+    ~Drop() { bytes.drop(); }
+  };
+  const Drop at_end{bytes_};
   while (step.attempts[i] < step.max_attempts) {
     try {
       attempt(step, i, stage);
@@ -190,15 +195,46 @@ void SampleMaker::trim() {
 }
 
 void DirectBytes::drop() {
-  for (io::ByteBuffer& b : buffers_) b = {};
+  for (Read& r : read_) {
+    r.buffer = {};
+    r.parts.clear();
+  }
 }
 
-std::span<const uint8_t> DirectBytes::take(int reader, int64_t, int64_t index, Arena& arena) {
-  io::ByteBuffer& buffer = buffers_[reader];
-  const io::OpenExtent extent(plan_.store(reader).extent(index));
-  arena.charge(extent.size());
-  extent.read(buffer);
-  return {reinterpret_cast<const uint8_t*>(buffer.data()), buffer.size()};
+std::span<const io::Part> DirectBytes::take(int reader, int64_t, int64_t index, Arena& arena) {
+  using Kind = io::Place::Kind;
+  Read& r = read_[static_cast<size_t>(reader)];
+  const SampleStore& store = plan_.store(reader);
+  io::Place place = store.place(index);
+  r.parts.clear();
+  r.buffer.clear();
+  if (place.kind == Kind::kBlock) {
+    take_block(r, store, place.block, arena);
+    store.find(index, *r.block, r.parts);
+  } else if (place.kind == Kind::kItself) {
+    arena.charge(place.bytes);
+    std::vector<size_t> ends;
+    store.fetch(index, r.buffer, ends);
+    const auto* data = reinterpret_cast<const uint8_t*>(r.buffer.data());
+    for (size_t begin = 0; const size_t end : ends) {
+      r.parts.emplace_back(data + begin, end - begin);
+      begin = end;
+    }
+  } else {
+    const io::OpenExtents extents(std::move(place.extents));
+    arena.charge(extents.size());
+    extents.read(r.buffer, r.parts);
+  }
+  return r.parts;
+}
+
+void DirectBytes::take_block(Read& read, const SampleStore& store, int64_t block, Arena& arena) {
+  const size_t bytes = store.block_bytes(block);
+  if (bytes > window_) arena.charge(bytes);
+  if (read.block && read.block_number == block && bytes <= window_) return;
+  read.block.reset();
+  read.block = store.load(block);
+  read.block_number = block;
 }
 
 }  // namespace stoker

@@ -9,14 +9,15 @@
 
 namespace stoker {
 
-// Where a worker gets the readers' bytes. They stay valid until drop().
+// Where a worker gets what was read of samples. It stays valid until drop().
 class ReaderBytes {
  public:
   virtual ~ReaderBytes() = default;
   // `turn`: the sample's turn at this reader; -1 for a replacement, which has none and is read at
   // once. Charges the arena before it reads, and throws what that throws.
-  virtual std::span<const uint8_t> take(int reader, int64_t turn, int64_t index, Arena& arena) = 0;
-  // Lets go of the bytes of all readers.
+  virtual std::span<const io::Part> take(int reader, int64_t turn, int64_t index, Arena& arena) = 0;
+  // Lets go of what was read at all readers. Who makes no sample must hold nothing: others may wait
+  // for the block that it lies in.
   virtual void drop() = 0;
 };
 
@@ -67,16 +68,28 @@ class SampleMaker {
   Origin lead_;  // of the sample at work, by the lead reader
 };
 
-// Reads when asked, not ahead: for the simple executor and for replacements.
+// Reads when asked, not ahead: for the simple executor.
 class DirectBytes : public ReaderBytes {
  public:
-  explicit DirectBytes(const Plan& plan) : plan_(plan), buffers_(plan.reader_count()) {}
-  std::span<const uint8_t> take(int reader, int64_t turn, int64_t index, Arena& arena) override;
+  // `window`: each reader's share of what may be read ahead. It holds the last block that was
+  // loaded, if that is no larger.
+  DirectBytes(const Plan& plan, size_t window)
+      : plan_(plan), window_(window), read_(static_cast<size_t>(plan.reader_count())) {}
+  std::span<const io::Part> take(int reader, int64_t turn, int64_t index, Arena& arena) override;
   void drop() override;
 
  private:
+  struct Read {
+    io::ByteBuffer buffer;
+    std::vector<io::Part> parts;
+    std::shared_ptr<const io::Block> block;
+    int64_t block_number = -1;
+  };
+  void take_block(Read& read, const SampleStore& store, int64_t block, Arena& arena);
+
   const Plan& plan_;
-  std::vector<io::ByteBuffer> buffers_;
+  const size_t window_;
+  std::vector<Read> read_;  // by reader
 };
 
 }  // namespace stoker

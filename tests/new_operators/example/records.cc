@@ -17,27 +17,20 @@ class RecordStore final : public SampleStore {
       : files_(std::move(files)), fields_(std::move(fields)) {}
 
   int64_t size() const override { return static_cast<int64_t>(files_.size()); }
-  io::Extent extent(int64_t index) const override {
-    io::Extent e;
-    e.path = name(index);
-    return e;
-  }
+  io::Place place(int64_t index) const override { return io::Place::at({name(index)}); }
   std::string name(int64_t index) const override { return files_[static_cast<size_t>(index)]; }
   uint64_t fingerprint() const override { return hash64(name(0)); }
-  // The lengths of values are not known before the bytes are there, so a value has eight of them.
-  void infer(int64_t, size_t, std::vector<TensorType>& outputs) const override {
-    outputs.assign(fields_.size(), {DType::kUint8, {}, {8}});
-  }
-  void write(int64_t, std::span<const uint8_t> bytes,
-             std::span<const View> outputs) const override {
-    const std::string text = "\n" + std::string(bytes.begin(), bytes.end());
+  // A value has eight bytes, whatever its length.
+  void read(Reading& r) const override {
+    const std::string text = "\n" + std::string(r.parts[0].begin(), r.parts[0].end());
     for (size_t k = 0; k < fields_.size(); ++k) {
       const std::string start = "\n" + fields_[k] + "=";
       const size_t at = text.find(start);
       if (at == std::string::npos) throw SampleError("no field '" + fields_[k] + "'");
       const size_t begin = at + start.size(), end = std::min(text.find('\n', begin), text.size());
-      std::memset(outputs[k].data, ' ', 8);
-      std::memcpy(outputs[k].data, text.data() + begin, std::min<size_t>(end - begin, 8));
+      void* to = r.make(k, {DType::kUint8, {}, {8}}).data;
+      std::memset(to, ' ', 8);
+      std::memcpy(to, text.data() + begin, std::min<size_t>(end - begin, 8));
     }
   }
 
@@ -59,7 +52,7 @@ struct Records : ReaderArguments {
     for (size_t k = 0; k < fields.size(); ++k) c.out({DType::kUint8, {}, {8}});
   }
   std::unique_ptr<SampleStore> open() const { return std::make_unique<RecordStore>(files, fields); }
-  io::OrderSpec order(int64_t size) const { return order_of(*this, size); }
+  io::OrderSpec order(const SampleStore& s) const { return order_of(*this, s); }
 };
 
 }  // namespace stoker::ops::example

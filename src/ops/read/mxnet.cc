@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+
+#include "op/op.h"
+#include "op/reader.h"
+#include "stores/record_files.h"
+#include "stores/recordio.h"
+
+namespace stoker::ops::read {
+
+namespace {
+
+using stores::ByteSpan;
+
+class MxnetStore final : public SampleStore {
+ public:
+  MxnetStore(const std::vector<std::string>& paths, const std::vector<std::string>& indexes) {
+    for (size_t i = 0; i < paths.size(); ++i) {
+      std::shared_ptr<const io::RecordIndex> index;
+      if (!indexes.empty()) index = given_index(paths[i], indexes[i]);
+      if (!index) index = stores::index_of(paths[i], "recordio 1", stores::find_recordio);
+      files_.add(paths[i], index);
+    }
+    fingerprint_ = files_.fingerprint();
+  }
+
+  int64_t size() const override { return files_.size(); }
+  std::string name(int64_t i) const override { return files_.name(i); }
+  uint64_t fingerprint() const override { return fingerprint_; }
+  std::vector<int64_t> block_begins() const override { return files_.begins(); }
+  io::Place place(int64_t i) const override { return io::Place::at(files_.extent(i)); }
+
+  void read(Reading& r) const override {
+    const auto at = files_.at(r.index);
+    std::vector<uint8_t> joined;
+    const ByteSpan payload =
+        stores::recordio_payload(r.parts[0], files_.path(at.file), at.place.offset, joined);
+    const stores::PictureRecord record = stores::counted_from(
+        at.place.offset, [&] { return stores::parse_picture_record(payload); });
+    const auto labels = static_cast<int64_t>(record.labels.size() / sizeof(float));
+    std::memcpy(r.make(1, {DType::kFloat32, {}, {labels}}).data, record.labels.data(),
+                record.labels.size());
+    if (joined.empty()) return r.share(0, record.picture);
+    const auto size = static_cast<int64_t>(record.picture.size());
+    const View& to = r.make(0, {DType::kUint8, {}, {size}});
+    if (size > 0) std::memcpy(to.data, record.picture.data(), record.picture.size());
+  }
+
+ private:
+  // The user's index, or null where it does not fit the file. Then records are looked for.
+  static std::shared_ptr<const io::RecordIndex> given_index(const std::string& path,
+                                                            const std::string& index) {
+    const io::File file(path);
+    io::ByteBuffer text;
+    io::File(index).read(text);
+    const std::vector<stores::RecordPlace> places = stores::parse_recordio_index(
+        {reinterpret_cast<const char*>(text.data()), text.size()}, index, file.size());
+    std::vector<io::IndexEntry> entries;
+    constexpr int64_t kHead = 8;
+    for (const stores::RecordPlace p : places) {
+      if (p.size < kHead) return nullptr;
+      entries.push_back({p.offset, p.size});
+    }
+    const auto fits = [&](stores::RecordPlace p) {
+      io::ByteBuffer head;
+      file.read(head, p.offset, kHead);
+      constexpr uint8_t kMagic[] = {0x0a, 0x23, 0xd7, 0xce};
+      return std::memcmp(head.data(), kMagic, sizeof kMagic) == 0;
+    };
+    if (!stores::most_fit(places, fits)) return nullptr;
+    return std::make_shared<const io::RecordIndex>(std::move(entries));
+  }
+
+  stores::RecordFiles files_;
+  uint64_t fingerprint_ = 0;
+};
+
+}  // namespace
+
+struct Mxnet : ReaderArguments {
+  std::vector<std::string> path;
+  std::optional<std::vector<std::string>> index_path;
+
+  static constexpr auto kIgnored = kIgnoredReaderArguments;
+  static constexpr const char* kSkip = "reads files; tests/readers has its samples";
+  static constexpr auto schema = describe(
+      "readers.mxnet",
+      "Reads pictures and their labels from RecordIO files, as MXNet writes them.\n\n"
+      "Records of several parts are joined. A file that is not there is an error when the pipeline "
+      "is built; damage fails the sample, and where the next record cannot be found, the rest of "
+      "the file is one bad sample.",
+      ports(),
+      ports({.name = "picture", .help = "The picture's bytes, uint8 of shape (size,)."},
+            {.name = "label", .help = "The label or the labels, float32 of shape (labels,)."}),
+      arg(&Mxnet::path, "path", "The files, *.rec.", kRequired),
+      arg(&Mxnet::index_path, "index_path",
+          "Indexes of the files, *.idx. The records come in the order of their offsets. Without "
+          "indexes, and where one does not fit its file, the records are looked for once, and "
+          "their "
+          "places are kept beside the file."),
+      kReaderArguments);
+
+  void check(Checker& c) const {
+    check_reader(*this);
+    require(!path.empty(), "argument 'path' names no file");
+    require(!index_path || index_path->size() == path.size(), "argument 'index_path' has ",
+            index_path ? index_path->size() : 0, " files; expected one for each of the ",
+            path.size(), " files of 'path'");
+    c.out({DType::kUint8, {}, {-1}});
+    c.out({DType::kFloat32, {}, {-1}});
+  }
+
+  std::unique_ptr<SampleStore> open() const {
+    return stores::while_opening([&] {
+      return std::make_unique<MxnetStore>(path, index_path.value_or(std::vector<std::string>{}));
+    });
+  }
+  io::OrderSpec order(const SampleStore& s) const { return order_of(*this, s); }
+};
+
+}  // namespace stoker::ops::read
+
+STOKER_OPERATOR(stoker::ops::read::Mxnet)

@@ -1,0 +1,316 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "stores/tfrecord.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "codec/inflate/inflate.h"
+#include "op/op.h"
+#include "op/reader.h"
+#include "stores/example.h"
+#include "stores/record_files.h"
+
+namespace stoker::ops::read {
+
+namespace {
+
+using stores::ByteSpan;
+using stores::FeatureSpec;
+using stores::RecordPlace;
+
+enum class ShardKind : uint8_t { kPlain, kGzip, kZlib };
+
+// Note [Compressed shards]
+// What a shard is, its first bytes tell: a length with its checksum, or the header of gzip or zlib.
+// A compressed shard is a block, and its index counts bytes of what it holds.
+ShardKind kind_of(const stores::Ranges& file) {
+  uint8_t head[stores::kTfrecordHead] = {};
+  const auto n = static_cast<size_t>(std::min<int64_t>(file.size(), sizeof head));
+  file.read(0, {head, n});
+  if (n == sizeof head && stores::masked_crc32c({head, 8}) == stores::number_at<uint32_t>(head, 8))
+    return ShardKind::kPlain;
+  constexpr uint8_t kDeflate = 8, kGzipMagic[] = {0x1f, 0x8b};
+  if (n > 2 && head[0] == kGzipMagic[0] && head[1] == kGzipMagic[1] && head[2] == kDeflate)
+    return ShardKind::kGzip;
+  if (n > 2 && (head[0] & 0x0f) == kDeflate && (head[0] * 256 + head[1]) % 31 == 0)
+    return ShardKind::kZlib;
+  return ShardKind::kPlain;
+}
+
+struct InflatedShard final : io::Block {
+  std::vector<uint8_t> bytes;  // with io::kReadPadding more behind them
+  std::optional<SampleError> damage;  // why there are no more of them
+  ByteSpan span() const { return ByteSpan(bytes).first(bytes.size() - io::kReadPadding); }
+};
+
+// Inflates a whole shard, or what comes before its damage. `expected`: how many bytes that will be,
+// or 0.
+std::shared_ptr<InflatedShard> inflate(const io::Object& file, ShardKind kind, size_t expected) {
+  constexpr int64_t kChunk = 1 << 20;
+  io::ByteBuffer chunk;
+  int64_t at = 0;
+  const Compression compression =
+      kind == ShardKind::kGzip ? Compression::kGzip : Compression::kZlib;
+  const auto stream = inflater_of(compression).stream(compression, [&]() -> EncodedSpan {
+    const int64_t n = std::min(kChunk, file.size() - at);
+    file.read(chunk, at, n);
+    at += n;
+    return {reinterpret_cast<const uint8_t*>(chunk.data()), chunk.size()};
+  });
+  auto shard = std::make_shared<InflatedShard>();
+  size_t got = 0;
+  try {
+    for (size_t room = std::max<size_t>(expected, kChunk);; room *= 2) {
+      shard->bytes.resize(room + io::kReadPadding);
+      const size_t n = stream->read(std::span(shard->bytes).subspan(got, room - got));
+      got += n;
+      // Damage is told by the call behind the last good byte. What is expected needs no more.
+      if (got == room && expected == 0) continue;
+      uint8_t none = 0;
+      if (got == room || stream->read({&none, 1}) == 0) break;
+    }
+  } catch (const SampleError& e) {
+    shard->damage = SampleError("'" + file.path() + "': " + e.what(), e.offset);
+  }
+  shard->bytes.resize(got + io::kReadPadding);
+  return shard;
+}
+
+class TfrecordStore final : public SampleStore {
+ public:
+  struct Options {
+    std::vector<std::string> paths, indexes;
+    std::vector<FeatureSpec> features;
+    bool verify;
+  };
+
+  explicit TfrecordStore(Options options) : options_(std::move(options)) {
+    for (size_t i = 0; i < options_.paths.size(); ++i) add_shard(i);
+    fingerprint_ = files_.fingerprint();
+  }
+
+  int64_t size() const override { return files_.size(); }
+  std::string name(int64_t i) const override { return files_.name(i); }
+  uint64_t fingerprint() const override { return fingerprint_; }
+  std::vector<int64_t> block_begins() const override { return files_.begins(); }
+  bool is_read_by_block() const override { return has_compressed_; }
+
+  io::Place place(int64_t i) const override {
+    const size_t shard = files_.at(i).file;
+    if (kinds_[shard] != ShardKind::kPlain) return io::Place::in_block(static_cast<int64_t>(shard));
+    return io::Place::at(files_.extent(i));
+  }
+  size_t block_bytes(int64_t block) const override {
+    return inflated_size(static_cast<size_t>(block)) + io::kReadPadding;
+  }
+  std::shared_ptr<const io::Block> load(int64_t block) const override {
+    const auto shard = static_cast<size_t>(block);
+    return inflate(io::File(files_.path(shard)), kinds_[shard], inflated_size(shard));
+  }
+  void find(int64_t i, const io::Block& block, std::vector<io::Part>& parts) const override {
+    const auto& shard = static_cast<const InflatedShard&>(block);
+    const RecordPlace p = files_.at(i).place;
+    const size_t all = shard.span().size();
+    if (p.offset < 0 || p.size < 0 || static_cast<size_t>(p.offset) > all ||
+        static_cast<size_t>(p.size) > all - static_cast<size_t>(p.offset)) {
+      if (shard.damage) throw *shard.damage;
+      throw SampleError("'" + files_.path(files_.at(i).file) + "' holds " + std::to_string(all) +
+                        " bytes, and the index another number: the file changed or is damaged");
+    }
+    parts.push_back(
+        shard.span().subspan(static_cast<size_t>(p.offset), static_cast<size_t>(p.size)));
+  }
+
+  void read(Reading& r) const override {
+    const auto at = files_.at(r.index);
+    const ByteSpan payload = stores::tfrecord_payload(r.parts[0], files_.path(at.file),
+                                                      at.place.offset, options_.verify);
+    stores::counted_from(at.place.offset + stores::kTfrecordHead, [&] {
+      const stores::Example example(payload);
+      size_t k = 0;
+      for (const FeatureSpec& spec : options_.features) k = give(r, k, spec, example);
+    });
+  }
+
+ private:
+  void add_shard(size_t i) {
+    const std::string& path = options_.paths[i];
+    const auto file = std::make_shared<const io::File>(path);
+    const ShardKind kind = kind_of(stores::ObjectRanges(file));
+    kinds_.push_back(kind);
+    has_compressed_ = has_compressed_ || kind != ShardKind::kPlain;
+    if (kind == ShardKind::kPlain) {
+      std::shared_ptr<const io::RecordIndex> index;
+      if (!options_.indexes.empty()) index = given_index(*file, options_.indexes[i]);
+      if (!index) index = stores::index_of(path, "tfrecord 1", stores::find_tfrecords);
+      files_.add(path, index);
+      return;
+    }
+    files_.add(path, stores::index_of(path, "tfrecord compressed 1", [&](const stores::Ranges&) {
+                 const auto shard = inflate(*file, kind, 0);
+                 std::vector<RecordPlace> places =
+                     stores::find_tfrecords(stores::MemoryRanges(path, shard->span()));
+                 // What is behind the damage is one bad sample.
+                 if (shard->damage) {
+                   const auto end = static_cast<int64_t>(shard->span().size());
+                   const bool is_cut = !places.empty() && !is_whole(shard->span(), places.back());
+                   if (is_cut) ++places.back().size;
+                   else places.push_back({end, 1});
+                 }
+                 return places;
+               }));
+  }
+
+  static bool is_whole(ByteSpan file, RecordPlace p) {
+    const ByteSpan record =
+        file.subspan(static_cast<size_t>(p.offset), static_cast<size_t>(p.size));
+    try {
+      stores::tfrecord_payload(record, "", 0, false);
+      return true;
+    } catch (const SampleError&) {
+      return false;
+    }
+  }
+
+  // The user's index, or null where it does not fit the file. Then records are looked for.
+  static std::shared_ptr<const io::RecordIndex> given_index(const io::File& file,
+                                                            const std::string& path) {
+    io::ByteBuffer text;
+    io::File(path).read(text);
+    const std::vector<RecordPlace> places = stores::parse_tfrecord_index(
+        {reinterpret_cast<const char*>(text.data()), text.size()}, path);
+    int64_t end = 0;
+    std::vector<io::IndexEntry> entries;
+    for (const RecordPlace p : places) {
+      if (p.offset < end || p.size < stores::kTfrecordFraming || p.offset > file.size() ||
+          p.size > file.size() - p.offset)
+        return nullptr;
+      end = p.offset + p.size;
+      entries.push_back({p.offset, p.size});
+    }
+    // Three records tell whether it is an index of this file. One of them may be damaged.
+    const auto fits = [&](RecordPlace p) {
+      io::ByteBuffer head;
+      file.read(head, p.offset, stores::kTfrecordHead);
+      const ByteSpan bytes(reinterpret_cast<const uint8_t*>(head.data()), head.size());
+      return stores::masked_crc32c(bytes.first(8)) == stores::number_at<uint32_t>(bytes, 8) &&
+             stores::number_at<uint64_t>(bytes, 0) + stores::kTfrecordFraming ==
+                 static_cast<uint64_t>(p.size);
+    };
+    if (!stores::most_fit(places, fits)) return nullptr;
+    return std::make_shared<const io::RecordIndex>(std::move(entries));
+  }
+
+  size_t inflated_size(size_t shard) const {
+    size_t end = 0;
+    for (const io::IndexEntry& e :
+         files_.entries(shard).last(files_.entries(shard).empty() ? 0 : 1))
+      end = static_cast<size_t>(std::max<int64_t>(e.offset + e.size, 1));
+    return end;
+  }
+
+  // Gives the outputs of a feature, of which k is the first. Returns the number of the next one.
+  static size_t give(Reading& r, size_t k, const FeatureSpec& spec,
+                     const stores::Example& example) {
+    const stores::FeatureResult f = stores::resolve(spec, example);
+    const bool is_default = f.steps.empty() && !f.strings.empty();
+    if (spec.type == stores::FeatureType::kBytes && !spec.many && !is_default) {
+      r.share(k, f.strings.empty() ? io::Part() : f.strings[0]);
+      return k + 1;
+    }
+    Shape shape;
+    for (const int64_t e : f.shape) shape.extent[shape.rank++] = e;
+    const View& to = r.make(k, {spec.dtype(), {}, shape});
+    int64_t* sizes = nullptr;
+    if (spec.many)
+      sizes = r.make(k + 1, {DType::kInt64, {}, {static_cast<int64_t>(f.strings.size())}})
+                  .as<int64_t>();
+    stores::copy_result(spec, f, example.payload(), static_cast<uint8_t*>(to.data), sizes);
+    return k + static_cast<size_t>(spec.outputs());
+  }
+
+  Options options_;
+  std::vector<ShardKind> kinds_;
+  bool has_compressed_ = false;
+  stores::RecordFiles files_;
+  uint64_t fingerprint_ = 0;
+};
+
+}  // namespace
+
+struct Tfrecord : ReaderArguments {
+  std::vector<std::string> path, feature_names, features;
+  std::optional<std::vector<std::string>> index_path;
+  bool verify = false;
+
+  static constexpr std::array kOwnIgnored = {"use_o_direct"};
+  static constexpr auto kIgnored = joined(kIgnoredReaderArguments, kOwnIgnored);
+  static constexpr const char* kSkip = "reads files; tests/readers has its samples";
+  static constexpr auto schema = describe(
+      "readers.tfrecord",
+      "Reads records of TFRecord files, which hold a tf.train.Example or a SequenceExample.\n\n"
+      "In Python, features is a dict of features by name, of the classes of stoker.tfrecord, and "
+      "the call returns a dict of nodes by the same names. Numbers come as float32 or int64, and "
+      "byte strings as uint8 of shape (size,). Files that are compressed by gzip or zlib are read "
+      "as well; each is then loaded as a whole, and shuffle_by='block' is the default. A file that "
+      "is not there is an error when the pipeline is built; damage fails the sample, and where the "
+      "next record cannot be found, the rest of the file is one bad sample.",
+      ports(),
+      ports({.name = "feature",
+             .help = "The feature, of the type and shape that its class says.",
+             .for_each = "feature_names"}),
+      arg(&Tfrecord::path, "path", "The files.", kRequired),
+      arg(&Tfrecord::index_path, "index_path",
+          "Indexes of the files as tfrecord2idx writes them. Without them, and where one does not "
+          "fit its file, the records are looked for once, and their places are kept beside the "
+          "file."),
+      arg(&Tfrecord::features, "features",
+          "The features. In Python a dict of names and of objects of stoker.tfrecord; in a saved "
+          "graph their descriptions.",
+          kRequired),
+      arg(&Tfrecord::feature_names, "feature_names",
+          "The names of the outputs. In Python they follow from features."),
+      arg(&Tfrecord::verify, "verify", "Whether checksums of records are checked."),
+      kReaderArguments);
+
+  std::vector<FeatureSpec> specs() const {
+    std::vector<FeatureSpec> all;
+    for (const std::string& text : features) all.push_back(stores::parse_feature_spec(text));
+    return all;
+  }
+
+  void check(Checker& c) const {
+    check_reader(*this);
+    require(!path.empty(), "argument 'path' names no file");
+    require(!features.empty(), "argument 'features' names no feature");
+    require(!index_path || index_path->size() == path.size(), "argument 'index_path' has ",
+            index_path ? index_path->size() : 0, " files; expected one for each of the ",
+            path.size(), " files of 'path'");
+    size_t outputs = 0;
+    for (const FeatureSpec& spec : specs()) {
+      outputs += static_cast<size_t>(spec.outputs());
+      const std::vector<int64_t> extents = spec.static_shape();
+      require(extents.size() <= kMaxRank, "feature '", spec.name, "' has ", extents.size(),
+              " axes; expected ", static_cast<int>(kMaxRank), " at most");
+      Shape shape;
+      for (const int64_t e : extents) shape.extent[shape.rank++] = e;
+      c.out({spec.dtype(), {}, shape});
+      if (spec.many) c.out({DType::kInt64, {}, {-1}});
+    }
+    require(outputs == feature_names.size(), "argument 'feature_names' has ", feature_names.size(),
+            " names; expected one for each of the ", outputs, " outputs");
+  }
+
+  std::unique_ptr<SampleStore> open() const {
+    return stores::while_opening([&] {
+      return std::make_unique<TfrecordStore>(TfrecordStore::Options{
+          path, index_path.value_or(std::vector<std::string>{}), specs(), verify});
+    });
+  }
+  io::OrderSpec order(const SampleStore& s) const { return order_of(*this, s); }
+};
+
+}  // namespace stoker::ops::read
+
+STOKER_OPERATOR(stoker::ops::read::Tfrecord)

@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "stores/coco.h"
+
+#include "stores/masks.h"
+#include "stores/testing.h"
+
+namespace stoker::stores {
+namespace {
+
+std::string error_of(const std::string& json, const CocoOptions& options = {}) {
+  return message<GraphError>([&] { CocoSet(json, "a.json", options); });
+}
+
+const char* const kSmall = R"({"images": [
+  {"id": 9, "file_name": "b.jpg", "width": 4, "height": 3, "license": 1},
+  {"id": 2, "file_name": "a.jpg", "width": 5, "height": 2},
+  {"id": 4, "file_name": "c.jpg", "width": 1, "height": 1}],
+ "categories": [{"id": 90, "name": "x"}, {"id": 7}],
+ "annotations": [
+  {"image_id": 2, "category_id": 7, "bbox": [1, 0.5, 2, 1], "iscrowd": 0, "id": 1,
+   "segmentation": [[0, 0, 2, 0, 2, 2], [3, 0, 4, 0, 4, 1, 3, 1]]},
+  {"image_id": 9, "category_id": 90, "bbox": [0, 0, 0.05, 3], "iscrowd": 0},
+  {"image_id": 9, "category_id": 90, "bbox": [0, 0, 4, 3], "iscrowd": 1,
+   "segmentation": {"size": [3, 4], "counts": [1, 2, 9]}},
+  {"segmentation": {"counts": "435", "size": [3, 4]}, "image_id": 9, "category_id": 7,
+   "bbox": [1, 1, 1, 1]}]})";
+
+TEST(Coco, PicturesByIdWithTheirBoxes) {
+  const CocoSet set(kSmall, "a.json", {.size_threshold = 0.1});
+  ASSERT_EQ(set.size(), 3);
+  EXPECT_EQ(set.file_name(0) + set.file_name(1) + set.file_name(2), "a.jpgc.jpgb.jpg");
+  EXPECT_EQ(set.image_id(2), 9);
+  EXPECT_EQ(set.boxes(0), 1);
+  EXPECT_EQ(set.boxes(1), 0);
+  EXPECT_EQ(set.boxes(2), 2);  // one is too small
+  EXPECT_EQ(set.label(0, 0), 2);
+  EXPECT_EQ(set.label(2, 0), 1);
+  EXPECT_EQ(set.box(0, 0).y, 0.5F);
+}
+
+TEST(Coco, Options) {
+  EXPECT_EQ(CocoSet(kSmall, "a", {}).boxes(2), 3);
+  EXPECT_EQ(CocoSet(kSmall, "a", {.include_iscrowd = false}).boxes(2), 2);
+  EXPECT_EQ(CocoSet(kSmall, "a", {.skip_empty = true}).size(), 2);
+  EXPECT_EQ(CocoSet(kSmall, "a", {.remap_classes = false}).label(0, 0), 7);
+  const CocoSet listed(kSmall, "a",
+                       {.images = std::vector<std::string>{"b.jpg", "a.jpg", "b.jpg"}});
+  ASSERT_EQ(listed.size(), 3);
+  EXPECT_EQ(listed.image_id(0), 9);
+  EXPECT_EQ(listed.image_id(1), 2);
+  EXPECT_EQ(listed.image_id(2), 9);
+  EXPECT_EQ(error_of(kSmall, {.images = std::vector<std::string>{"z"}}),
+            "argument 'images': 'z' is not in 'a.json'");
+}
+
+TEST(Coco, Polygons) {
+  const CocoSet set(kSmall, "a", {.masks = true});
+  const std::vector<CocoSet::Polygon> table = set.polygons(0);
+  ASSERT_EQ(table.size(), 2U);
+  EXPECT_EQ(table[1].object, 0);
+  EXPECT_EQ(table[1].first, 3);
+  EXPECT_EQ(table[1].last, 7);
+  EXPECT_EQ(set.corners(0).size(), 14U);
+  EXPECT_TRUE(set.polygons(2).empty());
+}
+
+TEST(Coco, Masks) {
+  const CocoSet set(kSmall, "a", {.masks = true});
+  std::vector<int32_t> rows(12);
+  set.paint_masks(2, rows);
+  // Down the columns: the runs 1, 2, 9 of label 1, and "435", the runs 4, 3, 5, of label 2.
+  EXPECT_EQ(rows, (std::vector<int32_t>{0, 0, 2, 0, 1, 2, 0, 0, 1, 2, 0, 0}));
+  EXPECT_EQ(parse_run_lengths("121"), (RunLengths{1, 2, 1}));
+  EXPECT_EQ(message<SampleError>([] { parse_run_lengths("R"); }),
+            "the compressed run lengths of a mask are damaged at character 0");
+  EXPECT_EQ(message<SampleError>([] { parse_run_lengths("O"); }),
+            "the compressed run lengths of a mask have a run of -1 pixels");
+}
+
+TEST(Coco, PreprocessedIsTheSame) {
+  for (const CocoOptions& options :
+       {CocoOptions{}, CocoOptions{.masks = true, .size_threshold = 0.1, .skip_empty = true}}) {
+    const CocoSet set(kSmall, "a", options);
+    const std::string bytes = CocoSet::preprocess(kSmall, "a");
+    const CocoSet again = CocoSet::from_preprocessed(bytes, "a", options);
+    EXPECT_EQ(set.fingerprint(), again.fingerprint());
+    EXPECT_EQ(set.corners(0), again.corners(0));
+    for (const size_t at : {size_t{5}, size_t{30}, bytes.size() - 1}) {
+      std::string wrong = bytes;
+      wrong[at] = static_cast<char>(wrong[at] ^ 1);
+      EXPECT_TRUE(message<GraphError>([&] {
+                    CocoSet::from_preprocessed(wrong, "a", options);
+                  }).find("are damaged") != std::string::npos);
+    }
+  }
+}
+
+TEST(Coco, WrongFilesAreRefused) {
+  EXPECT_EQ(error_of(""), "'a.json': this is no JSON");
+  EXPECT_TRUE(error_of(R"({"images": [)").find("this is no JSON") != std::string::npos);
+  EXPECT_EQ(error_of("{}"), "'a.json' has no 'images': it does not hold annotations of COCO");
+  EXPECT_TRUE(error_of(R"({"images": 3})").find("of another type") != std::string::npos);
+  EXPECT_TRUE(error_of(R"({"images": [{"id": 1}]})").find("'file_name' is missing in an image") !=
+              std::string::npos);
+  EXPECT_TRUE(error_of(R"({"images": [], "annotations": [{"image_id": 1, "category_id": 1,
+                           "bbox": [1, 2, 3]}]})")
+                  .find("fewer than four") != std::string::npos);
+  EXPECT_TRUE(error_of(R"({"images": [], "annotations": [{"image_id": 1, "category_id": 5,
+                           "bbox": [1, 2, 3, 4]}]})")
+                  .find("category 5") != std::string::npos);
+}
+
+TEST(Coco, RealAnnotations) {
+  const auto folder = test::test_data() / "coco_small";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "without the data";
+  const std::string path = (folder / "instances.json").string();
+  const CocoSet set(read_text(path), path, {.masks = true});
+  simdjson::dom::parser parser;
+  const Json json = parser.load(path);
+  EXPECT_EQ(set.size(), static_cast<int64_t>(json["images"].get_array().size()));
+  int64_t boxes = 0;
+  for (int64_t i = 0; i < set.size(); ++i) boxes += set.boxes(i);
+  EXPECT_EQ(boxes, static_cast<int64_t>(json["annotations"].get_array().size()));
+}
+
+}  // namespace
+}  // namespace stoker::stores

@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "stores/datum.h"
+
+#include "stores/lmdb.h"
+#include "stores/testing.h"
+
+namespace stoker::stores {
+namespace {
+
+// The values of a database of real files.
+std::vector<std::vector<uint8_t>> values(const std::string& path) {
+  const std::vector<uint8_t> file = read_file(path);
+  std::vector<RecordPlace> places;
+  const int64_t page_size = find_lmdb_values(MemoryRanges(path, file),
+                                             [&](ByteSpan, RecordPlace p) { places.push_back(p); });
+  std::vector<std::vector<uint8_t>> all;
+  for (const RecordPlace p : places) {
+    const ByteSpan v = lmdb_value(part(file, p), p, page_size, path);
+    all.emplace_back(v.begin(), v.end());
+  }
+  return all;
+}
+
+std::vector<int64_t> ints_of(Json list) {
+  std::vector<int64_t> all;
+  for (const Json v : list.get_array()) all.push_back(v.get_int64());
+  return all;
+}
+
+TEST(Datum, OfRealDatabases) {
+  const Expected expected("lmdb");
+  if (!expected.there()) GTEST_SKIP() << "without the data";
+  int seen = 0;
+  for (const char* name : {"caffe_encoded", "caffe_part0", "caffe_part1", "caffe_raw"}) {
+    const Json set = expected.set(name);
+    const auto all = values(lmdb_file(expected.path(name)));
+    size_t i = 0;
+    for (const Json record : set["records"].get_array()) {
+      const Datum d = parse_datum(all.at(i++));
+      ++seen;
+      EXPECT_EQ(d.label, record["label"].is_null() ? 0 : record["label"].get_int64().value());
+      EXPECT_EQ(d.encoded, record["encoded"].get_bool().value());
+      Json value;
+      if (!record["sha256"].get(value)) {
+        EXPECT_EQ(sha256(d.data), text_of(value));
+      }
+      if (record["sha256_chw"].get(value)) continue;
+      EXPECT_EQ(sha256(d.data), text_of(value));
+      EXPECT_EQ(d.shape(), ints_of(record["shape_chw"]));
+    }
+    EXPECT_EQ(i, all.size());
+  }
+  EXPECT_GT(seen, 70);
+}
+
+TEST(Datum, TensorsOfRealDatabases) {
+  const Expected expected("lmdb");
+  if (!expected.there()) GTEST_SKIP() << "without the data";
+  int seen = 0;
+  for (const Json set : expected.json()["sets"].get_array()) {
+    if (text_of(set["layout"].value()) != "caffe2") continue;
+    const auto all = values(lmdb_file(expected.path(text_of(set["name"].value()))));
+    size_t i = 0;
+    for (const Json record : set["records"].get_array()) {
+      SCOPED_TRACE(text_of(set["name"].value()) + " " + std::to_string(i));
+      const std::vector<TensorProto> tensors = parse_tensor_protos(all.at(i++));
+      ++seen;
+      Json value;
+      if (!record["sha256"].get(value)) {
+        EXPECT_EQ(sha256(tensors.at(0).strings[0]), text_of(value));
+      }
+      if (!record["sha256_hwc"].get(value)) {
+        EXPECT_EQ(sha256(tensors.at(0).bytes), text_of(value));
+      }
+      if (!record["shape_hwc"].get(value)) {
+        EXPECT_EQ(tensors.at(0).shape(), ints_of(value));
+      }
+      if (!record["label"].get(value)) {
+        EXPECT_EQ(tensors.at(1).ints, std::vector<int64_t>{value.get_int64().value()});
+      }
+      if (!record["labels_sparse"].get(value)) {
+        EXPECT_EQ(tensors.at(1).ints, ints_of(value));
+      }
+      if (!record["bbox_int32"].get(value)) {
+        EXPECT_EQ(tensors.back().ints, ints_of(value));
+      }
+      simdjson::dom::array floats;
+      const char* member = record["weights"].get(floats) ? "label_dense" : "weights";
+      if (!record[member].get(floats)) {
+        const TensorProto& t = tensors.at(member == std::string("weights") ? 2 : 1);
+        size_t k = 0;
+        for (const Json v : floats)
+          EXPECT_EQ(t.floats.at(k++), static_cast<float>(v.get_double().value()));
+        EXPECT_EQ(t.floats.size(), k);
+      }
+      if (record["additional"].get(value)) continue;
+      size_t k = 2;
+      for (const Json extra : value.get_array()) {
+        const TensorProto& t = tensors.at(k++);
+        if (!extra["int64"].get(value)) {
+          EXPECT_EQ(t.ints, ints_of(value));
+        }
+      }
+    }
+    EXPECT_EQ(i, all.size());
+  }
+  EXPECT_GT(seen, 90);
+}
+
+TEST(Datum, DamagedMessages) {
+  const Expected expected("lmdb");
+  if (!expected.there()) GTEST_SKIP() << "without the data";
+  const auto all = values(lmdb_file(expected.path("damaged_message")));
+  ASSERT_EQ(all.size(), 3U);
+  for (size_t i = 0; i < all.size(); ++i)
+    EXPECT_EQ(message<SampleError>([&] { parse_datum(all[i]); }),
+              i == 1 ? "the record is no message of Protocol Buffers" : "nothing was thrown");
+}
+
+// The number, as a field of a message.
+std::vector<uint8_t> field(uint8_t number, uint8_t value) {
+  return {static_cast<uint8_t>(number << 3), value};
+}
+std::vector<uint8_t> joined(std::initializer_list<std::vector<uint8_t>> parts) {
+  std::vector<uint8_t> all;
+  for (const auto& p : parts) all.insert(all.end(), p.begin(), p.end());
+  return all;
+}
+
+TEST(Datum, PixelsAreCounted) {
+  const std::vector<uint8_t> size = joined({field(1, 1), field(2, 2), field(3, 1)});
+  EXPECT_EQ(message<SampleError>([&] { parse_datum(size); }),
+            "the Datum has 1 channels of 2 x 1 pixels, and 0 values");
+  // Two floats that stand alone, as Caffe's tools write them.
+  const std::vector<uint8_t> floats = {0x35, 0, 0, 0x80, 0x3f, 0x35, 0, 0, 0, 0x40};
+  EXPECT_EQ(parse_datum(joined({size, floats})).floats, (std::vector<float>{1, 2}));
+}
+
+TEST(Datum, TensorsAreCounted) {
+  const auto error = [](const std::vector<uint8_t>& tensor) {
+    std::vector<uint8_t> all = {0x0a, static_cast<uint8_t>(tensor.size())};
+    all.insert(all.end(), tensor.begin(), tensor.end());
+    return message<SampleError>([&] { parse_tensor_protos(all); });
+  };
+  EXPECT_EQ(error(joined({field(2, 2), field(1, 3), field(4, 7)})),
+            "a tensor is to have 3 values, and has 1");
+  EXPECT_EQ(error(field(2, 11)), "a tensor has the unknown type 11");
+  EXPECT_EQ(error(field(2, 4)), "a tensor holds 0 byte strings; expected one");
+  EXPECT_EQ(error(joined({field(2, 2), field(4, 7)})), "nothing was thrown");
+}
+
+}  // namespace
+}  // namespace stoker::stores

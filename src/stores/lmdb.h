@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Databases of LMDB, read by their pages: where each value lies in the file. Pure functions;
+// thread-safe.
+//
+// Note [LMDB's pages]
+// Of the two meta pages, the one of the latest transaction tells the page size and the root of a
+// tree. Branch pages list pages, leaf pages list keys with their values, and a large value has
+// pages of its own. Whatever a page says is checked before it is used: pages must lie within the
+// file and be of the kind that is expected, each is visited once at most, and the numbers of levels
+// and of values must be right. The pages of large values are looked at only when a value is read,
+// because there is one for each.
+#pragma once
+#include <functional>
+
+#include "stores/ranges.h"
+
+namespace stoker::stores {
+
+// Calls `found` for all values in the order of their keys. A place at the beginning of a page is
+// that of a large value behind its page's header. Returns the size of a page. Throws SampleError
+// that names the page, for a damaged database and for kinds that are not read: those with several
+// values for a key, named databases within the main one, and other versions of the format.
+int64_t find_lmdb_values(const Ranges& file,
+                         const std::function<void(ByteSpan key, RecordPlace place)>& found);
+
+// The value in the bytes of its place. Throws SampleError.
+ByteSpan lmdb_value(ByteSpan bytes, RecordPlace place, int64_t page_size, const std::string& name);
+
+// The file of a database: the folder's data.mdb, or the path itself where it is no folder.
+std::string lmdb_file(const std::string& path);
+
+}  // namespace stoker::stores

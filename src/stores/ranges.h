@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Bytes that parsers read in ranges: those of a file, or of memory in tests. Also what parsers
+// share to take numbers from bytes and to refuse damaged ones.
+#pragma once
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "io/file.h"
+
+namespace stoker::stores {
+
+static_assert(std::endian::native == std::endian::little, "numbers are read as they are stored");
+
+using ByteSpan = std::span<const uint8_t>;
+
+// Where a record lies in its file.
+struct RecordPlace {
+  int64_t offset, size;
+  bool operator==(const RecordPlace&) const = default;
+};
+
+// One thread at a time.
+class Ranges {
+ public:
+  virtual ~Ranges() = default;
+  virtual const std::string& name() const = 0;
+  virtual int64_t size() const = 0;
+  // Fills `into` with the bytes from `offset` on. Throws SampleError where there are fewer.
+  virtual void read(int64_t offset, std::span<uint8_t> into) const = 0;
+};
+
+class ObjectRanges final : public Ranges {
+ public:
+  explicit ObjectRanges(std::shared_ptr<const io::Object> object) : object_(std::move(object)) {}
+  const std::string& name() const override { return object_->path(); }
+  int64_t size() const override { return object_->size(); }
+  void read(int64_t offset, std::span<uint8_t> into) const override {
+    object_->read(buffer_, offset, static_cast<int64_t>(into.size()));
+    if (!into.empty()) std::memcpy(into.data(), buffer_.data(), into.size());
+  }
+
+ private:
+  std::shared_ptr<const io::Object> object_;
+  mutable io::ByteBuffer buffer_;
+};
+
+class MemoryRanges final : public Ranges {
+ public:
+  MemoryRanges(std::string name, ByteSpan bytes) : name_(std::move(name)), bytes_(bytes) {}
+  const std::string& name() const override { return name_; }
+  int64_t size() const override { return static_cast<int64_t>(bytes_.size()); }
+  void read(int64_t offset, std::span<uint8_t> into) const override;
+
+ private:
+  std::string name_;
+  ByteSpan bytes_;
+};
+
+// Gives bytes of ascending offsets, and reads as much ahead as turns out to be needed. One thread
+// at a time.
+class Scanner {
+ public:
+  explicit Scanner(const Ranges& from) : from_(from) {}
+  // So many bytes from `offset` on, or fewer at the end. They stay until the next call.
+  ByteSpan at(int64_t offset, size_t length);
+
+ private:
+  const Ranges& from_;
+  std::vector<uint8_t> window_;
+  int64_t begin_ = 0;
+  size_t step_ = 4096;
+};
+
+// Throws SampleError: "'a.rec' at byte 7: the record ..."
+[[noreturn]] void refuse(const std::string& name, int64_t offset, const std::string& what);
+
+// The number at a place, which need not be aligned. Requires: it lies within the bytes.
+template <class T>
+T number_at(ByteSpan bytes, size_t at) {
+  T value;
+  std::memcpy(&value, bytes.data() + at, sizeof value);
+  return value;
+}
+
+// Takes the next line of a text away, without its end.
+std::string_view take_line(std::string_view& text);
+// The whole number at the front of a text, which it takes away with the blanks before it. False if
+// there is none or if it does not fit into 63 bits.
+bool take_number(std::string_view& text, int64_t& value);
+
+}  // namespace stoker::stores

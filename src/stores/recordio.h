@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Files of RecordIO, as MXNet writes them: records of one part or of several, each behind a magic
+// number and a length. Pure functions; thread-safe. See Note [Damaged files].
+#pragma once
+#include "stores/ranges.h"
+
+namespace stoker::stores {
+
+// The places of all records, each with its framing and padding. Throws what `file` throws.
+std::vector<RecordPlace> find_recordio(const Ranges& file);
+
+// The payload of the record at the front of `bytes`, which begin at `offset` of a file: a part of
+// `bytes`, or in `joined` where the record has several parts. Throws SampleError.
+ByteSpan recordio_payload(ByteSpan bytes, const std::string& name, int64_t offset,
+                          std::vector<uint8_t>& joined);
+
+// The established index has a line "key<tab>offset" for each record. The places are in the order of
+// their offsets, and each ends where the next one begins. `size`: that of the file. Throws
+// SampleError, with the line.
+std::vector<RecordPlace> parse_recordio_index(std::string_view text, const std::string& shown,
+                                              int64_t size);
+// With the keys 0, 1, 2 and so on.
+std::string recordio_index(std::span<const RecordPlace> places);
+
+// A record of a picture with its labels.
+struct PictureRecord {
+  uint64_t id = 0;
+  ByteSpan labels;  // float32, not aligned
+  ByteSpan picture;
+};
+// Throws SampleError, with an offset in the payload.
+PictureRecord parse_picture_record(ByteSpan payload);
+
+}  // namespace stoker::stores

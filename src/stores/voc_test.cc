@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "stores/voc.h"
+
+#include "stores/testing.h"
+
+namespace stoker::stores {
+namespace {
+
+TEST(Voc, AnnotationsOfRealFiles) {
+  const Expected expected("voc");
+  if (!expected.there()) GTEST_SKIP() << "without the data";
+  int seen = 0;
+  for (const Json record : expected.json()["records"].get_array()) {
+    const std::string path = expected.path(text_of(record["annotation"].value()));
+    SCOPED_TRACE(path);
+    const std::vector<uint8_t> file = read_file(path);
+    if (!record["readable"].get_bool().value()) {
+      const std::string error = message<SampleError>([&] { parse_voc(file); });
+      EXPECT_TRUE(error.starts_with("the annotation is damaged: ")) << error;
+      continue;
+    }
+    const VocAnnotation a = parse_voc(file);
+    ++seen;
+    Json size;
+    ASSERT_FALSE(record["size_element"].get(size));
+    EXPECT_EQ(a.width, size.is_null() ? 0 : size.at(0).get_int64().value());
+    EXPECT_EQ(a.height, size.is_null() ? 0 : size.at(1).get_int64().value());
+    size_t i = 0;
+    for (const Json object : record["objects"].get_array()) {
+      const VocObject& o = a.objects.at(i++);
+      EXPECT_EQ(o.name, text_of(object["name"].value()));
+      const float corners[] = {o.left, o.top, o.right, o.bottom};
+      for (size_t k = 0; k < 4; ++k)
+        EXPECT_EQ(corners[k], static_cast<float>(object["bndbox"].at(k).get_double().value()));
+      const auto flag = [&](const char* name) {
+        return !object[name].is_null() && object[name].get_int64().value() != 0;
+      };
+      EXPECT_EQ(o.difficult, flag("difficult"));
+      EXPECT_EQ(o.truncated, flag("truncated"));
+    }
+    EXPECT_EQ(i, a.objects.size());
+  }
+  EXPECT_EQ(seen, 11);
+}
+
+TEST(Voc, WrongAnnotationsAreRefused) {
+  const auto error = [](const std::string& xml) {
+    return message<SampleError>([&] { parse_voc(bytes_of(xml)); });
+  };
+  EXPECT_EQ(error("<a/>"), "the file of XML has no element 'annotation'");
+  EXPECT_EQ(error("<annotation><object/></annotation>"), "an object has no name or no bndbox");
+  EXPECT_EQ(error("<annotation><object><name>a</name><bndbox><xmin>x</xmin></bndbox></object>"
+                  "</annotation>"),
+            "'xmin' of 'bndbox' is to be a number, and is 'x'");
+  EXPECT_EQ(error("<annotation><size><width>-1</width></size></annotation>"),
+            "the size of the picture is out of range");
+}
+
+}  // namespace
+}  // namespace stoker::stores
