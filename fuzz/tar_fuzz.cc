@@ -18,7 +18,7 @@ void mend_sums(std::string& bytes) {
     int sum = static_cast<int>(kSum) * ' ';
     for (size_t i = 0; i < kBlock; ++i)
       if (i < kSumAt || i >= kSumAt + kSum) sum += static_cast<unsigned char>(bytes[at + i]);
-    char octal[kSum];
+    char octal[16];
     (void)std::snprintf(octal, sizeof octal, "%06o", sum);
     std::memcpy(bytes.data() + at + kSumAt, octal, 7);
   }

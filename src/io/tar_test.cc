@@ -153,7 +153,7 @@ TEST(Tar, AnyBytesEndInMembersOrAnError) {
       int sum = 8 * ' ';
       for (size_t i = 0; i < 512; ++i)
         sum += i < 148 || i >= 156 ? static_cast<unsigned char>(a.bytes[at + i]) : 0;
-      char octal[8];
+      char octal[16];
       std::snprintf(octal, sizeof octal, "%06o", sum);
       std::memcpy(a.bytes.data() + at + 148, octal, 7);
     }
