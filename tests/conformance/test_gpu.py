@@ -41,7 +41,9 @@ ON_GPU = [n for n in names() if "gpu" in operators()[n]["devices"]]
 MIXED = [n for n in names() if "mixed" in operators()[n]["devices"]]
 # Integers are the same on both sides, draws as well. These operators give the same floats too.
 EXACT = {n for n in ON_GPU if operators()[n]["is_random"] and operators()[n]["kind"] == "sample"}
-EXACT |= {"cat", "constant", "copy", "per_frame", "stack"}
+EXACT |= {"cat", "constant", "copy", "per_frame", "stack", "one_hot", "paste", "transpose"}
+EXACT |= {"reshape", "reinterpret", "squeeze", "expand_dims"}
+EXACT |= {"sequence_rearrange", "element_extract", "reductions.min", "reductions.max"}
 
 
 ON_A_GPU = os.environ.get("STOKER_REQUIRE_GPU") == "1"
