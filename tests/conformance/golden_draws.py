@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from calls import Call, all_calls, names, run_calls, texture
+from calls import Call, all_calls, names, run_calls, texture, works
 
 from helpers import Array
 from stoker._describe.registry import operators
@@ -28,12 +28,16 @@ def wanted() -> list[dict[str, Any]]:
             continue
         ports = [p for p in operators()[name]["inputs"] if not p["is_optional"]]
         given = "encoded" if ports and ports[0]["is_value"] else [[37, 53, 3]] if ports else []
+        if ports and "uint8" not in (ports[0]["dtypes"] or "uint8"):
+            given = [{str(a.dtype): a.tolist()} for a, _ in all_calls(name)[0].inputs]
         first = all_calls(name)[0].arguments
         required = {
             a["name"]: plain(first[a["name"]])
             for a in operators()[name]["arguments"]
             if a["required"]
         }
+        if not given and not works(Call(name, arguments=required)):
+            required = {k: plain(v) for k, v in first.items()}  # one of several is required
         for seed in SEEDS:
             entries.append({"op": name, "seed": seed, "inputs": given, "arguments": required})
     return entries
@@ -48,10 +52,23 @@ def draws(entry: dict[str, Any]) -> list[Any]:
     if entry["inputs"] == "encoded":
         inputs: tuple[tuple[Array, str], ...] = ((np.fromfile(PICTURE, np.uint8), ""),)
     else:
-        inputs = tuple((texture(shape), "HWC") for shape in entry["inputs"])
+        inputs = tuple(given_input(i) for i in entry["inputs"])
     call = Call(entry["op"], inputs, entry["arguments"])
     found = []
-    for (array,) in run_calls([call], batch_size=6, seed=entry["seed"]):
-        total = int(array.astype(np.int64).sum())
-        found.append(array.tolist() if array.size <= 8 else [list(array.shape), total])
+    for arrays in run_calls([call], batch_size=6, seed=entry["seed"]):
+        told = [values_or_sum(a) for a in arrays]
+        found.append(told if len(told) > 1 else told[0])
     return found
+
+
+def given_input(told: Any) -> tuple[Array, str]:
+    """A picture of a shape, or values by their dtype."""
+    if isinstance(told, list):
+        return texture(told), "HWC"
+    ((dtype, values),) = told.items()
+    return np.array(values, dtype), ""
+
+
+def values_or_sum(array: Array) -> Any:
+    total = int(array.astype(np.int64).sum())
+    return array.tolist() if array.size <= 8 else [list(array.shape), total]
