@@ -4,7 +4,7 @@
 
 namespace stoker {
 
-void moments(const View& in, const bool* reduced, const double* centres, const Moment& moment,
+void moments(const View& in, const bool* reduced, const double* centres, const Averaging& moment,
              const View& out, Arena& scratch) {
   const int64_t volume = out.shape.volume();
   if (volume == 0) return;

@@ -11,7 +11,7 @@
 namespace stoker {
 
 // What becomes of a sum.
-struct Moment {
+struct Averaging {
   bool is_root = false;
   int64_t ddof = 0;
 
@@ -27,7 +27,7 @@ struct Moment {
 
 // Sets `out`, as sum() does, to the moments of `in` or, with `centres`, to those of the squared
 // distances from them, one for each element of `out`.
-void moments(const View& in, const bool* reduced, const double* centres, const Moment& moment,
+void moments(const View& in, const bool* reduced, const double* centres, const Averaging& moment,
              const View& out, Arena& scratch);
 
 }  // namespace stoker

@@ -51,7 +51,7 @@ struct SetCentre {
 };
 struct SetMoment {
   const double* sums;
-  Moment moment;
+  Averaging moment;
   int64_t count;
   std::byte* out;
   DType dtype;
@@ -115,7 +115,7 @@ struct MeanArguments : ReducedAxes, DtypeArgument {
   void infer(Inference& i) const { i.out(result(i.inputs[0])); }
   void demand(Demand& d) const { d.needed[0] = needed(d.inputs[0], d.wanted[0]); }
 
-  void run(Run& r, bool squares, const Moment& moment) const {
+  void run(Run& r, bool squares, const Averaging& moment) const {
     const View &in = r.inputs[0], &out = r.outputs[0];
     const auto volume = static_cast<size_t>(out.shape.volume());
     double* zeros = squares ? r.scratch.array<double>(volume) : nullptr;

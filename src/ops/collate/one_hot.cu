@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/elements/map.h"
+#include "kernels/elements/boxes.h"
 #include "kernels/fused_device/value.h"
 #include "op/loops/gpu_each.cuh"
 #include "op/op.h"
@@ -83,8 +83,31 @@ struct OneHot {
   }
   void infer(Inference& i) const { i.out(marked(i.inputs[0])); }
 
+  // Row after row, where the classes are the last axis and `out` has all of them.
+  template <class T>
+  void mark_rows(const View& in, const View& out, T on, T off, Arena& scratch) const {
+    View part = in;
+    if (in.full.rank + 1 == out.full.rank) {
+      Window w = out.covers();
+      w.begin.rank = w.end.rank = in.full.rank;
+      part = part_of(in, w);
+    }
+    const int64_t rows = part.shape.volume();
+    auto* dense = scratch.array<std::byte>(static_cast<size_t>(part.bytes()));
+    auto* numbers = scratch.array<double>(static_cast<size_t>(rows));
+    copy_to_dense(part, dense);
+    convert_row(dense, in.dtype, numbers, DType::kFloat64, rows);
+    T* row = out.as<T>();
+    for (int64_t k = 0; k < rows; ++k, row += num_classes) {
+      std::fill_n(row, num_classes, off);
+      if (numbers[k] >= 0 && numbers[k] < num_classes) row[static_cast<int64_t>(numbers[k])] = on;
+    }
+  }
   void run_cpu(Run& r) const {
     const View &in = r.inputs[0], &out = r.outputs[0];
+    const int last = out.full.rank - 1;
+    const bool by_rows =
+        (axis < 0 || axis == last || last == 0) && out.is_dense() && out.shape[last] == num_classes;
     double* numbers = r.scratch.array<double>(static_cast<size_t>(in.shape.volume()));
     double* own = r.scratch.array<double>(static_cast<size_t>(num_classes));
     for (int c = 0; c < num_classes; ++c) own[c] = c;
@@ -104,7 +127,8 @@ struct OneHot {
       T on{}, off{};
       convert_row(&on_value, DType::kFloat32, &on, dtype, 1);
       convert_row(&off_value, DType::kFloat32, &off, dtype, 1);
-      map<T, double, double>(out, Pick<T>{on, off}, n, c);
+      if (by_rows) mark_rows(in, out, on, off, r.scratch);
+      else map<T, double, double>(out, Pick<T>{on, off}, n, c);
     });
   }
   static void run_gpu(GpuRun& r, std::span<const OneHot* const> items) {

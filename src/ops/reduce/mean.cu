@@ -22,7 +22,7 @@ struct ReduceMean : MeanArguments {
   static void run_gpu(GpuRun& r, std::span<const ReduceMean* const> items) {
     moments(
         r, false, [&](size_t i) { return *items[i]; },
-        [](size_t) { return Moment{.is_root = false}; });
+        [](size_t) { return Averaging{.is_root = false}; });
   }
 
   static std::vector<Case> cases() {

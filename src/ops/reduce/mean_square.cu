@@ -22,7 +22,7 @@ struct ReduceMeanSquare : MeanArguments {
   static void run_gpu(GpuRun& r, std::span<const ReduceMeanSquare* const> items) {
     moments(
         r, true, [&](size_t i) { return *items[i]; },
-        [](size_t) { return Moment{.is_root = false}; });
+        [](size_t) { return Averaging{.is_root = false}; });
   }
 
   static std::vector<Case> cases() {

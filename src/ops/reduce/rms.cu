@@ -22,7 +22,7 @@ struct ReduceRms : MeanArguments {
   static void run_gpu(GpuRun& r, std::span<const ReduceRms* const> items) {
     moments(
         r, true, [&](size_t i) { return *items[i]; },
-        [](size_t) { return Moment{.is_root = true}; });
+        [](size_t) { return Averaging{.is_root = true}; });
   }
 
   static std::vector<Case> cases() {

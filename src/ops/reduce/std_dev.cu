@@ -18,7 +18,7 @@ struct ReduceStdDev : SpreadArguments {
   static void run_gpu(GpuRun& r, std::span<const ReduceStdDev* const> items) {
     moments(
         r, true, [&](size_t i) { return *items[i]; },
-        [&](size_t i) { return Moment{true, items[i]->ddof}; });
+        [&](size_t i) { return Averaging{true, items[i]->ddof}; });
   }
 
   static std::vector<Case> cases() {

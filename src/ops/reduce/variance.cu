@@ -18,7 +18,7 @@ struct ReduceVariance : SpreadArguments {
   static void run_gpu(GpuRun& r, std::span<const ReduceVariance* const> items) {
     moments(
         r, true, [&](size_t i) { return *items[i]; },
-        [&](size_t i) { return Moment{false, items[i]->ddof}; });
+        [&](size_t i) { return Averaging{false, items[i]->ddof}; });
   }
 
   static std::vector<Case> cases() {
