@@ -47,15 +47,17 @@ def plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray) else value
 
 
+def call_of(entry: dict[str, Any]) -> Call:
+    if entry["inputs"] == "encoded":
+        return Call(entry["op"], ((np.fromfile(PICTURE, np.uint8), ""),), entry["arguments"])
+    inputs = tuple(given_input(i) for i in entry["inputs"])
+    return Call(entry["op"], inputs, entry["arguments"])
+
+
 def draws(entry: dict[str, Any]) -> list[Any]:
     """The first samples: their values, or the shape and the sum of a picture."""
-    if entry["inputs"] == "encoded":
-        inputs: tuple[tuple[Array, str], ...] = ((np.fromfile(PICTURE, np.uint8), ""),)
-    else:
-        inputs = tuple(given_input(i) for i in entry["inputs"])
-    call = Call(entry["op"], inputs, entry["arguments"])
     found = []
-    for arrays in run_calls([call], batch_size=6, seed=entry["seed"]):
+    for arrays in run_calls([call_of(entry)], batch_size=6, seed=entry["seed"]):
         told = [values_or_sum(a) for a in arrays]
         found.append(told if len(told) > 1 else told[0])
     return found
