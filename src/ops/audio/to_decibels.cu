@@ -12,11 +12,9 @@ struct ToDecibels {
   float cutoff_db = -200, multiplier = 10, reference = 0;
 
   struct Decibels {
-    double multiplier, cutoff;
-    const float* reference;  // 0 counts as 1
+    double multiplier, cutoff, full;
     STOKER_HD float operator()(float v) const {
       using exact::detail::Num;
-      const double full = *reference > 0 ? static_cast<double>(*reference) : 1.0;
       const double ratio = (Num(static_cast<double>(v)) / Num(full)).v;
       const bool is_normal = ratio > 0 && ratio < exact::detail::infinity();
       constexpr double kPerBase = 0x1.bcb7b1526e50ep-2;  // 1 / ln 10
@@ -26,6 +24,20 @@ struct ToDecibels {
       return static_cast<float>(db > cutoff ? db : cutoff);
     }
   };
+
+  struct DecibelsOnDevice {
+    Decibels of;
+    const float* reference;
+    STOKER_HD float operator()(float v) const {
+      Decibels own = of;
+      own.full = full(*reference);
+      return own(v);
+    }
+  };
+  // No value above 0 counts as 1.
+  STOKER_HD static double full(float reference) {
+    return reference > 0 ? static_cast<double>(reference) : 1.0;
+  }
 
   static constexpr auto schema = describe(
       "to_decibels",
@@ -45,21 +57,22 @@ struct ToDecibels {
     if (reference > 0) d.needed[0] = d.wanted[0];
   }
 
-  Decibels decibels(const float* full) const {
-    return {static_cast<double>(multiplier), static_cast<double>(cutoff_db), full};
+  Decibels decibels(float greatest) const {
+    return {static_cast<double>(multiplier), static_cast<double>(cutoff_db), full(greatest)};
   }
   static constexpr std::array<bool, kMaxRank> kAll = {true, true, true, true, true, true};
 
   void run_cpu(Run& r) const {
-    float full = reference;
-    if (full == 0)
-      extremes(r.inputs[0], kAll.data(), true, View::dense(&full, DType::kFloat32, {}), r.scratch);
-    map<float, float>(r.outputs[0], decibels(&full), r.inputs[0]);
+    float greatest = reference;
+    if (greatest == 0)
+      extremes(r.inputs[0], kAll.data(), true, View::dense(&greatest, DType::kFloat32, {}),
+               r.scratch);
+    map<float, float>(r.outputs[0], decibels(greatest), r.inputs[0]);
   }
   static void run_gpu(GpuRun& r, std::span<const ToDecibels* const> items) {
     const ToDecibels& op = *items[0];  // the same for all items
     std::vector<float> given(items.size(), op.reference);
-    const float* full = r.put(std::span<const float>(given));
+    const float* references = r.put(std::span<const float>(given));
     if (op.reference == 0) {
       auto* found = reinterpret_cast<float*>(r.scratch(items.size() * sizeof(float)));
       std::vector<SumTask> tasks;
@@ -67,9 +80,10 @@ struct ToDecibels {
         tasks.push_back({r.items[i].inputs[0], kAll, nullptr,
                          reinterpret_cast<std::byte*>(found + i), DType::kFloat32});
       sum_as<Greatest<float>>(r, tasks);
-      full = found;
+      references = found;
     }
-    map<float, float>(r, [&](size_t i) { return items[i]->decibels(full + i); });
+    map<float, float>(
+        r, [&](size_t i) { return DecibelsOnDevice{items[i]->decibels(1), references + i}; });
   }
 
   static std::vector<Case> cases() {
