@@ -216,6 +216,61 @@ def triangles(count: int, bins: int, nyquist: float = 22050.0) -> Array:
 BINS = 257
 TRIANGLES = triangles(80, BINS)
 
+MAP, SHIFT = np.float32([[0.5, 1.0], [-1.0, 2.0]]), np.float32([3.0, 4.0])
+
+
+def pasted(x: Array, out: Array) -> None:
+    top, left = ((o - e) // 2 for o, e in zip(out.shape[:2], x.shape[:2], strict=True))
+    below, right = out.shape[0] - x.shape[0] - top, out.shape[1] - x.shape[1] - left
+    cv2.copyMakeBorder(x, top, below, left, right, cv2.BORDER_CONSTANT, dst=out)
+
+
+def masked_by_grid(x: Array, out: Array) -> None:
+    down, across = np.ogrid[: x.shape[0], : x.shape[1]]
+    u = (across * np.cos(0.5) - down * np.sin(0.5)) / 20 % 1
+    v = (across * np.sin(0.5) + down * np.cos(0.5)) / 20 % 1
+    np.multiply(x, ((u >= 0.5) | (v >= 0.5))[..., None], out=out)
+
+
+def resized_cropped_mirrored(x: Array, out: Array) -> None:
+    height, width = other(x)
+    top, left = (height - 199) // 2, (width - 199) // 2
+    resized = cv2.resize(x, (width, height), interpolation=cv2.INTER_LINEAR)
+    cv2.flip(resized[top : top + 200, left : left + 200], 1, dst=out)
+
+
+def gaussian_noise(x: Array, out: Array) -> None:
+    noise = CHANCE.standard_normal(x.shape, np.float32)
+    cv2.add(x, noise * 5, dst=out, dtype=cv2.CV_8U)
+
+
+def salted(x: Array, out: Array) -> None:
+    draws = CHANCE.random(x.shape[:2], np.float32)
+    np.copyto(out, x)
+    out[draws < 0.05], out[draws > 0.95] = 0, 255
+
+
+def decibels(x: Array, out: Array) -> None:
+    np.log10(np.maximum(x / x.max(), 1e-20), out=out)
+    np.multiply(out, 10, out=out)
+
+
+def cepstrum(x: Array, out: Array) -> None:
+    from scipy.fft import dct
+
+    np.copyto(out, dct(x, axis=0)[:20] / 2)
+
+
+def emphasised(x: Array, out: Array) -> None:
+    np.subtract(x[1:], np.float32(0.97) * x[:-1], out=out[1:])
+    out[0] = np.float32(0.03) * x[0]
+
+
+def powers(x: Array, out: Array) -> None:
+    bins = np.fft.rfft(x, 512)
+    np.copyto(out, bins.real**2 + bins.imag**2)
+
+
 COLOUR = np.array([[1.2, -0.1, 0.1, 3], [0.1, 1.1, -0.1, 3], [-0.1, 0.1, 1.0, 3]])
 
 ROWS = [
@@ -305,6 +360,143 @@ ROWS = [
     Row(
         *("flip vertical", "flip", lambda node, _: fn.flip(node, horizontal=0, vertical=1)),
         *("OpenCV flip", lambda x, out: cv2.flip(x, 0, dst=out)),
+    ),
+    Row(
+        *("transpose to CHW", "transpose", lambda node, _: fn.transpose(node, perm=[2, 0, 1])),
+        *("OpenCV split", lambda x, out: cv2.split(x, list(out))),
+    ),
+    Row(
+        *("transpose H and W", "transpose", lambda node, _: fn.transpose(node, perm=[1, 0, 2])),
+        *("OpenCV transpose", lambda x, out: cv2.transpose(x, dst=out)),
+    ),
+    Row(
+        *("reshape", "reshape", lambda node, _: fn.reshape(node, shape=[-1])),
+        *("NumPy copyto", lambda x, out: np.copyto(out, x.reshape(-1))),
+    ),
+    Row(
+        *("reinterpret", "reinterpret", lambda node, _: fn.reinterpret(node, dtype="int8")),
+        *("NumPy copyto", lambda x, out: np.copyto(out, x.view(np.int8))),
+    ),
+    Row(
+        *("squeeze", "squeeze", lambda node, _: fn.squeeze(node, axes=[0])),
+        *("NumPy copyto", lambda x, out: np.copyto(out, x[0]), lambda x: x[None]),
+    ),
+    Row(
+        *("expand_dims", "expand_dims", lambda node, _: fn.expand_dims(node, axes=[0])),
+        *("NumPy copyto", lambda x, out: np.copyto(out, x[None])),
+    ),
+    Row(
+        *("sequence_rearrange", "sequence_rearrange"),
+        lambda node, _: fn.sequence_rearrange(node, new_order=[1, 0]),
+        *("NumPy copyto", lambda x, out: np.copyto(out, x[::-1]), lambda x: np.stack([x, x])),
+    ),
+    Row(
+        *("element_extract", "element_extract"),
+        lambda node, _: fn.element_extract(node, element_map=[1]),
+        *("NumPy copyto", lambda x, out: np.copyto(out, x[1]), lambda x: np.stack([x, x])),
+    ),
+    Row(
+        *("one_hot", "one_hot", lambda node, _: fn.one_hot(node, num_classes=10)),
+        *(
+            "NumPy equal",
+            lambda x, out: np.equal(x[:, None], np.arange(10), out=out, casting="unsafe"),
+        ),
+        lambda x: x[:, :, 0].reshape(-1) % 10,
+    ),
+    *(
+        Row(
+            *(f"reductions.{name}, {words}", f"reductions.{name}"),
+            lambda node, _, name=name, axes=axes: getattr(fn.reductions, name)(node, axes=axes),
+            *(
+                f"NumPy {name}",
+                lambda x, out, name=name, axes=axes: getattr(np, name)(x, tuple(axes), out=out),
+            ),
+            apart=0.01,
+        )
+        for name in ("mean", "min", "max")
+        for words, axes in (("all", [0, 1, 2]), ("of rows", [1]), ("of pixels", [0, 1]))
+    ),
+    Row(
+        *("reductions.rms", "reductions.rms", lambda node, _: fn.reductions.rms(node)),
+        *("NumPy", lambda x, out: np.copyto(out, np.sqrt(np.mean(np.square(x, dtype=np.float32))))),
+        apart=0.1,
+    ),
+    Row(
+        *("reductions.std_dev", "reductions.std_dev"),
+        lambda node, _: fn.reductions.std_dev(node, fn.reductions.mean(node)),
+        *("NumPy std", lambda x, out: np.copyto(out, np.std(x))),
+        apart=0.01,
+    ),
+    Row(
+        *("color_space_conversion to YCbCr", "color_space_conversion"),
+        lambda node, _: fn.color_space_conversion(
+            node, image_type=types.RGB, output_type=types.YCbCr
+        ),
+        *("OpenCV transform", lambda x, out: cv2.transform(x, COLOUR, dst=out)),
+        apart=None,  # any matrix takes the same time
+    ),
+    Row(
+        *("color_space_conversion to GRAY", "color_space_conversion"),
+        lambda node, _: fn.color_space_conversion(
+            node, image_type=types.RGB, output_type=types.GRAY
+        ),
+        *("OpenCV cvtColor", lambda x, out: cv2.cvtColor(x, cv2.COLOR_RGB2GRAY, dst=out)),
+        apart=1.0,
+    ),
+    Row(
+        *("paste", "paste", lambda node, _: fn.paste(node, ratio=1.5, fill_value=0)),
+        *("OpenCV copyMakeBorder", pasted),
+    ),
+    Row(
+        *("grid_mask", "grid_mask", lambda node, _: fn.grid_mask(node, tile=20, angle=0.5)),
+        *("NumPy", masked_by_grid),
+        apart=None,
+    ),
+    Row(
+        *("resize_crop_mirror", "resize_crop_mirror"),
+        lambda node, x: fn.resize_crop_mirror(
+            node, size=other(x), crop=[200, 200], mirror=1, antialias=False
+        ),
+        *("OpenCV resize and flip", resized_cropped_mirrored),
+        apart=1.0,
+    ),
+    Row(
+        *("coord_transform", "coord_transform"),
+        lambda node, _: fn.coord_transform(node, M=[0.5, 1.0, -1.0, 2.0], T=[3.0, 4.0]),
+        *("NumPy matmul", lambda x, out: np.add(x @ MAP.T, SHIFT, out=out)),
+        *(lambda x: x[:, :, :2].reshape(-1, 2).astype(np.float32), 0.01),
+    ),
+    Row(
+        *("noise.gaussian", "noise.gaussian", lambda node, _: fn.noise.gaussian(node, stddev=5.0)),
+        *("NumPy", gaussian_noise),
+        apart=1.0,
+    ),
+    Row(
+        *("noise.shot", "noise.shot", lambda node, _: fn.noise.shot(node)),
+        *("NumPy poisson", lambda x, out: np.copyto(out, 20 * CHANCE.poisson(x / 20), "unsafe")),
+        apart=5.0,
+    ),
+    Row(
+        *("noise.salt_and_pepper", "noise.salt_and_pepper"),
+        lambda node, _: fn.noise.salt_and_pepper(node, prob=0.1),
+        *("NumPy", salted),
+        apart=5.0,
+    ),
+    Row(
+        *("to_decibels", "to_decibels", lambda node, _: fn.to_decibels(node)),
+        *("NumPy log10", decibels, to("float32"), 0.01),
+    ),
+    Row(
+        *("mfcc", "mfcc", lambda node, _: fn.mfcc(node)),
+        *("SciPy dct", cepstrum, lambda x: x[:80, :, 0].astype(np.float32), 1.0),
+    ),
+    Row(
+        *("preemphasis_filter", "preemphasis_filter", lambda node, _: fn.preemphasis_filter(node)),
+        *("NumPy", emphasised, lambda x: x.reshape(-1).astype(np.float32), 0.01),
+    ),
+    Row(
+        *("power_spectrum", "power_spectrum", lambda node, _: fn.power_spectrum(node, nfft=512)),
+        *("NumPy rfft", powers, lambda x: x[:, :, 0].astype(np.float32), None),
     ),
     *(
         Row(

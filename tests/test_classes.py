@@ -74,7 +74,7 @@ def test_experimental_names_also_work_without_the_prefix() -> None:
 
 def test_classes_are_listed() -> None:
     assert {"Resize", "random", "readers"} <= set(dir(ops))
-    assert dir(ops.random) == ["CoinFlip", "Normal", "Uniform"]
+    assert dir(ops.random) == ["Beta", "Choice", "CoinFlip", "Normal", "Uniform"]
     with pytest.raises(AttributeError, match="Did you mean 'Resize'"):
         ops.Resise  # noqa: B018
     with pytest.raises(AttributeError, match=r"Did you mean 'readers\.File'"):

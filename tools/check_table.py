@@ -51,8 +51,8 @@ DEFINING = """
     test_moving_over.py conformance/test_arguments.py conformance/test_saved.py test_compat.py
 """
 RUNNING = """
-    test_running.py test_styles.py test_settings.py test_setting_table.py test_batches.py faults
-    pipelines
+    test_running.py test_aliases.py test_styles.py test_settings.py test_setting_table.py
+    test_batches.py faults pipelines
 """
 USER_CODE = """
     user_code/test_python_function.py user_code/test_state.py user_code/test_process.py

@@ -5,6 +5,7 @@
 #pragma once
 #include <functional>
 
+#include "kernels/strided_copy.h"
 #include "op/operator.h"
 #include "op/rules.h"
 
@@ -116,6 +117,7 @@ struct Work {
     with_rules_as<SampleError>([&] { of(o).infer(i); });
   }
   static void demand(const Operator& o, Demand& d) { of(o).demand(d); }
+  static void copy(const Operator&, Run& r) { copy_to_dense(r.inputs[0], r.outputs[0].data); }
   static void run_cpu(const Operator& o, Run& r) {
     with_rules_as<SampleError>([&] { of(o).run_cpu(r); });
   }
@@ -160,6 +162,7 @@ void find_facets(OperatorType& t) {
     if constexpr (requires(const Op& o, Inference& i) { o.infer(i); }) t.runs->infer = W::infer;
     if constexpr (requires(const Op& o, Demand& d) { o.demand(d); }) t.runs->demand = W::demand;
   }
+  if constexpr (requires { Op::kAlias; }) t.runs = {.run = W::copy, .infer = W::infer};
   if constexpr (requires(BatchInference& b, std::span<const Op* const> ops) {
                   Op::infer_batch(b, ops);
                 }) {
@@ -261,6 +264,8 @@ constexpr bool outputs_follow_from_constants(const Schema<In, Out, Args...>& sch
 // - `run_cpu` alone, where only the run tells the shapes (Run::make),
 // - static `infer_batch` and `run_batch`, where the results are functions of the whole batch;
 //   beside one of the others, `sees_batch` tells for which arguments,
+// - `infer` and `kAlias`, where the first output is the bytes of the first input under another
+//   type of as many bytes, so that they need not be copied,
 // - `open` and `order`, for a reader, and perhaps `read`, where arguments vary from sample to
 //   sample,
 // - `kInput`, where the user feeds its output,
@@ -309,6 +314,7 @@ OperatorType type_of() {
   t.is_input = requires { Op::kInput; };
   t.is_user_code = requires { Op::kUserCode; };
   t.is_merge = requires { Op::kMerge; };
+  t.is_alias = requires { Op::kAlias; };
   if constexpr (requires { Op::kVersion; }) t.version = Op::kVersion;
   if constexpr (requires { Op::kRandom; }) t.is_random = Op::kRandom;
   if constexpr (requires { Op::kRowRoom; }) t.row_room = Op::kRowRoom;

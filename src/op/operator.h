@@ -99,6 +99,7 @@ struct OperatorType {
   bool is_input = false;  // the user feeds its output
   bool is_user_code = false;  // Node::function makes its outputs
   bool is_merge = false;  // it gives its first or second input, as the third says
+  bool is_alias = false;  // it gives the bytes of its first input, of the type that it infers
   std::optional<Lowers> lowers;
   std::optional<RunsOnCpu> runs;
   std::optional<RunsOnBatch> runs_on_batch;
@@ -130,7 +131,7 @@ struct OperatorType {
   // follow are asked for theirs.
   bool infers() const { return !runs || runs->infer; }
   bool is_mixed() const { return decodes.has_value(); }  // takes device="mixed"
-  bool has_gpu() const { return lowers || runs_on_gpu; }  // takes device="gpu"
+  bool has_gpu() const { return lowers || runs_on_gpu || is_alias; }  // takes device="gpu"
   int argument(std::string_view name) const;  // its index, or -1
   bool repeats() const { return !inputs.empty() && inputs.back().repeats; }
   size_t most_inputs() const { return inputs.size() + (repeats() ? kMostRepeats - 1 : 0); }

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from calls import Call, all_calls, case_calls, names, run_calls, texture
+from calls import Call, all_calls, case_calls, names, run_calls, texture, works
 
 from helpers import Array
 from stoker._describe.registry import operators
@@ -30,12 +30,16 @@ def wanted() -> list[dict[str, Any]]:
         given: Any = "encoded" if ports and ports[0]["is_value"] else [[37, 53, 3]] if ports else []
         if len(ports) > 1:
             given = "case"  # what belongs together fits in a case
+        elif ports and "uint8" not in (ports[0]["dtypes"] or "uint8"):
+            given = [{str(a.dtype): a.tolist()} for a, _ in all_calls(name)[0].inputs]
         first = all_calls(name)[0].arguments
         required = {
             a["name"]: plain(first[a["name"]])
             for a in operators()[name]["arguments"]
             if a["required"]
         }
+        if not given and not works(Call(name, arguments=required)):
+            required = {k: plain(v) for k, v in first.items()}  # one of several is required
         for seed in SEEDS:
             entries.append({"op": name, "seed": seed, "inputs": given, "arguments": required})
     return entries
@@ -45,8 +49,15 @@ def plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray) else value
 
 
+def call_of(entry: dict[str, Any]) -> Call:
+    if entry["inputs"] == "encoded":
+        return Call(entry["op"], ((np.fromfile(PICTURE, np.uint8), ""),), entry["arguments"])
+    inputs = tuple(given_input(i) for i in entry["inputs"])
+    return Call(entry["op"], inputs, entry["arguments"])
+
+
 def draws(entry: dict[str, Any]) -> list[Any]:
-    """The first samples: the values of the first output, or the shape and the sum of a picture.
+    """The first samples: their values, or the shape and the sum of a picture.
 
     Of an operator that takes labels, it is the labels.
     """
@@ -54,13 +65,21 @@ def draws(entry: dict[str, Any]) -> list[Any]:
         case = case_calls(entry["op"])[0]
         samples = run_calls([case], batch_size=6, seed=entry["seed"])
         return [labels.tolist() for _, labels in samples]
-    if entry["inputs"] == "encoded":
-        inputs: tuple[tuple[Array, str], ...] = ((np.fromfile(PICTURE, np.uint8), ""),)
-    else:
-        inputs = tuple((texture(shape), "HWC") for shape in entry["inputs"])
-    call = Call(entry["op"], inputs, entry["arguments"])
     found = []
-    for array, *_ in run_calls([call], batch_size=6, seed=entry["seed"]):
-        total = int(array.astype(np.int64).sum())
-        found.append(array.tolist() if array.size <= 8 else [list(array.shape), total])
+    for arrays in run_calls([call_of(entry)], batch_size=6, seed=entry["seed"]):
+        told = [values_or_sum(a) for a in arrays]
+        found.append(told if len(told) > 1 else told[0])
     return found
+
+
+def given_input(told: Any) -> tuple[Array, str]:
+    """A picture of a shape, or values by their dtype."""
+    if isinstance(told, list):
+        return texture(told), "HWC"
+    ((dtype, values),) = told.items()
+    return np.array(values, dtype), ""
+
+
+def values_or_sum(array: Array) -> Any:
+    total = int(array.astype(np.int64).sum())
+    return array.tolist() if array.size <= 8 else [list(array.shape), total]

@@ -37,7 +37,6 @@ FUNCTIONS = {
     "experimental.remap": "remap",
     "experimental.tensor_resize": "tensor_resize",
     "experimental.warp_perspective": "warp_perspective",
-    "fast_resize_crop_mirror": "resize_crop_mirror",
     "file_reader": "readers.file",
     "image_decoder": "decoders.image",
     "image_decoder_crop": "decoders.image_crop",

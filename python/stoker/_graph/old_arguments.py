@@ -57,6 +57,7 @@ _EXPAND = {
     "mirror_prob": _mirror,
     "output_dtype": lambda dtype: {"dtype": dtype},
     "random_crop": _random_crop,
+    "type": lambda dtype: {"dtype": dtype},
 }
 
 

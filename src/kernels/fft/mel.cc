@@ -64,6 +64,11 @@ MelFilters::MelFilters(const std::vector<double>& edges, double highest, int64_t
   point_to(weights.data());
 }
 
+MelFilters::MelFilters(std::vector<float> all, int64_t bins) : weights(std::move(all)) {
+  filters.assign(bins > 0 ? weights.size() / static_cast<size_t>(bins) : 0, {0, bins, nullptr});
+  point_to(weights.data());
+}
+
 void MelFilters::point_to(const float* first) {
   for (MelFilter& f : filters) {
     f.weights = first;

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Triangular filters of frequencies, evenly spaced in mel. Pure functions; thread-safe.
+// Triangular filters of frequencies, evenly spaced in mel, and any others. Pure functions;
+// thread-safe.
 #pragma once
 #include <vector>
 
@@ -27,6 +28,8 @@ struct MelFilters {
 
   // For `bins` frequencies from 0 to `highest` Hz. With `normalize`, all triangles have the area 1.
   MelFilters(const std::vector<double>& edges, double highest, int64_t bins, bool normalize);
+  // Each filter takes all `bins`, with weights of its own, filter after filter.
+  MelFilters(std::vector<float> all, int64_t bins);
   MelFilters(MelFilters&&) = default;  // a copy would point to the weights of the other
   // Where the weights lie, perhaps on a device.
   void point_to(const float* first);

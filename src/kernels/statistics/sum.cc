@@ -31,8 +31,8 @@ class Sums {
     if constexpr (Kind::kCentred)
       for (int64_t k = 0; k < centred_; k += inner_) std::copy_n(centres, inner_, centres_ + k);
     at_ = 0;
-    std::fill_n(lanes_, used_ * inner_, Lane{0});
-    std::fill_n(totals_, inner_, Total{0});
+    std::fill_n(lanes_, used_ * inner_, Lane{Kind::kNone});
+    std::fill_n(totals_, inner_, static_cast<Total>(Kind::kNone));
   }
   // Adds the next n elements, `step` bytes apart, to each sum.
   void add(const std::byte* from, int64_t n, int64_t step) {
@@ -88,7 +88,7 @@ class Sums {
   void finish_block() {
     for (int64_t i = 0; i < inner_; ++i)
       totals_[i] = Kind::add(totals_[i], fold<Kind>(lanes_ + i, used_, inner_));
-    std::fill_n(lanes_, used_ * inner_, Lane{0});
+    std::fill_n(lanes_, used_ * inner_, Lane{Kind::kNone});
     at_ = 0;
   }
 
@@ -99,6 +99,16 @@ class Sums {
   double* centres_ = nullptr;
   int64_t centred_ = 0;
 };
+
+template <class Number>
+constexpr DType type_of_number() {
+  for (int t = 0; t < static_cast<int>(DType::kBool); ++t)
+    if (kDTypes[t].size == int{sizeof(Number)} &&
+        kDTypes[t].is_float == std::is_floating_point_v<Number> &&
+        kDTypes[t].is_signed == std::is_signed_v<Number>)
+      return static_cast<DType>(t);
+  return DType::kNone;
+}
 
 template <class Kind>
 void sum_as(const View& in, const bool* reduced, const double* centres, const View& out,
@@ -115,9 +125,7 @@ void sum_as(const View& in, const bool* reduced, const double* centres, const Vi
   using Result = typename Kind::Result;
   const int64_t count = inside.volume();
   Sums<Kind> sums(inner, count, scratch);
-  constexpr DType kType = std::is_same_v<Result, double>    ? DType::kFloat64
-                          : std::is_same_v<Result, int64_t> ? DType::kInt64
-                                                            : DType::kUint64;
+  constexpr DType kType = type_of_number<Result>();
   const int64_t volume = out.shape.volume();
   auto* results =
       out.dtype == kType ? out.as<Result>() : scratch.array<Result>(static_cast<size_t>(volume));
@@ -156,6 +164,17 @@ void sum_up(const View& in, const bool* reduced, const double* centres, const Vi
 
 void sum(const View& in, const bool* reduced, const View& out, Arena& scratch) {
   sum_up<Sum>(in, reduced, nullptr, out, scratch);
+}
+
+void wide_sum(const View& in, const bool* reduced, const View& out, Arena& scratch) {
+  const bool is_long = in.dtype == DType::kInt64 || in.dtype == DType::kUint64;
+  if (is_long) sum_up<WideSum>(in, reduced, nullptr, out, scratch);
+  else sum_up<Sum>(in, reduced, nullptr, out, scratch);
+}
+
+void extremes(const View& in, const bool* reduced, bool greatest, const View& out, Arena& scratch) {
+  if (greatest) sum_up<Greatest>(in, reduced, nullptr, out, scratch);
+  else sum_up<Least>(in, reduced, nullptr, out, scratch);
 }
 
 void sum_squared_distances(const View& in, const bool* reduced, const double* centres,

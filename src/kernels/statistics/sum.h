@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sums along axes, of values or of their squared distances. Pure; thread-safe.
+// Sums along axes, of values or of their squared distances, and the least and the greatest of them.
+// Pure; thread-safe.
 //
 // Note [Sums]
 // Elements that make one sum are numbered with the last axis running fastest. Each block of
@@ -19,8 +20,8 @@ namespace stoker {
 inline constexpr int kSumLanes = 32;
 inline constexpr int64_t kSumBlock = 4096;
 
-// A sum of values of type T: what they are summed up in, in a lane and in all, and as which number
-// the whole is read.
+// A sum of values of type T: what they are summed up in, in a lane and in all, as which number the
+// whole is read, and what it is without values.
 template <class T>
 struct Sum {
   using Element = T;
@@ -33,6 +34,7 @@ struct Sum {
                                             std::conditional_t<kSigned, int32_t, uint32_t>>>;
   using Total = std::conditional_t<kFloat, double, uint64_t>;
   using Result = std::conditional_t<kFloat, double, std::conditional_t<kSigned, int64_t, uint64_t>>;
+  static constexpr Lane kNone = 0;
 
   STOKER_HD static Lane load(T v, double) {
     if constexpr (std::is_same_v<T, Bool>) return v.byte != 0;
@@ -46,6 +48,53 @@ struct Sum {
   }
 };
 
+// A sum in double precision, which large whole numbers do not overflow.
+template <class T>
+struct WideSum {
+  using Element = T;
+  using Lane = double;
+  using Total = double;
+  using Result = double;
+  static constexpr bool kCentred = false;
+  static constexpr Lane kNone = 0;
+
+  STOKER_HD static double load(T v, double) { return convert<double>(v); }
+  STOKER_HD static double add(double a, double b) { return detail::add_once(a, b); }
+};
+
+// The least or the greatest value. NaN is both.
+template <class T, bool kMost>
+struct Extreme {
+  using Element = T;
+  using Lane = std::conditional_t<std::is_same_v<T, Half>, float,
+                                  std::conditional_t<std::is_same_v<T, Bool>, uint8_t, T>>;
+  using Total = Lane;
+  using Result = Lane;
+  static constexpr bool kCentred = false;
+  using Limits = std::numeric_limits<Lane>;
+  static constexpr Lane kEnd = std::is_same_v<T, Bool>          ? Lane(1)
+                               : std::is_floating_point_v<Lane> ? Limits::infinity()
+                                                                : Limits::max();
+  static constexpr Lane kStart =
+      std::is_floating_point_v<Lane> ? -Limits::infinity() : Limits::min();
+  static constexpr Lane kNone = kMost ? kStart : kEnd;
+
+  STOKER_HD static Lane load(T v, double) {
+    if constexpr (std::is_same_v<T, Bool>) return v.byte != 0;
+    else if constexpr (std::is_same_v<T, Half>) return to_float(v);
+    else return v;
+  }
+  STOKER_HD static Lane add(Lane a, Lane b) {
+    bool wins = kMost ? a > b : a < b;
+    if constexpr (std::is_floating_point_v<Lane>) wins = wins || a != a;
+    return wins ? a : b;
+  }
+};
+template <class T>
+using Least = Extreme<T, false>;
+template <class T>
+using Greatest = Extreme<T, true>;
+
 // A sum of the squares of what values of type T are away from a centre.
 template <class T>
 struct SquaredDistances {
@@ -54,6 +103,7 @@ struct SquaredDistances {
   using Total = double;
   using Result = double;
   static constexpr bool kCentred = true;
+  static constexpr Lane kNone = 0;
 
   STOKER_HD static double load(T v, double centre) {
     const double x = detail::add_once(convert<double>(v), -centre);
@@ -62,7 +112,7 @@ struct SquaredDistances {
   STOKER_HD static double add(double a, double b) { return detail::add_once(a, b); }
 };
 
-// The sum of the lanes, `step` numbers apart. Only the first `used` ones are not 0.
+// The sum of the lanes, `step` numbers apart. Only the first `used` ones have values.
 template <class Kind>
 STOKER_HD typename Kind::Total fold(typename Kind::Lane* lanes, int64_t used, int64_t step) {
   int half = kSumLanes / 2;
@@ -85,6 +135,10 @@ STOKER_HD inline int64_t lanes_used(int64_t n) {
 // Sets `out`, which is dense and has the kept axes of `in` in their order, to sums of `in` over the
 // axes that are `reduced`, converted to its dtype. Requires: no overlap.
 void sum(const View& in, const bool* reduced, const View& out, Arena& scratch);
+// The same in double precision whatever the values are.
+void wide_sum(const View& in, const bool* reduced, const View& out, Arena& scratch);
+// The same for the least or the greatest values. Of no values it is the end of the dtype's range.
+void extremes(const View& in, const bool* reduced, bool greatest, const View& out, Arena& scratch);
 // The same for squared distances. `centres` has one for each element of `out`, in their order.
 void sum_squared_distances(const View& in, const bool* reduced, const double* centres,
                            const View& out, Arena& scratch);

@@ -79,6 +79,42 @@ TEST_P(SumAtCpuLevel, SumsOfWholeNumbersAreExact) {
   EXPECT_EQ(wrapped, 7);
 }
 
+TEST_P(SumAtCpuLevel, WideSumsDoNotWrap) {
+  Arena scratch;
+  const bool reduced[] = {true};
+  std::vector<uint64_t> large(8, uint64_t{1} << 63);
+  double all = 0;
+  wide_sum(View::dense(large.data(), DType::kUint64, {8}), reduced,
+           View::dense(&all, DType::kFloat64, {}), scratch);
+  EXPECT_EQ(all, 0x1p66);
+}
+
+TEST_P(SumAtCpuLevel, ExtremesAreNanWhereAValueIs) {
+  Arena scratch;
+  const bool reduced[] = {true};
+  for (const int64_t size : {1, 2, 31, 5000}) {
+    std::vector<float> values(static_cast<size_t>(size), 2);
+    for (const int64_t at : {int64_t{0}, size / 2, size - 1}) {
+      const View in = View::dense(values.data(), DType::kFloat32, {size});
+      float least = 0, greatest = 0;
+      const auto find = [&] {
+        const View low = View::dense(&least, DType::kFloat32, {});
+        const View high = View::dense(&greatest, DType::kFloat32, {});
+        extremes(in, reduced, false, low, scratch);
+        extremes(in, reduced, true, high, scratch);
+      };
+      values[static_cast<size_t>(at)] = NAN;
+      find();
+      EXPECT_TRUE(std::isnan(least) && std::isnan(greatest)) << size << ' ' << at;
+      values[static_cast<size_t>(at)] = -3;
+      find();
+      EXPECT_EQ(least, -3) << size << ' ' << at;
+      EXPECT_EQ(greatest, size == 1 ? -3 : 2) << size << ' ' << at;
+      values[static_cast<size_t>(at)] = 2;
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Sum, SumAtCpuLevel, testing::ValuesIn(kCpuLevels), level_name);
 
 }  // namespace

@@ -35,7 +35,7 @@ struct SumLane {
     const double centre = Kind::kCentred ? centres[which] : 0;
     const int64_t begin = block * kSumBlock;
     const int64_t end = begin + kSumBlock < count ? begin + kSumBlock : count;
-    typename Kind::Lane sum = 0;
+    typename Kind::Lane sum = Kind::kNone;
     for (int64_t e = begin + lane; e < end; e += kSumLanes)
       sum =
           Kind::add(sum, Kind::load(*reinterpret_cast<const T*>(from + inside.offset(e)), centre));
@@ -64,7 +64,7 @@ struct SumBlocks {
 
   STOKER_HD void run(int64_t k) const {
     using Result = typename Kind::Result;
-    typename Kind::Total sum = 0;
+    typename Kind::Total sum = static_cast<typename Kind::Total>(Kind::kNone);
     for (int64_t b = 0; b < blocks; ++b)
       sum = Kind::add(sum, fold<Kind>(lanes + (k * blocks + b) * used, used, 1));
     with_type(dtype, StoreSum<Result>{static_cast<Result>(sum), out, k});
@@ -105,14 +105,14 @@ void sum_up(GpuRun& r, std::span<const SumTask> tasks) {
 }
 
 // reduced(i) gives the flags of the axes of item i.
-template <class Reduced>
+template <template <class> class Kind = Sum, class Reduced>
 void sum(GpuRun& r, Reduced reduced) {
   std::vector<SumTask> tasks;
   for (size_t i = 0; i < r.items.size(); ++i) {
     const View &in = r.items[i].inputs[0], &out = r.items[i].outputs[0];
     tasks.push_back({in, reduced(i), nullptr, out.as<std::byte>(), out.dtype});
   }
-  sum_up<Sum>(r, tasks);
+  sum_up<Kind>(r, tasks);
 }
 
 }  // namespace stoker

@@ -335,6 +335,7 @@ void Chain::demand_node(int node, Windows State::* which, bool narrows) {
   State& s = states_[node];
   if (s.done || !is_wanted(node, which)) return;
   if (is_merge(node)) return demand_taken(node, which);
+  if (plan_.checked(node).type->is_alias) return demand_bytes(node, which);
   const auto& inputs = plan_.node(node).inputs;
   std::vector<Window>& wanted = (s.*which).of;
   for (size_t k = 0; k < s.types.size(); ++k)
@@ -366,6 +367,17 @@ void Chain::demand_taken(int node, Windows State::* which) {
   View& target = states_[from.node].targets[from.output];
   if (!target.data) target = s.targets[0];
   want(from, (s.*which).of[0], which);
+}
+
+// An alias needs all of its input, which is made where the alias has to go.
+void Chain::demand_bytes(int node, Windows State::* which) {
+  const State& s = states_[node];
+  const Ref from = *plan_.node(node).inputs[0];
+  View& target = states_[from.node].targets[from.output];
+  const TensorType& t = s.inputs[0];
+  if (!target.data && s.targets[0].data)
+    target = View::dense(s.targets[0].data, t.dtype, t.shape, t.layout);
+  want_all(from, which);
 }
 
 void Chain::find_judged() {
@@ -428,6 +440,23 @@ void Chain::run_sample(int node) {
   }
 }
 
+// Gives the input's own memory, unless the bytes do not lie there as they are needed.
+void Chain::run_alias(int node) {
+  State& s = states_[node];
+  const Ref from = *plan_.node(node).inputs[0];
+  const View& in = states_[from.node].views[from.output];
+  const TensorType& t = s.types[0];
+  const bool is_aligned = reinterpret_cast<uintptr_t>(in.data) % size_of(t.dtype) == 0;
+  void* data = in.data;
+  if (!in.is_dense() || !in.is_whole() || !is_aligned) {
+    data = s.targets[0].data
+               ? s.targets[0].data
+               : arena_.allocate(static_cast<size_t>(in.full.volume() * size_of(in.dtype)));
+    copy_to_dense(in, data);
+  }
+  s.views[0] = View::dense(data, t.dtype, t.shape, t.layout);
+}
+
 void Chain::run_pass(int head, int tail) {
   const Ref from = *plan_.node(head).inputs[0];
   View in = states_[from.node].views[from.output];
@@ -462,6 +491,9 @@ void Chain::run_node(int node) {
     const Ref from = taken(node);
     s.views[0] = states_[from.node].views[from.output];
     s.views[0].layout = s.types[0].layout;
+    s.done = true;
+  } else if (plan_.checked(node).type->is_alias) {
+    run_alias(node);
     s.done = true;
   } else if (plan_.checked(node).type->lowers) {
     int tail = node;

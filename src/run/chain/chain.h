@@ -134,6 +134,7 @@ class Chain {
   void demand_nodes(Windows State::* which, bool narrows);
   void demand_node(int node, Windows State::* which, bool narrows);
   void demand_taken(int node, Windows State::* which);
+  void demand_bytes(int node, Windows State::* which);
   bool is_wanted(int node, Windows State::* which) const;
   void want(const Ref& r, const Window& w, Windows State::* which);
   void want_all(const Ref& r, Windows State::* which);
@@ -141,6 +142,7 @@ class Chain {
   View destination(int node, int output);
   void run_node(int node);
   void run_sample(int node);
+  void run_alias(int node);
   void run_mixed(int node);
   std::vector<HostValue> host_values(int node) const;
   void want_on_device();

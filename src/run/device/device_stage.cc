@@ -247,10 +247,37 @@ std::vector<View> DeviceStage::taken_views(EnqueuedStage& work, int node) const 
   return views;
 }
 
+// The bytes of the node's input under other types. They stay where they are, unless there would be
+// gaps between samples that are alike, or none between others.
+DeviceValues DeviceStage::alias(EnqueuedStage& work, int node) const {
+  const DeviceValues& from = values_of(work, *plan_.node(node).inputs[0]);
+  const std::vector<int> samples = work.step.samples_with({node, 0});
+  const auto type = [&](int i) -> const TensorType& {
+    return work.step.device_task[i][plan_.planned(node).device_number].types[0];
+  };
+  const bool are_alike = std::all_of(samples.begin(), samples.end(),
+                                     [&](int i) { return type(i) == type(samples[0]); });
+  if (from.count != samples.size() || from.is_dense != are_alike) {
+    DeviceValues copied = reserve(work.stream, work.step, samples, type);
+    for (int i : samples)
+      work.stream.copy(copied.views[i].data, from.views[i].data,
+                       static_cast<size_t>(copied.views[i].bytes()), Copy::kOnDevice, "copy");
+    return copied;
+  }
+  DeviceValues v{from.owner, std::vector<View>(from.views.size()), samples.size(), are_alike};
+  for (int i : samples)
+    v.views[i] = View::dense(from.views[i].data, type(i).dtype, type(i).shape, type(i).layout);
+  return v;
+}
+
 // Requires: the node begins a pass or is in none.
 void DeviceStage::run_node(EnqueuedStage& work, int node) const {
   if (plan_.checked(node).type->is_merge) {
     work.values.emplace(Ref{node, 0}, run_pass(work, node, node, taken_views(work, node)));
+    return;
+  }
+  if (plan_.checked(node).type->is_alias) {
+    work.values.emplace(Ref{node, 0}, alias(work, node));
     return;
   }
   if (!plan_.checked(node).lowers()) return run_operator(work, node);
@@ -267,7 +294,7 @@ std::map<size_t, Batch> DeviceStage::outputs_of(EnqueuedStage& work) const {
   auto on_device = std::make_shared<DeviceBatch>();
   on_device->device = &device_;
   on_device->step = step_in_words(plan_, work.step.cursors);
-  std::set<Ref> taken;
+  std::set<const Buffer*> taken;  // aliases of each other are of one buffer
   std::map<size_t, Batch> batches;
   for (size_t k = 0; k < plan_.graph().outputs.size(); ++k) {
     if (plan_.slot_of_output(k) >= 0) continue;
@@ -275,7 +302,7 @@ std::map<size_t, Batch> DeviceStage::outputs_of(EnqueuedStage& work) const {
     at_node(from.node, [&] {
       const DeviceValues& v = values_of(work, from);
       const bool has_gaps = v.is_dense && v.count != work.step.made_samples().size();
-      const bool is_copied = !taken.insert(from).second || has_gaps;
+      const bool is_copied = !taken.insert(v.owner.get()).second || has_gaps;
       batches[k] = batch_of(is_copied ? copy(work.stream, work.step, v) : v, work.step, from.node);
     });
     batches[k].on_device = on_device;

@@ -90,6 +90,7 @@ class DeviceStage {
   DeviceValues run_pass(EnqueuedStage& work, int head, int tail, std::span<const View> in) const;
   std::vector<View> taken_views(EnqueuedStage& work, int node) const;
   void run_operator(EnqueuedStage& work, int node) const;
+  DeviceValues alias(EnqueuedStage& work, int node) const;
   std::vector<BatchItem> items_of(const Step& step, int node,
                                   std::span<const DeviceValues* const> inputs,
                                   std::span<const DeviceValues> outputs,

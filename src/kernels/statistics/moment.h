@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Means of values or of their squared distances, and the roots of these. Pure; thread-safe.
+#pragma once
+#include <cmath>
+#include <limits>
+
+#include "kernels/statistics/sum.h"
+
+namespace stoker {
+
+// What becomes of a sum.
+struct Averaging {
+  bool is_root = false;
+  int64_t ddof = 0;
+
+  // Of a sum over `count` values. Without enough of them it is infinite, or NaN if the sum is 0.
+  STOKER_HD double of(double sum, int64_t count) const {
+    using Limits = std::numeric_limits<double>;
+    const int64_t divisor = count - ddof;
+    double mean = sum > 0 || sum < 0 ? Limits::infinity() : Limits::quiet_NaN();
+    if (divisor > 0) mean = sum / static_cast<double>(divisor);
+    return is_root ? std::sqrt(mean) : mean;
+  }
+};
+
+// Sets `out`, as sum() does, to the moments of `in` or, with `centres`, to those of the squared
+// distances from them, one for each element of `out`.
+void moments(const View& in, const bool* reduced, const double* centres, const Averaging& moment,
+             const View& out, Arena& scratch);
+
+}  // namespace stoker

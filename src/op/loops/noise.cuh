@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What operators share that add noise, element by element: both halves of their work. For the .cu
+// files of operators. As thread-safe as the memory.
+#pragma once
+#include "kernels/elements/fill.h"
+#include "kernels/elements/map.h"
+#include "kernels/fused_device/value.h"
+#include "memory/arena.h"
+#include "op/loops/gpu_each.cuh"
+#include "op/schema.h"
+
+namespace stoker {
+
+// On a device: element k of a dense output becomes what `noise` makes of the element of the input
+// and of the number of the draws, which several elements may share.
+template <class Noise>
+struct NoisyElement {
+  Noise noise;
+  Chance chance;
+  const std::byte* in;
+  Axes elements, numbers;
+  DType dtype;
+  int size;
+  std::byte* out;
+  int64_t pieces;
+
+  STOKER_HD void run(int64_t k) const {
+    const double v = number_of<double>(load_value(in + elements.offset(k), dtype));
+    constexpr int kDraws = Noise::kDraws, kValues = Noise::kValues;
+    const int64_t number = numbers.offset(k);
+    uint32_t draws[kDraws];
+    float drawn[kValues];
+    for (int d = 0; d < kDraws; ++d)
+      draws[d] = chance.bits(static_cast<uint64_t>(number / kValues * kDraws + d));
+    noise(draws, drawn);
+    const double made = noise.of(v, drawn[number % kValues]);
+    store_value(value_of(made, dtype), out + k * size);
+  }
+};
+
+// The numbers of the draws as strides: those of elements or, where one axis shares them, of what
+// there is without it (-1: no axis does).
+inline Shape numbers_without(Shape full, int axis) {
+  if (axis >= 0) full[axis] = 1;
+  Shape strides = View::dense_strides(full, 1);
+  if (axis >= 0) strides[axis] = 0;
+  return strides;
+}
+
+template <class To, class Noise>
+struct AddNoise {
+  Noise noise;
+  STOKER_HD To operator()(To v, float drawn) const {
+    return convert<To>(noise.of(convert<double>(v), drawn));
+  }
+};
+
+// Noise makes floats of draws, as for fill_draws() (kernels/elements/fill.h), and has `STOKER_HD
+// double of(double value, float drawn) const`.
+template <class Noise>
+void add_noise(Run& r, const Noise& noise, int shared_axis) {
+  const View &in = r.inputs[0], &out = r.outputs[0];
+  View drawn = View::window(nullptr, DType::kFloat32, out.covers(), out.full);
+  if (shared_axis >= 0) {
+    drawn.shape[shared_axis] = out.shape[shared_axis] > 0, drawn.full[shared_axis] = 1;
+    drawn.origin[shared_axis] = 0;
+    drawn.strides = View::dense_strides(drawn.shape, sizeof(float));
+  }
+  drawn.data = r.scratch.array<float>(static_cast<size_t>(drawn.shape.volume()));
+  fill_draws<float>(drawn, r.chance, noise);
+  if (shared_axis >= 0) {
+    drawn.strides[shared_axis] = 0;
+    drawn.shape = out.shape, drawn.full = out.full, drawn.origin = out.origin;
+  }
+  with_type(out.dtype, [&](auto v) {
+    using T = decltype(v);
+    map<T, T, float>(out, AddNoise<T, Noise>{noise}, in, drawn);
+  });
+}
+// noise(i) and shared_axis(i) are those of item i.
+template <class MakeNoise, class MakeAxis>
+void add_noise(GpuRun& r, MakeNoise noise, MakeAxis shared_axis) {
+  std::vector<NoisyElement<decltype(noise(size_t{0}))>> all;
+  for (size_t i = 0; i < r.items.size(); ++i) {
+    const View &in = r.items[i].inputs[0], &out = r.items[i].outputs[0];
+    const Strided s = Strided::of(in);
+    all.push_back({noise(i), r.items[i].chance, s.data + s.offset, Axes(out.full, in.strides),
+                   Axes(out.full, numbers_without(out.full, shared_axis(i))), out.dtype,
+                   size_of(out.dtype), out.as<std::byte>(), out.shape.volume()});
+  }
+  run_each(r, std::span(std::as_const(all)));
+}
+
+inline constexpr auto kNoiseInputs = ports({.name = "input", .help = "Any tensor."});
+inline constexpr auto kNoiseOutputs =
+    ports({.name = "output", .help = "The noisy input, of its dtype."});
+
+}  // namespace stoker

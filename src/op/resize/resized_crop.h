@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Resizing, a crop of the result, and its mirror image: arguments and blocks. Plain values; pure
+// functions; thread-safe.
+#pragma once
+#include "op/resize/resize_arguments.h"
+#include "op/window/crop_window.h"
+
+namespace stoker {
+
+struct ResizedCrop : ResizeArguments, CropArguments {
+  int mirror = 0;
+
+  static constexpr std::array kIgnored = kIgnoredResizeArguments;
+
+  void check(Checker& c) const {
+    TensorType t = checked_resize(c);
+    t.shape = checked_crop(*this, OutOfBounds::kError, c, t);
+    c.out(t);
+  }
+  void lower(Lowering& l) const {
+    const Block resized = resample(l.type());
+    l.add(resized.kind, resized.result);
+    const TensorType in = l.type();
+    const Window w = crop_window(*this, OutOfBounds::kError, in);
+    Gather g;
+    for (int a = 0; a < in.shape.rank; ++a) g.axis[a] = {w.begin[a], 1, w.end[a] - w.begin[a]};
+    AxisMap& x = g.axis[in.layout.find('W')];
+    if (mirror) x = {x.start + x.extent - 1, -1, x.extent};
+    l.add(g, in.dtype);
+  }
+};
+inline constexpr auto kResizedCropInputs =
+    ports({.name = "input",
+           .help = "Image, volume or sequence.",
+           .layouts = "HWC, CHW, HW, DHWC, CDHW, DHW, CFHW, CFDHW"});
+inline constexpr auto kResizedCropOutputs = ports({.name = "output", .help = "The window."});
+inline constexpr auto kResizedCropArguments =
+    std::tuple_cat(kCropArguments, kCropDepthArguments,
+                   std::tuple{arg(&ResizedCrop::mirror, "mirror", "1 swaps left and right.",
+                                  between(0, 1), kPerSample)});
+
+}  // namespace stoker

@@ -1,0 +1,166 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/elements/boxes.h"
+#include "kernels/fused_device/value.h"
+#include "op/loops/gpu_each.cuh"
+#include "op/op.h"
+
+namespace stoker::ops::collate {
+
+struct OneHot {
+  int axis = -1;
+  Layout axis_name;
+  DType dtype = DType::kFloat32;
+  int num_classes = 0;
+  float off_value = 0, on_value = 1;
+
+  template <class T>
+  struct Pick {
+    T on, off;
+    STOKER_HD T operator()(double number, double own) const { return number == own ? on : off; }
+  };
+  // The elements of one output on a device.
+  struct Picks {
+    const std::byte* in;
+    Axes numbers, own;
+    DType from, to;
+    float on, off;
+    std::byte* out;
+    int size;
+    int64_t pieces;
+    STOKER_HD void run(int64_t k) const {
+      const double number = number_of<double>(load_value(in + numbers.offset(k), from));
+      const float v = Pick<float>{on, off}(number, static_cast<double>(own.offset(k)));
+      store_value(value_of(v, to), out + k * size);
+    }
+  };
+
+  static constexpr auto schema = describe(
+      "one_hot",
+      "Marks class numbers along a new axis.\n\n"
+      "At the number of its class an element has 'on_value', else 'off_value'; a number that is no "
+      "class has only the latter. A scalar or a list of one number gives a list. The output has a "
+      "layout if the new axis has a name. Values are rounded and saturate.",
+      ports({.name = "input",
+             .help = "Class numbers.",
+             .dtypes = "uint8, int8, uint16, int16, uint32, int32, uint64, int64, bool"}),
+      ports({.name = "output", .help = "The marked classes."}),
+      arg(&OneHot::axis, "axis", "Number of the new axis in the output; -1 is the last.",
+          between(-1, kMaxRank - 1)),
+      arg(&OneHot::axis_name, "axis_name", "Letter of the new axis."),
+      arg(&OneHot::dtype, "dtype", "Output dtype."),
+      arg(&OneHot::num_classes, "num_classes", "How many classes there are.", at_least(0)),
+      arg(&OneHot::off_value, "off_value", "The value of other classes."),
+      arg(&OneHot::on_value, "on_value", "The value of the class."));
+
+  // The extents or strides of the input, with one number more for the new axis.
+  Shape widened(const Shape& full, const Shape& s, int64_t more) const {
+    if (full.rank == 0 || (full.rank == 1 && full[0] == 1)) return {more};
+    const int at = axis < 0 ? s.rank : axis;
+    Shape all;
+    for (int a = 0; a <= s.rank; ++a) all.push_back(a == at ? more : s[a - (a > at)]);
+    return all;
+  }
+  TensorType marked(const TensorType& in) const {
+    const int rank = in.shape.rank;
+    // A list of unknown length may have one number, and then gains no axis.
+    if (rank < 0 || (rank == 1 && in.shape[0] < 0)) return {dtype, {}, Shape::filled(-1, 0)};
+    require(rank < kMaxRank && axis <= rank, "the input has ", rank, " axes, and 'axis' is ", axis);
+    TensorType t{dtype, {}, widened(in.shape, in.shape, num_classes)};
+    if (axis_name.empty()) return t;
+    require(t.shape.rank == 1 || !in.layout.empty(), "argument 'axis_name' needs a layout");
+    std::string letters(t.shape.rank == 1 ? "" : in.layout.str());
+    require(letters.find(axis_name.str()) == letters.npos, "argument 'axis_name' is ", axis_name,
+            ", which the layout ", in.layout, " has already");
+    const size_t at = axis < 0 ? letters.size() : std::min<size_t>(axis, letters.size());
+    t.layout = letters.insert(at, axis_name.str());
+    return t;
+  }
+
+  void check(Checker& c) const {
+    require(axis_name.rank() <= 1, "argument 'axis_name' is ", axis_name, ", expected one letter");
+    c.out(marked(c.in()));
+  }
+  void infer(Inference& i) const { i.out(marked(i.inputs[0])); }
+
+  // Row after row, where the classes are the last axis and `out` has all of them.
+  template <class T>
+  void mark_rows(const View& in, const View& out, T on, T off, Arena& scratch) const {
+    View part = in;
+    if (in.full.rank + 1 == out.full.rank) {
+      Window w = out.covers();
+      w.begin.rank = w.end.rank = in.full.rank;
+      part = part_of(in, w);
+    }
+    const int64_t rows = part.shape.volume();
+    auto* dense = scratch.array<std::byte>(static_cast<size_t>(part.bytes()));
+    auto* numbers = scratch.array<double>(static_cast<size_t>(rows));
+    copy_to_dense(part, dense);
+    convert_row(dense, in.dtype, numbers, DType::kFloat64, rows);
+    T* row = out.as<T>();
+    for (int64_t k = 0; k < rows; ++k, row += num_classes) {
+      std::fill_n(row, num_classes, off);
+      if (numbers[k] >= 0 && numbers[k] < num_classes) row[static_cast<int64_t>(numbers[k])] = on;
+    }
+  }
+  void run_cpu(Run& r) const {
+    const View &in = r.inputs[0], &out = r.outputs[0];
+    const int last = out.full.rank - 1;
+    const bool by_rows =
+        (axis < 0 || axis == last || last == 0) && out.is_dense() && out.shape[last] == num_classes;
+    double* numbers = r.scratch.array<double>(static_cast<size_t>(in.shape.volume()));
+    double* own = r.scratch.array<double>(static_cast<size_t>(num_classes));
+    for (int c = 0; c < num_classes; ++c) own[c] = c;
+    std::byte* dense = r.scratch.array<std::byte>(static_cast<size_t>(in.bytes()));
+    copy_to_dense(in, dense);
+    convert_row(dense, in.dtype, numbers, DType::kFloat64, in.shape.volume());
+    View n = View::window(numbers, DType::kFloat64, in.covers(), in.full), c = n;
+    for (View* v : {&n, &c}) {
+      v->shape = v->full = out.full;
+      v->origin = widened(in.full, in.origin, 0);
+    }
+    n.strides = widened(in.full, n.strides, 0);
+    c.strides = widened(in.full, Shape::filled(in.full.rank, 0), int64_t{sizeof(double)});
+    c.data = own;
+    with_size(size_of(dtype), [&](auto v) {
+      using T = decltype(v);
+      T on{}, off{};
+      convert_row(&on_value, DType::kFloat32, &on, dtype, 1);
+      convert_row(&off_value, DType::kFloat32, &off, dtype, 1);
+      if (by_rows) mark_rows(in, out, on, off, r.scratch);
+      else map<T, double, double>(out, Pick<T>{on, off}, n, c);
+    });
+  }
+  static void run_gpu(GpuRun& r, std::span<const OneHot* const> items) {
+    std::vector<Picks> all;
+    for (size_t i = 0; i < items.size(); ++i) {
+      const View &in = r.items[i].inputs[0], &out = r.items[i].outputs[0];
+      const Strided from = Strided::of(in);
+      const auto axes = [&](const Shape& strides, int64_t more) {
+        return Axes(out.full, items[i]->widened(in.full, strides, more));
+      };
+      all.push_back({from.data + from.offset, axes(in.strides, 0),
+                     axes(Shape::filled(in.full.rank, 0), 1), in.dtype, out.dtype,
+                     items[i]->on_value, items[i]->off_value, out.as<std::byte>(),
+                     size_of(out.dtype), out.shape.volume()});
+    }
+    run_each(r, std::span<const Picks>(all));
+  }
+
+  static std::vector<Case> cases() {
+    return {
+        {"num_classes=3", {"int32 [2, 0]"}, {"float32 [[0, 0, 1], [1, 0, 0]]"}},
+        {"num_classes=2, dtype=types.UINT8, on_value=300, off_value=1",
+         {"uint8 1"},
+         {"uint8 [1, 255]"}},
+        {"num_classes=3", {"int64 [1]"}, {"float32 [0, 1, 0]"}},
+        {"num_classes=2, axis=0, axis_name=\"C\"",
+         {"int16 HW [[0, 1, -1]]"},
+         {"float32 [[[1, 0, 0]], [[0, 1, 0]]]"}},
+    };
+  }
+};
+
+}  // namespace stoker::ops::collate
+
+STOKER_OPERATOR(stoker::ops::collate::OneHot)

@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "base/beta.h"
+#include "kernels/elements/fill.h"
+#include "op/loops/shape_argument.h"
+#include "op/op.h"
+
+namespace stoker::ops::random {
+
+struct Beta {
+  float alpha = 1, beta = 1;
+  std::optional<Small<int64_t>> shape;
+  std::optional<DType> dtype;
+
+  // Draws 64 k and those behind it are for element k.
+  struct Draw {
+    Chance chance;
+    double alpha, beta;
+    double operator()(int64_t element) const {
+      using exact::detail::Num;
+      Chance own = chance;
+      own.seek(64 * static_cast<uint64_t>(element));
+      const Num first = stoker::detail::log_of_gamma(own, alpha);
+      const Num second = stoker::detail::log_of_gamma(own, beta);
+      return (Num(1) / (Num(1) + Num(exact::exp((second - first).v)))).v;
+    }
+  };
+
+  static constexpr bool kRandom = true;
+  static constexpr auto schema = describe(
+      "random.beta",
+      "Draws from a beta distribution, whose numbers lie between 0 and 1.\n\n"
+      "Gives a scalar, or a tensor of independent draws with the shape that an argument or an "
+      "input gives. The draws depend only on the pipeline's seed, the epoch and the sample.",
+      ports({.name = "shape_like", .help = "Only its shape is used.", .is_optional = true}),
+      ports({.name = "output", .help = "The draws."}),
+      arg(&Beta::alpha, "alpha", "The parameter for nearness to 1.", between(0, 1e6), kPerSample),
+      arg(&Beta::beta, "beta", "The parameter for nearness to 0.", between(0, 1e6), kPerSample),
+      arg(&Beta::dtype, "dtype", "Output dtype, FLOAT or FLOAT64; default: FLOAT."),
+      arg(&Beta::shape, "shape", "Shape of the output; default: a scalar.", kPerSample));
+
+  void check(Checker& c) const {
+    const DType t = dtype.value_or(DType::kFloat32);
+    require(t == DType::kFloat32 || t == DType::kFloat64, "argument 'dtype' is ", name_of(t),
+            ", expected float32 or float64");
+    require_parameters();
+    c.out({t, {}, shape_asked(shape, c)});
+  }
+  void infer(Inference& i) const {
+    require_parameters();
+    i.out({dtype.value_or(DType::kFloat32), {}, shape_asked(shape, i)});
+  }
+  void run_cpu(Run& r) const {
+    const Draw draw{r.chance, static_cast<double>(alpha), static_cast<double>(beta)};
+    fill<double>(r.outputs[0], draw);
+  }
+
+  static std::vector<Case> cases() {
+    return {
+        {"shape=[0]", {}, {"float32 []"}},
+        {"shape=[0], dtype=types.FLOAT64, alpha=0.5", {}, {"float64 []"}},
+    };
+  }
+
+ private:
+  void require_parameters() const {
+    require(alpha > 0 && beta > 0, "arguments 'alpha' and 'beta' are ", alpha, " and ", beta,
+            ", expected more than 0");
+  }
+};
+
+}  // namespace stoker::ops::random
+
+STOKER_OPERATOR(stoker::ops::random::Beta)

@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+
+#include "kernels/convert.h"
+#include "kernels/elements/boxes.h"
+#include "op/loops/shape_argument.h"
+#include "op/op.h"
+
+namespace stoker::ops::random {
+
+struct Choice {
+  std::optional<Small<float>> p;
+  std::optional<Small<int64_t>> shape;
+
+  static constexpr bool kRandom = true;
+  static constexpr auto schema = describe(
+      "random.choice",
+      "Draws elements of a list, each independently of the others.\n\n"
+      "The first axis of the input is the list. A whole number n stands for the numbers from 0 to "
+      "n - 1. The draws depend only on the pipeline's seed, the epoch and the sample.",
+      ports({.name = "a", .help = "The list, or a whole number.", .is_value = true},
+            {.name = "shape_like", .help = "Only its shape is used.", .is_optional = true}),
+      ports({.name = "output", .help = "The drawn elements."}),
+      arg(&Choice::p, "p",
+          "The probability of each element, with a sum of 1. Default: all are equally likely.",
+          between(0, 1), kPerSample),
+      arg(&Choice::shape, "shape", "Shape of the draws; default: one draw, without an axis.",
+          kPerSample));
+
+  TensorType drawn(const TensorType& a, const Shape& draws) const {
+    const int rank = a.shape.rank;
+    require(rank != 0 || !info(a.dtype).is_float, "the input is one number of dtype ",
+            name_of(a.dtype), ", expected a whole number or a list");
+    if (rank < 0 || draws.rank < 0) return {a.dtype, {}, Shape::filled(-1, 0)};
+    Shape all = draws;
+    require(draws.rank + std::max(rank - 1, 0) <= kMaxRank, "the output would have ",
+            draws.rank + rank - 1, " axes, expected at most ", kMaxRank);
+    for (int k = 1; k < rank; ++k) all.push_back(a.shape[k]);
+    return {a.dtype, all.rank == rank && rank > 0 ? a.layout : Layout(), all};
+  }
+  void check(Checker& c) const {
+    require(!shape || !c.has(1), "argument 'shape' and an input exclude each other");
+    Shape draws;
+    if (c.has(1)) draws = c.in(1).shape;
+    else if (c.is_computed("shape")) draws = Shape::filled(-1, 0);
+    else draws = asked();
+    c.out(drawn(c.in(), draws));
+  }
+  void infer(Inference& i) const {
+    i.out(drawn(i.inputs[0], i.has(1) ? i.inputs[1].shape : asked()));
+  }
+
+  void run_cpu(Run& r) const {
+    const View &a = r.inputs[0], &out = r.outputs[0];
+    const bool is_list = a.full.rank > 0;
+    const int64_t count = is_list ? a.full[0] : number(a);
+    require(count > 0 && count <= int64_t{1} << 32, "there are ", count,
+            " elements to choose from, expected 1 to 2^32");
+    const std::vector<double> ends = ends_of_shares(count);
+    const int64_t size = size_of(a.dtype);
+    const int64_t bytes = is_list ? a.bytes() / count : size;
+    const int64_t draws = bytes ? out.full.volume() * size / bytes : 0;
+    auto* list = r.scratch.array<std::byte>(static_cast<size_t>(a.bytes()));
+    auto* made = r.scratch.array<std::byte>(static_cast<size_t>(draws * bytes));
+    copy_to_dense(a, list);
+    for (int64_t k = 0; k < draws; ++k) {
+      const uint64_t draw = r.chance.bits(static_cast<uint64_t>(k));
+      int64_t at = static_cast<int64_t>(draw * static_cast<uint64_t>(count) >> 32);
+      if (!ends.empty())
+        at = std::upper_bound(ends.begin(), ends.end() - 1, static_cast<double>(draw) * 0x1p-32) -
+             ends.begin();
+      if (is_list) std::memcpy(made + k * bytes, list + at * bytes, static_cast<size_t>(bytes));
+      else convert_row(&at, DType::kInt64, made + k * bytes, a.dtype, 1);
+    }
+    copy_window(View::dense(made, out.dtype, out.full), out);
+  }
+
+  static std::vector<Case> cases() {
+    return {
+        {"", {"int32 1"}, {"int32 0"}},
+        {"shape=[2]", {"float32 [[0.5, 1.5]]"}, {"float32 [[0.5, 1.5], [0.5, 1.5]]"}},
+        {"p=[0.0, 1.0, 0.0]", {"uint8 [7, 8, 9]", "float32 [0, 0]"}, {"uint8 [8, 8]"}},
+    };
+  }
+
+ private:
+  Shape asked() const { return shape_asked(shape, Checker{{}, {}, {}, {}}); }
+  static int64_t number(const View& a) {
+    int64_t n = 0;
+    convert_row(a.data, a.dtype, &n, DType::kInt64, 1);
+    return n;
+  }
+  // For each element the sum of the probabilities up to it; none where all are alike.
+  std::vector<double> ends_of_shares(int64_t count) const {
+    std::vector<double> ends;
+    if (!p) return ends;
+    require_count("argument 'p'", p->size(), {count}, "one per element");
+    double sum = 0;
+    for (float share : *p) ends.push_back(sum += static_cast<double>(share));
+    require(sum > 0.99 && sum < 1.01, "the sum of argument 'p' is ", sum, ", expected 1");
+    for (double& end : ends) end /= sum;
+    return ends;
+  }
+};
+
+}  // namespace stoker::ops::random
+
+STOKER_OPERATOR(stoker::ops::random::Choice)

@@ -1,0 +1,40 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""to_decibels, by NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from .common import Array, Tolerance
+
+TOLERANCE = Tolerance(share=1e-6)  # the logarithm
+
+
+def expected(
+    inputs: list[Array],
+    layout: str,
+    cutoff_db: float = -200.0,
+    multiplier: float = 10.0,
+    reference: float = 0.0,
+) -> Array:
+    data = inputs[0].astype(np.float64)
+    full = float(np.float32(reference)) or float(data.max(initial=0)) or 1.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        decibels = multiplier * np.log10(np.maximum(data, 0) / (full if full > 0 else 1.0))
+    return np.maximum(decibels, cutoff_db).astype(np.float32)
+
+
+def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[str, Any]]]:
+    for shape in ((), (1,), (300,), (65, 40), (0, 3), (2, 3, 4)):
+        data = (10 ** rng.uniform(-30, 30, shape)).astype(np.float32)
+        layout = "ft" if len(shape) == 2 else ""
+        yield [data], layout, {}
+        yield [data], layout, {"reference": 0.001}
+        yield [data], layout, {"multiplier": 20.0, "cutoff_db": -80.0}
+    yield [np.zeros((3, 4), np.float32)], "", {"cutoff_db": -60.0}
+    yield [rng.uniform(-1, 1, (3, 40)).astype(np.float32)], "", {}
+    yield [np.full(5, -1, np.float32)], "", {}
