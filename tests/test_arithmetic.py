@@ -457,7 +457,47 @@ def test_a_gpu_gives_zero_where_a_number_is_divided_by_zero() -> None:
     assert [g.tolist() for g in results(define, device_id=0)] == [[0, 0], [0, 0]]
 
 
-# Names.
+# What lowers.
+
+
+def picture() -> DataNode:
+    rng = np.random.default_rng(1)
+    return node(rng.integers(0, 256, (20, 30, 3), "uint8"), "HWC")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x / 255 - 0.5", "(x - 127.5) / 64 * 3 - 1", "1 - x * 0.25", "-(x / 7)", "x * 1.0 // 2.5"],
+)
+def test_what_is_float32_joins_the_pass_before_it(text: str) -> None:
+    def define(split: bool) -> DataNode:
+        x = fn.resize(picture(), size=[9, 11])
+        x = fn.cast(x, dtype=types.UINT8) if split else x
+        return eval(text, {"x": x})
+
+    pipe = make(lambda: define(False))
+    assert "in one pass with arithmetic_0" in pipe.plan() or "arithmetic_0" in pipe.plan()
+    fused = result(lambda: define(False))
+    assert same(fused, result(lambda: define(False), fuse=False))
+    assert same(fused, result(lambda: define(False), executor="simple", fuse=False, demand=False))
+    small = result(lambda: fn.resize(picture(), size=[9, 11])).astype("float32")
+    f = np.float32
+    want = {
+        "x / 255 - 0.5": small / f(255) - f(0.5),
+        "(x - 127.5) / 64 * 3 - 1": (small - f(127.5)) / f(64) * f(3) - f(1),
+        "1 - x * 0.25": f(1) - small * f(0.25),
+        "-(x / 7)": -(small / f(7)),
+        "x * 1.0 // 2.5": small / f(2.5),
+    }[text]
+    assert same(fused, want), difference(fused, want)
+
+
+def test_whole_numbers_do_not_become_blocks() -> None:
+    def define() -> DataNode:
+        return fn.flip(picture()) * 2 + 1
+
+    assert "in one pass" not in make(define).plan()
+    assert result(define).dtype == np.int32
 
 
 def test_the_module_is_public() -> None:
