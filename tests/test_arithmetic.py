@@ -503,3 +503,13 @@ def test_the_module_is_public() -> None:
     x = np.float32([-2, 0, 3])
     got = results(lambda: (math.where(node(x) > 0, node(x), 0.5), abs(node(x)), pow(node(x), 2)))
     assert [g.tolist() for g in got] == [[0.5, 0.5, 3], [2, 0, 3], [4, 0, 9]]
+
+
+def test_ranges_of_all_axes_join_the_pass_before_them() -> None:
+    def define() -> DataNode:
+        return fn.resize(picture(), size=[9, 11])[1:-1, ::-2] / 255
+
+    assert "in one pass with subscript_0" in make(define).plan()
+    whole = result(lambda: fn.resize(picture(), size=[9, 11]))
+    want = whole[1:-1, ::-2].astype("float32") / np.float32(255)
+    assert same(result(define), want) and same(result(define, fuse=False), want)
