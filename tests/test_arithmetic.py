@@ -457,7 +457,45 @@ def test_a_gpu_gives_zero_where_a_number_is_divided_by_zero() -> None:
     assert [g.tolist() for g in results(define, device_id=0)] == [[0, 0], [0, 0]]
 
 
-# Names.
+# What lowers.
+
+
+def picture() -> DataNode:
+    rng = np.random.default_rng(1)
+    return node(rng.integers(0, 256, (20, 30, 3), "uint8"), "HWC")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x / 255 - 0.5", "(x - 127.5) / 64 * 3 - 1", "1 - x * 0.25", "-(x / 7)", "x * 1.0 // 2.5"],
+)
+def test_what_is_float32_joins_the_pass_before_it(text: str) -> None:
+    def define() -> DataNode:
+        return eval(text, {"x": fn.resize(picture(), size=[9, 11])})
+
+    pipe = make(define)
+    assert "in one pass with" in pipe.plan() and "arithmetic_0" in pipe.plan()
+    fused = result(define)
+    assert same(fused, result(define, fuse=False))
+    assert same(fused, result(define, executor="simple", fuse=False, demand=False))
+    small = result(lambda: fn.resize(picture(), size=[9, 11])).astype("float32")
+    f = np.float32
+    want = {
+        "x / 255 - 0.5": small / f(255) - f(0.5),
+        "(x - 127.5) / 64 * 3 - 1": (small - f(127.5)) / f(64) * f(3) - f(1),
+        "1 - x * 0.25": f(1) - small * f(0.25),
+        "-(x / 7)": -(small / f(7)),
+        "x * 1.0 // 2.5": small / f(2.5),
+    }[text]
+    assert same(fused, want), difference(fused, want)
+
+
+def test_whole_numbers_do_not_become_blocks() -> None:
+    def define() -> DataNode:
+        return fn.flip(picture()) * 2 + 1
+
+    assert "in one pass" not in make(define).plan()
+    assert result(define).dtype == np.int32
 
 
 def test_the_module_is_public() -> None:
@@ -465,3 +503,13 @@ def test_the_module_is_public() -> None:
     x = np.float32([-2, 0, 3])
     got = results(lambda: (math.where(node(x) > 0, node(x), 0.5), abs(node(x)), pow(node(x), 2)))
     assert [g.tolist() for g in got] == [[0.5, 0.5, 3], [2, 0, 3], [4, 0, 9]]
+
+
+def test_ranges_of_all_axes_join_the_pass_before_them() -> None:
+    def define() -> DataNode:
+        return fn.resize(picture(), size=[9, 11])[1:-1, ::-2] / 255
+
+    assert "in one pass with subscript_0" in make(define).plan()
+    whole = result(lambda: fn.resize(picture(), size=[9, 11]))
+    want = whole[1:-1, ::-2].astype("float32") / np.float32(255)
+    assert same(result(define), want) and same(result(define, fuse=False), want)

@@ -241,6 +241,8 @@ void check_node(const std::vector<CheckedNode>& done, const Node& n, bool is_nee
   if (c.type->is_merge && !is_needed) checker.out(c.inputs[0]);
   else c.op->check(checker);
   c.op->prepare();
+  if (c.type->lowers_some && c.type->lowers_some->applies(*c.op, c.inputs))
+    c.type = c.type->lowered.get();
   c.outputs = std::move(checker.outputs);
   if (c.outputs.size() != c.type->output_count(n.arguments))
     throw Error(n.op + ": check() gave a wrong number of outputs");

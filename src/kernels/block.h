@@ -87,10 +87,10 @@ struct Warp {
   bool has_perspective() const { return divisor[0] != 0 || divisor[1] != 0 || divisor[2] != 0; }
 };
 
-// (v - sub) * mul + add, with one value per channel (axis C) or one for all. An empty list means 0,
-// 1 and 0, in this order.
+// (v - sub) * mul / div + add, with one value per channel (axis C) or one for all. An empty list
+// means 0 where it is subtracted or added, and else 1. The division is exact, and rounded once.
 struct Pointwise {
-  Small<float> sub, mul, add;
+  Small<float> sub, mul, add, div;
 };
 
 // Changes the dtype. A value that the new dtype cannot hold is rounded and saturated.

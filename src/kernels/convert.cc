@@ -58,12 +58,16 @@ void convert_row(const void* in, DType from, int64_t in_stride, void* out, DType
 }
 
 void pointwise_row(const void* in, DType from, void* out, DType to, int64_t n, float sub, float mul,
-                   float add) {
+                   float add, float div) {
   check_types(from, to);
   with_type(from, [&]<class From>(From) {
     with_type(to, [&]<class To>(To) {
-      each<To, From>(in, sizeof(From), out, sizeof(To), n,
-                     [=](From v) { return pointwise<To>(v, sub, mul, add); });
+      if (div == 1)
+        each<To, From>(in, sizeof(From), out, sizeof(To), n,
+                       [=](From v) { return pointwise<To>(v, sub, mul, add); });
+      else
+        each<To, From>(in, sizeof(From), out, sizeof(To), n,
+                       [=](From v) { return pointwise<To>(v, sub, mul, add, div); });
     });
   });
 }

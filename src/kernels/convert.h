@@ -78,11 +78,15 @@ STOKER_HD inline float add_once(float a, float b) { return __fadd_rn(a, b); }
 STOKER_HD inline float mul_once(float a, float b) { return __fmul_rn(a, b); }
 STOKER_HD inline double add_once(double a, double b) { return __dadd_rn(a, b); }
 STOKER_HD inline double mul_once(double a, double b) { return __dmul_rn(a, b); }
+STOKER_HD inline float div_once(float a, float b) { return __fdiv_rn(a, b); }
+STOKER_HD inline double div_once(double a, double b) { return __ddiv_rn(a, b); }
 #else
 STOKER_HD inline float add_once(float a, float b) { return a + b; }
 STOKER_HD inline float mul_once(float a, float b) { return a * b; }
 STOKER_HD inline double add_once(double a, double b) { return a + b; }
 STOKER_HD inline double mul_once(double a, double b) { return a * b; }
+STOKER_HD inline float div_once(float a, float b) { return a / b; }
+STOKER_HD inline double div_once(double a, double b) { return a / b; }
 #endif
 
 // The number below one half. Adding it to the size of a number and cutting off the fraction rounds
@@ -165,11 +169,12 @@ template <class To, class From>
 using Arithmetic = std::conditional_t<kIsWide<To> || kIsWide<From>, double, float>;
 
 template <class To, class From>
-STOKER_HD inline To pointwise(From v, float sub, float mul, float add) {
+STOKER_HD inline To pointwise(From v, float sub, float mul, float add, float div = 1) {
   using A = Arithmetic<To, From>;
-  const A x = detail::add_once(convert<A>(v), -static_cast<A>(sub));
-  return convert<To>(
-      detail::add_once(detail::mul_once(x, static_cast<A>(mul)), static_cast<A>(add)));
+  const A x =
+      detail::mul_once(detail::add_once(convert<A>(v), -static_cast<A>(sub)), static_cast<A>(mul));
+  const A y = div == 1 ? x : detail::div_once(x, static_cast<A>(div));
+  return convert<To>(detail::add_once(y, static_cast<A>(add)));
 }
 
 // Convert, or apply Pointwise to, a row of n values. Strides are in bytes. Requires: `in` and `out`
@@ -180,6 +185,6 @@ inline void convert_row(const void* in, DType from, void* out, DType to, int64_t
   convert_row(in, from, size_of(from), out, to, size_of(to), n);
 }
 void pointwise_row(const void* in, DType from, void* out, DType to, int64_t n, float sub, float mul,
-                   float add);
+                   float add, float div = 1);
 
 }  // namespace stoker

@@ -113,6 +113,9 @@ struct Work {
   static void lower(const Operator& o, Lowering& l) {
     with_rules_as<SampleError>([&] { of(o).lower(l); });
   }
+  static bool lowers(const Operator& o, std::span<const TensorType> inputs) {
+    return of(o).lowers(inputs);
+  }
   static void infer(const Operator& o, Inference& i) {
     with_rules_as<SampleError>([&] { of(o).infer(i); });
   }
@@ -156,7 +159,11 @@ inline constexpr bool kHasGpuHalf =
 template <class Op>
 void find_facets(OperatorType& t) {
   using W = Work<Op>;
-  if constexpr (requires(const Op& o, Lowering& l) { o.lower(l); }) t.lowers = {W::lower};
+  if constexpr (requires(const Op& o, Lowering& l) { o.lower(l); }) {
+    if constexpr (requires(const Op& o, std::span<const TensorType> in) { o.lowers(in); })
+      t.lowers_some = {W::lowers, {W::lower}};
+    else t.lowers = {W::lower};
+  }
   if constexpr (requires(const Op& o, Run& r) { o.run_cpu(r); }) {
     t.runs = {.run = W::run_cpu};
     if constexpr (requires(const Op& o, Inference& i) { o.infer(i); }) t.runs->infer = W::infer;
@@ -259,7 +266,7 @@ constexpr bool outputs_follow_from_constants(const Schema<In, Out, Args...>& sch
 }  // namespace detail
 
 // An operator is a struct with `schema` (see describe()), `check`, `cases()` and one of these:
-// - `lower`,
+// - `lower`; beside one of the others, `lowers` tells for which types of inputs,
 // - `infer` and `run_cpu`, and perhaps `demand`,
 // - `run_cpu` alone, where only the run tells the shapes (Run::make),
 // - static `infer_batch` and `run_batch`, where the results are functions of the whole batch;
@@ -334,6 +341,13 @@ OperatorType type_of() {
   t.make = [](const Arguments& a) -> std::unique_ptr<Operator> {
     return std::make_unique<detail::Model<Op>>(a);
   };
+  if (t.lowers_some) {
+    OperatorType blocks = t;
+    blocks.lowers = t.lowers_some->lowers;
+    blocks.runs.reset();
+    blocks.runs_on_gpu.reset();
+    t.lowered = std::make_shared<const OperatorType>(std::move(blocks));
+  }
   return t;
 }
 

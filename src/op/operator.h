@@ -54,6 +54,12 @@ struct Lowers {
   void (*lower)(const Operator& op, Lowering& l);
 };
 
+// It becomes blocks for some arguments and types of inputs, and works in another way for others.
+struct LowersSome {
+  bool (*applies)(const Operator& op, std::span<const TensorType> inputs);
+  Lowers lowers;
+};
+
 // It works on one sample on the CPU.
 struct RunsOnCpu {
   void (*run)(const Operator& op, Run& r);
@@ -101,6 +107,9 @@ struct OperatorType {
   bool is_merge = false;  // it gives its first or second input, as the third says
   bool is_alias = false;  // it gives the bytes of its first input, of the type that it infers
   std::optional<Lowers> lowers;
+  // This type with no facet but `lowers`, for the nodes to which lowers_some applies.
+  std::shared_ptr<const OperatorType> lowered;
+  std::optional<LowersSome> lowers_some;
   std::optional<RunsOnCpu> runs;
   std::optional<RunsOnBatch> runs_on_batch;
   std::optional<RunsOnGpu> runs_on_gpu;

@@ -310,6 +310,7 @@ class ChainMaker {
     if (!one_in(3)) p.sub = list(t, -3, 150);
     if (!one_in(3)) p.mul = list(t, -2, 2);
     if (!one_in(3)) p.add = list(t, -50, 50);
+    if (one_in(3)) p.div = list(t, 0.5, 300);
     return {p, result(t.dtype)};
   }
 

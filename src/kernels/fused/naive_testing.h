@@ -64,7 +64,8 @@ inline void naive_kind(const Pointwise& w, const Array& in, Array& out) {
   for_each(Window::all(out.type.shape), [&](const Shape& p) {
     const Layout& l = in.type.layout;
     pointwise_row(in.at(p), in.type.dtype, out.at(p), out.type.dtype, 1, list_entry(w.sub, l, p, 0),
-                  list_entry(w.mul, l, p, 1), list_entry(w.add, l, p, 0));
+                  list_entry(w.mul, l, p, 1), list_entry(w.add, l, p, 0),
+                  list_entry(w.div, l, p, 1));
   });
 }
 

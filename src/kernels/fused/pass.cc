@@ -149,8 +149,8 @@ bool Pass::take(const Pointwise& p, const Block& b) {
   if (steps == kMaxSteps) return false;
   PassStep& s = step[steps++];
   s = {&p, out.dtype, b.result, {}};
-  const auto* longest =
-      std::max({&p.sub, &p.mul, &p.add}, [](auto* x, auto* y) { return x->size() < y->size(); });
+  const auto* longest = std::max({&p.sub, &p.mul, &p.add, &p.div},
+                                 [](auto* x, auto* y) { return x->size() < y->size(); });
   return channels_of(longest->size(), out, s.channel);
 }
 

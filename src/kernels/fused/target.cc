@@ -41,6 +41,7 @@ ValueStep step_of(const PassStep& s, int64_t channel) {
   v.sub = entry(s.pointwise->sub, s.channel, channel, 0);
   v.mul = entry(s.pointwise->mul, s.channel, channel, 1);
   v.add = entry(s.pointwise->add, s.channel, channel, 0);
+  v.div = entry(s.pointwise->div, s.channel, channel, 1);
   return v;
 }
 

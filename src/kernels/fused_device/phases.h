@@ -52,13 +52,9 @@ STOKER_HD inline DeviceValue stepped(const std::byte* tables, DeviceValue v, con
   }
   if (!s.pointwise) return convert_value(v, s.to);
   if (is_narrow(s.from) && is_narrow(s.to)) {
-    const float x = detail::add_once(number_of<float>(v), -s.sub);
-    return value_of(detail::add_once(detail::mul_once(x, s.mul), s.add), s.to);
+    return value_of(pointwise<float>(number_of<float>(v), s.sub, s.mul, s.add, s.div), s.to);
   }
-  const double x = detail::add_once(number_of<double>(v), -static_cast<double>(s.sub));
-  return value_of(
-      detail::add_once(detail::mul_once(x, static_cast<double>(s.mul)), static_cast<double>(s.add)),
-      s.to);
+  return value_of(pointwise<double>(number_of<double>(v), s.sub, s.mul, s.add, s.div), s.to);
 }
 
 // Calls f with a value of the C++ type of `t`. Requires: is_narrow(t), and t is not kBool.
@@ -334,7 +330,7 @@ struct TileThread {
     for (int i = 0; i < task.steps; ++i) {
       const ValueStep s = steps[i];
       for (int k = 0; k < kGroup && s.pointwise; ++k)
-        v[k] = detail::add_once(detail::mul_once(detail::add_once(v[k], -s.sub), s.mul), s.add);
+        v[k] = pointwise<float>(v[k], s.sub, s.mul, s.add, s.div);
       if (s.list) {
         Group g;
         for (int k = 0; k < kGroup; ++k) g.v[k] = v[k];

@@ -52,7 +52,7 @@ void SumLines(const Lines& l, const LineTaps& t, bool) {
       if (!l.steps) out[o] = std::byte(v);
       else
         pointwise_row(&v, DType::kUint8, out + o * size_of(l.steps[k].to), l.steps[k].to, 1,
-                      l.steps[k].sub, l.steps[k].mul, l.steps[k].add);
+                      l.steps[k].sub, l.steps[k].mul, l.steps[k].add, l.steps[k].div);
     }
 }
 
@@ -93,13 +93,20 @@ struct Bytes {
 template <DType kType, class V>
 struct Stepped {
   using Value = V;
-  F sub, mul, add;
-  bool within;
+  F sub, mul, add, div;
+  bool within, divides;
   HWY_INLINE Stepped(const ValueStep& s, bool within)
-      : sub(hn::Set(df, s.sub)), mul(hn::Set(df, s.mul)), add(hn::Set(df, s.add)), within(within) {}
+      : sub(hn::Set(df, s.sub)),
+        mul(hn::Set(df, s.mul)),
+        add(hn::Set(df, s.add)),
+        div(hn::Set(df, s.div)),
+        within(within),
+        divides(s.div != 1) {}
   HWY_INLINE void Put(V32 v, Value* to) const {
     if (!within) v = hn::Min(hn::Max(v, hn::Zero(D32())), hn::Set(D32(), 255));
-    Store(kType, hn::Add(hn::Mul(hn::Sub(hn::ConvertTo(df, v), sub), mul), add), to);
+    F x = hn::Mul(hn::Sub(hn::ConvertTo(df, v), sub), mul);
+    if (divides) x = hn::Div(x, div);
+    Store(kType, hn::Add(x, add), to);
   }
 };
 

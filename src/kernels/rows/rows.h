@@ -24,6 +24,7 @@ struct ValueStep {
   // an offset in their buffer.
   const std::byte* list = nullptr;
   int64_t entries = 0;
+  float div = 1;
 };
 
 namespace rows {

@@ -58,10 +58,10 @@ HWY_INLINE void ApplyFour(const ValueStep* steps, size_t count, const uint8_t* i
     const ValueStep& s = steps[i];
     if (s.pointwise) {
       const F sub = hn::Set(df, s.sub), mul = hn::Set(df, s.mul), add = hn::Set(df, s.add);
-      v.a = hn::Add(hn::Mul(hn::Sub(v.a, sub), mul), add);
-      v.b = hn::Add(hn::Mul(hn::Sub(v.b, sub), mul), add);
-      v.c = hn::Add(hn::Mul(hn::Sub(v.c, sub), mul), add);
-      v.e = hn::Add(hn::Mul(hn::Sub(v.e, sub), mul), add);
+      for (F* x : {&v.a, &v.b, &v.c, &v.e}) *x = hn::Mul(hn::Sub(*x, sub), mul);
+      if (const F div = hn::Set(df, s.div); s.div != 1)
+        for (F* x : {&v.a, &v.b, &v.c, &v.e}) *x = hn::Div(*x, div);
+      for (F* x : {&v.a, &v.b, &v.c, &v.e}) *x = hn::Add(*x, add);
     }
     if (i + 1 < count) RoundFour(s.to, v);
   }
@@ -95,7 +95,7 @@ namespace {
 HWY_EXPORT(Apply);
 
 void one_step(const ValueStep& s, const void* in, void* out, int64_t n) {
-  if (s.pointwise) pointwise_row(in, s.from, out, s.to, n, s.sub, s.mul, s.add);
+  if (s.pointwise) pointwise_row(in, s.from, out, s.to, n, s.sub, s.mul, s.add, s.div);
   else convert_row(in, s.from, out, s.to, n);
 }
 

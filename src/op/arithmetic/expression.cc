@@ -485,4 +485,73 @@ DType promoted(DType a, DType b) {
   }
 }
 
+bool is_linear(const Expression& e, DType in, std::vector<LinearStep>& steps) {
+  if (!is_narrow(in) || e.input_count() != 1) return false;
+  Compiler compiler(e, std::span(&in, 1));
+  const std::vector<DType>& types = compiler.find_types();
+  // From the result down to the input.
+  int place = static_cast<int>(e.terms.size()) - 1;
+  std::vector<LinearStep> found;
+  while (e.terms[place].input < 0) {
+    const Expression::Term& t = e.terms[place];
+    if (t.word < 0 || types[place] != DType::kFloat32) return false;
+    const Word& word = kWords[t.word];
+    const std::string_view text = word.text;
+    if (word.operands == 1) {
+      if (text == "-") found.push_back({'*', -1});
+      else if (text != "+") return false;
+      place = t.operands[0];
+      continue;
+    }
+    if (word.operands != 2 || text.size() > 2) return false;
+    const auto is_number = [&](int k) {
+      const Expression::Term& o = e.terms[t.operands[k]];
+      return o.input < 0 && o.word < 0;
+    };
+    if (is_number(0) == is_number(1)) return false;
+    const int k = is_number(1) ? 1 : 0;
+    const Expression::Term& constant = e.terms[t.operands[k]];
+    float number = 0;
+    convert_row(&constant.bits, computed_as(constant.dtype), 8, &number, DType::kFloat32, 4, 1);
+    if (text == "+") {
+      found.push_back({'+', number});
+    } else if (text == "-") {
+      found.push_back({'+', k == 1 ? -number : number});
+      if (k == 0) found.push_back({'*', -1});
+    } else if (text == "*") {
+      found.push_back({'*', number});
+    } else if ((text == "/" || text == "//") && k == 1) {
+      found.push_back({'/', number});
+    } else {
+      return false;
+    }
+    place = t.operands[1 - k];
+  }
+  steps.assign(found.rbegin(), found.rend());
+  return !steps.empty();
+}
+
+void add_blocks(std::span<const LinearStep> steps, Lowering& l) {
+  // What comes first in a block: subtracting, multiplying, dividing, adding.
+  const auto place_of = [](const LinearStep& s, bool is_first) {
+    return s.operation == '*' ? 2 : s.operation == '/' ? 3 : is_first ? 1 : 4;
+  };
+  for (size_t k = 0; k < steps.size();) {
+    BlockKind kind = Pointwise{};
+    auto& p = std::get<Pointwise>(kind);
+    p.add = {-0.0f};  // changes nothing, not even the sign of 0
+    for (int done = 0; k < steps.size(); ++k) {
+      const LinearStep& s = steps[k];
+      const int place = place_of(s, done == 0);
+      if (place <= done) break;
+      done = place;
+      if (place == 1) p.sub = {-s.number};
+      else if (place == 2) p.mul = {s.number};
+      else if (place == 3) p.div = {s.number};
+      else p.add = {s.number};
+    }
+    l.add(std::move(kind), DType::kFloat32);
+  }
+}
+
 }  // namespace stoker

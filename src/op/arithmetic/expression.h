@@ -17,6 +17,7 @@
 
 #include "base/types.h"
 #include "kernels/elements/operations.h"
+#include "op/context.h"
 
 namespace stoker {
 
@@ -77,5 +78,16 @@ Compiled number(double value, DType type);
 
 // The type to which the values of two types are brought.
 DType promoted(DType a, DType b);
+
+// An operation with a number on one side, or none, as (value * mul / div + add) in float32 has.
+struct LinearStep {
+  char operation = '+';  // + * /
+  float number = 0;
+};
+// The steps from input 0 of type `in` to the result, if all of them are of that kind, and all
+// values in between are float32; else nothing.
+bool is_linear(const Expression& e, DType in, std::vector<LinearStep>& steps);
+// Adds the same as few blocks as can be, with the same bits.
+void add_blocks(std::span<const LinearStep> steps, Lowering& l);
 
 }  // namespace stoker

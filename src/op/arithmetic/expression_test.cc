@@ -72,6 +72,18 @@ TEST(Expression, IsBounded) {
   EXPECT_THROW(Expression::read(wide), WrongCall);
 }
 
+TEST(Expression, IsLinearWhereAllIsFloat32) {
+  std::vector<LinearStep> steps;
+  EXPECT_TRUE(is_linear(Expression::read("((x0 / 255) - 0.5)"), DType::kUint8, steps));
+  EXPECT_EQ(steps.size(), 2u);
+  EXPECT_FALSE(is_linear(Expression::read("((x0 + 1) / 255)"), DType::kUint8, steps));
+  EXPECT_TRUE(is_linear(Expression::read("((x0 + 1) / 255)"), DType::kFloat32, steps));
+  EXPECT_FALSE(is_linear(Expression::read("(x0 / 255)"), DType::kInt32, steps));
+  EXPECT_FALSE(is_linear(Expression::read("(x0 * x0)"), DType::kFloat32, steps));
+  EXPECT_FALSE(is_linear(Expression::read("(2 / x0)"), DType::kFloat32, steps));
+  EXPECT_FALSE(is_linear(Expression::read("x0"), DType::kFloat32, steps));
+}
+
 TEST(Selection, ForeignTextsAreReadOrRefused) {
   std::mt19937 random(2);
   int read = 0;

@@ -185,6 +185,11 @@ TensorType Selection::type(const TensorType& in, const Small<int64_t>* computed)
   return find(in, computed).type;
 }
 
+bool Selection::keeps_axes() const {
+  return std::all_of(items.begin(), items.end(),
+                     [](const Item& i) { return i.kind == Kind::kRange || i.kind == Kind::kRest; });
+}
+
 Part Selection::part(const Shape& full, const Small<int64_t>& computed) const {
   return find({DType::kUint8, {}, full}, &computed);
 }

@@ -50,6 +50,8 @@ struct Selection {
   // The type of the part. Unknown extents are -1; without `computed` the numbers are not known.
   // Throws WrongCall.
   TensorType type(const TensorType& in, const Small<int64_t>* computed) const;
+  // Whether all axes stay, and none is new.
+  bool keeps_axes() const;
   // Requires: the extents are known, and type() threw nothing.
   Part part(const Shape& full, const Small<int64_t>& computed) const;
 

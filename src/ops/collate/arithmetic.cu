@@ -37,6 +37,16 @@ struct Arithmetic {
       d.needed[i] = part_for(d.wanted[0], d.inputs[i].shape);
   }
 
+  bool lowers(std::span<const TensorType> inputs) const {
+    std::vector<LinearStep> steps;
+    return is_linear(*made, inputs[0].dtype, steps);
+  }
+  void lower(Lowering& l) const {
+    std::vector<LinearStep> steps;
+    is_linear(*made, l.type().dtype, steps);
+    add_blocks(steps, l);
+  }
+
   void run_cpu(Run& r) const {
     evaluate(compile(*made, types_of(r.inputs)), r.inputs, r.outputs[0], r.scratch);
   }

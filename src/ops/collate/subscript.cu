@@ -54,6 +54,18 @@ struct Subscript {
     d.needed[0] = made->part(d.inputs[0].shape, indices).needed(d.wanted[0]);
   }
 
+  // A part with all axes of the tensor.
+  bool lowers(std::span<const TensorType>) const { return made->keeps_axes(); }
+  void lower(Lowering& l) const {
+    const TensorType in = l.type();
+    made->type(in, &indices);  // refuses what is wrong for this sample
+    const Part part = made->part(in.shape, indices);
+    Gather g;
+    for (int a = 0; a < in.shape.rank; ++a)
+      g.axis[a] = {part.axis[a].start, part.axis[a].step, part.type.shape[a]};
+    l.add(g, in.dtype);
+  }
+
   void run_cpu(Run& r) const {
     const View& out = r.outputs[0];
     const View from = made->part(r.inputs[0].full, indices).seen(r.inputs[0], out);
