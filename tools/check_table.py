@@ -38,7 +38,6 @@ FEEDS = """
     pipelines/test_external_source_process.py pipelines/test_external_source_parallel.py
     pipelines/test_external_source_orphans.py pipelines/test_external_source_interrupts.py
 """
-READERS = "conformance_readers pipelines/test_file_read.py"
 STATES = "pipelines/test_resume.py faults/test_damaged_states.py conformance/test_saved.py"
 DEVICES = """
     test_devices.py test_several_devices.py test_device_batches.py pipelines/test_mixed.py gpu
@@ -104,7 +103,7 @@ ROWS = [
         "src/ops/read/*",
         "operators op",
         f"""
-        {OPERATOR} {READERS} conformance/test_describe.py pipelines/test_reader.py
+        {OPERATOR} conformance_readers conformance/test_describe.py pipelines/test_reader.py
         pipelines/test_order.py
         pipelines/test_feed_input.py pipelines/test_source_info.py
         """,
@@ -264,6 +263,8 @@ SECONDS = {
     "conformance/test_saved.py": 10,
     "conformance/test_values.py": 8,
     "conformance/test_windows.py": 35,
+    "conformance_readers/test_bad_samples.py": 15,
+    "conformance_readers/test_order.py": 45,
     "faults/test_bad_samples.py": 6,
     "faults/test_limits.py": 5,
     "formats/test_corpus.py": 15,

@@ -174,6 +174,11 @@ def module_text(package: str, folder: str, folders: set[str], table: dict[str, O
     for name, op in table.items():
         if name.rpartition(".")[0] == folder:
             text += "\n" + operator_text(op)
+    if "\nclass Sequence(" in text:  # an operator has this name
+        text = text.replace("Sequence[", "SequenceOf[")
+        text = text.replace(
+            "Iterable, Sequence\n", "Iterable\nfrom collections.abc import Sequence as SequenceOf\n"
+        )
     return text
 
 

@@ -44,7 +44,7 @@ class File final : public Object {
   const std::string& path() const override { return path_; }
   int64_t size() const override { return size_; }
   void append(ByteBuffer& into, int64_t offset, int64_t length) const override;
-  // Fills memory of the caller's with `length` bytes from `offset` on. Throws SampleError when there
+  // Fills the caller's memory with `length` bytes from `offset` on. Throws SampleError when there
   // are fewer.
   void read_to(std::byte* into, int64_t offset, size_t length) const;
 

@@ -56,7 +56,8 @@ int64_t OrderBlocks::block_of(int64_t index) const {
   return std::upper_bound(begins_.begin(), begins_.end(), index) - begins_.begin() - 1;
 }
 
-// The blocks of an epoch in their permutation, for the last epochs that were asked for. Thread-safe.
+// The blocks of an epoch in their permutation, for the last epochs that were asked for.
+// Thread-safe.
 class Order::Tables {
  public:
   Tables(std::shared_ptr<const OrderBlocks> blocks, int64_t window)

@@ -47,7 +47,8 @@ TEST(Registry, DefaultsCanBeGivenBack) {
       if (!a.is_required) defaults[a.name] = a.fallback;
       else if (a.type == "DType") defaults[a.name] = std::string("float32");
       else if (!a.names.empty()) defaults[a.name] = a.names[0];
-      else if (a.type == "str") defaults[a.name] = std::string("layout");
+      else if (a.type == "str" || a.type == "Sequence[str]")
+        defaults[a.name] = std::string("layout");
       else defaults[a.name] = int64_t{1};
     EXPECT_NO_THROW(t.make(defaults)) << t.name;
   }

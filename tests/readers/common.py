@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ class Store:
     """A store on disk, what its samples are, and how it is damaged."""
 
     arguments: Mapping[str, Any]  # of the reader
-    samples: list[tuple[Array, ...]]  # by index: the outputs
+    samples: Sequence[tuple[Array, ...]]  # by index: the outputs
     files: list[Path]  # by index: the file that holds the sample, or most of it
     # Damages one sample on disk, so that it fails and all others stay as they are. None: a store
     # whose samples have nothing of their own that could be wrong.

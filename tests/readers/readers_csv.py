@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from .common import Store, array_of, some_bytes
+from .common import Array, Store, array_of, some_bytes
 
 TEXTS = ["plain", "with, comma", 'with "quotes"', "two\nlines", "", " blanks ", "Zürich"]
 
 
-def _rows(folder: Path, count: int) -> tuple[list[list[Any]], list[tuple[np.ndarray, ...]]]:
-    rows, samples = [], []
+def _rows(folder: Path, count: int) -> tuple[list[list[Any]], list[tuple[Array, ...]]]:
+    rows: list[list[Any]] = []
+    samples: list[tuple[Array, ...]] = []
     for i in range(count):
         path = folder / "data" / f"{i}.bin"
         path.parent.mkdir(exist_ok=True)

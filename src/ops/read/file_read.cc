@@ -7,7 +7,7 @@ namespace stoker::ops::read {
 
 struct FileRead {
   static constexpr std::array kIgnored = {"dont_use_mmap", "use_o_direct"};
-  static constexpr const char* kSkip = "reads files; tests/pipelines/test_file_read.py tests it";
+  static constexpr const char* kSkip = "reads files; tests/pipelines/test_reader.py tests it";
   static constexpr auto schema = describe(
       "io.file.read",
       "Reads files whose names other operators give.\n\n"

@@ -31,7 +31,7 @@ class DeviceQueueTest : public OnSimulatedDevice {
     OnSimulatedDevice::TearDown();
   }
   void run_chain(int stage) {
-    DirectBytes bytes(*plan_);
+    DirectBytes bytes(*plan_, 0);
     SampleMaker maker(*plan_, plan_->rewrites(), options_, bytes, *pool_, nullptr);
     std::vector<SampleFailure> failures;
     for (int i = 0; i < 2; ++i) step_->is_made[i] = maker.make(*step_, i, stage, failures);
