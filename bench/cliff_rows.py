@@ -182,7 +182,7 @@ def blended(x: Array, out: Array) -> None:
     cv2.addWeighted(x, 0.3, x, 0.7, 0, dst=out)
 
 
-def pasted(x: Array, out: Array) -> None:
+def patched(x: Array, out: Array) -> None:
     np.copyto(out, x)
     height, width = x.shape[0] // 2, x.shape[1] // 2
     out[:height, :width] = x[height : 2 * height, width : 2 * width]
@@ -682,7 +682,7 @@ ROWS = [
         )
         for name, call, by, peer in (
             ("mixup", fn.mixup, "OpenCV addWeighted", blended),
-            ("cutmix", fn.cutmix, "NumPy copyto", pasted),
+            ("cutmix", fn.cutmix, "NumPy copyto", patched),
         )
         for dtype in ("uint8", "float32")
     ),

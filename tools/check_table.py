@@ -84,8 +84,9 @@ ROWS = [
     Row(
         "src/io/*",
         "io op operators run",
-        f"""
-        pipelines/test_reader.py {READERS} pipelines/test_order.py pipelines/test_resume.py faults
+        """
+        pipelines/test_reader.py conformance_readers pipelines/test_order.py
+        pipelines/test_resume.py faults
         """,
     ),
     Row("src/stores/*", "stores operators fuzz", STORES),
