@@ -37,9 +37,10 @@ void Fetcher::stop() {
   for (std::thread& t : threads_) t.join();
 }
 
-Fetcher::Opened Fetcher::open(int64_t index) const {
+Fetcher::Opened Fetcher::open(int64_t index, int64_t turn) const {
   Opened o;
   o.index = index;
+  o.turn = turn;
   o.place = store_.place(index);
   if (o.place.kind == Place::Kind::kExtents) {
     o.extents = OpenExtents(std::move(o.place.extents));
@@ -94,7 +95,7 @@ std::optional<Fetched> Fetcher::take(int64_t turn, const Admit& admit) {
     mark_taken(turn);
     ++stats_.on_the_spot;
     lock.unlock();
-    return read(open(index_of_(turn)), admit);
+    return read(open(index_of_(turn), turn), admit);
   }
   if (at->second.state == State::kTaken) return std::nullopt;
   Entry entry = std::move(at->second);
@@ -103,14 +104,16 @@ std::optional<Fetched> Fetcher::take(int64_t turn, const Admit& admit) {
   stats_.on_the_spot += on_the_spot;
   lock.unlock();
   if (entry.error) std::rethrow_exception(std::move(entry.error));
-  if (entry.state == State::kDropped) return read(open(index_of_(turn)), admit);
+  if (entry.state == State::kDropped) return read(open(index_of_(turn), turn), admit);
   if (on_the_spot) return read(entry.opened, admit);
   if (entry.opened.is_in_block()) return from_block(entry.opened, true, admit);
   admit(entry.fetched.bytes.size());
   return std::move(entry.fetched);
 }
 
-Fetched Fetcher::take_again(int64_t index, const Admit& admit) { return read(open(index), admit); }
+Fetched Fetcher::take_again(int64_t index, const Admit& admit) {
+  return read(open(index, -1), admit);
+}
 
 Fetcher::Stats Fetcher::stats() const {
   const MutexLock lock(mutex_);
@@ -208,7 +211,7 @@ void Fetcher::run(Job& job) {
   {
     const MutexUnlock unlock(mutex_);
     try {
-      if (!job.opened.is_open) job.opened = open(index_of_(job.turn));
+      if (!job.opened.is_open) job.opened = open(index_of_(job.turn), job.turn);
       MutexLock lock(mutex_);
       if (job.opened.is_in_block() ? want_block(job) : !take_room(job)) return;
       lock.unlock();
@@ -319,6 +322,7 @@ std::shared_ptr<const Block> Fetcher::use_block(const Opened& opened, bool was_w
     if (at != blocks_.end() && !at->second.is_loading()) {
       Cached& cached = at->second;
       if (was_wanted && cached.wanted > 0) --cached.wanted;
+      cached.last_turn = std::max(cached.last_turn, opened.turn);
       if (!cached.error) return lent(number, cached);
       const std::exception_ptr error = cached.error;
       if (cached.wanted == 0) drop(at);

@@ -37,9 +37,10 @@ namespace stoker::io {
 // it are at work. It stays for samples whose turn comes later, and is dropped when another block
 // needs the room and no sample that was read ahead wants it. take() finds room in any case: it
 // drops what was only read ahead, or else waits until others are done with their blocks. Nobody can
-// wait for him in turn, as long as a thread takes from several fetchers in one order. So a block
-// that fits the limit costs its samples nothing; a larger one is never kept, and each of its
-// samples loads it and is told its size by Admit.
+// wait for him in turn, as long as a thread takes from several fetchers in one order. Samples that
+// wait without bytes of their own do not stand in its way: their kEntryCost may be counted beyond
+// the limit. So a block that fits the limit costs its samples nothing; a larger one is never kept,
+// and each of its samples loads it and is told its size by Admit.
 class Fetcher {
  public:
   // Tells which sample has a turn. It is called without locks from any thread, so it must be
@@ -94,7 +95,7 @@ class Fetcher {
   // A sample whose place is known, with its files open.
   struct Opened {
     bool is_open = false;
-    int64_t index = -1;
+    int64_t index = -1, turn = -1;
     Place place;
     OpenExtents extents;
     size_t size = 0;  // what the place takes: of its block, if it is in one
@@ -126,7 +127,7 @@ class Fetcher {
     bool is_idle() const { return users == 0 && !is_loading(); }
   };
 
-  Opened open(int64_t index) const;
+  Opened open(int64_t index, int64_t turn) const;
   Fetched read(const Opened& opened) const;
   Fetched read(const Opened& opened, const Admit& admit);
 
