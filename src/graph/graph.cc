@@ -249,6 +249,13 @@ void check_node(const std::vector<CheckedNode>& done, const Node& n, bool is_nee
   if (c.unfold)
     for (size_t k = 0; k < c.outputs.size(); ++k)
       if (!c.is_inferred(static_cast<int>(k))) c.outputs[k] = sequence_type(c.outputs[k], frames);
+  // A layout has a letter for each axis, and so tells the rank.
+  for (TensorType& t : c.outputs) {
+    if (t.layout.empty()) continue;
+    if (t.shape.rank < 0) t.shape = Shape::filled(t.layout.rank(), -1);
+    if (t.shape.rank != t.layout.rank())
+      throw Error(n.op + ": check() gave a layout of another rank, " + t.str());
+  }
   for (const TensorType& t : c.outputs)
     if (!t.shape.is_possible())
       throw GraphError("the output would be " + t.str() + ", more than 2^40 elements");

@@ -4,6 +4,7 @@
 // Runs every operator's cases, without an engine.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 
 #include "kernels/fused/fused.h"
@@ -70,6 +71,29 @@ std::vector<Tensor> run_sample(const OperatorType& type, const Operator& op,
   return outputs;
 }
 
+// As a batch of one sample.
+std::vector<Tensor> run_batch(const OperatorType& type, const Operator& op,
+                              std::vector<Tensor>& inputs) {
+  const std::array<const Operator*, 1> ops = {&op};
+  const Chance chance(1, 2, 3, 4);
+  BatchInference::Item item{.inputs = {}, .values = {}, .chance = chance};
+  BatchItem work{.inputs = {}, .outputs = {}, .chance = chance};
+  for (Tensor& t : inputs) {
+    item.inputs.push_back(t.type);
+    item.values.push_back(t.view());
+    work.inputs.push_back(t.view());
+  }
+  BatchInference inference{{&item, 1}};
+  type.runs_on_batch->infer(ops, inference);
+  std::vector<Tensor> outputs;
+  for (const TensorType& t : item.outputs) outputs.push_back(empty_tensor(t));
+  for (Tensor& t : outputs) work.outputs.push_back(t.view());
+  Arena arena;
+  BatchRun r{{&work, 1}, arena};
+  type.runs_on_batch->run(ops, r);
+  return outputs;
+}
+
 Tensor frame_of(Tensor& t, int64_t f) { return copy_of(t.view().frame(f)); }
 
 // The outputs of frames become sequences, but those that belong to the sample.
@@ -97,8 +121,9 @@ std::vector<Tensor> run(const OperatorType& type, Operator& op, std::vector<Tens
     return join_frames(type, std::move(frames));
   }
   const std::vector<TensorType> known = checked(type, op, inputs);
-  std::vector<Tensor> outputs =
-      type.lowers ? run_lowered(type, op, inputs) : run_sample(type, op, inputs, known.size());
+  std::vector<Tensor> outputs = type.sees_batch(op) ? run_batch(type, op, inputs)
+                                : type.lowers       ? run_lowered(type, op, inputs)
+                                                    : run_sample(type, op, inputs, known.size());
   EXPECT_EQ(known.size(), outputs.size());
   for (size_t k = 0; k < known.size(); ++k) {
     const TensorType& found = outputs.at(k).type;

@@ -46,7 +46,6 @@ class GraphDrawer {
   void draw() {
     for (int64_t count = dice_.of({1, 2, 2, 3, 3, 4, 5, 7}); count > 0; --count)
       if (!draw_node()) break;
-    if (trial_.nodes.empty()) (void)add_fed(draw_fed(dice_, draw_dtype(dice_), ""));
     draw_outputs();
   }
 
@@ -247,7 +246,7 @@ class GraphDrawer {
 
   Ref draw_encoded() {
     for (const OperatorType& type : all_operators()) {
-      if (type.kind() != OperatorKind::kRead || !dice_.often(0.6)) continue;
+      if (!type.reads || !is_drawn(type) || !dice_.often(0.6)) continue;
       Node n;
       n.op = type.name;
       n.arguments = draw_arguments(dice_, type);
@@ -332,7 +331,8 @@ class GraphDrawer {
     if (!trial_.nodes.empty() && dice_.often(0.2)) {
       const int node = static_cast<int>(dice_.below(static_cast<int64_t>(checked_.size())));
       const auto outputs = static_cast<int64_t>(checked_[static_cast<size_t>(node)].outputs.size());
-      return n.links.push_back({a.name, {node, static_cast<int>(dice_.below(outputs))}});
+      if (outputs > 0)
+        return n.links.push_back({a.name, {node, static_cast<int>(dice_.below(outputs))}});
     }
     const auto drawn = dice_.often(0.3) ? add_draws() : std::nullopt;
     n.links.push_back({a.name, drawn ? *drawn : add_fed(numbers_for(a))});
@@ -383,7 +383,10 @@ class GraphDrawer {
         if (dice_.often(is_read(all.back()) ? 0.12 : 0.9)) trial_.outputs.push_back(all.back());
       }
     }
-    if (trial_.outputs.empty() || dice_.often(0.05)) trial_.outputs.push_back(dice_.of(all));
+    const bool is_good = checked_.size() == trial_.nodes.size();
+    if (all.empty() && is_good) all.emplace_back(add_fed(draw_fed(dice_, draw_dtype(dice_), "")));
+    if (!all.empty() && (trial_.outputs.empty() || dice_.often(0.05)))
+      trial_.outputs.push_back(dice_.of(all));
   }
 
   // Whether the node is in a branch, so that its outputs cannot be those of the graph.
@@ -412,7 +415,11 @@ class GraphDrawer {
 
 }  // namespace
 
-bool is_drawn(const OperatorType& type) { return !type.is_user_code || has_function(type); }
+bool is_drawn(const OperatorType& type) {
+  // Other readers need files of their own kind.
+  if (type.reads) return type.name == "readers.file";
+  return !type.is_user_code || has_function(type);
+}
 
 void draw_graph(Dice& dice, const std::vector<std::string>& operators, Trial& trial) {
   GraphDrawer(dice, operators, trial).draw();
