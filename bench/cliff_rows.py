@@ -413,7 +413,7 @@ ROWS = [
             ),
             apart=0.01,
         )
-        for name in ("mean", "min", "max")
+        for name in ("mean", "max")
         for words, axes in (("all", [0, 1, 2]), ("of rows", [1]), ("of pixels", [0, 1]))
     ),
     Row(

@@ -70,6 +70,14 @@ def numbers(*shape: int, layout: str = "") -> Any:
     return fn.constant(fdata=[0.25], shape=list(shape), layout=layout)
 
 
+def whole_numbers(*values: int) -> Any:
+    return fn.constant(idata=list(values), shape=[len(values)], dtype="int32")
+
+
+def frames() -> Any:
+    return fn.stack(*[picture()] * 4, axis_name="F")
+
+
 # For operators that do not take one picture.
 INPUTS: dict[str, Callable[[], list[Any]]] = {
     "arithmetic": lambda: [picture(), numbers()],
@@ -78,12 +86,25 @@ INPUTS: dict[str, Callable[[], list[Any]]] = {
     "full_like": lambda: [picture(), numbers()],
     "audio_resample": lambda: [numbers(150_000)],
     "bb_flip": lambda: [numbers(100, 4)],
+    "bbox_paste": lambda: [numbers(100, 4)],
+    "box_encoder": lambda: [numbers(100, 4), whole_numbers(*[1] * 100)],
+    "coord_flip": lambda: [numbers(1000, 2)],
+    "coord_transform": lambda: [numbers(1000, 2)],
     "cutmix": lambda: [picture(), numbers(3)],
+    "element_extract": lambda: [frames()],
     "filter": lambda: [picture(), numbers(5, 5)],
     "mel_filter_bank": lambda: [numbers(257, 500, layout="ft")],
     "merge": lambda: [picture(), picture(), numbers()],
+    "mfcc": lambda: [numbers(80, 500, layout="ft")],
     "mixup": lambda: [picture(), numbers(3)],
+    "power_spectrum": lambda: [numbers(150_000)],
+    "random_crop_generator": lambda: [whole_numbers(HEIGHT, WIDTH)],
+    "reductions.std_dev": lambda: [picture(), numbers()],
+    "reductions.variance": lambda: [picture(), numbers()],
+    "sequence_rearrange": lambda: [frames()],
     "spectrogram": lambda: [numbers(150_000)],
+    "to_decibels": lambda: [numbers(128, 500)],
+    "transforms.combine": lambda: [numbers(2, 3), numbers(2, 3)],
 }
 
 
@@ -91,6 +112,8 @@ def inputs_of(operator: dict[str, Any], files: Sequence[str]) -> list[Any]:
     """A file for a decoder, a picture for most other operators with an input, else nothing."""
     if operator["name"].startswith(("decoders.image", "peek_image_shape")):
         return [fn.readers.file(files=files)[0]]
+    if operator["name"] == "io.file.read":
+        return [fn.constant(idata=list(files[0].encode()), dtype="uint8", shape=[len(files[0])])]
     if operator["name"].startswith("decoders."):
         numbers_of_case = json.loads(operator["cases"][0]["inputs"][0].removeprefix("uint8 "))
         return [fn.constant(idata=numbers_of_case, dtype="uint8", shape=[len(numbers_of_case)])]

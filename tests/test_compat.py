@@ -149,7 +149,7 @@ def test_what_is_missing_says_so(tmp_path: Path) -> None:
         from nvidia.dali import fn, ops, types
         said = []
         for ask in (
-            lambda: fn.segmentation.select_masks, lambda: ops.readers.COCO,
+            lambda: fn.segmentation.select_masks, lambda: ops.readers.NemoAsr,
             lambda: fn.debayer, lambda: fn.rezise,
             lambda: types.SAME, lambda: dali.auto_aug, lambda: dali.backend.GetSchema,
         ):
@@ -168,7 +168,7 @@ def test_what_is_missing_says_so(tmp_path: Path) -> None:
     planned, never, unknown = "is not in Stoker yet (planned)", "and not planned", "is not known"
     expected = {
         "fn.segmentation.select_masks": planned,
-        "ops.readers.COCO": planned,
+        "ops.readers.NemoAsr": planned,
         "fn.debayer": planned,
         "fn.rezise": unknown,
         "types.SAME": planned,

@@ -150,7 +150,7 @@ def test_every_graph_is_tried() -> None:
     assert {p.stem for p in GRAPHS.glob("*.py")} == {*PAIRS, "show"}
 
 
-@pytest.mark.parametrize("name", ["Caffe2Reader", "MXNetReader"])
+@pytest.mark.parametrize("name", ["VideoReader"])
 def test_readers_that_are_not_there_say_so(name: str) -> None:
     today = name.removesuffix("Reader")
     message = rf"there is no operator 'ops\.readers\.{today}', as 'ops\.{name}' is called now"

@@ -54,7 +54,7 @@ RUNNING = """
     test_batches.py faults pipelines
 """
 USER_CODE = """
-    user_code/test_python_function.py user_code/test_state.py user_code/test_process.py
+    user_code/test_python_function.py user_code/test_state.py user_code/test_function_processes.py
     user_code/test_frameworks.py
 """
 STORES = "test_stores.py"
@@ -113,7 +113,7 @@ ROWS = [
         "src/ops/batch/*",
         "operators op",
         f"""
-        {OPERATOR} conformance/test_batches.py test_whole_batches.py conformance/test_describe.py
+        {OPERATOR} conformance/test_whole_batch_calls.py test_whole_batches.py conformance/test_describe.py
         test_new_operator.py
         """,
     ),
@@ -256,7 +256,7 @@ SECONDS = {
     "run": 90,
     "torture": 36,
     "conformance/test_arguments.py": 50,
-    "conformance/test_batches.py": 6,
+    "conformance/test_whole_batch_calls.py": 6,
     "conformance/test_gpu.py": 20,
     "conformance/test_gpu_faults.py": 15,
     "conformance/test_random.py": 6,

@@ -385,3 +385,13 @@ class Pipeline:
 
     @property
     def seed(self) -> int: ...
+
+class ReadFaults:
+    """For tests: while it lives, reads of files whose names end in ``name`` fail or stall."""
+
+    def __init__(
+        self, name: str, error: int = 0, from_byte: int = 0, stalls: bool = False
+    ) -> None: ...
+    @property
+    def reads(self) -> int: ...
+    def go_on(self) -> None: ...

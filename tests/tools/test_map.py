@@ -24,7 +24,7 @@ from helpers import load_tool
         ("`Feeder.nowhere`", ["there is no Feeder.nowhere"]),
         ("`CHANGELOG.md`", []),
         ("`Order::at`\n  (`io/order.cc`) and `permute` (`io/permute.h`)", []),
-        ("`permute` (`io/order.h`)", ["there is no permute in io/order.h"]),
+        ("`gather` (`io/order.h`)", ["there is no gather in io/order.h"]),
         ("Note [Reading ahead] (`io/fetch.h`), Note [Reading\nahead]", []),
         ("Note [Reading ahead] (`io/file.h`)", ["there is no Note [Reading ahead] in io/file.h"]),
         ("Note [The door]", ["there is no Note [The door]"]),
