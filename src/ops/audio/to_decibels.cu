@@ -37,7 +37,10 @@ struct ToDecibels {
   };
   // NaN is not the greatest.
   struct Number {
-    STOKER_HD float operator()(float v) const { return v == v ? v : Greatest<float>::kNone; }
+    STOKER_HD float operator()(float v) const {
+      constexpr float kNone = Greatest<float>::kNone;
+      return v == v ? v : kNone;
+    }
   };
   struct GreatestNumber : Greatest<float> {
     STOKER_HD static float load(float v, double) { return Number()(v); }
