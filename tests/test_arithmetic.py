@@ -370,6 +370,14 @@ def test_what_was_made_before_a_branch_is_used_in_it() -> None:
     assert doubled == [0, 2, 4, 6, 8, 10]
 
 
+def test_logarithms_of_powers_are_whole() -> None:
+    twos = 2.0 ** np.arange(-1000, 1001)
+    tens = np.array([float(f"1e{k}") for k in range(-300, 309)])
+    by_ten, by_two = results(lambda: (math.log10(node(tens)), math.log2(node(twos))))
+    assert by_ten.tolist() == list(range(-300, 309))
+    assert by_two.tolist() == list(range(-1000, 1001))
+
+
 # Bad samples.
 
 
@@ -382,6 +390,23 @@ def test_a_division_by_zero_is_a_bad_sample() -> None:
     assert [np.array(s).tolist() for s in batch] == [12, 6, 4]
     with pytest.raises(SampleError, match=r"arithmetic.*a whole number is divided by 0"):
         make(define, batch_size=4).run()
+
+
+@pytest.mark.parametrize("executor", ["simple", "pipelined"])
+@pytest.mark.parametrize("demand", [True, False])
+def test_a_division_by_zero_that_nobody_needs_is_no_bad_sample(executor: str, demand: bool) -> None:
+    divisors = np.ones((4, 5), np.int32)
+    divisors[3, 3] = 0
+
+    def part(end: int) -> Array:
+        def define() -> DataNode:
+            return (node(divisors) // node(divisors))[0:end, 0:end]
+
+        return result(define, executor=executor, demand=demand)
+
+    assert part(3).tolist() == np.ones((3, 3)).tolist()
+    with pytest.raises(SampleError, match="a whole number is divided by 0"):
+        part(4)
 
 
 # Indexing.

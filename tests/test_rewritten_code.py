@@ -85,6 +85,15 @@ class Augment(Base):
     def by_class(cls, a: Any, b: Any) -> Any:
         return cls.level if a else cls.__hidden
 
+    def private(self, a: Any, b: Any) -> Any:
+        if a:
+            __y = 1
+        else:
+            __y = 2
+            if b:
+                __y = self.__hidden
+        return __y
+
     @staticmethod
     def by_nobody(a: Any, b: Any) -> Any:
         return 1 if a and b else 0
@@ -102,6 +111,7 @@ def test_methods_and_objects() -> None:
     expect(lambda a, b: Augment()(a, b), want)
     expect(Augment.by_class, lambda a, b: 3 if a else 7)
     expect(Augment.by_nobody, lambda a, b: 1 if a and b else 0)
+    expect(augment.private, lambda a, b: 1 if a else (7 if b else 2))
     expect(augment.bound, lambda a, b: 3 if a else 4)
     expect(lambda a, b: functools.partial(Augment.chosen, augment, b=b)(a), lambda a, b: 4 - a)
 

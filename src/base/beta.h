@@ -39,12 +39,12 @@ inline double log_of_gamma(Chance& chance, double shape) {
 
 }  // namespace detail
 
-// A draw from the distribution whose two parameters are both `alpha`, in [0, 1]. It takes the draws
-// of two gammas, most often six or eight. Requires: alpha > 0.
-inline double beta_of(Chance& chance, double alpha) {
+// A draw from the distribution with these parameters, in [0, 1]. It takes the draws of two gammas,
+// most often six or eight. Requires: alpha > 0, beta > 0.
+inline double beta_of(Chance& chance, double alpha, double beta) {
   using exact::detail::Num;
   const double first = detail::log_of_gamma(chance, alpha);
-  const double second = detail::log_of_gamma(chance, alpha);
+  const double second = detail::log_of_gamma(chance, beta);
   return (Num(1) / (Num(1) + Num(exact::exp((Num(second) - Num(first)).v)))).v;
 }
 

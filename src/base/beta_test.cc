@@ -13,7 +13,7 @@ std::vector<double> draws(double alpha, int count) {
   std::vector<double> found;
   for (int i = 0; i < count; ++i) {
     Chance chance(5, 6, 0, i);
-    found.push_back(beta_of(chance, alpha));
+    found.push_back(beta_of(chance, alpha, alpha));
   }
   return found;
 }

@@ -148,9 +148,12 @@ void check_case(const OperatorType& type, const Case& c) {
     Tensor expected = Text(c.outputs[k]).tensor();
     EXPECT_EQ(outputs[k].type.dtype, expected.type.dtype);
     ASSERT_EQ(outputs[k].type.shape.str(), expected.type.shape.str());
-    for (int64_t i = 0; i < expected.type.shape.volume(); ++i)
-      EXPECT_EQ(detail::element(outputs[k].view(), i), detail::element(expected.view(), i))
-          << "output " << k << ", element " << i;
+    for (int64_t i = 0; i < expected.type.shape.volume(); ++i) {
+      const double got = detail::element(outputs[k].view(), i);
+      const double want = detail::element(expected.view(), i);
+      EXPECT_TRUE(got == want || (got != got && want != want))
+          << "output " << k << ", element " << i << ": " << got << ", expected " << want;
+    }
   }
 }
 

@@ -64,6 +64,8 @@ def names(kind: str | None = None, *, tested: bool = True) -> list[str]:
 def feed(array: Array, layout: str = "") -> DataNode:
     """A node that gives the array for every sample."""
     dtype = str(array.dtype)
+    if array.dtype.kind == "f" and np.isnan(array).any():  # which no constant has
+        return fn.reinterpret(feed(array.view(f"i{array.itemsize}"), layout), dtype=dtype)
     flat = array.reshape(-1)
     if array.dtype.kind == "f":
         numbers: dict[str, Any] = {"fdata": flat.astype(np.float64).tolist()}

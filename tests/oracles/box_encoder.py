@@ -89,6 +89,7 @@ def refused() -> Iterator[tuple[list[Array], str, dict[str, Any], str]]:
     yield [boxes, labels], "", {"anchors": [0.0, 1.0]}, "expected four for each anchor"
     yield [boxes, labels], "", {"anchors": [0.0] * 4}, "an anchor without an area, number 0"
     yield [boxes[:, :3], labels], "", whole, "expected (N, 4)"
+    yield [boxes, np.array(3, np.int32)], "", whole, "the labels are one number, expected a list"
     yield [boxes, labels[:1]], "", whole, "the labels have the shape (1,)"
     yield [boxes, labels], "", {**whole, "stds": [0.0] * 4}, "argument 'stds' has 0"
     yield [boxes, labels], "", {**whole, "means": [0.0]}, "argument 'means' has 1 value"

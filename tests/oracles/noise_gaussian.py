@@ -32,3 +32,7 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
         yield [data], "HWC", {"mean": 5.0, "stddev": 30.0}
     yield [numbers(rng, (11,), "float16")], "", {"stddev": 0.5}
     yield [numbers(rng, (0, 3), "uint8")], "", {}
+
+
+def refused() -> Iterator[tuple[list[Array], str, dict[str, Any], str]]:
+    yield [np.zeros(3, np.int64)], "", {}, "bool, got int64 (3,)"  # not all are doubles

@@ -63,3 +63,7 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
     yield [numbers(rng, (30,), "float64")], "", {"factor": 100.0}
     yield [rng.uniform(0, 400, 80).astype(np.float32)], "", {"factor": 10.0}
     yield [numbers(rng, (0, 3), "uint8")], "", {"factor": 0.0}
+
+
+def refused() -> Iterator[tuple[list[Array], str, dict[str, Any], str]]:
+    yield [np.zeros(3, np.uint64)], "", {}, "bool, got uint64 (3,)"  # not all are doubles

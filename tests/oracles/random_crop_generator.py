@@ -21,6 +21,7 @@ def expected(inputs: list[Array], layout: str, *, chance: Chance, **arguments: A
 
 
 def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[str, Any]]]:
+    yield [np.array([2**31 - 1, 2**31 - 1])], "", {}
     for shape in ([300, 400, 3], [37, 53], [1, 1], [1, 500], [2000, 3]):
         yield [np.array(shape, np.int64)], "", {}
         yield [np.array(shape, np.int32)], "", {"random_area": [0.3, 0.4], "num_attempts": 2}
@@ -30,3 +31,4 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
 def refused() -> Iterator[tuple[list[Array], str, dict[str, Any], str]]:
     yield [np.zeros(4, np.int32)], "", {}, "expected (2) or (3)"
     yield [np.array([0, 5], np.int32)], "", {}, "the picture has an extent of 0"
+    yield [np.array([2**31, 2**31])], "", {}, "of 2147483648, expected one between 1 and 2^31 - 1"

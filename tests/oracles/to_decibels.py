@@ -22,7 +22,7 @@ def expected(
     reference: float = 0.0,
 ) -> Array:
     data = inputs[0].astype(np.float64)
-    full = float(np.float32(reference)) or float(data.max(initial=0)) or 1.0
+    full = float(np.float32(reference)) or float(np.fmax.reduce(data, None, initial=0)) or 1.0
     with np.errstate(divide="ignore", invalid="ignore"):
         decibels = multiplier * np.log10(np.maximum(data, 0) / (full if full > 0 else 1.0))
     return np.maximum(decibels, cutoff_db).astype(np.float32)
@@ -38,3 +38,8 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
     yield [np.zeros((3, 4), np.float32)], "", {"cutoff_db": -60.0}
     yield [rng.uniform(-1, 1, (3, 40)).astype(np.float32)], "", {}
     yield [np.full(5, -1, np.float32)], "", {}
+    for places in (0, [2, 70, 5000], slice(None)):
+        data = (10 ** rng.uniform(-3, 3, 9000)).astype(np.float32)
+        data[places] = np.nan
+        yield [data], "", {}
+        yield [data.reshape(90, 100)], "ft", {"reference": 0.5}

@@ -109,7 +109,7 @@ def _converted_code(code: types.CodeType, file: str, qualname: str) -> types.Cod
     function = _lambda_tree(code) if code.co_name == "<lambda>" else _source_tree(code)
     if function is None:
         return None
-    _Rewriter().rewrite(function)
+    _Rewriter(_class_name(qualname)).rewrite(function)
     # The names that the function takes from the functions around it are parameters of one around
     # it here, and its class is a class here, so that all names are compiled as they were.
     around = ast.parse(f"def around():\n class {_class_name(qualname) or '_'}: pass").body[0]
@@ -128,6 +128,13 @@ def _class_name(qualname: str) -> str:
     parts = qualname.split(".")
     classes = [a for a, b in pairwise(parts) if "<locals>" not in (a, b)]
     return classes[-1] if classes else ""
+
+
+def _compiled_name(name: str, class_name: str) -> str:
+    """What a name becomes that is private to a class; any other as it is."""
+    prefix = class_name.lstrip("_")
+    is_private = name.startswith("__") and not name.endswith("__")
+    return f"_{prefix}{name}" if is_private and prefix else name
 
 
 def _future_flags(code: types.CodeType) -> int:
@@ -280,7 +287,8 @@ def _settled(body: list[ast.stmt], *, inside: bool = False) -> list[ast.stmt]:
 
 
 class _Rewriter(ast.NodeTransformer):
-    def __init__(self) -> None:
+    def __init__(self, class_name: str) -> None:
+        self._class_name = class_name
         self._count = 0
         self._globals: set[str] = set()
 
@@ -322,8 +330,9 @@ class _Rewriter(ast.NodeTransformer):
         targets = "".join(f"{name}, " for name in names)
         restore = f"\n    if {variable}.is_node:\n        ({targets}) = {variable}.before"
         merge = f"\nif {variable}.is_node:\n    ({targets}) = {variable}.merged(locals())"
+        variables = tuple(_compiled_name(name, self._class_name) for name in names)
         template = (
-            f"{variable} = {_RUNTIME}.If(None, {tuple(names)!r}, {obstacle!r})\n"
+            f"{variable} = {_RUNTIME}.If(None, {variables!r}, {obstacle!r})\n"
             f"if {variable}.takes(True, locals()):\n    with {variable}:\n        pass\n"
             f"if {variable}.takes(False, locals()):{restore if names else ''}\n"
             f"    with {variable}:\n        pass{merge if names else ''}"

@@ -24,6 +24,22 @@ STOKER_HD inline double tangent(double x) {
   return (detail::Num(sine(x)) / detail::Num(cosine(x))).v;
 }
 
+inline constexpr double kRadiansPerDegree = 0x1.1df46a2529d39p-6;
+// Of an angle in degrees; exact at quarter turns.
+STOKER_HD inline SinCos sin_cos_of_degrees(double angle) {
+  using detail::Num;
+  const Num turn = std::fmod(angle, 360);
+  const double quarters = std::floor((turn / Num(90) + Num(0.5)).v);
+  const double rest = ((turn - Num(90) * Num(quarters)) * Num(kRadiansPerDegree)).v;
+  const double s = sin(rest), c = cos(rest);
+  switch (static_cast<int>(quarters) & 3) {  // -s would be -0 at a quarter turn
+    case 0: return {s, c};
+    case 1: return {c, 0 - s};
+    case 2: return {0 - s, -c};
+    default: return {-c, s};
+  }
+}
+
 // log(1 + x), also for an x that 1 + x rounds off.
 STOKER_HD inline double log_of_one_and(double x) {
   using detail::Num;
@@ -33,20 +49,34 @@ STOKER_HD inline double log_of_one_and(double x) {
   return (Num(log(sum.v)) * (Num(x) / (sum - Num(1)))).v;
 }
 
+// For a normal x: 2^exponent times rest, which is in (3/4, 3/2], so that what is a little below a
+// power of two loses nothing.
+struct PowerOfTwo {
+  detail::Num exponent, rest;
+  STOKER_HD explicit PowerOfTwo(double x)
+      : exponent(static_cast<double>(static_cast<int>(detail::bits_of(x) >> 52) - 1023)),
+        rest(detail::from_bits((detail::bits_of(x) & 0x000fffffffffffff) | 0x3ff0000000000000)) {
+    if (rest.v > 1.5) exponent = exponent + detail::Num(1), rest = rest * detail::Num(0.5);
+  }
+  STOKER_HD static bool fits(double x) { return x >= 0x1p-1022 && x < detail::infinity(); }
+};
+
 STOKER_HD inline double log2(double x) {
-  using namespace detail;
-  if (!(x >= 0x1p-1022 && x < infinity())) return (Num(log(x)) * Num(0x1.71547652b82fep+0)).v;
-  const uint64_t bits = bits_of(x);
-  const Num exponent = static_cast<double>(static_cast<int>(bits >> 52) - 1023);
-  const Num rest = from_bits((bits & 0x000fffffffffffff) | 0x3ff0000000000000);
-  if (rest.v > 1.5)  // so that what is a little below a power of two loses nothing
-    return ((exponent + Num(1)) + Num(log((rest * Num(0.5)).v)) * Num(0x1.71547652b82fep+0)).v;
-  return (exponent + Num(log(rest.v)) * Num(0x1.71547652b82fep+0)).v;
+  using detail::Num;
+  constexpr double kPerBase = 0x1.71547652b82fep+0;  // 1 / ln 2
+  if (!PowerOfTwo::fits(x)) return (Num(log(x)) * Num(kPerBase)).v;
+  const PowerOfTwo p(x);
+  return (p.exponent + Num(log(p.rest.v)) * Num(kPerBase)).v;
 }
 STOKER_HD inline double log10(double x) {
-  // In two parts, whose sum is 1 / ln 10.
-  const detail::Num l = log(x);
-  return (l * detail::Num(0x1.bcb7b1526e50ep-2)).v;
+  using detail::Num;
+  constexpr double kPerBase = 0x1.bcb7b1526e50ep-2;  // 1 / ln 10
+  // In two parts, whose sum is log10(2). The product of the first one with an exponent is exact.
+  constexpr double kHigh = 0x1.34413509p-2, kLow = 0x1.ef3fde623e256p-35;
+  if (!PowerOfTwo::fits(x)) return (Num(log(x)) * Num(kPerBase)).v;
+  const PowerOfTwo p(x);
+  return (p.exponent * Num(kHigh) + (p.exponent * Num(kLow) + Num(log(p.rest.v)) * Num(kPerBase)))
+      .v;
 }
 
 STOKER_HD inline double atan(double x) {

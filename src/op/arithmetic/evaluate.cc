@@ -133,6 +133,25 @@ int64_t widest(const Compiled& e) {
   return size;
 }
 
+// Whether one of n divisors is 0 that are those of elements [first, first + n) of the result, and
+// judged.
+bool has_judged_zero(const void* divisors, DType t, int64_t first, int64_t n, const View& out,
+                     const Window* judged) {
+  if (!has_zero(divisors, t, n)) return false;
+  if (!judged) return true;
+  const Shape steps = View::dense_strides(out.shape, 1);
+  for (int64_t k = 0; k < n; ++k) {
+    bool is_judged = true;
+    for (int a = 0; a < out.shape.rank; ++a) {
+      const int64_t p = out.origin[a] + (first + k) / steps[a] % out.shape[a];
+      is_judged = is_judged && p >= judged->begin[a] && p < judged->end[a];
+    }
+    const auto* divisor = static_cast<const std::byte*>(divisors) + k * size_of(t);
+    if (is_judged && has_zero(divisor, t, 1)) return true;
+  }
+  return false;
+}
+
 // Whether it is one operation on values as they lie in memory, in their order, so that nothing is
 // kept between.
 bool is_one_operation(const Compiled& e, std::span<const View> inputs, const View& out) {
@@ -150,7 +169,8 @@ bool is_one_operation(const Compiled& e, std::span<const View> inputs, const Vie
 
 }  // namespace
 
-void evaluate(const Compiled& e, std::span<const View> inputs, const View& out, Arena& scratch) {
+void evaluate(const Compiled& e, std::span<const View> inputs, const View& out, Arena& scratch,
+              const Window* judged) {
   using Kind = Instruction::Kind;
   if (out.shape.volume() == 0) return;
   const bool is_alone = is_one_operation(e, inputs, out);
@@ -211,7 +231,7 @@ void evaluate(const Compiled& e, std::span<const View> inputs, const View& out, 
             top -= operands;
             const void* operand[3] = {};
             for (int o = 0; o < operands; ++o) operand[o] = stack[top + o];
-            if (i.checks_divisor && has_zero(operand[1], i.type, n))
+            if (i.checks_divisor && has_judged_zero(operand[1], i.type, first + k, n, out, judged))
               throw SampleError("a whole number is divided by 0");
             std::byte* made = p + 1 == count && is_direct ? to : slot_beside(top);
             r.row(operand[0], operand[1], operand[2], made, n);

@@ -11,7 +11,8 @@ namespace stoker {
 
 // Sets each element of `out` to the result for the elements of the inputs at the same place, as
 // broadcast() pairs them. The inputs cover what part_for() says. Throws SampleError where a whole
-// number is divided by 0.
-void evaluate(const Compiled& e, std::span<const View> inputs, const View& out, Arena& scratch);
+// number is divided by 0 in the window `judged` of the result (null: anywhere).
+void evaluate(const Compiled& e, std::span<const View> inputs, const View& out, Arena& scratch,
+              const Window* judged = nullptr);
 
 }  // namespace stoker

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "base/exact_math.h"
+#include "kernels/elements/exact_functions.h"
 #include "op/rules.h"
 
 namespace stoker {
@@ -38,10 +38,9 @@ constexpr Matrix kYiq{{{0.299, 0.587, 0.114}, {0.596, -0.274, -0.321}, {0.211, -
 // Hue and saturation. Where both stay, this is exactly the identity.
 Matrix turned(const ColorChange& t) {
   if (t.hue == 0 && t.saturation == 1) return {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
-  constexpr double kDegree = 0x1.1df46a2529d39p-6;  // pi / 180
-  const double angle = static_cast<double>(t.hue) * kDegree;
-  const double c = exact::cos(angle) * static_cast<double>(t.saturation);
-  const double s = exact::sin(angle) * static_cast<double>(t.saturation);
+  const exact::SinCos turn = exact::sin_cos_of_degrees(static_cast<double>(t.hue));
+  const double c = turn.cos * static_cast<double>(t.saturation);
+  const double s = turn.sin * static_cast<double>(t.saturation);
   return kYiq.inverse() * Matrix{{{1, 0, 0}, {0, c, s}, {0, -s, c}}} * kYiq;
 }
 

@@ -76,7 +76,7 @@ Chance MixingArguments::chance_of(std::span<const BatchItem> items, size_t i) co
 
 double MixingArguments::draw_share(Chance& chance) const {
   const bool mixes = chance.flip(probability);
-  return mixes && alpha > 0 ? beta_of(chance, alpha) : 1.0;
+  return mixes && alpha > 0 ? beta_of(chance, alpha, alpha) : 1.0;
 }
 
 ClassShares MixingArguments::shares_of(const View& label) const {

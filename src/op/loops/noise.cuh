@@ -93,7 +93,11 @@ void add_noise(GpuRun& r, MakeNoise noise, MakeAxis shared_axis) {
   run_each(r, std::span(std::as_const(all)));
 }
 
-inline constexpr auto kNoiseInputs = ports({.name = "input", .help = "Any tensor."});
+// Not all whole numbers of 64 bits are doubles.
+inline constexpr auto kNoiseInputs =
+    ports({.name = "input",
+           .help = "Any tensor.",
+           .dtypes = "uint8, int8, uint16, int16, uint32, int32, float16, float32, float64, bool"});
 inline constexpr auto kNoiseOutputs =
     ports({.name = "output", .help = "The noisy input, of its dtype."});
 

@@ -39,7 +39,7 @@ inline constexpr auto kReshapeArguments = std::tuple{
         kPerSample),
     arg(&ReshapeArguments::src_dims, "src_dims",
         "For each new axis the old one whose extent it takes, times that of rel_shape if that is "
-        "given; -1 is a new axis of extent 1. Excludes shape.",
+        "given; -1 is a new axis of extent 1. A shape besides is refused.",
         at_least(-1), kPerSample),
     arg(&ReshapeArguments::layout, "layout",
         "Layout of the output, one letter per axis; '' is none. Default: the input's, if that has "

@@ -5,28 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/exact_math.h"
+#include "kernels/elements/exact_functions.h"
 #include "op/rules.h"
 
 namespace stoker {
-namespace {
-
-// Of an angle in degrees.
-exact::SinCos sin_cos_of_degrees(double angle) {
-  const double turn = std::fmod(angle, 360);
-  const double quarters = std::floor(turn / 90 + 0.5);
-  const double rest = (turn - 90 * quarters) * (0x1.921fb54442d18p+1 / 180);
-  const double s = exact::sin(rest), c = exact::cos(rest);
-  switch (static_cast<int>(quarters) & 3) {
-    case 0: return {s, c};
-    case 1: return {c, -s};
-    case 2: return {-s, -c};
-    default: return {-c, s};
-  }
-}
-
-}  // namespace
-
 Rotation::Rotation(int rank, double angle, const Small<float>& axis) : rank_(rank) {
   require(std::isfinite(angle), "argument 'angle' is not a finite number: ", angle);
   // A picture turns about the axis that points out of it, as y points down.
@@ -42,7 +24,7 @@ Rotation::Rotation(int rank, double angle, const Small<float>& axis) : rank_(ran
     require(axis.empty(), "argument 'axis' needs an axis D");
   }
   // Rodrigues' formula. The way back turns by -angle, and here z comes first.
-  const exact::SinCos turn = sin_cos_of_degrees(-angle);
+  const exact::SinCos turn = exact::sin_cos_of_degrees(-angle);
   for (int i = 0; i < rank; ++i)
     for (int j = 0; j < rank; ++j) {
       const int a = rank - 1 - i, b = rank - 1 - j;  // 0 is x

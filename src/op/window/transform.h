@@ -6,7 +6,7 @@
 #pragma once
 #include <algorithm>
 
-#include "base/exact_math.h"
+#include "kernels/elements/exact_functions.h"
 #include "op/context.h"
 #include "op/rules.h"
 #include "op/schema.h"
@@ -57,7 +57,6 @@ struct Affine {
   }
   static TensorType type(int64_t n) { return {DType::kFloat32, {}, {n, n < 0 ? n : n + 1}}; }
 };
-constexpr double kRadiansPerDegree = 0x1.1df46a2529d39p-6;
 
 // Throws WrongCall unless the tensor can be a map. Returns its number of dimensions, or -1.
 inline int map_rank(const TensorType& t) {

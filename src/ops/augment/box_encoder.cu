@@ -3,6 +3,7 @@
 #include "kernels/convert.h"
 #include "kernels/elements/boxes.h"
 #include "kernels/elements/matched_boxes.h"
+#include "op/loops/gpu_blocks.cuh"
 #include "op/loops/gpu_each.cuh"
 #include "op/op.h"
 
@@ -13,15 +14,6 @@ struct BoxEncoder {
   float criteria = 0.5f;
   bool offset = false;
 
-  struct Dense {  // copies an input
-    const std::byte* in;
-    Axes axes;
-    std::byte* out;
-    int64_t pieces;
-    STOKER_HD void run(int64_t k) const {
-      for (int b = 0; b < 4; ++b) out[4 * k + b] = in[axes.offset(k) + b];
-    }
-  };
   struct FindBest {
     MatchedBoxes work;
     int64_t pieces;
@@ -62,9 +54,10 @@ struct BoxEncoder {
     const Shape &b = in[0].shape, &l = in[1].shape;
     require(b.rank < 0 || (b.rank == 2 && (b[1] == 4 || b[1] < 0)), "the boxes have the shape ", b,
             ", expected (N, 4)");
-    const bool fits = b.rank < 0 || l.rank < 0 || b[0] < 0 || std::min({l[0], l[l.rank - 1]}) < 0 ||
-                      (l.rank > 0 && l[0] == b[0] && l.volume() == b[0]);
-    require(l.rank != 0 && fits, "the labels have the shape ", l, ", and the boxes ", b);
+    require(l.rank != 0, "the labels are one number, expected a list");
+    const bool fits = b.rank < 0 || l.rank < 0 || b[0] < 0 || std::min(l[0], l[l.rank - 1]) < 0 ||
+                      (l[0] == b[0] && l.volume() == b[0]);
+    require(fits, "the labels have the shape ", l, ", and the boxes ", b);
     out.push_back({DType::kFloat32, {}, {count(), 4}});
     out.push_back({DType::kInt32, {}, {count()}});
   }
@@ -106,21 +99,21 @@ struct BoxEncoder {
   static void run_gpu(GpuRun& r, std::span<const BoxEncoder* const> items) {
     const Small<float>& list = items[0]->anchors;  // the same for all items
     const float* given = r.put(std::span<const float>(list.data(), list.size()));
-    std::vector<Dense> copies;
+    std::vector<View> dense[2];  // by input
+    for (size_t k = 0; k < 2; ++k) {
+      for (const auto& item : r.items) {
+        const View& in = item.inputs[k];
+        void* room = r.scratch(static_cast<size_t>(std::max<int64_t>(in.bytes(), 1)));
+        dense[k].push_back(View::dense(room, in.dtype, in.full));
+      }
+      copy_each(
+          r, [&](size_t i) { return r.items[i].inputs[k]; }, [&](size_t i) { return dense[k][i]; });
+    }
     std::vector<FindBest> finds;
     std::vector<Encode> encodes;
     for (size_t i = 0; i < items.size(); ++i) {
-      std::byte* dense[2];
-      for (size_t k = 0; k < 2; ++k) {
-        const View& in = r.items[i].inputs[k];
-        const Strided from = Strided::of(in);
-        dense[k] = r.scratch(static_cast<size_t>(std::max<int64_t>(4 * in.full.volume(), 1)));
-        copies.push_back(
-            {from.data + from.offset, Axes(in.full, in.strides), dense[k], in.full.volume()});
-      }
-      MatchedBoxes w =
-          items[i]->work(r.items[i].inputs[0], given, reinterpret_cast<const float*>(dense[0]),
-                         reinterpret_cast<const int32_t*>(dense[1]));
+      MatchedBoxes w = items[i]->work(r.items[i].inputs[0], given, dense[0][i].as<float>(),
+                                      dense[1][i].as<int32_t>());
       w.best = reinterpret_cast<int64_t*>(
           r.scratch(static_cast<size_t>(std::max<int64_t>(w.box_count, 1)) * sizeof(int64_t)));
       w.out = r.items[i].outputs[0].as<float>();
@@ -128,7 +121,6 @@ struct BoxEncoder {
       finds.push_back({w, w.box_count});
       encodes.push_back({w, w.anchor_count});
     }
-    run_each(r, std::span<const Dense>(copies));
     run_each(r, std::span<const FindBest>(finds));
     run_each(r, std::span<const Encode>(encodes));
   }

@@ -30,11 +30,7 @@ struct NoiseSaltAndPepper {
       "The channels of a pixel are replaced together, unless per_channel is set; without a layout, "
       "the last of three axes or more is that of channels. Values are rounded and saturate. The "
       "draws depend only on the pipeline's seed, the epoch and the sample.",
-      ports({.name = "input",
-             .help = "Any tensor.",
-             .dtypes = "uint8, int8, uint16, int16, uint32, int32, float16, float32, float64, "
-                       "bool"}),
-      kNoiseOutputs,
+      kNoiseInputs, kNoiseOutputs,
       arg(&NoiseSaltAndPepper::pepper_val, "pepper_val",
           "The low value. Default: the least one of the dtype, or -1 for floats.", kPerSample),
       arg(&NoiseSaltAndPepper::per_channel, "per_channel",

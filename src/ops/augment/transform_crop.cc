@@ -12,8 +12,8 @@ struct TransformCrop : Transform<TransformCrop> {
   static constexpr auto schema = describe(
       "transforms.crop",
       "Makes a map that takes one box to another.\n\n"
-      "The box that is taken has an extent in each dimension. The result fits warp_affine and "
-      "coord_transform.",
+      "The box that is taken has an extent in each dimension, else it is refused. The result fits "
+      "warp_affine and coord_transform.",
       kTransformInputs, kTransformOutputs,
       arg(&TransformCrop::from_start, "from_start", "Start of the box that is taken.", kPerSample),
       arg(&TransformCrop::from_end, "from_end", "End of the box that is taken.", kPerSample),

@@ -35,8 +35,7 @@ struct TransformRotation : Transform<TransformRotation> {
     if (center) d.add("argument 'center'", center->size());
   }
   Affine affine(int rank) const {
-    const double radians = static_cast<double>(angle) * kRadiansPerDegree;
-    const double c = exact::cos(radians), s = exact::sin(radians);
+    const auto [s, c] = exact::sin_cos_of_degrees(static_cast<double>(angle));
     Affine a(rank);
     if (axis) {
       double v[3];
@@ -61,6 +60,8 @@ struct TransformRotation : Transform<TransformRotation> {
 
   static std::vector<Case> cases() {
     return {
+        {"angle=90.0", {}, {"float32 [[0, -1, 0], [1, 0, 0]]"}},
+        {"angle=-180.0, center=[1, 2]", {}, {"float32 [[-1, 0, 2], [0, -1, 4]]"}},
         {"angle=0.0, center=[1, 2]", {}, {"float32 [[1, 0, 0], [0, 1, 0]]"}},
         {"angle=0.0, axis=[0, 0, 2]", {}, {"float32 [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]]"}},
         {"angle=0.0", {"float32 [[1, 2, 3], [4, 5, 6]]"}, {"float32 [[1, 2, 3], [4, 5, 6]]"}},

@@ -47,8 +47,7 @@ struct TransformShear : Transform<TransformShear> {
   const Small<float>& list() const { return shear ? *shear : *angles; }
   double factor(float x) const {
     if (shear) return static_cast<double>(x);
-    const double radians = static_cast<double>(x) * kRadiansPerDegree;
-    return exact::sin(radians) / exact::cos(radians);
+    return exact::tangent(static_cast<double>(x) * exact::kRadiansPerDegree);
   }
 
   static std::vector<Case> cases() {

@@ -48,7 +48,8 @@ struct Arithmetic {
   }
 
   void run_cpu(Run& r) const {
-    evaluate(compile(*made, types_of(r.inputs)), r.inputs, r.outputs[0], r.scratch);
+    const Window* judged = r.judged.empty() ? nullptr : &r.judged[0];
+    evaluate(compile(*made, types_of(r.inputs)), r.inputs, r.outputs[0], r.scratch, judged);
   }
   static void run_gpu(GpuRun& r, std::span<const Arithmetic* const> items) {
     evaluate(r, compile(*items[0]->made, types_of(r.items[0].inputs)));

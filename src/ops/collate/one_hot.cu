@@ -40,9 +40,9 @@ struct OneHot {
       "Marks class numbers along a new axis.\n\n"
       "At the number of its class an element has 'on_value', else 'off_value'; a number that is no "
       "class has only the latter. A scalar or a list of one number gives a list. The output has a "
-      "layout if the new axis has a name. Values are rounded and saturate.",
+      "layout if the new axis has a name. 'on_value' and 'off_value' are rounded and saturate.",
       ports({.name = "input",
-             .help = "Class numbers.",
+             .help = "Class numbers, which are whole.",
              .dtypes = "uint8, int8, uint16, int16, uint32, int32, uint64, int64, bool"}),
       ports({.name = "output", .help = "The marked classes."}),
       arg(&OneHot::axis, "axis", "Number of the new axis in the output; -1 is the last.",
@@ -103,15 +103,12 @@ struct OneHot {
       if (numbers[k] >= 0 && numbers[k] < num_classes) row[static_cast<int64_t>(numbers[k])] = on;
     }
   }
-  void run_cpu(Run& r) const {
-    const View &in = r.inputs[0], &out = r.outputs[0];
-    const int last = out.full.rank - 1;
-    const bool by_rows =
-        (axis < 0 || axis == last || last == 0) && out.is_dense() && out.shape[last] == num_classes;
-    double* numbers = r.scratch.array<double>(static_cast<size_t>(in.shape.volume()));
-    double* own = r.scratch.array<double>(static_cast<size_t>(num_classes));
+  template <class T>
+  void mark_elements(const View& in, const View& out, T on, T off, Arena& scratch) const {
+    auto* numbers = scratch.array<double>(static_cast<size_t>(in.shape.volume()));
+    auto* own = scratch.array<double>(static_cast<size_t>(num_classes));
     for (int c = 0; c < num_classes; ++c) own[c] = c;
-    std::byte* dense = r.scratch.array<std::byte>(static_cast<size_t>(in.bytes()));
+    auto* dense = scratch.array<std::byte>(static_cast<size_t>(in.bytes()));
     copy_to_dense(in, dense);
     convert_row(dense, in.dtype, numbers, DType::kFloat64, in.shape.volume());
     View n = View::window(numbers, DType::kFloat64, in.covers(), in.full), c = n;
@@ -122,13 +119,20 @@ struct OneHot {
     n.strides = widened(in.full, n.strides, 0);
     c.strides = widened(in.full, Shape::filled(in.full.rank, 0), int64_t{sizeof(double)});
     c.data = own;
+    map<T, double, double>(out, Pick<T>{on, off}, n, c);
+  }
+  void run_cpu(Run& r) const {
+    const View &in = r.inputs[0], &out = r.outputs[0];
+    const int last = out.full.rank - 1;
+    const bool by_rows =
+        (axis < 0 || axis == last || last == 0) && out.is_dense() && out.shape[last] == num_classes;
     with_size(size_of(dtype), [&](auto v) {
       using T = decltype(v);
       T on{}, off{};
       convert_row(&on_value, DType::kFloat32, &on, dtype, 1);
       convert_row(&off_value, DType::kFloat32, &off, dtype, 1);
       if (by_rows) mark_rows(in, out, on, off, r.scratch);
-      else map<T, double, double>(out, Pick<T>{on, off}, n, c);
+      else mark_elements(in, out, on, off, r.scratch);
     });
   }
   static void run_gpu(GpuRun& r, std::span<const OneHot* const> items) {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/elements/map.h"
 #include "op/arithmetic/selection.h"
-#include "op/loops/gpu_each.cuh"
+#include "op/loops/gpu_blocks.cuh"
 #include "op/op.h"
 
 namespace stoker::ops::collate {
@@ -12,18 +12,6 @@ struct Subscript {
     template <class T>
     STOKER_HD T operator()(T v) const {
       return v;
-    }
-  };
-  // An element of so many bytes.
-  struct Put {
-    const std::byte* from;
-    Axes axes;
-    std::byte* to;
-    int size;
-    int64_t pieces;
-    STOKER_HD void run(int64_t k) const {
-      const std::byte* element = from + axes.offset(k);
-      for (int b = 0; b < size; ++b) to[k * size + b] = element[b];
     }
   };
 
@@ -72,15 +60,11 @@ struct Subscript {
     with_size(size_of(out.dtype), [&]<class T>(T) { map<T, T>(out, Same{}, from); });
   }
   static void run_gpu(GpuRun& r, std::span<const Subscript* const> items) {
-    std::vector<Put> puts;
-    for (size_t i = 0; i < items.size(); ++i) {
-      const View& out = r.items[i].outputs[0];
+    const auto part = [&](size_t i) {
       const View& in = r.items[i].inputs[0];
-      const View from = items[i]->made->part(in.full, items[i]->indices).seen(in, out);
-      puts.push_back({from.as<const std::byte>(), Axes(out.shape, from.strides),
-                      out.as<std::byte>(), size_of(out.dtype), out.shape.volume()});
-    }
-    run_each(r, std::span<const Put>(puts));
+      return items[i]->made->part(in.full, items[i]->indices).seen(in, r.items[i].outputs[0]);
+    };
+    copy_each(r, part, [&](size_t i) { return r.items[i].outputs[0]; });
   }
 
   static std::vector<Case> cases() {

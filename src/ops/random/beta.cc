@@ -12,20 +12,6 @@ struct Beta {
   std::optional<Small<int64_t>> shape;
   std::optional<DType> dtype;
 
-  // Draws 64 k and those behind it are for element k.
-  struct Draw {
-    Chance chance;
-    double alpha, beta;
-    double operator()(int64_t element) const {
-      using exact::detail::Num;
-      Chance own = chance;
-      own.seek(64 * static_cast<uint64_t>(element));
-      const Num first = stoker::detail::log_of_gamma(own, alpha);
-      const Num second = stoker::detail::log_of_gamma(own, beta);
-      return (Num(1) / (Num(1) + Num(exact::exp((second - first).v)))).v;
-    }
-  };
-
   static constexpr bool kRandom = true;
   static constexpr auto schema = describe(
       "random.beta",
@@ -51,13 +37,18 @@ struct Beta {
     i.out({dtype.value_or(DType::kFloat32), {}, shape_asked(shape, i)});
   }
   void run_cpu(Run& r) const {
-    const Draw draw{r.chance, static_cast<double>(alpha), static_cast<double>(beta)};
-    fill<double>(r.outputs[0], draw);
+    const auto a = static_cast<double>(alpha), b = static_cast<double>(beta);
+    // Draws 64 k and those behind it are for element k.
+    fill<double>(r.outputs[0], [a, b, chance = r.chance](int64_t element) {
+      Chance own = chance;
+      own.seek(64 * static_cast<uint64_t>(element));
+      return beta_of(own, a, b);
+    });
   }
 
   static std::vector<Case> cases() {
     return {
-        {"shape=[0]", {}, {"float32 []"}},
+        {"alpha=1000.0, beta=0.000001, shape=[2]", {}, {"float32 [1, 1]"}},
         {"shape=[0], dtype=types.FLOAT64, alpha=0.5", {}, {"float64 []"}},
     };
   }

@@ -40,8 +40,8 @@ struct RandomCropGenerator : RandomWindowArguments {
       const std::byte* from = v.as<std::byte>() + k * v.strides[0];
       int64_t e = 0;
       convert_row(from, v.dtype, &e, DType::kInt64, 1);
-      require(e >= 1 && e <= int64_t{1} << 31, "the picture has an extent of ", e,
-              ", expected one between 1 and 2^31");
+      require(e >= 1 && e <= std::numeric_limits<int32_t>::max(), "the picture has an extent of ",
+              e, ", expected one between 1 and 2^31 - 1");
       return e;
     };
     const PlaneWindow w = random_window(*this, extent(0), extent(1), r.chance);
