@@ -232,28 +232,26 @@ TEST(FeatureSpec, SaysWhatIsWrong) {
     return message<GraphError>([&] { parse_feature_spec(text); });
   };
   for (const char* wrong :
-       {
-    "", "fixed", "other int64 - one - a", "fixed int8 - one - a", "fixed int64 2,x one - a",
+       {"", "fixed", "other int64 - one - a", "fixed int8 - one - a", "fixed int64 2,x one - a",
         "fixed int64 - one x0 a", "fixed int64 - one x00 a",
-        "fixed int64 1099511627776,16777216 one - a",  // 2^64 values "fixed int64 - many - a"})
-        EXPECT_TRUE(error(wrong).find("describes no feature") != std::string::npos) << wrong;
-    EXPECT_TRUE(error("fixed bytes 2 one - a").find("BytesListFeature") != std::string::npos);
-    EXPECT_TRUE(
-        error("fixed float32 3 one x0000000000000000 a").find("2 values; expected 1 or 3") !=
-        std::string::npos);
+        "fixed int64 1099511627776,16777216 one - a", "fixed int64 - many - a"})
+    EXPECT_TRUE(error(wrong).find("describes no feature") != std::string::npos) << wrong;
+  EXPECT_TRUE(error("fixed bytes 2 one - a").find("BytesListFeature") != std::string::npos);
+  EXPECT_TRUE(error("fixed float32 3 one x0000000000000000 a").find("2 values; expected 1 or 3") !=
+              std::string::npos);
 }
 
 TEST(FeatureSpec, MissingFeaturesTakeDefaults) {
-    const ByteSpan none;
-    EXPECT_EQ(numbers<int64_t>(wanted("fixed int64 - one xffffffffffffffff a"), none),
-              std::vector<int64_t>{-1});
-    EXPECT_EQ(numbers<float>(wanted("fixed float32 2 one x0000803f a"), none),
-              (std::vector<float>{1, 1}));
-    EXPECT_EQ(text_of(output(wanted("fixed bytes - one x6162 a b"), none)), "ab");
-    EXPECT_EQ(text_of(output(wanted("fixed bytes - one x a"), none)), "");
-    EXPECT_EQ(shape(wanted("varying int64 - one - a"), none), std::vector<int64_t>{0});
-    EXPECT_EQ(message<SampleError>([&] { output(wanted("fixed int64 - one - a"), none); }),
-              "feature 'a' is missing, and has no default; the features here: none");
+  const ByteSpan none;
+  EXPECT_EQ(numbers<int64_t>(wanted("fixed int64 - one xffffffffffffffff a"), none),
+            std::vector<int64_t>{-1});
+  EXPECT_EQ(numbers<float>(wanted("fixed float32 2 one x0000803f a"), none),
+            (std::vector<float>{1, 1}));
+  EXPECT_EQ(text_of(output(wanted("fixed bytes - one x6162 a b"), none)), "ab");
+  EXPECT_EQ(text_of(output(wanted("fixed bytes - one x a"), none)), "");
+  EXPECT_EQ(shape(wanted("varying int64 - one - a"), none), std::vector<int64_t>{0});
+  EXPECT_EQ(message<SampleError>([&] { output(wanted("fixed int64 - one - a"), none); }),
+            "feature 'a' is missing, and has no default; the features here: none");
 }
 
 }  // namespace
