@@ -1,13 +1,15 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Takes any bytes for a tar archive. Its members must be found, one behind the other, or it must be
-// refused with a SampleError. Every header gets a right checksum, which no mutation finds.
+// Takes any bytes for a tar archive, and for an index of one in the layout of WebDataset. What is in
+// it must be found, or it must be refused with a SampleError. Members lie one behind the other.
+// Every header gets a right checksum, which no mutation finds.
 #include <cstdio>
 #include <cstring>
 
 #include "foreign.h"
 #include "io/tar.h"
+#include "stores/webdataset.h"
 
 namespace {
 
@@ -38,12 +40,21 @@ void check(const std::string& bytes) {
   }
 }
 
+void check_index(const std::string& text) {
+  for (const auto& members : stoker::stores::parse_webdataset_index(text, "fuzz")) {
+    if (members.empty()) std::abort();
+    for (const auto& m : members)
+      if (m.offset < 0 || m.offset % 512 != 0 || m.size < 0) std::abort();
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text = stoker::fuzz::text_of(data, size);
   std::string bytes(text);
   (void)stoker::fuzz::accepts<stoker::SampleError>(text, [&] { check(bytes); });
+  (void)stoker::fuzz::accepts<stoker::SampleError>(text, [&] { check_index(bytes); });
   mend_sums(bytes);
   (void)stoker::fuzz::accepts<stoker::SampleError>(text, [&] { check(bytes); });
   return 0;

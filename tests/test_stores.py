@@ -6,11 +6,13 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import json
 import random
 import shutil
 import subprocess
 import sys
+import tarfile
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -206,6 +208,33 @@ def test_tfrecord_says_what_is_wrong(test_data: Path) -> None:
         )
 
 
+def test_compressed_tfrecords_are_searched_in_little_memory(tmp_path: Path) -> None:
+    record, _ = writers.tfrecord([bytes(1 << 20)])
+    count = 300
+    with gzip.open(tmp_path / "a.gz", "wb", compresslevel=1) as file:
+        for _ in range(count):
+            file.write(record)
+    script = f"""
+import resource
+from stoker import fn, pipeline_def, tfrecord as tf
+
+@pipeline_def(batch_size=1, num_threads=1, read_ahead_limit=1 << 20)
+def define():
+    features = {{"a": tf.FixedLenFeature([], tf.string, "")}}
+    return fn.readers.tfrecord(path={str(tmp_path / "a.gz")!r}, features=features)["a"]
+
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(*define().epoch_size().values())
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    size, grown = map(int, done.stdout.split())
+    assert size == count
+    assert grown < 100 << 10  # KiB; the records take three times as much
+
+
 # RecordIO.
 
 
@@ -363,14 +392,96 @@ def test_lmdb_as_its_own_library(tmp_path: Path, seed: int) -> None:
         with env.begin(write=True) as transaction:
             for i in batch:
                 key = list(values)[i]
-                transaction.put(key, writers.datum(values[key], int(i)))
+                # Some have no byte at all, which is a Datum without pixels.
+                value = b"" if draw.random() < 0.2 else writers.datum(values[key], int(i))
+                transaction.put(key, value)
                 if draw.random() < 0.2:
                     transaction.delete(key)
     with env.begin() as transaction:
         wanted = [bytes(v) for _, v in transaction.cursor()]
     env.close()
     got = read(lambda: fn.readers.caffe(path=str(tmp_path / "db")), len(wanted))
-    assert [writers.datum(bytes(image), int(label[0])) for image, label in got] == wanted
+    made = [
+        writers.datum(bytes(image), int(label[0])) if image.shape != (0, 0, 0) else b""
+        for image, label in got
+    ]
+    assert made == wanted
+
+
+# WebDataset.
+
+
+def _archive(path: Path, members: dict[str, bytes]) -> None:
+    with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as tar:
+        for name, data in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            tar.addfile(info, io.BytesIO(data))
+
+
+@pytest.mark.parametrize(
+    "place", [f"1024 {2**63 - 1}", f"1536 {2**62}", f"{2**63 - 512} 600", "4096 10", "1536 100000"]
+)
+def test_webdataset_index_of_something_else(tmp_path: Path, place: str) -> None:
+    _archive(tmp_path / "a.tar", {"a.jpg": bytes(100), "a.cls": b"7"})
+    (tmp_path / "a.idx").write_text(f"v1.1 1\njpg 512 100 cls {place}\n")
+
+    def define() -> Any:
+        _, label = fn.readers.webdataset(
+            paths=[str(tmp_path / "a.tar")],
+            index_paths=[str(tmp_path / "a.idx")],
+            ext=["jpg", "cls"],
+        )
+        return (fn.reductions.sum(label),)
+
+    with pytest.raises(SampleError, match=r"a\.tar"):
+        read(define, 1)
+
+
+# CSV.
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ('2,"broken\n3,c\n4,d\n5,e\n', 13),
+        ('2,"a ""b"" ""c\n3,c\n', 13),
+        ('"2,b\n3,c', 11),
+    ],
+)
+def test_csv_quotes_that_never_end(tmp_path: Path, text: str, at: int) -> None:
+    table = tmp_path / "a.csv"
+    table.write_text("id,txt\n1,o\n" + text)
+
+    def define() -> Any:
+        return (fn.readers.csv(path=str(table), columns=["txt"]),)
+
+    assert [bytes(t) for (t,) in read(define, 1)] == [b"o"]
+    pipe = _of(define, 2)
+    assert list(pipe.epoch_size().values()) == [2]
+    with pytest.raises(SampleError, match=f"the quotes at byte {at} never end"):
+        pipe.run()
+    table.write_text('id,"txt\n1,ok\n')
+    with pytest.raises(GraphError, match="the quotes at byte 3 never end"):
+        read(define, 1)
+
+
+# Sequences of pictures.
+
+
+def test_sequences_longer_than_any_folder(tmp_path: Path) -> None:
+    for name in "abc":
+        (tmp_path / name).write_bytes(b"")
+    for length, stride in [(5, 2**62), (2**62, 4), (2, 3)]:
+        with pytest.raises(GraphError, match="has enough pictures"):
+            read(
+                lambda length=length, stride=stride: (
+                    fn.readers.sequence(
+                        file_root=str(tmp_path), sequence_length=length, stride=stride
+                    ),
+                ),
+                1,
+            )
 
 
 # COCO.
@@ -544,6 +655,37 @@ def test_coco_preprocessed(test_data: Path, tmp_path: Path) -> None:
         read(lambda: fn.readers.coco(preprocessed_annotations=saved), 1)
 
 
+def test_coco_saved_by_several_at_once(test_data: Path, tmp_path: Path) -> None:
+    folder = test_data / "coco_pixelwise"
+    save = {
+        "save_preprocessed_annotations": True,
+        "save_preprocessed_annotations_dir": str(tmp_path),
+    }
+    # What another process is writing.
+    others = tmp_path / "annotations.stoker.part"
+    others.mkdir()
+    read(lambda: coco(folder, **save), 6)
+    assert {p.name for p in tmp_path.iterdir()} >= {"annotations.stoker", others.name}
+    assert not [
+        p for p in tmp_path.iterdir() if p.name.startswith("annotations.stoker.") and p != others
+    ]
+
+
+def test_coco_parts_of_a_picture_without_a_size(test_data: Path, tmp_path: Path) -> None:
+    folder = test_data / "coco_small"
+    table = json.loads((folder / "instances.json").read_text())
+    given: Json = {"ratio": True, "polygon_masks": True}
+    images = len(table["images"])
+    wanted = read(lambda: coco(folder, **given), images)
+    for image in table["images"]:
+        image["width" if image["id"] % 2 else "height"] = 0
+    (tmp_path / "a.json").write_text(json.dumps(table))
+    got = read(lambda: coco(folder, annotations_file=str(tmp_path / "a.json"), **given), images)
+    for a, b in zip(got, wanted, strict=True):
+        for x, y in zip(a, b, strict=True):
+            np.testing.assert_array_equal(x, y)
+
+
 # VOC.
 
 
@@ -665,6 +807,23 @@ def test_index_command(
     reference = source.with_name(source.name + wanted) if wanted else source.with_suffix(".idx")
     assert made.name == reference.name
     assert made.read_text() == reference.read_text()
+
+
+def test_index_command_takes_the_readers_members(tmp_path: Path) -> None:
+    members = {"a.txt": b"1", "a.": b"2", "b.": b"3", ".txt": b"4", "c": b"5", "d.txt": b"6"}
+    archive = tmp_path / "a.tar"
+    _archive(archive, members)
+    (tmp_path / ".a.idx.part").mkdir()  # what another process is writing
+    assert index.main(["webdataset", str(archive)]) == 0
+    made = tmp_path / "a.idx"
+    assert made.read_text() == "v1.2 2\ntxt 512 1 a.txt\ntxt 5632 1 d.txt\n"
+    assert made.stat().st_mode & 0o777 == 0o644
+    assert len(list(tmp_path.iterdir())) == 3
+    given: Json = {"paths": [str(archive)], "ext": ["txt"]}
+    for more in ({}, {"index_paths": [str(made)]}):
+        pipe = _of(lambda more=more: (fn.readers.webdataset(**given, **more),), 2)
+        assert list(pipe.epoch_size().values()) == [2]
+        assert [bytes(t) for (t,) in samples_of(pipe.run())] == [b"1", b"6"]
 
 
 def test_index_command_names_damage(

@@ -12,6 +12,7 @@ import argparse
 import os
 import sys
 import tarfile
+import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -25,8 +26,8 @@ def _webdataset_index(path: str) -> str:
     with tarfile.open(path, "r:") as archive:
         for member in archive:
             folder, slash, name = member.name.rpartition("/")
-            stem, dot, extension = name.partition(".")
-            if not member.isreg() or not dot or not stem:
+            stem, _, extension = name.partition(".")
+            if not member.isreg() or not stem or not extension:
                 continue
             key = folder + slash + stem
             if not samples or samples[-1][0] != key:
@@ -43,6 +44,19 @@ _KINDS: dict[str, tuple[Callable[[str], str], bool]] = {
     "recordio": (_core.recordio_index, False),
     "webdataset": (_webdataset_index, False),
 }
+
+
+def _replace(file: Path, text: str) -> None:
+    """Writes under a name of its own first, so that nobody sees half of it."""
+    handle, part = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
+    try:
+        with open(handle, "w", encoding="utf-8", errors="surrogateescape") as out:
+            out.write(text)
+            os.fchmod(out.fileno(), 0o644)
+        os.replace(part, file)
+    except BaseException:
+        os.unlink(part)
+        raise
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -63,9 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"stoker.index: {file}: {e}", file=sys.stderr)
             status = 1
             continue
-        part = index.with_name(f".{index.name}.part")
-        part.write_text(text, encoding="utf-8", errors="surrogateescape")
-        os.replace(part, index)
+        _replace(index, text)
     return status
 
 

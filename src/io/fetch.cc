@@ -229,6 +229,7 @@ bool Fetcher::take_room(Job& job) {
   if (drop_idle(job.opened.size, false)) {
     hold(job.opened.size);
     job.cost += job.opened.size;
+    entries_.at(job.turn).cost = job.cost;
     return true;
   }
   park(job);
@@ -399,17 +400,20 @@ bool Fetcher::drop_idle(size_t room, bool wanted_too) {
 }
 
 // Makes room for a block that a sample at work needs. Returns false if others at work have to give
-// back theirs first.
+// back theirs first, or reads have to end.
 bool Fetcher::make_room(size_t bytes) {
   if (drop_idle(bytes, true)) return true;
+  // Samples without bytes do not count: they are small, and stay until taken. Those that are being
+  // read will be done, and can be dropped then.
+  size_t busy = 0;
   for (auto& [turn, entry] : entries_) {
+    if (entry.state == State::kReading && entry.cost > kEntryCost) busy += entry.cost - kEntryCost;
     if (entry.state != State::kReady || entry.opened.is_in_block()) continue;
     entry.state = State::kDropped;
     entry.fetched = {};
     stats_.held -= entry.cost - kEntryCost;
     entry.cost = kEntryCost;
   }
-  size_t busy = 0;  // entries without bytes do not count: they are small, and stay until taken
   for (const auto& [number, c] : blocks_) busy += c.cost;
   return busy + bytes <= limit_;
 }

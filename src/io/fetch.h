@@ -36,8 +36,9 @@ namespace stoker::io {
 // A block counts with its size from before it is loaded until it is dropped, also while samples of
 // it are at work. It stays for samples whose turn comes later, and is dropped when another block
 // needs the room and no sample that was read ahead wants it. take() finds room in any case: it
-// drops what was only read ahead, or else waits until others are done with their blocks. Nobody can
-// wait for him in turn, as long as a thread takes from several fetchers in one order. Samples that
+// drops what was only read ahead, or else waits until others are done with their blocks and running
+// reads have ended. Two threads never wait for each other, as long as each takes from several
+// fetchers in the same order. Samples that
 // wait without bytes of their own do not stand in its way: their kEntryCost may be counted beyond
 // the limit. So a block that fits the limit costs its samples nothing; a larger one is never kept,
 // and each of its samples loads it and is told its size by Admit.

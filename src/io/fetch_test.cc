@@ -464,6 +464,45 @@ TEST_F(FetchTest, ABlockThatIsBeingLoadedIsWaitedFor) {
   EXPECT_EQ(taken.get(), 5);
 }
 
+// A sample that is being read counts until it is there, and is dropped then.
+TEST_F(FetchTest, ABlockWaitsForRunningReads) {
+  struct Mixed final : ByteStore {
+    explicit Mixed(std::string p) : path(std::move(p)) {}
+    Place place(int64_t index) const override {
+      return index == 0 ? Place::at(Extent{path}) : Place::in_block(0);
+    }
+    size_t block_bytes(int64_t) const override { return 100000; }
+    std::shared_ptr<const Block> load(int64_t) const override {
+      ++loads;
+      return std::make_shared<const Numbers>(0);
+    }
+    void find(int64_t index, const Block& block, std::vector<Part>& parts) const override {
+      parts.push_back(
+          Part(static_cast<const Numbers&>(block).bytes).subspan(static_cast<size_t>(index), 1));
+    }
+    const std::string path;
+    mutable std::atomic<int> loads{0};
+  };
+  struct GateOnRead : FaultInjector {
+    int on_read(const std::string&, int64_t, size_t&) override { return gate.pass(), 0; }
+    Gate gate;
+  } slow;
+  std::ofstream(path(0), std::ios::binary) << std::string(100000, 'x');
+  const WithFaults with(slow);
+  const Mixed store(path(0));
+  constexpr size_t kLimit = 150000;
+  Fetcher f(1, kLimit, store, by_turn);
+  f.schedule(1);
+  slow.gate.wait_for_arrivals(1);
+  auto taken = std::async(std::launch::async, [&] { return number_in(*f.take(1)); });
+  wait_until([&] { return f.stats().waits > 0 || store.loads > 0; });
+  EXPECT_EQ(store.loads, 0);
+  slow.gate.open();
+  EXPECT_EQ(taken.get(), 1);
+  EXPECT_EQ(f.take(0)->bytes.size(), 100000u);
+  EXPECT_LE(f.stats().high_water, kLimit + Fetcher::kEntryCost);
+}
+
 TEST_F(FetchTest, ManyThreadsTakeBlocks) {
   const BlockStore store;
   constexpr int64_t kSamples = 4000;
@@ -515,6 +554,26 @@ TEST_F(FetchTest, ExtentsBehindTheEndAreRefused) {
   EXPECT_NE(
       message<SampleError>([&] { extents.read(buffer, parts); }).find(path(0) + "' at byte 1000"),
       std::string::npos);
+}
+
+// Places in indexes may be anything.
+TEST_F(FetchTest, ImpossibleExtentsAreRefused) {
+  const auto file = std::make_shared<const File>(path(0));
+  const auto opened = [&](int64_t offset, int64_t length) {
+    return message<SampleError>(
+        [&] { (void)OpenExtents({{"", 512, 100, file}, {"", offset, length, file}}); });
+  };
+  for (const auto& [offset, length] : std::vector<std::pair<int64_t, int64_t>>{
+           {1024, INT64_MAX}, {INT64_MAX, 1}, {-1, 5}, {5, -2}, {INT64_MIN, INT64_MAX}})
+    EXPECT_NE(opened(offset, length).find(path(0)), std::string::npos) << offset << " " << length;
+  // What is possible but not there costs no memory.
+  const OpenExtents far(
+      {{"", 0, 10, file}, {"", 512, INT64_MAX - 512, file}, {"", 1 << 20, 5, file}});
+  EXPECT_LE(far.size(), 2000u);
+  ByteBuffer buffer;
+  std::vector<Part> parts;
+  EXPECT_NE(message<SampleError>([&] { far.read(buffer, parts); }).find(path(0)),
+            std::string::npos);
 }
 
 TEST_F(FetchTest, StoresReadByThemselves) {

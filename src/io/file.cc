@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <memory>
 #include <new>
 #include <system_error>
@@ -196,6 +197,39 @@ void list_folder(const std::string& path, const std::function<void(FolderEntry)>
     const std::string name = entry->d_name;
     if (name != "." && name != "..") found({name, is_folder(folder.get(), path, *entry)});
   }
+}
+
+std::string text_of(const std::string& path) {
+  ByteBuffer bytes;
+  File(path).read(bytes);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+namespace {
+
+bool write_all(int fd, std::span<const uint8_t> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    bytes = bytes.subspan(static_cast<size_t>(n));
+  }
+  return true;
+}
+
+}  // namespace
+
+bool replace_file(const std::string& path, std::initializer_list<std::span<const uint8_t>> parts) {
+  std::string part = path + ".XXXXXX";
+  const int fd = ::mkostemp(part.data(), O_CLOEXEC);
+  if (fd < 0) return false;
+  constexpr mode_t kReadable = 0644;
+  bool done = std::all_of(parts.begin(), parts.end(), [&](auto p) { return write_all(fd, p); });
+  done = done && ::fchmod(fd, kReadable) == 0;
+  done = ::close(fd) == 0 && done;
+  done = done && ::rename(part.c_str(), path.c_str()) == 0;
+  if (!done) ::unlink(part.c_str());
+  return done;
 }
 
 std::string join_path(const std::string& folder, const std::string& name) {

@@ -6,7 +6,9 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "io/bytes.h"
@@ -65,6 +67,14 @@ struct FolderEntry {
 };
 // Calls `found` for every entry of a folder but . and .., in no particular order.
 void list_folder(const std::string& path, const std::function<void(FolderEntry)>& found);
+
+// The bytes of a file as text.
+std::string text_of(const std::string& path);
+
+// Puts a file with these bytes, one part behind the other, in the place of what has this name.
+// Nobody sees half of it, even where several write it at once. Returns whether it could be written;
+// if not, nothing has changed.
+bool replace_file(const std::string& path, std::initializer_list<std::span<const uint8_t>> parts);
 
 // "a/b" for "a" and "b". Only `name`, where it is absolute or there is no folder.
 std::string join_path(const std::string& folder, const std::string& name);

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "io/crc32c.h"
+#include "io/file.h"
 
 namespace stoker::io {
 
@@ -52,30 +53,6 @@ class Descriptor {
  private:
   int fd_;
 };
-
-bool write_all(int fd, std::span<const uint8_t> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    bytes = bytes.subspan(static_cast<size_t>(n));
-  }
-  return true;
-}
-
-// Whether the index stands under this name now.
-bool write_index(const std::string& file, const Head& head, std::span<const IndexEntry> entries) {
-  std::string part = file + ".XXXXXX";
-  const Descriptor fd(::mkostemp(part.data(), O_CLOEXEC));
-  if (!fd) return false;
-  constexpr mode_t kReadable = 0644;
-  if (write_all(fd.get(), bytes_of(&head, sizeof head)) &&
-      write_all(fd.get(), bytes_of(entries.data(), entries.size_bytes())) &&
-      ::fchmod(fd.get(), kReadable) == 0 && ::rename(part.c_str(), file.c_str()) == 0)
-    return true;
-  ::unlink(part.c_str());
-  return false;
-}
 
 std::vector<std::string> usual_files(const std::string& path) {
   std::error_code ignored;  // where there is no folder, writing fails
@@ -151,7 +128,9 @@ std::shared_ptr<const RecordIndex> RecordIndex::of(
     // The folder of the file is there, and others are made.
     if (name != path + ".stoker-index")
       std::filesystem::create_directories(std::filesystem::path(name).parent_path(), ignored);
-    if (!write_index(name, head, entries)) continue;
+    if (!replace_file(name, {bytes_of(&head, sizeof head),
+                             bytes_of(entries.data(), entries.size() * sizeof(IndexEntry))}))
+      continue;
     if (auto index = map(name, expected)) return index;
   }
   return std::make_shared<const RecordIndex>(std::move(entries));

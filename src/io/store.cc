@@ -28,6 +28,13 @@ OpenExtents::OpenExtents(std::vector<Extent> extents) {
     const bool is_same = i > 0 && extents[i - 1].path == e.path;
     e.object = is_same ? extents[i - 1].object : std::make_shared<const File>(e.path);
   }
+  // Places may come from indexes that anyone wrote.
+  for (const Extent& e : extents)
+    if (e.offset < 0 || e.length < -1 || e.length > INT64_MAX - e.offset)
+      throw SampleError("cannot read '" + e.object->path() + "': no file has " +
+                            std::to_string(e.length) + " bytes from byte " +
+                            std::to_string(e.offset) + " on",
+                        e.offset);
   if (extents.size() == 1) {
     add(extents[0], 0);
   } else {
@@ -39,10 +46,12 @@ OpenExtents::OpenExtents(std::vector<Extent> extents) {
     });
     for (const size_t i : order) add(extents[i], i);
   }
-  for (const Run& r : runs_)
-    size_ = next_run(size_) +
-            static_cast<size_t>(r.length >= 0 ? r.length
-                                              : std::max<int64_t>(r.object->size() - r.offset, 0));
+  // A run that ends behind its object will be refused, and must not cost what it claims.
+  for (const Run& r : runs_) {
+    const int64_t there = std::max<int64_t>(r.object->size() - r.offset, 0);
+    size_ =
+        next_run(size_) + static_cast<size_t>(r.length >= 0 ? std::min(r.length, there) : there);
+  }
 }
 
 void OpenExtents::add(const Extent& extent, size_t place) {
@@ -83,6 +92,8 @@ void OpenExtents::read(ByteBuffer& into, std::vector<Part>& parts) const {
     const Filled& f = filled[s.run];
     const size_t begin = f.begin + static_cast<size_t>(s.offset);
     const size_t size = s.length >= 0 ? static_cast<size_t>(s.length) : f.end - begin;
+    if (begin > f.end || size > f.end - begin)
+      throw SampleError("'" + runs_[s.run].object->path() + "' gave fewer bytes than were wanted");
     parts.emplace_back(data + begin, size);
   }
 }

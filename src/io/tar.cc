@@ -95,7 +95,7 @@ std::optional<TarMember> TarReader::next() {
       next_name_ = name.substr(0, name.find('\0'));
       continue;
     }
-    if (is_extension) continue;  // of links, or of all members
+    if (is_extension) continue;  // the long name of a link, or a pax header for all members
     std::string name(field(h, kNameAt, kName));
     const std::string_view magic(reinterpret_cast<const char*>(h.data()) + kMagicAt, 6);
     const std::string_view prefix = field(h, kPrefixAt, kPrefix);

@@ -42,9 +42,10 @@ class CocoParser {
         }
       }
     } catch (const simdjson::simdjson_error& e) {
-      fail(e.error() == simdjson::INCORRECT_TYPE || e.error() == simdjson::NUMBER_OUT_OF_RANGE
-               ? "a value is of another type than expected here"
-               : "this is no JSON");
+      if (e.error() == simdjson::INCORRECT_TYPE)
+        fail("a value is of another type than expected here");
+      if (e.error() == simdjson::NUMBER_OUT_OF_RANGE) fail("a number is out of range");
+      fail("this is no JSON");
     }
     if (!images || !annotations)
       throw GraphError("'" + shown_ + "' has no '" + (images ? "annotations" : "images") +

@@ -75,7 +75,7 @@ struct FeatureSpec {
   // The shape of the first output, with -1 for what depends on the sample.
   std::vector<int64_t> static_shape() const;
 };
-// A specification as the operator's argument holds it: JSON is not needed for so little. Blanks
+// A specification as the operator's argument holds it, in plain text. Blanks
 // part its words: form, type, the shape as "2,3" or "-", "many" or "one", the default in
 // hexadecimal digits of its bytes or "-", and then the name, which may hold blanks itself. Throws
 // GraphError.

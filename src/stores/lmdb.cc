@@ -195,7 +195,10 @@ int64_t find_lmdb_values(const Ranges& file,
 }
 
 ByteSpan lmdb_value(ByteSpan bytes, RecordPlace place, int64_t page_size, const std::string& name) {
-  if (place.offset % page_size != 0) return bytes;
+  // A large value begins with its page. So does an empty one at the end of the page before.
+  const bool is_large =
+      place.offset % page_size == 0 && place.size >= static_cast<int64_t>(kPageHead);
+  if (!is_large) return bytes;
   const std::string page = "page " + std::to_string(place.offset / page_size);
   if (bytes.size() < kPageHead)
     refuse(name, place.offset, page + " is too short for a large value");

@@ -227,6 +227,11 @@ TEST(Lmdb, WrongPagesAreRefused) {
             "'a.mdb' at byte 1024: page 2 is in the tree twice");
 }
 
+// LMDB puts the first value of a page at its end, and an empty one behind its last byte.
+TEST(Lmdb, AnEmptyValueAtTheEndOfAPageIsNoLargeOne) {
+  EXPECT_TRUE(lmdb_value({}, {1024, 0}, 512, "a.mdb").empty());
+}
+
 TEST(Lmdb, PagesOfLargeValuesAreChecked) {
   Database d = two_levels(512);
   const RecordPlace place = find("a.mdb", d.bytes()).values[2].place;

@@ -16,21 +16,23 @@ namespace {
 // The outline is drawn on a grid of kSteps points a pixel, edge by edge, with one point for each
 // step along the longer axis of an edge. Where it passes from one column of points to the next, and
 // that is the column in the middle of a pixel's, the pixels of this column below change from
-// outside to inside or back. So the mask is what lies behind an odd number of such crossings.
-constexpr double kSteps = 5;
+// outside to inside or back. So the mask is what lies behind an odd number of such crossings. Each
+// edge has one crossing at most in a column of the picture, and this one point is looked for: an
+// edge costs as much as the columns that it crosses, however far its ends lie outside.
+constexpr int64_t kSteps = 5, kMiddle = kSteps / 2;
 
 struct Point {
   int64_t x, y;
 };
 
-// No picture is larger, and an edge of many more steps would take too long.
+// No picture is larger.
 constexpr double kFarthest = 1 << 16;
 
 Point on_grid(float x, float y) {
   const auto grid = [](float v) {
     // A coordinate that is not a number lies at 0.
     const double at = std::isnan(v) ? 0 : std::clamp<double>(v, -kFarthest, kFarthest);
-    return static_cast<int64_t>(kSteps * at + 0.5);
+    return static_cast<int64_t>(static_cast<double>(kSteps) * at + 0.5);
   };
   return {grid(x), grid(y)};
 }
@@ -41,21 +43,35 @@ class Outline {
 
   void edge(Point a, Point b) {
     const int64_t across = std::abs(b.x - a.x), down = std::abs(b.y - a.y);
+    if (across == 0) return;
     const bool is_flat = across >= down;
     // An edge is drawn from its upper or left end, so that it has the same points both ways.
-    const bool is_flipped = is_flat ? a.x > b.x : a.y > b.y;
-    if (is_flipped) std::swap(a, b);
-    const int64_t points = std::max(across, down);
-    const double slope = points == 0 ? 0
-                         : is_flat   ? static_cast<double>(b.y - a.y) / static_cast<double>(across)
-                                     : static_cast<double>(b.x - a.x) / static_cast<double>(down);
-    for (int64_t i = 0; i <= points; ++i) {
-      const int64_t t = is_flipped ? points - i : i;
+    if (is_flat ? a.x > b.x : a.y > b.y) std::swap(a, b);
+    const int64_t steps = std::max(across, down);
+    const double slope = is_flat ? static_cast<double>(b.y - a.y) / static_cast<double>(across)
+                                 : static_cast<double>(b.x - a.x) / static_cast<double>(down);
+    const auto at = [&](int64_t step) {
       const auto beside = [&](int64_t from) {
-        return static_cast<int64_t>(static_cast<double>(from) + slope * static_cast<double>(t) +
+        return static_cast<int64_t>(static_cast<double>(from) + slope * static_cast<double>(step) +
                                     0.5);
       };
-      point(is_flat ? Point{a.x + t, beside(a.y)} : Point{beside(a.x), a.y + t});
+      return is_flat ? Point{a.x + step, beside(a.y)} : Point{beside(a.x), a.y + step};
+    };
+    const int64_t first = at(0).x, last = at(steps).x;
+    const int64_t left = std::min(first, last), right = std::max(first, last);
+    const int64_t begin = left <= kMiddle ? 0 : (left - kMiddle + kSteps - 1) / kSteps;
+    for (int64_t x = begin; x < width_ && x * kSteps + kMiddle < right; ++x) {
+      const auto is_beyond = [&](int64_t step) {
+        const bool is_right = at(step).x > x * kSteps + kMiddle;
+        return is_right == (first < last);
+      };
+      // The first step beyond the middle. The edge goes one way.
+      int64_t before = 0, beyond = steps;
+      while (beyond - before > 1) {
+        const int64_t step = (before + beyond) / 2;
+        (is_beyond(step) ? beyond : before) = step;
+      }
+      cross(x, std::min(at(before).y, at(beyond).y));
     }
   }
 
@@ -66,26 +82,15 @@ class Outline {
   }
 
  private:
-  void point(Point p) {
-    if (has_last_ && p.x != last_.x) {
-      const auto middle = [](int64_t grid) {
-        return (static_cast<double>(grid) + 0.5) / kSteps - 0.5;
-      };
-      const double x = middle(p.x < last_.x ? p.x : p.x - 1);
-      if (std::floor(x) == x && x >= 0 && x <= static_cast<double>(width_ - 1)) {
-        const double y = std::ceil(
-            std::clamp(middle(std::min(p.y, last_.y)), 0.0, static_cast<double>(height_)));
-        crossings_.push_back(static_cast<int64_t>(x) * height_ + static_cast<int64_t>(y));
-      }
-    }
-    last_ = p;
-    has_last_ = true;
+  // From this point of the grid on down.
+  void cross(int64_t x, int64_t grid_y) {
+    const double y = (static_cast<double>(grid_y) + 0.5) / static_cast<double>(kSteps) - 0.5;
+    crossings_.push_back(x * height_ + static_cast<int64_t>(std::ceil(
+                                           std::clamp(y, 0.0, static_cast<double>(height_)))));
   }
 
   int64_t height_, width_;
   std::vector<int64_t> crossings_;
-  Point last_{};
-  bool has_last_ = false;
 };
 
 // Sets the pixels [begin, end), which count down the columns.

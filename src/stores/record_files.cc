@@ -25,9 +25,13 @@ RecordFiles::At RecordFiles::at(int64_t i) const {
 
 io::Extent RecordFiles::extent(int64_t i) const {
   const At at = this->at(i);
-  if (at.place.offset < 0 || at.place.size < 0)
-    throw SampleError("the index of '" + paths_[at.file] + "' is damaged");
-  return {"", at.place.offset, at.place.size, open_.open(paths_[at.file])};
+  auto file = open_.open(paths_[at.file]);
+  const auto [offset, size] = at.place;
+  if (offset < 0 || size < 0 || offset > file->size() || size > file->size() - offset)
+    refuse(paths_[at.file], offset,
+           "the index has a record of " + std::to_string(size) + " bytes here, and the file has " +
+               std::to_string(file->size()) + " bytes");
+  return {"", offset, size, std::move(file)};
 }
 
 std::string RecordFiles::name(int64_t i) const {

@@ -10,11 +10,11 @@ namespace {
 
 constexpr size_t kHead = kTfrecordHead, kFraming = kTfrecordFraming;
 
+}  // namespace
+
 bool length_is_right(ByteSpan head) {
   return masked_crc32c(head.first(8)) == number_at<uint32_t>(head, 8);
 }
-
-}  // namespace
 
 uint32_t masked_crc32c(ByteSpan bytes) {
   const uint32_t crc = io::crc32c(bytes);

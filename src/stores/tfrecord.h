@@ -14,6 +14,9 @@ namespace stoker::stores {
 
 inline constexpr int64_t kTfrecordHead = 12, kTfrecordFraming = 16;
 
+// Whether the length at the front of a record fits its checksum. Requires: kTfrecordHead bytes.
+bool length_is_right(ByteSpan head);
+
 // The places of all records, with their framing. Throws what `file` throws.
 std::vector<RecordPlace> find_tfrecords(const Ranges& file);
 

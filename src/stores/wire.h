@@ -91,8 +91,8 @@ void for_varints(ByteSpan packed, ByteSpan whole, F f) {
 template <class T, class F>
 void for_fixed(ByteSpan packed, ByteSpan whole, F f) {
   if (packed.size() % sizeof(T) != 0)
-    throw SampleError("a list of numbers of " + std::to_string(sizeof(T)) + " bytes has " +
-                          std::to_string(packed.size()) + " bytes",
+    throw SampleError("a list of numbers has " + std::to_string(packed.size()) +
+                          " bytes, and each number takes " + std::to_string(sizeof(T)),
                       packed.data() - whole.data());
   for (size_t at = 0; at < packed.size(); at += sizeof(T)) f(number_at<T>(packed, at));
 }

@@ -2,12 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stores/coco.h"
 
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 
 #include "base/hash.h"
+#include "codec/codec.h"
 #include "op/op.h"
 #include "op/reader.h"
 #include "stores/record_files.h"
@@ -41,13 +40,14 @@ class CocoStore final : public SampleStore {
     r.share(0, r.parts[0]);
     auto* boxes = r.make(1, {DType::kFloat32, {}, {objects, 4}}).as<float>();
     auto* labels = r.make(2, {DType::kInt32, {}, {objects}}).as<int32_t>();
+    const Size whole = outputs_.ratio ? size_of_picture(r) : Size{};
     for (int64_t k = 0; k < objects; ++k) {
-      give_box(i, k, boxes + 4 * k);
+      give_box(i, k, whole, boxes + 4 * k);
       labels[k] = set_.label(i, k);
     }
     size_t next = 3;
     if (outputs_.polygons) {
-      give_polygons(r, next);
+      give_polygons(r, whole, next);
       next += 2;
     }
     if (outputs_.masks) {
@@ -65,18 +65,27 @@ class CocoStore final : public SampleStore {
   }
 
  private:
-  void give_box(int64_t i, int64_t k, float* to) const {
+  struct Size {  // that boxes and corners are parts of
+    float width = 1, height = 1;
+  };
+
+  Size size_of_picture(const Reading& r) const {
+    const int32_t width = set_.width(r.index), height = set_.height(r.index);
+    if (width > 0 && height > 0) return {static_cast<float>(width), static_cast<float>(height)};
+    // The annotations do not say the size, so the picture does.
+    const ImageInfo picture = peek(r.parts[0], {.adjust_orientation = false}).info;
+    return {static_cast<float>(picture.width), static_cast<float>(picture.height)};
+  }
+
+  void give_box(int64_t i, int64_t k, Size whole, float* to) const {
     const CocoSet::Box b = set_.box(i, k);
     to[0] = b.x, to[1] = b.y;
     to[2] = outputs_.ltrb ? b.x + b.width : b.width;
     to[3] = outputs_.ltrb ? b.y + b.height : b.height;
-    if (!outputs_.ratio) return;
-    const auto width = static_cast<float>(set_.width(i)),
-               height = static_cast<float>(set_.height(i));
-    for (int axis = 0; axis < 4; ++axis) to[axis] /= axis % 2 == 0 ? width : height;
+    for (int axis = 0; axis < 4; ++axis) to[axis] /= axis % 2 == 0 ? whole.width : whole.height;
   }
 
-  void give_polygons(Reading& r, size_t k) const {
+  void give_polygons(Reading& r, Size whole, size_t k) const {
     const std::vector<CocoSet::Polygon> table = set_.polygons(r.index);
     const std::vector<float> corners = set_.corners(r.index);
     const auto rows = static_cast<int64_t>(table.size());
@@ -88,10 +97,8 @@ class CocoStore final : public SampleStore {
     }
     const auto count = static_cast<int64_t>(corners.size() / 2);
     auto* xy = r.make(k + 1, {DType::kFloat32, {}, {count, 2}}).as<float>();
-    const auto width = static_cast<float>(set_.width(r.index)),
-               height = static_cast<float>(set_.height(r.index));
     for (size_t c = 0; c < corners.size(); ++c)
-      xy[c] = outputs_.ratio ? corners[c] / (c % 2 == 0 ? width : height) : corners[c];
+      xy[c] = corners[c] / (c % 2 == 0 ? whole.width : whole.height);
   }
 
   std::string root_;
@@ -100,12 +107,6 @@ class CocoStore final : public SampleStore {
   uint64_t fingerprint_;
 };
 
-std::string text_of_file(const std::string& path) {
-  io::ByteBuffer bytes;
-  io::File(path).read(bytes);
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 // The file in a folder of preprocessed annotations.
 std::string preprocessed_file(const std::string& path) {
   std::error_code ignored;  // what cannot be looked up cannot be opened either, which tells why
@@ -113,16 +114,12 @@ std::string preprocessed_file(const std::string& path) {
                                                       : path;
 }
 
-// Under another name first, so that nobody sees half of it.
 void save(const std::string& folder, const std::string& bytes) {
-  const std::string file = io::join_path(folder, "annotations.stoker"), part = file + ".part";
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  std::ofstream out(part, std::ios::binary);
-  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  out.close();
-  if (out) std::filesystem::rename(part, file, error);
-  if (!out || error) throw GraphError("cannot write preprocessed annotations to '" + file + "'");
+  const std::string file = io::join_path(folder, "annotations.stoker");
+  std::error_code ignored;  // then it cannot be written either
+  std::filesystem::create_directories(folder, ignored);
+  if (!io::replace_file(file, {{reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}}))
+    throw GraphError("cannot write preprocessed annotations to '" + file + "'");
 }
 
 }  // namespace
@@ -186,7 +183,9 @@ struct Coco : ReaderArguments {
       arg(&Coco::pixelwise_masks, "pixelwise_masks", "Whether pixelwise_masks are an output."),
       arg(&Coco::image_ids, "image_ids", "Whether image_ids are an output."),
       arg(&Coco::ltrb, "ltrb", "Boxes are left, top, right and bottom."),
-      arg(&Coco::ratio, "ratio", "Boxes and vertices are parts of the picture's width and height."),
+      arg(&Coco::ratio, "ratio",
+          "Boxes and vertices are parts of the picture's width and height, as the annotations say "
+          "them, or where they say 0 the picture itself."),
       arg(&Coco::size_threshold, "size_threshold",
           "Objects whose width or height is less, in pixels, are left out."),
       arg(&Coco::skip_empty, "skip_empty", "Leave out pictures without objects."),
@@ -235,9 +234,9 @@ struct Coco : ReaderArguments {
   CocoSet read_set(const stores::CocoOptions& options) const {
     if (!preprocessed_annotations.empty()) {
       const std::string file = preprocessed_file(preprocessed_annotations);
-      return CocoSet::from_preprocessed(text_of_file(file), file, options);
+      return CocoSet::from_preprocessed(io::text_of(file), file, options);
     }
-    const std::string json = text_of_file(annotations_file);
+    const std::string json = io::text_of(annotations_file);
     if (save_preprocessed_annotations)
       save(save_preprocessed_annotations_dir, CocoSet::preprocess(json, annotations_file));
     return CocoSet(json, annotations_file, options);

@@ -25,10 +25,15 @@ class Table {
       throw GraphError(e.what());
     }
     size_t at = text().starts_with("\xef\xbb\xbf") ? 3 : 0;
-    if (has_header && at < text().size()) header_ = cells(at, at);
+    if (has_header && at < text().size()) {
+      header_ = cells(at, at, endless_);
+      if (endless_)
+        throw GraphError("'" + path + "': the quotes at byte " + std::to_string(*endless_) +
+                         " never end");
+    }
     while (at < text().size()) {
       const size_t begin = at;
-      at = row_end(at);
+      at = row_end(at, endless_);
       const std::string_view row = text().substr(begin, at - begin);
       if (row.find_first_not_of("\r\n") != std::string_view::npos) begins_.push_back(begin);
     }
@@ -40,27 +45,37 @@ class Table {
   size_t begin(int64_t row) const { return begins_[static_cast<size_t>(row)]; }
   std::vector<std::string> row(int64_t row) const {
     size_t end = 0;
-    return cells(begin(row), end);
+    std::optional<size_t> endless;
+    return cells(begin(row), end, endless);
+  }
+  // Where the quotes begin that reach from this row to the end of the file.
+  std::optional<size_t> endless_quotes(int64_t row) const {
+    return row == size() - 1 ? endless_ : std::nullopt;
   }
   std::string_view text() const {
     return {reinterpret_cast<const char*>(buffer_.data()), buffer_.size()};
   }
 
  private:
-  // Where the next row begins.
-  size_t row_end(size_t at) const {
+  // Where the next row begins. `endless`: where the quotes begin that have no end.
+  size_t row_end(size_t at, std::optional<size_t>& endless) const {
     bool is_quoted = false, begins_cell = true;
+    size_t quotes = at;
     for (; at < text().size(); ++at) {
       const char c = text()[at];
       if (c == '\n' && !is_quoted) return at + 1;
-      if (c == '"' && (is_quoted || begins_cell)) is_quoted = !is_quoted;
+      if (c == '"' && (is_quoted || begins_cell)) {
+        is_quoted = !is_quoted;
+        if (is_quoted && !(at > quotes && text()[at - 1] == '"')) quotes = at;
+      }
       // A doubled quote ends the quotes and begins them again.
       begins_cell = (c == delimiter_ && !is_quoted) || (c == '"' && !is_quoted);
     }
+    if (is_quoted) endless = quotes;
     return at;
   }
-  std::vector<std::string> cells(size_t at, size_t& end) const {
-    end = row_end(at);
+  std::vector<std::string> cells(size_t at, size_t& end, std::optional<size_t>& endless) const {
+    end = row_end(at, endless);
     std::string_view row = text().substr(at, end - at);
     while (row.ends_with('\n') || row.ends_with('\r')) row.remove_suffix(1);
     std::vector<std::string> all(1);
@@ -80,6 +95,7 @@ class Table {
   io::ByteBuffer buffer_;
   std::vector<std::string> header_;
   std::vector<size_t> begins_;  // by row
+  std::optional<size_t> endless_;  // where quotes begin that never end: in the last row
 };
 
 struct Column {
@@ -108,7 +124,8 @@ class CsvStore final : public SampleStore {
   std::string name(int64_t index) const override {
     const std::vector<std::string> cells = table_.row(index);
     for (const Column& c : columns_)
-      if (c.is_file && c.number < cells.size()) return io::join_path(root_, cells[c.number]);
+      if (c.is_file && c.number < cells.size() && !table_.endless_quotes(index))
+        return io::join_path(root_, cells[c.number]);
     return path_ + " at byte " + std::to_string(table_.begin(index));
   }
   io::Place place(int64_t index) const override {
@@ -138,6 +155,9 @@ class CsvStore final : public SampleStore {
  private:
   // The cells of a row. Throws SampleError where it lacks one that is asked for.
   std::vector<std::string> row(int64_t index) const {
+    if (const auto quotes = table_.endless_quotes(index))
+      fail(index, "takes up the rest of the file: the quotes at byte " + std::to_string(*quotes) +
+                      " never end");
     std::vector<std::string> cells = table_.row(index);
     for (const Column& c : columns_) {
       if (c.number >= cells.size())
@@ -202,7 +222,8 @@ struct Csv : ReaderArguments {
       "delivered; others give their text as bytes, uint8 of shape (length,), or a number of shape "
       "(1,), as dtypes says. Cells in double quotes may hold delimiters, line breaks and doubled "
       "quotes. A row that lacks a cell, has no number where one is expected or names a file that "
-      "cannot be read fails its sample. The file itself is kept in memory.",
+      "cannot be read fails its sample, and so does one in quotes that never end: it is all that "
+      "is left of the file. The file itself is kept in memory.",
       ports(), ports({.name = "column", .help = "What the column gives.", .for_each = "columns"}),
       arg(&Csv::path, "path", "The CSV file.", kRequired),
       arg(&Csv::columns, "columns",

@@ -52,10 +52,8 @@ class MxnetStore final : public SampleStore {
   static std::shared_ptr<const io::RecordIndex> given_index(const std::string& path,
                                                             const std::string& index) {
     const io::File file(path);
-    io::ByteBuffer text;
-    io::File(index).read(text);
-    const std::vector<stores::RecordPlace> places = stores::parse_recordio_index(
-        {reinterpret_cast<const char*>(text.data()), text.size()}, index, file.size());
+    const std::vector<stores::RecordPlace> places =
+        stores::parse_recordio_index(io::text_of(index), index, file.size());
     std::vector<io::IndexEntry> entries;
     constexpr int64_t kHead = 8;
     for (const stores::RecordPlace p : places) {

@@ -26,7 +26,7 @@ class SequenceStore final : public SampleStore {
       size_t end = begin;
       while (end < names_.size() && folder_of(end) == folder_of(begin)) ++end;
       const auto frames = static_cast<int64_t>(end - begin);
-      for (int64_t at = 0; at + (length_ - 1) * stride_ < frames; at += step_)
+      for (int64_t at = 0; at < frames && length_ - 1 <= (frames - 1 - at) / stride_; at += step_)
         firsts_.push_back(static_cast<int64_t>(begin) + at);
       begin = end;
     }

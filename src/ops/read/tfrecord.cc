@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "codec/inflate/inflate.h"
+#include "op/inflated_file.h"
 #include "op/op.h"
 #include "op/reader.h"
 #include "stores/example.h"
@@ -38,43 +38,39 @@ ShardKind kind_of(const stores::Ranges& file) {
   return ShardKind::kPlain;
 }
 
-struct InflatedShard final : io::Block {
-  std::vector<uint8_t> bytes;  // with io::kReadPadding more behind them
-  std::optional<SampleError> damage;  // why there are no more of them
-  ByteSpan span() const { return ByteSpan(bytes).first(bytes.size() - io::kReadPadding); }
-};
+Compression compression_of(ShardKind kind) {
+  return kind == ShardKind::kGzip ? Compression::kGzip : Compression::kZlib;
+}
 
-// Inflates a whole shard, or what comes before its damage. `expected`: how many bytes that will be,
-// or 0.
-std::shared_ptr<InflatedShard> inflate(const io::Object& file, ShardKind kind, size_t expected) {
-  constexpr int64_t kChunk = 1 << 20;
-  io::ByteBuffer chunk;
-  int64_t at = 0;
-  const Compression compression =
-      kind == ShardKind::kGzip ? Compression::kGzip : Compression::kZlib;
-  const auto stream = inflater_of(compression).stream(compression, [&]() -> EncodedSpan {
-    const int64_t n = std::min(kChunk, file.size() - at);
-    file.read(chunk, at, n);
-    at += n;
-    return {reinterpret_cast<const uint8_t*>(chunk.data()), chunk.size()};
-  });
-  auto shard = std::make_shared<InflatedShard>();
-  size_t got = 0;
+// The places of all records in what a compressed shard holds, as in Note [Damaged files]
+// (stores/tfrecord.h). Nothing of it stays in memory.
+std::vector<RecordPlace> find_inflated(InflatingFile& from) {
+  constexpr int64_t kTail = stores::kTfrecordFraming - stores::kTfrecordHead, kAll = INT64_MAX;
+  std::vector<RecordPlace> places;
+  int64_t begin = 0;
+  bool is_whole = true;
   try {
-    for (size_t room = std::max<size_t>(expected, kChunk);; room *= 2) {
-      shard->bytes.resize(room + io::kReadPadding);
-      const size_t n = stream->read(std::span(shard->bytes).subspan(got, room - got));
-      got += n;
-      // Damage is told by the call behind the last good byte. What is expected needs no more.
-      if (got == room && expected == 0) continue;
-      uint8_t none = 0;
-      if (got == room || stream->read({&none, 1}) == 0) break;
+    while (is_whole) {
+      uint8_t head[stores::kTfrecordHead];
+      if (from.read(head) == 0) break;
+      is_whole = false;
+      if (from.at() - begin == stores::kTfrecordHead && stores::length_is_right(head)) {
+        const auto length = stores::number_at<uint64_t>(head, 0);
+        const int64_t rest = length > static_cast<uint64_t>(kAll - kTail)
+                                 ? kAll
+                                 : static_cast<int64_t>(length) + kTail;
+        is_whole = from.skip(rest) == rest;
+      } else {
+        from.skip(kAll);
+      }
+      places.push_back({begin, from.at() - begin});
+      begin = from.at();
     }
-  } catch (const SampleError& e) {
-    shard->damage = SampleError("'" + file.path() + "': " + e.what(), e.offset);
+  } catch (const SampleError&) {  // NOLINT(bugprone-empty-catch): reading the record throws it
+    // What is behind the damage is one bad sample, which wants a byte that is not there.
+    places.push_back({begin, from.at() - begin + 1});
   }
-  shard->bytes.resize(got + io::kReadPadding);
-  return shard;
+  return places;
 }
 
 class TfrecordStore final : public SampleStore {
@@ -102,24 +98,17 @@ class TfrecordStore final : public SampleStore {
     return io::Place::at(files_.extent(i));
   }
   size_t block_bytes(int64_t block) const override {
-    return inflated_size(static_cast<size_t>(block)) + io::kReadPadding;
+    return InflatedFile::memory(inflated_size(static_cast<size_t>(block)));
   }
   std::shared_ptr<const io::Block> load(int64_t block) const override {
     const auto shard = static_cast<size_t>(block);
-    return inflate(io::File(files_.path(shard)), kinds_[shard], inflated_size(shard));
+    return std::make_shared<const InflatedFile>(
+        std::make_shared<const io::File>(files_.path(shard)), compression_of(kinds_[shard]),
+        inflated_size(shard));
   }
   void find(int64_t i, const io::Block& block, std::vector<io::Part>& parts) const override {
-    const auto& shard = static_cast<const InflatedShard&>(block);
     const RecordPlace p = files_.at(i).place;
-    const size_t all = shard.span().size();
-    if (p.offset < 0 || p.size < 0 || static_cast<size_t>(p.offset) > all ||
-        static_cast<size_t>(p.size) > all - static_cast<size_t>(p.offset)) {
-      if (shard.damage) throw *shard.damage;
-      throw SampleError("'" + files_.path(files_.at(i).file) + "' holds " + std::to_string(all) +
-                        " bytes, and the index another number: the file changed or is damaged");
-    }
-    parts.push_back(
-        shard.span().subspan(static_cast<size_t>(p.offset), static_cast<size_t>(p.size)));
+    parts.push_back(static_cast<const InflatedFile&>(block).part(p.offset, p.size));
   }
 
   void read(Reading& r) const override {
@@ -148,38 +137,15 @@ class TfrecordStore final : public SampleStore {
       return;
     }
     files_.add(path, stores::index_of(path, "tfrecord compressed 1", [&](const stores::Ranges&) {
-                 const auto shard = inflate(*file, kind, 0);
-                 std::vector<RecordPlace> places =
-                     stores::find_tfrecords(stores::MemoryRanges(path, shard->span()));
-                 // What is behind the damage is one bad sample.
-                 if (shard->damage) {
-                   const auto end = static_cast<int64_t>(shard->span().size());
-                   const bool is_cut = !places.empty() && !is_whole(shard->span(), places.back());
-                   if (is_cut) ++places.back().size;
-                   else places.push_back({end, 1});
-                 }
-                 return places;
+                 InflatingFile from(file, compression_of(kind));
+                 return find_inflated(from);
                }));
-  }
-
-  static bool is_whole(ByteSpan file, RecordPlace p) {
-    const ByteSpan record =
-        file.subspan(static_cast<size_t>(p.offset), static_cast<size_t>(p.size));
-    try {
-      stores::tfrecord_payload(record, "", 0, false);
-      return true;
-    } catch (const SampleError&) {
-      return false;
-    }
   }
 
   // The user's index, or null where it does not fit the file. Then records are looked for.
   static std::shared_ptr<const io::RecordIndex> given_index(const io::File& file,
                                                             const std::string& path) {
-    io::ByteBuffer text;
-    io::File(path).read(text);
-    const std::vector<RecordPlace> places = stores::parse_tfrecord_index(
-        {reinterpret_cast<const char*>(text.data()), text.size()}, path);
+    const std::vector<RecordPlace> places = stores::parse_tfrecord_index(io::text_of(path), path);
     int64_t end = 0;
     std::vector<io::IndexEntry> entries;
     for (const RecordPlace p : places) {

@@ -94,12 +94,6 @@ class VocStore final : public SampleStore {
   uint64_t fingerprint_;
 };
 
-std::string text_of_file(const std::string& path) {
-  io::ByteBuffer bytes;
-  io::File(path).read(bytes);
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 std::string_view without_blanks(std::string_view text) {
   constexpr const char* kBlanks = " \t\r";
   const size_t first = text.find_first_not_of(kBlanks);
@@ -119,7 +113,7 @@ std::vector<VocFiles> files_of_folder(const std::string& root, const std::string
     std::sort(ids.begin(), ids.end());
   } else {
     const std::string text =
-        text_of_file(io::join_path(root, "ImageSets/Main/" + image_set + ".txt"));
+        io::text_of(io::join_path(root, "ImageSets/Main/" + image_set + ".txt"));
     for (std::string_view rest = text; !rest.empty();) {
       // Lists of one class have a number behind the name.
       const std::string_view line = without_blanks(stores::take_line(rest));
@@ -138,7 +132,7 @@ std::vector<VocFiles> files_of_folder(const std::string& root, const std::string
 // them. With a tab, names may hold blanks.
 std::vector<VocFiles> files_of_list(const std::string& list, const std::string& root) {
   std::vector<VocFiles> files;
-  const std::string text = text_of_file(list);
+  const std::string text = io::text_of(list);
   int number = 0;
   for (std::string_view rest = text; !rest.empty();) {
     ++number;

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <charconv>
 
 #include "base/hash.h"
-#include "codec/inflate/inflate.h"
 #include "io/tar.h"
+#include "op/inflated_file.h"
 #include "op/op.h"
 #include "op/reader.h"
+#include "stores/webdataset.h"
 
 namespace stoker {
 
@@ -21,56 +21,6 @@ struct EnumNames<MissingComponent> {
 namespace ops::read {
 
 namespace {
-
-constexpr size_t kPiece = 1 << 20;  // of compressed data that is read at once
-
-// A compressed archive, read piece by piece from its beginning on.
-class GzipReader {
- public:
-  explicit GzipReader(std::shared_ptr<const io::Object> file)
-      : file_(std::move(file)),
-        stream_(inflater_of(Compression::kGzip).stream(Compression::kGzip, [this] {
-          const int64_t size = std::min<int64_t>(file_->size() - read_, kPiece);
-          if (size <= 0) return EncodedSpan();
-          file_->read(piece_, read_, size);
-          read_ += size;
-          return EncodedSpan(reinterpret_cast<const uint8_t*>(piece_.data()), piece_.size());
-        })) {}
-
-  // Reads what comes next. Throws SampleError that names the file.
-  size_t read(std::span<uint8_t> into) try {
-    const size_t got = stream_->read(into);
-    at_ += static_cast<int64_t>(got);
-    return got;
-  } catch (const SampleError& e) {
-    throw SampleError("the archive '" + file_->path() + "' is damaged at byte " +
-                          std::to_string(e.offset) + ": " + e.what(),
-                      e.offset);
-  }
-  // Skips what lies before `offset`, then reads.
-  size_t read_at(int64_t offset, std::span<uint8_t> into) {
-    std::vector<uint8_t> skipped(
-        std::min<size_t>(kPiece, static_cast<size_t>(std::max<int64_t>(offset - at_, 0))));
-    while (at_ < offset) {
-      const size_t most = std::min(skipped.size(), static_cast<size_t>(offset - at_));
-      if (read({skipped.data(), most}) == 0) return 0;
-    }
-    return read(into);
-  }
-  int64_t at() const { return at_; }
-
- private:
-  std::shared_ptr<const io::Object> file_;
-  io::ByteBuffer piece_;
-  int64_t read_ = 0, at_ = 0;
-  std::unique_ptr<InflatingStream> stream_;
-};
-
-// A compressed archive in memory, as far as it is sound.
-struct Archive final : io::Block {
-  io::ByteBuffer bytes;
-  std::optional<SampleError> damage;
-};
 
 struct Component {
   int64_t offset = -1, size = 0;  // -1: it is missing
@@ -153,47 +103,17 @@ class WebDataset final : public SampleStore {
   }
 
   size_t block_bytes(int64_t block) const override {
-    return static_cast<size_t>(shards_[static_cast<size_t>(block)].size) + 2 * kPiece;
+    return InflatedFile::memory(static_cast<size_t>(shards_[static_cast<size_t>(block)].size));
   }
   std::shared_ptr<const io::Block> load(int64_t block) const override {
     const Shard& s = shards_[static_cast<size_t>(block)];
-    auto archive = std::make_shared<Archive>();
-    const auto size = static_cast<size_t>(s.size);
-    GzipReader reader(files_.open(s.path));
-    io::ByteBuffer& bytes = archive->bytes;
-    try {
-      bytes.reserve(size);
-    } catch (const std::bad_alloc&) {
-      throw BudgetError("no memory for " + std::to_string(size) + " bytes of '" + s.path + "'");
-    }
-    size_t got = 0;
-    try {
-      while (got < size) {
-        const size_t n = reader.read({reinterpret_cast<uint8_t*>(bytes.data()) + got, size - got});
-        if (n == 0) break;
-        got += n;
-      }
-    } catch (const SampleError& e) {
-      archive->damage = e;
-    }
-    bytes.resize(got);
-    return archive;
+    return std::make_shared<const InflatedFile>(files_.open(s.path), Compression::kGzip,
+                                                static_cast<size_t>(s.size));
   }
   void find(int64_t index, const io::Block& block, std::vector<io::Part>& parts) const override {
-    const auto& archive = static_cast<const Archive&>(block);
-    const io::Part all(reinterpret_cast<const uint8_t*>(archive.bytes.data()),
-                       archive.bytes.size());
-    for (const Component& c : of(index)) {
-      if (c.offset < 0) continue;
-      const auto offset = static_cast<size_t>(c.offset), size = static_cast<size_t>(c.size);
-      if (offset > all.size() || size > all.size() - offset) {
-        if (archive.damage) throw SampleError(*archive.damage);
-        throw SampleError("the archive '" + shard(index).path + "' ends within a member at byte " +
-                              std::to_string(c.offset) + " of what it holds",
-                          c.offset);
-      }
-      parts.push_back(all.subspan(offset, size));
-    }
+    const auto& archive = static_cast<const InflatedFile&>(block);
+    for (const Component& c : of(index))
+      if (c.offset >= 0) parts.push_back(archive.part(c.offset, c.size));
   }
 
   void read(Reading& r) const override {
@@ -249,11 +169,15 @@ class WebDataset final : public SampleStore {
     shard.is_compressed = magic[0] == 0x1f && magic[1] == 0x8b;
     if (!index.empty() && !shard.is_compressed) return read_index(index);
     if (shard.is_compressed) {
-      GzipReader reader(file);
+      InflatingFile from(file, Compression::kGzip);
       scan(
-          shard, [&](int64_t at, std::span<uint8_t> into) { return reader.read_at(at, into); },
-          [&] { return reader.at(); });
-      shard.size = reader.at();
+          shard,
+          [&](int64_t at, std::span<uint8_t> into) {
+            const int64_t gap = at - from.at();
+            return from.skip(gap) < gap ? 0 : from.read(into);
+          },
+          [&] { return from.at(); });
+      shard.size = from.at();
     } else {
       io::ByteBuffer buffer;
       int64_t begin = 0;  // of what is in the buffer: headers are often near each other
@@ -340,81 +264,17 @@ class WebDataset final : public SampleStore {
     }
   }
 
-  // Lines of "ending offset size name" for each component, in version 1.1 without names. Names may
-  // hold blanks.
   void read_index(const std::string& path) {
-    io::ByteBuffer buffer;
-    io::File(path).read(buffer);
-    std::string_view text(reinterpret_cast<const char*>(buffer.data()), buffer.size());
-    int64_t line = 0;
-    const auto fail = [&](const std::string& why) {
-      throw GraphError("the index '" + path + "', line " + std::to_string(line) + ": " + why);
-    };
-    const auto next_line = [&] {
-      const size_t end = std::min(text.find('\n'), text.size());
-      const std::string_view l = text.substr(0, end);
-      text.remove_prefix(std::min(end + 1, text.size()));
-      ++line;
-      return l;
-    };
-    const auto word = [](std::string_view& l) {
-      const std::string_view w = l.substr(0, std::min(l.find(' '), l.size()));
-      l.remove_prefix(std::min(w.size() + 1, l.size()));
-      return w;
-    };
-    const auto number = [](std::string_view w) {
-      int64_t n = -1;
-      const auto [end, error] = std::from_chars(w.data(), w.data() + w.size(), n);
-      return error == std::errc() && end == w.data() + w.size() ? n : int64_t{-1};
-    };
-    std::string_view head = next_line();
-    const std::string_view version = word(head);
-    if (version != "v1.1" && version != "v1.2")
-      fail("expected the version v1.1 or v1.2, got '" + std::string(version.substr(0, 20)) + "'");
-    const bool has_names = version == "v1.2";
-    const int64_t count = number(word(head));
-    int64_t found = 0;
-    for (; !text.empty(); ++found) {
-      std::string_view l = next_line();
-      if (l.empty()) {
-        --found;
-        continue;
-      }
+    const std::string text = io::text_of(path);
+    int64_t number = 0;
+    for (const auto& members : stores::parse_webdataset_index(text, path)) {
       Group group;
-      begin(group, "", "");
-      while (!l.empty()) {
-        const std::string_view ending = word(l);
-        const Component c{number(word(l)), number(word(l))};
-        if (c.offset < 0 || c.size < 0 || c.offset % 512)
-          fail("expected an ending, an offset and a size, got '" + std::string(ending) + "'");
-        std::string_view name = has_names ? name_before_next(l) : std::string_view();
-        if (group.name.empty())
-          group.name = has_names ? std::string(name) : "sample " + std::to_string(found);
-        put(group, ending, c);
-      }
+      const std::string_view name = members[0].name;
+      begin(group, name.empty() ? "sample " + std::to_string(number) : std::string(name), "");
+      for (const stores::IndexedMember& m : members) put(group, m.ending, {m.offset, m.size});
       finish(group);
+      ++number;
     }
-    if (found != count)
-      fail("it promises " + std::to_string(count) + " samples and has " + std::to_string(found));
-  }
-  // Takes a name off a line: it ends where an ending, an offset of whole blocks and a size follow,
-  // or with the line.
-  static std::string_view name_before_next(std::string_view& line) {
-    for (size_t at = line.find(' '); at != std::string_view::npos; at = line.find(' ', at + 1)) {
-      std::string_view rest = line.substr(at + 1);
-      const size_t first = rest.find(' ');
-      if (first == std::string_view::npos) break;
-      int64_t offset = -1, size = -1;
-      const char* end = rest.data() + rest.size();
-      const auto one = std::from_chars(rest.data() + first + 1, end, offset);
-      if (one.ec != std::errc() || one.ptr == end || *one.ptr != ' ' || offset % 512) continue;
-      const auto two = std::from_chars(one.ptr + 1, end, size);
-      if (two.ec != std::errc() || (two.ptr != end && *two.ptr != ' ')) continue;
-      const std::string_view name = line.substr(0, at);
-      line = rest;
-      return name;
-    }
-    return std::exchange(line, std::string_view());
   }
 
   const Wanted wanted_;
