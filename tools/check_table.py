@@ -113,8 +113,8 @@ ROWS = [
         "src/ops/batch/*",
         "operators op",
         f"""
-        {OPERATOR} conformance/test_whole_batch_calls.py test_whole_batches.py conformance/test_describe.py
-        test_new_operator.py
+        {OPERATOR} conformance/test_whole_batch_calls.py test_whole_batches.py
+        conformance/test_describe.py test_new_operator.py
         """,
     ),
     Row(
