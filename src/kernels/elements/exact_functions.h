@@ -25,8 +25,8 @@ STOKER_HD inline double tangent(double x) {
 }
 
 inline constexpr double kRadiansPerDegree = 0x1.1df46a2529d39p-6;
-// Of an angle in degrees; exact at quarter turns.
-STOKER_HD inline SinCos sin_cos_of_degrees(double angle) {
+// Of an angle in degrees; exact at quarter turns. Only for the host.
+inline SinCos sin_cos_of_degrees(double angle) {
   using detail::Num;
   const Num turn = std::fmod(angle, 360);
   const double quarters = std::floor((turn / Num(90) + Num(0.5)).v);

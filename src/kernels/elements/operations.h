@@ -76,7 +76,7 @@ enum class Operation : uint8_t {
   // Of three values, the first of which is a truth value.
   kSelect,
 };
-constexpr int operands_of(Operation o) {
+STOKER_HD constexpr int operands_of(Operation o) {
   return o < Operation::kAdd ? 1 : o < Operation::kSelect ? 2 : 3;
 }
 
@@ -229,7 +229,8 @@ struct Power {
     if constexpr (kIsFloat<T>) {
       return static_cast<T>(exact::power(a, b));
     } else {
-      if (b < 0) return 0;
+      if constexpr (std::is_signed_v<T>)
+        if (b < 0) return 0;
       Wrapping<T> product = 1, square = static_cast<Wrapping<T>>(a);
       for (auto n = static_cast<uint64_t>(b); n; n >>= 1) {
         if (n & 1) product *= square;

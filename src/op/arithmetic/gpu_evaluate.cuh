@@ -94,6 +94,7 @@ struct EvaluateItem {
   const Input* inputs;
   std::byte* out;
   DType dtype, stored;
+  int size;  // of the dtype
   int64_t pieces;
 
   STOKER_HD void run(int64_t k) const {
@@ -121,7 +122,7 @@ struct EvaluateItem {
           break;
       }
     }
-    with_type(dtype, StoreAs{out + k * size_of(dtype), stack, stored});
+    with_type(dtype, StoreAs{out + k * size, stack, stored});
   }
 };
 
@@ -144,7 +145,8 @@ inline void evaluate(GpuRun& r, const Compiled& e) {
   for (const BatchItem& item : r.items) {
     const View& out = item.outputs[0];
     items.push_back({instructions, static_cast<int>(e.instructions.size()), all,
-                     out.as<std::byte>(), out.dtype, e.stored, out.shape.volume()});
+                     out.as<std::byte>(), out.dtype, e.stored, size_of(out.dtype),
+                     out.shape.volume()});
     all += item.inputs.size();
   }
   run_each(r, std::span<const EvaluateItem>(items));
