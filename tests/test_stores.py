@@ -472,7 +472,7 @@ def test_csv_quotes_that_never_end(tmp_path: Path, text: str, at: int) -> None:
 def test_sequences_longer_than_any_folder(tmp_path: Path) -> None:
     for name in "abc":
         (tmp_path / f"{name}.jpg").write_bytes(b"")
-    for length, stride in [(5, 2**62), (2**62, 4), (2, 3)]:
+    for length, stride in [(5, 2**62), (2**30, 2**40), (2, 3)]:
         with pytest.raises(GraphError, match="has enough pictures"):
             read(
                 lambda length=length, stride=stride: (
