@@ -177,7 +177,7 @@ def module_text(package: str, folder: str, folders: set[str], table: dict[str, O
     if "\nclass Sequence(" in text:  # an operator has this name
         text = text.replace("Sequence[", "SequenceOf[")
         text = text.replace(
-            "Iterable, Sequence\n", "Iterable\nfrom collections.abc import Sequence as SequenceOf\n"
+            ", Sequence\n", "\nfrom collections.abc import Sequence as SequenceOf\n", 1
         )
     return text
 

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from stoker._describe.old_spellings import ARGUMENTS, warn
@@ -52,7 +52,7 @@ def _mirror(probability: Any) -> dict[str, Any]:
     return {"mirror": call_one("random.coin_flip", probability=probability)}
 
 
-_EXPAND = {
+_EXPAND: dict[str, Callable[[Any], dict[str, Any]]] = {
     "image_type": lambda _: {},
     "mirror_prob": _mirror,
     "output_dtype": lambda dtype: {"dtype": dtype},
