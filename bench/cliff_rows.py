@@ -219,6 +219,10 @@ TRIANGLES = triangles(80, BINS)
 MAP, SHIFT = np.float32([[0.5, 1.0], [-1.0, 2.0]]), np.float32([3.0, 4.0])
 
 
+def shot_noise(x: Array, out: Array) -> None:
+    np.copyto(out, np.minimum(20 * CHANCE.poisson(x / 20), 255), "unsafe")
+
+
 def pasted(x: Array, out: Array) -> None:
     top, left = ((o - e) // 2 for o, e in zip(out.shape[:2], x.shape[:2], strict=True))
     below, right = out.shape[0] - x.shape[0] - top, out.shape[1] - x.shape[1] - left
@@ -473,7 +477,7 @@ ROWS = [
     ),
     Row(
         *("noise.shot", "noise.shot", lambda node, _: fn.noise.shot(node)),
-        *("NumPy poisson", lambda x, out: np.copyto(out, 20 * CHANCE.poisson(x / 20), "unsafe")),
+        *("NumPy poisson", shot_noise),
         apart=5.0,
     ),
     Row(

@@ -41,6 +41,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "mel_filter_bank": {},
     "gaussian_blur": {"window_size": 5},
     "rotate": {"angle": 30.0},
+    "io.file.read": {},
     "full": {"shape": [HEIGHT, WIDTH, 3]},
     "ones": {"shape": [HEIGHT, WIDTH, 3]},
     "zeros": {"shape": [HEIGHT, WIDTH, 3]},

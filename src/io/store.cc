@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "base/error.h"
@@ -40,10 +41,10 @@ OpenExtents::OpenExtents(std::vector<Extent> extents) {
   } else {
     std::vector<size_t> order(extents.size());
     std::iota(order.begin(), order.end(), size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-      return std::pair(extents[a].object.get(), extents[a].offset) <
-             std::pair(extents[b].object.get(), extents[b].offset);
-    });
+    const auto place = [&](size_t i) {
+      return std::tuple(extents[i].object.get(), extents[i].offset, i);
+    };
+    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return place(a) < place(b); });
     for (const size_t i : order) add(extents[i], i);
   }
   // A run that ends behind its object will be refused, and must not cost what it claims.

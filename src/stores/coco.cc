@@ -207,6 +207,18 @@ class CocoParser {
 
 namespace {
 
+// Sorts by the key. What has equal keys stays in its order.
+template <class T, class Key>
+void sort_stably(std::vector<T>& list, const Key& key) {
+  std::vector<std::pair<int64_t, size_t>> order;
+  for (size_t i = 0; i < list.size(); ++i) order.emplace_back(key(list[i]), i);
+  std::sort(order.begin(), order.end());
+  std::vector<T> sorted;
+  sorted.reserve(list.size());
+  for (const auto& [of, i] : order) sorted.push_back(std::move(list[i]));
+  list = std::move(sorted);
+}
+
 // What a file of preprocessed annotations begins with. Behind it are the numbers of elements of
 // each list, the checksum of what follows, and the lists.
 constexpr char kPreprocessed[] = "stoker's annotations 1\n";
@@ -318,11 +330,8 @@ void CocoSet::select(const std::string& shown, const CocoOptions& options) {
     return (a.is_crowd && !options.include_iscrowd) || too_small(a.box.width) ||
            too_small(a.box.height);
   });
-  std::stable_sort(
-      annotations_.begin(), annotations_.end(),
-      [](const Annotation& a, const Annotation& b) { return a.image_id < b.image_id; });
-  std::stable_sort(images_.begin(), images_.end(),
-                   [](const Image& a, const Image& b) { return a.id < b.id; });
+  sort_stably(annotations_, [](const Annotation& a) { return a.image_id; });
+  sort_stably(images_, [](const Image& image) { return image.id; });
   for (Image& image : images_) {
     const auto begin = annotations_.begin();
     const auto first =
@@ -399,8 +408,7 @@ void CocoSet::paint_masks(int64_t i, std::span<int32_t> rows) const {
   std::fill(rows.begin(), rows.end(), 0);
   std::vector<const Annotation*> order;
   for (int64_t object = 0; object < boxes(i); ++object) order.push_back(&annotation(i, object));
-  std::stable_sort(order.begin(), order.end(),
-                   [](const Annotation* a, const Annotation* b) { return a->label < b->label; });
+  sort_stably(order, [](const Annotation* a) { return a->label; });
   for (const Annotation* a : order) {
     const int64_t h = height(i), w = width(i);
     for_polygons(

@@ -32,7 +32,7 @@ Point on_grid(float x, float y) {
   const auto grid = [](float v) {
     // A coordinate that is not a number lies at 0.
     const double at = std::isnan(v) ? 0 : std::clamp<double>(v, -kFarthest, kFarthest);
-    return static_cast<int64_t>(static_cast<double>(kSteps) * at + 0.5);
+    return static_cast<int64_t>(std::trunc(static_cast<double>(kSteps) * at + 0.5));
   };
   return {grid(x), grid(y)};
 }
@@ -52,8 +52,8 @@ class Outline {
                                  : static_cast<double>(b.x - a.x) / static_cast<double>(down);
     const auto at = [&](int64_t step) {
       const auto beside = [&](int64_t from) {
-        return static_cast<int64_t>(static_cast<double>(from) + slope * static_cast<double>(step) +
-                                    0.5);
+        const double to = static_cast<double>(from) + slope * static_cast<double>(step);
+        return static_cast<int64_t>(std::trunc(to + 0.5));
       };
       return is_flat ? Point{a.x + step, beside(a.y)} : Point{beside(a.x), a.y + step};
     };

@@ -114,8 +114,8 @@ class DeflateCodec final : public Inflater {
     } while (kind == Compression::kGzip && at < bytes.size());
     return filled;
   }
-  std::unique_ptr<InflatingStream> stream(Compression kind, More more) const override {
-    return std::make_unique<DeflateStream>(kind, std::move(more));
+  std::unique_ptr<InflatingStream> stream(Compression kind, const More& more) const override {
+    return std::make_unique<DeflateStream>(kind, more);
   }
 
  private:

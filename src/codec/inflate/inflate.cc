@@ -13,7 +13,7 @@ const char* name_of(Compression kind) {
   return kNames[static_cast<int>(kind)];
 }
 
-std::unique_ptr<InflatingStream> Inflater::stream(Compression kind, More) const {
+std::unique_ptr<InflatingStream> Inflater::stream(Compression kind, const More&) const {
   throw Error(std::string(name_of(kind)) + " cannot be read piece by piece");
 }
 

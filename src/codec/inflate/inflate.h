@@ -35,7 +35,7 @@ class Inflater {
   // Gives the next compressed bytes; none: the data ends. They stay valid until the next call.
   using More = std::function<EncodedSpan()>;
   // Reads a stream that need not lie in memory. Throws Error where the library does not know how.
-  virtual std::unique_ptr<InflatingStream> stream(Compression kind, More more) const;
+  virtual std::unique_ptr<InflatingStream> stream(Compression kind, const More& more) const;
 };
 
 template <>

@@ -231,8 +231,8 @@ struct Power {
     } else {
       if constexpr (std::is_signed_v<T>)
         if (b < 0) return 0;
-      Wrapping<T> product = 1, square = static_cast<Wrapping<T>>(a);
-      for (auto n = static_cast<uint64_t>(b); n; n >>= 1) {
+      Wrapping<T> product = 1, square = static_cast<Wrapping<T>>(static_cast<int64_t>(a));
+      for (auto n = static_cast<uint64_t>(static_cast<int64_t>(b)); n; n >>= 1) {
         if (n & 1) product *= square;
         square *= square;
       }

@@ -442,9 +442,9 @@ class Compiler {
 Expression Expression::read(const std::string& text) { return Reader(text).read(); }
 
 size_t Expression::input_count() const {
-  int most = -1;
-  for (const Term& t : terms) most = std::max(most, t.input);
-  return static_cast<size_t>(most + 1);
+  int count = 0;
+  for (const Term& t : terms) count = std::max(count, t.input + 1);
+  return static_cast<size_t>(count);
 }
 
 Compiled compile(const Expression& e, std::span<const DType> inputs) {

@@ -32,9 +32,9 @@ std::optional<Selection::Number> number(std::string_view text) {
   Selection::Number n;
   const bool is_computed = text.front() == '$';
   const std::string_view digits = is_computed ? text.substr(1) : text;
-  const char* last = digits.data() + digits.size();
-  const auto [end, error] = is_computed ? std::from_chars(digits.data(), last, n.place)
-                                        : std::from_chars(digits.data(), last, n.value);
+  const char *first = digits.data(), *last = first + digits.size();
+  const auto [end, error] =
+      is_computed ? std::from_chars(first, last, n.place) : std::from_chars(first, last, n.value);
   require(error == std::errc() && end == last && (!is_computed || n.place >= 0),
           "argument 'selection' expects a whole number or one such as $0, got ", text);
   return n;
