@@ -190,7 +190,7 @@ std::optional<Outputs> Pipeline::run(const std::function<bool()>& interrupted) {
 
 // How many bytes the batches of the next step take, or none if that is not known. Makes the step
 // once more, with as much memory as can be spared. So nothing else holds any, the executor ends.
-// Where all of a step is one stage, what that stage needed is known already, and memory_limit holds.
+// Where a step is one stage, what that needed is known already, and memory_limit holds.
 std::optional<size_t> Pipeline::need_of_step(const std::function<bool()>& interrupted) {
   if (plan_->stage_count() == 1) return std::nullopt;
   for (int i = 0; i < plan_->size(); ++i)
