@@ -17,12 +17,15 @@ struct Averaging {
 
   // Of a sum over `count` values. Without enough of them it is infinite, or NaN if the sum is 0.
   STOKER_HD double of(double sum, int64_t count) const {
-    using Limits = std::numeric_limits<double>;
     const int64_t divisor = count - ddof;
-    double mean = sum > 0 || sum < 0 ? Limits::infinity() : Limits::quiet_NaN();
+    double mean = sum > 0 || sum < 0 ? kInfinity : kNaN;
     if (divisor > 0) mean = sum / static_cast<double>(divisor);
     return is_root ? std::sqrt(mean) : mean;
   }
+
+ private:
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  static constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 };
 
 // Sets `out`, as sum() does, to the moments of `in` or, with `centres`, to those of the squared

@@ -32,7 +32,8 @@ struct Shapes {
     std::vector<Put> puts;
     for (size_t i = 0; i < r.items.size(); ++i) {
       const View& out = r.items[i].outputs[0];
-      puts.push_back({there[i].data(), out.as<std::byte>(), out.dtype, out.shape[0]});
+      puts.push_back(
+          {there[i].data(), out.as<std::byte>(), out.dtype, size_of(out.dtype), out.shape[0]});
     }
     run_each(r, std::span<const Put>(puts));
   }
@@ -40,10 +41,11 @@ struct Shapes {
     const int64_t* from;
     std::byte* to;
     DType dtype;
+    int64_t bytes;  // of an element
     int64_t pieces;
     STOKER_HD void run(int64_t k) const {
       const auto value = static_cast<uint64_t>(from[k]);
-      with_type(dtype, StoreAs{to + k * size_of(dtype), &value, DType::kInt64});
+      with_type(dtype, StoreAs{to + k * bytes, &value, DType::kInt64});
     }
   };
 
