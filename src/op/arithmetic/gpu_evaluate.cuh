@@ -129,10 +129,14 @@ struct EvaluateItem {
 // evaluate() for output 0 of a batch. A whole number that is divided by 0 gives 0.
 inline void evaluate(GpuRun& r, const Compiled& e) {
   const Instruction* instructions = r.put(std::span<const Instruction>(e.instructions));
+  // Inputs behind the last one that is read may have any shape.
+  size_t count = 0;
+  for (const Instruction& i : e.instructions)
+    if (i.kind == Instruction::Kind::kInput) count = std::max<size_t>(count, i.index + 1);
   std::vector<EvaluateItem::Input> inputs;
   for (const BatchItem& item : r.items) {
     const View& out = item.outputs[0];
-    for (const View& v : item.inputs) {
+    for (const View& v : std::span(item.inputs).first(count)) {
       const Shape strides = strides_along(v, out.shape.rank);
       const std::byte* data = v.as<const std::byte>();
       for (int a = 0; a < v.full.rank; ++a)
@@ -147,7 +151,7 @@ inline void evaluate(GpuRun& r, const Compiled& e) {
     items.push_back({instructions, static_cast<int>(e.instructions.size()), all,
                      out.as<std::byte>(), out.dtype, e.stored, size_of(out.dtype),
                      out.shape.volume()});
-    all += item.inputs.size();
+    all += count;
   }
   run_each(r, std::span<const EvaluateItem>(items));
 }

@@ -332,7 +332,8 @@ def _times_there(port: Port, op: Operator, arguments: dict[str, str]) -> int:
 
 
 def _in_case(name: str, call: str) -> re.Match[str] | None:
-    return re.search(rf"\b{name}=(\[[^\]]*\]|[^,\[\]]+)", call)
+    value = r"""\[[^\]]*\]|'[^']*'|"[^"]*"|[^,\[\]]+"""
+    return re.search(rf"\b{name}=({value})", call)
 
 
 def _keywords(given: dict[str, Any]) -> str:
