@@ -415,9 +415,10 @@ ROWS = [
                 f"NumPy {name}",
                 lambda x, out, name=name, axes=axes: getattr(np, name)(x, tuple(axes), out=out),
             ),
+            view=lambda x: x // 2 + 1,  # so that no least value is 0
             apart=0.01,
         )
-        for name in ("mean", "max")
+        for name in ("mean", "min", "max")
         for words, axes in (("all", [0, 1, 2]), ("of rows", [1]), ("of pixels", [0, 1]))
     ),
     Row(
