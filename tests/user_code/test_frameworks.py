@@ -310,36 +310,46 @@ def test_the_class_and_what_numba_refuses(numba: Any) -> None:
 
 
 def test_numba_does_not_hold_python_s_lock(numba: Any) -> None:
-    """While compiled code waits for a flag, the thread that sets it goes on."""
+    """While compiled code waits for a flag, a thread sees that it waits and sets the flag."""
+    import ctypes
     import threading
+    import time
 
-    flag = np.zeros(1, np.int64)
+    flags = np.zeros(2, np.int64)  # that it waits, and that it may go on
+    address = flags.ctypes.data
+    sleep = ctypes.CDLL(None).usleep
+    sleep.argtypes, sleep.restype = [ctypes.c_uint], ctypes.c_int
+
+    @numba.extending.intrinsic
+    def pointer_to(_: Any, number: Any) -> Any:
+        def code(_: Any, builder: Any, __: Any, arguments: Any) -> Any:
+            return builder.inttoptr(arguments[0], numba.core.cgutils.voidptr_t)
+
+        return numba.core.types.voidptr(number), code
 
     def wait(out: Array, x: Array) -> None:
-        for _ in range(1 << 62):
-            if x[0, 0] >= 0 and flag_of()[0]:
+        out[:] = 0
+        flags = numba.carray(pointer_to(address), 2, np.int64)
+        flags[0] = 1
+        for _ in range(10_000):
+            if flags[1]:
+                out[:] = x
                 break
-        out[:] = x
-
-    address = flag.ctypes.data
-
-    @numba.njit
-    def flag_of() -> Any:
-        return numba.carray(numba.core.types.voidptr(address), 1, np.int64)
-
-    try:
-        numba.njit(lambda: flag_of()[0])()
-    except Exception:
-        pytest.skip("this Numba makes no array of an address")
+            sleep(1000)  # microseconds
 
     def define() -> Any:
         x = drawn()
         return x, numbered(x, wait)
 
-    pipe = make(define, batch_size=1)
-    pipe.schedule_run()
-    threading.Timer(0.01, lambda: flag.fill(1)).start()
-    x, y = map(arrays, pipe.outputs())
+    def let_go_on() -> None:
+        while not flags[0]:
+            time.sleep(0.001)
+        flags[1] = 1
+
+    thread = threading.Thread(target=let_go_on)
+    thread.start()
+    x, y = map(arrays, make(define, batch_size=1).run())
+    thread.join()
     np.testing.assert_array_equal(x, y)
 
 
