@@ -28,7 +28,7 @@ with_tests = grep -qs 'STOKER_TESTS:BOOL=ON' build/release/CMakeCache.txt || \
 	cmake --preset release -DSTOKER_TESTS=ON
 
 .PHONY: help build check test demo bench compare lint lint-quick lint-slow format asan tsan cuda
-.PHONY: cuda-release gpu-check arm64 fuzz torture docs clean
+.PHONY: cuda-release gpu-check arm64 fuzz torture docs wheel wheel-check clean
 help: ## this list
 	@sed -nE 's/^([a-z0-9-]+):[^#]*## (.*)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
 	  awk -F'|' '{printf "%-21s%s\n", $$1, $$2}'
@@ -52,8 +52,9 @@ test: ## all C++ tests, then all Python tests (PYTEST_ARGS=)
 	@ctest --test-dir build/release --output-on-failure -j $(JOBS)
 	@$(PY) -m pytest -n $(JOBS) --dist loadgroup $(PYTEST_ARGS)
 
-demo: build ## a ResNet-50 input pipeline on pictures made on the spot, or on a folder (DATA=)
-	@$(PY) examples/resnet50_demo.py $(DATA)
+# STORE= is files, tfrecord, recordio, lmdb, caffe2, webdataset, coco, voc or csv.
+demo: build ## a ResNet-50 input pipeline on made pictures or a folder (DATA=), from files or STORE=
+	@$(PY) examples/resnet50_demo.py $(if $(DATA),"$(DATA)")
 
 bench: build ## every operator, whole pipelines, and cliffs beside NumPy, OpenCV (ARGS= CLIFFS=)
 	@$(PY) bench/run.py $(ARGS)
@@ -133,9 +134,19 @@ torture: ## random graphs on random data, run in many ways (SECONDS= SEED= PRESE
 	  build/$(PRESET)/torture --seconds $$(($(SECONDS) $(if $(from_python),* 3 / 4))) \
 	  $(addprefix --seed ,$(SEED)) $(ARGS)
 
-docs: build ## the operator pages of docs/ops, and the tables of docs/guide/moving-over.md
+docs: build ## the pages of docs/ops, the tables of the moving-over page, and the site, build/site
+	@tools/install.sh docs
 	@$(PY) tools/make_docs.py
 	@$(PY) tools/make_moving_over.py
+	@$(PY) tools/make_site.py
+
+wheel: ## wheels with all libraries inside, in build/wheels (PYTHONS="python3.10 ...")
+	@tools/install.sh build wheel
+	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) tools/wheel/build.sh $(PYTHONS)
+
+wheel-check: ## tries the wheels in bare Debian 12 and 13 (as root)
+	@tools/install.sh build wheel-check
+	@tools/wheel/check.sh
 
 clean: ## removes build/ (and .venv, .venv-mxnet with ALL=1)
 	@rm -rf build $(if $(ALL),.venv .venv-mxnet)

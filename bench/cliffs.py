@@ -21,7 +21,8 @@ from typing import Any
 import cliff_search
 import numpy as np
 from cliff_clock import Array, Fed, corner, one_element, rounds_of
-from cliff_rows import ROWS, Row, cv2
+from cliff_row import Row, cv2
+from cliff_rows import ROWS
 
 from stoker import _core
 

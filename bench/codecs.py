@@ -3,12 +3,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times of decoding each picture format on one core, beside Pillow, OpenCV and imagecodecs.
 
-    .venv/bin/python bench/codecs.py [--rounds N] [FILE]...
+    .venv/bin/python bench/codecs.py [--rounds N] [--only WORDS] [FILE]...
 
 Without files, pictures are made. The engine reads its bytes from memory, too. Its times include the
 pipeline's, which a line "nothing" shows. "window" is the time of 256 x 256 pixels, which stands
-beside that of the whole picture. Behind the table stands the main job on PNG files, decode, random
-crop, resize and normalise, beside a loop that only decodes them with libspng.
+beside that of the whole picture, and "library" that of the library that Stoker uses, alone. Behind
+the table stands the main job on PNG files, decode, random crop, resize and normalise, beside a loop
+that only decodes them with libspng.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ import tifffile
 from PIL import Image
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+import libraries
+
 import jpegs
 import stoker
 from stoker import Pipeline, fn
@@ -174,6 +177,7 @@ def milliseconds(ways: list[Callable[[], Any]], rounds: int) -> list[float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--only", default="", help="begin of the names of the pictures to decode")
     parser.add_argument("files", nargs="*", type=Path)
     args = parser.parse_args()
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
@@ -181,27 +185,34 @@ def main() -> None:
     pillow_jxl.JpegXLImagePlugin.DECODE_THREADS = 0
     there = {c.format for c in stoker.codecs() if c.is_there}
     files = {p.name: p.read_bytes() for p in args.files} or made()
-    columns = ("ms", "window", "Pillow", "OpenCV", "imagecodecs", "x of the fastest")
-    print(f"{'':24}" + "".join(f"{c:>12}" for c in columns))
+    columns = "ms,window,library,Pillow,OpenCV,imagecodecs,x fastest,x library"
+    print(f"{'':24}" + "".join(f"{c:>12}" for c in columns.split(",")))
     (nothing,) = milliseconds([pipeline(b"1", lambda e: e)], args.rounds)
     print(f"{'nothing':24}{nothing:12.2f}")
     for name, file in files.items():
         format_ = format_of(name)
-        if not args.files and format_ not in there:
+        if not name.startswith(args.only) or (not args.files and format_ not in there):
             continue
+        library = libraries.PICTURES.get(format_, lambda _: None)(file)
         ways: list[Callable[[], Any]] = [
             pipeline(file, fn.decoders.image),
             pipeline(file, corner),
+            library or (lambda: None),
             lambda file=file: by_pillow(file),
             lambda file=file: by_opencv(file),
             lambda file=file, format_=format_: by_imagecodecs(file, format_),
         ]
-        ours, window, *others = milliseconds(ways, args.rounds)
+        ours, window, alone, *others = milliseconds(ways, args.rounds)
+        alone = alone if library else math.nan
         # What returns nothing at once did not decode.
-        decoded = [t for t, way in zip(others, ways[2:], strict=True) if way() is not None]
-        columns = [ours, window, *(t if t in decoded else math.nan for t in others)]
-        print(f"{name:24}" + "".join(f"{t:12.2f}" for t in [*columns, min(decoded) / ours]))
-    if not args.files and "PNG" in there:
+        decoded = [
+            t if way() is not None else math.nan for t, way in zip(others, ways[3:], strict=True)
+        ]
+        ratios = [np.nanmin(decoded) / ours, alone / ours]
+        print(
+            f"{name:24}" + "".join(f"{t:12.2f}" for t in [ours, window, alone, *decoded, *ratios])
+        )
+    if not args.files and "PNG" in there and "PNG".startswith(args.only):
         main_job(args.rounds)
 
 

@@ -43,6 +43,14 @@ CALLS: dict[str, dict[str, Any]] = {
     "rotate": {"angle": 30.0},
     "io.file.read": {},
     "full": {"shape": [HEIGHT, WIDTH, 3]},
+    "jitter": {},
+    "multi_paste": {"output_size": [2 * HEIGHT, 2 * WIDTH]},
+    "nonsilent_region": {},
+    "random_bbox_crop": {"scaling": [0.3, 1.0], "aspect_ratio": [0.5, 2.0]},
+    "segmentation.random_mask_pixel": {"foreground": 1},
+    "segmentation.random_object_bbox": {},
+    "sphere": {},
+    "water": {},
     "ones": {"shape": [HEIGHT, WIDTH, 3]},
     "zeros": {"shape": [HEIGHT, WIDTH, 3]},
 }
@@ -75,6 +83,10 @@ def whole_numbers(*values: int) -> Any:
     return fn.constant(idata=list(values), shape=[len(values)], dtype="int32")
 
 
+def boxes() -> Any:
+    return fn.constant(fdata=[0.25, 0.25, 0.75, 0.75] * 20, shape=[20, 4])
+
+
 def frames() -> Any:
     return fn.stack(*[picture()] * 4, axis_name="F")
 
@@ -95,6 +107,15 @@ INPUTS: dict[str, Callable[[], list[Any]]] = {
     "element_extract": lambda: [frames()],
     "filter": lambda: [picture(), numbers(5, 5)],
     "mel_filter_bank": lambda: [numbers(257, 500, layout="ft")],
+    "nonsilent_region": lambda: [numbers(150_000)],
+    "random_bbox_crop": lambda: [boxes(), whole_numbers(*range(20))],
+    "remap": lambda: [picture(), numbers(HEIGHT, WIDTH), numbers(HEIGHT, WIDTH)],
+    "segmentation.select_masks": lambda: [
+        whole_numbers(1),
+        fn.constant(idata=[0, 0, 500, 1, 500, 1000], shape=[2, 3], dtype="int32"),
+        numbers(1000, 2),
+    ],
+    "ssd_random_crop": lambda: [picture(), boxes(), whole_numbers(*range(20))],
     "merge": lambda: [picture(), picture(), numbers()],
     "mfcc": lambda: [numbers(80, 500, layout="ft")],
     "mixup": lambda: [picture(), numbers(3)],

@@ -4,7 +4,8 @@
 """Decoding and resampling of sounds beside soundfile, librosa and torchaudio, one thread.
 
 Times are medians over rounds in which all take turns; the ratios are theirs over ours, so more than
-1 is faster than the peer. What is not installed is left out. The sound is one of 10 s at 44.1 kHz,
+1 is faster than the peer. What is not installed is left out. Packages bring their own libsndfile;
+"libsndfile" is that of the system, which Stoker uses, alone. The sound is one of 10 s at 44.1 kHz,
 or a file that is named.
 """
 
@@ -19,6 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import libraries
 import numpy as np
 import soundfile
 
@@ -58,7 +60,12 @@ def ours(file: bytes, **arguments: Any) -> Callable[[], None]:
 
 
 def peers_that_decode(file: bytes) -> dict[str, Callable[[], Any]]:
-    return {"soundfile": lambda: soundfile.read(io.BytesIO(file), dtype="float32")}
+    found: dict[str, Callable[[], Any]] = {
+        "soundfile": lambda: soundfile.read(io.BytesIO(file), dtype="float32")
+    }
+    if library := libraries.sound(file):
+        found["libsndfile"] = library
+    return found
 
 
 def peers_that_resample(file: bytes) -> dict[str, Callable[[], Any]]:

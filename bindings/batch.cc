@@ -3,9 +3,12 @@
 // Batches and tensors as Python sees them, with their shapes and the owners of their memory.
 #include "batch/batch.h"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/error.h"
 #include "bindings.h"
@@ -113,6 +116,54 @@ Batch to_cpu(const Batch& b) {
   return host;
 }
 
+// An element type for the same bytes; "" keeps what is there.
+DType type_as_large(const std::string& dtype, DType now) {
+  const DType wanted = dtype.empty() ? now : dtype_named(dtype);
+  if (size_of(wanted) != size_of(now))
+    throw GraphError("dtype expects a type of " + std::to_string(size_of(now)) + " bytes, as " +
+                     name_of(now) + " is, got '" + dtype + "'");
+  return wanted;
+}
+
+// How many elements there are; -1 if no memory holds so many.
+int64_t volume_of(const std::vector<int64_t>& shape) {
+  int64_t volume = 1;
+  for (int64_t n : shape) {
+    if (n < 0 || volume > (int64_t{1} << 40) / std::max<int64_t>(n, 1)) return -1;
+    volume *= n;
+  }
+  return volume;
+}
+
+PyTensor tensor_viewed(PyTensor t, const std::string& dtype,
+                       const std::optional<std::vector<int64_t>>& shape) {
+  t.dtype = type_as_large(dtype, t.dtype);
+  if (!shape) return t;
+  const int64_t count = volume_of(t.shape);
+  if (volume_of(*shape) != count)
+    throw GraphError("shape expects " + std::to_string(count) +
+                     " elements, as the tensor has, got " +
+                     nb::cast<std::string>(nb::str(tuple_of(*shape))));
+  t.shape = *shape;
+  t.strides.assign(shape->size(), 1);
+  for (size_t a = shape->size(); a-- > 1;) t.strides[a - 1] = t.strides[a] * t.shape[a];
+  t.layout.clear();
+  return t;
+}
+
+Batch batch_viewed(Batch b, const std::string& dtype, const std::optional<std::string>& layout) {
+  b.dtype = type_as_large(dtype, b.dtype);
+  if (layout) b.layout = Layout(*layout);
+  for (Sample& s : b.samples) {
+    if (layout && !layout->empty() && std::cmp_not_equal(layout->size(), s.view.shape.rank))
+      throw GraphError("layout expects " + std::to_string(s.view.shape.rank) +
+                       " letters, as a sample has axes, got '" + *layout + "'");
+    s.view.dtype = b.dtype;
+    s.view.layout = b.layout;
+  }
+  return b;
+}
+
 nb::list shapes(const Batch& b) {
   nb::list l;
   for (const Sample& s : b.samples)
@@ -153,6 +204,9 @@ void bind_tensor(nb::module_& m) {
       .def(
           "as_array", [](const PyTensor& t) { return to_array(t, nb::none(), nb::none()); },
           "A NumPy array on the same memory.")
+      .def("viewed", &tensor_viewed, nb::arg("dtype") = "", nb::arg("shape") = nb::none(),
+           "The same memory as another element type that is as large, or in another shape of as "
+           "many elements, which has no layout. Raises GraphError for any other.")
       .def("__len__", [](const PyTensor& t) { return t.shape.empty() ? 0 : t.shape[0]; })
       .def("__repr__", &describe);
 }
@@ -194,6 +248,9 @@ void bind_batch(nb::module_& m) {
            [](const Batch& b, const nb::kwargs& options) { return to_dlpack(whole(b), options); })
       .def("__dlpack_device__", [](const Batch& b) { return dlpack_device(b.on_device); })
       .def("as_cpu", &to_cpu, "A copy in host memory; the batch itself if it is in host memory.")
+      .def("viewed", &batch_viewed, nb::arg("dtype") = "", nb::arg("layout") = nb::none(),
+           "The same memory as another element type that is as large, or with another layout of a "
+           "sample, which has a letter for each axis. Raises GraphError for any other.")
       .def(
           "index_in_batch",
           [](const Batch& b, int64_t i) {

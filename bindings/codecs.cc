@@ -1,9 +1,13 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-// Lists the formats, and writes JPEG files.
+// Lists the formats, tells what bytes are, and writes JPEG files.
+#include <nanobind/stl/string.h>
+
 #include "bindings.h"
+#include "codec/codec.h"
 #include "codec/inflate/inflate.h"
 #include "codec/jpeg/writer.h"
+#include "codec/signature.h"
 #include "codec/sound/sound.h"
 
 namespace stoker::python {
@@ -22,6 +26,13 @@ void list_codecs(const char* kind, nb::list& all) {
   }
 }
 
+// The format of the picture that begins with these bytes; "" if no decoder that was built knows it.
+std::string picture_format(EncodedSpan head) {
+  for (const Known<ImageCodec>& k : known_codecs<ImageCodec>())
+    if (k.built && k.built()->recognises(head)) return k.format;
+  return "";
+}
+
 }  // namespace
 
 void bind_codecs(nb::module_& m) {
@@ -35,6 +46,15 @@ void bind_codecs(nb::module_& m) {
         return all;
       },
       "A dict for each format, with the fields of stoker.Codec as keys.");
+  m.def(
+      "content_of",
+      [](const nb::bytes& head) {
+        const EncodedSpan bytes{static_cast<const uint8_t*>(head.data()), head.size()};
+        return nb::make_tuple(picture_format(bytes), describe_content(bytes));
+      },
+      nb::arg("head"),
+      "What a file is that begins with these bytes: the format as codecs() names it (\"\" if no\n"
+      "image decoder that was built knows it), and words for a message.");
   m.def(
       "write_jpeg",
       [](const nb::bytes& pixels, int64_t height, int64_t width, int64_t channels, int quality,

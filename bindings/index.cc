@@ -5,6 +5,7 @@
 #include "io/file.h"
 #include "stores/recordio.h"
 #include "stores/tfrecord.h"
+#include "stores/webdataset.h"
 #include "text.h"
 
 namespace stoker::python {
@@ -26,6 +27,10 @@ std::string index_text(const std::string& path, bool is_tfrecord) {
   return is_tfrecord ? stores::tfrecord_index(places) : stores::recordio_index(places);
 }
 
+std::string webdataset_index(const std::string& path) {
+  return stores::webdataset_index(stores::ObjectRanges(std::make_shared<const io::File>(path)));
+}
+
 }  // namespace
 
 void bind_index(nb::module_& m) {
@@ -43,6 +48,13 @@ void bind_index(nb::module_& m) {
         return index_text(path, false);
       },
       "The text of the index of a RecordIO file. Raises SampleError where it is damaged.");
+  m.def(
+      "webdataset_index",
+      [](const std::string& path) {
+        const nb::gil_scoped_release release;
+        return webdataset_index(path);
+      },
+      "The text of the index of a tar archive. Raises SampleError where it is damaged.");
 }
 
 }  // namespace stoker::python

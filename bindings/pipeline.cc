@@ -8,6 +8,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings.h"
+#include "kernels/levels.h"
 #include "text.h"
 
 namespace stoker::python {
@@ -24,6 +25,14 @@ PipelineOptions options_of(const nb::dict& given) {
   }
   set_settings(o, arguments);
   return o;
+}
+
+std::string cpu_level_in_words() {
+  switch (cpu_level()) {
+    case CpuLevel::kAvx512: return "AVX-512";
+    case CpuLevel::kAvx2: return "AVX2";
+    default: return "the least that this build needs";
+  }
 }
 
 nb::list describe_all() {
@@ -136,6 +145,7 @@ void bind_pipeline(nb::module_& m) {
   m.def("checked_settings", &checked, nb::arg("given"),
         "All settings: those that are given, and the defaults of the others.");
   m.def("usable_cpus", [] { return usable_cpus().size(); }, "How many CPUs this thread may use.");
+  m.def("cpu_level", &cpu_level_in_words, "The instructions that plain loops use on this CPU.");
   nb::class_<Pipeline> pipeline(m, "Pipeline", "Runs a graph.");
   bind_feeding(pipeline);
   pipeline

@@ -4,30 +4,31 @@
 """The ResNet-50 training input on CPUs: its rate, where the time goes, and a contact sheet.
 
 The pictures are those of a folder of class folders, or else made on the spot. The folder is given
-as argument or as DATA in the environment.
+as argument or as DATA in the environment. With --store or STORE they are put into a store of that
+kind, once, and read from there: the pixels are compared with those from the files, and so is the
+rate.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import sys
+import statistics
 import time
 from pathlib import Path
 
 import numpy as np
-from contact_sheet import contact_sheet
+import picture_stores
 from synthetic_photos import make_photos
+from training_inputs import MEAN, STD
 
-from stoker import DataNode, Pipeline, fn, pipeline_def, types
-
-MEAN = [0.485 * 255, 0.456 * 255, 0.406 * 255]
-STD = [0.229 * 255, 0.224 * 255, 0.225 * 255]
+from stoker import DataNode, Pipeline, errors, fn, pipeline_def, types
+from stoker.images import contact_sheet
 
 
 @pipeline_def
-def resnet50_training(root: Path) -> tuple[DataNode, DataNode]:
-    encoded, label = fn.readers.file(name="Reader", file_root=root, random_shuffle=True)
+def resnet50_training(kind: str, folder: Path) -> tuple[DataNode, DataNode]:
+    encoded, label = picture_stores.read(kind, folder, name="Reader", random_shuffle=True)
     image = fn.decoders.image(encoded, output_type=types.RGB)
     image = fn.random_resized_crop(image, size=[224, 224])
     image = fn.crop_mirror_normalize(
@@ -42,9 +43,7 @@ def resnet50_training(root: Path) -> tuple[DataNode, DataNode]:
 
 
 def train(pipe: Pipeline, epochs: int) -> float:
-    """Runs the epochs with a progress bar. Returns images per second, without the first step."""
-    steps = epochs * pipe.steps_left()
-    bar = ProgressBar(steps)
+    """Runs the epochs. Returns images per second, without the first step."""
     images = 0
     began = 0.0
     for _ in range(epochs):
@@ -53,46 +52,31 @@ def train(pipe: Pipeline, epochs: int) -> float:
                 images += len(pictures)
             else:
                 began = time.perf_counter()
-            bar.step(images / (time.perf_counter() - began) if images else 0)
-    bar.end()
     return images / (time.perf_counter() - began)
 
 
-class ProgressBar:
-    """Shows progress in one line, if the output is a terminal."""
+def compare_with_files(files: Pipeline, store: Pipeline, rounds: int, epochs: int) -> float:
+    """How fast the store is beside the files: the median of rounds of so many epochs of each.
 
-    def __init__(self, steps: int) -> None:
-        self.steps = max(1, steps)
-        self.done = 0
-
-    def step(self, rate: float) -> None:
-        self.done += 1
-        if sys.stdout.isatty():
-            full = min(40, 40 * self.done // self.steps)
-            bar = "#" * full + "." * (40 - full)
-            print(f"\r[{bar}] {self.done}/{self.steps}  {rate:6.0f} images/s", end="", flush=True)
-
-    def end(self) -> None:
-        if sys.stdout.isatty():
-            print()
-
-
-def print_times(pipe: Pipeline) -> None:
-    stats = pipe.stats()
-    operators = [o for o in stats["operators"] if o["seconds"] > 0]
-    total = sum(o["seconds"] for o in operators) or 1
-    print("\nWhere the workers' time went")
-    for o in sorted(operators, key=lambda o: -o["seconds"]):
-        share = o["seconds"] / total
-        each = o["seconds"] / max(1, stats["samples"]) * 1e6
-        print(f"  {o['name']:26} {share:6.1%} {each:8.0f} us a sample  {'#' * round(share * 30)}")
-    waited, steps = stats["steps_waited"], stats["steps"]
-    print(f"  waited for {waited} of {steps} batches, {stats['user_wait_seconds']:.2f} s in all")
-    print(f"  workers idle {stats['worker_idle_seconds']:.2f} s")
-    memory = stats["memory"]["batches"]["high_water"] / 1e6
-    print(
-        f"  {stats['bytes_read'] / 1e6:.0f} MB read, batches took at most {memory:.0f} MB of memory"
-    )
+    Before that, an epoch of both must give the same pixels and labels.
+    """
+    steps = files.steps_left()
+    for of_files, of_store in zip(files, store, strict=True):
+        for a, b in zip(of_files, of_store, strict=True):
+            if not np.array_equal(a.as_array(), b.as_array()):
+                raise SystemExit("the store does not give the pixels and labels of the files")
+    print(f"the same pixels and labels as from the files, in all {steps} batches")
+    ratios = []
+    for i in range(rounds):
+        took = {}
+        for pipe in (files, store) if i % 2 == 0 else (store, files):
+            began = time.perf_counter()
+            for _ in range(epochs):
+                for _ in pipe:
+                    pass
+            took[pipe] = time.perf_counter() - began
+        ratios.append(took[files] / took[store])
+    return statistics.median(ratios)
 
 
 def save_sheet(pipe: Pipeline, path: Path) -> None:
@@ -109,8 +93,11 @@ def save_sheet(pipe: Pipeline, path: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("data", type=Path, nargs="?", default=os.environ.get("DATA") or None)
+    store = os.environ.get("STORE") or "files"
+    parser.add_argument("--store", choices=("files", *picture_stores.KINDS), default=store)
     parser.add_argument("--out", type=Path, default=Path("build/demo"), help="where results go")
     parser.add_argument("--epochs", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=5, help="of a store beside files")
     parser.add_argument("--batch-size", type=int, default=32)
     parser.add_argument("--threads", type=int, default=None, help="default: all usable CPUs")
     options = parser.parse_args()
@@ -120,14 +107,26 @@ def main() -> None:
     if not root:
         print("making pictures; give your own with DATA=folder")
         root = make_photos(options.out / "photos")
-    pipe = resnet50_training(
-        root, batch_size=options.batch_size, num_threads=options.threads, seed=1, on_error="skip"
-    )
+    settings = {"batch_size": options.batch_size, "num_threads": options.threads, "seed": 1}
+    files = resnet50_training("files", root, **settings, on_error="skip")
+    files.build()
+    pipe = files
+    if options.store != "files":
+        if options.store not in picture_stores.KINDS:
+            parser.error(f"there is no store '{options.store}': {', '.join(picture_stores.KINDS)}")
+        began = time.perf_counter()
+        folder = picture_stores.converted(options.store, root, options.out / "stores")
+        print(
+            f"{options.store} in {folder}, {time.perf_counter() - began:.1f} s to make or find it"
+        )
+        pipe = resnet50_training(options.store, folder, **settings, on_error="skip")
+        ratio = compare_with_files(files, pipe, options.rounds, options.epochs)
+        print(f"{ratio:.3f} x the rate of files, the median of {options.rounds} rounds")
     size = pipe.epoch_size("Reader")
     print(f"{size} pictures in {root}, {options.epochs} epochs, {pipe.num_threads} threads")
     rate = train(pipe, options.epochs)
     print(f"{rate:.0f} images/s: read, decoded, cropped, resized to 224x224, flipped, normalised")
-    print_times(pipe)
+    print(f"\n{pipe.stats()}")
     for bad in pipe.quarantine():
         print(f"  left out: {bad['source']}: {bad['message']}")
     sheet = options.out / "contact_sheet.png"
@@ -136,4 +135,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except errors.Error as e:
+        raise SystemExit(str(e)) from e

@@ -8,6 +8,7 @@
 #include "foreign.h"
 #include "stores/coco.h"
 #include "stores/masks.h"
+#include "stores/sound_manifest.h"
 #include "stores/voc.h"
 
 namespace stoker::stores {
@@ -58,13 +59,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::vector<uint8_t> bytes(data + 1, data + size);
   const std::string_view text = stoker::fuzz::text_of(bytes.data(), bytes.size());
   try {
-    switch (data[0] % 4) {
+    switch (data[0] % 5) {
       case 0: take_json(text); break;
       case 1:
         (void)stoker::fuzz::accepts<stoker::GraphError>(
             text, [&] { take_set(CocoSet::from_preprocessed(text, "fuzz", {.masks = true})); });
         break;
       case 2: (void)parse_voc(bytes); break;
+      case 4: (void)parse_sound_entry(text); break;
       default: {
         std::vector<int32_t> rows(static_cast<size_t>(kMostPixels));
         const RunLengths runs = parse_run_lengths(text);

@@ -3,6 +3,7 @@
 //
 // How whatever comes from outside must be refused. Stateless.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <span>
@@ -18,11 +19,22 @@ inline std::string_view text_of(const uint8_t* data, size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
+// A message with blanks in the place of escaped bytes, "\xfb": the digits of one are no part of a
+// word, as of "\xfbasic_string".
+inline std::string without_escapes(std::string_view message) {
+  std::string text(message);
+  for (size_t at = text.find("\\x"); at != text.npos; at = text.find("\\x", at + 1))
+    std::fill_n(text.begin() + static_cast<int64_t>(at), std::min<size_t>(4, text.size() - at),
+                ' ');
+  return text;
+}
+
 // Whether the message could be a user's to read: it says something, and in Stoker's own words. What
 // is quoted from the input may be anything.
 inline bool is_own_words(std::string_view message, std::string_view input) {
+  const std::string said = without_escapes(message);
   for (const char* word : {"json.exception", "nlohmann", "std::", "basic_string", "vector::"})
-    if (message.find(word) != message.npos && input.find(word) == input.npos) return false;
+    if (said.find(word) != said.npos && input.find(word) == input.npos) return false;
   return !message.empty() && is_utf8(message);
 }
 

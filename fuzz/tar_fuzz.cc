@@ -38,13 +38,15 @@ void check(const std::string& bytes) {
     if (m->offset < end + 512 || m->size < 0) std::abort();
     end = m->offset + m->size;
   }
+  const std::span all(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+  (void)stoker::stores::webdataset_index(stoker::stores::MemoryRanges("fuzz", all));
 }
 
 void check_index(const std::string& text) {
   for (const auto& members : stoker::stores::parse_webdataset_index(text, "fuzz")) {
     if (members.empty()) std::abort();
     for (const auto& m : members)
-      if (m.offset < 0 || m.offset % 512 != 0 || m.size < 0) std::abort();
+      if (m.place.offset < 0 || m.place.offset % 512 != 0 || m.place.size < 0) std::abort();
   }
 }
 

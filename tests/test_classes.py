@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helpers import assert_same, make, take, warning_of
+from helpers import assert_same, make, samples_of, take, warning_of
+from readers import readers_coco
 from stoker import DataNode, Pipeline, errors, fn, ops, types
 from stoker._describe import old_spellings
 from stoker._describe.registry import operators
@@ -66,10 +67,10 @@ def test_names_of_classes(operator: str, name: str) -> None:
 
 
 def test_experimental_names_also_work_without_the_prefix() -> None:
-    for name in ("dilate", "erode", "equalize", "filter", "median_blur", "warp_perspective"):
+    for name in ("dilate", "erode", "equalize", "filter", "median_blur", "remap"):
         assert resolve(fn, name).__doc__ == resolve(fn.experimental, name).__doc__
-    with pytest.raises(AttributeError, match=r"there is no operator 'fn\.remap', as"):
-        fn.experimental.remap  # noqa: B018
+    with pytest.raises(AttributeError, match=r"there is no operator 'fn\.tensor_resize', as"):
+        fn.experimental.tensor_resize  # noqa: B018
 
 
 def test_classes_are_listed() -> None:
@@ -232,11 +233,26 @@ def shape_cases() -> list[Any]:
     return [(fn.shapes, {"type": types.INT32}, {"dtype": types.INT32})]
 
 
-@pytest.mark.parametrize(("operator", "old", "new"), crop_cases() + resize_cases() + shape_cases())
+def lookup_table(x: DataNode, **arguments: Any) -> Any:
+    return fn.lookup_table(fn.cast(x, dtype=types.UINT8), keys=[1, 2], values=[3, 4], **arguments)
+
+
+def dtype_cases() -> list[Any]:
+    old, new = {"output_dtype": types.INT16}, {"dtype": types.INT16}
+    return [(operator, old, new) for operator in (lookup_table, fn.rotate, fn.warp_affine)]
+
+
+@pytest.mark.parametrize(
+    ("operator", "old", "new"), crop_cases() + resize_cases() + shape_cases() + dtype_cases()
+)
 def test_old_arguments_mean_todays(operator: Any, old: Any, new: Any) -> None:
-    extra = {"crop": (8, 9)} if operator is fn.crop else {}
-    if operator is fn.slice:
-        extra = {"start": [1, 2], "shape": [3, 4]}
+    needed: dict[Any, Any] = {
+        fn.crop: {"crop": (8, 9)},
+        fn.slice: {"start": [1, 2], "shape": [3, 4]},
+        fn.rotate: {"angle": 30.0},
+        fn.warp_affine: {"matrix": [1, 0.5, -2, 0, 1, 3]},
+    }
+    extra = needed.get(operator, {})
 
     def modern(x: DataNode) -> Any:
         values = {k: v() if callable(v) and k != "dtype" else v for k, v in new.items()}
@@ -245,10 +261,38 @@ def test_old_arguments_mean_todays(operator: Any, old: Any, new: Any) -> None:
     today(lambda x: operator(x, **old, **extra), modern, 1)
 
 
+COCO = {
+    "dump_meta_files": "save_preprocessed_annotations",
+    "dump_meta_files_path": "save_preprocessed_annotations_dir",
+    "masks": "polygon_masks",
+    "meta_files_path": "preprocessed_annotations",
+    "save_img_ids": "image_ids",
+}
+
+
+def test_old_arguments_of_a_reader(tmp_path: Path) -> None:
+    store = readers_coco.VARIANTS["boxes"](tmp_path, 3)
+    given = {k: v for k, v in store.arguments.items() if k != "image_ids"}
+    saved = str(tmp_path / "saved")
+    loaded = {k: v for k, v in given.items() if k != "annotations_file"}
+    written = {"dump_meta_files": True, "dump_meta_files_path": saved, "save_img_ids": True}
+    for old in ({**given, **written}, {**loaded, "meta_files_path": saved, "save_img_ids": True}):
+        today = {COCO.get(name, name): value for name, value in old.items()}
+        with pytest.warns(DeprecationWarning) as caught:
+            got = samples_of(make(lambda a=old: fn.readers.coco(**a), batch_size=3).run())
+        assert len(caught) == len(old.keys() & COCO.keys())
+        assert_same(
+            got, samples_of(make(lambda a=today: fn.readers.coco(**a), batch_size=3).run()), "old"
+        )
+
+
 def test_every_old_argument_is_tried_above() -> None:
-    cases = crop_cases() + resize_cases() + shape_cases()
+    cases = crop_cases() + resize_cases() + shape_cases() + dtype_cases()
     tried = {(op.__name__, name) for op, old, _ in cases for name in old}
-    table = {(op, name) for op, names in old_spellings.ARGUMENTS.items() for name in names}
+    tried |= {("coco", name) for name in COCO}
+    table = {
+        (op.split(".")[-1], name) for op, names in old_spellings.ARGUMENTS.items() for name in names
+    }
     assert table <= tried
 
 

@@ -46,11 +46,45 @@ def recorded_pictures(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return tool.make_pictures(tmp_path_factory.mktemp("recorded") / "pictures")
 
 
+def difference(got: Any, right: Any) -> str:
+    """Where two values of JSON differ; "" if they do not, or only by rounding.
+
+    Whole numbers among floats, which are pixels, may differ by 1, and floats by a hundredth of the
+    largest in their list.
+    """
+    if isinstance(right, float) and isinstance(got, float):
+        return difference([got], [right])
+    if isinstance(right, dict) and isinstance(got, dict) and got.keys() == right.keys():
+        found = ((f".{key}", difference(got[key], right[key])) for key in right)
+    elif isinstance(right, list) and isinstance(got, list) and len(got) == len(right):
+        if right and all(isinstance(v, float) for v in [*got, *right]):
+            near = max(map(abs, right)) / 100
+            pairs = enumerate(zip(got, right, strict=True))
+            wrong = [(i, g, r) for i, (g, r) in pairs if not is_near(g, r, near)]
+            return f"[{wrong[0][0]}]: {wrong[0][1]} instead of {wrong[0][2]}" if wrong else ""
+        both = enumerate(zip(got, right, strict=True))
+        found = ((f"[{i}]", difference(g, r)) for i, (g, r) in both)
+    else:
+        return "" if got == right else f": {str(got)[:200]} instead of {str(right)[:200]}"
+    return next((where + text for where, text in found if text), "")
+
+
+def is_near(got: float, right: float, near: float) -> bool:
+    return abs(got - right) <= max(near, got.is_integer() and right.is_integer())
+
+
 @pytest.mark.parametrize("name", sorted(RECORDED))
-def test_scripts_print_what_they_print_there(name: str, recorded_pictures: Path) -> None:
-    done = run(ROOT / "tests" / "scripts" / f"{name}.py", recorded_pictures)
+def test_scripts_print_what_they_print_there(
+    name: str, recorded_pictures: Path, tmp_path: Path
+) -> None:
+    report = tmp_path / "report.json"
+    script = ROOT / "tests" / "scripts" / f"{name}.py"
+    done = run(script, recorded_pictures, options=("--report", report))
     assert done.returncode == 0, done.stderr
-    assert [json.loads(line) for line in done.stdout.splitlines()] == RECORDED[name]
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert not difference(lines, RECORDED[name])
+    told = json.loads(report.read_text())
+    assert (told["missing"], told["without_effect"]) == ({}, [])
 
 
 def test_every_script_is_recorded() -> None:
@@ -97,7 +131,7 @@ def test_a_script_that_does_not_parse_or_exist(tmp_path: Path) -> None:
     broken = run(written(tmp_path, "x = = 1\n"))
     assert broken.returncode == 1 and "SyntaxError" in broken.stderr
     missing = run(tmp_path / "none.py")
-    assert missing.returncode == 2 and "cannot open" in missing.stderr
+    assert missing.returncode == 2 and "No such file" in missing.stderr
 
 
 # Modules of the library.
@@ -149,15 +183,15 @@ def test_what_is_missing_says_so(tmp_path: Path) -> None:
         from nvidia.dali import fn, ops, types
         said = []
         for ask in (
-            lambda: fn.segmentation.select_masks, lambda: ops.readers.NemoAsr,
+            lambda: fn.clahe, lambda: ops.readers.Video,
             lambda: fn.debayer, lambda: fn.rezise,
-            lambda: types.SAME, lambda: dali.auto_aug, lambda: dali.backend.GetSchema,
+            lambda: dali.reducers, lambda: dali.backend.GetSchema,
         ):
             try:
                 ask()
             except AttributeError as e:
                 said.append(str(e))
-        for name in ("auto_aug.rand_augment", "plugin.paddle", "experimental.dynamic", "nothing"):
+        for name in ("plugin.paddle", "experimental.dynamic", "nothing"):
             try:
                 importlib.import_module("nvidia.dali." + name)
             except ImportError as e:
@@ -165,26 +199,25 @@ def test_what_is_missing_says_so(tmp_path: Path) -> None:
         print(json.dumps(said))
         """,
     )
-    planned, never, unknown = "is not in Stoker yet (planned)", "and not planned", "is not known"
+    planned, never, unknown = (
+        "is not in Stoker yet (planned)",
+        "and not planned",
+        "does not know this name",
+    )
     expected = {
-        "fn.segmentation.select_masks": planned,
-        "ops.readers.NemoAsr": planned,
+        "fn.clahe": planned,
+        "ops.readers.Video": planned,
         "fn.debayer": planned,
         "fn.rezise": unknown,
-        "types.SAME": planned,
-        "auto_aug": planned,
+        "reducers": planned,
         "backend.GetSchema": planned,
-        "auto_aug.rand_augment": planned,
         "plugin.paddle": never,
         "experimental.dynamic": never,
         "nothing": unknown,
     }
-    asked = [n for n in expected if n != "auto_aug.rand_augment"]
     for name, text in zip(expected, got, strict=True):
-        # Importing a module first imports its package.
-        asked_first = name.removesuffix(".rand_augment")
-        assert f"nvidia.dali.{asked_first} " in text and expected[name] in text, text
-    assert list(report["missing"]) == [f"nvidia.dali.{n}" for n in asked]
+        assert f"nvidia.dali.{name} " in text and expected[name] in text, text
+    assert list(report["missing"]) == [f"nvidia.dali.{n}" for n in expected]
     assert set(report["missing"].values()) == {"planned", "not planned", "unknown"}
 
 
@@ -307,3 +340,149 @@ def test_install_without_the_runner(tmp_path: Path) -> None:
         [sys.executable, "-c", textwrap.dedent(text)], capture_output=True, text=True, check=True
     )
     assert done.stdout == "True True 1\n"
+
+
+# Reading a script instead of running it.
+
+ASKS_FOR_MUCH = """
+import nvidia.dali as dali
+import nvidia.dali.plugin.paddle
+from nvidia.dali import fn, ops, pipeline_def, types, Pipeline as P
+from nvidia.dali.backend import TensorListCPU, Nothing
+from nvidia.dali.auto_aug.rand_augment import rand_augment
+readers = fn.readers
+@pipeline_def(batch_size=2, bogus_setting=3)
+def made():
+    data, label = readers.file(file_root="x", bogus=3, name="Reader")
+    wide = fn.debayer(data)
+    wide = fn.resize(wide, size=3,
+                     resize_v=4, minibatch_size=3)
+    other = dali.fn.debayer(data)
+    noise = dali.fn.noisy.shot(data, types.NOPE)
+    made = rand_augment(data, n=2, m=3, strength=3)
+    return ops.Resize(size=3, sise=3)(data), fn.lookup_table(data)
+class Mine(P):
+    pass
+pipe = made(batch_size=3)
+pipe.build(); pipe.frobnicate(); pipe.run()
+mine = Mine(2, 1, 0); mine.iterate
+raise SystemExit("it was run")
+"""
+
+
+def test_a_script_is_checked_without_running_it(tmp_path: Path) -> None:
+    script = written(tmp_path, ASKS_FOR_MUCH.lstrip())
+    path = tmp_path / "report.json"
+    done = run(script, options=("--check", "--report", path))
+    assert done.returncode == 1 and not done.stderr
+    found = {entry["what"]: entry for entry in json.loads(path.read_text())["missing"]}
+    assert {what: entry["lines"] for what, entry in found.items()} == {
+        "plugin.paddle": [2],
+        "backend.Nothing": [4],
+        "pipeline_def(bogus_setting=)": [7],
+        "fn.readers.file(bogus=)": [9],
+        "fn.debayer": [10, 13],
+        "fn.resize(resize_v=)": [12],
+        "fn.noisy": [14],
+        "types.NOPE": [14],
+        "auto_aug.rand_augment.rand_augment(strength=)": [15],
+        "ops.Resize(sise=)": [16],
+        "Pipeline.frobnicate": [20],
+        "Pipeline.iterate": [21],
+    }
+    assert [found[w]["status"] for w in ("plugin.paddle", "fn.debayer", "fn.noisy")] == [
+        "not planned",
+        "planned",
+        "unknown",
+    ]
+    lines = done.stdout.splitlines()
+    assert len(lines) == len(found)
+    assert f"{script}:10, 13: nvidia.dali.fn.debayer is not in Stoker yet (planned)" in lines
+    assert "established library" not in done.stdout
+
+
+GIVES_DICTS = """
+from nvidia.dali import fn, ops, pipeline_def, Pipeline
+COMMON = {"size": 3, "sise": 4}
+def certain(x, **more):
+    args = dict(device="cpu", bogus=3)
+    args["wrong"] = 4
+    args.update({"extra": 5}, other=6)
+    x = fn.resize(x, **args)
+    x = fn.flip(x, **{**more, "upside": 1} | dict(horizontal_=1))
+    args = dict(args, last=2)
+    args.pop("other"); del args["extra"]
+    x = fn.rotate(x, **args, **COMMON)
+    return fn.resize(x, **more)
+def uncertain(x, flag, args, COMMON):
+    x = fn.resize(x, **args, **COMMON)
+    if flag:
+        kind = {"sze": 3}
+    else:
+        kind = {"size": 3}
+    x = fn.resize(x, **kind)
+    kind = dict(sze=3)
+    change(kind)
+    x = fn.resize(x, **kind)
+    rest = dict(size=3)
+    if flag:
+        rest["angle"] = 3
+        rest = {"angle": rest.pop("angle")}
+        x = fn.rotate(x, **rest)
+    return fn.resize(x, **rest)
+class Mine(Pipeline):
+    def __init__(self, decode):
+        super().__init__(2, 1, 0, typo=3)
+        self.size, self.turn = ops.Resize(size=3), ops.Rotate()
+        self.either = ops.Crop(crop=3)
+        self.either = ops.Slice()
+        self.taken = ops.Flip()
+        self.taken = decode
+    def define_graph(self):
+        x = self.size(self.turn(1, angel=3, name="t"), oops=4)
+        x = self.either(x, crop_pos_x=0.5, normalized_anchor=True, mistake=1)
+        return ops.Flip(horizontal=1)(self.taken(x, anything=3), upside=1)
+@pipeline_def
+def made(first, *, second):
+    pass
+made(1, second=2, third=3, batch_size=4)
+"""
+
+
+def test_arguments_that_dicts_and_objects_give_are_checked(tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    script = written(tmp_path, GIVES_DICTS.lstrip())
+    done = run(script, options=("--check", "--report", path))
+    assert done.returncode == 1 and not done.stderr
+    found = json.loads(path.read_text())["missing"]
+    assert {entry["what"]: entry["lines"] for entry in found} == {
+        "fn.rotate(sise=)": [2],
+        "fn.resize(bogus=)": [4],
+        "fn.rotate(bogus=)": [4],
+        "fn.resize(wrong=)": [5],
+        "fn.rotate(wrong=)": [5],
+        "fn.resize(extra=)": [6],
+        "fn.resize(other=)": [6],
+        "fn.flip(horizontal_=)": [8],
+        "fn.flip(upside=)": [8],
+        "fn.rotate(last=)": [9],
+        "Pipeline(typo=)": [31],
+        "ops.Rotate(angel=)": [38],
+        "ops.Resize(oops=)": [38],
+        "ops.Crop(mistake=)": [39],
+        "ops.Flip(upside=)": [40],
+        "pipeline_def(third=)": [44],
+    }
+
+
+def test_scripts_that_run_are_found_good() -> None:
+    for name in RECORDED:
+        done = run(ROOT / "tests" / "scripts" / f"{name}.py", options=("--check",))
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), name
+
+
+def test_what_cannot_be_checked(tmp_path: Path) -> None:
+    broken = run(written(tmp_path, "x = = 1\n"), options=("--check",))
+    assert broken.returncode == 2 and "SyntaxError" in broken.stderr
+    missing = run(tmp_path / "none.py", options=("--check",))
+    assert missing.returncode == 2 and "No such file" in missing.stderr

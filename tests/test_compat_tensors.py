@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from stoker import errors, fn, types
+from stoker.compat import _types as there
 from stoker.compat._pipeline import Pipeline, pipeline_def
-from stoker.compat._tensors import TensorCPU, TensorListCPU
+from stoker.compat._tensors import TensorCPU, TensorGPU, TensorListCPU, TensorListGPU
 
 
 @pipeline_def(batch_size=3, num_threads=1, device_id=None)
@@ -125,3 +126,155 @@ def test_settings_can_be_asked() -> None:
     assert (pipe.device_id, pipe.max_batch_size, pipe.py_start_method) == (None, 2, "fork")
     with pipe, pytest.raises(errors.GraphError, match="no outputs"):
         pipe.build()
+
+
+def test_tensors_change_in_place() -> None:
+    a = np.arange(6, dtype=np.uint8).reshape(1, 2, 3, 1)
+    t = TensorCPU(a, "FHWC")
+    assert t.ndim == t.ndim() == 4 and t.dtype() == "=B" and t.get_property("layout") == "FHWC"
+    assert t.squeeze(0) and (t.shape(), t.layout()) == ([2, 3, 1], "HWC")
+    assert not t.squeeze(0) and t.squeeze() and (t.shape(), t.layout()) == ([2, 3], "HW")
+    assert t.data_ptr() == a.ctypes.data
+    with pytest.raises(RuntimeError, match="no axis 5"):
+        t.squeeze(5)
+    t.set_layout("AB")
+    t.reinterpret(types.INT8)
+    assert (t.layout(), t.dtype) == ("AB", types.INT8)
+    with pytest.raises(RuntimeError, match="a type of 1 bytes"):
+        t.reinterpret(types.INT16)
+    with pytest.raises(ValueError, match="'ABC' has 3 axes, expected 2"):
+        t.set_layout("ABC")
+    t.set_layout(None)
+    assert t.layout() == "" and t.get_property("layout") is t.get_property("other") is None
+
+
+def test_batches_change_in_place(pictures: Path) -> None:
+    images, _ = pictures_and_labels(pictures, size=8).run()
+    name = images[1].source_info()
+    images.set_layout("ABC")
+    images.reinterpret(types.INT8)
+    assert (images.layout(), images.dtype, images[0].layout()) == ("ABC", types.INT8, "ABC")
+    assert images.source_info(1) == name and images.is_dense_tensor()
+    assert images.as_tensor().layout() == "NABC"
+    assert images.as_reshaped_tensor([3, 64, 3]).shape() == [3, 64, 3]
+    with pytest.raises(RuntimeError, match="a shape of 576 elements"):
+        images.as_reshaped_tensor([5])
+    with pytest.raises(ValueError, match="'AB' has 2 axes, expected 3"):
+        images.set_layout("AB")
+    images.reset()
+    assert len(images) == 0 and images.shape() == []
+
+
+def test_what_tensors_are_made_of() -> None:
+    a = np.arange(6, dtype=np.float32).reshape(2, 3)
+    assert TensorCPU(a.__dlpack__(), "HW").layout() == "HW"
+    assert TensorListCPU(a.__dlpack__(), "W").shape() == [(3,), (3,)]
+    made = TensorListCPU([TensorCPU(a, "HW"), TensorCPU(a[:1], "HW")])
+    assert (made.layout(), made.shape(), made.ndim()) == ("HW", [(2, 3), (1, 3)], 2)
+    assert TensorListCPU(made, "XY").layout() == "XY" and made.layout() == "HW"
+    spread = TensorListCPU.broadcast(TensorCPU(a, "HW"), 3)
+    assert (len(spread), spread.layout()) == (3, "HW") and spread[2].data_ptr() == a.ctypes.data
+    assert TensorListCPU.from_dlpack_list([a, a[:1]], "AB").shape() == [(2, 3), (1, 3)]
+    assert TensorListCPU([], "HW").layout() == "HW"
+    with pytest.raises(TypeError, match="one layout"):
+        TensorListCPU([TensorCPU(a, "HW"), TensorCPU(a, "AB")])
+    with pytest.raises(TypeError, match="expected 2 axes and float32"):
+        TensorListCPU([a, a.astype(int)])
+    with pytest.raises(RuntimeError, match="differ in shape"):
+        made.as_array()
+    with pytest.raises(ValueError, match="expected 2"):
+        TensorCPU(a, "A")
+    with pytest.raises(TypeError, match="first axis is the batch"):
+        TensorListCPU(np.float32(3))
+
+
+@pytest.fixture
+def on_device(monkeypatch: pytest.MonkeyPatch) -> TensorListGPU:
+    """Two samples of (1, 4, 3) floats with the layout FHW, which are 1 and 2, on a device."""
+    monkeypatch.setenv("STOKER_SIMULATED_DEVICES", "1")
+
+    @pipeline_def(batch_size=2, num_threads=1, device_id=0)
+    def ones_and_twos() -> Any:
+        samples = [np.full((1, 4, 3), n, np.float32) for n in (1, 2)]
+        fed = fn.external_source(source=lambda _: samples, layout="FHW", batch=True)
+        return fed.gpu()
+
+    (batch,) = ones_and_twos().run()
+    assert isinstance(batch, TensorListGPU)
+    return batch
+
+
+def test_batches_on_a_device_change_in_place(on_device: TensorListGPU) -> None:
+    address = on_device.data_ptr()
+    on_device.set_layout("ABC")
+    on_device.reinterpret(types.INT32)
+    assert (on_device.layout(), on_device.dtype, on_device.ndim()) == ("ABC", types.INT32, 3)
+    assert (on_device.device_id(), on_device.data_ptr()) == (0, address)
+    assert on_device[1].layout() == "ABC" and on_device.as_tensor().layout() == "NABC"
+    whole = on_device.as_reshaped_tensor([4, 6])
+    assert isinstance(whole, TensorGPU) and whole.data_ptr() == address
+    bits = np.repeat(np.array([1, 2], np.float32).view(np.int32), 12)
+    np.testing.assert_array_equal(np.asarray(whole.as_cpu()), bits.reshape(4, 6))
+    np.testing.assert_array_equal(on_device.as_cpu().as_array(), bits.reshape(2, 1, 4, 3))
+    with pytest.raises(RuntimeError, match="a shape of 24 elements"):
+        on_device.as_reshaped_tensor([4, 7])
+    with pytest.raises(RuntimeError, match="a type of 4 bytes as int32 is"):
+        on_device.reinterpret(types.INT16)
+    with pytest.raises(ValueError, match="'AB' has 2 axes, expected 3"):
+        on_device.set_layout("AB")
+    assert TensorListGPU(on_device, "XYZ").layout() == "XYZ" and on_device.layout() == "ABC"
+    on_device.reset()
+    assert len(on_device) == 0
+
+
+def test_tensors_on_a_device_change_in_place(on_device: TensorListGPU) -> None:
+    tensor = on_device[1]
+    assert isinstance(tensor, TensorGPU) and tensor.device_id() == 0
+    address = tensor.data_ptr()
+    assert tensor.squeeze(0) and (tensor.shape(), tensor.layout()) == ([4, 3], "HW")
+    assert not tensor.squeeze()
+    tensor.reinterpret(types.UINT32)
+    tensor.set_layout("AB")
+    assert (tensor.layout(), tensor.dtype, tensor.data_ptr()) == ("AB", types.UINT32, address)
+    assert tensor.get_property("layout") == tensor.as_cpu().layout() == "AB"
+    expected = np.full((4, 3), 2, np.float32).view(np.uint32)
+    np.testing.assert_array_equal(np.asarray(tensor.as_cpu()), expected)
+
+
+def test_what_came_from_a_device_can_be_fed(on_device: TensorListGPU) -> None:
+    pipe = Pipeline(batch_size=2, num_threads=1, device_id=0)
+    with pipe:
+        pipe.set_outputs(fn.external_source(name="fed", device="gpu"))
+    for fed in (on_device, [on_device[0], on_device[1]], list(on_device)):
+        pipe.feed_input("fed", fed)
+        (got,) = pipe.run()
+        assert isinstance(got, TensorListGPU) and got.layout() == "FHW"
+        np.testing.assert_array_equal(got.as_cpu().as_array()[:, 0, 0, 0], [1, 2])
+
+
+def test_views_of_batches_are_checked(pictures: Path) -> None:
+    """The methods of Stoker's own batches on which the others stand."""
+    images = pictures_and_labels(pictures, size=8).run()[0]._batch
+    assert images.viewed("int8", "").layout == "" and images.dtype == "uint8"
+    assert images[0].viewed(shape=[64, 3, 1]).shape == (64, 3, 1)
+    for view, message in [
+        (lambda: images.viewed("float32"), "a type of 1 bytes, as uint8 is, got 'float32'"),
+        (lambda: images.viewed("byte"), "got 'byte'"),
+        (lambda: images.viewed(layout="HW"), "3 letters, as a sample has axes, got 'HW'"),
+        (lambda: images[0].viewed(shape=[64, -3]), r"192 elements, .* got \(64, -3\)"),
+        (lambda: images[0].viewed(shape=[2**62, 4, 0]), "192 elements"),
+    ]:
+        with pytest.raises(errors.GraphError, match=message):
+            view()
+
+
+def test_constants_have_their_numbers() -> None:
+    """The numbers are those that the established library prints for its own."""
+    assert [int(types.UINT8), int(types.INT8), int(types.FLOAT16), int(types.FLOAT)] == [0, 4, 8, 9]
+    assert (int(types.BOOL), int(types.NO_TYPE), int(there.STRING)) == (11, -1, 12)
+    assert (int(there.FEATURE), int(there.PYTHON_OBJECT)) == (17, 24)
+    assert (int(types.YCbCr), int(types.INTERP_GAUSSIAN)) == (3, 5)
+    for kind in (types.DALIDataType, types.DALIImageType, types.DALIInterpType):
+        assert [kind(int(member)) for member in kind] == list(kind)
+        with pytest.raises(ValueError, match="99 is not a valid"):
+            kind(99)

@@ -212,6 +212,25 @@ def test_a_wrong_argument_names_the_line_and_the_nearest() -> None:
     assert isinstance(caught.value, ValueError)
 
 
+def test_a_list_of_nodes_is_no_output() -> None:
+    pipe = Pipeline(batch_size=1)
+    nodes = [fn.constant(idata=1), fn.constant(idata=2)]
+    with pytest.raises(errors.GraphTypeError, match=r"list of nodes; set_outputs\(\*nodes\)"):
+        pipe.set_outputs(nodes)
+    pipe.set_outputs(*nodes)
+    assert [batch.as_array().item() for batch in pipe.run()] == [1, 2]
+
+
+def test_what_is_refused_adds_no_node() -> None:
+    with Pipeline(batch_size=1) as pipe:
+        node = fn.constant(idata=1)
+        with pytest.raises(errors.GraphError, match="device expects 'cpu' or 'gpu', got 'tpu'"):
+            node.shape(device="tpu")
+        with pytest.raises(errors.GraphError, match="argument 'dtype' expects"):
+            node.shape(dtype=object())
+    assert len(pipe._definition.graph.nodes()) == 1
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -254,11 +273,6 @@ def test_refused_calls(call: Any, message: str) -> None:
         pipe.build()
     assert message in str(caught.value)
     assert "test_definition.py:" in str(caught.value)
-
-
-def test_calls_outside_of_a_pipeline() -> None:
-    with pytest.raises(errors.GraphError, match="outside of a pipeline"):
-        fn.random.uniform()
 
 
 def test_nodes_stay_in_their_pipeline() -> None:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import picture_stores
 import pytest
+from PIL import Image
 
 from helpers import assert_same, max_difference, run_script, samples_of, take
 from stoker import Pipeline, fn, ops, types
@@ -28,8 +31,11 @@ PAIRS = {
         ("CropInDecoderPipe", "crop_in_decoder"),
     ],
     "segmentation": [("SegmentationPipe", "as_function")],
+    "ssd": [("SSDPipe", "as_function")],
     "validation": [("ValidationPipe", "as_function")],
 }
+# What graphs read that do not read files.
+STORES = {"resnet50_first_release": "caffe2", "resnet50_recordio": "recordio"}
 ALL = [(graph, *pair) for graph, pairs in PAIRS.items() for pair in pairs]
 SETTINGS: dict[str, Any] = {"batch_size": 4, "num_threads": 2, "seed": 5}
 
@@ -44,16 +50,35 @@ def _graphs_are_found(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def folder(pictures: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Pictures in class folders, and the same files in images/ and in masks/."""
+    """Pictures in class folders, the same files in images/ and in masks/, and their boxes."""
     root = tmp_path_factory.mktemp("graphs") / "data"
     root.mkdir()
     for name in ("images", "masks"):
         (root / name).symlink_to(pictures)
+    (root / "instances.json").write_text(json.dumps(annotations(pictures)))
     return root
 
 
+def annotations(pictures: Path) -> dict[str, Any]:
+    """One or two boxes in each picture, of as many classes, in COCO's format."""
+    images, things = [], []
+    for i, path in enumerate(sorted(pictures.glob("*/*.jpg"))):
+        with Image.open(path) as picture:
+            width, height = picture.size
+        name = str(path.relative_to(pictures))
+        images.append({"id": i, "file_name": name, "width": width, "height": height})
+        for k in range(1 + i % 2):
+            box = [width / (4 + k), height / 4, width / 3, height / (2 + k)]
+            thing = {"id": 2 * i + k, "image_id": i, "category_id": k, "bbox": box, "iscrowd": 0}
+            things.append({**thing, "area": box[2] * box[3]})
+    categories = [{"id": k, "name": str(k)} for k in range(2)]
+    return {"images": images, "annotations": things, "categories": categories}
+
+
 def place_of(graph: str, folder: Path) -> str:
-    return str(folder if graph == "segmentation" else folder / "images")
+    if graph in STORES:
+        return str(picture_stores.converted(STORES[graph], folder / "images", folder / "stores"))
+    return str(folder if graph in ("segmentation", "ssd") else folder / "images")
 
 
 def made(graph: str, name: str, folder: Path, device: str = "cpu") -> Pipeline:
@@ -90,6 +115,18 @@ def test_pictures_and_masks_are_cut_alike(folder: Path) -> None:
     samples = take(made("segmentation", "SegmentationPipe", folder), 24)
     assert_same([(image,) for image, _ in samples], [(mask,) for _, mask in samples], "masks")
     assert samples[0][0].shape == (SMALL, SMALL, 3)
+
+
+def test_boxes_follow_their_pictures(folder: Path) -> None:
+    """What is flipped and pasted alike stays inside, and each box keeps its label."""
+    extents = []
+    for image, boxes, labels in take(made("ssd", "as_function", folder), 24):
+        there = boxes[:, 0] >= 0
+        assert image.shape == (3, SMALL, SMALL) and len(boxes) == len(labels)
+        assert there.any() and np.array_equal(there, labels.ravel() >= 0)
+        assert (boxes[there, :2] < boxes[there, 2:]).all() and (boxes[there] <= 1).all()
+        extents += (boxes[there, 2] - boxes[there, 0]).tolist()
+    assert np.ptp(extents) > 0.1
 
 
 @pytest.mark.parametrize(("graph", "old", "new"), ALL)

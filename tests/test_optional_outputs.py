@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Outputs that are there with a flag, and that are known before anything is resized."""
+"""Outputs that are there with a flag, an input or a text, and that are known early."""
 
 from __future__ import annotations
 
@@ -106,3 +106,33 @@ def test_the_flag_decides_what_calls_return() -> None:
         pipe.set_outputs(*pair)
     again = Pipeline.deserialize(pipe.serialize(), batch_size=1)
     assert np.asarray(again.run()[1][0]).tolist() == [5, 6]
+
+
+def boxes() -> DataNode:
+    return fn.constant(fdata=[0.25, 0.25, 0.75, 1.0], shape=[1, 4])
+
+
+def test_outputs_follow_from_an_optional_input() -> None:
+    def define(x: DataNode) -> Any:
+        assert len(fn.random_bbox_crop(boxes())) == 3
+        assert len(fn.random_bbox_crop(boxes(), output_bbox_indices=True)) == 4
+        anchor, shape, left, labels = fn.random_bbox_crop(
+            boxes(), fn.constant(idata=[7]), scaling=[0.5, 1.0], num_attempts=20
+        )
+        return fn.slice(x, anchor, shape), left, labels
+
+    _, (windows, left, labels) = made(define)
+    assert [b.shape for b in left] == [(1, 4)] * 3 and [list(x) for x in labels] == [[7]] * 3
+    assert all(w.shape[0] >= h // 2 - 1 for w, (h, _) in zip(windows, EXTENTS, strict=True))
+
+
+def test_outputs_follow_from_a_text() -> None:
+    def define(x: DataNode) -> Any:
+        pick = fn.segmentation.random_object_bbox
+        assert len(pick(x)) == 2
+        anchor, shape, label = pick(x, output_class=True)
+        return fn.cat(anchor, anchor + shape), pick(x, format="box"), label
+
+    _, (corners, box, labels) = made(define)
+    assert all(np.array_equal(a, b) for a, b in zip(corners, box, strict=True))
+    assert [int(x) for x in labels] == [10 * h + w for h, w in EXTENTS]

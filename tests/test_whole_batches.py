@@ -19,7 +19,7 @@ import pytest
 import jpegs
 from helpers import SIMPLE, Sample, assert_same, make, samples_of
 from stoker import DataNode, Pipeline, _core, fn, split
-from stoker.errors import SampleError
+from stoker.errors import GraphError, SampleError
 
 BATCH, STEPS = 6, 7
 TOPOLOGIES: list[dict[str, Any]] = [
@@ -279,6 +279,35 @@ def test_a_branch_has_batches_of_its_own(files: list[str]) -> None:
         assert len(heads) < 2 or all(a != b for a, b in zip(got, heads, strict=True))
         changed += len(heads) > 1
     assert changed > 2
+
+
+def test_a_paste_that_sees_no_others_fails_alone() -> None:
+    def define(**arguments: Any) -> DataNode:
+        pictures = [np.full((9 - 5 * (i == 1), 9, 3), i, np.uint8) for i in range(3)]
+        picture = fn.external_source(lambda: pictures, layout="HWC")
+        return fn.multi_paste(picture, shapes=[8, 8], **arguments)
+
+    settings = {"batch_size": 3, "on_error": "skip"}
+    (alone,) = make(define, **settings).run()
+    assert [np.array(s)[0, 0, 0] for s in alone] == [0, 2]
+    with pytest.raises(SampleError, match="3 of 3 samples could not be made"):
+        make(lambda: define(in_ids=[1]), **settings).run()
+    with pytest.raises(GraphError, match="'shapes' has 2 values, expected 4"):
+        make(lambda: define(in_ids=[0, 1]), **settings).run()
+
+
+@pytest.mark.parametrize("executor", ["simple", "pipelined"])
+def test_one_buffer_is_copied_where_it_is_named_again(files: list[str], executor: str) -> None:
+    def define() -> list[DataNode]:
+        _, label = fn.readers.file(files=files, name="reader")
+        picture = fn.random.uniform(shape=[4, 3])
+        _, shares = fn.mixup(picture, label, num_classes=37)
+        return [shares, shares]
+
+    first, again = make(define, batch_size=BATCH, executor=executor).run()
+    np.testing.assert_array_equal(first.as_array(), again.as_array())
+    assert first.as_array().sum() == pytest.approx(BATCH)
+    assert not np.shares_memory(first.as_array(), again.as_array())
 
 
 def test_what_agrees_in_shape_is_one_buffer(files: list[str]) -> None:

@@ -16,7 +16,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LIMIT = 100
-DATA = ("*.json", "*.svg", "*.jpg", "LICENSE", "tests/golden/*", "fuzz/corpus/*", "fuzz/seeds/*")
+DATA = (
+    "*.json",
+    "*.svg",
+    "*.jpg",
+    "*.png",
+    "LICENSE",
+    "tests/golden/*",
+    "fuzz/corpus/*",
+    "fuzz/seeds/*",
+)
 
 
 def is_data(path: str) -> bool:

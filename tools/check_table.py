@@ -44,8 +44,8 @@ DEVICES = """
     conformance/test_gpu.py conformance/test_gpu_faults.py
 """
 DEFINING = """
-    test_definition.py test_arithmetic.py test_classes.py test_graphs.py
-    pipelines/test_repeating_inputs.py
+    test_definition.py test_arithmetic.py test_peer_arithmetic.py test_classes.py test_graphs.py
+    pipelines/test_repeating_inputs.py pipelines/test_outside.py
     test_optional_outputs.py conformance/test_describe.py
     test_moving_over.py conformance/test_arguments.py conformance/test_saved.py test_compat.py
 """
@@ -54,10 +54,10 @@ RUNNING = """
     test_batches.py faults pipelines
 """
 USER_CODE = """
-    user_code/test_python_function.py user_code/test_state.py user_code/test_function_processes.py
-    user_code/test_frameworks.py
+    user_code/test_python_function.py user_code/test_functions_in_pipelines.py
+    user_code/test_state.py user_code/test_function_processes.py user_code/test_frameworks.py
 """
-STORES = "test_stores.py"
+STORES = "stores conformance_readers"
 CONTRACT = "frameworks/test_contract.py test_guides.py"
 
 # The first row that a file fits decides.
@@ -104,7 +104,8 @@ ROWS = [
         "src/ops/read/*",
         "operators op",
         f"""
-        {OPERATOR} conformance_readers conformance/test_describe.py pipelines/test_reader.py
+        {OPERATOR} conformance_readers stores conformance/test_describe.py
+        pipelines/test_reader.py
         pipelines/test_order.py
         pipelines/test_feed_input.py pipelines/test_source_info.py
         """,
@@ -139,8 +140,14 @@ ROWS = [
         """,
         python=STORES,
     ),
-    Row("bindings/codecs.cc python/stoker/_codecs.py", python="formats"),
-    Row("python/stoker/images.py python/stoker/sounds.py", python="formats"),
+    Row("bindings/codecs.cc python/stoker/_codecs.py", python="formats cli"),
+    Row("python/stoker/images.py python/stoker/sounds.py", python="formats cli/test_cli_show.py"),
+    Row(
+        "python/stoker/_messages.py python/stoker/_pipeline/stats.py",
+        python=f"test_first_errors.py test_definition.py {RUNNING}",
+    ),
+    Row("python/stoker/_cli/* python/stoker/__main__.py python/stoker/_show.py", python="cli"),
+    Row("python/stoker/_command.py", python="cli test_compat.py"),
     Row("bindings/devices.cc bindings/exchange.cc bindings/dlpack.h", python=DEVICES),
     Row("bindings/*", python=f"test_device_batches.py test_definition.py {RUNNING}"),
     Row("python/stoker/_sources/*", python=FEEDS),
@@ -153,9 +160,14 @@ ROWS = [
     Row("python/stoker/_pipeline/* python/stoker/_settings/*", python=f"{STATES} {RUNNING}"),
     Row(
         "python/stoker/_conditionals/*",
-        python="test_conditionals.py test_rewritten_code.py test_definition.py",
+        python="test_conditionals.py test_conditional_names.py test_conditional_draws.py "
+        "test_rewritten_code.py test_definition.py",
     ),
-    Row("python/stoker/compat/*", python="test_compat_tensors.py test_compat.py"),
+    Row("python/stoker/auto_aug/*", python="test_auto_aug.py"),
+    Row(
+        "python/stoker/compat/*",
+        python="test_compat_tensors.py test_compat_pipelines.py test_compat.py",
+    ),
     Row("python/stoker/run.py", python="test_compat.py test_moving_over.py"),
     Row("python/stoker/launcher.py", python="test_launcher.py frameworks/test_torchrun.py"),
     Row("python/stoker/_devices.py", python=DEVICES),
@@ -181,6 +193,7 @@ ROWS = [
     Row("tests/oracles/*", python=OPERATOR),
     Row("tests/conformance/*", python=CONFORMANCE),
     Row("tests/readers/* tests/conformance_readers/*", python="conformance_readers"),
+    Row("tests/stores/*", python="stores"),
     Row("tests/pipelines/*", python="pipelines"),
     Row("tests/frameworks/*", python="frameworks"),
     Row("tests/gpu/*", python="gpu"),
@@ -189,27 +202,37 @@ ROWS = [
     Row("tests/torture/python/*", python="torture/python/test_torture.py"),
     Row("tests/torture/*", "torture"),
     Row("tests/scripts/*", python="test_compat.py"),
+    Row("tests/peer_calls.py", python="test_peer_operators.py"),
     Row(
         "tests/golden/*",
         python="""
         conformance/test_random.py conformance/test_saved.py test_compat.py test_new_operator.py
-        frameworks/test_peer_epochs.py
+        test_peer_operators.py frameworks/test_peer_epochs.py
         """,
     ),
     Row("tests/*.py", python=f"{RUNNING} test_device_batches.py conformance/test_values.py"),
     # Programs around the library.
     Row("examples/*.cc", python="test_cpp_example.py"),
     Row("examples/graphs/*", python="test_graphs.py"),
-    Row("examples/*", python="test_guides.py test_graphs.py test_cpp_example.py"),
+    Row("examples/guide_data.py", python="stores/test_detection_inputs.py test_guides.py"),
+    Row("examples/store_writers.py", python="stores conformance_readers test_guides.py"),
+    Row("examples/*", python="test_examples.py test_guides.py test_graphs.py test_cpp_example.py"),
     Row("bench/compare/*", python="test_compare_table.py"),
     Row("bench/cliff* bench/run.py", python="test_cliffs.py"),
     Row("bench/*gpu* tools/gpu_check/*", python="test_gpu_check.py"),
     Row("fuzz/*", "fuzz"),
     Row("bench/*"),
-    Row("tools/record_peer_*", python="test_compat.py frameworks/test_peer_epochs.py"),
+    Row(
+        "tools/record_peer_* tools/peer_*",
+        python="test_peer_operators.py test_compat.py frameworks/test_peer_epochs.py",
+    ),
     Row(
         "tools/make_* tools/stage.py",
         python="test_definition.py test_moving_over.py test_new_operator.py",
+    ),
+    Row(
+        "tools/wheel/* tools/*site* tools/mkdocs.yml tools/*.js",
+        python="tools/test_first_contact.py",
     ),
     Row("tools/*", python="tools"),
     # Words.
@@ -270,6 +293,9 @@ SECONDS = {
     "faults/test_limits.py": 5,
     "formats/test_corpus.py": 15,
     "formats/test_lossless_jpeg.py": 4,
+    "cli/test_cli.py": 8,
+    "cli/test_cli_bench.py": 8,
+    "cli/test_cli_check.py": 4,
     "frameworks/test_contract.py": 30,
     "frameworks/test_epochs.py": 5,
     "frameworks/test_jax.py": 6,
@@ -291,14 +317,15 @@ SECONDS = {
     "pipelines/test_process.py": 17,
     "pipelines/test_resume.py": 5,
     "torture/python/test_torture.py": 100,
-    "test_compat.py": 18,
+    "test_compat.py": 30,
     "test_device_batches.py": 13,
+    "test_examples.py": 10,
     "test_gpu_check.py": 5,
     "test_graphs.py": 5,
     "test_guides.py": 6,
     "test_new_operator.py": 5,
+    "test_peer_operators.py": 15,
     "test_whole_batches.py": 8,
-    "test_stores.py": 10,
 }
 
 

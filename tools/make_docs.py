@@ -6,8 +6,12 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from peer_differences import DIFFERENCES
 from stoker._describe.python_arguments import Extra
 from stoker._describe.registry import Argument, Operator, Port, operators
 from stoker._describe.signatures import Parameter, parameters, port_facts, positional, range_text
@@ -43,12 +47,12 @@ def call_text(op: Operator) -> str:
     return f"```python\nfn.{op['name']}(\n    {lines},\n)\n```\n"
 
 
-def ports_text(title: str, names: list[str], ports: list[Port]) -> str:
+def ports_text(op: Operator, title: str, names: list[str], ports: list[Port]) -> str:
     if not ports:
         return ""
     text = f"\n## {title}\n\n"
     for name, port in zip(names, ports, strict=True):
-        facts = "; ".join(port_facts(port))
+        facts = "; ".join(port_facts(op, port))
         text += f"- **{name}**: {port['help']}" + (f" ({facts})" if facts else "") + "\n"
     return text
 
@@ -96,6 +100,13 @@ def cases_text(op: Operator) -> str:
     return text
 
 
+def differences_text(op: Operator) -> str:
+    found = DIFFERENCES.get(op["name"], [])
+    if not found:
+        return ""
+    return "\n## Unlike in NVIDIA DALI\n\n" + "".join(f"- {d.text}\n" for d in found)
+
+
 def page(op: Operator) -> str:
     first, _, rest = op["summary"].partition("\n")
     batch = op["kind"] == "sample" and "gpu" in op["devices"]
@@ -106,9 +117,9 @@ def page(op: Operator) -> str:
     if rest.strip():
         text += f"\n{rest.strip()}\n"
     inputs = [p.shown_name for p in parameters(op) if p.is_positional]
-    text += ports_text("Inputs", inputs, op["inputs"])
-    text += ports_text("Outputs", [p["name"] for p in op["outputs"]], op["outputs"])
-    return text + arguments_text(op) + cases_text(op)
+    text += ports_text(op, "Inputs", inputs, op["inputs"])
+    text += ports_text(op, "Outputs", [p["name"] for p in op["outputs"]], op["outputs"])
+    return text + arguments_text(op) + differences_text(op) + cases_text(op)
 
 
 def index(table: dict[str, Operator]) -> str:

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import argparse
 import re
-import textwrap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
-from stoker import Pipeline, fn, ops, types
+from stoker import fn, ops
 from stoker._describe import old_spellings
 from stoker._describe.registry import operators
-from stoker.compat._report import names
+from stoker.compat._report import arguments_of, names
 from stoker.ops._classes import class_name, old_class_names
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "guide" / "moving-over.md"
@@ -34,12 +34,12 @@ def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
 
 
-def missing_arguments(name: str) -> list[str]:
+def missing_arguments(today: str, there: str) -> list[str]:
     """The arguments of the DALI operator that Stoker refuses."""
-    op = operators()[name]
-    known = {a["name"] for a in op["arguments"]} | set(op["ignored"])
-    known |= {"seed", *old_spellings.ARGUMENTS.get(name, {})}
-    return [a for a in names()["operators"][name].split() if a not in known]
+    op = operators()[today]
+    known = {a["name"] for a in [*op["arguments"], *op["extra"]]} | set(op["ignored"])
+    known |= {"seed", *old_spellings.ARGUMENTS.get(today, {})}
+    return [a for a in arguments_of(there) if a not in known]
 
 
 def exists(module: object, dotted: str) -> bool:
@@ -51,22 +51,78 @@ def exists(module: object, dotted: str) -> bool:
     return True
 
 
-def there() -> str:
-    rows = []
-    for name in names()["operators"]:
-        if name in old_spellings.FUNCTIONS or not exists(fn, name):
+def plain(default: Any) -> Any:
+    """A default as it compares: constants by their lower-case names, lists of one as the number."""
+    if isinstance(default, list) and len(default) == 1:
+        return plain(default[0])
+    if isinstance(default, str):
+        return {"float": "float32"}.get(default.lower(), default.lower())
+    return float(default) if isinstance(default, (bool, int)) else default
+
+
+def other_defaults(today: str, there: str) -> Iterator[str]:
+    """The arguments that have one default there and another one here, or need none here.
+
+    None stands for what other arguments decide, or for the default that is documented there.
+    """
+    given = {a["name"]: a for a in operators()[today]["arguments"]}
+    for name, default in arguments_of(there).items():
+        here = given.get(name)
+        if here is None or default is None:
             continue
-        spelled = class_name(name)
-        row = [f"`fn.{name}`", f"`ops.{spelled}`" if exists(ops, spelled) else ""]
-        if name in operators():
-            without = set(operators()[name]["ignored"]) - {"bytes_per_sample_hint", "preserve"}
-            row += [code(missing_arguments(name)), code(sorted(without))]
+        if default is ...:
+            if not here["required"]:
+                yield f"`{name}` is needed there"
+        elif here["default"] is not None and not alike(plain(default), plain(here["default"])):
+            yield f"`{name}={here['default']!r}`, there `{default!r}`"
+
+
+def alike(a: Any, b: Any) -> bool:
+    if isinstance(a, float) and isinstance(b, float):
+        return abs(a - b) <= 1e-6 * abs(a)
+    if isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
+        return all(alike(plain(x), plain(y)) for x, y in zip(a, b, strict=True))
+    return bool(a == b)
+
+
+def devices(today: str, there: str) -> list[str]:
+    """Whether CPUs and GPUs run the operator: here, there, or both."""
+    found = []
+    in_dali = set(names()["operators"][there]["devices"].split())
+    for kinds in ({"cpu"}, {"gpu", "mixed"}):
+        sides = bool(kinds & set(operators()[today]["devices"])), bool(kinds & in_dali)
+        words = {(True, True): "yes", (True, False): "only here", (False, True): "only there"}
+        found.append(words.get(sides, ""))
+    return found
+
+
+def differences(today: str, there: str) -> list[str]:
+    """The devices, and what is not the same of the arguments."""
+    if today not in operators():  # it is made of other operators
+        return ["yes", "yes", "", "", ""]
+    without = set(operators()[today]["ignored"]) - {"bytes_per_sample_hint", "preserve"}
+    return [
+        *devices(today, there),
+        code(missing_arguments(today, there)),
+        code(sorted(without)),
+        "; ".join(other_defaults(today, there)),
+    ]
+
+
+def all_operators() -> str:
+    rows = []
+    for there in names()["operators"]:
+        today = old_spellings.FUNCTIONS.get(there, there)
+        spelled = class_name(today)
+        if not exists(fn, today):
+            rows.append([f"`fn.{there}`", "not yet", *[""] * 5])
+        elif today != there and today in names()["operators"]:
+            rows.append([f"`fn.{there}`", f"now `fn.{today}`", *[""] * 5])
         else:
-            row += ["", ""]
-        rows.append(row)
-    return table(
-        ["function", "class", "arguments that Stoker lacks", "arguments without effect"], rows
-    )
+            made = f"`ops.{spelled}`" if exists(ops, spelled) else ""
+            rows.append([f"`fn.{there}`", made, *differences(today, there)])
+    head = ["function", "class", "CPU", "GPU", "arguments that Stoker lacks"]
+    return table([*head, "arguments without effect", "other defaults"], rows)
 
 
 def old_names() -> str:
@@ -88,27 +144,9 @@ def old_names() -> str:
     return table(["old spelling", "current spelling"], rows)
 
 
-def absent_operators() -> str:
-    today = [n for n in names()["operators"] if n not in old_spellings.FUNCTIONS]
-    absent = [n for n in today if not exists(fn, n)]
-    return textwrap.fill(code(f"fn.{n}" for n in absent) + ".", 100, break_on_hyphens=False)
-
-
-def absent_names() -> str:
-    pipeline = [f"Pipeline.{n}" for n in names()["pipeline"] if not has(n)]
-    constants = [f"types.{n}" for n in names()["names"]["types"] if not hasattr(types, n)]
-    return textwrap.fill(code([*pipeline, *constants]) + ".", 100, break_on_hyphens=False)
-
-
-def has(attribute: str) -> bool:
-    return hasattr(Pipeline(batch_size=1), attribute)
-
-
 PARTS: dict[str, Callable[[], str]] = {
-    "there": there,
+    "operators": all_operators,
     "old": old_names,
-    "absent operators": absent_operators,
-    "absent names": absent_names,
 }
 
 

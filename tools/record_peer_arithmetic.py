@@ -4,9 +4,9 @@
 """Records arithmetic on nodes by the established library: record_peer_arithmetic.py PYTHON [GROUP].
 
 PYTHON needs nvidia-dali (bench/compare/peers/dali.txt) and NumPy. The results of the cases of
-tests/arithmetic_cases.py go to tests/golden/peer_arithmetic.json, which tests/test_arithmetic.py
-reads; null is what is refused there. A case that ends the process is recorded as "ends". GROUP is
-one of them to record again.
+tests/arithmetic_cases.py go to tests/golden/peer_arithmetic.json, which
+tests/test_peer_arithmetic.py reads; null is what is refused there. A case that ends the process is
+recorded as "ends". GROUP is one of them to record again.
 """
 
 from __future__ import annotations

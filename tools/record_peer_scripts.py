@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records what tests/scripts print under the established library: record_peer_scripts.py PYTHON.
 
-PYTHON needs nvidia-dali (bench/compare/peers/dali.txt) and any torch for the CPU. The lines go to
-tests/golden/peer_scripts.json, which tests/test_compat.py reads.
+Run it with .venv/bin/python. PYTHON needs nvidia-dali (bench/compare/peers/dali.txt) and any torch
+for the CPU. The lines go to tests/golden/peer_scripts.json, which tests/test_compat.py reads.
 """
 
 from __future__ import annotations
@@ -40,7 +40,16 @@ def run(command: list[str]) -> list[Any]:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"{' '.join(command)}: {done.stderr}")
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    return [short(json.loads(line)) for line in done.stdout.splitlines()]
+
+
+def short(value: Any) -> Any:
+    """The value with six digits of each float."""
+    if isinstance(value, dict):
+        return {k: short(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [short(v) for v in value]
+    return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
 def main(python: str) -> None:

@@ -1,12 +1,15 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""ResNet-50's training input in the spellings of the first release, and the same as a function."""
+"""ResNet-50's training input in the spellings of the first release, and the same as a function.
+
+FOLDER holds databases of LMDB, as Caffe2's tools write them: *.mdb.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from show import on, show
+from show import files_of, on, show
 
 from stoker import Pipeline, fn, ops, pipeline_def, types
 
@@ -17,7 +20,7 @@ class HybridPipe(Pipeline):
     def __init__(self, folder: str, device: str = "cpu", crop: int = 224, **settings: Any) -> None:
         super().__init__(**settings)
         smallest, largest = crop * 8 // 7, crop * 15 // 7  # 256 and 480, if the size is 224
-        self.input = ops.FileReader(file_root=folder, shard_id=0, num_shards=1)
+        self.input = ops.Caffe2Reader(path=files_of(folder, "*.mdb"), shard_id=0, num_shards=1)
         self.decode = ops.HybridDecode(device="cpu", output_type=types.RGB)
         self.resize = ops.Resize(
             device=device,
@@ -47,7 +50,7 @@ class HybridPipe(Pipeline):
 
 @pipeline_def
 def as_function(folder: str, device: str = "cpu", crop: int = 224) -> Any:
-    jpegs, labels = fn.readers.file(file_root=folder, name="Reader")
+    jpegs, labels = fn.readers.caffe2(path=files_of(folder, "*.mdb"), name="Reader")
     images = on(device, fn.decoders.image(jpegs, output_type=types.RGB))
     shorter = fn.random.uniform(range=[crop * 8 // 7, crop * 15 // 7])
     images = fn.resize(images, resize_shorter=shorter)

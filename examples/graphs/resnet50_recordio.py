@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """ResNet-50's training input with a random window, which is drawn after the decoder or by it.
 
-Files take the place of the RecordIO archive, as there is no reader for that yet.
+FOLDER holds archives of RecordIO, as MXNet's tools write them: *.rec.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from show import MEAN, STD, on, show
+from show import MEAN, STD, files_of, on, show
 
 from stoker import Pipeline, fn, ops, pipeline_def, types
 
@@ -19,7 +19,7 @@ class CropAfterPipe(Pipeline):
 
     def __init__(self, folder: str, device: str = "cpu", size: int = 224, **settings: Any) -> None:
         super().__init__(**settings)
-        self.input = ops.FileReader(file_root=folder, random_shuffle=True)
+        self.input = ops.MXNetReader(path=files_of(folder, "*.rec"), random_shuffle=True)
         self.decode = ops.nvJPEGDecoder(device="cpu", output_type=types.RGB)
         self.crop = ops.RandomResizedCrop(device=device, size=(size, size))
         self.cmn = ops.CropMirrorNormalize(
@@ -37,7 +37,8 @@ class CropAfterPipe(Pipeline):
 
 @pipeline_def
 def crop_after(folder: str, device: str = "cpu", size: int = 224) -> Any:
-    jpegs, labels = fn.readers.file(file_root=folder, random_shuffle=True, name="Reader")
+    files = files_of(folder, "*.rec")
+    jpegs, labels = fn.readers.mxnet(path=files, random_shuffle=True, name="Reader")
     images = on(device, fn.decoders.image(jpegs))
     images = fn.random_resized_crop(images, size=(size, size))
     mirror = fn.random.coin_flip()
@@ -49,7 +50,7 @@ class CropInDecoderPipe(Pipeline):
 
     def __init__(self, folder: str, device: str = "cpu", size: int = 224, **settings: Any) -> None:
         super().__init__(**settings)
-        self.input = ops.FileReader(file_root=folder, random_shuffle=True)
+        self.input = ops.MXNetReader(path=files_of(folder, "*.rec"), random_shuffle=True)
         self.decode = ops.nvJPEGDecoderRandomCrop(device="cpu", output_type=types.RGB)
         self.resize = ops.Resize(device=device, resize_x=size, resize_y=size)
         self.cmn = ops.CropMirrorNormalize(
@@ -66,7 +67,8 @@ class CropInDecoderPipe(Pipeline):
 
 @pipeline_def
 def crop_in_decoder(folder: str, device: str = "cpu", size: int = 224) -> Any:
-    jpegs, labels = fn.readers.file(file_root=folder, random_shuffle=True, name="Reader")
+    files = files_of(folder, "*.rec")
+    jpegs, labels = fn.readers.mxnet(path=files, random_shuffle=True, name="Reader")
     images = on(device, fn.decoders.image_random_crop(jpegs))
     images = fn.resize(images, size=(size, size))
     mirror = fn.random.coin_flip()

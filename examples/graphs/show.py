@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from stoker import DataNode, Pipeline
@@ -17,6 +18,10 @@ def on(device: str, *nodes: Any) -> Any:
     """The decoded pictures, which are on the CPU, on the device where the graph goes on."""
     moved = [n.gpu() if device == "gpu" and isinstance(n, DataNode) else n for n in nodes]
     return moved if len(moved) > 1 else moved[0]
+
+
+def files_of(folder: str, pattern: str) -> list[str]:
+    return [str(path) for path in sorted(Path(folder).glob(pattern))]
 
 
 def show(*factories: Callable[..., Pipeline]) -> None:

@@ -5,13 +5,14 @@
 A pipeline is a graph of operators (``fn.*``, or ``ops.*`` as classes) that a function decorated
 with ``pipeline_def`` wires up; iterating over the pipeline gives batches. ``types`` holds the
 constants, ``errors`` the exceptions. ``math`` has functions of numbers, beside Python's operators
-on nodes. ``images`` and ``sounds`` write samples to files.
+on nodes. ``auto_aug`` augments images automatically. ``images`` and ``sounds`` write samples to
+files.
 """
 
 from __future__ import annotations
 
 from stoker import _leak_warnings as _leak_warnings
-from stoker import errors, fn, images, math, ops, sounds, types
+from stoker import auto_aug, errors, fn, images, math, ops, sounds, types
 from stoker._codecs import Codec, codecs
 from stoker._conditionals.branches import split
 from stoker._conditionals.mark import do_not_convert
@@ -20,6 +21,7 @@ from stoker._devices import Device, devices, missing_gpu
 from stoker._graph.node import DataNode, newaxis
 from stoker._pipeline.pipeline import Pipeline
 from stoker._pipeline.pipeline_def import pipeline_def
+from stoker._show import show
 
 __all__ = [
     "Batch",
@@ -29,6 +31,7 @@ __all__ = [
     "Pipeline",
     "Tensor",
     "__version__",
+    "auto_aug",
     "codecs",
     "devices",
     "do_not_convert",
@@ -40,6 +43,7 @@ __all__ = [
     "newaxis",
     "ops",
     "pipeline_def",
+    "show",
     "sounds",
     "split",
     "types",

@@ -39,6 +39,11 @@ class StateError(Error):
 def codecs() -> list[dict[str, Any]]:
     """A dict for each format, with the fields of stoker.Codec as keys."""
 
+def content_of(head: bytes) -> tuple[str, str]:
+    """What a file is that begins with these bytes: the format as codecs() names it ("" if no
+    image decoder that was built knows it), and words for a message.
+    """
+
 def write_jpeg(
     pixels: bytes, height: int, width: int, channels: int, quality: int, subsampled: bool
 ) -> bytes:
@@ -49,6 +54,9 @@ def tfrecord_index(path: str) -> str:
 
 def recordio_index(path: str) -> str:
     """The text of the index of a RecordIO file. Raises SampleError where it is damaged."""
+
+def webdataset_index(path: str) -> str:
+    """The text of the index of a tar archive. Raises SampleError where it is damaged."""
 
 def devices() -> list[dict[str, Any]]:
     """A dict for each device, with the fields of stoker.Device as keys."""
@@ -95,6 +103,9 @@ def checked_settings(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def usable_cpus() -> int:
     """How many CPUs this thread may use."""
+
+def cpu_level() -> str:
+    """The instructions that plain loops use on this CPU."""
 
 class Memory:
     """The memory of samples that a function of the user's gets, as a buffer."""
@@ -237,6 +248,12 @@ class Tensor:
     def as_array(self) -> NDArray[Any]:
         """A NumPy array on the same memory."""
 
+    def viewed(self, dtype: str = "", shape: Sequence[int] | None = None) -> Tensor:
+        """The same memory as another element type that is as large, or in another shape.
+
+        The shape must have as many elements; then there is no layout. Raises GraphError.
+        """
+
     def __len__(self) -> int: ...
     def __repr__(self) -> str: ...
 
@@ -286,12 +303,19 @@ class Batch:
     def as_cpu(self) -> Batch:
         """A copy in host memory; the batch itself if it is in host memory."""
 
+    def viewed(self, dtype: str = "", layout: str | None = None) -> Batch:
+        """The same memory as another element type that is as large, or with another layout.
+
+        The layout has a letter for each axis of a sample. Raises GraphError.
+        """
+
     def index_in_batch(self, i: SupportsIndex) -> int:
         """The place of sample i in the whole batch; not i if on_error='skip' left samples out."""
 
     def source_info(self, i: int) -> str:
         """Where sample i came from."""
 
+    def _repr_html_(self) -> str: ...
     def __repr__(self) -> str: ...
 
 def expect_leaks() -> None:

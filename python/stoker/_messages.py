@@ -8,7 +8,9 @@ import functools
 import os
 import reprlib
 import sys
-from collections.abc import Iterable
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any, NamedTuple, NoReturn
 
@@ -21,6 +23,12 @@ _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 def did_you_mean(wrong: str, names: Iterable[str]) -> str:
     """The text " Did you mean 'x'?" with the name nearest to ``wrong``; "" if none is near."""
     return _core.did_you_mean(wrong.encode(errors="replace").decode(), list(names))
+
+
+def near_or_all(wrong: str, names: Iterable[str], what: str) -> str:
+    """As ``did_you_mean``; if none is near, ``what`` and all of the names."""
+    names = sorted(set(names))
+    return did_you_mean(wrong, names) or f" {what} {', '.join(names)}."
 
 
 def shown(value: object) -> str:
@@ -63,12 +71,31 @@ def _is_our_file(name: str) -> bool:
     return os.path.abspath(name).startswith(_PACKAGE)
 
 
+class _Said(threading.local):
+    line: str | None = None  # what user_line() says
+
+
+_said = _Said()
+
+
+@contextmanager
+def at_line(line: str | None) -> Iterator[None]:
+    """Until it is left, ``user_line()`` is this in the calling thread; None is the user's line."""
+    before, _said.line = _said.line, line
+    try:
+        yield
+    finally:
+        _said.line = before
+
+
 def user_line() -> str:
     """The "file:line" of the innermost frame outside this package, or "" if there is none.
 
     The path of a file in the working folder is relative to that folder. In a path that is not
     UTF-8, other bytes are escaped.
     """
+    if _said.line is not None:
+        return _said.line
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and is_ours(frame):
         frame = frame.f_back
@@ -98,6 +125,6 @@ class Place(NamedTuple):
         instance = f"{self.op} '{self.name}'" if self.name else self.op
         return f"{instance} ({self.where})"
 
-    def refuse(self, problem: str) -> NoReturn:
+    def refuse(self, problem: str, error: type[GraphError] = GraphError) -> NoReturn:
         """Raises a ``GraphError`` that names this call."""
-        raise GraphError(f"{self}: {problem}")
+        raise error(f"{self}: {problem}")

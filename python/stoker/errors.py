@@ -4,6 +4,8 @@
 
 - ``GraphError`` (also a ``ValueError``): a graph is wrong, e.g. an argument is unknown or types do
   not fit, or a saved graph cannot be read.
+- ``GraphTypeError`` (a ``GraphError``, also a ``TypeError``): what was given is of a type that
+  cannot be right there, e.g. an output that is no node and no number.
 - ``SampleError``: samples cannot be delivered; ``.samples`` lists each with its file, offset and
   operator.
 - ``BudgetError`` (also a ``MemoryError``): a memory limit is too small.
@@ -26,11 +28,17 @@ from stoker._core import (
     StateError,
 )
 
+
+class GraphTypeError(GraphError, TypeError):
+    """What was given is of a type that cannot be right there."""
+
+
 __all__ = [
     "BudgetError",
     "DeviceError",
     "Error",
     "GraphError",
+    "GraphTypeError",
     "SampleError",
     "SourceError",
     "StateError",

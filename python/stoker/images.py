@@ -1,12 +1,13 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writing pictures to files, to look at what a pipeline makes."""
+"""Writing pictures to files, one or many side by side, to look at what a pipeline makes."""
 
 from __future__ import annotations
 
 import os
 import struct
 import zlib
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from stoker import _core
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     Pixels = numpy.typing.NDArray[Any]
 
-__all__ = ["save"]
+__all__ = ["contact_sheet", "save"]
 
 _LAYOUTS = {"HW": (0, 1), "HWC": (0, 1, 2), "CHW": (1, 2, 0)}
 _COLOR_TYPES = {1: 0, 2: 4, 3: 2, 4: 6}  # of PNG, by channels
@@ -42,6 +43,41 @@ def save(
         raise ValueError(f"the path ends in {ending!r}, expected '.png', '.jpg' or '.jpeg'")
     with open(path, "wb") as file:
         file.write(data)
+
+
+def contact_sheet(
+    pictures: Iterable[Any], path: str | os.PathLike[str], columns: int = 8, gap: int = 4
+) -> None:
+    """Writes uint8 pictures as a grid on a white ground, as PNG or JPEG.
+
+    They are samples or arrays as for ``save``, of 1 or 3 channels. Each stands in the middle of a
+    tile, which is as large as the largest picture. ``columns`` counts the pictures of a row, and
+    ``gap`` is the distance of tiles in pixels. Raises ``ValueError`` without a picture, and for all
+    else.
+    """
+    import numpy
+
+    if columns < 1 or gap < 0:
+        raise ValueError(
+            f"a contact sheet expects a column or more and no negative gap, got {columns=}, {gap=}"
+        )
+    tiles = [_as_hwc(picture, None) for picture in pictures]
+    if not tiles:
+        raise ValueError("a contact sheet needs at least one picture")
+    for tile in tiles:
+        if tile.dtype != "uint8" or tile.shape[2] not in (1, 3):
+            raise _refuse("a contact sheet", tile, "uint8 with 1 or 3; fn.cast changes the dtype")
+    height = max(tile.shape[0] for tile in tiles)
+    width = max(tile.shape[1] for tile in tiles)
+    columns = min(columns, len(tiles))
+    rows = -(-len(tiles) // columns)
+    size = (rows * (height + gap) + gap, columns * (width + gap) + gap, 3)
+    sheet = numpy.full(size, 255, numpy.uint8)
+    for i, tile in enumerate(tiles):
+        y = gap + i // columns * (height + gap) + (height - tile.shape[0]) // 2
+        x = gap + i % columns * (width + gap) + (width - tile.shape[1]) // 2
+        sheet[y : y + tile.shape[0], x : x + tile.shape[1]] = tile
+    save(path, sheet)
 
 
 def _as_hwc(picture: Any, layout: str | None) -> Pixels:

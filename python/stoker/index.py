@@ -9,40 +9,22 @@ programs. Each index stands beside its file: a.tfrecord.idx, a.idx of a.rec and 
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
-import tarfile
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from stoker import _core
-from stoker.errors import SampleError
-
-
-def _webdataset_index(path: str) -> str:
-    """Samples are neighbours whose names are alike up to the first dot of their last part."""
-    samples: list[tuple[str, list[str]]] = []
-    with tarfile.open(path, "r:") as archive:
-        for member in archive:
-            folder, slash, name = member.name.rpartition("/")
-            stem, _, extension = name.partition(".")
-            if not member.isreg() or not stem or not extension:
-                continue
-            key = folder + slash + stem
-            if not samples or samples[-1][0] != key:
-                samples.append((key, []))
-            entry = f"{extension} {member.offset_data} {member.size} {member.name}"
-            samples[-1][1].append(entry)
-    lines = [f"v1.2 {len(samples)}", *(" ".join(entries) for _, entries in samples)]
-    return "\n".join(lines) + "\n"
-
+from stoker._command import status_of
+from stoker.errors import Error, SampleError
 
 # For each kind: what makes the text of an index, and whether the file's suffix stays in its name.
 _KINDS: dict[str, tuple[Callable[[str], str], bool]] = {
     "tfrecord": (_core.tfrecord_index, True),
     "recordio": (_core.recordio_index, False),
-    "webdataset": (_webdataset_index, False),
+    "webdataset": (_core.webdataset_index, False),
 }
 
 
@@ -59,25 +41,45 @@ def _replace(file: Path, text: str) -> None:
         raise
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Writes the indexes; returns the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m stoker.index", description=__doc__)
+HELP = "writes indexes of TFRecord, RecordIO and WebDataset files"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("kind", choices=_KINDS)
     parser.add_argument("files", metavar="FILE", nargs="+")
     parser.add_argument("--output-dir", metavar="FOLDER", help="where the indexes go")
-    given = parser.parse_args(arguments)
+    parser.set_defaults(prog=parser.prog)
+
+
+def execute(given: argparse.Namespace) -> int:
+    """Writes the indexes; returns the exit status. Raises ``OSError`` where it cannot write."""
     make, keeps_suffix = _KINDS[given.kind]
-    status = 0
-    for file in map(Path, given.files):
+    if given.output_dir and not os.path.isdir(given.output_dir):
+        raise NotADirectoryError(errno.ENOTDIR, "there is no such folder", given.output_dir)
+    files: dict[Path, Path] = {}  # by their indexes
+    for file in dict.fromkeys(map(Path, given.files)):
         name = file.name + ".idx" if keeps_suffix else file.stem + ".idx"
         index = Path(given.output_dir or file.parent, name)
+        if index in files:
+            raise Error(f"the index of {files[index]} and that of {file} would both be {index}")
+        files[index] = file
+    status = 0
+    for index, file in files.items():
         try:
             text = make(str(file))
-        except (SampleError, tarfile.TarError, OSError) as e:
-            print(f"stoker.index: {file}: {e}", file=sys.stderr)
+        except (SampleError, OSError) as e:
+            print(f"{given.prog}: {file}: {e}", file=sys.stderr)
             status = 1
             continue
         _replace(index, text)
+    return status
+
+
+def main(arguments: Sequence[str] | None = None, prog: str = "python -m stoker.index") -> int:
+    """Writes the indexes; returns the exit status."""
+    parser = argparse.ArgumentParser(prog=prog, description=__doc__)
+    add_arguments(parser)
+    status: int = status_of(prog, execute, parser.parse_args(arguments))
     return status
 
 

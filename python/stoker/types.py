@@ -18,6 +18,14 @@ if TYPE_CHECKING:
 
 
 class _Text(str, Enum):
+    def __int__(self) -> int:
+        """The number that the established library gives it."""
+        return list(type(self)).index(self)
+
+    @classmethod
+    def _missing_(cls, value: object) -> _Text | None:
+        return next((m for m in cls if type(value) is int and int(m) == value), None)
+
     def __str__(self) -> str:
         return str(self.value)
 
@@ -28,19 +36,29 @@ class _Text(str, Enum):
 class DType(_Text):
     """The type of a tensor's elements."""
 
+    NO_TYPE = "none"
     UINT8 = "uint8"
-    INT8 = "int8"
     UINT16 = "uint16"
-    INT16 = "int16"
     UINT32 = "uint32"
-    INT32 = "int32"
     UINT64 = "uint64"
+    INT8 = "int8"
+    INT16 = "int16"
+    INT32 = "int32"
     INT64 = "int64"
     FLOAT16 = "float16"
     FLOAT = "float32"
     FLOAT64 = "float64"
     BOOL = "bool"
-    NO_TYPE = "none"
+
+    def __int__(self) -> int:
+        """The number that the established library gives it: 0 for ``UINT8``, -1 for ``NO_TYPE``."""
+        return super().__int__() - 1
+
+    def __call__(self) -> str:
+        """A letter, as in ``struct``: what ``tensor.dtype()`` gave when it was a method."""
+        import numpy
+
+        return "=" + numpy.dtype(self.value).char.replace("l", "q").replace("L", "Q")
 
 
 class ImageType(_Text):
@@ -140,14 +158,14 @@ def Constant(  # noqa: N802 - the established name
     shape: Any = None,
     layout: str | None = None,
     device: str | None = None,
+    name: str | None = None,
 ) -> DataNode:
     """A node that gives this value (a number, list or array) for every sample.
 
     ``shape`` defaults to the shape of the value. ``dtype`` defaults to the dtype of an array; for
     numbers and lists it is ``BOOL`` if all are bools, ``INT32`` if all are ints, else ``FLOAT``.
-    Raises ``GraphError`` outside of a pipeline's definition and for a value that holds anything but
-    numbers.
+    Raises ``GraphError`` for a value that holds anything but numbers.
     """
     from stoker._graph.calls import constant
 
-    return constant(value, dtype=dtype, shape=shape, layout=layout, device=device)
+    return constant(value, dtype=dtype, shape=shape, layout=layout, device=device, name=name)

@@ -31,7 +31,8 @@ STOKER_HD inline double log_of_factorial(double k) {
 // 10, the first draw is looked up in the distribution. From there on, a try takes two draws
 // (Hörmann: The transformed rejection method for generating Poisson random variables; 1993); after
 // 32 tries, of which more than 9 in 10 succeed, it is the mean. Requires: mean > 0.
-STOKER_HD inline double poisson_of(const Chance& chance, int64_t number, double mean) {
+[[gnu::noinline]] STOKER_HD inline double poisson_of(const Chance& chance, int64_t number,
+                                                     double mean) {
   using exact::detail::Num;
   const auto first = 16 * static_cast<uint64_t>(number);
   const auto share = [](uint32_t draw) { return ((Num(draw) + Num(0.5)) * Num(0x1p-32)).v; };

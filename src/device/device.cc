@@ -94,10 +94,10 @@ Device& device(int index) {
   if (index >= 0 && index < static_cast<int>(all.size())) return *all[index];
   std::string have = "none: " + missing_gpu();
   for (size_t i = 0; i < all.size(); ++i) have = (i ? have + ", " : "") + all[i]->name();
-  throw DeviceError(
-      "there is no device " + std::to_string(index) + ". Devices: " + have +
-      ". For tests without one, simulated devices are there with the environment variable " +
-      kVariable + "=<count>");
+  throw DeviceError("there is no device " + std::to_string(index) + ". Devices: " + have +
+                    (all.empty() ? ". Leave out device= and .gpu() to run on the CPU; for a GPU, "
+                                   "`make cuda-release` builds Stoker with CUDA"
+                                 : ""));
 }
 
 void use_simulated_devices(int count, const SimulatedOptions& options) {

@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "op/op.h"
+#include "op/output_names.h"
 
 namespace stoker {
 
@@ -30,6 +31,9 @@ bool is_ignored(const OperatorType& type, const std::string& name) {
   return std::find(type.ignored.begin(), type.ignored.end(), name) != type.ignored.end();
 }
 
+// What the key begins with where the user gave a seed, which then decides the draws alone.
+std::string seed_key(const Node& n) { return n.op + "/seed:"; }
+
 // An operator that has no argument `seed` takes `seed=` as the name of its chance: equal seeds give
 // equal draws.
 void take_seed(const OperatorType& type, Node& n) {
@@ -37,7 +41,7 @@ void take_seed(const OperatorType& type, Node& n) {
   if (it == n.arguments.end() || type.argument("seed") >= 0) return;
   int64_t seed = -1;
   detail::set_value("seed", {}, it->second, seed);
-  if (seed >= 0) n.key = n.op + "/seed:" + std::to_string(seed);
+  if (seed >= 0) n.key = seed_key(n) + std::to_string(seed);
   n.arguments.erase(it);
 }
 
@@ -109,12 +113,25 @@ Arguments constants_of(const OperatorType& type, const Node& n) {
   return a;
 }
 
-// Of an operator whose outputs follow from an argument: refuses a value that gives none, or more
-// than there may be.
+std::vector<std::string> outputs_of(const OperatorType& type, const Node& n) {
+  return stoker::output_names(
+      type, n.arguments, [&](size_t i) { return i < n.inputs.size() && n.inputs[i].has_value(); });
+}
+
+// Of an operator whose outputs follow from arguments: refuses those that give none, or more than
+// there may be.
 void check_outputs(const OperatorType& type, const Node& n) {
-  if (type.outputs.empty() || !*type.outputs.back().for_each) return;
-  type.make(constants_of(type, n));  // which says what else is wrong with the argument
-  const size_t count = type.output_count(n.arguments);
+  if (type.outputs.empty()) return;
+  const bool has_list = *type.outputs.back().for_each;
+  if (has_list) type.make(constants_of(type, n));  // which says what else is wrong with it
+  const size_t count = outputs_of(type, n).size();
+  if (!has_list) {
+    if (count > 0) return;
+    std::string flags;
+    for (const Port& p : type.outputs)
+      flags += (flags.empty() ? "'" : "', '") + std::string(p.when);
+    throw GraphError("the arguments " + flags + "' turn all outputs off");
+  }
   if (count < 1 || count > kMostOutputs)
     throw GraphError(std::string("argument '") + type.outputs.back().for_each + "' asks for " +
                      (count ? "more than " + std::to_string(kMostOutputs) : "no") + " outputs");
@@ -203,9 +220,9 @@ void check_node(const std::vector<CheckedNode>& done, const Node& n, bool is_nee
   check_edges(*c.type, n, [&](const Ref& r) { return has_output(done, r); });
   c.op = c.type->make(constants_of(*c.type, n));
   c.key = hash64(n.key);
+  c.has_own_seed = n.key.starts_with(seed_key(n));
   check_device(*c.type, n.device);
-  c.sees_batch = c.type->sees_batch(*c.op);
-  c.has_cpu_form = n.device == DeviceKind::kCpu || (n.device == DeviceKind::kGpu && !c.sees_batch);
+  c.has_cpu_form = n.device != DeviceKind::kMixed;
 
   int64_t frames = -1;
   for (size_t i = 0; i < n.inputs.size(); ++i) {
@@ -216,7 +233,6 @@ void check_node(const std::vector<CheckedNode>& done, const Node& n, bool is_nee
     TensorType t = done[from.node].outputs[from.output];
     if (i == 0 && t.layout.str().starts_with('F') && !accepts(port, t.layout)) {
       if (!c.type->infers()) throw GraphError("takes no sequences: its frames may differ in shape");
-      if (c.sees_batch) throw GraphError("takes no sequences: it sees whole batches");
       c.unfold = true;
       frames = t.shape[0];
       t = frame_type(t);
@@ -241,10 +257,15 @@ void check_node(const std::vector<CheckedNode>& done, const Node& n, bool is_nee
   if (c.type->is_merge && !is_needed) checker.out(c.inputs[0]);
   else c.op->check(checker);
   c.op->prepare();
+  c.sees_batch = c.type->sees_batch(*c.op);
+  if (c.sees_batch) {
+    if (c.unfold) throw GraphError("takes no sequences: it sees whole batches");
+    c.has_cpu_form &= n.device == DeviceKind::kCpu;
+  }
   if (c.type->lowers_some && c.type->lowers_some->applies(*c.op, c.inputs))
     c.type = c.type->lowered.get();
   c.outputs = std::move(checker.outputs);
-  if (c.outputs.size() != c.type->output_count(n.arguments))
+  if (c.outputs.size() != outputs_of(*c.type, n).size())
     throw Error(n.op + ": check() gave a wrong number of outputs");
   if (c.unfold)
     for (size_t k = 0; k < c.outputs.size(); ++k)
@@ -288,7 +309,7 @@ std::string guards_in_words(const Graph& graph, const Node& node) {
 
 std::vector<std::string> Graph::output_names(int node) const {
   const Node& n = nodes[node];
-  return operator_named(n.op).output_names(n.arguments);
+  return outputs_of(operator_named(n.op), n);
 }
 
 void Graph::complete_name_and_key(Node& n) const {

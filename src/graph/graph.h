@@ -124,7 +124,9 @@ struct CheckedNode {
   // The node is on the CPU, or its CPU half can make the value: see Note [Values for the CPU].
   bool has_cpu_form = true;
   uint64_t key = 0;  // hash of Node::key
+  bool has_own_seed = false;  // the key names a seed, and no other has a part in its chance
 
+  uint64_t seed(uint64_t of_pipeline) const { return has_own_seed ? 0 : of_pipeline; }
   bool lowers() const { return type->lowers && !sees_batch && !type->is_merge; }
   // Whether the output is a further one of an operator that lowers. The chain makes it as soon as
   // it knows the types, on the CPU, wherever the node runs.

@@ -33,6 +33,17 @@ Graph example() {
   return g;
 }
 
+TEST(Graph, ASeedOfItsOwnIsTheOnlyOne) {
+  const std::vector<CheckedNode> checked = check(example());
+  EXPECT_TRUE(checked[1].has_own_seed);
+  EXPECT_EQ(checked[1].seed(5), checked[1].seed(6));
+  Graph named = example();
+  named.nodes[1].key = "name:random.uniform/seed:4";
+  const std::vector<CheckedNode> other = check(named);
+  EXPECT_FALSE(other[1].has_own_seed);
+  EXPECT_EQ(other[1].seed(5), 5u);
+}
+
 TEST(Graph, CompletesNamesKeysAndDefaults) {
   const Graph g = example();
   EXPECT_EQ(g.nodes[0].name, "constant_0");

@@ -12,11 +12,9 @@
 
 namespace stoker::io {
 
-Fetcher::Fetcher(int threads, size_t limit, const ByteStore& store, IndexOf index_of)
-    : limit_(limit),
-      store_(store),
-      index_of_(std::move(index_of)),
-      pool_(std::make_shared<BytePool>(limit / 4)) {  // as much as is free when threads wake
+Fetcher::Fetcher(int threads, size_t limit, const ByteStore& store, HostPool& pool,
+                 IndexOf index_of)
+    : limit_(limit), store_(store), pool_(pool), index_of_(std::move(index_of)) {
   try {
     for (int i = 0; i < threads; ++i)
       threads_.push_back(start_thread("stoker-reader", "io_threads", [this] { work(); }));
@@ -54,13 +52,13 @@ Fetcher::Opened Fetcher::open(int64_t index, int64_t turn) const {
 
 // Requires: it is not in a block.
 Fetched Fetcher::read(const Opened& opened) const {
-  Fetched f{Bytes(pool_->get(opened.size), pool_), {}, nullptr};
+  Fetched f{ByteBuffer(pool_), {}, nullptr};
   if (opened.place.kind == Place::Kind::kExtents) {
-    opened.extents.read(f.bytes.buffer(), f.parts);
+    opened.extents.read(f.bytes, f.parts);
     return f;
   }
   std::vector<size_t> ends;
-  store_.fetch(opened.index, f.bytes.buffer(), ends);
+  store_.fetch(opened.index, f.bytes, ends);
   const auto* data = reinterpret_cast<const uint8_t*>(f.bytes.data());
   for (size_t begin = 0; const size_t end : ends) {
     f.parts.emplace_back(data + begin, end - begin);
@@ -117,9 +115,7 @@ Fetched Fetcher::take_again(int64_t index, const Admit& admit) {
 
 Fetcher::Stats Fetcher::stats() const {
   const MutexLock lock(mutex_);
-  Stats s = stats_;
-  s.unused = pool_->unused();
-  return s;
+  return stats_;
 }
 
 void Fetcher::hold(size_t bytes) {

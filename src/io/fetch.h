@@ -57,7 +57,6 @@ class Fetcher {
   struct Stats {
     // Bytes counted as above: now, and the most so far.
     size_t held = 0, high_water = 0;
-    size_t unused = 0;  // bytes of buffers that wait for reuse
     int64_t ahead = 0;  // samples that threads have read or failed to read
     int64_t on_the_spot = 0;  // samples that take() had to read
     int64_t waits = 0;  // calls of take() that had to wait for a read
@@ -65,8 +64,8 @@ class Fetcher {
   };
 
   // Without threads, every take() reads. The first turn is 0, and nothing is scheduled at first.
-  // Requires: `store` outlives this.
-  Fetcher(int threads, size_t limit, const ByteStore& store, IndexOf index_of);
+  // Bytes lie in memory of the pool, as Use::kRead. Requires: `store` and `pool` outlive this.
+  Fetcher(int threads, size_t limit, const ByteStore& store, HostPool& pool, IndexOf index_of);
   // Waits for running reads and begins no others. Bytes that were taken stay valid, but no sample
   // of a block may be there any more.
   ~Fetcher();
@@ -164,8 +163,8 @@ class Fetcher {
 
   const size_t limit_;
   const ByteStore& store_;
+  HostPool& pool_;
   const IndexOf index_of_;
-  const std::shared_ptr<BytePool> pool_;
 
   mutable Mutex mutex_;  // no file is opened, read or closed under it, and index_of_ is not called
   ConditionVariable room_, done_;

@@ -2,17 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/fetch.h"
 
-#include <gtest/gtest.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <future>
-#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -20,96 +15,16 @@
 #include "base/error.h"
 #include "base/testing.h"
 #include "io/faults.h"
+#include "io/fetch_testing.h"
+#include "memory/pool.h"
 
 namespace stoker::io {
 namespace {
 
-namespace fs = std::filesystem;
-
-constexpr int64_t kFiles = 50;
-
-// Holds threads at a gate until it is opened.
-class Gate {
- public:
-  void pass() {
-    MutexLock lock(mutex_);
-    ++arrived_;
-    changed_.notify_all();
-    changed_.wait(mutex_, [&]() STOKER_REQUIRES(mutex_) { return open_; });
-  }
-  void open() {
-    const MutexLock lock(mutex_);
-    open_ = true;
-    changed_.notify_all();
-  }
-  void wait_for_arrivals(int n) {
-    MutexLock lock(mutex_);
-    changed_.wait(mutex_, [&]() STOKER_REQUIRES(mutex_) { return arrived_ >= n; });
-  }
-
- private:
-  Mutex mutex_;
-  ConditionVariable changed_;
-  bool open_ STOKER_GUARDED_BY(mutex_) = false;
-  int arrived_ STOKER_GUARDED_BY(mutex_) = 0;
-};
-
-// A store without blocks, which tells where the sample of each index lies.
-class Places final : public ByteStore {
- public:
-  using Locate = std::function<Extent(int64_t index)>;
-  explicit Places(Locate locate) : locate_(std::move(locate)) {}
-  Place place(int64_t index) const override { return Place::at(locate_(index)); }
-
- private:
-  const Locate locate_;
-};
-int64_t by_turn(int64_t turn) { return turn; }
-
-class FetchTest : public testing::Test {
- protected:
-  void SetUp() override {
-    char name[] = "/tmp/stoker_fetch_XXXXXX";
-    ASSERT_NE(::mkdtemp(name), nullptr);
-    root_ = name;
-    for (int64_t i = 0; i < kFiles; ++i) std::ofstream(path(i), std::ios::binary) << content(i);
-  }
-  void TearDown() override { fs::remove_all(root_); }
-
-  std::string path(int64_t i) const { return root_ + "/" + std::to_string(i); }
-  static size_t size_of(int64_t i) { return static_cast<size_t>(1000 + (i * 7919) % 9000); }
-  static std::string content(int64_t i) {
-    std::string s(size_of(i), 0);
-    for (size_t k = 0; k < s.size(); ++k) s[k] = static_cast<char>(k * 31 + static_cast<size_t>(i));
-    return s;
-  }
-  // The same few files again and again.
-  const Places files_{[this](int64_t turn) { return Extent{path(turn % kFiles)}; }};
-  static void expect_content(const Fetched& f, int64_t turn) { expect_content(f.bytes, turn); }
-  static void expect_content(const Bytes& b, int64_t turn) {
-    ASSERT_EQ(b.size(), size_of(turn % kFiles));
-    EXPECT_EQ(std::string(reinterpret_cast<const char*>(b.data()), b.size()),
-              content(turn % kFiles))
-        << turn;
-    for (size_t i = 0; i < kReadPadding; ++i) ASSERT_EQ(b.data()[b.size() + i], std::byte{0});
-  }
-  static std::string error_of(Fetcher& f, int64_t turn) {
-    return message<Error>([&] { (void)f.take(turn); });
-  }
-  // Waits for a state that the threads must reach. If they never do, the test ends by its time
-  // limit.
-  template <class F>
-  static void wait_until(F condition) {
-    while (!condition()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-
-  std::string root_;
-};
-
 TEST_F(FetchTest, GivesEverySampleItsBytes) {
   for (int threads : {0, 1, 3})
     for (size_t limit : {size_t{0}, size_t{9000}, size_t{40000}, size_t{10000000}}) {
-      Fetcher f(threads, limit, files_, by_turn);
+      Fetcher f(threads, limit, files_, pool_, by_turn);
       f.schedule(200);
       for (int64_t turn = 0; turn < 220; ++turn) expect_content(*f.take(turn), turn);
       EXPECT_LE(f.stats().high_water, limit);
@@ -120,7 +35,7 @@ TEST_F(FetchTest, GivesEverySampleItsBytes) {
 
 TEST_F(FetchTest, ReadsAheadAsFarAsTheWindowHolds) {
   constexpr size_t kWindow = 60000, kLargest = 10000;
-  Fetcher f(2, kWindow, files_, by_turn);
+  Fetcher f(2, kWindow, files_, pool_, by_turn);
   f.schedule(INT64_MAX);
   const auto full = [&] { return f.stats().held > kWindow - kLargest - Fetcher::kEntryCost; };
   wait_until(full);
@@ -132,7 +47,7 @@ TEST_F(FetchTest, ReadsAheadAsFarAsTheWindowHolds) {
 }
 
 TEST_F(FetchTest, ReadsNothingThatIsNotScheduled) {
-  Fetcher f(2, 1 << 20, files_, by_turn);
+  Fetcher f(2, 1 << 20, files_, pool_, by_turn);
   f.schedule(3);
   wait_until([&] { return f.stats().ahead == 3; });
   expect_content(*f.take(3), 3);
@@ -158,7 +73,7 @@ struct GateOnPath : FaultInjector {
 TEST_F(FetchTest, TakingWhatNobodyBeganNeverWaits) {
   GateOnPath slow(path(0));
   const WithFaults with(slow);
-  Fetcher f(1, 1 << 20, files_, by_turn);
+  Fetcher f(1, 1 << 20, files_, pool_, by_turn);
   f.schedule(10);
   slow.gate.wait_for_arrivals(1);
   expect_content(*f.take(1), 1);
@@ -170,7 +85,7 @@ TEST_F(FetchTest, TakingWhatNobodyBeganNeverWaits) {
 TEST_F(FetchTest, TakingWhatIsBeingReadWaitsForIt) {
   GateOnPath slow(path(2));
   const WithFaults with(slow);
-  Fetcher f(2, 1 << 20, files_, by_turn);
+  Fetcher f(2, 1 << 20, files_, pool_, by_turn);
   f.schedule(6);
   slow.gate.wait_for_arrivals(1);
   auto taken = std::async(std::launch::async, [&] { return f.take(2); });
@@ -182,11 +97,11 @@ TEST_F(FetchTest, TakingWhatIsBeingReadWaitsForIt) {
 
 TEST_F(FetchTest, FilesLargerThanTheLimitAreTaken) {
   std::ofstream(path(2), std::ios::binary) << std::string(100000, 'x');
-  Fetcher f(2, 30000, files_, by_turn);
+  Fetcher f(2, 30000, files_, pool_, by_turn);
   f.schedule(20);
   for (int64_t turn = 0; turn < 20; ++turn) {
     const Fetched taken = *f.take(turn);
-    const Bytes& b = taken.bytes;
+    const ByteBuffer& b = taken.bytes;
     EXPECT_EQ(b.size(), turn == 2 ? 100000u : size_of(turn));
   }
   EXPECT_LE(f.stats().high_water, 30000u);
@@ -197,7 +112,7 @@ TEST_F(FetchTest, FilesLargerThanTheLimitAreTaken) {
 TEST_F(FetchTest, AdmitIsToldTheSizeBeforeItIsRead) {
   struct Refused {};
   for (const size_t limit : {size_t{1}, size_t{1} << 20}) {
-    Fetcher f(1, limit, files_, by_turn);
+    Fetcher f(1, limit, files_, pool_, by_turn);
     f.schedule(2);
     std::vector<size_t> sizes;
     const auto admit = [&](size_t bytes) { sizes.push_back(bytes); };
@@ -210,9 +125,9 @@ TEST_F(FetchTest, AdmitIsToldTheSizeBeforeItIsRead) {
 }
 
 TEST_F(FetchTest, ErrorsWaitForTheirSample) {
-  fs::remove(path(3));
-  fs::remove(path(12));
-  Fetcher f(2, 1 << 20, files_, by_turn);
+  std::filesystem::remove(path(3));
+  std::filesystem::remove(path(12));
+  Fetcher f(2, 1 << 20, files_, pool_, by_turn);
   f.schedule(10);
   wait_until([&] { return f.stats().ahead == 10; });
   for (int64_t turn = 0; turn < 15; ++turn) {
@@ -228,7 +143,7 @@ TEST_F(FetchTest, WhatLocateThrowsIsThrown) {
     if (turn % 2) throw SampleError("no place for " + std::to_string(turn));
     return {path(turn)};
   });
-  Fetcher f(1, 1 << 20, places, by_turn);
+  Fetcher f(1, 1 << 20, places, pool_, by_turn);
   f.schedule(2);
   wait_until([&] { return f.stats().ahead == 2; });
   expect_content(*f.take(0), 0);
@@ -239,7 +154,7 @@ TEST_F(FetchTest, WhatLocateThrowsIsThrown) {
 TEST_F(FetchTest, EmptyFilesAreNotReadAheadWithoutEnd) {
   std::ofstream(root_ + "/empty").close();
   const Places places([&](int64_t) { return Extent{root_ + "/empty"}; });
-  Fetcher f(2, 10 * Fetcher::kEntryCost, places, by_turn);
+  Fetcher f(2, 10 * Fetcher::kEntryCost, places, pool_, by_turn);
   f.schedule(INT64_MAX);
   wait_until([&] { return f.stats().ahead == 10; });
   EXPECT_EQ(f.stats().held, 10 * Fetcher::kEntryCost);
@@ -250,11 +165,11 @@ TEST_F(FetchTest, EmptyFilesAreNotReadAheadWithoutEnd) {
 TEST_F(FetchTest, PartsOfOpenFiles) {
   const auto file = std::make_shared<const File>(path(7));
   const Places places([&](int64_t turn) { return Extent{"", turn * 10, 10, file}; });
-  Fetcher f(2, 1 << 20, places, by_turn);
+  Fetcher f(2, 1 << 20, places, pool_, by_turn);
   f.schedule(20);
   for (int64_t turn = 0; turn < 30; ++turn) {
     const Fetched taken = *f.take(turn);
-    const Bytes& b = taken.bytes;
+    const ByteBuffer& b = taken.bytes;
     EXPECT_EQ(std::string(reinterpret_cast<const char*>(b.data()), b.size()),
               content(7).substr(static_cast<size_t>(turn) * 10, 10));
   }
@@ -262,7 +177,7 @@ TEST_F(FetchTest, PartsOfOpenFiles) {
 }
 
 TEST_F(FetchTest, EachSampleOnce) {
-  Fetcher f(1, 1 << 20, files_, by_turn);
+  Fetcher f(1, 1 << 20, files_, pool_, by_turn);
   f.schedule(4);
   wait_until([&] { return f.stats().ahead == 4; });
   for (int64_t turn : {1, 6}) {
@@ -276,7 +191,7 @@ TEST_F(FetchTest, EachSampleOnce) {
 // These two tests fail by never ending: there is always something to read, or nothing wakes a
 // thread.
 TEST_F(FetchTest, EndsWithoutReadingOn) {
-  auto f = std::make_unique<Fetcher>(2, size_t{1} << 40, files_, by_turn);
+  auto f = std::make_unique<Fetcher>(2, size_t{1} << 40, files_, pool_, by_turn);
   f->schedule(INT64_MAX);
   wait_until([&] { return f->stats().ahead > 5; });
   f.reset();
@@ -284,15 +199,15 @@ TEST_F(FetchTest, EndsWithoutReadingOn) {
 
 TEST_F(FetchTest, EndsWithIdleThreadsAndNothingScheduled) {
   for (int i = 0; i < 50; ++i) {
-    Fetcher f(4, 1 << 20, files_, by_turn);
+    Fetcher f(4, 1 << 20, files_, pool_, by_turn);
     if (i % 2) f.schedule(i);
   }
 }
 
 TEST_F(FetchTest, BytesOutliveTheFetcher) {
-  Bytes kept;
+  ByteBuffer kept;
   {
-    Fetcher f(1, 1 << 20, files_, by_turn);
+    Fetcher f(1, 1 << 20, files_, pool_, by_turn);
     f.schedule(5);
     kept = std::move(f.take(4)->bytes);
   }
@@ -300,11 +215,22 @@ TEST_F(FetchTest, BytesOutliveTheFetcher) {
 }
 
 TEST_F(FetchTest, BuffersGoRound) {
-  Fetcher f(1, 1 << 20, files_, by_turn);
-  std::set<const std::byte*> where;
-  for (int64_t turn = 0; turn < 300; ++turn) where.insert(f.take(turn)->bytes.data());
-  EXPECT_LT(where.size(), 20u);
-  EXPECT_GT(f.stats().unused, 0u);
+  struct Counted : HostAllocator {
+    std::atomic<int> taken{0};
+    std::byte* take(size_t bytes) override { return ++taken, system_allocator()->take(bytes); }
+    void give_back(std::byte* allocation, size_t bytes) noexcept override {
+      system_allocator()->give_back(allocation, bytes);
+    }
+  };
+  const auto allocator = std::make_shared<Counted>();
+  HostPool pool(SIZE_MAX, allocator);
+  Fetcher f(1, 1 << 20, files_, pool, by_turn);
+  int64_t turn = 0;
+  for (int round = 0; round < 6; ++round) {
+    std::vector<ByteBuffer> held;
+    while (held.size() < kFiles) held.push_back(std::move(f.take(turn++)->bytes));
+  }
+  EXPECT_LE(allocator->taken, kFiles * 5 / 4);
 }
 
 // Many threads take samples almost in order, while reads are slow, short or fail. All samples
@@ -324,7 +250,7 @@ TEST_F(FetchTest, ManyThreadsUnderFaults) {
   const WithFaults with(trouble);
   constexpr int64_t kSamples = 2000;
   constexpr size_t kWindow = 50000;
-  Fetcher f(3, kWindow, files_, by_turn);
+  Fetcher f(3, kWindow, files_, pool_, by_turn);
   std::atomic<int64_t> next{0}, bytes{0}, failed{0};
   const auto taker = [&] {
     for (int64_t n = next++; n < kSamples; n = next++) {
@@ -332,7 +258,7 @@ TEST_F(FetchTest, ManyThreadsUnderFaults) {
       const int64_t turn = n ^ 3;  // not quite in order
       try {
         const Fetched taken = *f.take(turn);
-        const Bytes& b = taken.bytes;
+        const ByteBuffer& b = taken.bytes;
         bytes += static_cast<int64_t>(b.size());
         if (b.data()[b.size() - 1] != static_cast<std::byte>(content(turn % kFiles).back()))
           ADD_FAILURE() << turn;
@@ -353,169 +279,6 @@ TEST_F(FetchTest, ManyThreadsUnderFaults) {
   EXPECT_EQ(bytes, want_bytes);
   EXPECT_EQ(failed, want_failed);
   EXPECT_LE(f.stats().high_water, kWindow);
-}
-
-// Blocks: sample i is in block i / kEach, and is its number in it.
-
-constexpr int64_t kEach = 4;
-
-struct Numbers final : Block {
-  explicit Numbers(int64_t first) : bytes(1000) {
-    for (int64_t i = 0; i < kEach; ++i)
-      bytes[static_cast<size_t>(i)] = static_cast<uint8_t>(first + i);
-  }
-  std::vector<uint8_t> bytes;
-};
-
-class BlockStore final : public ByteStore {
- public:
-  Place place(int64_t index) const override { return Place::in_block(index / kEach); }
-  size_t block_bytes(int64_t) const override { return 1000; }
-  std::shared_ptr<const Block> load(int64_t block) const override {
-    if (block == slow) gate.pass();
-    ++loads;
-    if (block == broken) throw SampleError("block " + std::to_string(block) + " is broken");
-    return std::make_shared<const Numbers>(block * kEach);
-  }
-  void find(int64_t index, const Block& block, std::vector<Part>& parts) const override {
-    const auto& numbers = static_cast<const Numbers&>(block).bytes;
-    parts.push_back(Part(numbers).subspan(static_cast<size_t>(index % kEach), 1));
-  }
-  int64_t slow = -1, broken = -1;
-  mutable Gate gate;
-  mutable std::atomic<int> loads{0};
-};
-int64_t number_in(const Fetched& f) { return f.parts.at(0)[0]; }
-
-TEST_F(FetchTest, BlocksAreLoadedOnceInOrder) {
-  for (const int threads : {0, 1, 3}) {
-    const BlockStore store;
-    Fetcher f(threads, 100000, store, by_turn);
-    f.schedule(200);
-    for (int64_t turn = 0; turn < 200; ++turn) EXPECT_EQ(number_in(*f.take(turn)), turn);
-    EXPECT_EQ(store.loads, 50);
-    EXPECT_LE(f.stats().high_water, 100000u);
-    EXPECT_EQ(number_in(f.take_again(7)), 7);
-  }
-}
-
-// With room for few blocks. What counts for samples without bytes may come on top.
-TEST_F(FetchTest, BlocksStayWithinTheLimit) {
-  for (const int threads : {0, 1, 3})
-    for (const size_t limit : {size_t{1000}, size_t{9000}, size_t{20000}}) {
-      const BlockStore store;
-      Fetcher f(threads, limit, store, by_turn);
-      f.schedule(200);
-      for (int64_t turn = 0; turn < 200; ++turn) EXPECT_EQ(number_in(*f.take(turn)), turn);
-      EXPECT_LE(f.stats().high_water, limit + 1000);
-      EXPECT_LE(store.loads, 100) << limit;
-    }
-}
-
-TEST_F(FetchTest, BlocksLargerThanTheLimitAreToldToAdmit) {
-  const BlockStore store;
-  Fetcher f(1, 999, store, by_turn);
-  f.schedule(20);
-  size_t told = 0;
-  for (int64_t turn = 0; turn < 20; ++turn)
-    EXPECT_EQ(number_in(*f.take(turn, [&](size_t bytes) { told += bytes; })), turn);
-  EXPECT_EQ(told, 20000u);
-  EXPECT_EQ(store.loads, 20);
-}
-
-TEST_F(FetchTest, BlocksThatFailFailTheirSamples) {
-  for (const int threads : {0, 2}) {
-    BlockStore store;
-    store.broken = 3;
-    Fetcher f(threads, 100000, store, by_turn);
-    f.schedule(40);
-    for (int64_t turn = 0; turn < 40; ++turn) {
-      if (turn / kEach == 3) EXPECT_EQ(error_of(f, turn), "block 3 is broken");
-      else EXPECT_EQ(number_in(*f.take(turn)), turn);
-    }
-  }
-}
-
-// There is room for one block. Who needs another one waits until the first is given back.
-TEST_F(FetchTest, ABlockInUseIsWaitedFor) {
-  const BlockStore store;
-  Fetcher f(0, 1000, store, by_turn);
-  f.schedule(40);
-  std::optional<Fetched> first = f.take(0);
-  auto second = std::async(std::launch::async, [&] { return number_in(*f.take(9)); });
-  wait_until([&] { return f.stats().waits == 1; });
-  EXPECT_EQ(store.loads, 1);
-  first.reset();
-  EXPECT_EQ(second.get(), 9);
-  EXPECT_EQ(store.loads, 2);
-}
-
-TEST_F(FetchTest, ABlockThatIsBeingLoadedIsWaitedFor) {
-  BlockStore store;
-  store.slow = 1;
-  Fetcher f(2, 100000, store, by_turn);
-  f.schedule(40);
-  store.gate.wait_for_arrivals(1);
-  EXPECT_EQ(number_in(*f.take(0)), 0);
-  auto taken = std::async(std::launch::async, [&] { return number_in(*f.take(5)); });
-  EXPECT_EQ(number_in(*f.take(8)), 8);
-  wait_until([&] { return f.stats().waits >= 1; });
-  store.gate.open();
-  EXPECT_EQ(taken.get(), 5);
-}
-
-// A sample that is being read counts until it is there, and is dropped then.
-TEST_F(FetchTest, ABlockWaitsForRunningReads) {
-  struct Mixed final : ByteStore {
-    explicit Mixed(std::string p) : path(std::move(p)) {}
-    Place place(int64_t index) const override {
-      return index == 0 ? Place::at(Extent{path}) : Place::in_block(0);
-    }
-    size_t block_bytes(int64_t) const override { return 100000; }
-    std::shared_ptr<const Block> load(int64_t) const override {
-      ++loads;
-      return std::make_shared<const Numbers>(0);
-    }
-    void find(int64_t index, const Block& block, std::vector<Part>& parts) const override {
-      parts.push_back(
-          Part(static_cast<const Numbers&>(block).bytes).subspan(static_cast<size_t>(index), 1));
-    }
-    const std::string path;
-    mutable std::atomic<int> loads{0};
-  };
-  struct GateOnRead : FaultInjector {
-    int on_read(const std::string&, int64_t, size_t&) override { return gate.pass(), 0; }
-    Gate gate;
-  } slow;
-  std::ofstream(path(0), std::ios::binary) << std::string(100000, 'x');
-  const WithFaults with(slow);
-  const Mixed store(path(0));
-  constexpr size_t kLimit = 150000;
-  Fetcher f(1, kLimit, store, by_turn);
-  f.schedule(1);
-  slow.gate.wait_for_arrivals(1);
-  auto taken = std::async(std::launch::async, [&] { return number_in(*f.take(1)); });
-  wait_until([&] { return f.stats().waits > 0 || store.loads > 0; });
-  EXPECT_EQ(store.loads, 0);
-  slow.gate.open();
-  EXPECT_EQ(taken.get(), 1);
-  EXPECT_EQ(f.take(0)->bytes.size(), 100000u);
-  EXPECT_LE(f.stats().high_water, kLimit + Fetcher::kEntryCost);
-}
-
-TEST_F(FetchTest, ManyThreadsTakeBlocks) {
-  const BlockStore store;
-  constexpr int64_t kSamples = 4000;
-  Fetcher f(3, 30000, store, [](int64_t turn) { return turn % 100; });
-  f.schedule(INT64_MAX);
-  std::atomic<int64_t> next{0}, wrong{0};
-  const auto taker = [&] {
-    for (int64_t n = next++; n < kSamples; n = next++) wrong += number_in(*f.take(n)) != n % 100;
-  };
-  std::vector<std::thread> takers;
-  for (int i = 0; i < 4; ++i) takers.emplace_back(taker);
-  for (std::thread& t : takers) t.join();
-  EXPECT_EQ(wrong, 0);
 }
 
 // Extents.
@@ -589,7 +352,7 @@ TEST_F(FetchTest, StoresReadByThemselves) {
   };
   for (const int threads : {0, 2}) {
     const Own store;
-    Fetcher f(threads, 50000, store, by_turn);
+    Fetcher f(threads, 50000, store, pool_, by_turn);
     f.schedule(100);
     for (int64_t turn = 0; turn < 100; ++turn) {
       const Fetched taken = *f.take(turn);

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -245,73 +244,6 @@ TEST(JoinPath, KeepsAbsoluteNames) {
   EXPECT_EQ(join_path("a/", "b"), "a/b");
   EXPECT_EQ(join_path("", "b"), "b");
   EXPECT_EQ(join_path("a", "/b"), "/b");
-}
-
-TEST(BytePool, KeepsWhatItMay) {
-  BytePool pool(100000);
-  ByteBuffer large, small, third, huge;
-  large.reserve(60000);
-  small.reserve(5000);
-  third.reserve(50000);
-  huge.reserve(120000);
-  const size_t rest = small.capacity() + third.capacity();
-  const std::byte* const where = third.data();
-  pool.put(std::move(large));
-  pool.put(std::move(small));
-  pool.put(std::move(third));  // too much, so the oldest one is freed
-  EXPECT_EQ(pool.unused(), rest);
-  pool.put(std::move(huge));  // too much by itself
-  EXPECT_EQ(pool.unused(), rest);
-  ByteBuffer again = pool.get(45000);  // the buffer that is large enough
-  EXPECT_EQ(again.data(), where);
-  EXPECT_EQ(again.size(), 0u);
-  EXPECT_EQ(pool.get(45000).capacity(), 0u);
-}
-
-// Small files must not come into the buffers of large ones, or all buffers would become large.
-TEST(BytePool, RoomFollowsWhatIsRead) {
-  BytePool pool(1 << 20);
-  ByteBuffer large;
-  large.reserve(60000);
-  pool.put(std::move(large));
-  EXPECT_EQ(pool.get(5000).capacity(), 0u);
-
-  std::deque<std::pair<size_t, ByteBuffer>> held;
-  size_t bytes = 0, room = 0;
-  uint32_t chance = 1;
-  for (int i = 0; i < 20000; ++i) {
-    chance = chance * 1664525 + 1013904223;
-    const size_t size = chance >> 24 == 0 ? 700000 : 5000 + (chance >> 8) % 20000;
-    ByteBuffer b = pool.get(size);
-    b.reserve(size);
-    bytes += size;
-    room += b.capacity();
-    held.emplace_back(size, std::move(b));
-    if (held.size() < 200) continue;
-    bytes -= held.front().first;
-    room -= held.front().second.capacity();
-    pool.put(std::move(held.front().second));
-    held.pop_front();
-  }
-  EXPECT_LE(room, bytes + bytes / 2 + held.size() * 4096);
-}
-
-TEST(Bytes, OutliveTheirMakerAndGoBackOnce) {
-  auto pool = std::make_shared<BytePool>(1 << 20);
-  ByteBuffer b;
-  b.reserve(5000);
-  b.resize(3);
-  const size_t capacity = b.capacity();
-  Bytes one(std::move(b), pool);
-  Bytes two = std::move(one);
-  EXPECT_EQ(one.size(), 0u);
-  EXPECT_EQ(two.size(), 3u);
-  one = std::move(two);
-  EXPECT_EQ(pool->unused(), 0u);
-  {
-    const Bytes gone = std::move(one);
-  }
-  EXPECT_EQ(pool->unused(), capacity);
 }
 
 }  // namespace

@@ -200,19 +200,24 @@ SampleRef Order::at(int64_t cursor, int64_t i) const {
   return resolve(s.epoch, s.offset + ahead);
 }
 
-int64_t Order::next(int64_t cursor) const {
-  const int64_t from = start(cursor);
-  if (spec_.end == End::kContinue || !ends_epoch(cursor)) return from + stride();
-  return from + spot(from).left();
+// Where epochs end in a step of their own, they are equally long.
+int64_t Order::after(int64_t cursor, int64_t steps) const {
+  const int64_t from = start(cursor), left = steps_left(cursor);
+  if (spec_.end == End::kContinue || steps < left) return from + steps * stride();
+  const Spot s = spot(from);
+  const int64_t more = steps - left, each = steps_of(s.length);
+  return from + s.left() + more / each * s.length + more % each * stride();
 }
 
 int64_t Order::epoch_of(int64_t cursor) const { return spot(start(cursor)).epoch; }
 
 bool Order::ends_epoch(int64_t cursor) const { return steps_left(cursor) == 1; }
 
-int64_t Order::steps_left(int64_t cursor) const {
-  const int64_t left = spot(start(cursor)).left();
-  return spec_.end == End::kDrop ? left / stride() : ceil_div(left, stride());
+int64_t Order::steps_left(int64_t cursor) const { return steps_of(spot(start(cursor)).left()); }
+
+// How many steps an epoch has in so many positions.
+int64_t Order::steps_of(int64_t length) const {
+  return spec_.end == End::kDrop ? length / stride() : ceil_div(length, stride());
 }
 
 }  // namespace stoker::io

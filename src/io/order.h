@@ -105,7 +105,9 @@ class Order {
   // The i-th sample of this shard's batch in the step at `cursor`. Requires: 0 <= i <
   // batch_size.
   SampleRef at(int64_t cursor, int64_t i) const;
-  int64_t next(int64_t cursor) const;
+  // The cursor so many steps later, in constant time.
+  int64_t after(int64_t cursor, int64_t steps) const;
+  int64_t next(int64_t cursor) const { return after(cursor, 1); }
   // The epoch in which the step at `cursor` starts.
   int64_t epoch_of(int64_t cursor) const;
   // Whether the step at `cursor` is the last one to start in its epoch, so that it reaches or
@@ -131,6 +133,7 @@ class Order {
   Segment segment(int64_t shard) const;
   Segment segment_of(int64_t epoch) const;
   int64_t stride() const;
+  int64_t steps_of(int64_t length) const;
   bool rotates() const { return contiguous() && !spec_.stick_to_shard; }
   Spot spot(int64_t cursor) const;
   Spot cyclic_spot(int64_t cursor) const;

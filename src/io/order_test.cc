@@ -13,33 +13,11 @@
 
 #include "base/error.h"
 #include "base/testing.h"
+#include "io/order_testing.h"
 
 namespace stoker::io {
 namespace {
 
-using End = OrderSpec::EpochEnd;
-using Indices = std::vector<int64_t>;
-
-OrderSpec spec(int64_t size, int64_t batch, int shards, End end = End::kContinue,
-               bool shuffle = true, bool stick = false) {
-  OrderSpec s;
-  s.size = size;
-  s.batch_size = batch;
-  s.num_shards = shards;
-  s.end = end;
-  s.shuffle = shuffle;
-  s.stick_to_shard = stick;
-  return s;
-}
-Order shard_of(OrderSpec s, int shard) {
-  s.shard_id = shard;
-  return Order(s);
-}
-std::vector<SampleRef> step(const Order& o, int64_t cursor) {
-  std::vector<SampleRef> places;
-  for (int64_t i = 0; i < o.spec().batch_size; ++i) places.push_back(o.at(cursor, i));
-  return places;
-}
 // The samples of one shard's first steps, counted from 1.
 std::vector<Indices> batches(const OrderSpec& s, int shard, int steps) {
   const Order o = shard_of(s, shard);
@@ -48,18 +26,6 @@ std::vector<Indices> batches(const OrderSpec& s, int shard, int steps) {
   for (int n = 0; n < steps; ++n, cursor = o.next(cursor)) {
     all.emplace_back();
     for (const SampleRef& p : step(o, cursor)) all.back().push_back(p.index + 1);
-  }
-  return all;
-}
-// Everything that a whole job reads, in order: all steps of all shards while shard 0 is in an epoch
-// below `epochs`.
-std::vector<SampleRef> job(const OrderSpec& s, int64_t& cursor, int64_t epochs) {
-  std::vector<SampleRef> all;
-  const Order first = shard_of(s, 0);
-  while (first.epoch_of(cursor) < epochs) {
-    for (int shard = 0; shard < s.num_shards; ++shard)
-      for (const SampleRef& p : step(shard_of(s, shard), cursor)) all.push_back(p);
-    cursor = first.next(cursor);
   }
   return all;
 }
@@ -201,6 +167,7 @@ TEST(Order, EpochEndsAreSeen) {
             int64_t cursor = 0;
             for (int count = 0; count < 20; ++count) {
               const int64_t next = o.next(cursor), left = o.steps_left(cursor);
+              EXPECT_EQ(o.after(0, count), cursor);
               if (shard == 0 || o.contiguous() || end != End::kContinue) {
                 EXPECT_EQ(o.at(cursor, 0).epoch, o.epoch_of(cursor));
               }
@@ -432,117 +399,6 @@ TEST(Order, RefusalsSayWhy) {
   EXPECT_EQ(refusal(spec(9, 1, 0)), "order: num_shards must be between 1 and 2^20, got 0");
   EXPECT_EQ(refusal(spec(Order::kMaxSize + 1, 1, 1)),
             "order: at most 2^40 samples, got 1099511627777");
-}
-
-// Shuffling by blocks.
-
-std::shared_ptr<const OrderBlocks> uneven(int64_t size) {
-  std::vector<int64_t> begins;
-  for (int64_t at = 0, n = 1; at < size; at += n, n = n % 5 + 1) begins.push_back(at);
-  return std::make_shared<const OrderBlocks>(begins, size);
-}
-OrderSpec by_blocks(OrderSpec s, int64_t window) {
-  s.blocks = uneven(s.size);
-  s.window = window;
-  return s;
-}
-
-TEST(OrderByBlocks, ReadsEverySampleOnceAnEpoch) {
-  for (const int64_t size : {1, 2, 17, 100})
-    for (const int shards : {1, 2, 3, 7})
-      for (const int64_t window : {1, 4, 1000})
-        for (const bool stick : {false, true}) {
-          if (size < shards) continue;
-          SCOPED_TRACE(std::to_string(size) + " on " + std::to_string(shards) + " in windows of " +
-                       std::to_string(window));
-          const OrderSpec s = by_blocks(spec(size, 3, shards, End::kPad, true, stick), window);
-          int64_t cursor = 0;
-          std::map<int64_t, std::multiset<int64_t>> of_epoch;
-          for (const SampleRef& p : job(s, cursor, 3))
-            if (!p.repeat) of_epoch[p.epoch].insert(p.index);
-          for (int64_t e = 0; e < 3; ++e) {
-            ASSERT_EQ(of_epoch[e].size(), static_cast<size_t>(size));
-            ASSERT_EQ(std::set<int64_t>(of_epoch[e].begin(), of_epoch[e].end()).size(),
-                      static_cast<size_t>(size));
-          }
-        }
-}
-
-TEST(OrderByBlocks, IsElasticInShardsAndBatches) {
-  const OrderSpec one = by_blocks(spec(100, 1, 1), 16);
-  int64_t cursor = 0;
-  const std::vector<SampleRef> stream = job(one, cursor, 3);
-  for (const int shards : {2, 7})
-    for (const int64_t batch : {1, 4}) {
-      const OrderSpec s = by_blocks(spec(100, batch, shards), 16);
-      for (int64_t at = 0; at < 150; at += 13)
-        for (int shard = 0; shard < shards; ++shard)
-          for (int64_t i = 0; i < batch; ++i)
-            ASSERT_EQ(shard_of(s, shard).at(at, i),
-                      stream[static_cast<size_t>(at + shard * batch + i)]);
-    }
-}
-
-// A window of samples comes from few blocks: those that hold it when blocks follow one another.
-TEST(OrderByBlocks, StaysNearTheBlocksOfItsWindow) {
-  OrderSpec s = spec(6400, 64, 1);
-  s.blocks = OrderBlocks::equal(6400);
-  ASSERT_EQ(s.blocks->count(), 100);
-  s.window = 128;
-  const Order o(s);
-  std::set<int64_t> firsts;
-  for (int64_t window = 0; window < 50; ++window) {
-    std::set<int64_t> blocks;
-    for (int64_t i = 0; i < 128; ++i) blocks.insert(o.at(window * 128 + i, 0).index / 64);
-    EXPECT_EQ(blocks.size(), 2u);
-    firsts.insert(*blocks.begin());
-  }
-  EXPECT_GT(firsts.size(), 30u);  // not one behind the other
-}
-
-TEST(OrderByBlocks, EpochsKeysAndWindowsMakeOtherOrders) {
-  const auto order = [](uint64_t key, int64_t window, int64_t epoch) {
-    OrderSpec s = by_blocks(spec(60, 1, 1), window);
-    s.key = key;
-    Indices all;
-    for (int64_t i = 0; i < 60; ++i) all.push_back(Order(s).at(epoch * 60 + i, 0).index);
-    return all;
-  };
-  EXPECT_NE(order(1, 8, 0), order(1, 8, 1));
-  EXPECT_NE(order(1, 8, 0), order(2, 8, 0));
-  EXPECT_NE(order(1, 8, 0), order(1, 9, 0));
-  EXPECT_EQ(order(1, 8, 2), order(1, 8, 2));
-}
-
-// Part of saved states: it may never change.
-TEST(OrderByBlocks, GoldenOrder) {
-  const Order o(by_blocks(spec(12, 1, 1), 4));
-  Indices all;
-  for (int64_t i = 0; i < 24; ++i) all.push_back(o.at(i, 0).index);
-  EXPECT_EQ(all,
-            (Indices{10, 3, 5, 4, 0, 11, 7, 6, 2, 8, 1, 9, 10, 11, 1, 2, 3, 5, 4, 0, 8, 6, 7, 9}));
-}
-
-TEST(OrderByBlocks, HugeSetsTakeLittleMemory) {
-  OrderSpec s = spec(100'000'000, 1, 1);
-  s.blocks = OrderBlocks::equal(s.size);
-  EXPECT_LE(s.blocks->count(), 1 << 16);
-  s.window = 1024;
-  const Order o(s);
-  std::set<int64_t> seen;
-  for (int64_t i = 0; i < 1000; ++i) seen.insert(o.at(i * 100'000, 0).index);
-  EXPECT_EQ(seen.size(), 1000u);
-}
-
-TEST(OrderByBlocks, RefusesBlocksThatDoNotFit) {
-  EXPECT_THROW(OrderBlocks({1, 2}, 5), GraphError);
-  EXPECT_THROW(OrderBlocks({0, 2, 2}, 5), GraphError);
-  EXPECT_THROW(OrderBlocks({0, 5}, 5), GraphError);
-  OrderSpec s = by_blocks(spec(12, 1, 1), 0);
-  EXPECT_THROW(Order{s}, GraphError);
-  s.window = 1;
-  s.size = 11;
-  EXPECT_THROW(Order{s}, GraphError);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "io/file.h"
 
 namespace stoker::io {
@@ -103,7 +104,7 @@ class ByteStore {
 
 // What was read of a sample. It keeps the memory of its parts.
 struct Fetched {
-  Bytes bytes;
+  ByteBuffer bytes;
   std::vector<Part> parts;
   std::shared_ptr<const Block> block;  // the parts lie in it, not in `bytes`
 

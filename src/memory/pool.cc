@@ -79,27 +79,28 @@ struct HostPool::State {
   mutable Mutex mutex;
   ConditionVariable quiet;  // a listener has returned
   Usage now STOKER_GUARDED_BY(mutex);
-  size_t recent_peak STOKER_GUARDED_BY(mutex) = 0;  // most in use since trim()
+  size_t recent_peak STOKER_GUARDED_BY(mutex) = 0;  // most granted since trim()
   uint64_t releases STOKER_GUARDED_BY(mutex) = 0;
   bool is_closed STOKER_GUARDED_BY(mutex) = false;
   // By size class; the longest unused comes first.
   std::map<size_t, std::deque<Cached>> cache STOKER_GUARDED_BY(mutex);
   std::shared_ptr<Listener> listener STOKER_GUARDED_BY(mutex);
 
-  bool fits(size_t bytes) const STOKER_REQUIRES(mutex) {
-    return bytes < SIZE_MAX && bytes <= now.limit - now.in_use;
+  bool fits(size_t bytes, Use use = Use::kOutput) const STOKER_REQUIRES(mutex) {
+    return bytes < SIZE_MAX && (use == Use::kRead || bytes <= now.limit - now.in_use);
   }
+  size_t granted() const STOKER_REQUIRES(mutex) { return now.in_use + now.of(Use::kRead); }
   void add_buffer(size_t bytes, Use use) STOKER_REQUIRES(mutex) {
     ++now.buffers[at(use)];
     now.bytes[at(use)] += bytes;
-    now.in_use += bytes;
+    if (use != Use::kRead) now.in_use += bytes;
     now.high_water = std::max(now.high_water, now.in_use);
-    recent_peak = std::max(recent_peak, now.in_use);
+    recent_peak = std::max(recent_peak, granted());
   }
   void subtract_buffer(size_t bytes, Use use) STOKER_REQUIRES(mutex) {
     --now.buffers[at(use)];
     now.bytes[at(use)] -= bytes;
-    now.in_use -= bytes;
+    if (use != Use::kRead) now.in_use -= bytes;
   }
   void note_held() STOKER_REQUIRES(mutex) {
     now.high_water_held = std::max(now.high_water_held, now.in_use + now.cached);
@@ -127,11 +128,9 @@ struct HostPool::State {
   // Takes from the cache what exceeds the bounds of Note [Size classes]. The caller frees it
   // without the lock.
   std::vector<Allocation> surplus() STOKER_REQUIRES(mutex) {
-    const size_t slack = recent_peak / 4;
-    const size_t most =
-        recent_peak < now.limit - std::min(now.limit, slack) ? recent_peak + slack : now.limit;
+    const size_t most = std::min(recent_peak + recent_peak / 4 - granted(), now.limit - now.in_use);
     std::vector<Allocation> to_free;
-    while (now.cached > 0 && now.cached > most - now.in_use) to_free.push_back(take_oldest());
+    while (now.cached > 0 && now.cached > most) to_free.push_back(take_oldest());
     return to_free;
   }
   void keep(Allocation allocation, size_t size, std::vector<Allocation>& to_free)
@@ -181,7 +180,7 @@ struct HostPool::State {
       MutexLock lock(mutex);
       subtract_buffer(size, use);
       if (allocation && !is_closed) keep(std::move(allocation), size, to_free);
-      l = begin_call();
+      if (use != Use::kRead) l = begin_call();
     }
     to_free.clear();
     finish_call(l);
@@ -230,6 +229,17 @@ class HostBuffer final : public Buffer {
     account_.use = use;
     account_.state->add_buffer(account_.bytes, account_.use);
   }
+  bool try_keep() {
+    std::vector<Allocation> to_free;  // after the lock
+    MutexLock lock(account_.state->mutex);
+    if (account_.use != Use::kRead || !account_.state->fits(account_.bytes)) return false;
+    account_.state->subtract_buffer(account_.bytes, account_.use);
+    account_.use = Use::kOutput;
+    account_.state->add_buffer(account_.bytes, account_.use);
+    to_free = account_.state->surplus();
+    account_.state->note_held();
+    return true;
+  }
   void exchange(Account& other) {
     if (other.bytes < allocation_size_) throw Error("this charge is too small for the buffer");
     std::swap(account_, other);
@@ -275,7 +285,7 @@ std::shared_ptr<Buffer> HostPool::try_acquire(size_t bytes, Use use) {
   std::vector<Allocation> to_free;
   {
     MutexLock lock(state_->mutex);
-    if (!state_->fits(size)) return nullptr;
+    if (!state_->fits(size, use)) return nullptr;
     allocation = state_->take_cached(size);
     state_->add_buffer(size, use);
     to_free = state_->surplus();
@@ -330,6 +340,11 @@ void HostPool::set_use(Buffer& buffer, Use use) {
   ours->relabel(use);
 }
 
+bool HostPool::try_keep(Buffer& buffer) {
+  auto* ours = dynamic_cast<HostBuffer*>(&buffer);
+  return ours && ours->is_of(state_) && ours->try_keep();
+}
+
 void HostPool::on_release(std::function<void()> callback) {
   std::shared_ptr<State::Listener> next;
   if (callback) next = std::make_shared<State::Listener>(State::Listener{std::move(callback)});
@@ -341,7 +356,7 @@ void HostPool::trim() {
     std::vector<Allocation> to_free;  // freed after the lock is released
     MutexLock lock(state_->mutex);
     to_free = state_->everything();
-    state_->recent_peak = state_->now.in_use;
+    state_->recent_peak = state_->granted();
   }
   state_->allocator->trim();
 #ifdef __GLIBC__
@@ -356,13 +371,13 @@ Usage HostPool::usage() const {
 
 std::string HostPool::explain() const {
   static constexpr const char* kNames[kUses] = {"in outputs being made", "in outputs that you hold",
-                                                "in batches that were fed"};
+                                                "in batches that were fed", ""};
   const Usage u = usage();
   std::string s = "Host memory: " + in_words(u.in_use) + " in use";
   if (u.limit != SIZE_MAX) s += " of a limit of " + in_words(u.limit);
   const char* separator = " (";
   for (int k = 0; k < kUses; ++k) {
-    if (u.bytes[k] == 0) continue;
+    if (u.bytes[k] == 0 || k == at(Use::kRead)) continue;
     s += separator + in_words(u.bytes[k]) + " " + kNames[k] + ", " + std::to_string(u.buffers[k]) +
          (u.buffers[k] == 1 ? " buffer" : " buffers");
     separator = "; ";

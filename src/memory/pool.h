@@ -26,17 +26,18 @@ enum class Use : uint8_t {
   kOutput,  // outputs of steps that are being made or wait to be taken
   kHeld,  // outputs that the user has
   kFed,  // copies of what was fed, until the step was received
+  kRead,  // bytes that were read: outside of the limit, because who reads ahead has one of its own
 };
-inline constexpr int kUses = 3;
+inline constexpr int kUses = 4;
 
 struct Usage {
   size_t limit = 0;
   std::array<size_t, kUses> bytes{};  // granted bytes, by use
   std::array<int64_t, kUses> buffers{};  // number of buffers, by use
-  size_t in_use = 0;  // sum of `bytes`
+  size_t in_use = 0;  // sum of `bytes` without kRead
   size_t cached = 0;  // free allocations that are kept for coming buffers
   size_t high_water = 0;  // the most that was in use at once
-  size_t high_water_held = 0;  // the most that was taken from the system: in use and cached
+  size_t high_water_held = 0;  // the most that was in use and cached
 
   size_t of(Use use) const { return bytes[static_cast<int>(use)]; }
 };
@@ -45,9 +46,9 @@ struct Usage {
 // A buffer takes an allocation of 256 bytes or of the next larger of four sizes per power of two.
 // It is at most a quarter too large, and ragged outputs fit into the allocations of earlier ones.
 // Budget and usage count allocations without the 64 readable bytes behind each. The pool keeps what
-// is in use and cached together below the limit, and below 5/4 of the most that was in use since
-// trim(): it gives the allocations that were unused for longest back to the system first. So
-// nothing grows over epochs, whatever the sizes.
+// is in use and cached together below the limit, and with kRead below 5/4 of the most that was
+// granted since trim(): it gives the allocations that were unused for longest back to the system
+// first. So nothing grows over epochs, whatever the sizes.
 class HostPool {
  public:
   explicit HostPool(size_t limit = SIZE_MAX,  // bytes
@@ -72,6 +73,9 @@ class HostPool {
   bool has_room(size_t bytes) const;
   // Changes what a buffer is for. Throws Error if the buffer is not from this pool.
   void set_use(Buffer& buffer, Use use);
+  // Lets a buffer of kRead count as an output. False when the limit does not allow it now, or if
+  // the buffer is from elsewhere.
+  bool try_keep(Buffer& buffer);
 
   // Calls `callback` whenever room has become free, on the thread that lets go. The callback may
   // use the pool. It replaces the former callback, and null means none. On return, the former

@@ -303,6 +303,30 @@ TEST(HostPool, ChargesCountAndTellWhenTheyGo) {
   pool.on_release(nullptr);
 }
 
+TEST(HostPool, WhatWasReadIsOutsideOfTheLimitUntilItIsKept) {
+  HostPool pool(kMiB), other;
+  int releases = 0;
+  pool.on_release([&] { ++releases; });
+  auto a = pool.try_acquire(kMiB, Use::kRead), b = pool.try_acquire(kMiB, Use::kRead);
+  ASSERT_TRUE(a && b);
+  EXPECT_EQ(pool.usage().in_use, 0u);
+  EXPECT_EQ(pool.usage().of(Use::kRead), 2 * kMiB);
+  EXPECT_FALSE(other.try_keep(*a));
+  EXPECT_TRUE(pool.try_keep(*a));
+  EXPECT_FALSE(pool.try_keep(*a)) << "twice";
+  EXPECT_FALSE(pool.try_keep(*b)) << "beyond the limit";
+  EXPECT_EQ(pool.usage().of(Use::kOutput), kMiB);
+  EXPECT_EQ(pool.usage().in_use, kMiB);
+  const std::byte* const where = a->data();
+  b.reset();
+  EXPECT_EQ(releases, 0) << "no room has become free";
+  a.reset();
+  EXPECT_EQ(releases, 1);
+  EXPECT_LE(pool.usage().cached, kMiB);
+  EXPECT_EQ(pool.try_acquire(kMiB, Use::kRead)->data(), where) << "one cache serves both";
+  pool.on_release(nullptr);
+}
+
 TEST(HostPool, TakesOverABufferOfAnother) {
   HostPool maker(kMiB), taker(4 * kMiB);
   int made_room = 0;

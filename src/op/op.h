@@ -241,8 +241,8 @@ constexpr bool only_last_repeats(const Schema<In, Out, Args...>& schema) {
   return true;
 }
 
-// Which outputs there are may follow from arguments that are the same for all samples. The first
-// one does not depend on a flag, and only the last one repeats, by a list or a whole number.
+// Which outputs there are may follow from arguments that are the same for all samples. Only the
+// last one repeats, by a list or a whole number.
 template <size_t In, size_t Out, class... Args>
 constexpr bool outputs_follow_from_constants(const Schema<In, Out, Args...>& schema) {
   const auto has = [&](std::string_view name, const auto& fits) {
@@ -255,9 +255,16 @@ constexpr bool outputs_follow_from_constants(const Schema<In, Out, Args...>& sch
   const auto counts = []<class T>(std::type_identity<T>) {
     return kIsSmall<T> || kIsVector<T> || (std::is_integral_v<T> && !std::is_same_v<T, bool>);
   };
+  const auto is_number = []<class T>(std::type_identity<T>) {
+    return std::is_integral_v<T> && !std::is_same_v<T, bool>;
+  };
   for (size_t k = 0; k < Out; ++k) {
     const Port& port = schema.outputs[k];
-    if (*port.when && (k == 0 || !has(port.when, is_flag))) return false;
+    const std::string_view when = port.when;
+    const size_t sign = when.find("!=");
+    const bool is_known =
+        sign == when.npos ? has(when, is_flag) : has(when.substr(0, sign), is_number);
+    if (*port.when && !is_known) return false;
     if (*port.for_each && (k + 1 < Out || !has(port.for_each, counts))) return false;
   }
   return true;
@@ -295,9 +302,10 @@ OperatorType type_of() {
                 "a kPerFrame argument needs a first input that lists its layouts");
   static_assert(detail::only_last_repeats(Op::schema),
                 "only the last input may repeat, and it may not be optional");
-  static_assert(detail::outputs_follow_from_constants(Op::schema),
-                "`when` of an output but the first names a flag, and `for_each` of the last one a "
-                "list or a whole number, that is the same for all samples");
+  static_assert(
+      detail::outputs_follow_from_constants(Op::schema),
+      "`when` of an output names a flag or a whole number, and `for_each` of the last one a "
+      "list or a whole number, that is the same for all samples");
   static_assert(detail::names_differ(Op::schema), "two inputs or arguments have the same name");
   OperatorType t;
   t.name = Op::schema.name;

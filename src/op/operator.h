@@ -131,7 +131,7 @@ struct OperatorType {
     if (is_user_code) return OperatorKind::kUserCode;
     return runs ? OperatorKind::kSample : OperatorKind::kBatch;
   }
-  // Whether an operator with these constant arguments sees whole batches.
+  // Whether an operator that was checked sees whole batches.
   bool sees_batch(const Operator& op) const {
     return is_user_code ||
            (runs_on_batch && (!runs_on_batch->applies || runs_on_batch->applies(op)));

@@ -35,8 +35,8 @@ bool accepts(const char* list, std::string_view word) {
   return !*list || !find_word(list, [&](std::string_view w) { return w == word; }).empty();
 }
 
-const Value& value_of(const OperatorType& type, const char* argument, const Arguments& given) {
-  const auto it = given.find(argument);
+const Value& value_of(const OperatorType& type, std::string_view argument, const Arguments& given) {
+  const auto it = given.find(std::string(argument));
   return it != given.end() ? it->second : type.arguments[type.argument(argument)].fallback;
 }
 
@@ -44,6 +44,18 @@ bool is_on(const Value& flag) {
   const auto* truth = std::get_if<bool>(&flag);
   const auto* number = std::get_if<int64_t>(&flag);
   return truth ? *truth : number && *number == 1;
+}
+
+// Whether an output is there: a flag or an input is, or an argument has another text or number than
+// one.
+bool is_there(const OperatorType& type, std::string_view when, const Arguments& given) {
+  const size_t end = when.find("!=");
+  const Value& v = value_of(type, when.substr(0, end), given);
+  if (end == when.npos) return is_on(v);
+  const std::string_view other = when.substr(end + 2);
+  if (const auto* number = std::get_if<int64_t>(&v)) return std::to_string(*number) != other;
+  const auto* text = std::get_if<std::string>(&v);
+  return !text || *text != other;
 }
 
 // The whole number that an argument holds, as one above kMostOutputs where it is more. A value that
@@ -59,7 +71,7 @@ size_t count_of(const Value& v) {
 // The names of the outputs that the port stands for.
 std::vector<std::string> names_of(const OperatorType& type, const Port& port,
                                   const Arguments& given) {
-  if (*port.when && !is_on(value_of(type, port.when, given))) return {};
+  if (*port.when && !is_there(type, port.when, given)) return {};
   if (!*port.for_each) return {port.name};
   const Value& entries = value_of(type, port.for_each, given);
   size_t count = 0;
@@ -118,7 +130,12 @@ namespace detail {
 void unknown_argument(const OperatorType& type, const std::string& name) {
   std::vector<std::string> names;
   for (const ArgumentInfo& a : type.arguments) names.push_back(a.name);
-  throw GraphError("no argument named '" + name + "'." + did_you_mean(name, names));
+  std::string hint = did_you_mean(name, names);
+  if (hint.empty()) {
+    std::sort(names.begin(), names.end());
+    for (const std::string& n : names) hint += (hint.empty() ? " It takes " : ", ") + n;
+  }
+  throw GraphError("no argument named '" + name + "'." + hint);
 }
 
 void missing_argument(const char* name) {

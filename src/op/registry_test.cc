@@ -6,6 +6,7 @@
 #include <set>
 
 #include "op/op.h"
+#include "op/output_names.h"
 
 namespace stoker {
 namespace {
@@ -105,6 +106,33 @@ TEST(Registry, AnOutputMayDependOnAFlag) {
   EXPECT_EQ(resize.output_count({{"save_attrs", int64_t{1}}}), 2u);
 }
 
+TEST(Registry, AnOutputMayDependOnAnInput) {
+  const OperatorType& type = operator_named("random_bbox_crop");
+  const auto count = [&](const Arguments& given, size_t inputs) {
+    return output_names(type, given, [&](size_t i) { return i < inputs; }).size();
+  };
+  EXPECT_EQ(count({}, 1), 3u);
+  EXPECT_EQ(count({}, 2), 4u);
+  EXPECT_EQ(count({{"output_bbox_indices", true}}, 1), 4u);
+  EXPECT_EQ(count({{"output_bbox_indices", true}}, 2), 5u);
+}
+
+TEST(Registry, AnOutputMayDependOnAText) {
+  const OperatorType& type = operator_named("segmentation.random_object_bbox");
+  EXPECT_EQ(type.output_count({}), 2u);
+  EXPECT_EQ(type.output_count({{"format", std::string("start_end")}}), 2u);
+  EXPECT_EQ(type.output_count({{"format", std::string("box")}}), 1u);
+  EXPECT_EQ(type.output_count({{"format", std::string("box")}, {"output_class", true}}), 2u);
+}
+
+TEST(Registry, AnOutputMayDependOnANumber) {
+  const OperatorType& caffe2 = operator_named("readers.caffe2");
+  EXPECT_EQ(caffe2.output_names({}), (std::vector<std::string>{"image", "label"}));
+  EXPECT_EQ(caffe2.output_names({{"label_type", int64_t{4}}}), std::vector<std::string>{"image"});
+  EXPECT_EQ(caffe2.output_names({{"label_type", int64_t{3}}, {"image_available", false}}),
+            std::vector<std::string>{"label"});
+}
+
 struct Parts {
   bool total = false;
   int count = 2;
@@ -157,6 +185,14 @@ TEST(Registry, OutputsFollowFromConstantsOnly) {
   for (const char* wrong : {"sample", "total", "other"})
     EXPECT_FALSE(detail::outputs_follow_from_constants(parts_for(wrong))) << wrong;
   EXPECT_FALSE(detail::outputs_follow_from_constants(parts_for("names", "count")));
+  for (const char* when : {"total", "count!=4"})
+    EXPECT_TRUE(detail::outputs_follow_from_constants(
+        describe("parts", "", ports(), ports({.name = "part", .when = when}), kParts)))
+        << when;
+  for (const char* when : {"count", "total!=4", "sample!=4"})
+    EXPECT_FALSE(detail::outputs_follow_from_constants(
+        describe("parts", "", ports(), ports({.name = "part", .when = when}), kParts)))
+        << when;
   constexpr auto first_of_two = describe(
       "parts", "", ports(), ports({.name = "part", .for_each = "count"}, {.name = "all"}), kParts);
   EXPECT_FALSE(detail::outputs_follow_from_constants(first_of_two));

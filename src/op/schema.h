@@ -61,7 +61,8 @@ struct Port {
   // Of the last input: it stands for one or more inputs, kMostRepeats at most. The operator sees
   // them as if each had a port of its own.
   bool repeats = false;
-  // Of an output but the first: the flag with which it is there. "": it always is.
+  // Of an output: the flag with which it is there, or as "kind!=4" a whole number and the one value
+  // with which it is not. "": it always is. with_output_when() knows more conditions.
   const char* when = "";
   // Of the last output: the argument by which it repeats, with one output for each entry of a list,
   // or as many as a number says. Texts of the list are the names of their outputs.

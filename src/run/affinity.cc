@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <iterator>
-#include <string_view>
 #include <system_error>
 
 #include "base/error.h"
@@ -32,38 +32,30 @@ std::vector<int> chosen_cpus(const Cpus& usable) {
   const char* text = std::getenv(kVariable);
   if (!text || !*text) return {};
   std::vector<int> chosen;
-  std::string_view rest = text;
-  while (true) {
-    int cpu = -1;
-    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), cpu);
-    if (error != std::errc() || !std::binary_search(usable.begin(), usable.end(), cpu))
+  const char* const end = text + std::strlen(text);
+  for (const char* at = text;; ++at) {  // behind the comma
+    const auto [behind, error] = std::from_chars(at, end, chosen.emplace_back());
+    if (error != std::errc() || (behind != end && *behind != ',') ||
+        !std::binary_search(usable.begin(), usable.end(), chosen.back()))
       refuse(text, usable);
-    chosen.push_back(cpu);
-    rest.remove_prefix(static_cast<size_t>(end - rest.data()));
-    if (rest.empty()) return chosen;
-    if (rest.front() != ',') refuse(text, usable);
-    rest.remove_prefix(1);
+    at = behind;
+    if (at == end) return chosen;
   }
 }
 
-// The usable CPUs near the device, or none if that is not known, and why.
-struct Near {
-  Cpus cpus;
-  std::string words;
-};
-
-Near near(const Device* device, const Cpus& usable) {
+// The usable CPUs near the device, or none if that is not known; and what is told of them.
+std::pair<Cpus, std::string> near(const Device* device, const Cpus& usable) {
   if (!device) return {{}, "the pipeline has no device"};
   if (device->pci_bus_id().empty()) return {{}, device->name() + " has no place in the machine"};
   const GpuFacts facts = Nvml().gpu(device->pci_bus_id());
   if (!facts.near_cpus) return {{}, facts.missing};
-  Near n;
+  Cpus both;
   std::set_intersection(facts.near_cpus->begin(), facts.near_cpus->end(), usable.begin(),
-                        usable.end(), std::back_inserter(n.cpus));
-  n.words = n.cpus.empty() ? "this process may use none of the CPUs near " + device->name() + " (" +
-                                 in_words(*facts.near_cpus) + ")"
-                           : "near " + device->name();
-  return n;
+                        usable.end(), std::back_inserter(both));
+  if (!both.empty()) return {both, "near " + device->name()};
+  return {{},
+          "this process may use none of the CPUs near " + device->name() + " (" +
+              in_words(*facts.near_cpus) + ")"};
 }
 
 }  // namespace
@@ -97,11 +89,10 @@ Affinity affinity_for(int workers, const Device* device, const Cpus& usable) {
   }
   if (placed) a.words += std::string(" (") + kVariable + ")";
   if (placed == a.cpus.size()) return a;
-  const Near n = near(device, usable);
-  std::fill(a.cpus.begin() + static_cast<int64_t>(placed), a.cpus.end(), n.cpus);
+  const auto [cpus, words] = near(device, usable);
+  std::fill(a.cpus.begin() + static_cast<int64_t>(placed), a.cpus.end(), cpus);
   a.words += placed ? "; the others " : "";
-  a.words +=
-      n.cpus.empty() ? "on any CPU: " + n.words : "on CPUs " + in_words(n.cpus) + ", " + n.words;
+  a.words += cpus.empty() ? "on any CPU: " + words : "on CPUs " + in_words(cpus) + ", " + words;
   return a;
 }
 

@@ -4,8 +4,6 @@
 // How a plan is run. Two forms must agree: the pipelined one, and the simple one, which judges it
 // with one thread, one operator at a time and no rewrites. One caller at a time.
 #pragma once
-#include <algorithm>
-
 #include "batch/batch.h"
 #include "io/fetch.h"
 #include "memory/pool.h"
@@ -25,11 +23,6 @@ struct ExecutorOptions {
   size_t output_limit = 0, scratch_limit = 0, read_ahead_limit = 0, device_limit = SIZE_MAX;
   std::vector<Cpus> worker_cpus;  // where workers run: Affinity::cpus
 };
-
-// How many bytes each reader may read ahead.
-inline size_t read_window(const ExecutorOptions& options, const Plan& plan) {
-  return options.read_ahead_limit / static_cast<size_t>(std::max(plan.reader_count(), 1));
-}
 
 // One step, as the user receives it.
 struct Outputs {
@@ -60,11 +53,24 @@ struct ExecutorStats {
   DeviceShare device;
 };
 
+class DeviceStage;
 class Feeds;
+using Fetchers = std::vector<std::unique_ptr<io::Fetcher>>;  // by reader
+
+// What an executor works with. `cursors`: where each order starts. Steps take what was fed, from
+// the next one to be received on. Requires: pool and feeds outlive the executor. Outputs may
+// outlive all of these.
+struct ExecutorArguments {
+  std::shared_ptr<const Plan> plan;
+  ExecutorOptions options;
+  HostPool& pool;
+  std::vector<int64_t> cursors;
+  Feeds& feeds;
+};
 
 class Executor {
  public:
-  virtual ~Executor() = default;
+  virtual ~Executor();
   // Works ahead as far as depth and budget allow. Waits for no sample, but may wait for another
   // thread that opens a step, and while memory is pinned.
   virtual void schedule() = 0;
@@ -75,17 +81,24 @@ class Executor {
   virtual Outputs take() = 0;
   virtual int64_t node_ns(int node) const = 0;  // summed over workers
   virtual ExecutorStats stats() const = 0;
-  // Gives back memory of the device stage that nothing uses now.
-  virtual void trim() = 0;
+  // Gives back memory that nothing uses now: of the device stage, and of what was read.
+  void trim();
+
+ protected:
+  // `bell`: see DeviceStage.
+  Executor(ExecutorArguments a, std::function<void()> bell);
+
+  const std::shared_ptr<const Plan> plan_;
+  const ExecutorOptions options_;
+  HostPool& pool_;
+  HostPool read_;  // what is read, where it is not to lie in `pool_`
+  Feeds& feeds_;
+  const std::vector<int64_t> cursors_;  // before step 0
+  Fetchers fetchers_;
+  std::unique_ptr<DeviceStage> device_;  // null without one
 };
 
-// `cursors`: where each order starts. Steps take what was fed, from the next one to be received on.
-// Requires: pool and feeds outlive the executor. Outputs may outlive all of these.
-std::unique_ptr<Executor> make_pipelined(std::shared_ptr<const Plan> plan,
-                                         const ExecutorOptions& options, HostPool& pool,
-                                         std::vector<int64_t> cursors, Feeds& feeds);
-std::unique_ptr<Executor> make_simple(std::shared_ptr<const Plan> plan,
-                                      const ExecutorOptions& options, HostPool& pool,
-                                      std::vector<int64_t> cursors, Feeds& feeds);
+std::unique_ptr<Executor> make_pipelined(ExecutorArguments a);
+std::unique_ptr<Executor> make_simple(ExecutorArguments a);
 
 }  // namespace stoker

@@ -58,9 +58,8 @@ struct PipelineOptions {
           "it by another sample."),
       arg(&PipelineOptions::memory_limit, "memory_limit",
           "Bytes of host memory for batches, workers and reading ahead; 0 is half of the "
-          "machine's. "
-          "A sample that needs more than three eighths of it, or gives more than half of it, is a "
-          "bad sample.",
+          "machine's. A sample that needs more than three eighths of it, or gives more than half "
+          "of it, is a bad sample.",
           at_least(0)),
       arg(&PipelineOptions::device_memory_limit, "device_memory_limit",
           "Bytes of the GPU's memory that steps and your batches hold; 0 is all of it. CUDA may "
@@ -162,6 +161,11 @@ std::string settings_in_words(const S& settings) {
 }
 
 // Throws GraphError that names the settings that are wrong or contradict each other.
-void check(const PipelineOptions& options);
+inline void check(const PipelineOptions& options) {
+  check_settings(options);
+  if (options.shard_id >= options.num_shards)
+    throw GraphError("Pipeline: shard_id is " + std::to_string(options.shard_id) +
+                     ", but there are num_shards=" + std::to_string(options.num_shards));
+}
 
 }  // namespace stoker

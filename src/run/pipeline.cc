@@ -32,7 +32,6 @@ size_t spare_memory() {
   }
   return left / 2;
 }
-int64_t half_of_memory() { return sysconf(_SC_PHYS_PAGES) / 2 * sysconf(_SC_PAGESIZE); }
 
 int64_t drawn_seed() {
   std::random_device d;
@@ -46,7 +45,7 @@ PipelineOptions in_use(PipelineOptions o) {
   if (!o.num_threads) o.num_threads = static_cast<int>(usable_cpus().size());
   if (!o.io_threads) o.io_threads = 2;
   if (!o.seed) o.seed = drawn_seed();
-  if (!o.memory_limit) o.memory_limit = half_of_memory();
+  if (!o.memory_limit) o.memory_limit = sysconf(_SC_PHYS_PAGES) / 2 * sysconf(_SC_PAGESIZE);
   return o;
 }
 
@@ -80,12 +79,15 @@ std::string describe(const SampleFailure& f) {
 }
 
 std::string describe(const std::vector<SampleFailure>& failures, int64_t missing,
-                     int64_t batch_size) {
+                     int64_t batch_size, bool skips) {
   std::string s =
       std::to_string(missing) + " of " + std::to_string(batch_size) + " samples could not be made";
   const auto tries = static_cast<int64_t>(failures.size());
   s += tries > missing ? ", after " + std::to_string(tries) + " failures:" : ":";
   for (const SampleFailure& f : failures) s += describe(f);
+  if (skips)
+    s += "\nWith on_error='skip' a batch needs one good sample. The next run() goes on behind this "
+         "batch; on_error='replace' keeps batches full";
   return s;
 }
 
@@ -116,8 +118,9 @@ std::shared_ptr<HostAllocator> allocator_for(const Plan& plan, const ExecutorOpt
 
 }  // namespace
 
-BatchError::BatchError(std::vector<SampleFailure> samples, int64_t missing, int64_t batch_size)
-    : SampleError(describe(samples, missing, batch_size)), samples(std::move(samples)) {}
+BatchError::BatchError(std::vector<SampleFailure> samples, int64_t missing, int64_t batch_size,
+                       bool skips)
+    : SampleError(describe(samples, missing, batch_size, skips)), samples(std::move(samples)) {}
 
 class Pipeline::OneCaller {
  public:
@@ -170,8 +173,8 @@ void Pipeline::check_process() const {
 
 Executor& Pipeline::executor() {
   if (!executor_)
-    executor_ =
-        (is_pipelined() ? make_pipelined : make_simple)(plan_, options_, *pool_, cursors_, *feeds_);
+    executor_ = (is_pipelined() ? make_pipelined
+                                : make_simple)({plan_, options_, *pool_, cursors_, *feeds_});
   return *executor_;
 }
 
@@ -202,7 +205,7 @@ std::optional<size_t> Pipeline::need_of_step(const std::function<bool()>& interr
       std::min(spare_memory(), std::max(16 * options_.output_limit, kLeastSpared));
   try {
     HostPool pool(options.output_limit, allocator_for(*plan_, options));
-    const std::unique_ptr<Executor> once = make_simple(plan_, options, pool, cursors_, *feeds_);
+    const std::unique_ptr<Executor> once = make_simple({plan_, options, pool, cursors_, *feeds_});
     while (!once->wait(50))
       if (interrupted()) return std::nullopt;
     (void)once->take();
@@ -213,14 +216,15 @@ std::optional<size_t> Pipeline::need_of_step(const std::function<bool()>& interr
 }
 
 std::optional<Outputs> Pipeline::run_step(const std::function<bool()>& interrupted) {
-  do {
+  for (;;) {
     if (meet_marker()) return Outputs{.is_end = true};
-    feeds_->repeat_last();
-    feeds_->require();
+    feeds_->complete();
+    const bool is_ready = executor().wait(50);
+    // Before the step is taken, which would then be lost.
+    if (interrupted()) return std::nullopt;
     // While waiting, an epoch may have ended, and the step after that may be ready already.
-    if (executor().wait(50) && !feeds_->is_at_marker()) return take();
-  } while (!interrupted());
-  return std::nullopt;
+    if (is_ready && !feeds_->is_at_marker()) return take();
+  }
 }
 
 // Returns true at the end of an epoch of what is fed.
@@ -231,8 +235,7 @@ bool Pipeline::meet_marker() {
   } catch (...) {
     // The failure took up a step, so every order moves on by one.
     executor_.reset();
-    for (size_t r = 0; r < cursors_.size(); ++r)
-      cursors_[r] = plan_->order(static_cast<int>(r)).next(cursors_[r]);
+    cursors_ = plan_->cursors_after(cursors_, 1);
     throw;
   }
 }
@@ -252,7 +255,9 @@ Outputs Pipeline::take() {
   cursors_ = out.next;
   feeds_->receive();
   note(out.failures);
-  if (out.is_lost) throw BatchError(std::move(out.failures), out.missing, out.size);
+  if (out.is_lost)
+    throw BatchError(std::move(out.failures), out.missing, out.size,
+                     settings().on_error == OnError::kSkip);
   return out;
 }
 

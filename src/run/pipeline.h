@@ -16,7 +16,8 @@ namespace stoker {
 // goes on after that.
 struct BatchError : SampleError {
   // `missing`: how many of so many samples could not be made. Each may have failed several times.
-  BatchError(std::vector<SampleFailure> samples, int64_t missing, int64_t batch_size);
+  // `skips`: on_error is kSkip, and no sample is left.
+  BatchError(std::vector<SampleFailure> samples, int64_t missing, int64_t batch_size, bool skips);
   std::vector<SampleFailure> samples;
 };
 
@@ -40,7 +41,8 @@ class Pipeline {
   // Gives the next step. With `is_end` set there is none, because a source ended its epoch. Throws
   // BatchError (on_error=raise, or no sample of the step is left), BudgetError, DeviceError,
   // SourceError (nothing was fed), and what was given to Feeds::fail(). `interrupted` is asked
-  // about every 50 ms; when it answers true, run() returns nothing, and no step is lost.
+  // about every 50 ms and when the step is ready; when it answers true, run() returns nothing, and
+  // no step is lost.
   std::optional<Outputs> run(const std::function<bool()>& interrupted = [] { return false; });
   void schedule();
   // Joins the threads and drops what was made ahead. The next run() starts again where the pipeline

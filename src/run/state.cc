@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/state.h"
 
-#include <cinttypes>
-
 #include "base/hash.h"
+#include "base/hex.h"
 #include "graph/saved_value.h"
 #include "op/reader.h"
 
@@ -16,12 +15,6 @@ constexpr int kFormat = 1;
 
 std::string order_name(const Plan& plan, int r) {
   return plan.reader_count() ? plan.node(plan.reader_node(r)).name : "pipeline";
-}
-
-std::string hex(uint64_t x) {
-  char text[17];
-  std::snprintf(text, sizeof text, "%016" PRIx64, x);
-  return text;
 }
 
 // What coming samples depend on besides the cursor.
@@ -41,22 +34,6 @@ Json order_json(const Plan& plan, int r) {
     j["num_shards"] = s.num_shards;
     j["stick_to_shard"] = s.stick_to_shard;
   }
-  return j;
-}
-
-Json chance_json(const Plan& plan) {
-  Json j = Json::object();
-  for (int i = 0; i < plan.size(); ++i)
-    if (plan.planned(i).is_used && plan.checked(i).type->is_random)
-      j[plan.node(i).name] =
-          plan.node(i).key + " v" + std::to_string(plan.checked(i).type->version);
-  return j;
-}
-
-Json graph_json(const Plan& plan) {
-  Json j = Json::array();
-  for (int i = 0; i < plan.size(); ++i)
-    if (plan.planned(i).is_used) j.push_back(plan.node(i).op);
   return j;
 }
 
@@ -83,11 +60,18 @@ Json arguments_json(const Plan& plan, int i) {
   return j;
 }
 
-Json arguments_json(const Plan& plan) {
-  Json j = Json::array();
-  for (int i = 0; i < plan.size(); ++i)
-    if (plan.planned(i).is_used) j.push_back(arguments_json(plan, i));
-  return j;
+// Of the nodes that are used: the keys of random ones, the operators, and their arguments.
+Json nodes_json(const Plan& plan) {
+  Json chance = Json::object(), graph = Json::array(), arguments = Json::array();
+  for (int i = 0; i < plan.size(); ++i) {
+    if (!plan.planned(i).is_used) continue;
+    const Node& n = plan.node(i);
+    const OperatorType& type = *plan.checked(i).type;
+    if (type.is_random) chance[n.name] = n.key + " v" + std::to_string(type.version);
+    graph.push_back(n.op);
+    arguments.push_back(arguments_json(plan, i));
+  }
+  return {{"chance", chance}, {"graph", graph}, {"arguments", arguments}};
 }
 
 // For example "key was 3, now it is 4".
@@ -100,9 +84,8 @@ std::string change(const std::string& what, const Json& then, const Json& now, c
   return what + " was " + text(then) + ", now it is " + text(now);
 }
 
-void warn_of_arguments(const SavedValue& saved, const Plan& plan,
+void warn_of_arguments(const SavedValue& saved, const Json& all, const Plan& plan,
                        std::vector<std::string>& warnings) {
-  const Json all = arguments_json(plan);
   if (saved.count() != all.size()) saved.damaged("a list of " + std::to_string(all.size()));
   for (int i = 0, k = 0; i < plan.size(); ++i) {
     if (!plan.planned(i).is_used) continue;
@@ -168,16 +151,16 @@ void restore_state(const SavedValue& saved, const Plan& plan, bool seed_is_drawn
     if (!orders.has(name)) throw StateError("the state knows no reader '" + name + "'");
     restore_order(orders.at(name), plan, r, force, out);
   }
-  const auto edit = [&](const char* key, const Json& now) {
-    return brief(saved.at(key).json(), 500) + " became " + brief(now, 500);
+  const Json nodes = nodes_json(plan);
+  const auto edit = [&](const char* key) {
+    return brief(saved.at(key).json(), 500) + " became " + brief(nodes[key], 500);
   };
-  if (saved.at("chance").json() != chance_json(plan))
-    refuse(force, out.warnings,
-           "random operators or their keys changed: " + edit("chance", chance_json(plan)));
-  if (saved.at("graph").json() != graph_json(plan))
-    out.warnings.push_back("the graph was edited: " + edit("graph", graph_json(plan)));
+  if (saved.at("chance").json() != nodes["chance"])
+    refuse(force, out.warnings, "random operators or their keys changed: " + edit("chance"));
+  if (saved.at("graph").json() != nodes["graph"])
+    out.warnings.push_back("the graph was edited: " + edit("graph"));
   else if (saved.has("arguments"))  // not in states of older versions
-    warn_of_arguments(saved.at("arguments"), plan, out.warnings);
+    warn_of_arguments(saved.at("arguments"), nodes["arguments"], plan, out.warnings);
   const auto then = saved.at("seed").whole<uint64_t>(0, INT64_MAX);
   if (!seed_is_drawn && then != out.seed)
     out.warnings.push_back("the state was made with seed " + std::to_string(then) +
@@ -201,9 +184,7 @@ std::string save_state(const Plan& plan, uint64_t seed, const std::vector<int64_
     if (plan.reader_count())
       j["orders"][order_name(plan, r)]["files"] = hex(plan.store(r).fingerprint());
   }
-  j["chance"] = chance_json(plan);
-  j["graph"] = graph_json(plan);
-  j["arguments"] = arguments_json(plan);
+  j.update(nodes_json(plan));
   return j.dump();
 }
 

@@ -8,11 +8,11 @@ LmdbFiles::LmdbFiles(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     const std::string file = lmdb_file(path);
     // Walking through the pages is fast, so the places are not kept beside the file.
-    std::vector<io::IndexEntry> entries;
+    std::vector<RecordPlace> places;
     const ObjectRanges ranges(std::make_shared<const io::File>(file));
-    page_sizes_.push_back(find_lmdb_values(
-        ranges, [&](ByteSpan, RecordPlace p) { entries.push_back({p.offset, p.size}); }));
-    files_.add(file, std::make_shared<const io::RecordIndex>(std::move(entries)));
+    page_sizes_.push_back(
+        find_lmdb_values(ranges, [&](ByteSpan, RecordPlace p) { places.push_back(p); }));
+    files_.add(file, std::make_shared<const io::RecordTable>(std::move(places)));
   }
   fingerprint_ = files_.fingerprint();
 }

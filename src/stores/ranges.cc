@@ -34,6 +34,13 @@ ByteSpan Scanner::at(int64_t offset, size_t length) {
   return ByteSpan(window_).subspan(static_cast<size_t>(offset - begin_), length);
 }
 
+size_t Scanner::copy(int64_t offset, std::span<uint8_t> into) {
+  if (offset >= from_.size()) return 0;
+  const ByteSpan there = at(offset, into.size());
+  std::copy(there.begin(), there.end(), into.begin());
+  return there.size();
+}
+
 std::string_view take_line(std::string_view& text) {
   const size_t end = std::min(text.find('\n'), text.size());
   std::string_view line = text.substr(0, end);

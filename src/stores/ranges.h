@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "io/file.h"
+#include "io/record_table.h"
 
 namespace stoker::stores {
 
@@ -22,11 +23,7 @@ static_assert(std::endian::native == std::endian::little, "numbers are read as t
 
 using ByteSpan = std::span<const uint8_t>;
 
-// Where a record lies in its file.
-struct RecordPlace {
-  int64_t offset, size;
-  bool operator==(const RecordPlace&) const = default;
-};
+using io::RecordPlace;
 
 // One thread at a time.
 class Ranges {
@@ -72,6 +69,8 @@ class Scanner {
   explicit Scanner(const Ranges& from) : from_(from) {}
   // So many bytes from `offset` on, or fewer at the end. They stay until the next call.
   ByteSpan at(int64_t offset, size_t length);
+  // Copies as many bytes as there are from `offset` on, and returns how many.
+  size_t copy(int64_t offset, std::span<uint8_t> into);
 
  private:
   const Ranges& from_;

@@ -6,21 +6,19 @@
 #include <filesystem>
 
 #include "base/hash.h"
-#include "io/crc32c.h"
 
 namespace stoker::stores {
 
-void RecordFiles::add(std::string path, std::shared_ptr<const io::RecordIndex> index) {
-  begins_.push_back(begins_.back() + static_cast<int64_t>(index->entries().size()));
+void RecordFiles::add(std::string path, std::shared_ptr<const io::RecordTable> table) {
+  begins_.push_back(begins_.back() + static_cast<int64_t>(table->places().size()));
   paths_.push_back(std::move(path));
-  indexes_.push_back(std::move(index));
+  tables_.push_back(std::move(table));
 }
 
 RecordFiles::At RecordFiles::at(int64_t i) const {
   const auto next = std::upper_bound(begins_.begin(), begins_.end(), i);
   const auto file = static_cast<size_t>(next - begins_.begin()) - 1;
-  const io::IndexEntry e = entries(file)[static_cast<size_t>(i - begins_[file])];
-  return {file, {e.offset, e.size}};
+  return {file, places(file)[static_cast<size_t>(i - begins_[file])]};
 }
 
 io::Extent RecordFiles::extent(int64_t i) const {
@@ -41,24 +39,17 @@ std::string RecordFiles::name(int64_t i) const {
 
 uint64_t RecordFiles::fingerprint() const {
   uint64_t h = mix(paths_.size());
-  for (size_t file = 0; file < paths_.size(); ++file) {
-    const auto bytes = std::as_bytes(entries(file));
+  for (size_t file = 0; file < paths_.size(); ++file)
     h = mix(h, hash64(std::filesystem::path(paths_[file]).filename().string()),
-            static_cast<uint64_t>(entries(file).size()),
-            uint64_t{io::crc32c({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()})});
-  }
+            static_cast<uint64_t>(places(file).size()), uint64_t{tables_[file]->sum()});
   return h;
 }
 
-std::shared_ptr<const io::RecordIndex> index_of(
+std::shared_ptr<const io::RecordTable> record_table_of(
     const std::string& path, const std::string& kind,
     const std::function<std::vector<RecordPlace>(const Ranges&)>& find) {
-  return io::RecordIndex::of(path, kind, [&] {
-    const ObjectRanges file(std::make_shared<const io::File>(path));
-    std::vector<io::IndexEntry> entries;
-    for (const RecordPlace p : find(file)) entries.push_back({p.offset, p.size});
-    return entries;
-  });
+  return io::RecordTable::of(
+      path, kind, [&] { return find(ObjectRanges(std::make_shared<const io::File>(path))); });
 }
 
 }  // namespace stoker::stores

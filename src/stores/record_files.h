@@ -5,7 +5,7 @@
 #pragma once
 #include <functional>
 
-#include "io/index.h"
+#include "io/record_table.h"
 #include "io/store.h"
 #include "stores/ranges.h"
 
@@ -19,12 +19,12 @@ class RecordFiles {
     RecordPlace place;
   };
 
-  void add(std::string path, std::shared_ptr<const io::RecordIndex> index);
+  void add(std::string path, std::shared_ptr<const io::RecordTable> table);
 
   int64_t size() const { return begins_.back(); }
   size_t files() const { return paths_.size(); }
   const std::string& path(size_t file) const { return paths_[file]; }
-  std::span<const io::IndexEntry> entries(size_t file) const { return indexes_[file]->entries(); }
+  std::span<const RecordPlace> places(size_t file) const { return tables_[file]->places(); }
   // Requires: 0 <= i < size().
   At at(int64_t i) const;
   // Where the bytes of a record lie. Throws SampleError for a place outside of its file.
@@ -38,13 +38,14 @@ class RecordFiles {
 
  private:
   std::vector<std::string> paths_;
-  std::vector<std::shared_ptr<const io::RecordIndex>> indexes_;
+  std::vector<std::shared_ptr<const io::RecordTable>> tables_;
   std::vector<int64_t> begins_ = {0};
   io::OpenFiles open_;
 };
 
-// The index of a file, made by `find` where there is none: see Note [Indexes] (io/index.h).
-std::shared_ptr<const io::RecordIndex> index_of(
+// The table of a file, made by `find` where none is kept: see Note [Kept beside files]
+// (io/kept_bytes.h).
+std::shared_ptr<const io::RecordTable> record_table_of(
     const std::string& path, const std::string& kind,
     const std::function<std::vector<RecordPlace>(const Ranges&)>& find);
 

@@ -16,7 +16,7 @@ TEST(RecordFiles, PlacesOutsideOfTheFileAreRefused) {
   const std::vector<uint8_t> bytes(100);
   ASSERT_TRUE(io::replace_file(path, {bytes}));
   RecordFiles files;
-  files.add(path, std::make_shared<const io::RecordIndex>(std::vector<io::IndexEntry>{
+  files.add(path, std::make_shared<const io::RecordTable>(std::vector<io::RecordPlace>{
                       {0, 100}, {100, 0}, {90, 11}, {101, 0}, {-1, 5}, {5, -1}, {8, INT64_MAX}}));
   EXPECT_EQ(files.extent(0).length, 100);
   EXPECT_EQ(files.extent(1).offset, 100);

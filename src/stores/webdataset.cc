@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/hash.h"
 #include "base/text.h"
+#include "io/crc32c.h"
 
 namespace stoker::stores {
 
@@ -27,17 +29,17 @@ bool take_last_number(std::string_view& line, int64_t& value) {
 }
 
 // Takes the ending and the place of a member.
-bool take_member(std::string_view& line, IndexedMember& member) {
+bool take_member(std::string_view& line, WebdatasetMember& member) {
   member.ending = take_word(line);
-  return take_last_number(line, member.offset) && member.offset % kTarBlock == 0 &&
-         take_last_number(line, member.size);
+  return take_last_number(line, member.place.offset) && member.place.offset % kTarBlock == 0 &&
+         take_last_number(line, member.place.size);
 }
 
 // Takes a name: it ends where another member follows, or with the line.
 std::string_view take_name(std::string_view& line) {
   for (size_t at = line.find(' '); at != line.npos; at = line.find(' ', at + 1)) {
     std::string_view rest = line.substr(at + 1);
-    IndexedMember next;
+    WebdatasetMember next;
     if (!take_member(rest, next)) continue;
     const std::string_view name = line.substr(0, at);
     line.remove_prefix(at + 1);
@@ -46,10 +48,26 @@ std::string_view take_name(std::string_view& line) {
   return std::exchange(line, std::string_view());
 }
 
+// The name of a member without its ending, and the ending: what follows the first dot of its last
+// part.
+struct SplitName {
+  std::string_view key, ending;
+  explicit SplitName(std::string_view name) {
+    const size_t dot = name.find('.', name.rfind('/') + 1);
+    key = name.substr(0, dot);
+    if (dot != std::string_view::npos) ending = name.substr(dot + 1);
+  }
+  bool is_of_a_sample() const { return !key.empty() && key.back() != '/' && !ending.empty(); }
+};
+
+// The numbers of a table: those of its head, the first member of each sample and behind the last
+// one, and for each member its offset, its size, where its texts begin, and their sizes.
+constexpr int64_t kHead = 4, kOfMember = 4, kNumber = sizeof(int64_t);
+
 }  // namespace
 
-std::vector<std::vector<IndexedMember>> parse_webdataset_index(std::string_view text,
-                                                               const std::string& shown) {
+std::vector<std::vector<WebdatasetMember>> parse_webdataset_index(std::string_view text,
+                                                                  const std::string& shown) {
   const char* const begin = text.data();
   int64_t number = 0, at = 0;
   const auto next_line = [&] {
@@ -66,13 +84,13 @@ std::vector<std::vector<IndexedMember>> parse_webdataset_index(std::string_view 
     fail("expected the version v1.1 or v1.2, got '" + shortened(version, 20) + "'");
   int64_t count = -1;
   if (!take_last_number(head, count)) fail("expected the number of samples");
-  std::vector<std::vector<IndexedMember>> samples;
+  std::vector<std::vector<WebdatasetMember>> samples;
   while (!text.empty()) {
     std::string_view line = next_line();
     if (line.empty()) continue;
     auto& members = samples.emplace_back();
     while (!line.empty()) {
-      IndexedMember member{};
+      WebdatasetMember member{};
       if (!take_member(line, member))
         fail("expected an ending, an offset and a size, got '" + shortened(member.ending, 20) +
              "'");
@@ -84,6 +102,172 @@ std::vector<std::vector<IndexedMember>> parse_webdataset_index(std::string_view 
     fail("it promises " + std::to_string(count) + " samples and has " +
          std::to_string(samples.size()));
   return samples;
+}
+
+class WebdatasetTable::Maker {
+ public:
+  void begin_sample() { firsts_.push_back(count()); }
+  void add(const WebdatasetMember& m) {
+    const auto sizes = static_cast<int64_t>(m.ending.size() << 32 | m.name.size());
+    for (const int64_t x : {m.place.offset, m.place.size, int64_t(texts_.size()), sizes})
+      members_.push_back(x);
+    texts_.append(m.ending).append(m.name);
+  }
+  WebdatasetTable finish(std::string shown, int64_t archive_size) {
+    const auto samples = static_cast<int64_t>(firsts_.size()), members = count();
+    firsts_.push_back(members);
+    const auto bytes = std::make_shared<std::vector<uint8_t>>();
+    const auto append = [&](const void* data, size_t size) {
+      const auto* from = static_cast<const uint8_t*>(data);
+      bytes->insert(bytes->end(), from, from + size);
+    };
+    const int64_t head[kHead] = {samples, members, int64_t(texts_.size()), archive_size};
+    append(head, sizeof head);
+    append(firsts_.data(), firsts_.size() * sizeof(int64_t));
+    append(members_.data(), members_.size() * sizeof(int64_t));
+    append(texts_.data(), texts_.size());
+    return {{bytes, *bytes}, std::move(shown)};
+  }
+
+ private:
+  int64_t count() const { return static_cast<int64_t>(members_.size()) / kOfMember; }
+
+  std::vector<int64_t> firsts_, members_;
+  std::string texts_;
+};
+
+WebdatasetTable::WebdatasetTable(io::KeptBytes kept, std::string shown)
+    : kept_(std::move(kept)), shown_(std::move(shown)) {
+  const auto numbers = static_cast<int64_t>(kept_.bytes.size()) / kNumber;
+  if (numbers < kHead) refuse_table();
+  samples_ = number(0), members_ = number(1), archive_size_ = number(3);
+  if (samples_ < 0 || samples_ >= numbers || members_ < 0 || members_ >= numbers / kOfMember ||
+      archive_size_ < 0)
+    refuse_table();
+  const int64_t end = (kHead + samples_ + 1 + members_ * kOfMember) * kNumber;
+  const int64_t rest = static_cast<int64_t>(kept_.bytes.size()) - end;
+  if (rest < 0 || number(2) != rest) refuse_table();
+  texts_ = {reinterpret_cast<const char*>(kept_.bytes.data()) + end, static_cast<size_t>(rest)};
+}
+
+void WebdatasetTable::refuse_table() const {
+  throw SampleError("the table that was kept of the archive '" + shown_ + "' is damaged");
+}
+
+int64_t WebdatasetTable::number(int64_t at) const {
+  return number_at<int64_t>(kept_.bytes, static_cast<size_t>(at * kNumber));
+}
+
+int64_t WebdatasetTable::members(int64_t sample) const {
+  const int64_t first = number(kHead + sample), last = number(kHead + sample + 1);
+  if (first < 0 || first >= last || last > members_) refuse_table();
+  return last - first;
+}
+
+WebdatasetMember WebdatasetTable::member(int64_t sample, int64_t k) const {
+  const int64_t first = number(kHead + sample);
+  if (first < 0 || first >= members_ - k) refuse_table();
+  const int64_t at = kHead + samples_ + 1 + (first + k) * kOfMember;
+  const auto text = static_cast<uint64_t>(number(at + 2));
+  const auto sizes = static_cast<uint64_t>(number(at + 3));
+  const uint64_t ending = sizes >> 32, name = sizes & UINT32_MAX;
+  if (text > texts_.size() || ending + name > texts_.size() - text) refuse_table();
+  return {texts_.substr(text, ending),
+          texts_.substr(text + ending, name),
+          {number(at), number(at + 1)}};
+}
+
+WebdatasetTable WebdatasetTable::searched(const std::string& path, io::TarReader::ReadAt read_at,
+                                          const std::function<int64_t()>& sound) {
+  io::TarReader tar(path, std::move(read_at));
+  Maker maker;
+  std::optional<std::string> key;
+  std::optional<Damage> damage;
+  try {
+    while (const std::optional<io::TarMember> m = tar.next()) {
+      const SplitName name(m->name);
+      if (!name.is_of_a_sample()) continue;
+      if (key != name.key) {
+        maker.begin_sample();
+        key = name.key;
+      }
+      maker.add({name.ending, m->name, {m->offset, m->size}});
+    }
+  } catch (const SampleError& e) {
+    damage = {e, sound()};
+  }
+  WebdatasetTable table = maker.finish(path, sound());
+  table.kept_.may_be_kept = !damage;
+  table.damage_ = std::move(damage);
+  return table;
+}
+
+WebdatasetTable WebdatasetTable::searched(const Ranges& archive) {
+  Scanner scanner(archive);
+  return searched(
+      archive.name(), [&](int64_t at, std::span<uint8_t> into) { return scanner.copy(at, into); },
+      [&] { return archive.size(); });
+}
+
+WebdatasetTable WebdatasetTable::kept(const std::string& path,
+                                      const std::function<WebdatasetTable()>& search) {
+  std::optional<Damage> damage;
+  WebdatasetTable table(io::kept_bytes(path, "webdataset 1",
+                                       [&] {
+                                         const WebdatasetTable made = search();
+                                         damage = made.damage_;
+                                         return made.kept_;
+                                       }),
+                        path);
+  table.damage_ = std::move(damage);
+  return table;
+}
+
+WebdatasetTable WebdatasetTable::of_index(std::string_view text, const std::string& shown) {
+  Maker maker;
+  int64_t number = 0;
+  for (const auto& members : parse_webdataset_index(text, shown)) {
+    maker.begin_sample();
+    const std::string unnamed = "sample " + std::to_string(number++);
+    for (WebdatasetMember m : members) {
+      if (m.name.empty()) m.name = unnamed;
+      maker.add(m);
+    }
+  }
+  return maker.finish(shown, 0);
+}
+
+std::string WebdatasetTable::index() const {
+  std::string text = "v1.2 " + std::to_string(samples_) + "\n";
+  for (int64_t i = 0; i < samples_; ++i)
+    for (int64_t k = 0; k < members(i); ++k) {
+      const WebdatasetMember m = member(i, k);
+      if (m.ending.find(' ') != m.ending.npos || m.name.find('\n') != m.name.npos)
+        refuse(shown_, m.place.offset,
+               "no index can hold the name '" + std::string(m.name) +
+                   "': it has a blank in its ending, or a line break");
+      text.append(m.ending).append(" " + std::to_string(m.place.offset) + " ");
+      text.append(std::to_string(m.place.size) + " ").append(m.name);
+      text += k + 1 < members(i) ? ' ' : '\n';
+    }
+  return text;
+}
+
+uint64_t WebdatasetTable::fingerprint() const {
+  return mix(uint64_t{io::crc32c(kept_.bytes)}, static_cast<uint64_t>(kept_.bytes.size()));
+}
+
+std::string webdataset_index(const Ranges& archive) {
+  const auto table = WebdatasetTable::searched(archive);
+  if (table.damage()) throw SampleError(table.damage()->error);
+  if (table.size() > 0) {
+    const int64_t last = table.size() - 1;
+    const WebdatasetMember m = table.member(last, table.members(last) - 1);
+    if (m.place.offset > archive.size() || m.place.size > archive.size() - m.place.offset)
+      refuse(archive.name(), m.place.offset,
+             "the archive ends within '" + std::string(m.name) + "'");
+  }
+  return table.index();
 }
 
 }  // namespace stoker::stores

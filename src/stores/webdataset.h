@@ -1,22 +1,80 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Indexes of archives in the layout of WebDataset. Pure functions; thread-safe.
+// Archives in the layout of WebDataset: which members belong to which sample.
+//
+// Note [Tables of archives]
+// A table has a number for each sample, 32 bytes for each member, and the members' names. It is
+// made by searching the archive or of an index, and lies in memory as it does in the file where it
+// is kept: Note [Kept beside files] (io/kept_bytes.h). Whatever a table says is checked before it
+// is used. That of a damaged archive is not kept, so that its error comes again.
 #pragma once
+#include <functional>
+#include <optional>
+
+#include "io/tar.h"
 #include "stores/ranges.h"
 
 namespace stoker::stores {
 
-// A member of an archive as an index has it. It refers to the index's text.
-struct IndexedMember {
-  std::string_view ending, name;  // the name is empty in version 1.1
-  int64_t offset, size;
+// A member of an archive. It refers to the table or index that it is from.
+struct WebdatasetMember {
+  std::string_view ending, name;
+  RecordPlace place;
 };
 
-// The members of each sample: a line "ending offset size name" for all of a sample's, in version
-// 1.1 without names. Names may hold blanks. The numbers are not negative, and may lie outside of
-// the archive. `shown`: the index's name in errors. Throws SampleError, with the line.
-std::vector<std::vector<IndexedMember>> parse_webdataset_index(std::string_view text,
-                                                               const std::string& shown);
+// The members of each sample, by an index: a line "ending offset size name" for all of a sample's,
+// in version 1.1 without names. Names may hold blanks. The numbers are not negative, and may lie
+// outside of the archive. `shown`: the index's name in errors. Throws SampleError, with the line.
+// Pure; thread-safe.
+std::vector<std::vector<WebdatasetMember>> parse_webdataset_index(std::string_view text,
+                                                                  const std::string& shown);
+
+// Immutable; thread-safe.
+class WebdatasetTable {
+ public:
+  struct Damage {
+    SampleError error;
+    int64_t sound;  // so many bytes of the archive could be read
+  };
+
+  // Searches an archive. Members one behind the other whose names are alike up to the first dot of
+  // their last part are a sample; members without such a name or without an ending are none.
+  // `sound`: how many bytes could be read. Damage becomes damage().
+  static WebdatasetTable searched(const std::string& path, io::TarReader::ReadAt read_at,
+                                  const std::function<int64_t()>& sound);
+  // Of a plain archive.
+  static WebdatasetTable searched(const Ranges& archive);
+  // The one that is kept of an archive, or that `search` makes.
+  static WebdatasetTable kept(const std::string& path,
+                              const std::function<WebdatasetTable()>& search);
+  // What parse_webdataset_index() gives.
+  static WebdatasetTable of_index(std::string_view text, const std::string& shown);
+
+  int64_t size() const { return samples_; }
+  // At least one. Throws SampleError where the table is damaged, as member() does.
+  int64_t members(int64_t sample) const;
+  WebdatasetMember member(int64_t sample, int64_t k) const;
+  int64_t archive_size() const { return archive_size_; }  // of what is in it, if it was searched
+  const std::optional<Damage>& damage() const { return damage_; }
+  // The established index, version 1.2.
+  std::string index() const;
+  uint64_t fingerprint() const;
+
+ private:
+  class Maker;
+  WebdatasetTable(io::KeptBytes kept, std::string shown);
+  int64_t number(int64_t at) const;
+  [[noreturn]] void refuse_table() const;
+
+  io::KeptBytes kept_;
+  std::string shown_;  // in errors: the archive or the index
+  int64_t samples_ = 0, members_ = 0, archive_size_ = 0;
+  std::string_view texts_;
+  std::optional<Damage> damage_;
+};
+
+// The established index of a plain archive, version 1.2. Throws SampleError where it is damaged.
+std::string webdataset_index(const Ranges& archive);
 
 }  // namespace stoker::stores

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "base/testing.h"
 
 namespace stoker::stores {
@@ -20,8 +22,8 @@ TEST(WebdatasetIndex, WithNamesThatHoldBlanks) {
   ASSERT_EQ(samples[0].size(), 2u);
   EXPECT_EQ(samples[0][0].name, "a 1.jpg");
   EXPECT_EQ(samples[0][1].name, "a 1.cls");
-  EXPECT_EQ(samples[0][1].offset, 1536);
-  EXPECT_EQ(samples[0][1].size, 2);
+  EXPECT_EQ(samples[0][1].place.offset, 1536);
+  EXPECT_EQ(samples[0][1].place.size, 2);
   EXPECT_EQ(samples[1][0].ending, "txt");
 }
 
@@ -42,6 +44,76 @@ TEST(WebdatasetIndex, WhatIsWrongNamesTheLine) {
     EXPECT_EQ(refusal(std::string("v1.1 1\n") + line),
               "the index 'a', line 2: expected an ending, an offset and a size, got 'jpg'")
         << line;
+}
+
+// An archive of three bytes of a member, whose contents are missing.
+std::vector<uint8_t> archive_of(std::string_view name) {
+  std::vector<uint8_t> archive(512);
+  const auto put = [&](size_t at, std::string_view text) {
+    std::copy(text.begin(), text.end(), archive.begin() + static_cast<int64_t>(at));
+  };
+  put(0, name);
+  put(124, "00000000003");
+  put(148, "        ");
+  put(156, "0");
+  int sum = 0;
+  for (const uint8_t byte : archive) sum += byte;
+  char octal[12];
+  std::snprintf(octal, sizeof octal, "%06o", sum);
+  put(148, {octal, 7});  // with the zero that ends it
+  return archive;
+}
+
+TEST(WebdatasetIndex, OfAnArchiveThatEndsTooSoon) {
+  std::vector<uint8_t> archive = archive_of("a.txt");
+  const auto index = [&] { return webdataset_index(MemoryRanges("a.tar", archive)); };
+  EXPECT_EQ(message<SampleError>(index), "'a.tar' at byte 512: the archive ends within 'a.txt'");
+  archive.resize(512 + 3);
+  EXPECT_EQ(index(), "v1.2 1\ntxt 512 3 a.txt\n");
+}
+
+TEST(WebdatasetIndex, OfNamesThatItCannotHold) {
+  for (const std::string name : {"a.x y", "a\nb.txt"}) {
+    std::vector<uint8_t> archive = archive_of(name);
+    archive.resize(512 + 3);
+    EXPECT_EQ(message<SampleError>([&] { webdataset_index(MemoryRanges("a.tar", archive)); }),
+              "'a.tar' at byte 512: no index can hold the name '" + name +
+                  "': it has a blank in its ending, or a line break");
+  }
+}
+
+// Anyone may have written it, with a checksum that is right.
+TEST(WebdatasetTable, ThatWasKeptIsNotBelieved) {
+  const std::string path = testing::TempDir() + "/kept.tar";
+  size_t size = 0;
+  const auto opened = [&](const std::vector<int64_t>& numbers) {
+    std::ofstream(path) << std::string(++size, 'x');  // none is kept of another size
+    const auto make = [&] {
+      const auto owner = std::make_shared<const std::vector<int64_t>>(numbers);
+      const auto* bytes = reinterpret_cast<const uint8_t*>(owner->data());
+      return io::KeptBytes{owner, {bytes, numbers.size() * sizeof(int64_t)}};
+    };
+    io::kept_bytes(path, "webdataset 1", make);
+    return WebdatasetTable::kept(path, []() -> WebdatasetTable { throw Error("searched again"); });
+  };
+  const auto refused = [&](const std::vector<int64_t>& numbers) {
+    return message<SampleError>([&] {
+      const WebdatasetTable table = opened(numbers);
+      for (int64_t k = 0; k < table.members(0); ++k) (void)table.member(0, k);
+    });
+  };
+  // samples, members, bytes of texts, of the archive; first members; a member
+  const std::vector<int64_t> good = {1, 1, 0, 99, 0, 1, 512, 3, 0, 0};
+  EXPECT_EQ(opened(good).member(0, 0).place, (RecordPlace{512, 3}));
+  const std::string damaged = "the table that was kept of the archive '" + path + "' is damaged";
+  for (size_t k = 0; k < good.size(); ++k)
+    for (const int64_t wrong : {INT64_MIN, int64_t{-1}, INT64_MAX}) {
+      const bool is_free = k == 3 ? wrong > 0 : k == 6 || k == 7;  // is compared with the archive
+      if (is_free) continue;
+      std::vector<int64_t> numbers = good;
+      numbers[k] = wrong;
+      EXPECT_EQ(refused(numbers), damaged) << "number " << k << " is " << wrong;
+    }
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ def draws(entry: dict[str, Any]) -> list[Any]:
     if entry["inputs"] == "case":
         case = case_calls(entry["op"])[0]
         samples = run_calls([case], batch_size=6, seed=entry["seed"])
-        return [labels.tolist() for _, labels in samples]
+        return [labels.tolist() for *_, labels in samples]
     found = []
     for arrays in run_calls([call_of(entry)], batch_size=6, seed=entry["seed"]):
         told = [values_or_sum(a) for a in arrays]

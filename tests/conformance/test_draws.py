@@ -144,6 +144,20 @@ def test_the_key_names_the_operator() -> None:
         assert got.tobytes() == predicted(key, 0, 0), key
 
 
+def test_a_seed_of_its_own_decides_alone() -> None:
+    def define() -> list[DataNode]:
+        return [
+            fn.random.uniform(shape=[5], seed=3),
+            fn.random.uniform(shape=[5], name="random.uniform/seed:3"),
+            fn.batch_permutation(seed=4),
+            fn.batch_permutation(),
+        ]
+
+    first, other = (make(define, batch_size=30, seed=seed).run() for seed in (SEED, SEED + 1))
+    same = [bool((a.as_array() == b.as_array()).all()) for a, b in zip(first, other, strict=True)]
+    assert same == [True, False, True, False]
+
+
 def test_elements_are_counted_in_the_full_shape() -> None:
     """A window of a tensor of draws holds the values that the whole tensor has there."""
     shape = (3, 4, 6, 5)

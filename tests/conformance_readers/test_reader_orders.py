@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from stores import ALL, COUNT, FOLDER, SHUFFLES, Known, each_store, pipe_of, store_of
+from reader_stores import ALL, COUNT, FOLDER, SHUFFLES, Known, each_store, pipe_of, store_of
 
 from helpers import SIMPLE, samples_of, take
 from stoker import Pipeline
@@ -140,6 +140,40 @@ def test_last_batches(reader: str, variant: str, tmp_path: Path, shuffle: dict[s
         else:
             assert got == stream[: full + 4]
             assert again[0] == stream[full + 4 : full + 8]
+
+
+@each_store
+def test_last_batches_of_shards(
+    reader: str, variant: str, tmp_path: Path, shuffle: dict[str, Any]
+) -> None:
+    store = store_of(reader, variant, tmp_path)
+    known = Known(store.samples)
+    for shards in (2, 3):
+        for end in ("pad", "drop"):
+            epochs = [
+                [
+                    known.indices(samples_of(b))
+                    for b in pipe_of(
+                        reader,
+                        store,
+                        {"batch_size": 4, "num_threads": 1},
+                        epoch_end=end,
+                        shard_id=s,
+                        num_shards=shards,
+                        **shuffle,
+                    )
+                ]
+                for s in range(shards)
+            ]
+            steps = {len(epoch) for epoch in epochs}
+            got = [i for epoch in epochs for step in epoch for i in step]
+            assert all(len(step) == 4 for epoch in epochs for step in epoch)
+            if end == "pad":
+                assert len(steps) == 1, "the shards have different numbers of steps"
+                assert set(got) == set(range(COUNT))
+            else:
+                assert len(set(got)) == len(got)
+                assert len(got) > COUNT - 4 * shards
 
 
 @each_store

@@ -151,3 +151,28 @@ def test_feed_ndarray(numbers: Numbers) -> None:
     assert feed_ndarray(batch[1], one).tolist() == [2]
     with pytest.raises(GraphError, match=r"an array of int32 \(3, 1\), got float32 \(2,\)"):
         feed_ndarray(batch, np.zeros(2, np.float32))
+
+
+@pytest.mark.parametrize("batches", [2, 3])
+def test_a_size_that_ends_with_the_source_loses_no_epoch(batches: int) -> None:
+    def source(index: int) -> Any:
+        if index == batches:
+            raise StopIteration
+        return np.full((10, 1), index)
+
+    for auto_reset in (True, False):
+        pipe = make(lambda: fn.external_source(source), batch_size=10)
+        iterator = DALIGenericIterator(pipe, ["a"], size=20, auto_reset=auto_reset)
+        seen = []
+        for _ in range(3):
+            seen.append([int(step[0]["a"][0, 0]) for step in iterator])
+            if not auto_reset:
+                iterator.reset()
+        # A source that is longer than size goes on where it was, to its own end.
+        assert seen == ([[0, 1]] * 3 if batches == 2 else [[0, 1], [2], [0, 1]])
+
+
+def test_a_source_that_gives_nothing_ends_every_epoch() -> None:
+    pipe = make(lambda: fn.external_source(iter([np.ones((10, 1))])), batch_size=10)
+    iterator = DALIGenericIterator(pipe, ["a"], size=10, auto_reset=True)
+    assert [len(list(iterator)) for _ in range(3)] == [1, 0, 0]

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from math import ceil, floor
 from typing import Any
 
@@ -46,9 +47,9 @@ def expected(
     if out_length is not None:
         length, ratio = out_length, out_length / count if count else 1.0
     else:
-        given = scale if in_rate is None else np.float32(out_rate) / np.float32(in_rate)
-        ratio = float(np.float32(given))
-        length = ceil(count * ratio)
+        given = (scale, 1) if in_rate is None else (out_rate, in_rate)
+        to, of = (Fraction(float(np.float32(rate))) for rate in given)
+        length, ratio = ceil(count * to / of), float(to / of)
     to = dtype or str(signal.dtype)
     wide = (signal if signal.ndim == 2 else signal[:, None]).astype(np.float64)
     made = resample(wide, length, ratio, quality) * (full(to) / full(str(signal.dtype)))
@@ -61,6 +62,7 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
     yield [signal], "", {"scale": 0.5}
     yield [signal], "", {"scale": 1.0}
     yield [signal], "t", {"in_rate": 44100.0, "out_rate": 16000.0}
+    yield [signal[:441]], "", {"in_rate": 44100.0, "out_rate": 16000.0}
     yield [signal], "", {"in_rate": 16000.0, "out_rate": 44100.0, "quality": 100.0}
     yield [signal], "", {"scale": 3.7, "quality": 0.0}
     yield [signal], "", {"scale": 0.03, "quality": 10.0}

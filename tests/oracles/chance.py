@@ -8,6 +8,7 @@ into counter and key, of a draw's number, position, child and key, is also writt
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -76,7 +77,8 @@ class Chance:
             [n & 0xFFFFFFFF, self.child, at & 0xFFFFFFFF, at >> 32 | n >> 32 << 16]
             for n in range(begin, end)
         ]
-        key = _combine(self.seed, key_of(self.key), self.epoch)
+        own_seed = re.fullmatch(r"[^:]*/seed:\d+", self.key)  # then the pipeline's plays no part
+        key = _combine(0 if own_seed else self.seed, key_of(self.key), self.epoch)
         if not counters:
             return []
         flat = philox(np.array(counters, np.uint64), (key & 0xFFFFFFFF, key >> 32)).reshape(-1)

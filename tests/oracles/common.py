@@ -124,7 +124,7 @@ def crop_window(
     positions = {depth: crop_pos_z, "H": crop_pos_y, "W": crop_pos_x}
     begin, end = [0] * len(shape), list(shape)
     for letter, size in sizes.items():
-        if int(size) == 0:
+        if int(size) == 0 or letter not in layout:
             continue
         axis = layout.index(letter)
         start = shortest(positions[letter]) * (shape[axis] - int(size))

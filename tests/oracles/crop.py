@@ -48,6 +48,8 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
             yield [data], layout, {"crop": [2, 3, 4], "crop_pos_z": z, **place}
             deep = {"crop_d": 1.0, "crop_h": 2.0, "crop_w": 2.0, "crop_pos_z": z}
             yield [data], layout, deep
+        else:
+            yield [data], layout, {"crop_d": 2.0, "crop_h": 3.0, "crop_w": 4.0, **place}
     data = numbers(rng, (3, 4, 3), "uint8")
     pad = {"out_of_bounds_policy": "pad", "fill_values": [1.0, 2.0, 300.0]}
     yield [data], "HWC", {"crop": [5, 7], **pad}

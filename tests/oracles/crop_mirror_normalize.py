@@ -83,7 +83,11 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
     yield [planes], "CHW", {"output_layout": "HWC", "dtype": "int8", "scale": 0.1}
     frames = numbers(rng, (3, 9, 8, 3), "uint8")
     yield [frames], "FHWC", {**imagenet, "crop": [5, 5], "mirror": 1}
+    yield [frames], "FHWC", {**imagenet, "output_layout": "FCHW"}
     volume = numbers(rng, (4, 6, 5, 1), "int16")
     deep = {"crop_d": 2.0, "crop_h": 3.0, "crop_w": 3.0, "crop_pos_z": 1.0}
     yield [volume], "DHWC", {**deep, "std": [1000.0]}
     yield [volume], "DHWC", {"output_layout": "DHWC", "crop": [1, 2, 3]}
+    volumes = numbers(rng, (2, 4, 6, 5, 3), "uint8")
+    yield [volumes], "FDHWC", {**deep, **imagenet, "output_layout": "FCDHW"}
+    yield [image], "HWC", {"crop_d": 2.0, "crop_h": 3.0, "crop_w": 4.0}

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from io import BytesIO
 from math import ceil
 from typing import Any
@@ -32,8 +33,8 @@ def expected(
     if downmix:
         exact = exact.mean(axis=1, keepdims=True)
     if sample_rate and sample_rate != rate:
-        scale = float(np.float32(sample_rate) / np.float32(rate))
-        exact = resample(exact, ceil(len(exact) * scale), scale, quality)
+        length = ceil(len(exact) * Fraction(sample_rate) / rate)
+        exact = resample(exact, length, sample_rate / rate, quality)
     if np.dtype(dtype).kind == "i":
         exact = exact * 2.0 ** (8 * np.dtype(dtype).itemsize - 1)
     samples = to_dtype(exact, dtype) if dtype != "float32" else exact.astype(np.float32)

@@ -19,7 +19,7 @@ def expected(
     layout: str,
     anchor: Sequence[float] = (),
     shape: Sequence[float] = (),
-    axes: Sequence[int] = (1, 0),
+    axes: Sequence[int] | None = None,
     axis_names: str | None = None,
     fill_value: Sequence[float] = (0.0,),
     centered_anchor: bool = False,
@@ -28,9 +28,9 @@ def expected(
     normalized_shape: bool = False,
 ) -> Array:
     out = inputs[0].copy()
-    if axis_names is None and list(axes) == [1, 0] and {"H", "W"} <= set(layout):
+    if axis_names is None and axes is None and {"H", "W"} <= set(layout):
         axis_names = "HW"
-    chosen = list(axes) if axis_names is None else [layout.index(c) for c in axis_names]
+    chosen = list(axes or (1, 0)) if axis_names is None else [layout.index(c) for c in axis_names]
     fill = to_dtype(np.asarray(fill_value, np.float32), str(out.dtype))
     if fill.size > 1:
         fill = fill.reshape([-1 if c == "C" else 1 for c in layout])

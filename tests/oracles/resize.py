@@ -154,6 +154,13 @@ def _resized(
     **size: Any,
 ) -> Array:
     axes = [a for a, c in enumerate(layout) if c in "DHW"]
+    if data.size == 0:  # axes without pixels stay so, and the others follow the given scale
+        others = [a for a in axes if data.shape[a]]
+        steps = plan([data.shape[a] for a in others], [layout[a] for a in others], **size)
+        shape = list(data.shape)
+        for a, (out, _, _) in zip(others, steps, strict=True):
+            shape[a] = out
+        return np.zeros(shape, dtype or data.dtype)
     steps = plan([data.shape[a] for a in axes], [layout[a] for a in axes], **size)
     shrinks = [abs(hi - lo) > out for out, lo, hi in steps]
     names = [(min_filter if s else mag_filter) or interp_type for s in shrinks]
@@ -213,3 +220,6 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
     for layout in ("DHWC", "FHWC"):
         yield [volume], layout, {"resize_x": 5.0, "save_attrs": True}
     yield [picture], "HWC", {"size": [20, 30], "save_attrs": True}
+    for shape in ((0, 0, 3), (0, 5, 3)):
+        yield [np.zeros(shape, np.uint8)], "HWC", {"resize_shorter": 8.0}
+        yield [np.zeros(shape, np.uint8)], "HWC", {"dtype": "float32"}

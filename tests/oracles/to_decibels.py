@@ -25,6 +25,8 @@ def expected(
     full = float(np.float32(reference)) or float(np.fmax.reduce(data, None, initial=0)) or 1.0
     with np.errstate(divide="ignore", invalid="ignore"):
         decibels = multiplier * np.log10(np.maximum(data, 0) / (full if full > 0 else 1.0))
+    if np.isinf(full):  # infinity over infinity counts as little
+        decibels[np.isinf(data)] = cutoff_db
     return np.maximum(decibels, cutoff_db).astype(np.float32)
 
 
@@ -38,6 +40,10 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
     yield [np.zeros((3, 4), np.float32)], "", {"cutoff_db": -60.0}
     yield [rng.uniform(-1, 1, (3, 40)).astype(np.float32)], "", {}
     yield [np.full(5, -1, np.float32)], "", {}
+    for some in ([np.inf, 1e30, 1], [np.inf, np.nan, -np.inf], [1e30, 1e-30]):
+        yield [np.array(some, np.float32)], "", {}
+        yield [np.array(some, np.float32)], "", {"reference": np.inf, "cutoff_db": -90.0}
+        yield [np.array(some, np.float32)], "", {"reference": 2.0}
     for places in (0, [2, 70, 5000], slice(None)):
         data = (10 ** rng.uniform(-3, 3, 9000)).astype(np.float32)
         data[places] = np.nan

@@ -87,7 +87,8 @@ def test_every_kind_of_source(source: Any, settings: dict[str, Any]) -> None:
 def test_an_iterator_has_one_epoch() -> None:
     pipe = external(iter([numbers(0), numbers(1)]))
     assert firsts(pipe) == [0, 1]
-    assert firsts(pipe) == []
+    with pytest.warns(UserWarning, match="gives one epoch"):
+        assert firsts(pipe) == []
 
 
 def test_run_raises_until_reset() -> None:
@@ -204,6 +205,31 @@ def test_cycles() -> None:
             raising.run()
     with pytest.raises(StopIteration):
         external([], cycle="quiet").run()
+
+
+class Anew:
+    """An iterator that begins anew whenever ``iter()`` is called."""
+
+    def __iter__(self) -> Anew:
+        self.count = 0
+        return self
+
+    def __next__(self) -> Any:
+        self.count += 1
+        if self.count > 2:
+            raise StopIteration
+        return numbers(self.count)
+
+
+@pytest.mark.filterwarnings("error")
+def test_iterators_that_begin_anew() -> None:
+    quiet = external(Anew(), cycle="quiet")
+    assert [int(quiet.run()[0].as_array()[0, 0]) for _ in range(5)] == [1, 2, 1, 2, 1]
+    for cycle in ("raise", "no"):
+        pipe = external(Anew(), cycle=cycle)
+        for _ in range(3):
+            assert [int(batch.as_array()[0, 0]) for (batch,) in pipe] == [1, 2]
+            pipe.reset()
 
 
 @pytest.mark.parametrize("cycle", ["quiet", "raise"])

@@ -192,11 +192,6 @@ def test_a_source_that_does_not_take_its_state() -> None:
         pipe.restore(state)
 
 
-def test_outside_of_a_pipeline() -> None:
-    with pytest.raises(GraphError, match="outside of a pipeline"):
-        fn.external_source(up_to(1))
-
-
 def test_by_position_and_by_name() -> None:
     with pytest.raises(GraphError, match="'source' is given twice"):
         external(up_to(1), source=up_to(1))

@@ -125,7 +125,7 @@ try:
 except errors.SampleError as e:
     print(e)
 try:
-    fn.random.uniform()
+    fn.random.uniform(device="nowhere")
 except errors.GraphError as e:
     print(e)
 """

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import store_writers as writers
 
-from . import writers
 from .common import Store, array_of, some_bytes
 
 

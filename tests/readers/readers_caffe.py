@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
-from . import databases, writers
+import store_writers as writers
+
+from . import databases
 
 VARIANTS = {"encoded": lambda folder, count: databases.make(folder, count, writers.datum)}

@@ -7,8 +7,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import store_writers as writers
 
-from . import writers
 from .common import Store, array_of, some_bytes
 
 

@@ -51,4 +51,28 @@ def make_windows(folder: Path, count: int) -> Store:
     return store
 
 
-VARIANTS = {"arrays": make, "windows": make_windows}
+def make_large_windows(folder: Path, count: int) -> Store:
+    """Files so large that only what the window needs is read."""
+    samples, files = [], []
+    for i in range(count):
+        path = folder / f"{i:03}.npy"
+        array = np.full((6, 30, 400), i, np.int16)
+        array[:, :, ::7] = np.arange(30)[:, None] + 100 * i
+        stored = np.asfortranarray(array) if i % 3 == 1 else array
+        np.save(path, stored.astype(">i2") if i % 4 == 2 else stored)
+        files.append(path)
+        samples.append((np.ascontiguousarray(array[1:4, 3:9, 5:300]),))
+
+    def damage(index: int) -> None:
+        cut(files[index], files[index].stat().st_size - 1)
+
+    arguments = {
+        "file_root": folder,
+        "dtype": "int16",
+        "roi_start": [1, 3, 5],
+        "roi_end": [4, 9, 300],
+    }
+    return Store(arguments, samples, files, damage)
+
+
+VARIANTS = {"arrays": make, "windows": make_windows, "large windows": make_large_windows}

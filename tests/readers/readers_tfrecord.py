@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import store_writers as writers
 
 from stoker import tfrecord as tf
 
-from . import writers
 from .common import Store, array_of, some_bytes
 
 FEATURES = {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "draw/arrays.h"
+#include "op/output_names.h"
 
 namespace stoker::torture {
 
@@ -100,7 +101,11 @@ class Simpler {
     }
   }
 
-  static size_t outputs_of(const Node& n) { return operator_named(n.op).output_count(n.arguments); }
+  static size_t outputs_of(const Node& n) {
+    return output_names(operator_named(n.op), n.arguments,
+                        [&](size_t i) { return i < n.inputs.size() && n.inputs[i].has_value(); })
+        .size();
+  }
   bool is_read(int node) const {
     return std::any_of(t_.nodes.begin(), t_.nodes.end(), [&](const Node& n) {
       return std::any_of(n.inputs.begin(), n.inputs.end(),

@@ -14,7 +14,7 @@ from calling import BATCH, EXECUTORS, arrays, drawn
 
 from helpers import assert_same, make, take
 from stoker import fn
-from stoker.errors import SampleError, StateError
+from stoker.errors import GraphError, SampleError, StateError
 
 Array = np.ndarray[Any, Any]
 
@@ -136,6 +136,46 @@ def test_several_stateful_functions() -> None:
     got = [arrays(b) for _ in range(2) for b in third.run()[1:]]
     for x, y in zip(got, whole[4:], strict=True):
         np.testing.assert_array_equal(np.array(x)[:, 0], np.array(y)[:, 0])
+
+
+def chained(first: Any, **arguments: Any) -> Any:
+    """A pipeline with a stateful function in front of a simple one."""
+
+    def define() -> Any:
+        a = fn.python_function(drawn(), function=first, stateful=True, name="first", **arguments)
+        return a, fn.python_function(a, function=lambda x: x, name="second")
+
+    return make(define, batch_size=BATCH)
+
+
+class StatesOneAfterTheOther(Counting):
+    """Its state is another one in each call, and it forgets nothing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.restored: list[int] = []
+
+    def restore(self, state: Any) -> None:
+        super().restore(state)
+        self.restored.append(self.count)
+
+
+def test_learning_types_leaves_no_trace_in_the_functions_before() -> None:
+    function = StatesOneAfterTheOther()
+    pipe = chained(function, batch_processing=True)
+    # The types of both are learned by now, and nothing has been prepared.
+    assert pipe.state()["functions"] == {"first": {"count": 0}}
+    assert function.restored == [0, 0]
+
+
+def test_types_behind_a_function_that_cannot_be_called_again_are_declared() -> None:
+    pipe = chained(Stateless(), batch_processing=True, dtype="int64", ndim=1)
+    words = (
+        "the function of python_function 'first' .* is stateful and without state.. and restore..,"
+        " so it cannot be called once more for the types of python_function 'second'"
+    )
+    with pytest.raises(GraphError, match=words):
+        pipe.run()
 
 
 def test_a_state_that_cannot_be_given_or_taken() -> None:

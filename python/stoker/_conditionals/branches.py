@@ -10,6 +10,7 @@ from typing import Any
 from stoker._graph.calls import call_one, constant
 from stoker._graph.constants import NotAConstantError, plain
 from stoker._graph.node import DataNode
+from stoker._graph.outside import anywhere, bound_here
 from stoker._graph.scopes import Branch
 from stoker._graph.unusable import Unusable
 from stoker._messages import shown, user_line
@@ -26,6 +27,7 @@ class If:
     """
 
     def __init__(self, condition: Any, names: Sequence[str], obstacle: str = "") -> None:
+        condition = bound_here(condition)
         self.is_node = isinstance(condition, DataNode)
         self.before: tuple[Any, ...] = ()
         self._condition = condition
@@ -80,6 +82,7 @@ def choose(condition: Any, if_true: Callable[[], Any], if_false: Callable[[], An
     """``if_true() if condition else if_false()``"""
     if not isinstance(condition, DataNode):
         return if_true() if condition else if_false()
+    condition = bound_here(condition)
     scope = condition._definition.scopes.number("if")
     with _branch(condition, scope, True):
         a = if_true()
@@ -92,6 +95,7 @@ def both(first: Any, second: Callable[[], Any]) -> Any:
     """``first and second()``"""
     if not isinstance(first, DataNode):
         return first and second()
+    first = bound_here(first)
     with _branch(first, first._definition.scopes.number("and"), True):
         truth = _truth(second())
     return call_one("merge", truth, constant(False), first)
@@ -101,6 +105,7 @@ def either(first: Any, second: Callable[[], Any]) -> Any:
     """``first or second()``"""
     if not isinstance(first, DataNode):
         return first or second()
+    first = bound_here(first)
     with _branch(first, first._definition.scopes.number("or"), False):
         truth = _truth(second())
     return call_one("merge", constant(True), truth, first)
@@ -113,6 +118,7 @@ def opposite(value: Any) -> Any:
     return call_one("merge", constant(False), constant(True), value)
 
 
+@anywhere
 def split(value: Any, predicate: DataNode) -> tuple[DataNode, DataNode]:
     """Gives a value twice: for the samples where the predicate is true, and for the others.
 

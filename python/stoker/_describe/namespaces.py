@@ -78,8 +78,16 @@ class Namespace:
             return f"{missing}, as '{self.short}.{wanted}' is called now"
         names = self._maker.names()
         elsewhere = [n for n in names if n.rpartition(".")[2] == name]
-        hint = f" Did you mean '{elsewhere[0]}'?" if elsewhere else did_you_mean(wanted, names)
-        return f"{missing}.{hint}"
+        if elsewhere:
+            return f"{missing}. Did you mean '{elsewhere[0]}'?"
+        return f"{missing}.{did_you_mean(wanted, names) or self._nearest_folder(wanted)}"
+
+    def _nearest_folder(self, wanted: str) -> str:
+        """What there is in the folder whose name is meant, as of ``fn.reader.file``."""
+        folder = wanted.partition(".")[0]
+        folders = {n.rpartition(".")[0] for n in self._maker.names() if "." in n}
+        near = did_you_mean(folder, sorted(folders))
+        return near or f" dir(stoker.{self.short}) lists all."
 
     def _make_folders(self, parts: list[str]) -> None:
         parent = sys.modules[self._root]

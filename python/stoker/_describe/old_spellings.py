@@ -47,7 +47,6 @@ FUNCTIONS = {
     "normal_distribution": "random.normal",
     "numpy_reader": "readers.numpy",
     "sequence_reader": "readers.sequence",
-    "ssd_random_crop": "random_bbox_crop",
     "tfrecord_reader": "readers.tfrecord",
     "transform_translation": "transforms.translation",
     "uniform": "random.uniform",
@@ -90,6 +89,15 @@ ARGUMENTS: dict[str, dict[str, Old]] = {
         "output_dtype": Old("dtype"),
         "random_crop": _RANDOM_CROP,
     },
+    "lookup_table": {"output_dtype": Old("dtype")},
+    "readers.coco": {
+        "dump_meta_files": Old("save_preprocessed_annotations"),
+        "dump_meta_files_path": Old("save_preprocessed_annotations_dir"),
+        "masks": Old("polygon_masks, where polygons end at vertices and not at coordinates"),
+        "meta_files_path": Old("preprocessed_annotations"),
+        "save_img_ids": Old("image_ids"),
+    },
+    "rotate": {"output_dtype": Old("dtype")},
     "shapes": {"type": Old("dtype")},
     "resize": {
         "image_type": Old(""),
@@ -102,6 +110,7 @@ ARGUMENTS: dict[str, dict[str, Old]] = {
         "warp_resize": Old("resize_y=resize_a, resize_x=resize_b", ("resize_a", "resize_b")),
     },
     "slice": {"image_type": Old(""), "output_dtype": Old("dtype")},
+    "warp_affine": {"output_dtype": Old("dtype")},
 }
 
 

@@ -25,7 +25,7 @@ class Port(TypedDict):
     is_optional: bool
     is_value: bool
     repeats: bool
-    when: str  # the flag with which an output is there; "" if it always is
+    when: str  # the flag or input with which an output is there, "argument!=text", or ""
     for_each: str  # the argument by which an output repeats; "" if it is there once
 
 

@@ -171,8 +171,10 @@ def returns(op: Operator) -> str:
 
 def results(op: Operator) -> list[tuple[Flags, str]]:
     """The annotation of the result for each setting of the flags that outputs depend on."""
-    if any(port["for_each"] for port in op["outputs"]):
+    if any(port["for_each"] or "!=" in port["when"] for port in op["outputs"]):
         return [({}, "Any")]  # a node or a tuple of them
+    if any(_is_input(op, port["when"]) for port in op["outputs"]):
+        return [({}, "tuple[DataNode, ...]")]
     flags = list(dict.fromkeys(port["when"] for port in op["outputs"] if port["when"]))
     found = []
     for values in itertools.product([False, True], repeat=len(flags)):
@@ -181,6 +183,10 @@ def results(op: Operator) -> list[tuple[Flags, str]]:
         several = "tuple[" + ", ".join(["DataNode"] * count) + "]"
         found.append((given, {0: "None", 1: "DataNode"}.get(count, several)))
     return found
+
+
+def _is_input(op: Operator, name: str) -> bool:
+    return any(port["name"] == name for port in op["inputs"])
 
 
 def docstring(op: Operator) -> str:
@@ -194,7 +200,7 @@ def docstring(op: Operator) -> str:
             lines += ["", f"{title}:"]
         for i, port in enumerate(ports):
             name = names[i] if title == "Inputs" else port["name"]
-            lines.append(entry(f"{name}: {_joined(port['help'], port_facts(port))}"))
+            lines.append(entry(f"{name}: {_joined(port['help'], port_facts(op, port))}"))
     if op["arguments"]:
         lines += ["", "Arguments:"]
     for e in op["extra"]:
@@ -206,7 +212,7 @@ def docstring(op: Operator) -> str:
     return "\n".join(lines)
 
 
-def port_facts(port: Port) -> list[str]:
+def port_facts(op: Operator, port: Port) -> list[str]:
     """The dtypes and layouts of a port, and whether it is optional, in words."""
     facts = []
     if port["dtypes"]:
@@ -218,7 +224,12 @@ def port_facts(port: Port) -> list[str]:
     if port["repeats"]:
         facts.append("one or more")
     if port["when"]:
-        facts.append(f"with {port['when']}=True")
+        name, sign, value = port["when"].partition("!=")
+        is_input = _is_input(op, name)
+        if sign:
+            facts.append(f"unless {name}={value}")
+        else:
+            facts.append(f"with {name}" + ("" if is_input else "=True"))
     if port["for_each"]:
         facts.append(f"as often as {port['for_each']} says")
     return facts

@@ -57,17 +57,23 @@ class Functions:
         return not given("dtype") or not has_ndim
 
     def _learn(self, function: UserFunction, settings: Mapping[str, Any], inputs: Inputs) -> None:
-        if function.is_stateful and not function.has_state:
-            raise GraphError(
-                f"{function} is stateful and without state() and restore(), so it cannot be called "
-                "once more for its types; declare dtype= and ndim="
-            )
+        for called in self._called_for(function):
+            if called.is_stateful and not called.has_state:
+                whose = "its types" if called is function else f"the types of {function.place}"
+                raise GraphError(
+                    f"{called} is stateful and without state() and restore(), so it cannot be "
+                    f"called once more for {whose}; declare dtype= and ndim="
+                )
         types = self._learned(function, settings, inputs)
         graph, node = self._definition.graph, function.node
         if not graph.argument(node, "dtype"):
             graph.set_argument(node, "dtype", [dtype for dtype, _ in types])
         if not graph.argument(node, "ndim"):
             graph.set_argument(node, "ndim", [ndim for _, ndim in types])
+
+    def _called_for(self, function: UserFunction) -> list[UserFunction]:
+        """The functions that may be called to learn a function's types."""
+        return [f for f in self._all if f.node <= function.node]
 
     def _learned(
         self, function: UserFunction, settings: Mapping[str, Any], inputs: Inputs
@@ -78,7 +84,7 @@ class Functions:
         probe = self._probe(function, core)
         engine = _core.Pipeline(probe, {**for_engine(settings), **_PROBE})
         is_fed = inputs.feed_first(engine)
-        state = function.state() if function.has_state else None
+        states = [(f, f.state()) for f in self._called_for(function) if f.has_state]
         failures: list[SampleError] = []
         try:
             for _ in range(_STEPS):
@@ -93,8 +99,8 @@ class Functions:
                     break
         finally:
             engine.close()
-            if function.has_state:
-                function.restore(state)
+            for called, state in states:
+                called.restore(state)
         if failures:
             raise failures[0]
         raise GraphError(

@@ -13,8 +13,9 @@ from stoker._graph.calls import add, place_of
 from stoker._graph.constants import NotAConstantError, plain
 from stoker._graph.functions import Result, call, document
 from stoker._graph.node import DataNode
+from stoker._graph.outside import anywhere
 from stoker._graph.user_function import UserFunction, hooks_of
-from stoker._messages import Place, did_you_mean, shown, told
+from stoker._messages import Place, near_or_all, shown, told
 from stoker.errors import GraphError
 
 _FUNCTIONS = ("function", "run_fn", "setup_fn")
@@ -24,6 +25,7 @@ _LISTS = ("out_types", "in_types", "outs_ndim", "ins_ndim")
 def make_function(op: Operator) -> Callable[..., Result]:
     """Makes the function of such an operator, with its signature and docstring."""
 
+    @anywhere
     def function(*inputs: Any, **arguments: Any) -> Result:
         return _call(op, inputs, arguments)
 
@@ -37,7 +39,7 @@ def _call(op: Operator, inputs: Sequence[Any], arguments: Mapping[str, Any]) -> 
     known += [*op["ignored"], "name", "device"]
     for key in arguments:
         if key not in known:
-            place.refuse(f"no argument named '{key}'.{did_you_mean(key, known)}")
+            place.refuse(f"no argument named '{key}'.{near_or_all(key, known, 'It takes')}")
     given = dict(arguments)
     if not inputs:
         place.refuse("takes 1 or more inputs, got 0")

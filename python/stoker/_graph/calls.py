@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from stoker import _core, launcher
 from stoker._describe.registry import Operator, Plain, operators, ports
@@ -18,10 +19,12 @@ from stoker._graph.constants import (
     shape_of,
 )
 from stoker._graph.node import Call, DataNode, add_node, current_definition
+from stoker._graph.outside import anywhere, bound_here
 from stoker._graph.unusable import refuse_unusable
 from stoker._messages import Place, shown, user_line
-from stoker.errors import GraphError
+from stoker.errors import GraphError, GraphTypeError
 
+Refuse = Callable[[str, type[GraphError]], NoReturn]  # raises the error with this text
 _DEVICES = ("cpu", "gpu", "mixed")
 
 
@@ -142,9 +145,9 @@ def _require_arguments(op: Operator, given: set[str], place: Place) -> None:
             place.refuse(f"argument '{a['name']}' is required")
 
 
-def call_one(name: str, *inputs: Any, **arguments: Any) -> DataNode:
-    """Adds an operator that has one output, by name."""
-    result = add(operators()[name], inputs, arguments)
+def call_one(op: str, /, *inputs: Any, **arguments: Any) -> DataNode:
+    """Adds an operator that has one output, by its name."""
+    result = add(operators()[op], inputs, arguments)
     assert isinstance(result, DataNode)
     return result
 
@@ -152,36 +155,70 @@ def call_one(name: str, *inputs: Any, **arguments: Any) -> DataNode:
 # Numbers as nodes.
 
 
+@anywhere
 def constant(
     value: Any,
     dtype: Any = None,
     shape: Any = None,
     layout: str | None = None,
     device: str | None = None,
+    name: str | None = None,
 ) -> DataNode:
     """A node that gives this value for every sample."""
     try:
         given = constant_arguments(value, dtype, shape)
     except NotAConstantError as e:
         raise GraphError(f"constant ({user_line()}): the value {e}") from None
-    return call_one("constant", **given, layout=layout, device=device)
+    return call_one("constant", **given, layout=layout, device=device, name=name)
 
 
-def as_node(value: Any, what: str, refuse: Callable[[str], NoReturn]) -> DataNode:
-    """Returns a node as it is and numbers as a constant node; refuses anything else."""
+def as_node(
+    value: Any,
+    what: str,
+    refuse: Refuse,
+    several: str = "a list of them calls the operator once for each",
+) -> DataNode:
+    """Returns a node as it is and numbers as a constant node; refuses anything else.
+
+    ``several`` says what can be done with several nodes.
+    """
     if isinstance(value, DataNode):
-        return value
+        return cast(DataNode, bound_here(value))
     refuse_unusable(value)
     if isinstance(value, (list, tuple)) and any(isinstance(v, DataNode) for v in value):
-        refuse(f"{what} {_about_nodes(value)}")
+        refuse(f"{what} {_about_nodes(value, several)}", GraphTypeError)
+    if _is_list_of_arrays(value):
+        refuse(
+            f"{what} is a list of {len(value)} arrays, not a node; fn.external_source gives arrays "
+            "of yours to a pipeline, one for each sample",
+            GraphTypeError,
+        )
     try:
         numbers(value)
     except NotAConstantError:
-        refuse(f"{what} is of type {type(value).__name__}, not a node")
+        refuse(
+            f"{what} is of type {type(value).__name__}, not a node{_way_in(value)}", GraphTypeError
+        )
     return constant(value)
 
 
-def _about_nodes(values: Sequence[Any]) -> str:
+def _is_list_of_arrays(value: Any) -> bool:
+    """Whether it is a batch rather than the numbers of one constant."""
+    return isinstance(value, (list, tuple)) and any(
+        getattr(v, "shape", ()) != () and hasattr(v, "dtype") for v in value
+    )
+
+
+def _way_in(value: Any) -> str:
+    """How data of this kind comes into a pipeline, as far as there is a way."""
+    if isinstance(value, (str, os.PathLike)):
+        return "; fn.readers.file(files=[...]) reads files"
+    if hasattr(value, "__array__") or hasattr(value, "__dlpack__") or isinstance(value, bytes):
+        return "; fn.external_source gives arrays of yours to a pipeline"
+    return ""
+
+
+def _about_nodes(values: Sequence[Any], several: str) -> str:
     """Says what is wrong with a list of nodes, and what to write instead."""
     first = values[0]
     if isinstance(first, DataNode):
@@ -191,4 +228,4 @@ def _about_nodes(values: Sequence[Any]) -> str:
         own = [v for v in values if isinstance(v, DataNode) and v._node == first._node]
         if len(own) == len(values) == len(names) > 1:
             return f"holds the {len(names)} outputs of {op}; unpack them: {', '.join(names)} = ..."
-    return "is a tuple of nodes; a list of them calls the operator once for each"
+    return f"is a {'list' if isinstance(values, list) else 'tuple'} of nodes; {several}"

@@ -56,7 +56,9 @@ def _plain(value: Any) -> Plain:
 
 
 def dtype_text(value: Any) -> str | None:
-    """The name of a NumPy or PyTorch dtype; None for anything else."""
+    """The name of an element type of Stoker's, NumPy's or PyTorch's; None for anything else."""
+    if isinstance(value, Enum) and isinstance(value.value, str):
+        return value.value
     if isinstance(value, type):
         return value.__name__.rstrip("_") if value.__module__ == "numpy" else None
     for base in type(value).__mro__:
@@ -172,13 +174,15 @@ def number_text(value: Any, reflected: bool) -> str | None:
     """A number as expressions write it; None for a list or an array of any shape.
 
     NumPy's scalars keep their dtype, but not at the left of a node (``reflected``), where they
-    count as numbers of Python. Raises ``NotAConstantError``.
+    count as numbers of Python. What has an element type of Stoker's keeps it everywhere. Raises
+    ``NotAConstantError``.
     """
     data = numbers(value)
     if isinstance(data, list) or shape_of(value):
         return None
-    own = dtype_text(getattr(value, "dtype", None))
-    if own is not None and not reflected:
+    dtype = getattr(value, "dtype", None)
+    own = dtype_text(dtype)
+    if own is not None and not (reflected and not isinstance(dtype, Enum)):
         return f"{own}({int(data) if isinstance(data, bool) else data!r})"
     if isinstance(data, int) and not -(2**63) <= data < 2**63:
         raise NotAConstantError(f"expects a whole number of 64 bits, got {shown(value)}")

@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from stoker._graph.definition import Definition
@@ -33,6 +35,17 @@ def current() -> Current | None:
 def push(pipeline: Any, definition: Definition) -> None:
     definition.scopes.enter()
     _stack.entries.append(Current(pipeline, definition))
+
+
+@contextmanager
+def inside(definition: Definition, anew: bool = False) -> Iterator[None]:
+    """Operator calls add to this definition; with ``anew`` they are in no conditional's branch."""
+    definition.scopes.enter(anew)
+    _stack.entries.append(Current(None, definition))
+    try:
+        yield
+    finally:
+        pop()
 
 
 def pop() -> None:

@@ -4,10 +4,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from stoker import _core
 from stoker._graph.scopes import Scopes
 from stoker._graph.source_group import SourceGroup
 from stoker._graph.user_function import UserFunction
+from stoker._messages import Place
 from stoker.errors import GraphError
 
 OutputType = tuple[str, str, list[int]]  # dtype, layout, shape; -1: the extent is not known yet
@@ -31,9 +34,12 @@ class Definition:
         self.outputs: list[tuple[int, int]] = []  # a node's number and the number of its output
         self.sources: list[SourceGroup] = []
         self.functions: list[UserFunction] = []
+        self.layouts: list[tuple[Place, int, int, str]] = []  # who expects which of an output
         self.notes = notes
         self.scopes = Scopes()
         self.is_closed = False
+        # What calls outside of the pipeline gave here, by their own definitions.
+        self.bound: dict[Definition, list[Any]] = {}
 
     def graph_to_change(self) -> _core.Graph:
         """The graph. Raises ``GraphError`` once the pipeline is built."""
@@ -46,8 +52,17 @@ class Definition:
         found = self.graph.check()
         return [found[node][output] for node, output in self.outputs]
 
+    def check_layouts(self) -> None:
+        """Raises a ``GraphError`` for the first output whose layout is not as expected."""
+        found = self.graph.check() if self.layouts else []
+        for place, node, output, layout in self.layouts:
+            _, came, shape = found[node][output]
+            if came not in (layout, "") or len(shape) != len(layout):
+                place.refuse(f"expects layout {layout}, got {came or f'{len(shape)} axes'}")
+
     def take_graph(self, graph: _core.Graph) -> None:
         """Replaces the graph and its outputs by those of another graph."""
         self.graph_to_change()
         self.graph = graph
+        self.layouts = []
         self.outputs = list(graph.outputs())

@@ -11,6 +11,7 @@ from stoker._describe.registry import Operator
 from stoker._graph.calls import add
 from stoker._graph.node import DataNode
 from stoker._graph.old_arguments import modern_arguments
+from stoker._graph.outside import anywhere
 from stoker._messages import Place, user_line
 
 Adding = Callable[..., DataNode | tuple[DataNode, ...] | None]
@@ -20,6 +21,7 @@ Result = DataNode | tuple[DataNode, ...] | list[DataNode] | tuple[list[DataNode]
 def make_function(op: Operator) -> Callable[..., Result]:
     """Makes the function ``fn.<name>`` of an operator, with its signature and docstring."""
 
+    @anywhere
     def function(*inputs: Any, **arguments: Any) -> Result:
         return call(op, inputs, arguments)
 

@@ -16,14 +16,16 @@ from stoker._graph.constants import (
     array_dtype,
     constant_arguments,
     number_text,
+    plain,
 )
 from stoker._graph.current import current
 from stoker._graph.definition import Definition
 from stoker._graph.expressions import Arithmetic, Expression
+from stoker._graph.outside import anywhere, bound, in_its_pipeline
 from stoker._graph.scopes import Guard
 from stoker._graph.unusable import refuse_unusable
 from stoker._messages import Place, shown, user_line
-from stoker.errors import GraphError
+from stoker.errors import GraphTypeError
 
 
 class DataNode(Arithmetic, Computed):
@@ -46,8 +48,9 @@ class DataNode(Arithmetic, Computed):
     @property
     def name(self) -> str:
         """The name of the operator instance, with ``[k]`` if it has several outputs."""
-        node = self._node  # may add it to the graph
-        graph = self._definition.graph
+        here = in_its_pipeline(self)
+        node = here._node  # may add it to the graph
+        graph = here._definition.graph
         name = str(graph.nodes()[node]["name"])
         return name if graph.output_count(node) == 1 else f"{name}[{self._output}]"
 
@@ -56,6 +59,7 @@ class DataNode(Arithmetic, Computed):
         """Where the data will be: ``"cpu"`` or ``"gpu"``."""
         return self._device
 
+    @anywhere
     def gpu(self) -> DataNode:
         """The same data on the GPU."""
         if self._device == "gpu":
@@ -66,6 +70,7 @@ class DataNode(Arithmetic, Computed):
         (copied,) = add_node(current_definition(place), Call(place, [self], device="gpu"))
         return copied
 
+    @anywhere
     def cpu(self) -> DataNode:
         """The same data on the CPU; data on the GPU is copied.
 
@@ -78,11 +83,45 @@ class DataNode(Arithmetic, Computed):
             return self
         return DataNode(self._definition, self._node, self._output, "cpu", is_copy=True)
 
+    @anywhere
+    def shape(self, *, dtype: Any = None, device: str = "cpu") -> DataNode:
+        """The extents of each sample: one number per axis, int64 or another ``dtype``.
+
+        ``device`` is "cpu" or "gpu", where the result lies. Raises ``GraphError`` for anything
+        else. See ``fn.shapes``.
+        """
+        return self._asked("shapes", "dtype", "int64" if dtype is None else dtype, device)
+
+    @anywhere
+    def property(self, key: str, *, device: str = "cpu") -> DataNode:
+        """``"layout"`` or ``"source_info"`` of each sample: its bytes, uint8 of one axis.
+
+        ``device`` is "cpu" or "gpu", where the result lies. Raises ``GraphError`` for anything
+        else. See ``fn.get_property``.
+        """
+        return self._asked("get_property", "key", key, device)
+
+    def source_info(self, *, device: str = "cpu") -> DataNode:
+        """Where each sample came from: ``property("source_info")``, uint8 of one axis."""
+        return self.property("source_info", device=device)
+
+    def _asked(self, op: str, argument: str, value: Any, device: str) -> DataNode:
+        place = Place(op, None, user_line())
+        if device not in ("cpu", "gpu"):
+            place.refuse(f"device expects 'cpu' or 'gpu', got {shown(device)}")
+        try:
+            given = {argument: plain(value)}
+        except NotAConstantError as e:
+            place.refuse(f"argument '{argument}' {e}")
+        call = Call(place, [self], given, device=self._device)
+        (answer,) = add_node(current_definition(place), call)
+        return answer.gpu() if device == "gpu" else answer.cpu()
+
     def __repr__(self) -> str:
         return f"DataNode(name='{self.name}', device='{self._device}')"
 
     def __bool__(self) -> NoReturn:
-        raise GraphError(
+        raise GraphTypeError(
             f"{self!r} ({user_line()}) has no value while the pipeline is being defined. "
             "@pipeline_def(enable_conditionals=True) lets it decide an `if`, `a if c else b`, "
             "`and`, `or` or `not` in functions whose source can be read; "
@@ -90,6 +129,13 @@ class DataNode(Arithmetic, Computed):
         )
 
     __array_ufunc__ = None  # makes a NumPy array leave the operation to the node
+
+    def _stand_in(self, definition: Definition) -> DataNode:
+        """A constant with its device, in the definition of a call that is outside of a pipeline."""
+        place = Place("constant", None, user_line())
+        call = Call(place, [], {"idata": [0], "dtype": "int32", "shape": []})
+        (constant,) = add_node(definition, call)
+        return constant.gpu() if self._device == "gpu" else constant
 
     def is_same(self, other: DataNode) -> bool:
         """Whether both stand for the same tensors. (``==`` compares the tensors' elements.)"""
@@ -154,15 +200,17 @@ def add_node(definition: Definition, call: Call) -> tuple[DataNode, ...]:
     Raises a ``GraphError`` that names the call if the operator, its inputs or its arguments are
     wrong, as far as that can be known before the whole graph is checked.
     """
-    for node in (*call.inputs, *call.computed.values()):
+    given = [None if n is None else bound(n, definition) for n in call.inputs]
+    computed = {k: bound(n, definition) for k, n in call.computed.items()}
+    for node in (*given, *computed.values()):
         if node is not None and node._definition is not definition:
             call.place.refuse(f"{node!r} belongs to another pipeline")
     graph = definition.graph_to_change()
     index = graph.add(
         call.place.op,
-        [None if n is None else (n._node, n._output) for n in call.inputs],
+        [None if n is None else (n._node, n._output) for n in given],
         call.constants,
-        {k: (n._node, n._output) for k, n in call.computed.items()},
+        {k: (n._node, n._output) for k, n in computed.items()},
         call.place.name or "",
         call.device,
         call.place.where,
@@ -218,6 +266,7 @@ class ExpressionNode(DataNode):
         return 0
 
 
+@anywhere
 def apply(operation: str, operands: Sequence[Any], reflected: bool = False) -> DataNode:
     """An operation of arithmetic on nodes and numbers. At least one operand is a node.
 
@@ -226,7 +275,8 @@ def apply(operation: str, operands: Sequence[Any], reflected: bool = False) -> D
     place = Place("arithmetic", None, user_line())
     nodes = [o for o in operands if isinstance(o, DataNode)]
     if not nodes:
-        place.refuse(f"{operation} expects a node, got {', '.join(map(shown, operands))}")
+        got = ", ".join(map(shown, operands))
+        place.refuse(f"{operation} expects a node, got {got}", GraphTypeError)
     definition = nodes[0]._definition
     definition.graph_to_change()
     for node in nodes:
@@ -247,7 +297,7 @@ def apply(operation: str, operands: Sequence[Any], reflected: bool = False) -> D
                 return text
             given = constant_arguments(operand, array_dtype(operand))
         except NotAConstantError as e:
-            place.refuse(f"an operand of {operation} {e}")
+            place.refuse(f"an operand of {operation} {e}", GraphTypeError)
         (made,) = add_node(definition, Call(place._replace(op="constant"), [], given))
         return made
 
@@ -265,6 +315,7 @@ class NewAxis:
 newaxis = NewAxis()
 
 
+@anywhere
 def _subscript(node: DataNode, key: Any) -> DataNode:
     place = Place("subscript", None, user_line())
     computed: list[DataNode] = []
@@ -280,7 +331,8 @@ def _subscript(node: DataNode, key: Any) -> DataNode:
             except TypeError:
                 pass
         place.refuse(
-            f"the brackets expect whole numbers, ranges, ... and newaxis, got {shown(value)}"
+            f"the brackets expect whole numbers, ranges, ... and newaxis, got {shown(value)}",
+            GraphTypeError,
         )
 
     def item(value: Any) -> str:

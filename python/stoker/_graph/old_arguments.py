@@ -32,7 +32,7 @@ def modern_arguments(op: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         today = {}
         for name, value in old.items():
             warn(f"{op}: {name}", table[name].today)
-            today.update(_EXPAND[name](value))
+            today.update(_today(table[name].today, name, value))
     if both := sorted(today.keys() & given.keys()):
         raise GraphError(f"{op}: {', '.join(both)} is given in its old and in today's spelling")
     return {**given, **today}
@@ -52,13 +52,18 @@ def _mirror(probability: Any) -> dict[str, Any]:
     return {"mirror": call_one("random.coin_flip", probability=probability)}
 
 
+# Those that are more than another name.
 _EXPAND: dict[str, Callable[[Any], dict[str, Any]]] = {
-    "image_type": lambda _: {},
+    "masks": lambda value: {"polygon_masks": value, "polygons_of_coordinates": value},
     "mirror_prob": _mirror,
-    "output_dtype": lambda dtype: {"dtype": dtype},
     "random_crop": _random_crop,
-    "type": lambda dtype: {"dtype": dtype},
 }
+
+
+def _today(today: str, name: str, value: Any) -> dict[str, Any]:
+    if name in _EXPAND:
+        return _EXPAND[name](value)
+    return {today: value} if today else {}
 
 
 def _resize(old: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,17 +23,22 @@ class Scopes:
     """The scopes of one definition, from ``enter()`` to ``leave()``."""
 
     def __init__(self) -> None:
-        self._roots: list[FrameType | None] = []
+        self._roots: list[tuple[FrameType | None, list[Entered]]] = []  # and branches put aside
         self._paths: dict[FrameType, str] = {}  # the scopes of running functions
         self._counts: Counter[str] = Counter()
         self._branches: list[Entered] = []
 
-    def enter(self) -> None:
-        """Nodes are added from now on, by the caller or by the functions that it calls."""
-        self._roots.append(_user_frame(sys._getframe(1)))
+    def enter(self, anew: bool = False) -> None:
+        """Nodes are added from now on, by the caller or by the functions that it calls.
+
+        ``anew``: they belong to none of the branches that were entered before.
+        """
+        self._roots.append((_user_frame(sys._getframe(1)), self._branches))
+        if anew:
+            self._branches = []
 
     def leave(self) -> None:
-        self._roots.pop()
+        _, self._branches = self._roots.pop()
         if not self._roots:
             self._paths.clear()  # which holds the frames, and so all that their variables name
 
@@ -81,7 +86,7 @@ class Scopes:
         return self._paths[frame]
 
     def _root(self) -> FrameType | None:
-        return self._roots[-1] if self._roots else None
+        return self._roots[-1][0] if self._roots else None
 
     def _is_below_root(self, frame: FrameType) -> bool:
         at: FrameType | None = frame

@@ -14,6 +14,7 @@ from stoker import _core, _state_entries
 from stoker._functions.functions import Functions
 from stoker._graph.definition import Definition
 from stoker._messages import user_level
+from stoker._pipeline import readers
 from stoker._pipeline.declared_outputs import check_declared_outputs
 from stoker._settings.table import for_engine
 from stoker._sources.inputs import EpochEndError, Inputs
@@ -37,15 +38,18 @@ class Engine:
     a function returns is not declared, this is when the first batch comes.
     """
 
-    def __init__(self, definition: Definition, settings: Mapping[str, Any]) -> None:
+    def __init__(
+        self, definition: Definition, settings: Mapping[str, Any], calls_sources_itself: bool
+    ) -> None:
         self._definition = definition
         self._settings = settings
         self._core: _core.Pipeline | None = None
         self._next_core: _core.Pipeline | None = None  # not attached to the inputs yet
         self.making = threading.RLock()  # held to make this; who feeds does it, too
         self._one_caller = _core.OneCaller()
-        self.inputs = Inputs(definition, self._one_caller)
+        self.inputs = Inputs(definition, self._one_caller, calls_sources_itself)
         self._functions = Functions(definition, self._one_caller)
+        self.class_names: dict[str, list[str]] = {}  # of readers, as they were when this was made
 
     @property
     def is_made(self) -> bool:
@@ -97,8 +101,10 @@ class Engine:
 
     def _new_core(self) -> _core.Pipeline:
         """A C++ engine that goes on from the checkpoint, if there is one."""
+        self._definition.check_layouts()
         check_declared_outputs(self._definition, self._settings)
         core = _core.Pipeline(self._definition.graph, for_engine(self._settings))
+        self.class_names = readers.class_names(self._definition.graph, core)
         self._definition.is_closed = True
         if (checkpoint := self._settings["checkpoint"]) is not None:
             try:

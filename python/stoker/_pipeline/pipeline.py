@@ -14,17 +14,17 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar, cast
 
-from stoker import _core
 from stoker._graph import current
 from stoker._graph.calls import as_node
 from stoker._graph.definition import Definition, Notes
 from stoker._graph.node import DataNode
+from stoker._graph.outside import bound, in_its_pipeline
 from stoker._messages import shown
-from stoker._pipeline import readers, saved
+from stoker._pipeline import saved
+from stoker._pipeline.about import About
 from stoker._pipeline.engine import Batches, Engine, Step
 from stoker._pipeline.step_counter import BASIC, SCHEDULED, StepCounter
 from stoker._settings import signature
-from stoker._settings.configured import Configured
 from stoker._settings.table import of_file
 from stoker.errors import GraphError, SampleError
 
@@ -33,10 +33,11 @@ if TYPE_CHECKING:
 
     from stoker._settings.configured import Settings
 
+_SEVERAL = "set_outputs(*nodes) makes each of them an output"
 AnyPipeline = TypeVar("AnyPipeline", bound="Pipeline")
 
 
-class Pipeline(Configured):
+class Pipeline(About):
     """A graph of operators with the settings to run it.
 
     Usually made by a function decorated with ``pipeline_def``; or by hand, ``with pipe:`` around
@@ -48,10 +49,11 @@ class Pipeline(Configured):
 
     def _begin(self) -> None:
         self._definition = Definition(self._notes)
-        self._engine = Engine(self._definition, self._settings)
+        self._engine = Engine(self._definition, self._settings, self._calls_sources_itself)
         self._counter = StepCounter(self._settings["prefetch_queue_depth"])
 
     _notes: ClassVar[Notes] = Notes()
+    _calls_sources_itself: ClassVar[bool] = False  # else a thread of their own calls them
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError(
@@ -96,7 +98,7 @@ class Pipeline(Configured):
             raise GraphError("set_outputs expects at least one output")
         graph = self._definition.graph_to_change()
         with self:
-            nodes = [as_node(o, f"output {i}", _refuse) for i, o in enumerate(outputs)]
+            nodes = [as_node(o, f"output {i}", _refuse, _SEVERAL) for i, o in enumerate(outputs)]
         for node in nodes:
             self._check_own(node)
         self._definition.outputs = [(n._node, n._output) for n in nodes]
@@ -110,7 +112,7 @@ class Pipeline(Configured):
         if not isinstance(node, DataNode):
             raise GraphError(f"add_sink expects a node, got {shown(node)}")
         self._definition.graph_to_change()
-        self._check_own(node)
+        self._check_own(bound(node, self._definition))
 
     def _check_own(self, node: DataNode) -> None:
         if node._definition is not self._definition:
@@ -125,17 +127,16 @@ class Pipeline(Configured):
         if self._engine.is_made:
             return
         if self._settings["batch_size"] is None:
-            raise GraphError("batch_size is required")
+            raise GraphError(
+                "batch_size is required: give it to @pipeline_def, to the call of the function "
+                "that it decorates, or to Pipeline"
+            )
         with self._engine.making:
             if not self._definition.outputs:
                 with self:
                     outputs = self.define_graph()
                 self.set_outputs(*outputs if isinstance(outputs, (list, tuple)) else [outputs])
             self._engine.open()
-
-    def _built(self) -> _core.Pipeline:
-        self.build()
-        return self._engine.made()
 
     # Running.
 
@@ -204,6 +205,8 @@ class Pipeline(Configured):
         ``BudgetError`` where copies that wait have filled their share of ``memory_limit``.
         """
         self.build()
+        if isinstance(data_node, DataNode):
+            data_node = in_its_pipeline(data_node, self._definition)
         name = data_node.name if isinstance(data_node, DataNode) else data_node
         if not isinstance(name, str):
             raise GraphError(f"feed_input: data_node expects a node or a name, got {shown(name)}")
@@ -399,115 +402,9 @@ class Pipeline(Configured):
         )
         Path(filename).write_text(text, encoding="utf-8")
 
-    # What it says of its readers and of itself.
-
-    def reader_meta(self, name: str | None = None) -> dict[str, Any]:
-        """What a reader knows of its data: ``epoch_size``, ``epoch_size_padded``,
-        ``number_of_shards``, ``shard_id``, …
-
-        Without a name: a dict of all readers. Raises ``GraphError`` when no reader has that name.
-        """
-        engine = self._built()
-        if name is not None:
-            return engine.reader_meta(name)
-        names = readers.reader_names(self._definition.graph)
-        return {reader: engine.reader_meta(reader) for reader in names}
-
-    def epoch_size(self, name: str | None = None) -> Any:
-        """Samples in a reader's epoch, padding included where it pads; without a name: a dict of
-        all readers.
-        """
-        if name is not None:
-            return self.reader_meta(name)["epoch_size_padded"]
-        return {reader: meta["epoch_size_padded"] for reader, meta in self.reader_meta().items()}
-
-    @property
-    def lead_reader(self) -> str | None:
-        """The reader whose samples make the epoch; None without a reader that feeds an output."""
-        orders = self._orders()
-        return readers.lead_reader(self._definition.graph, orders)
-
-    def _orders(self) -> dict[str, Any]:
-        return readers.orders(self._built())
-
-    def steps_left(self) -> int:
-        """Steps to the end of this epoch."""
-        return self._built().steps_left()
-
-    def stats(self) -> dict[str, Any]:
-        """Rates, waits and memory, the time of every operator, and who decodes for a device."""
-        return self._built().stats()
-
-    def executor_statistics(self) -> dict[str, Any]:
-        """Nothing, as in the established library unless ``exec_dynamic=False``: operators have no
-        buffers of their own here. ``stats()`` has the memory of the whole and everyone's time.
-        """
-        return {}
-
-    def plan(self) -> str:
-        """In words: the settings in use, the stages that run and what was rewritten."""
-        return self._built().plan()
-
-    def quarantine(self) -> list[dict[str, Any]]:
-        """The samples found damaged so far: file, offset, operator, message.
-
-        One entry for each, of its last failure; ``times`` counts them.
-        """
-        return self._built().quarantine()
-
-    def write_quarantine(self, path: str | os.PathLike[str]) -> None:
-        """Writes ``quarantine()`` as one JSON object per line.
-
-        A ``source`` that is not UTF-8 is escaped there, and ``source_bytes`` are its bytes as
-        hexadecimal digits.
-        """
-        with open(path, "w", encoding="utf-8") as file:
-            file.writelines(saved.quarantine_line(entry) for entry in self.quarantine())
-
-    @property
-    def num_outputs(self) -> int:
-        """Outputs of ``run()``; 0 before they are set."""
-        return len(self._definition.outputs)
-
-    def __repr__(self) -> str:
-        stage = "built" if self._engine.is_made else "defined"
-        return (
-            f"<{type(self).__name__} batch_size={self.batch_size} num_threads={self.num_threads} "
-            f"outputs={self.num_outputs} {stage}>"
-        )
-
-    # Its settings; the others can be read under the names that they are given by.
-
-    @property
-    def max_batch_size(self) -> int | None:
-        """``batch_size``; None when none was given."""
-        return cast("int | None", self._settings["batch_size"])
-
-    @property
-    def num_threads(self) -> int:
-        """CPU workers."""
-        return self._settings["num_threads"] or _core.usable_cpus()
-
-    @property
-    def seed(self) -> int | None:
-        """The seed in use; None before the build when none was given."""
-        return self._engine.seed
-
-    @property
-    def exec_separated(self) -> bool:
-        """Whether the CPU and the GPU have queues of their own: never."""
-        return False
-
-    @property
-    def cpu_queue_size(self) -> int:
-        """The one queue's depth."""
-        return cast(int, self._settings["prefetch_queue_depth"])
-
-    gpu_queue_size = cpu_queue_size
-
 
 Pipeline.__doc__ = signature.with_settings(Pipeline.__doc__ or "")
 
 
-def _refuse(problem: str) -> NoReturn:
-    raise GraphError(problem)
+def _refuse(problem: str, error: type[GraphError] = GraphError) -> NoReturn:
+    raise error(problem)

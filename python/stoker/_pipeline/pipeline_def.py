@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, cast, overload
 
-from stoker._messages import did_you_mean, user_level, user_line
+from stoker._messages import near_or_all, user_level, user_line
 from stoker._pipeline.pipeline import Pipeline
 from stoker._settings.table import settings as pipeline_settings
 from stoker.errors import GraphError
@@ -99,6 +99,12 @@ def _factory(definition: Definition, settings: Mapping[str, Any], make: type[Pip
     return make_pipeline
 
 
+def is_factory(value: object) -> bool:
+    """Whether it is what ``pipeline_def`` makes of a function."""
+    code = getattr(value, "__code__", None)
+    return code is not None and (code.co_filename, code.co_name) == (__file__, "make_pipeline")
+
+
 def _function(definition: Definition, settings: Mapping[str, Any]) -> Definition:
     if not settings.get("enable_conditionals"):
         return definition
@@ -111,5 +117,5 @@ def _check_settings(settings: Mapping[str, Any], of: str, arguments: Iterable[st
     known = pipeline_settings()
     for name in settings:
         if name not in known:
-            hint = did_you_mean(name, [*known, *arguments])
+            hint = near_or_all(name, [*known, *arguments], "It takes")
             raise TypeError(f"{of}() takes no argument '{name}'.{hint}")

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Container
 from typing import Any
 
@@ -16,6 +17,27 @@ def reader_names(graph: _core.Graph) -> list[str]:
     """The names of the readers, in the order of the nodes in the graph."""
     table = operators()
     return [n["name"] for n in graph.nodes() if table[n["op"]]["kind"] == "read"]
+
+
+def class_names(graph: _core.Graph, engine: _core.Pipeline) -> dict[str, list[str]]:
+    """For readers whose labels are the numbers of folders: the names of these, now, by label."""
+    fed = orders(engine)
+    found = {
+        node["name"]: _folders(graph, number)
+        for number, node in enumerate(graph.nodes())
+        if node["op"] == "readers.file" and node["name"] in fed
+    }
+    return {reader: names for reader, names in found.items() if names}
+
+
+def _folders(graph: _core.Graph, reader: int) -> list[str]:
+    """The folders of a ``file_root``; none where labels do not come from all of them."""
+    root = graph.argument(reader, "file_root")
+    if not root or any(graph.argument(reader, a) for a in ("files", "file_list", "dir_filters")):
+        return []
+    with os.scandir(root) as entries:
+        folders = [os.fsencode(entry.name) for entry in entries if entry.is_dir()]
+    return [os.fsdecode(folder) for folder in sorted(folders)]
 
 
 def orders(engine: _core.Pipeline) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from stoker import _core
 from stoker._describe.registry import Argument
 from stoker._describe.signatures import annotation, argument_facts
-from stoker._messages import did_you_mean
+from stoker._messages import near_or_all
 from stoker._settings import checks
 from stoker.errors import GraphError
 
@@ -211,4 +211,6 @@ def of_file(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def unknown(name: str) -> TypeError:
     """The error for a setting that does not exist."""
-    return TypeError(f"a pipeline has no setting '{name}'.{did_you_mean(name, settings())}")
+    return TypeError(
+        f"a pipeline has no setting '{name}'.{near_or_all(name, settings(), 'It has')}"
+    )

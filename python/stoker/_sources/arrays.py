@@ -17,19 +17,30 @@ def to_fed(data: Any, most: int, layout: str | None = None) -> _core.Fed:
     A sample is an array of NumPy or PyTorch (on the CPU), anything with the buffer protocol, DLPack
     or ``__array__``, a number or a nested list. Arrays are not copied. Raises ``GraphError`` for
     anything else, and for more than ``most`` samples.
+
+    A layout that is not given is that of the data, where these have one.
     """
+    data, own = _unwrapped(data)
+    layout = layout or own.removeprefix("N")  # which is the batch, in a tensor of all samples
     if isinstance(data, _core.Batch):
         layout = layout or data.layout
         data = [data[i] for i in range(len(data))]
     if isinstance(data, (list, tuple)):
-        samples = [_array(x, f"sample {i}") for i, x in enumerate(data)]
-        return _core.Fed(samples, layout or _layout_of(samples), most)
+        unwrapped = [_unwrapped(x) for x in data]
+        samples = [_array(x, f"sample {i}") for i, (x, _) in enumerate(unwrapped)]
+        return _core.Fed(samples, layout or next((own for _, own in unwrapped), ""), most)
     return _core.Fed(_array(data, "the batch"), layout or "", most)
 
 
-def _layout_of(samples: list[Any]) -> str:
-    first = samples[0] if samples else None
-    return first.layout if isinstance(first, _core.Tensor) else ""
+def _unwrapped(value: Any) -> tuple[Any, str]:
+    """The data of a tensor or list as ``stoker.compat`` makes them, and the layout if it has one.
+
+    Any other value is the data itself.
+    """
+    if hasattr(type(value), "__stoker_fed__"):
+        value, layout = value.__stoker_fed__()
+        return value, layout
+    return value, value.layout if isinstance(value, _core.Tensor) else ""
 
 
 def _array(value: Any, what: str) -> Any:

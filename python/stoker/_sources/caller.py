@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from stoker._graph.source_group import SourceGroup
-from stoker.errors import GraphError
+from stoker.errors import GraphError, GraphTypeError
 from stoker.types import BatchInfo, SampleInfo
 
 Data = list[Any]  # for each output a list of samples, or an array whose first axis is the batch
@@ -47,7 +47,9 @@ class Caller:
         self._source = source
         self._spec = spec
         self.is_iterable = is_iterable(source)
-        self.is_one_pass = self.is_iterable and isinstance(source, Iterator)
+        # A class of the user's own may begin anew whenever iter() is called.
+        begins_anew = inspect.isfunction(getattr(type(source), "__iter__", None))
+        self.is_one_pass = isinstance(source, Iterator) and not begins_anew
         self.takes_index = not self.is_iterable and _arity(source) == 1
         self._hooks = _hooks(source)
         self._iterator: Iterator[Any] | None = None
@@ -124,6 +126,12 @@ def is_iterable(source: Any) -> bool:
 
 def _outputs(value: Any, count: int | None, where: str) -> list[Any]:
     if count is None:
+        if isinstance(value, tuple) and _are_outputs(value, is_sample=bool(where)):
+            wrong = TypeError(
+                f"a tuple of {len(value)} outputs came, but num_outputs is not given; with "
+                f"num_outputs={len(value)} each is an output, and a list is a batch of one output"
+            )
+            raise CallError(where) from wrong
         return [value]
     if isinstance(value, (list, tuple)) and len(value) == count:
         return list(value)
@@ -132,10 +140,24 @@ def _outputs(value: Any, count: int | None, where: str) -> list[Any]:
     raise CallError(where) from wrong
 
 
+def _are_outputs(value: tuple[Any, ...], is_sample: bool) -> bool:
+    """Whether the elements cannot be samples of one batch, or parts of one sample.
+
+    Samples of a batch have one dtype and number of axes, parts of a sample also one shape.
+    """
+
+    def kind(v: Any) -> tuple[str, Any]:
+        shape = tuple(getattr(v, "shape", ()))
+        return str(getattr(v, "dtype", "")), shape if is_sample else len(shape)
+
+    kinds = set(map(kind, value))
+    return len(value) > 1 and (len(kinds) > 1 or any(isinstance(v, (list, tuple)) for v in value))
+
+
 def _arity(source: Callable[..., Any]) -> int:
     """How many arguments to call the source with, 0 or 1."""
     if not callable(source):
-        raise GraphError(
+        raise GraphTypeError(
             "source expects a callable, an iterable or a generator function, "
             f"got a {type(source).__name__}"
         )

@@ -14,8 +14,9 @@ from stoker._graph.calls import add, place_of
 from stoker._graph.constants import NotAConstantError, plain
 from stoker._graph.functions import document
 from stoker._graph.node import DataNode
+from stoker._graph.outside import anywhere
 from stoker._graph.source_group import SourceGroup
-from stoker._messages import Place, did_you_mean, shown, told
+from stoker._messages import Place, near_or_all, shown, told
 from stoker._sources.caller import Caller, Spec
 from stoker.errors import GraphError
 
@@ -57,6 +58,7 @@ def external_source(op: Operator, *inputs: Any, **arguments: Any) -> DataNode | 
 def make_function(op: Operator) -> Callable[..., Any]:
     """Makes the function ``fn.external_source``."""
 
+    @anywhere
     def function(*inputs: Any, **arguments: Any) -> DataNode | list[DataNode]:
         return external_source(op, *inputs, **arguments)
 
@@ -80,7 +82,7 @@ def _with_names(
     known += [*op["ignored"], "name", "device"]
     for key in arguments:
         if key not in known:
-            refuse(f"no argument named '{key}'.{did_you_mean(key, known)}")
+            refuse(f"no argument named '{key}'.{near_or_all(key, known, 'It takes')}")
     return {**given, **arguments}
 
 
@@ -164,17 +166,18 @@ def _group(
         depth=depth or 1,
         where=place.where,
     )
-    _check_source(group, place.refuse)
+    _check_source(group, place)
     return group
 
 
-def _check_source(group: SourceGroup, refuse: Callable[[str], NoReturn]) -> None:
+def _check_source(group: SourceGroup, place: Place) -> None:
     """Refuses a source that is wrong, as far as this shows before it is called."""
+    refuse = place.refuse
     kind = type(group.source).__name__
     try:
         caller = Caller(group.source, Spec.of(group, 1))
     except GraphError as e:
-        refuse(str(e))
+        place.refuse(str(e), type(e))
     except Exception as e:
         refuse(f"source is a {kind} whose attributes cannot be read: {told(e)}")
     if group.cycle != "no" and (not caller.is_iterable or caller.is_one_pass):

@@ -94,12 +94,7 @@ class Feeder:
 
     def start(self) -> None:
         """Starts the thread if it does not run, and whatever the sources need."""
-        self._check_process()
-        with self._mutex:
-            if not self._waits_for_failure():
-                for runner in self.runners:
-                    runner.start()
-                self._changed.notify_all()
+        self._start_runners()
         if self._thread is not None:
             return
         self._halt.is_set = False
@@ -119,6 +114,14 @@ class Feeder:
             if e.__context__ is not None:
                 raise e.__context__ from None
             raise BudgetError(f"no thread can be started for the sources: {e}") from None
+
+    def _start_runners(self) -> None:
+        self._check_process()
+        with self._mutex:
+            if not self._waits_for_failure():
+                for runner in self.runners:
+                    runner.start()
+                self._changed.notify_all()
 
     def start_workers(self) -> None:
         """Starts the worker processes but not the thread."""
@@ -207,6 +210,7 @@ class Feeder:
             return
         with self._mutex:
             for runner in self.runners:
+                runner.warn_of_one_pass()
                 runner.begin_next_epoch()
             self._positions = self._last_positions = [r.position() for r in self.runners]
             self.is_ended = self._stands_at_end = False
@@ -330,6 +334,8 @@ class Feeder:
             except StoppedError:
                 return None
             except BaseException as e:
+                if self._passes_on(runner, e):
+                    raise
                 turn.append(e)
         results, self._turn = self._turn, []
         products = [r for r in results if isinstance(r, Product)]
@@ -356,6 +362,14 @@ class Feeder:
         is_end = bool(ended) and not errors
         failure = errors[0] if errors else None
         return Outcome(fed, failure, is_end, goes_on, self._last_positions, done)
+
+    def _passes_on(self, runner: Runner, failure: BaseException) -> bool:
+        """Whether a failure ends the turn and is raised, instead of being that of its step."""
+        return False
+
+    def _may_leave(self) -> bool:
+        """Whether what found no room may wait until steps were received."""
+        return False
 
     def _to_fed(self, products: list[Product]) -> list[tuple[str, _core.Fed, bool]]:
         fed = []
@@ -393,6 +407,8 @@ class Feeder:
             try:
                 if engine.feed(*waiting[0], _WAIT_MS):
                     waiting.popleft()
+                elif self._may_leave():
+                    return
             except Exception as e:
                 names = [name for name, _, _ in waiting]
                 waiting.clear()

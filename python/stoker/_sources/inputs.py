@@ -43,8 +43,12 @@ class Inputs:
 
     _feeder: Feeder | None = None  # also of one whose making failed, which is deleted all the same
 
-    def __init__(self, definition: Definition, caller: _core.OneCaller) -> None:
+    def __init__(
+        self, definition: Definition, caller: _core.OneCaller, calls_sources_itself: bool
+    ) -> None:
+        """``calls_sources_itself``: sources are called in the thread that runs the pipeline."""
         self._definition = definition
+        self._calls_sources_itself = calls_sources_itself
         self._caller = caller
         self._batch_size = 0  # known once open() is called
         self._pool: WorkerPool | None = None
@@ -65,6 +69,7 @@ class Inputs:
         if self._feeder is not None or not groups:
             return
         # Imported late: these modules are slow to import, and most pipelines have no sources.
+        from stoker._sources.calling_feeder import CallingFeeder
         from stoker._sources.feeder import Feeder
         from stoker._sources.runner import Runner
 
@@ -81,7 +86,8 @@ class Inputs:
                 runners.append(ParallelRunner(group, batch_size, self._pool))
             else:
                 runners.append(Runner(group, batch_size))
-        self._feeder = Feeder(runners, depth, self._caller)
+        kind = CallingFeeder if self._calls_sources_itself else Feeder
+        self._feeder = kind(runners, depth, self._caller)
 
     # The types of the inputs.
 
@@ -213,6 +219,14 @@ class Inputs:
                     f"feed_input: external_source '{name}' has no room, and the pipeline is being "
                     "closed"
                 )
+
+    def is_fed_by_hand(self, name: str) -> bool:
+        """Whether this is an input without a source."""
+        return name in _input_nodes(self._definition.graph).values() and not self._source_of(name)
+
+    def shared_memory(self) -> list[int]:
+        """The sizes in bytes of the memory that worker processes share."""
+        return [] if self._pool is None else self._pool.shared_memory()
 
     def start(self) -> None:
         """Lets the sources run."""

@@ -4,11 +4,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import NamedTuple
 
 from stoker._graph.source_group import SourceGroup
-from stoker._messages import told
+from stoker._messages import told, user_level
 from stoker._sources.caller import Caller, CallError, Data, Spec
 from stoker.errors import SourceError, StateError
 
@@ -76,6 +77,21 @@ class Runner:
         text = f"iteration {self._iteration} of epoch {self._epoch}{where}: {what}"
         self._iteration += 1
         return SourceError(f"{self.group.place()} failed in {text}")
+
+    def take_back(self) -> None:
+        """Makes the next call the same as the last one, which failed."""
+        self._iteration -= 1
+
+    def warn_of_one_pass(self) -> None:
+        """Warns where the source has given all that it has, so that no epoch follows."""
+        if self._caller.is_one_pass and not self._caller.has_state and self._iteration > 0:
+            kind = type(self.group.source).__name__
+            warnings.warn(
+                f"{self.group.place()} is a {kind}, which gives one epoch, and that has ended: "
+                "this epoch has no batches. Give the generator function itself, or an iterable "
+                "that begins anew",
+                stacklevel=user_level(),
+            )
 
     def begin_next_epoch(self) -> None:
         self._epoch += 1

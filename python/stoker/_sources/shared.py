@@ -47,6 +47,11 @@ class Slot:
         if self.file >= 0:  # else Ctrl-C came while it was made
             os.close(self.file)
 
+    @property
+    def size(self) -> int:
+        """How many bytes it has now."""
+        return os.fstat(self.file).st_size
+
     def write(self, data: Data, first: int = 0) -> Table:
         """Copies arrays, or lists of them, into the slot. Lists begin with sample ``first``."""
         import numpy
@@ -72,7 +77,7 @@ class Slot:
 
     def read(self, table: Table) -> Data:
         """The arrays of a table, on the slot's own memory."""
-        memory = self._mapped(os.fstat(self.file).st_size)
+        memory = self._mapped(self.size)
         return [
             _array(memory, entry)
             if isinstance(entry, Entry)
@@ -82,8 +87,8 @@ class Slot:
 
     def _mapped(self, size: int) -> mmap.mmap:
         if self._map is None or len(self._map) < size or size == 0:
-            room = max(size, os.fstat(self.file).st_size, mmap.PAGESIZE)
-            if room > os.fstat(self.file).st_size:
+            room = max(size, self.size, mmap.PAGESIZE)
+            if room > self.size:
                 room = -(-room * 5 // 4 // mmap.PAGESIZE) * mmap.PAGESIZE
                 os.ftruncate(self.file, room)
             self._map = mmap.mmap(self.file, room)

@@ -8,7 +8,6 @@ import contextlib
 import itertools
 import multiprocessing
 import os
-import pickle
 import signal
 import weakref
 from collections import deque
@@ -19,6 +18,7 @@ from typing import Any, NamedTuple
 
 from stoker._graph.source_group import SourceGroup
 from stoker._messages import told
+from stoker._sources import by_value
 from stoker._sources.caller import Spec
 from stoker._sources.shared import Slot
 from stoker._sources.worker import Payload, Reply, Task
@@ -57,6 +57,7 @@ class WorkerPool:
         self._slots: list[Slot] = []
         self.free: deque[int] = deque()  # slots
         self._doing: dict[int, tuple[int, int]] = {}  # the worker and the slot of each task
+        self._tasks: dict[int, Task] = {}  # those that are in _doing
         self._handed_out: list[int] = []  # how many tasks each worker was given
         self.replies: dict[int, tuple[Reply, Slot, int]] = {}
         self._unwanted: set[int] = set()  # tasks whose replies nobody waits for
@@ -81,6 +82,7 @@ class WorkerPool:
         self._slots = [Slot() for _ in range(self._slot_count)]
         self.free = deque(range(self._slot_count))
         self._doing.clear()
+        self._tasks.clear()
         self.replies.clear()
         self._unwanted.clear()
         payload = self._payload()
@@ -122,6 +124,10 @@ class WorkerPool:
                 "function of a module, py_callback_pickler=, or py_start_method='fork'"
             ) from e
 
+    def shared_memory(self) -> list[int]:
+        """The size of each slot, in bytes."""
+        return [slot.size for slot in self._slots]
+
     def stop(self) -> None:
         """Ends the processes. Batches that were handed over stay valid."""
         workers, self._workers = self._workers, []
@@ -154,6 +160,7 @@ class WorkerPool:
             worker = min(range(len(load)), key=lambda k: (load[k], self._handed_out[k], k))
         number, slot = next(self._numbers), self.free.popleft()
         self._doing[number] = worker, slot
+        self._tasks[number] = task
         self._handed_out[worker] += 1
         try:
             self._workers[worker].tasks.send(task._replace(number=number, slot=slot))
@@ -178,6 +185,7 @@ class WorkerPool:
 
     def _take(self, reply: Reply) -> None:
         _, slot = self._doing.pop(reply.number)
+        del self._tasks[reply.number]
         if reply.number in self._unwanted:
             self._unwanted.discard(reply.number)
             self.free.append(slot)
@@ -203,12 +211,30 @@ class WorkerPool:
         dead = [w.process for w in self._workers if w.process.exitcode is not None]
         death = "a worker process of the pipeline's sources ended"
         if dead:
-            death = f"worker process {dead[0].pid} {_ending(dead[0].exitcode)}"
+            at = self._at_work_on(dead[0])
+            death = f"worker process {dead[0].pid} {_ending(dead[0].exitcode)}{at}"
         death += "; the others were stopped, the next run() starts new ones"
         for worker in self._workers:
             worker.process.kill()
         self.stop()
         raise SourceError(death)
+
+    def _at_work_on(self, process: Any) -> str:
+        """What a worker that died was making: the oldest task that it has not replied to."""
+        k = next(i for i, worker in enumerate(self._workers) if worker.process is process)
+        with contextlib.suppress(EOFError, OSError):
+            while self._workers[k].tasks.poll():
+                self._take(self._workers[k].tasks.recv())
+        number = min((n for n, (worker, _) in self._doing.items() if worker == k), default=None)
+        if number is None:
+            return ""
+        task = self._tasks[number]
+        spec = self._specs[task.source]
+        if spec.batch:
+            return f" in iteration {task.iteration} of epoch {task.epoch}"
+        first = task.iteration * spec.batch_size + task.first
+        last = first + task.samples - 1
+        return f" in samples {first} to {last} of epoch {task.epoch} (SampleInfo.idx_in_epoch)"
 
 
 def _leave_to_parent() -> None:
@@ -231,7 +257,7 @@ def _ending(code: int) -> str:
 def _pickler(pickler: Any) -> tuple[Any, Any]:
     """The function that pickles, and what the worker needs to unpickle."""
     if pickler is None:
-        return pickle.dumps, None
+        return by_value.dumps, None
     if isinstance(pickler, ModuleType):
         return pickler.dumps, pickler.__name__
     if hasattr(pickler, "dumps"):

@@ -98,6 +98,17 @@ def install() -> None:
         sys.path.insert(1, SITE)
 
 
+def find(dotted: str) -> Any:
+    """What a name below ``nvidia.dali`` stands for; None if it is not there."""
+    try:
+        if contents(dotted) is not None:
+            return module(dotted)
+        owner, _, name = dotted.rpartition(".")
+        return getattr(find(owner), name, None)
+    except AttributeError:
+        return None
+
+
 def module(dotted: str) -> ModuleType:
     """The module with this name below ``nvidia.dali``, or ``nvidia.dali`` itself for ""."""
     name = f"{_ROOT}.{dotted}" if dotted else _ROOT

@@ -17,6 +17,12 @@ Contents = tuple[dict[str, Any], object]
 
 # Modules of DALI, each with the module of Stoker that replaces it.
 _STANDS_FOR = {
+    "auto_aug": "stoker.auto_aug",
+    "auto_aug.augmentations": "stoker.auto_aug.augmentations",
+    "auto_aug.auto_augment": "stoker.auto_aug.auto_augment",
+    "auto_aug.core": "stoker.auto_aug.core",
+    "auto_aug.rand_augment": "stoker.auto_aug.rand_augment",
+    "auto_aug.trivial_augment": "stoker.auto_aug.trivial_augment",
     "math": "stoker.math",
     "plugin.jax": "stoker.jax",
     "plugin.jax.clu": "stoker.jax.clu",
@@ -24,7 +30,6 @@ _STANDS_FOR = {
     "plugin.pytorch": "stoker.torch",
     "plugin.tf": "stoker.tensorflow",
     "tfrecord": "stoker.tfrecord",
-    "types": "stoker.types",
 }
 
 
@@ -32,6 +37,8 @@ def contents(dotted: str) -> Contents | None:
     """The contents of ``nvidia.dali.<dotted>``; None if there is no such module."""
     if dotted in _OWN:
         return _OWN[dotted](), None
+    if dotted in ("types", "backend_impl.types"):
+        return _types(), importlib.import_module("stoker.types")
     if dotted in _STANDS_FOR:
         return {}, importlib.import_module(_STANDS_FOR[dotted])
     package, _, folder = dotted.partition(".")
@@ -82,15 +89,65 @@ def _tensors() -> dict[str, Any]:
     }
 
 
+def _types() -> dict[str, Any]:
+    from stoker.compat import _types as more
+
+    return {name: getattr(more, name) for name in more.__all__}
+
+
+# Functions of the backend that have nothing to do here, and what they return.
+_OF_NO_EFFECT = {
+    "GetDeviceBufferGrowthFactor": 1.0,
+    "GetHostBufferGrowthFactor": 1.0,
+    "GetHostBufferShrinkThreshold": 0.0,
+    "PreallocateDeviceMemory": None,
+    "PreallocatePinnedMemory": None,
+    "ReleaseUnusedMemory": None,
+    "RestrictPinnedMemUsage": None,
+    "SetBufferGrowthFactor": None,
+    "SetDeviceBufferGrowthFactor": None,
+    "SetHostBufferGrowthFactor": None,
+    "SetHostBufferShrinkThreshold": None,
+}
+
+
 def _backend() -> dict[str, Any]:
-    return {**_tensors(), "ReleaseUnusedMemory": _release_unused_memory}
+    from stoker.compat import _backend
+
+    return {
+        **_tensors(),
+        **{name: _backend.without_effect(name, r) for name, r in _OF_NO_EFFECT.items()},
+        "GetCUDADeviceCount": _backend.GetCUDADeviceCount,
+        "RegisteredCPUOps": _backend.registered("cpu"),
+        "RegisteredGPUOps": _backend.registered("gpu"),
+        "RegisteredMixedOps": _backend.registered("mixed"),
+        "tfrecord": importlib.import_module("stoker.tfrecord"),
+    }
 
 
-def _release_unused_memory() -> None:
-    """Does nothing: memory belongs to pipelines and is freed with them or by their ``trim()``."""
-    from stoker.compat._report import report
+def _plugin_manager() -> dict[str, Any]:
+    from stoker.compat import _backend
 
-    report.ignore("backend.ReleaseUnusedMemory()")
+    return {"load_library": _backend.load_library, "load_directory": _backend.load_directory}
+
+
+def _sysconfig() -> dict[str, Any]:
+    from stoker.compat import _backend
+
+    asked = ("include_dir", "lib_dir", "include_flags", "compile_flags", "link_flags")
+    return {f"get_{what}": _backend.no_headers for what in asked}
+
+
+def _external_source() -> dict[str, Any]:
+    from stoker import fn, ops
+
+    return {"external_source": fn.external_source, "ExternalSource": ops.ExternalSource}
+
+
+def _pickling() -> dict[str, Any]:
+    from stoker._sources.by_value import pickle_by_value
+
+    return {"pickle_by_value": pickle_by_value}
 
 
 def _base_iterator() -> dict[str, Any]:
@@ -100,9 +157,9 @@ def _base_iterator() -> dict[str, Any]:
 
 
 def _data_node() -> dict[str, Any]:
-    from stoker import DataNode
+    from stoker import DataNode, newaxis
 
-    return {"DataNode": DataNode}
+    return {"DataNode": DataNode, "newaxis": newaxis}
 
 
 def _one(module: str, name: str) -> Callable[[], dict[str, Any]]:
@@ -122,18 +179,23 @@ def _conditional() -> dict[str, Any]:
 _OWN: dict[str, Callable[[], dict[str, Any]]] = {
     "": _top,
     "backend": _backend,
+    "backend_impl": _backend,
     "data_node": _data_node,
     "experimental": _experimental,
+    "external_source": _external_source,
     "fn._conditional": _conditional,
+    "pickling": _pickling,
     "pipeline": _pipeline,
     "pipeline.experimental": _experimental,
     "plugin": dict,
     "plugin.base_iterator": _base_iterator,
     "plugin.jax.fn": _one("stoker.jax", "jax_function"),
-    "plugin.numba": dict,
+    "plugin.numba": _one("stoker.ops", "NumbaFunction"),
     "plugin.numba.experimental": _one("stoker.ops", "NumbaFunction"),
     "plugin.numba.fn": dict,
     "plugin.numba.fn.experimental": _one("stoker.fn", "numba_function"),
     "plugin.pytorch.fn": _one("stoker.fn", "torch_python_function"),
+    "plugin_manager": _plugin_manager,
+    "sysconfig": _sysconfig,
     "tensors": _tensors,
 }

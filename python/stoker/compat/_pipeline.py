@@ -6,15 +6,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from stoker import Batch
 from stoker._graph.definition import Notes
+from stoker._messages import shown
 from stoker._pipeline import pipeline
 from stoker._pipeline.pipeline_def import decorated
 from stoker._settings.table import settings as pipeline_settings
 from stoker.compat._report import report
 from stoker.compat._tensors import as_list
+from stoker.errors import SourceError
 
 
 class _Reported(Notes):
@@ -25,9 +27,13 @@ class _Reported(Notes):
 
 
 class Pipeline(pipeline.Pipeline):
-    """Stoker's pipeline with DALI's batches, and with saved graphs and checkpoints as ``bytes``."""
+    """Stoker's pipeline with DALI's batches, and with saved graphs and checkpoints as ``bytes``.
+
+    Sources are called in the thread that runs the pipeline.
+    """
 
     _notes = _Reported()
+    _calls_sources_itself = True
 
     def __init__(
         self,
@@ -37,10 +43,65 @@ class Pipeline(pipeline.Pipeline):
     ) -> None:
         begin = checkpoint.decode() if isinstance(checkpoint, bytes) else checkpoint
         super().__init__(*args, checkpoint=begin, **settings)
+        self._has_no_workers = "py_num_workers" in settings and settings["py_num_workers"] is None
         for name, setting in pipeline_settings().items():
             value = self._settings[name]
             if not setting.help and value != setting.default:
                 report.ignore(f"Pipeline({name}={value!r})")
+
+    # Running.
+
+    def run(self, cuda_stream: Any = None, /, **pipeline_inputs: Any) -> Any:
+        """The next batch of every output, after feeding the inputs that are given by name."""
+        if cuda_stream is not None:
+            report.ignore("Pipeline.run(cuda_stream)")
+        for name, data in pipeline_inputs.items():
+            self.feed_input(name, data)
+        return super().run()
+
+    def outputs(self, cuda_stream: Any = None) -> Any:
+        """The batches of the oldest step that ``schedule_run`` began."""
+        if cuda_stream is not None:
+            report.ignore("Pipeline.outputs(cuda_stream)")
+        return super().outputs()
+
+    def share_outputs(self, cuda_stream: Any = None) -> Any:
+        """The same as ``outputs()``."""
+        return self.outputs(cuda_stream)
+
+    def input_feed_count(self, input_name: str) -> int:
+        """How often an input may be fed before the first ``run()``: once for each step ahead.
+
+        Raises ``KeyError`` if no ``fn.external_source`` without a source has this name.
+        """
+        self.build()
+        if not self._engine.inputs.is_fed_by_hand(input_name):
+            raise KeyError(f"the pipeline has no input named '{input_name}'")
+        return self.cpu_queue_size
+
+    def output_stream(self) -> None:
+        """None: outputs belong to no stream of their own, consumers wait by themselves."""
+        report.ignore("Pipeline.output_stream()")
+
+    def external_source_shm_statistics(self) -> dict[str, list[int]]:
+        """The sizes in bytes of the memory that worker processes share, and for each sample."""
+        self.build()
+        sizes = self._engine.inputs.shared_memory()
+        batch_size = self.max_batch_size or 1
+        return {
+            "capacities": sizes,
+            "per_sample_capacities": [-(-size // batch_size) for size in sizes],
+        }
+
+    def _step(self) -> Any:
+        try:
+            return super()._step()
+        except SourceError as e:
+            if e.__cause__ is None:
+                raise
+            raise e.__cause__ from None  # what the source raised
+
+    # Saving.
 
     def serialize(  # type: ignore[override]
         self, define_graph: Any = None, filename: str | os.PathLike[str] | None = None
@@ -50,6 +111,8 @@ class Pipeline(pipeline.Pipeline):
         ``define_graph`` is a function that is called instead of the method of this name.
         """
         if define_graph is not None:
+            if not callable(define_graph):
+                _refuse(f"serialize: define_graph expects a function, got {shown(define_graph)}")
             self.define_graph = define_graph  # type: ignore[method-assign]
         return super().serialize(filename).encode()
 
@@ -58,6 +121,13 @@ class Pipeline(pipeline.Pipeline):
     ) -> bytes:
         """The state, for ``Pipeline(checkpoint=)``. Writes it to a file too if one is given."""
         return super().checkpoint(filename).encode()
+
+    # Settings.
+
+    @property
+    def py_num_workers(self) -> int | None:
+        """The setting of this name; None if that was given."""
+        return None if self._has_no_workers else self._settings["py_num_workers"]
 
     def output_dtype(self) -> Any:
         """The setting ``output_dtype``."""
@@ -78,3 +148,7 @@ class Pipeline(pipeline.Pipeline):
 def pipeline_def(definition: Any = None, /, **settings: Any) -> Any:
     """Does what ``stoker.pipeline_def`` does, with the pipelines of this module."""
     return decorated(definition, settings, Pipeline)
+
+
+def _refuse(problem: str) -> NoReturn:
+    raise TypeError(problem)

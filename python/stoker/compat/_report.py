@@ -16,14 +16,36 @@ UNKNOWN = "unknown"
 _WORDS = {
     PLANNED: "is not in Stoker yet (planned)",
     NOT_PLANNED: "is not in Stoker, and not planned",
-    UNKNOWN: "is not known: neither Stoker nor the established library as Stoker knows it has it",
+    UNKNOWN: "is not in Stoker, which does not know this name",
 }
+
+
+def in_words(status: str) -> str:
+    """What a status says of a name."""
+    return _WORDS[status]
 
 
 @functools.cache
 def names() -> Any:
     """The names of DALI, from names.json."""
     return json.loads((Path(__file__).parent / "names.json").read_text(encoding="utf-8"))
+
+
+def arguments_of(operator: str) -> dict[str, Any]:
+    """The arguments of an operator of DALI with their defaults.
+
+    The default is ``...`` where the argument must be given, and None where it has none.
+    """
+    found: dict[str, Any] = {}
+    for text in names()["operators"][operator]["arguments"].split():
+        name, has_default, default = text.partition("=")
+        if has_default:
+            found[name] = json.loads(default)
+        elif name.endswith("?"):
+            found[name.removesuffix("?")] = None
+        else:
+            found[name] = ...
+    return found
 
 
 def status_of(dotted: str) -> str:

@@ -11,6 +11,7 @@ from stoker import tfrecord
 from stoker._describe.registry import Operator
 from stoker._graph.calls import place_of
 from stoker._graph.functions import call, document
+from stoker._graph.outside import anywhere
 
 Result = dict[str, Any]
 
@@ -18,6 +19,7 @@ Result = dict[str, Any]
 def make_function(op: Operator) -> Callable[..., Result]:
     """Makes the function, with its signature and docstring."""
 
+    @anywhere
     def function(*inputs: Any, **arguments: Any) -> Result:
         given = dict(arguments)
         place = place_of(op, given.get("name"))

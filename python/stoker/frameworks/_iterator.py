@@ -320,7 +320,7 @@ class BaseIterator(ABC):
         for pipe in self._pipelines[len(self._given) :]:
             steps = pipe._steps
             try:
-                self._given.append(pipe.run())
+                self._given.append(self._step_of(pipe))
             except StopIteration:
                 self._is_exhausted = True
                 self._given.append(None)
@@ -331,6 +331,17 @@ class BaseIterator(ABC):
         given, self._given = self._given, []
         failures = [one for one in given if isinstance(one, Exception)]
         return [one for one in given if isinstance(one, tuple)], next(iter(failures), None)
+
+    def _step_of(self, pipe: Pipeline) -> tuple[Batch, ...]:
+        try:
+            return pipe.run()
+        except StopIteration:
+            epochs = self._epochs
+            if epochs is None or epochs.is_begun or epochs.number == 0:
+                raise
+            # The source ended with the epoch that size= ended, and no one has met its end yet.
+            pipe.reset()
+            return pipe.run()
 
     def _dict(self, pipeline: int, batches: Sequence[Batch], keep: int) -> dict[str, Any]:
         where = f" of pipeline {pipeline}" if len(self._pipelines) > 1 else ""

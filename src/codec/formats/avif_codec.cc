@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "codec/color.h"
+#include "codec/opened.h"
 #include "codec/orientation.h"
 #include "codec/pixels.h"
 
@@ -61,19 +62,22 @@ uint64_t count_cells(EncodedSpan file) {
 
 class Decoder {
  public:
-  Decoder(EncodedSpan file, uint32_t most_pixels) : file_(file) {
+  explicit Decoder(EncodedSpan file) : file_(file) {
     if (!decoder_) throw BudgetError("the system has no memory left to decode an AVIF image");
     decoder_->maxThreads = 1;
     decoder_->ignoreExif = decoder_->ignoreXMP = AVIF_TRUE;
     // What some writers leave out, and Pillow does not ask for either.
     decoder_->strictFlags &=
         ~static_cast<uint32_t>(AVIF_STRICT_PIXI_REQUIRED | AVIF_STRICT_CLAP_VALID);
-    decoder_->imageSizeLimit = std::min<uint32_t>(most_pixels, AVIF_DEFAULT_IMAGE_SIZE_LIMIT);
     check(avifDecoderSetIOMemory(decoder_.get(), file.data(), file.size()), "header");
     check(avifDecoderParse(decoder_.get()), "header");
   }
 
-  void decode_first() { check(avifDecoderNextImage(decoder_.get()), "data"); }
+  // Refuses data of more pixels.
+  void decode_first(uint32_t most_pixels) {
+    decoder_->imageSizeLimit = std::min<uint32_t>(most_pixels, AVIF_DEFAULT_IMAGE_SIZE_LIMIT);
+    check(avifDecoderNextImage(decoder_.get()), "data");
+  }
   void convert(avifRGBImage& rgb) { check(avifImageYUVToRGB(&image(), &rgb), "data"); }
 
   const avifImage& image() const { return *decoder_->image; }
@@ -127,7 +131,9 @@ class Reader {
  public:
   Reader(const EncodedImage& image, const View& stored, Arena& scratch)
       : image_(image),
-        decoder_(image.bytes, size_limit(image.info)),
+        opened_(
+            Opened<Decoder>::take(image, [&] { return std::make_unique<Decoder>(image.bytes); })),
+        decoder_(*opened_),
         stored_(stored),
         scratch_(scratch),
         channels_(decoder_.channels()),
@@ -153,7 +159,7 @@ class Reader {
   }
 
   void decode() {
-    decoder_.decode_first();
+    decoder_.decode_first(size_limit(image_.info));
     const avifImage& i = decoder_.image();
     if (i.width != image_.info.stored_width || i.height != image_.info.stored_height ||
         decoder_.channels() != channels_ || decoder_.dtype() != image_.info.dtype)
@@ -204,7 +210,8 @@ class Reader {
   }
 
   const EncodedImage& image_;
-  Decoder decoder_;
+  const std::unique_ptr<Decoder> opened_;
+  Decoder& decoder_;
   const View& stored_;
   Arena& scratch_;
   const int channels_;
@@ -220,7 +227,8 @@ class AvifCodec final : public ImageCodec {
   }
 
   ImageInfo peek(EncodedSpan bytes, const DecodeOptions& options) const override {
-    const Decoder d(bytes, AVIF_DEFAULT_IMAGE_SIZE_LIMIT);
+    auto opened = std::make_unique<Decoder>(bytes);
+    const Decoder& d = *opened;
     ImageInfo info;
     info.format = name();
     info.stored_height = d.image().height;
@@ -228,6 +236,7 @@ class AvifCodec final : public ImageCodec {
     info.channels = d.channels();
     info.dtype = d.dtype();
     info.orientation = d.orientation();
+    info.header = Opened(std::move(opened));
     set_displayed(info, options);
     return info;
   }

@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "codec/color.h"
+#include "codec/opened.h"
 #include "codec/orientation.h"
 #include "codec/pixels.h"
 
@@ -201,6 +202,10 @@ class Decoder {
   std::unique_ptr<heif_image, Release<&Library::heif_image_release>> image_;
 };
 
+std::unique_ptr<Decoder> open(EncodedSpan file, const DecodeOptions& options) {
+  return std::make_unique<Decoder>(file, !options.tolerate_corrupt);
+}
+
 // What the library takes by itself: decoded pictures as YUV and RGB, before they are turned and
 // after it.
 size_t own_memory(const Decoder& d) {
@@ -222,7 +227,8 @@ class Reader {
  public:
   Reader(const EncodedImage& image, const View& out, Arena& scratch)
       : image_(image),
-        decoder_(image.bytes, !image.options.tolerate_corrupt),
+        opened_(Opened<Decoder>::take(image, [&] { return open(image.bytes, image.options); })),
+        decoder_(*opened_),
         scratch_(scratch),
         out_(image.options.output_type, decoder_.channels(), decoder_.dtype(), out, scratch) {
     scratch.charge(own_memory(decoder_));
@@ -267,7 +273,8 @@ class Reader {
   }
 
   const EncodedImage& image_;
-  Decoder decoder_;
+  const std::unique_ptr<Decoder> opened_;
+  Decoder& decoder_;
   Arena& scratch_;
   PixelWriter out_;
 };
@@ -296,13 +303,15 @@ class HeifCodec final : public ImageCodec {
   bool recognises(EncodedSpan b) const override { return has_brand(b); }
 
   ImageInfo peek(EncodedSpan bytes, const DecodeOptions& options) const override {
-    const Decoder d(bytes, !options.tolerate_corrupt);
+    std::unique_ptr<Decoder> opened = open(bytes, options);
+    const Decoder& d = *opened;
     ImageInfo info;
     info.format = name();
     info.stored_height = d.height();
     info.stored_width = d.width();
     info.channels = d.channels();
     info.dtype = d.dtype();
+    info.header = Opened(std::move(opened));
     set_displayed(info, options);
     return info;
   }

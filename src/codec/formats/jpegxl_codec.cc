@@ -12,6 +12,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "codec/opened.h"
 #include "codec/orientation.h"
 #include "codec/pixels.h"
 
@@ -31,28 +32,17 @@ struct Header {
 
 class Decoder {
  public:
-  Decoder(EncodedSpan file, int events) : file_(file) {
+  explicit Decoder(EncodedSpan file) : file_(file) {
     if (!decoder_) throw BudgetError("the system has no memory left to decode a JPEG XL image");
-    JxlDecoderSubscribeEvents(get(), events | JXL_DEC_BASIC_INFO);
+    JxlDecoderSubscribeEvents(get(), JXL_DEC_BASIC_INFO | JXL_DEC_FULL_IMAGE);
     JxlDecoderSetKeepOrientation(get(), JXL_TRUE);
     JxlDecoderSetUnpremultiplyAlpha(get(), JXL_TRUE);
     JxlDecoderSetInput(get(), file.data(), file.size());
+    read_header();
   }
 
   JxlDecoder* get() const { return decoder_.get(); }
-
-  Header read_header() {
-    if (const JxlDecoderStatus status = JxlDecoderProcessInput(get()); status != JXL_DEC_BASIC_INFO)
-      fail("header", status);
-    Header h;
-    JxlDecoderGetBasicInfo(get(), &h.info);
-    for (uint32_t i = 0; i < h.info.num_extra_channels; ++i) {
-      JxlExtraChannelInfo extra;
-      JxlDecoderGetExtraChannelInfo(get(), i, &extra);
-      if (extra.type == JXL_CHANNEL_BLACK) throw SampleError("JPEG XL of CMYK is not supported");
-    }
-    return h;
-  }
+  const Header& header() const { return header_; }
 
   [[noreturn]] void fail(const char* part, JxlDecoderStatus status) {
     if (status == JXL_DEC_NEED_MORE_INPUT)
@@ -64,7 +54,19 @@ class Decoder {
   }
 
  private:
+  void read_header() {
+    if (const JxlDecoderStatus status = JxlDecoderProcessInput(get()); status != JXL_DEC_BASIC_INFO)
+      fail("header", status);
+    JxlDecoderGetBasicInfo(get(), &header_.info);
+    for (uint32_t i = 0; i < header_.info.num_extra_channels; ++i) {
+      JxlExtraChannelInfo extra;
+      JxlDecoderGetExtraChannelInfo(get(), i, &extra);
+      if (extra.type == JXL_CHANNEL_BLACK) throw SampleError("JPEG XL of CMYK is not supported");
+    }
+  }
+
   EncodedSpan file_;
+  Header header_;
   std::unique_ptr<JxlDecoder, decltype(&JxlDecoderDestroy)> decoder_{JxlDecoderCreate(nullptr),
                                                                      JxlDecoderDestroy};
 };
@@ -81,8 +83,10 @@ class Reader {
  public:
   Reader(const EncodedImage& image, const View& stored, Arena& scratch)
       : image_(image),
-        decoder_(image.bytes, JXL_DEC_FULL_IMAGE),
-        h_(decoder_.read_header()),
+        stored_(stored),
+        decoder_(
+            Opened<Decoder>::take(image, [&] { return std::make_unique<Decoder>(image.bytes); })),
+        h_(decoder_->header()),
         out_(image.options.output_type, h_.channels(), h_.dtype(), stored, scratch) {
     scratch.charge(own_memory(h_, image.bytes.size()));
   }
@@ -90,20 +94,32 @@ class Reader {
   void read(bool is_judged) {
     const bool tolerates = image_.options.tolerate_corrupt;
     if (tolerates || !is_judged) out_.clear();
-    JxlDecoderStatus status = JxlDecoderProcessInput(decoder_.get());
+    JxlDecoderStatus status = JxlDecoderProcessInput(decoder_->get());
     if (status == JXL_DEC_NEED_IMAGE_OUT_BUFFER) {
       const JxlPixelFormat format = {static_cast<uint32_t>(h_.channels()),
                                      h_.dtype() == DType::kUint8 ? JXL_TYPE_UINT8 : JXL_TYPE_UINT16,
                                      JXL_NATIVE_ENDIAN, 0};
-      status = JxlDecoderSetImageOutCallback(decoder_.get(), &format, put, &out_);
-      if (status == JXL_DEC_SUCCESS) status = JxlDecoderProcessInput(decoder_.get());
+      status = takes_rows() ? JxlDecoderSetImageOutBuffer(decoder_->get(), &format, stored_.data,
+                                                          static_cast<size_t>(stored_.bytes()))
+                            : JxlDecoderSetImageOutCallback(decoder_->get(), &format, put, &out_);
+      if (status == JXL_DEC_SUCCESS) status = JxlDecoderProcessInput(decoder_->get());
     }
     if (status == JXL_DEC_FULL_IMAGE) return;
-    if (!tolerates && is_judged) decoder_.fail("data", status);
-    if (status == JXL_DEC_NEED_MORE_INPUT) JxlDecoderFlushImage(decoder_.get());
+    if (!tolerates && is_judged) decoder_->fail("data", status);
+    if (status == JXL_DEC_NEED_MORE_INPUT) JxlDecoderFlushImage(decoder_->get());
   }
 
  private:
+  // Whether libjxl can write into the output. What it leaves there of a damaged picture would be
+  // more than windows get.
+  bool takes_rows() const {
+    if (image_.options.tolerate_corrupt) return false;
+    const ImageType type = image_.options.output_type;
+    const bool is_stored =
+        type == ImageType::kAny || (type == ImageType::kRGB && h_.channels() == 3);
+    return is_stored && stored_.is_whole() && stored_.is_dense() &&
+           stored_.shape[2] == h_.channels();
+  }
   static void put(void* out, size_t x, size_t y, size_t pixels, const void* row) {
     auto& writer = *static_cast<PixelWriter*>(out);
     const auto r = static_cast<int64_t>(y);
@@ -112,8 +128,9 @@ class Reader {
   }
 
   const EncodedImage& image_;
-  Decoder decoder_;
-  const Header h_;
+  const View& stored_;
+  const std::unique_ptr<Decoder> decoder_;
+  const Header& h_;
   PixelWriter out_;
 };
 
@@ -126,7 +143,8 @@ class JpegXlCodec final : public ImageCodec {
   }
 
   ImageInfo peek(EncodedSpan bytes, const DecodeOptions& options) const override {
-    const Header h = Decoder(bytes, 0).read_header();
+    auto decoder = std::make_unique<Decoder>(bytes);
+    const Header& h = decoder->header();
     ImageInfo info;
     info.format = name();
     info.stored_height = h.info.ysize;
@@ -134,6 +152,7 @@ class JpegXlCodec final : public ImageCodec {
     info.channels = h.channels();
     info.dtype = h.dtype();
     info.orientation = static_cast<int>(h.info.orientation);
+    info.header = Opened(std::move(decoder));
     set_displayed(info, options);
     return info;
   }

@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "base/half.h"
+#include "codec/opened.h"
 #include "codec/orientation.h"
 #include "codec/pixels.h"
 
@@ -396,6 +397,13 @@ class Reader {
   uint8_t *band_, *row_;
 };
 
+// A file whose header was read.
+struct Page {
+  Page(EncodedSpan file, int64_t number) : tiff(file, number), header(read_header(tiff)) {}
+  const Tiff tiff;
+  const Header header;
+};
+
 class TiffCodec final : public ImageCodec {
  public:
   const char* name() const override { return "TIFF"; }
@@ -407,8 +415,8 @@ class TiffCodec final : public ImageCodec {
   }
 
   ImageInfo peek(EncodedSpan bytes, const DecodeOptions& options) const override {
-    const Tiff tiff(bytes, options.page);
-    const Header h = read_header(tiff);
+    auto page = std::make_unique<Page>(bytes, options.page);
+    const Header& h = page->header;
     ImageInfo info;
     info.format = name();
     info.stored_height = h.height;
@@ -416,6 +424,7 @@ class TiffCodec final : public ImageCodec {
     info.channels = h.channels();
     info.dtype = h.dtype();
     info.orientation = h.orientation;
+    info.header = Opened(std::move(page));
     set_displayed(info, options);
     return info;
   }
@@ -424,9 +433,9 @@ class TiffCodec final : public ImageCodec {
               int64_t) const override {
     const StoredPart part(image, out, judged);
     if (part.is_empty()) return;
-    const Tiff tiff(image.bytes, image.options.page);
-    const Header h = read_header(tiff);
-    Reader(image, tiff, h, part.out, scratch)
+    const auto page = Opened<Page>::take(
+        image, [&] { return std::make_unique<Page>(image.bytes, image.options.page); });
+    Reader(image, page->tiff, page->header, part.out, scratch)
         .read(part.judged_rows, image.options.tolerate_corrupt);
   }
 };

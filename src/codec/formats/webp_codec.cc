@@ -147,9 +147,14 @@ class Reader {
     if (tolerates || !h_.covers_all()) out_.clear();
     const int64_t judged = std::clamp<int64_t>(judged_rows - h_.y, 0, h_.frame_height);
     const int64_t wanted = std::clamp<int64_t>(out_.end_row() - h_.y, 0, h_.frame_height);
+    // Where damage is tolerated, what is wanted is as it is in the whole picture.
+    const int64_t end = tolerates ? h_.frame_height : std::max(judged, wanted);
+    if (decode(end) == VP8_STATUS_OK) return;
+    if (tolerates) {
+      out_.clear();
+      return decode_what_is_there();
+    }
     // If it fails because of what is not judged, that alone is left out.
-    if (decode(std::max(judged, wanted)) == VP8_STATUS_OK) return;
-    if (tolerates) return decode_what_is_there();
     if (judged < wanted && decode(judged) == VP8_STATUS_OK) return;
     if (judged > 0) fail("libwebp cannot decode it", image_.bytes, is_cut_);
   }

@@ -243,20 +243,57 @@ void read_samples(Bits& bits, const Line& line, int64_t begin, int64_t end, int 
   }
 }
 
+// Reads what follows the first samples of lines that have one sample of a unit each. How many lines
+// there are is known, and the bits are a copy, so that the loop keeps all in registers.
+template <int kPredictor, size_t kLines>
+void read_lines(Bits& shared, const Line* lines, int64_t units, int depth) {
+  Bits bits = shared;
+  std::array<int, kLines> left, corner;
+  for (size_t i = 0; i < kLines; ++i) {
+    left[i] = lines[i].to[0];
+    corner[i] = kPredictor == 1 ? 0 : lines[i].above[0];
+  }
+  for (int64_t x = 1; x < units; ++x)
+    for (size_t i = 0; i < kLines; ++i) {
+      const int above = kPredictor == 1 ? 0 : lines[i].above[x];
+      const int guess = predict<kPredictor>(left[i], above, corner[i]);
+      left[i] = (guess + bits.difference(*lines[i].codes)) & 0xFFFF;
+      corner[i] = above;
+      if (left[i] >> depth) fail("a sample is out of range", bits.at());
+      lines[i].to[x] = static_cast<uint16_t>(left[i]);
+    }
+  shared = bits;
+}
+
+template <int kPredictor>
+void read_lines(Bits& bits, const Line* lines, size_t count, int64_t units, int depth) {
+  for (size_t i = 0; i < count; ++i) read_samples<kPredictor>(bits, lines[i], 0, 1, depth);
+  switch (count) {
+    case 1: return read_lines<kPredictor, 1>(bits, lines, units, depth);
+    case 2: return read_lines<kPredictor, 2>(bits, lines, units, depth);
+    case 3: return read_lines<kPredictor, 3>(bits, lines, units, depth);
+    default: return read_lines<kPredictor, 4>(bits, lines, units, depth);
+  }
+}
+
 // Reads a row of units. At the first row and behind restart markers, nothing is above it.
 template <int kPredictor>
 void read_units(Bits& bits, const Scan& scan, int64_t row, bool is_first) {
   std::array<Line, kMostLosslessComponents * 4> lines;
   std::array<int64_t, kMostLosslessComponents * 4> columns;
   size_t count = 0;
+  bool are_single = true;
   for (size_t i = 0; i < scan.count; ++i) {
     const Component& c = *scan.components[i];
     for (int64_t r = 0, y = row * scan.rows_of(c); r < scan.rows_of(c); ++r, ++y) {
       columns[count] = scan.columns_of(c);
+      are_single = are_single && columns[count] == 1 && scan.rows_of(c) == 1;
       lines[count++] = {c.codes, c.row(y), is_first && r == 0 ? nullptr : c.row(y - 1)};
     }
   }
-  if (count == 1) return read_samples<kPredictor>(bits, lines[0], 0, scan.units, scan.depth);
+  if (are_single)
+    return is_first ? read_lines<1>(bits, lines.data(), count, scan.units, scan.depth)
+                    : read_lines<kPredictor>(bits, lines.data(), count, scan.units, scan.depth);
   for (int64_t u = 0; u < scan.units; ++u)
     for (size_t i = 0; i < count; ++i)
       read_samples<kPredictor>(bits, lines[i], u * columns[i], (u + 1) * columns[i], scan.depth);

@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cstring>
+#include <type_traits>
 
 #include "kernels/warp/warp_map.h"
 
@@ -254,20 +255,39 @@ void pick_sized(const std::byte* from, const int64_t* offset, int64_t n, std::by
   for (; k + 1 < n; ++k, to += kUsed) std::memcpy(to, from + offset[k], kLoad);
   std::memcpy(to, from + offset[k], kUsed);
 }
+// Calls move(std::integral_constant) with the size of a pixel, which is 0 for unusual ones.
+template <class Move>
+void with_pixel_size(int64_t used, const Move& move) {
+  switch (used) {
+    case 1: return move(std::integral_constant<size_t, 1>());
+    case 2: return move(std::integral_constant<size_t, 2>());
+    case 3: return move(std::integral_constant<size_t, 3>());
+    case 4: return move(std::integral_constant<size_t, 4>());
+    case 6: return move(std::integral_constant<size_t, 6>());
+    case 8: return move(std::integral_constant<size_t, 8>());
+    case 12: return move(std::integral_constant<size_t, 12>());
+    case 16: return move(std::integral_constant<size_t, 16>());
+    default: return move(std::integral_constant<size_t, 0>());
+  }
+}
 void pick_chunk(const std::byte* from, const int64_t* offset, int64_t n, int64_t used,
                 std::byte* to) {
-  switch (used) {
-    case 1: return pick_sized<1>(from, offset, n, to);
-    case 2: return pick_sized<2>(from, offset, n, to);
-    case 3: return pick_sized<3>(from, offset, n, to);
-    case 4: return pick_sized<4>(from, offset, n, to);
-    case 6: return pick_sized<6>(from, offset, n, to);
-    case 8: return pick_sized<8>(from, offset, n, to);
-    case 12: return pick_sized<12>(from, offset, n, to);
-    case 16: return pick_sized<16>(from, offset, n, to);
-    default:
-      for (int64_t k = 0; k < n; ++k)
-        std::memcpy(to + k * used, from + offset[k], static_cast<size_t>(used));
+  with_pixel_size(used, [&](auto size) {
+    if constexpr (size() != 0) return pick_sized<size()>(from, offset, n, to);
+    for (int64_t k = 0; k < n; ++k)
+      std::memcpy(to + k * used, from + offset[k], static_cast<size_t>(used));
+  });
+}
+
+// Pixels are loaded whole up to the offset `last`, behind which that might leave the memory.
+template <size_t kUsed>
+void pick_sized_at(const std::byte* from, const int32_t* offset, int64_t last,
+                   const std::byte* filled, int64_t n, std::byte* to) {
+  constexpr size_t kLoad = std::bit_ceil(kUsed);
+  for (int64_t k = 0; k < n; ++k, to += kUsed) {
+    const std::byte* pixel = offset[k] == kNowhere ? filled : from + offset[k];
+    if (offset[k] > last || k + 1 == n) std::memcpy(to, pixel, kUsed);
+    else std::memcpy(to, pixel, kLoad);
   }
 }
 
@@ -367,6 +387,20 @@ void pick(const WarpedPixels& p, const PlaceRow& at, int64_t n, std::byte* to) {
     find_places(p, at.behind(k), some, found);
     pick_chunk(p.from, found.offset, some, p.used, to + k * p.used);
   }
+}
+
+void pick_at(const WarpedPixels& p, const int32_t* offset, const std::byte* filled, int64_t n,
+             std::byte* to) {
+  const int64_t last_pixel =
+      std::max<int64_t>((p.extent[0] - 1) * p.row, 0) + (p.extent[1] - 1) * p.pixel;
+  with_pixel_size(p.used, [&](auto size) {
+    if constexpr (size() != 0)
+      return pick_sized_at<size()>(p.from, offset, last_pixel + p.used - p.load, filled, n, to);
+    for (int64_t k = 0; k < n; ++k) {
+      const std::byte* pixel = offset[k] == kNowhere ? filled : p.from + offset[k];
+      std::memcpy(to + k * p.used, pixel, static_cast<size_t>(p.used));
+    }
+  });
 }
 
 bool has_byte_loads(const WarpedPixels& p) { return last_load(p) >= p.lo[1] * p.pixel; }

@@ -48,6 +48,12 @@ struct PlaceRow {
 int64_t pick_load(int64_t used);
 void pick(const WarpedPixels& p, const PlaceRow& at, int64_t n, std::byte* to);
 
+// The same for pixels at byte offsets, anywhere. At kNowhere there is the pixel `filled`, of which
+// `load` bytes may be read.
+inline constexpr int32_t kNowhere = INT32_MIN;
+void pick_at(const WarpedPixels& p, const int32_t* offset, const std::byte* filled, int64_t n,
+             std::byte* to);
+
 // Interpolate up to kWarpChunk pixels. They become four values each, of which those behind the used
 // ones have no meaning. `quads` has room for kWarpChunk pixels.
 inline constexpr int64_t kWarpChunk = 256;

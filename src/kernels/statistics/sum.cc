@@ -167,9 +167,7 @@ void sum(const View& in, const bool* reduced, const View& out, Arena& scratch) {
 }
 
 void wide_sum(const View& in, const bool* reduced, const View& out, Arena& scratch) {
-  const bool is_long = in.dtype == DType::kInt64 || in.dtype == DType::kUint64;
-  if (is_long) sum_up<WideSum>(in, reduced, nullptr, out, scratch);
-  else sum_up<Sum>(in, reduced, nullptr, out, scratch);
+  sum_up<WideSum>(in, reduced, nullptr, out, scratch);
 }
 
 void extremes(const View& in, const bool* reduced, bool greatest, const View& out, Arena& scratch) {

@@ -48,9 +48,9 @@ struct Sum {
   }
 };
 
-// A sum in double precision, which large whole numbers do not overflow.
+// A sum of 64-bit numbers in double precision, which they do not overflow.
 template <class T>
-struct WideSum {
+struct DoubleSum {
   using Element = T;
   using Lane = double;
   using Total = double;
@@ -61,6 +61,9 @@ struct WideSum {
   STOKER_HD static double load(T v, double) { return convert<double>(v); }
   STOKER_HD static double add(double a, double b) { return detail::add_once(a, b); }
 };
+template <class T>
+using WideSum = std::conditional_t<std::is_same_v<T, int64_t> || std::is_same_v<T, uint64_t>,
+                                   DoubleSum<T>, Sum<T>>;
 
 // The least or the greatest value. NaN is both.
 template <class T, bool kMost>
@@ -135,7 +138,7 @@ STOKER_HD inline int64_t lanes_used(int64_t n) {
 // Sets `out`, which is dense and has the kept axes of `in` in their order, to sums of `in` over the
 // axes that are `reduced`, converted to its dtype. Requires: no overlap.
 void sum(const View& in, const bool* reduced, const View& out, Arena& scratch);
-// The same in double precision whatever the values are.
+// The same, but 64-bit numbers are summed up in double precision.
 void wide_sum(const View& in, const bool* reduced, const View& out, Arena& scratch);
 // The same for the least or the greatest values. Of no values it is the end of the dtype's range.
 void extremes(const View& in, const bool* reduced, bool greatest, const View& out, Arena& scratch);

@@ -46,8 +46,7 @@ inline constexpr auto kPictureArguments = std::tuple{
         "last row, the data is always checked to its end."),
     arg(&PictureArguments::page, "page",
         "Which picture of a TIFF file of several pages, from 0 on. Files of other formats have "
-        "page "
-        "0 alone.",
+        "page 0 alone.",
         at_least(0)),
     arg(&PictureArguments::jpeg_fancy_upsampling, "jpeg_fancy_upsampling",
         "For a GPU's decoder: upsample chroma smoothly, as the CPU always does."),

@@ -9,43 +9,80 @@
 
 namespace stoker {
 
+namespace {
+
+// Frames of a sound as if there were no others.
+class PartOfSound final : public OpenSound {
+ public:
+  PartOfSound(std::shared_ptr<OpenSound> whole, const SoundOptions& options)
+      : whole_(std::move(whole)), info_(whole_->info()) {
+    const auto frames = [&](double seconds) {
+      return static_cast<int64_t>(std::min(seconds * info_.rate, 0x1p62));
+    };
+    begin_ = options.offset > 0 ? frames(options.offset) : 0;
+    if (begin_ > info_.frames)
+      throw SampleError("the part begins at frame " + std::to_string(begin_) + ", and there are " +
+                        std::to_string(info_.frames));
+    info_.frames -= begin_;
+    if (options.duration >= 0) info_.frames = std::min(info_.frames, frames(options.duration));
+  }
+  const SoundInfo& info() const override { return info_; }
+  void read(int64_t begin, int64_t count, DType dtype, void* out) override {
+    whole_->read(begin_ + begin, count, dtype, out);
+  }
+
+ private:
+  const std::shared_ptr<OpenSound> whole_;
+  SoundInfo info_;
+  int64_t begin_;
+};
+
+}  // namespace
+
 EncodedSound::EncodedSound(const View& encoded, const SoundOptions& options)
-    : sound_(open_sound(bytes_of(encoded))), options_(options) {}
+    : sound_(open_sound(bytes_of(encoded))), options_(options) {
+  if (options.offset > 0 || options.duration >= 0)
+    sound_ = std::make_shared<PartOfSound>(std::move(sound_), options);
+  if (is_resampled() &&
+      (options.rate > RateRatio::kMost * stored_rate() || !ratio().covers(sound_->info().frames)))
+    throw SampleError("a sound of " + std::to_string(sound_->info().rate) +
+                      " frames a second cannot be resampled to " + std::to_string(options.rate));
+}
 
 Shape EncodedSound::shape() const {
   const int64_t stored = sound_->info().frames;
-  const int64_t frames = is_resampled() ? resampled_length(stored, scale()) : stored;
+  const int64_t frames = is_resampled() ? ratio().length_of(stored) : stored;
   return options_.downmix ? Shape{frames} : Shape{frames, channels()};
 }
 
-void EncodedSound::decode(const SignalWeights& weights, Run& r) const {
-  const View& out = r.outputs[0];
+void EncodedSound::decode(const SignalWeights& weights, const View& out,
+                          std::span<const Window> judged, Arena& scratch) const {
   if (out.shape.volume() == 0) return;
   const int64_t begin = out.origin[0], end = begin + out.shape[0];
-  const int64_t judged_end = r.judged.empty() ? end : r.judged[0].end[0];
+  const int64_t judged_end = judged.empty() ? end : judged[0].end[0];
   // Full intensity of integers is a power of two, as in what floats of integers are made by.
   const float full = out.dtype == DType::kInt16   ? 0x1p15f
                      : out.dtype == DType::kInt32 ? 0x1p31f
                                                   : 1;
   if (is_resampled()) {
-    const SignalResampler resampler = weights.resampler(scale());
+    const SignalResampler resampler = weights.resampler(ratio());
     const int64_t length = sound_->info().frames;
     const auto [first, last] = resampler.needed(begin, end, length);
     const int64_t judged_last = resampler.needed(begin, judged_end, length).end;
-    const View from = floats(first, last, judged_last, r.scratch);
-    return resample_channels(resampler, from, out, full, r.scratch);
+    const View from = floats(first, last, judged_last, scratch);
+    return resample_channels(resampler, from, out, full, scratch);
   }
   const bool is_exact = out.dtype == DType::kFloat32 || sound_->info().is_integer;
   if (is_mixed() || !is_exact) {
     const Block block{Pointwise{{}, {full}, {}}, out.dtype};
-    return run_blocks({&block, 1}, floats(begin, end, judged_end, r.scratch), out, r.scratch);
+    return run_blocks({&block, 1}, floats(begin, end, judged_end, scratch), out, scratch);
   }
   if (out.is_dense() && (options_.downmix || out.shape[1] == channels()))
     return read(begin, end, judged_end, out.dtype, out.data);
-  View all = frames(begin, end, out.dtype, r.scratch);
+  View all = frames(begin, end, out.dtype, scratch);
   read(begin, end, judged_end, out.dtype, all.data);
   const Block block{Convert{}, out.dtype};
-  run_blocks({&block, 1}, all, out, r.scratch);
+  run_blocks({&block, 1}, all, out, scratch);
 }
 
 View EncodedSound::frames(int64_t begin, int64_t end, DType dtype, Arena& scratch) const {

@@ -14,6 +14,8 @@ namespace stoker {
 struct SoundOptions {
   float rate = 0;  // frames a second; 0 keeps that of the file
   bool downmix = false;
+  // The part that counts as the sound, in seconds; without a duration, up to the end.
+  double offset = 0, duration = -1;
 };
 
 // What a decoder learns in infer() and keeps for the work. Requires: the bytes have one dense axis
@@ -25,14 +27,15 @@ class EncodedSound {
   // (frames, channels), or (frames) where channels are mixed.
   Shape shape() const;
   float rate() const { return options_.rate > 0 ? options_.rate : stored_rate(); }
-  // Decodes r.outputs[0], a window of the samples. Throws SampleError.
-  void decode(const SignalWeights& weights, Run& r) const;
+  float stored_rate() const { return static_cast<float>(sound_->info().rate); }
+  // Decodes a window of the samples. `judged`: as in Run. Throws SampleError.
+  void decode(const SignalWeights& weights, const View& out, std::span<const Window> judged,
+              Arena& scratch) const;
 
  private:
-  float stored_rate() const { return static_cast<float>(sound_->info().rate); }
   bool is_resampled() const { return options_.rate > 0 && options_.rate != stored_rate(); }
   bool is_mixed() const { return options_.downmix && sound_->info().channels > 1; }
-  float scale() const { return options_.rate / stored_rate(); }
+  RateRatio ratio() const { return RateRatio::of(options_.rate, sound_->info().rate); }
   int64_t channels() const { return options_.downmix ? 1 : sound_->info().channels; }
   // Room for frames [begin, end) at the stored rate, with the channels of the output.
   View frames(int64_t begin, int64_t end, DType dtype, Arena& scratch) const;

@@ -62,7 +62,7 @@ struct ResampleSignal {
 
 // From input 0 to output 0 of a batch. `ratios`: by item.
 inline void resample_signals(GpuRun& r, const SignalWeights& weights,
-                             std::span<const double> ratios, float factor) {
+                             std::span<const RateRatio> ratios, float factor) {
   const float* rows = r.put(std::span<const float>(weights.rows));
   std::vector<PadSignal> loads;
   std::vector<ResampleSignal> work;

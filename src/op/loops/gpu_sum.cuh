@@ -43,16 +43,25 @@ struct SumLane {
   }
 };
 
+// Numbers in three types serve all kinds.
+template <class T>
+using WideNumber = std::conditional_t<std::is_floating_point_v<T>, double,
+                                      std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>;
 template <class Number>
 struct StoreSum {
-  Number sum;
+  Number number;
   std::byte* out;
   int64_t k;
   template <class To>
   STOKER_HD void operator()(To) const {
-    reinterpret_cast<To*>(out)[k] = convert<To>(sum);
+    reinterpret_cast<To*>(out)[k] = convert<To>(number);
   }
 };
+template <class Number>
+[[gnu::noinline]] STOKER_HD void store_element(Number number, DType dtype, std::byte* out,
+                                               int64_t k) {
+  with_type(dtype, StoreSum<Number>{number, out, k});
+}
 
 template <class Kind>
 struct SumBlocks {
@@ -63,14 +72,15 @@ struct SumBlocks {
   int64_t pieces;
 
   STOKER_HD void run(int64_t k) const {
-    using Result = typename Kind::Result;
+    using Number = WideNumber<typename Kind::Result>;
     typename Kind::Total sum = static_cast<typename Kind::Total>(Kind::kNone);
     for (int64_t b = 0; b < blocks; ++b)
       sum = Kind::add(sum, fold<Kind>(lanes + (k * blocks + b) * used, used, 1));
-    with_type(dtype, StoreSum<Result>{static_cast<Result>(sum), out, k});
+    store_element(static_cast<Number>(static_cast<typename Kind::Result>(sum)), dtype, out, k);
   }
 };
 
+// Requires: all tasks have inputs of the kind's element type.
 template <class Kind>
 void sum_as(GpuRun& r, std::span<const SumTask> tasks) {
   std::vector<SumLane<Kind>> lanes;
@@ -98,11 +108,9 @@ void sum_as(GpuRun& r, std::span<const SumTask> tasks) {
   run_each(r, std::span<const SumBlocks<Kind>>(blocks));
 }
 
-// Requires: all tasks have inputs of one dtype; there is at least one.
+// The same for inputs of any one dtype. Compiled once, for the kinds of kernels/statistics/sum.h.
 template <template <class> class Kind>
-void sum_up(GpuRun& r, std::span<const SumTask> tasks) {
-  with_type(tasks[0].in.dtype, [&](auto v) { sum_as<Kind<decltype(v)>>(r, tasks); });
-}
+void sum_up(GpuRun& r, std::span<const SumTask> tasks);
 
 // reduced(i) gives the flags of the axes of item i.
 template <template <class> class Kind = Sum, class Reduced>

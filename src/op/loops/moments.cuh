@@ -99,10 +99,8 @@ void moments(GpuRun& r, bool squares, MakeAxes axes, MakeMoment moment) {
         {sums, moment(i), count, out.as<std::byte>(), out.dtype, size_of(out.dtype), volume});
   }
   run_each(r, std::span<const SetCentre>(centres));
-  const DType in = tasks[0].in.dtype;
   if (squares) sum_up<SquaredDistances>(r, tasks);
-  else if (in == DType::kInt64 || in == DType::kUint64) sum_up<WideSum>(r, tasks);
-  else sum_up<Sum>(r, tasks);
+  else sum_up<WideSum>(r, tasks);
   run_each(r, std::span<const SetMoment>(results));
 }
 

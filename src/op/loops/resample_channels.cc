@@ -22,6 +22,7 @@ View channel_of(View v, int64_t channel) {
 void resample_channels(const SignalResampler& r, const View& in, const View& out, float factor,
                        Arena& scratch) {
   const PaddedSignal signal(r, in.shape[0], scratch);
+  const float* const phases = phase_weights(r, out.shape[0], scratch);
   float* values = scratch.array<float>(static_cast<size_t>(out.shape[0]));
   const Block to_float{Convert{}, DType::kFloat32};
   const Block to_output{Pointwise{{}, {factor}, {}}, out.dtype};
@@ -32,7 +33,7 @@ void resample_channels(const SignalResampler& r, const View& in, const View& out
     from.layout = to.layout = {};
     run_blocks({&to_float, 1}, from,
                View::window(signal.values, DType::kFloat32, from.covers(), from.full), scratch);
-    resample_signal(r, signal.values, in.origin[0], out.origin[0], out.shape[0], values);
+    resample_signal(r, phases, signal.values, in.origin[0], out.origin[0], out.shape[0], values);
     run_blocks({&to_output, 1}, View::window(values, DType::kFloat32, to.covers(), to.full), to,
                scratch);
   }

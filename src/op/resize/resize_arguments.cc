@@ -3,6 +3,7 @@
 #include "op/resize/resize_arguments.h"
 
 #include "op/rules.h"
+#include "op/window/out_of_bounds.h"
 
 namespace stoker {
 
@@ -34,9 +35,16 @@ TensorType ResizeArguments::checked_resize(const Checker& c) const {
 
 Block ResizeArguments::resample(const TensorType& in) const {
   require_lengths(in.layout);
-  require_pixels(in);
   const Axes axes(in.layout);
-  const ResizeResult result = resize_extents(request(axes, in.shape));
+  ResizeRequest asked = request(axes, in.shape);
+  const bool is_empty = drop_empty_axes(axes, in.shape, asked);
+  const ResizeResult result = resize_extents(asked);
+  if (is_empty) {
+    Window w = Window::all(in.shape);
+    for (int i = 0; i < axes.rank; ++i)
+      if (int64_t& end = w.end[axes.axis[i]]; end > 0) end = result.out[i];
+    return {cut(w, in, {0}), dtype.value_or(in.dtype)};
+  }
   Resample r;
   r.count = axes.rank;
   for (int i = 0; i < axes.rank; ++i)
@@ -56,6 +64,19 @@ void ResizeArguments::require_lengths(const Layout& layout) const {
   require_length("argument 'max_size'", max_size, 1);
   require_length("argument 'roi_start'", roi_start, rank);
   require_length("argument 'roi_end'", roi_end, rank);
+}
+
+// An axis without pixels has none after resizing either, and no part in the scale of the others.
+// Returns whether there is one.
+bool ResizeArguments::drop_empty_axes(const Axes& axes, const Shape& in, ResizeRequest& r) {
+  bool is_empty = false;
+  for (int i = 0; i < axes.rank; ++i) {
+    if (in[axes.axis[i]] > 0) continue;
+    is_empty = true;
+    r.size[i] = r.max_size[i] = r.lo[i] = 0;
+    r.hi[i] = 1;
+  }
+  return is_empty;
 }
 
 double ResizeArguments::size_of_axis(int i, char letter) const {

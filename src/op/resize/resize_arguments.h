@@ -39,6 +39,7 @@ struct ResizeArguments : FilterArguments, DtypeArgument {
   void require_lengths(const Layout& layout) const;
   double size_of_axis(int i, char letter) const;
   ResizeRequest request(const Axes& axes, const Shape& in) const;
+  static bool drop_empty_axes(const Axes& axes, const Shape& in, ResizeRequest& r);
   Shape checked_shape(const Checker& c, const TensorType& in) const;
 };
 inline constexpr auto kResizeArguments = std::tuple{

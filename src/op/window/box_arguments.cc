@@ -12,9 +12,10 @@ namespace stoker {
 std::vector<Window> BoxArguments::boxes(const TensorType& in) const {
   std::vector<Window> all;
   if (shape.empty()) return all;
-  const bool by_default = axes == Small<int>{1, 0} && in.layout.find('H') >= 0 &&
-                          in.layout.find('W') >= 0 && !axis_names;
-  const Small<int> chosen = axes_asked(axes, by_default ? Layout("HW") : axis_names, in);
+  const bool by_default =
+      !axes && !axis_names && in.layout.find('H') >= 0 && in.layout.find('W') >= 0;
+  const Small<int> chosen =
+      axes_asked(axes.value_or(Small<int>{1, 0}), by_default ? Layout("HW") : axis_names, in);
   const size_t n = chosen.size();
   require(n > 0 && shape.size() % n == 0, "argument 'shape' has ", shape.size(),
           " values, expected ", n, " for each box, one per axis");

@@ -13,7 +13,7 @@ namespace stoker {
 
 struct BoxArguments {
   Small<float> anchor, shape;
-  Small<int> axes = {1, 0};
+  std::optional<Small<int>> axes;
   std::optional<Layout> axis_names;
   bool centered_anchor = false, normalized = false;
   bool normalized_anchor = false, normalized_shape = false;
@@ -30,8 +30,8 @@ inline constexpr auto kBoxArguments = std::tuple{
     arg(&BoxArguments::anchor, "anchor", "Where the boxes start. Default: 0.", kPerSample),
     arg(&BoxArguments::shape, "shape", "Sizes of the boxes.", at_least(0), kPerSample),
     arg(&BoxArguments::axes, "axes",
-        "The axes of anchor and shape, by number; negative ones count from the end. Where it is "
-        "left at its default and the layout has H and W, those are the axes, in this order."),
+        "The axes of anchor and shape, by number; negative ones count from the end. Default: H and "
+        "W, in this order, where the layout has them, else [1, 0]."),
     arg(&BoxArguments::axis_names, "axis_names",
         "The axes of anchor and shape, by letter of the layout; takes precedence over axes."),
     arg(&BoxArguments::centered_anchor, "centered_anchor", "Whether the anchor is a box's centre."),

@@ -65,8 +65,8 @@ Shape cropped_shape(const CropArguments& a, OutOfBounds policy, const Checker& c
   const Axes axes(in.layout);
   const bool all_computed = c.is_computed("crop");
   const Extents e = all_computed ? Extents{} : requested(a);
-  require(axes.axis[0] >= 0 || (e.extent[0] == 0 && !c.is_computed("crop_d")),
-          "a crop in depth needs an axis D or F, the layout is ", in.layout);
+  require(axes.axis[0] >= 0 || !a.crop || a.crop->size() < 3,
+          "argument 'crop' has a depth, and the layout ", in.layout, " has no axis D or F");
   Shape s = in.shape;
   for (int i = 0; i < 3; ++i) {
     if (axes.axis[i] < 0) continue;

@@ -46,8 +46,8 @@ inline constexpr auto kCropArguments = std::tuple{
 };
 inline constexpr auto kCropDepthArguments = std::tuple{
     arg(&CropArguments::crop_d, "crop_d",
-        "Depth of the window (axis D, or the frames of a sequence without D). Needs crop_h and "
-        "crop_w.",
+        "Depth of the window (axis D, or the frames of a sequence without D; without either it has "
+        "no effect). Needs crop_h and crop_w.",
         at_least(0), kPerSample),
     arg(&CropArguments::crop_pos_z, "crop_pos_z",
         "Place of the window, from 0 at the front to 1 at the back.", between(0, 1), kPerSample),

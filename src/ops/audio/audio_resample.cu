@@ -18,9 +18,10 @@ struct AudioResample : DtypeArgument {
   static constexpr auto schema = describe(
       "audio_resample",
       "Changes the sampling rate of a signal by windowed sinc interpolation.\n\n"
-      "The new length is ceil(length * scale) or out_length. What lies outside of the signal is 0. "
-      "A signal that shrinks is not filtered before, so frequencies above half of the new rate "
-      "come back as lower ones. Integers keep the intensity that they have of their full range.",
+      "The new length is ceil(length * scale), where out_rate / in_rate is a scale that is not "
+      "rounded, or out_length. What lies outside of the signal is 0. A signal that shrinks is not "
+      "filtered before, so frequencies above half of the new rate come back as lower ones. "
+      "Integers keep the intensity that they have of their full range.",
       ports({.name = "input", .help = "A signal (frames,), or several (frames, channels)."}),
       ports({.name = "output", .help = "The signal at the new rate."}),
       arg(&AudioResample::scale, "scale", "The new rate over the old one.", at_least(0),
@@ -52,7 +53,7 @@ struct AudioResample : DtypeArgument {
   }
   void infer(Inference& i) const {
     TensorType t = checked(i.inputs[0]);
-    t.shape[0] = out_length ? *out_length : resampled_length(t.shape[0], ratio(t.shape[0]));
+    t.shape[0] = out_length ? *out_length : ratio(t.shape[0]).length_of(t.shape[0]);
     require(t.shape.is_possible(), "the output would have the shape ", t.shape);
     i.out(t);
   }
@@ -73,7 +74,7 @@ struct AudioResample : DtypeArgument {
                       r.scratch);
   }
   static void run_gpu(GpuRun& r, std::span<const AudioResample* const> items) {
-    std::vector<double> ratios;
+    std::vector<RateRatio> ratios;
     for (size_t i = 0; i < items.size(); ++i)
       ratios.push_back(items[i]->ratio(r.items[i].inputs[0].full[0]));
     const BatchItem& first = r.items[0];
@@ -92,20 +93,26 @@ struct AudioResample : DtypeArgument {
   }
 
  private:
-  static constexpr int64_t kMostScale = 1000;
-
   TensorType checked(const TensorType& in) const {
     require(in.shape.rank < 0 || in.shape.rank == 1 || in.shape.rank == 2,
             "the input is a signal with one axis, or two with channels, got ", in.shape);
     return {dtype.value_or(in.dtype), in.layout, in.shape};
   }
-  // The new rate over the old one, as accurate as a float32 where it is given by rates.
-  double ratio(int64_t length) const {
-    if (out_length) return static_cast<double>(*out_length) / static_cast<double>(length);
-    const double given = in_rate ? double{*out_rate} / double{*in_rate} : double{*scale};
-    require(given > 0 && given <= kMostScale, "the new rate is ", static_cast<float>(given),
-            " of the old one, expected more than 0 and at most ", kMostScale);
-    return static_cast<float>(given);
+  RateRatio ratio(int64_t length) const {
+    double to = 0, from = 1;
+    if (out_length) {
+      to = static_cast<double>(*out_length);
+      from = static_cast<double>(std::max<int64_t>(length, 1));
+    } else {
+      to = in_rate ? *out_rate : *scale;
+      from = in_rate ? *in_rate : 1;
+      require(to / from > 0 && to / from <= RateRatio::kMost, "the new rate is ",
+              static_cast<float>(to / from), " of the old one, expected more than 0 and at most ",
+              RateRatio::kMost);
+    }
+    const RateRatio r = RateRatio::of(to, from);
+    require(r.covers(length), "a signal of ", length, " values is too long to be resampled");
+    return r;
   }
   static float factor(DType from, DType to) {
     return static_cast<float>(full_intensity(to) / full_intensity(from));

@@ -13,7 +13,8 @@ struct Flip {
       "flip",
       "Mirrors an image, a volume or a sequence.\n\n"
       "Each of the three directions is mirrored where its argument is not 0. Accepts any dtype; "
-      "the output has the input's type and shape. depthwise needs an axis D.",
+      "the output has the input's type and shape. Without an axis D, depthwise has no "
+      "effect.",
       ports({.name = "input",
              .help = "Image, volume or sequence.",
              .layouts = "HWC, CHW, HW, DHWC, CDHW, DHW"}),
@@ -22,24 +23,15 @@ struct Flip {
       arg(&Flip::vertical, "vertical", "1 swaps top and bottom.", between(0, 1), kPerFrame),
       arg(&Flip::depthwise, "depthwise", "1 swaps front and back.", between(0, 1), kPerFrame));
 
-  void require_depth(const Layout& layout) const {
-    require(!depthwise || layout.find('D') >= 0,
-            "argument 'depthwise' needs an axis D, the layout is ", layout);
-  }
-
-  void check(Checker& c) const {
-    require_depth(c.in().layout);
-    c.out(c.in());
-  }
+  void check(Checker& c) const { c.out(c.in()); }
 
   void lower(Lowering& l) const {
     const TensorType in = l.type();
-    require_depth(in.layout);
     Gather g = Gather::identity(in.shape);
     auto mirror = [&](int axis) { g.axis[axis] = {in.shape[axis] - 1, -1, in.shape[axis]}; };
     if (horizontal) mirror(in.layout.find('W'));
     if (vertical) mirror(in.layout.find('H'));
-    if (depthwise) mirror(in.layout.find('D'));
+    if (depthwise && in.layout.find('D') >= 0) mirror(in.layout.find('D'));
     l.add(g, in.dtype);
   }
 

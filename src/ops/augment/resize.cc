@@ -15,8 +15,8 @@ struct Resize : ResizeArguments {
       "The size is given in pixels in one of four ways: by size, by the trio resize_x, resize_y "
       "and resize_z, by resize_shorter or by resize_longer; without any of them it stays. A size "
       "of 0 leaves the axis to mode; a negative size mirrors the axis. The result has at least one "
-      "pixel per axis. With roi_start and roi_end, only that region of the input is resized. "
-      "Accepts any dtype.",
+      "pixel per axis; only axes without pixels stay so. With roi_start and roi_end, only that "
+      "region of the input is resized. Accepts any dtype.",
       ports({.name = "input",
              .help = "Image, volume or sequence.",
              .layouts = "HWC, CHW, HW, DHWC, CDHW, DHW, CFHW, CFDHW"}),

@@ -1,18 +1,12 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 #include "op/op.h"
+#include "op/resize/pixel_origin.h"
 #include "op/resize/warp_arguments.h"
 #include "op/window/canvas.h"
 #include "op/window/point_map.h"
 
 namespace stoker {
-
-enum class PixelOrigin : uint8_t { kCorner, kCenter };
-template <>
-struct EnumNames<PixelOrigin> {
-  static constexpr const char* kType = "str";
-  static constexpr const char* kNames[] = {"corner", "center"};
-};
 
 // The last two are two names of one border.
 enum class WarpBorder : uint8_t { kConstant, kClamp, kReplicate };

@@ -25,7 +25,7 @@ struct CropMirrorNormalize : CropArguments, OutOfBoundsArguments {
       "sequence are treated alike.",
       ports({.name = "input",
              .help = "Image, volume or sequence.",
-             .layouts = "HWC, CHW, DHWC, CDHW, CFHW, CFDHW"}),
+             .layouts = "HWC, CHW, DHWC, CDHW, FHWC, FCHW, CFHW, FDHWC, FCDHW, CFDHW"}),
       ports({.name = "output", .help = "The image, in the layout output_layout."}), kCropArguments,
       kCropDepthArguments,
       arg(&CropMirrorNormalize::mirror, "mirror", "1 swaps left and right.", between(0, 1),

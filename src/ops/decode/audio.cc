@@ -44,7 +44,8 @@ struct Audio {
   }
 
   void infer(Inference& i) const {
-    const auto& sound = i.kept.set(EncodedSound(i.values[0], {sample_rate, downmix}));
+    const auto& sound =
+        i.kept.set(EncodedSound(i.values[0], {.rate = sample_rate, .downmix = downmix}));
     i.out({dtype, {}, sound.shape()});
     i.out({DType::kFloat32, {}, {}});
   }
@@ -52,7 +53,7 @@ struct Audio {
   void run_cpu(Run& r) const {
     const auto& sound = r.kept.get<EncodedSound>();
     *r.outputs[1].as<float>() = sound.rate();
-    sound.decode(*weights, r);
+    sound.decode(*weights, r.outputs[0], r.judged, r.scratch);
   }
 
   static std::vector<Case> cases() {

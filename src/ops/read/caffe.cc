@@ -14,8 +14,8 @@ using stores::Datum;
 
 class CaffeStore final : public SampleStore {
  public:
-  CaffeStore(const std::vector<std::string>& paths, DType dtype, bool has_label)
-      : databases_(paths), dtype_(dtype), has_label_(has_label) {}
+  CaffeStore(const std::vector<std::string>& paths, DType dtype, bool has_image, bool has_label)
+      : databases_(paths), dtype_(dtype), has_image_(has_image), has_label_(has_label) {}
 
   int64_t size() const override { return databases_.size(); }
   std::string name(int64_t i) const override { return databases_.name(i); }
@@ -26,7 +26,8 @@ class CaffeStore final : public SampleStore {
   void read(Reading& r) const override {
     const ByteSpan value = databases_.value(r.index, r.parts[0]);
     const Datum d = databases_.parsed(r.index, value, stores::parse_datum);
-    if (has_label_) r.give(1, {DType::kInt32, {}, {1}}, d.label);
+    if (has_label_) r.give(has_image_ ? 1 : 0, {DType::kInt32, {}, {1}}, d.label);
+    if (!has_image_) return;
     if (d.encoded) {
       if (dtype_ != DType::kUint8)
         throw SampleError(
@@ -49,7 +50,7 @@ class CaffeStore final : public SampleStore {
  private:
   stores::LmdbFiles databases_;
   DType dtype_;
-  bool has_label_;
+  bool has_image_, has_label_;
 };
 
 }  // namespace
@@ -70,13 +71,14 @@ struct Caffe : ReaderArguments {
       "their keys. A database that cannot be read or is damaged is an error when the pipeline is "
       "built; a damaged value fails its sample.",
       ports(),
-      ports({.name = "image", .help = "The encoded picture or its pixels."},
+      ports({.name = "image",
+             .help = "The encoded picture or its pixels.",
+             .when = "image_available"},
             {.name = "label",
              .help = "The label, int32 of shape (1,); 0 where there is none.",
              .when = "label_available"}),
       arg(&Caffe::path, "path", "The databases: folders with data.mdb, or files.", kRequired),
-      arg(&Caffe::image_available, "image_available",
-          "Whether the values hold pictures. Only True is possible."),
+      arg(&Caffe::image_available, "image_available", "Whether pictures are an output."),
       arg(&Caffe::label_available, "label_available", "Whether labels are an output."),
       arg(&Caffe::dtype, "dtype",
           "The type of pixels: uint8, or float32 for values that hold float_data, where pixels of "
@@ -86,20 +88,18 @@ struct Caffe : ReaderArguments {
   void check(Checker& c) const {
     check_reader(*this);
     require(!path.empty(), "argument 'path' names no database");
-    require(image_available,
-            "argument 'image_available' is False, and reading labels alone is not "
-            "possible: leave the picture unused");
     require(dtype == DType::kUint8 || dtype == DType::kFloat32, "argument 'dtype' is ",
             info(dtype).name, "; expected uint8 or float32");
     TensorType image{dtype, {}, {}};
     image.shape.rank = -1;
-    c.out(image);
+    if (image_available) c.out(image);
     if (label_available) c.out({DType::kInt32, {}, {1}});
   }
 
   std::unique_ptr<SampleStore> open() const {
-    return stores::while_opening(
-        [&] { return std::make_unique<CaffeStore>(path, dtype, label_available); });
+    return stores::while_opening([&] {
+      return std::make_unique<CaffeStore>(path, dtype, image_available, label_available);
+    });
   }
   io::OrderSpec order(const SampleStore& s) const { return order_of(*this, s); }
 };

@@ -12,16 +12,20 @@ namespace {
 using stores::ByteSpan;
 using stores::TensorProto;
 
-// What the tensor behind the picture is.
-enum LabelType : int { kSingle = 0, kSparse = 1, kDense = 2, kWeighted = 3 };
+// What the label is.
+enum LabelType : int { kSingle = 0, kSparse = 1, kDense = 2, kWeighted = 3, kNone = 4 };
 
 struct Caffe2Layout {
   int label_type = kSingle;
   int64_t num_labels = 1;
   std::vector<DType> additional;
-  bool has_box = false;
+  bool has_box = false, has_image = true;
 
-  size_t tensors() const { return 2 + (label_type == kWeighted) + additional.size() + has_box; }
+  // By tensor, and by output.
+  size_t label_at() const { return has_image; }
+  size_t box_output() const { return label_at() + (label_type != kNone); }
+  size_t additional_at() const { return box_output() + (label_type == kWeighted); }
+  size_t tensors() const { return additional_at() + additional.size() + has_box; }
 };
 
 class Caffe2Store final : public SampleStore {
@@ -42,14 +46,16 @@ class Caffe2Store final : public SampleStore {
     if (tensors.size() < layout_.tensors())
       throw SampleError("the value has " + std::to_string(tensors.size()) + " tensors; expected " +
                         std::to_string(layout_.tensors()));
-    give_picture(r, tensors[0]);
-    give_label(r, tensors);
-    size_t next = 2 + (layout_.label_type == kWeighted), k = 2 + layout_.has_box;
+    if (layout_.has_image) give_picture(r, tensors[0]);
+    if (layout_.label_type != kNone) give_label(r, tensors);
+    size_t next = layout_.additional_at(), k = layout_.box_output() + layout_.has_box;
     for (const DType dtype : layout_.additional) give_additional(r, k++, tensors[next++], dtype);
     if (layout_.has_box) {
       const std::vector<float> box = stores::tensor_floats(tensors[next], "the box");
-      std::copy(box.begin(), box.end(),
-                r.make(2, {DType::kFloat32, {}, {static_cast<int64_t>(box.size())}}).as<float>());
+      std::copy(
+          box.begin(), box.end(),
+          r.make(layout_.box_output(), {DType::kFloat32, {}, {static_cast<int64_t>(box.size())}})
+              .as<float>());
     }
   }
 
@@ -75,12 +81,13 @@ class Caffe2Store final : public SampleStore {
   }
 
   void give_label(Reading& r, const std::vector<TensorProto>& tensors) const {
-    const TensorProto& t = tensors[1];
+    const size_t k = layout_.label_at();
+    const TensorProto& t = tensors[k];
     const auto count = [](const auto& list) { return static_cast<int64_t>(list.size()); };
     if (layout_.label_type == kDense) {
       const std::vector<float> label = stores::tensor_floats(t, "the label");
       std::copy(label.begin(), label.end(),
-                r.make(1, {DType::kFloat32, {}, {count(label)}}).as<float>());
+                r.make(k, {DType::kFloat32, {}, {count(label)}}).as<float>());
       return;
     }
     const std::vector<int32_t> label = stores::tensor_ints(t, "the label");
@@ -88,23 +95,23 @@ class Caffe2Store final : public SampleStore {
       if (label.size() != 1)
         throw SampleError("the label has " + std::to_string(label.size()) +
                           " values; expected one, as the argument 'label_type' is 0");
-      return r.give(1, {DType::kInt32, {}, {1}}, label[0]);
+      return r.give(k, {DType::kInt32, {}, {1}}, label[0]);
     }
     for (const int32_t x : label)
       if (x < 0 || x >= layout_.num_labels)
         throw SampleError("a label is " + std::to_string(x) + "; expected one below " +
                           std::to_string(layout_.num_labels) + ", the argument 'num_labels'");
     if (layout_.label_type == kSparse) {
-      auto* to = r.make(1, {DType::kInt32, {}, {layout_.num_labels}}).as<int32_t>();
+      auto* to = r.make(k, {DType::kInt32, {}, {layout_.num_labels}}).as<int32_t>();
       std::fill(to, to + layout_.num_labels, 0);
       for (const int32_t x : label) to[x] = 1;
       return;
     }
-    const std::vector<float> weights = stores::tensor_floats(tensors[2], "the weights");
+    const std::vector<float> weights = stores::tensor_floats(tensors[k + 1], "the weights");
     if (weights.size() != label.size())
       throw SampleError("there are " + std::to_string(label.size()) + " labels and " +
                         std::to_string(weights.size()) + " weights");
-    auto* to = r.make(1, {DType::kFloat32, {}, {layout_.num_labels}}).as<float>();
+    auto* to = r.make(k, {DType::kFloat32, {}, {layout_.num_labels}}).as<float>();
     std::fill(to, to + layout_.num_labels, 0.0F);
     for (size_t i = 0; i < label.size(); ++i) to[label[i]] = weights[i];
   }
@@ -136,24 +143,27 @@ struct Caffe2 : ReaderArguments {
       "readers.caffe2",
       "Reads pictures and labels from LMDB databases of Caffe2, whose values are TensorProtos.\n\n"
       "The tensors of a value are the picture, the label, with label_type=3 the weights, then the "
-      "additional ones, and then the box. An encoded picture comes as its bytes, of shape (size,), "
+      "additional ones, and then the box; no tensor stands for a picture or label that there is "
+      "not. An encoded picture comes as its bytes, of shape (size,), "
       "and pixels in their own shape. The samples are in the order of their keys. A database that "
       "cannot be read or is damaged is an error when the pipeline is built; a damaged value fails "
       "its sample.",
       ports(),
       ports(
-          {.name = "image", .help = "The encoded picture or its pixels, uint8."},
-          {.name = "label", .help = "The label, as label_type says."},
+          {.name = "image",
+           .help = "The encoded picture or its pixels, uint8.",
+           .when = "image_available"},
+          {.name = "label", .help = "The label, as label_type says.", .when = "label_type!=4"},
           {.name = "bbox", .help = "The box, float32.", .when = "bbox"},
           {.name = "additional", .help = "An additional tensor.", .for_each = "additional_inputs"}),
       arg(&Caffe2::path, "path", "The databases: folders with data.mdb, or files.", kRequired),
       arg(&Caffe2::image_available, "image_available",
-          "Whether the values hold pictures. Only True is possible."),
+          "Whether the values hold pictures. If not, their first tensor is the label."),
       arg(&Caffe2::label_type, "label_type",
           "0: one label, int32 of shape (1,); 1: a list of labels, which becomes int32 of shape "
           "(num_labels,) with 1 for those in the list; 2: float32 values as they are; 3: a list of "
-          "labels and one of weights, which become float32 of shape (num_labels,).",
-          between(0, 3)),
+          "labels and one of weights, which become float32 of shape (num_labels,); 4: none.",
+          between(0, 4)),
       arg(&Caffe2::num_labels, "num_labels", "The number of labels there are.", at_least(1)),
       arg(&Caffe2::additional_inputs, "additional_inputs",
           "The number of additional tensors, each of which is an output.", at_least(0)),
@@ -162,7 +172,7 @@ struct Caffe2 : ReaderArguments {
       arg(&Caffe2::bbox, "bbox", "Whether a box comes last."), kReaderArguments);
 
   Caffe2Layout layout() const {
-    Caffe2Layout l{label_type, num_labels, {}, bbox};
+    Caffe2Layout l{label_type, num_labels, {}, bbox, image_available};
     for (int64_t i = 0; i < additional_inputs; ++i)
       l.additional.push_back(additional_dtype(static_cast<size_t>(i)));
     return l;
@@ -179,19 +189,19 @@ struct Caffe2 : ReaderArguments {
   void check(Checker& c) const {
     check_reader(*this);
     require(!path.empty(), "argument 'path' names no database");
-    require(image_available,
-            "argument 'image_available' is False, and reading labels alone is not "
-            "possible: leave the picture unused");
     const auto types = static_cast<int64_t>(additional_dtypes ? additional_dtypes->size() : 1);
-    require(types == 1 || types == additional_inputs, "argument 'additional_dtypes' has ", types,
+    require(types > 0 && (types == 1 || types == additional_inputs),
+            "argument 'additional_dtypes' has ", types,
             " types; expected one, or one for each of the ", additional_inputs,
             " additional tensors");
+    require(layout().tensors() > 0,
+            "there are neither pictures nor labels nor other tensors: nothing is left");
     TensorType any{DType::kUint8, {}, {}};
     any.shape.rank = -1;
-    c.out(any);
+    if (image_available) c.out(any);
     const bool is_float = label_type == kDense || label_type == kWeighted;
     const int64_t extent = label_type == kSingle ? 1 : label_type == kDense ? -1 : num_labels;
-    c.out({is_float ? DType::kFloat32 : DType::kInt32, {}, {extent}});
+    if (label_type != kNone) c.out({is_float ? DType::kFloat32 : DType::kInt32, {}, {extent}});
     if (bbox) c.out({DType::kFloat32, {}, {-1}});
     for (const DType dtype : layout().additional) {
       any.dtype = dtype;

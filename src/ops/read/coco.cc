@@ -19,7 +19,8 @@ using stores::CocoSet;
 
 // What comes beside pictures, boxes and labels.
 struct CocoOutputs {
-  bool ltrb = false, ratio = false, polygons = false, masks = false, ids = false;
+  bool ltrb = false, ratio = false, polygons = false, of_coordinates = false, masks = false,
+       ids = false;
 };
 
 class CocoStore final : public SampleStore {
@@ -92,8 +93,8 @@ class CocoStore final : public SampleStore {
     auto* to = r.make(k, {DType::kInt32, {}, {rows, 3}}).as<int32_t>();
     for (const CocoSet::Polygon& p : table) {
       *to++ = p.object;
-      *to++ = p.first;
-      *to++ = p.last;
+      *to++ = outputs_.of_coordinates ? 2 * p.first : p.first;
+      *to++ = outputs_.of_coordinates ? 2 * p.last : p.last;
     }
     const auto count = static_cast<int64_t>(corners.size() / 2);
     auto* xy = r.make(k + 1, {DType::kFloat32, {}, {count, 2}}).as<float>();
@@ -128,9 +129,9 @@ struct Coco : ReaderArguments {
   std::string annotations_file, preprocessed_annotations, save_preprocessed_annotations_dir;
   std::optional<std::string> file_root;
   std::optional<std::vector<std::string>> images;
-  bool save_preprocessed_annotations = false, polygon_masks = false, pixelwise_masks = false,
-       image_ids = false, ltrb = false, ratio = false, skip_empty = false, include_iscrowd = true,
-       avoid_class_remapping = false;
+  bool save_preprocessed_annotations = false, polygon_masks = false,
+       polygons_of_coordinates = false, pixelwise_masks = false, image_ids = false, ltrb = false,
+       ratio = false, skip_empty = false, include_iscrowd = true, avoid_class_remapping = false;
   float size_threshold = 0.1F;
 
   static constexpr auto kIgnored = kIgnoredReaderArguments;
@@ -180,6 +181,9 @@ struct Coco : ReaderArguments {
       arg(&Coco::polygon_masks, "polygon_masks",
           "Whether polygons and vertices are outputs. Masks of run lengths have none. Excludes "
           "pixelwise_masks."),
+      arg(&Coco::polygons_of_coordinates, "polygons_of_coordinates",
+          "With polygon_masks: where polygons begin and end, coordinates are counted, two for each "
+          "vertex. This is what the old argument masks stands for."),
       arg(&Coco::pixelwise_masks, "pixelwise_masks", "Whether pixelwise_masks are an output."),
       arg(&Coco::image_ids, "image_ids", "Whether image_ids are an output."),
       arg(&Coco::ltrb, "ltrb", "Boxes are left, top, right and bottom."),
@@ -225,7 +229,8 @@ struct Coco : ReaderArguments {
           !avoid_class_remapping,           images};
       return std::make_unique<CocoStore>(
           file_root.value_or(""), read_set(options),
-          CocoOutputs{ltrb, ratio, polygon_masks, pixelwise_masks, image_ids});
+          CocoOutputs{ltrb, ratio, polygon_masks, polygons_of_coordinates, pixelwise_masks,
+                      image_ids});
     });
   }
   io::OrderSpec order(const SampleStore& s) const { return order_of(*this, s); }

@@ -68,6 +68,10 @@ struct File : ReaderArguments {
     check_reader(*this);
     require(files || file_list || file_root,
             "the files are missing: give file_root, file_list or files");
+    require(
+        !files || !files->empty(),
+        "argument 'files' is an empty list, so there is nothing to read; was the pattern or the "
+        "folder that it was made of the right one?");
     require(!files || !file_list, "arguments 'files' and 'file_list' exclude each other");
     require(files || !labels, "argument 'labels' needs 'files'");
     c.out({DType::kUint8, {}, {-1}});

@@ -17,10 +17,10 @@ class MxnetStore final : public SampleStore {
  public:
   MxnetStore(const std::vector<std::string>& paths, const std::vector<std::string>& indexes) {
     for (size_t i = 0; i < paths.size(); ++i) {
-      std::shared_ptr<const io::RecordIndex> index;
-      if (!indexes.empty()) index = given_index(paths[i], indexes[i]);
-      if (!index) index = stores::index_of(paths[i], "recordio 1", stores::find_recordio);
-      files_.add(paths[i], index);
+      std::shared_ptr<const io::RecordTable> table;
+      if (!indexes.empty()) table = given_table(paths[i], indexes[i]);
+      if (!table) table = stores::record_table_of(paths[i], "recordio 1", stores::find_recordio);
+      files_.add(paths[i], table);
     }
     fingerprint_ = files_.fingerprint();
   }
@@ -49,17 +49,14 @@ class MxnetStore final : public SampleStore {
 
  private:
   // The user's index, or null where it does not fit the file. Then records are looked for.
-  static std::shared_ptr<const io::RecordIndex> given_index(const std::string& path,
+  static std::shared_ptr<const io::RecordTable> given_table(const std::string& path,
                                                             const std::string& index) {
     const io::File file(path);
-    const std::vector<stores::RecordPlace> places =
+    std::vector<stores::RecordPlace> places =
         stores::parse_recordio_index(io::text_of(index), index, file.size());
-    std::vector<io::IndexEntry> entries;
     constexpr int64_t kHead = 8;
-    for (const stores::RecordPlace p : places) {
+    for (const stores::RecordPlace p : places)
       if (p.size < kHead) return nullptr;
-      entries.push_back({p.offset, p.size});
-    }
     const auto fits = [&](stores::RecordPlace p) {
       io::ByteBuffer head;
       file.read(head, p.offset, kHead);
@@ -67,7 +64,7 @@ class MxnetStore final : public SampleStore {
       return std::memcmp(head.data(), kMagic, sizeof kMagic) == 0;
     };
     if (!stores::most_fit(places, fits)) return nullptr;
-    return std::make_shared<const io::RecordIndex>(std::move(entries));
+    return std::make_shared<const io::RecordTable>(std::move(places));
   }
 
   stores::RecordFiles files_;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "codec/arrays/npy.h"
+#include "codec/arrays/npy_window.h"
 #include "io/file_list.h"
 #include "kernels/fused/fused.h"
 #include "op/op.h"
@@ -11,17 +11,40 @@ namespace stoker::ops::read {
 
 namespace {
 
+// Note [Windows of arrays]
+// Of a large file, only what the window needs is read. Where the window is the same for all samples
+// it is read ahead, behind the header. A window that other nodes compute is not known then, so only
+// the header is read ahead, and the rest when the sample is made.
 class NumpyStore final : public SampleStore {
  public:
-  explicit NumpyStore(std::shared_ptr<const io::FileList> list) : list_(std::move(list)) {}
+  using PlaceOf = std::function<io::Place(std::string path)>;
+  NumpyStore(std::shared_ptr<const io::FileList> list, PlaceOf place)
+      : list_(std::move(list)), place_(std::move(place)) {}
   int64_t size() const override { return list_->size(); }
-  io::Place place(int64_t index) const override { return io::Place::at({list_->path(index)}); }
+  io::Place place(int64_t index) const override { return place_(list_->path(index)); }
   std::string name(int64_t index) const override { return list_->path(index); }
   uint64_t fingerprint() const override { return list_->fingerprint(); }
 
  private:
   std::shared_ptr<const io::FileList> list_;
+  PlaceOf place_;
 };
+
+// The header at the front of a file. Throws SampleError.
+NpyHeader header_of(const io::Object& file) {
+  constexpr int64_t kUsual = 4096;
+  io::ByteBuffer bytes;
+  const auto read = [&](int64_t most) {
+    file.read(bytes, 0, std::min(file.size(), most));
+    return read_npy_header({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
+  };
+  try {
+    return read(kUsual);
+  } catch (const SampleError&) {
+    if (file.size() <= kUsual) throw;
+    return read(file.size());  // it may be longer
+  }
+}
 
 }  // namespace
 
@@ -97,6 +120,9 @@ struct Numpy : ReaderArguments {
                     is_given("rel_roi_shape", rel_roi_shape.has_value()) <=
                 1,
             "only one of 'roi_end', 'rel_roi_end', 'roi_shape' and 'rel_roi_shape' may be given");
+    for (const char* name :
+         {"roi_start", "rel_roi_start", "roi_end", "rel_roi_end", "roi_shape", "rel_roi_shape"})
+      computes_window_ = computes_window_ || c.is_computed(name);
     list_ = std::make_shared<const io::FileList>(listed());
     type_ = dtype ? *dtype : dtype_of(*list_);
     TensorType t{type_, {}, {}};
@@ -104,7 +130,10 @@ struct Numpy : ReaderArguments {
     c.out(t);
   }
 
-  std::unique_ptr<SampleStore> open() const { return std::make_unique<NumpyStore>(list_); }
+  std::unique_ptr<SampleStore> open() const {
+    return std::make_unique<NumpyStore>(
+        list_, [op = *this](std::string path) { return op.place(std::move(path)); });
+  }
   io::OrderSpec order(const SampleStore& s) const { return order_of(*this, s); }
 
   void read(Reading& r) const {
@@ -112,23 +141,85 @@ struct Numpy : ReaderArguments {
     const NpyHeader h = read_npy_header(bytes);
     require(dtype || h.dtype == type_, "the array is of ", h.dtype, ", the first file is of ",
             type_, "; argument 'dtype' makes them one");
-    const View stored = npy_array(bytes, h, r.scratch);
-    const TensorType whole{h.dtype, {}, h.shape};
-    Block block{Convert{}, type_};
-    TensorType t{type_, {}, h.shape};
-    if (has_window()) {
-      const Window w = settle(window(whole), whole, out_of_bounds_policy);
-      block.kind = cut(w, whole, {fill_value});
-      t = after(block, whole);
-    } else if (h.dtype == type_ && stored.is_dense()) {
-      r.outputs[0] = stored;
+    const Block block = last_block(h);
+    const TensorType whole{h.dtype, {}, h.shape}, t = after(block, whole);
+    if (!is_part(r.parts, h)) {
+      const View stored = npy_array(bytes, h, r.scratch);
+      if (!has_window() && h.dtype == type_ && stored.is_dense()) {
+        r.outputs[0] = stored;
+        return;
+      }
+      const View& out = r.make(0, t);
+      if (t.shape.volume() > 0) run_blocks({&block, 1}, stored, out, r.scratch);
       return;
     }
     const View& out = r.make(0, t);
-    if (t.shape.volume() > 0) run_blocks({&block, 1}, stored, out, r.scratch);
+    if (t.shape.volume() > 0)
+      run_blocks({&block, 1}, stored_part(r, h, needed(block, h)), out, r.scratch);
   }
 
  private:
+  // See Note [Windows of arrays].
+  io::Place place(std::string path) const {
+    if (!has_window() && !computes_window_) return io::Place::at({std::move(path)});
+    constexpr int64_t kSmall = 64 << 10;
+    const auto file = std::make_shared<const io::File>(std::move(path));
+    std::vector<io::Extent> extents = {{"", 0, -1, file}};
+    if (file->size() <= kSmall) return io::Place::at(std::move(extents));
+    try {
+      const NpyHeader h = header_of(*file);
+      if (file->size() < static_cast<int64_t>(h.data_at) + h.data_bytes())
+        return io::Place::at(std::move(extents));
+      extents[0].length = static_cast<int64_t>(h.data_at);
+      if (computes_window_) return io::Place::at(std::move(extents));
+      if (const Window w = needed(last_block(h), h); w.shape().volume() > 0) {
+        const NpyWindow window(h, w);
+        for (int64_t i = 0; i < window.runs(); ++i)
+          extents.push_back({"", window.offset(i), window.run_bytes(), file});
+      }
+    } catch (const Error&) {  // NOLINT(bugprone-empty-catch): read() throws it again
+    }
+    return io::Place::at(std::move(extents));
+  }
+  // Whether only what a window needs was read, or nothing but the header.
+  static bool is_part(std::span<const io::Part> parts, const NpyHeader& h) {
+    return parts.size() > 1 || (parts[0].size() == h.data_at && h.data_bytes() > 0);
+  }
+
+  // What makes the output of the array.
+  Block last_block(const NpyHeader& h) const {
+    const TensorType whole{h.dtype, {}, h.shape};
+    if (!has_window()) return {Convert{}, type_};
+    const Window w = settle(window(whole), whole, out_of_bounds_policy);
+    return {cut(w, whole, {fill_value}), type_};
+  }
+  // What of the array that needs.
+  static Window needed(const Block& block, const NpyHeader& h) {
+    const TensorType whole{h.dtype, {}, h.shape};
+    return demand({&block, 1}, whole, Window::all(after(block, whole).shape));
+  }
+  // Its parts are of a file that may be another one by now, so their sizes are checked.
+  static View stored_part(Reading& r, const NpyHeader& h, const Window& w) {
+    if (w.shape().volume() == 0) return View::window(nullptr, h.dtype, w, h.shape);
+    const NpyWindow window(h, w);
+    const auto size = static_cast<size_t>(window.run_bytes());
+    auto* const data =
+        static_cast<uint8_t*>(r.scratch.allocate(static_cast<size_t>(window.runs()) * size));
+    uint8_t* to = data;
+    if (const auto runs = r.parts.subspan(1); !runs.empty()) {
+      const auto has_size = [&](const io::Part& p) { return p.size() == size; };
+      require(static_cast<int64_t>(runs.size()) == window.runs() &&
+                  std::all_of(runs.begin(), runs.end(), has_size),
+              "the file changed while it was read");
+      for (const io::Part& p : runs) to = std::copy(p.begin(), p.end(), to);
+    } else {
+      const io::File file(r.store.name(r.index));
+      for (int64_t i = 0; i < window.runs(); ++i, to += size)
+        file.read_to(reinterpret_cast<std::byte*>(to), window.offset(i), size);
+    }
+    return window.view(data);
+  }
+
   io::FileListSpec listed() const {
     io::FileListSpec s;
     s.file_root = file_root.value_or("");
@@ -146,20 +237,10 @@ struct Numpy : ReaderArguments {
 
   // A file that is damaged says nothing of the others.
   static DType dtype_of(const io::FileList& list) {
-    constexpr int64_t kTried = 100, kHeader = 4096;
+    constexpr int64_t kTried = 100;
     std::string first;
     for (int64_t i = 0; i < std::min(list.size(), kTried); ++i) try {
-        const io::File file(list.path(i));
-        io::ByteBuffer bytes;
-        const auto read = [&](int64_t most) {
-          file.read(bytes, 0, std::min(file.size(), most));
-          return read_npy_header({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
-        };
-        try {
-          return read(kHeader).dtype;
-        } catch (const SampleError&) {
-          return read(file.size()).dtype;  // the header may be longer
-        }
+        return header_of(io::File(list.path(i))).dtype;
       } catch (const SampleError& e) {
         if (first.empty()) first = list.path(i) + ": " + e.what();
       }
@@ -187,6 +268,7 @@ struct Numpy : ReaderArguments {
   // Found by check(), as the type of the output follows from the first file.
   mutable std::shared_ptr<const io::FileList> list_;
   mutable DType type_ = DType::kNone;
+  mutable bool computes_window_ = false;
 };
 
 }  // namespace stoker::ops::read

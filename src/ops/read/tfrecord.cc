@@ -130,30 +130,29 @@ class TfrecordStore final : public SampleStore {
     kinds_.push_back(kind);
     has_compressed_ = has_compressed_ || kind != ShardKind::kPlain;
     if (kind == ShardKind::kPlain) {
-      std::shared_ptr<const io::RecordIndex> index;
-      if (!options_.indexes.empty()) index = given_index(*file, options_.indexes[i]);
-      if (!index) index = stores::index_of(path, "tfrecord 1", stores::find_tfrecords);
-      files_.add(path, index);
+      std::shared_ptr<const io::RecordTable> table;
+      if (!options_.indexes.empty()) table = given_table(*file, options_.indexes[i]);
+      if (!table) table = stores::record_table_of(path, "tfrecord 1", stores::find_tfrecords);
+      files_.add(path, table);
       return;
     }
-    files_.add(path, stores::index_of(path, "tfrecord compressed 1", [&](const stores::Ranges&) {
+    files_.add(path,
+               stores::record_table_of(path, "tfrecord compressed 1", [&](const stores::Ranges&) {
                  InflatingFile from(file, compression_of(kind));
                  return find_inflated(from);
                }));
   }
 
   // The user's index, or null where it does not fit the file. Then records are looked for.
-  static std::shared_ptr<const io::RecordIndex> given_index(const io::File& file,
+  static std::shared_ptr<const io::RecordTable> given_table(const io::File& file,
                                                             const std::string& path) {
-    const std::vector<RecordPlace> places = stores::parse_tfrecord_index(io::text_of(path), path);
+    std::vector<RecordPlace> places = stores::parse_tfrecord_index(io::text_of(path), path);
     int64_t end = 0;
-    std::vector<io::IndexEntry> entries;
     for (const RecordPlace p : places) {
       if (p.offset < end || p.size < stores::kTfrecordFraming || p.offset > file.size() ||
           p.size > file.size() - p.offset)
         return nullptr;
       end = p.offset + p.size;
-      entries.push_back({p.offset, p.size});
     }
     // Three records tell whether it is an index of this file. One of them may be damaged.
     const auto fits = [&](RecordPlace p) {
@@ -165,13 +164,12 @@ class TfrecordStore final : public SampleStore {
                  static_cast<uint64_t>(p.size);
     };
     if (!stores::most_fit(places, fits)) return nullptr;
-    return std::make_shared<const io::RecordIndex>(std::move(entries));
+    return std::make_shared<const io::RecordTable>(std::move(places));
   }
 
   size_t inflated_size(size_t shard) const {
     size_t end = 0;
-    for (const io::IndexEntry& e :
-         files_.entries(shard).last(files_.entries(shard).empty() ? 0 : 1))
+    for (const RecordPlace& e : files_.places(shard).last(files_.places(shard).empty() ? 0 : 1))
       end = static_cast<size_t>(std::max<int64_t>(e.offset + e.size, 1));
     return end;
   }

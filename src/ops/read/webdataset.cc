@@ -22,14 +22,14 @@ namespace ops::read {
 
 namespace {
 
-struct Component {
-  int64_t offset = -1, size = 0;  // -1: it is missing
-};
+using stores::WebdatasetMember;
+using stores::WebdatasetTable;
 
 struct Shard {
   std::string path;
-  bool is_compressed = false;
-  int64_t size = 0;  // of a compressed one: as a plain archive
+  bool is_compressed;
+  WebdatasetTable table;
+  int64_t sound;  // samples before the archive's damage; all of them, if it has none
 };
 
 // What is asked of samples.
@@ -48,36 +48,20 @@ struct Wanted {
   }
 };
 
-// The name of a member without its ending, and the ending: what follows the first dot of its last
-// part.
-struct SplitName {
-  std::string_view key, ending;
-  explicit SplitName(std::string_view name) {
-    const size_t dot = name.find('.', name.rfind('/') + 1);
-    key = name.substr(0, dot);
-    if (dot != std::string_view::npos) ending = name.substr(dot + 1);
-  }
-  // Such members belong to no sample.
-  bool is_hidden() const { return key.empty() || key.back() == '/' || ending.empty(); }
-};
-
 class WebDataset final : public SampleStore {
  public:
   WebDataset(const std::vector<std::string>& paths, const std::vector<std::string>& indexes,
              Wanted wanted, std::vector<DType> dtypes)
       : wanted_(std::move(wanted)), dtypes_(std::move(dtypes)) {
     for (size_t i = 0; i < paths.size(); ++i) try {
-        begins_.push_back(size());
-        shards_.push_back({paths[i]});
-        add(shards_.back(), indexes.empty() ? "" : indexes[i]);
-        if (begins_.back() == size()) begins_.pop_back(), shards_.pop_back();
+        add(paths[i], indexes.empty() ? "" : indexes[i]);
       } catch (const SampleError& e) {
         throw GraphError(e.what());
       }
     if (size() == 0) throw GraphError("the archives hold no samples with the wanted components");
   }
 
-  int64_t size() const override { return static_cast<int64_t>(names_.size()); }
+  int64_t size() const override { return size_; }
   uint64_t fingerprint() const override { return fingerprint_; }
   std::vector<int64_t> block_begins() const override { return begins_; }
   bool is_read_by_block() const override {
@@ -85,196 +69,153 @@ class WebDataset final : public SampleStore {
                        [](const Shard& s) { return s.is_compressed; });
   }
   std::string name(int64_t index) const override {
-    std::string name = shard(index).path + ":" + names_[static_cast<size_t>(index)];
-    for (const Component& c : of(index))
-      if (c.offset >= 0) return name + " at byte " + std::to_string(c.offset);
+    const auto [shard, sample] = at(index);
+    if (sample >= shard.sound) return shard.path + ":the rest of the archive";
+    std::string name = shard.path;
+    try {
+      name.append(":").append(shard.table.member(sample, 0).name);
+      for (const Component& c : components(shard, sample))
+        if (c) return name + " at byte " + std::to_string(c->offset);
+    } catch (const SampleError&) {  // NOLINT(bugprone-empty-catch): place() throws it again
+    }
     return name;
   }
 
   io::Place place(int64_t index) const override {
-    require_sound(index);
-    const Shard& s = shard(index);
-    if (s.is_compressed) return io::Place::in_block(shard_number(index));
+    const auto [shard, sample] = at(index);
+    if (sample >= shard.sound) throw SampleError(shard.table.damage()->error);
+    if (shard.is_compressed) return io::Place::in_block(shard_number(index));
     std::vector<io::Extent> extents;
-    const auto file = files_.open(s.path);
-    for (const Component& c : of(index))
-      if (c.offset >= 0) extents.push_back({"", c.offset, c.size, file});
+    const auto file = files_.open(shard.path);
+    for (const Component& c : components(shard, sample))
+      if (c) extents.push_back({"", c->offset, c->size, file});
     return io::Place::at(std::move(extents));
   }
 
   size_t block_bytes(int64_t block) const override {
-    return InflatedFile::memory(static_cast<size_t>(shards_[static_cast<size_t>(block)].size));
+    return InflatedFile::memory(inflated_size(block));
   }
   std::shared_ptr<const io::Block> load(int64_t block) const override {
-    const Shard& s = shards_[static_cast<size_t>(block)];
-    return std::make_shared<const InflatedFile>(files_.open(s.path), Compression::kGzip,
-                                                static_cast<size_t>(s.size));
+    return std::make_shared<const InflatedFile>(
+        files_.open(shards_[static_cast<size_t>(block)].path), Compression::kGzip,
+        inflated_size(block));
   }
   void find(int64_t index, const io::Block& block, std::vector<io::Part>& parts) const override {
     const auto& archive = static_cast<const InflatedFile&>(block);
-    for (const Component& c : of(index))
-      if (c.offset >= 0) parts.push_back(archive.part(c.offset, c.size));
+    const auto [shard, sample] = at(index);
+    for (const Component& c : components(shard, sample))
+      if (c) parts.push_back(archive.part(c->offset, c->size));
   }
 
   void read(Reading& r) const override {
     size_t part = 0;
-    const std::span<const Component> components = of(r.index);
-    for (size_t k = 0; k < components.size(); ++k) {
-      const bool is_there = components[k].offset >= 0;
-      if (!is_there && wanted_.missing == MissingComponent::kError)
+    const auto [shard, sample] = at(r.index);
+    const std::vector<Component> all = components(shard, sample);
+    for (size_t k = 0; k < all.size(); ++k) {
+      if (!all[k] && wanted_.missing == MissingComponent::kError)
         throw SampleError("the sample has no component '" + wanted_.endings[k][0] + "'");
-      const io::Part bytes = is_there ? r.parts[part++] : io::Part();
+      const io::Part bytes = all[k] ? r.parts[part++] : io::Part();
       const auto element = static_cast<size_t>(size_of(dtypes_[k]));
       if (bytes.size() % element)
         throw SampleError("the component '" + wanted_.endings[k][0] + "' has " +
                               std::to_string(bytes.size()) +
                               " bytes, which are no whole number of " + name_of(dtypes_[k]),
-                          components[k].offset);
+                          all[k]->offset);
       r.share(k, {dtypes_[k], {}, {static_cast<int64_t>(bytes.size() / element)}}, bytes);
     }
   }
 
  private:
-  // A sample while its members are being found.
-  struct Group {
-    std::string key, name;  // name: that of its first member
-    std::vector<Component> components;
-    std::vector<size_t> ranks;  // by output: which of its endings was found
-    bool is_empty = true;
+  using Component = std::optional<stores::RecordPlace>;  // none: it is missing
+  struct At {
+    const Shard& shard;
+    int64_t sample;  // in the shard; behind the sound ones, what stands for its damage
   };
 
-  size_t shard_number(int64_t index) const {
-    return static_cast<size_t>(std::upper_bound(begins_.begin(), begins_.end(), index) -
-                               begins_.begin() - 1);
+  int64_t shard_number(int64_t index) const {
+    return std::upper_bound(begins_.begin(), begins_.end(), index) - begins_.begin() - 1;
   }
-  const Shard& shard(int64_t index) const { return shards_[shard_number(index)]; }
-  std::span<const Component> of(int64_t index) const {
-    const size_t n = wanted_.endings.size();
-    return std::span(components_).subspan(static_cast<size_t>(index) * n, n);
+  At at(int64_t index) const {
+    const auto number = static_cast<size_t>(shard_number(index));
+    const bool is_chosen = wanted_.missing == MissingComponent::kSkip;
+    return {shards_[number],
+            is_chosen ? chosen_[static_cast<size_t>(index)] : index - begins_[number]};
   }
-  // Throws for what stands for the rest of an archive that is damaged.
-  void require_sound(int64_t index) const {
-    for (const auto& [bad, error] : damage_)
-      if (bad == index) throw SampleError(error);
+  size_t inflated_size(int64_t block) const {
+    return static_cast<size_t>(shards_[static_cast<size_t>(block)].table.archive_size());
   }
 
-  void add(Shard& shard, const std::string& index) {
-    const auto file = files_.open(shard.path);
-    uint8_t magic[2] = {};
-    if (file->size() >= 2) {
-      io::ByteBuffer begin;
-      file->read(begin, 0, 2);
-      std::copy_n(reinterpret_cast<const uint8_t*>(begin.data()), 2, magic);
+  // By output: of the members with an ending that it takes, the one with the nearest; of several
+  // with the same, the first.
+  std::vector<Component> components(const Shard& shard, int64_t sample) const {
+    std::vector<Component> found(wanted_.endings.size());
+    std::vector<size_t> ranks(found.size(), SIZE_MAX);
+    const int64_t members = shard.table.members(sample);
+    for (int64_t m = 0; m < members; ++m) {
+      const WebdatasetMember member = shard.table.member(sample, m);
+      const std::string ending = wanted_.folded(member.ending);
+      for (size_t k = 0; k < found.size(); ++k) {
+        const auto& list = wanted_.endings[k];
+        const auto at = std::find(list.begin(), list.end(), ending);
+        const auto rank = static_cast<size_t>(at - list.begin());
+        if (at == list.end() || rank >= ranks[k]) continue;
+        found[k] = member.place;
+        ranks[k] = rank;
+      }
     }
-    shard.is_compressed = magic[0] == 0x1f && magic[1] == 0x8b;
-    if (!index.empty() && !shard.is_compressed) return read_index(index);
-    if (shard.is_compressed) {
+    return found;
+  }
+  bool is_complete(const Shard& shard, int64_t sample) const {
+    const std::vector<Component> all = components(shard, sample);
+    return std::all_of(all.begin(), all.end(), [](const Component& c) { return c.has_value(); });
+  }
+
+  void add(const std::string& path, const std::string& index) {
+    const auto file = files_.open(path);
+    uint8_t magic[2] = {};
+    if (file->size() >= 2) stores::ObjectRanges(file).read(0, magic);
+    const bool is_compressed = magic[0] == 0x1f && magic[1] == 0x8b;
+    Shard shard{path, is_compressed, table_of(file, is_compressed, index), 0};
+    shard.sound = shard.table.size();
+    if (shard.table.damage() && !is_last_sound(shard)) --shard.sound;
+    begins_.push_back(size_);
+    const int64_t all = shard.sound + shard.table.damage().has_value();
+    if (wanted_.missing == MissingComponent::kSkip) {
+      for (int64_t i = 0; i < all; ++i)
+        if (i >= shard.sound || is_complete(shard, i)) chosen_.push_back(i);
+      size_ = static_cast<int64_t>(chosen_.size());
+    } else {
+      size_ += all;
+    }
+    fingerprint_ = mix(fingerprint_, shard.table.fingerprint(), static_cast<uint64_t>(size_));
+    if (begins_.back() == size_) begins_.pop_back();
+    else shards_.push_back(std::move(shard));
+  }
+
+  static WebdatasetTable table_of(const std::shared_ptr<const io::Object>& file, bool is_compressed,
+                                  const std::string& index) {
+    if (!index.empty() && !is_compressed)
+      return WebdatasetTable::of_index(io::text_of(index), index);
+    return WebdatasetTable::kept(file->path(), [&] {
+      if (!is_compressed) return WebdatasetTable::searched(stores::ObjectRanges(file));
       InflatingFile from(file, Compression::kGzip);
-      scan(
-          shard,
+      return WebdatasetTable::searched(
+          file->path(),
           [&](int64_t at, std::span<uint8_t> into) {
             const int64_t gap = at - from.at();
             return from.skip(gap) < gap ? 0 : from.read(into);
           },
           [&] { return from.at(); });
-      shard.size = from.at();
-    } else {
-      io::ByteBuffer buffer;
-      int64_t begin = 0;  // of what is in the buffer: headers are often near each other
-      scan(
-          shard,
-          [&](int64_t at, std::span<uint8_t> into) {
-            const auto wanted = static_cast<int64_t>(into.size());
-            if (at >= file->size()) return size_t{0};
-            const int64_t there = std::min(wanted, file->size() - at);
-            if (at < begin || at + there > begin + static_cast<int64_t>(buffer.size())) {
-              begin = at;
-              file->read(buffer, at, std::min(std::max<int64_t>(there, 4096), file->size() - at));
-            }
-            std::copy_n(reinterpret_cast<const uint8_t*>(buffer.data()) + (at - begin),
-                        static_cast<size_t>(there), into.data());
-            return static_cast<size_t>(there);
-          },
-          [&] { return file->size(); });
-    }
+    });
   }
 
-  // `sound`: how many bytes of the archive were read without damage.
-  void scan(const Shard& shard, io::TarReader::ReadAt read_at,
-            const std::function<int64_t()>& sound) {
-    io::TarReader tar(shard.path, std::move(read_at));
-    Group group;
-    try {
-      while (std::optional<io::TarMember> m = tar.next()) {
-        const SplitName name(m->name);
-        if (name.is_hidden()) continue;
-        if (group.is_empty || name.key != group.key) {
-          finish(group);
-          begin(group, m->name, name.key);
-        }
-        put(group, name.ending, {m->offset, m->size});
-      }
-      finish(group);
-    } catch (const SampleError& e) {
-      // What the archive holds behind this place cannot be known. A sample stands for it, and for
-      // the last one before it unless that has all that is asked for.
-      if (!group.is_empty && is_complete(group) && ends_before(group, sound())) finish(group);
-      damage_.emplace_back(size(), e);
-      Group bad;
-      begin(bad, "the rest of the archive", "");
-      keep(bad);
-    }
-  }
-
-  void begin(Group& group, std::string_view name, std::string_view key) const {
-    group = {std::string(key), std::string(name), std::vector<Component>(wanted_.endings.size()),
-             std::vector<size_t>(wanted_.endings.size(), SIZE_MAX), false};
-  }
-  void put(Group& group, std::string_view ending, const Component& component) const {
-    const std::string folded = wanted_.folded(ending);
-    for (size_t k = 0; k < wanted_.endings.size(); ++k) {
-      const auto& list = wanted_.endings[k];
-      const auto rank =
-          static_cast<size_t>(std::find(list.begin(), list.end(), folded) - list.begin());
-      if (rank == list.size() || rank >= group.ranks[k]) continue;
-      group.components[k] = component;
-      group.ranks[k] = rank;
-    }
-  }
-  static bool is_complete(const Group& group) {
-    return std::all_of(group.components.begin(), group.components.end(),
-                       [](const Component& c) { return c.offset >= 0; });
-  }
-  static bool ends_before(const Group& group, int64_t end) {
-    return std::all_of(group.components.begin(), group.components.end(),
-                       [&](const Component& c) { return c.offset + c.size <= end; });
-  }
-  void finish(Group& group) {
-    if (group.is_empty) return;
-    if (is_complete(group) || wanted_.missing != MissingComponent::kSkip) keep(group);
-    group.is_empty = true;
-  }
-  void keep(const Group& group) {
-    names_.push_back(group.name);
-    fingerprint_ = mix(fingerprint_, hash64(group.name));
-    for (const Component& c : group.components) {
-      components_.push_back(c);
-      fingerprint_ =
-          mix(fingerprint_, static_cast<uint64_t>(c.offset), static_cast<uint64_t>(c.size));
-    }
-  }
-
-  void read_index(const std::string& path) {
-    const std::string text = io::text_of(path);
-    int64_t number = 0;
-    for (const auto& members : stores::parse_webdataset_index(text, path)) {
-      Group group;
-      const std::string_view name = members[0].name;
-      begin(group, name.empty() ? "sample " + std::to_string(number) : std::string(name), "");
-      for (const stores::IndexedMember& m : members) put(group, m.ending, {m.offset, m.size});
-      finish(group);
-      ++number;
-    }
+  // What a damaged archive holds behind its damage cannot be known. A sample stands for it, and for
+  // the last one before it unless that has all that is asked for.
+  bool is_last_sound(const Shard& shard) const {
+    if (shard.sound == 0) return true;
+    for (const Component& c : components(shard, shard.sound - 1))
+      if (!c || c->offset + c->size > shard.table.damage()->sound) return false;
+    return true;
   }
 
   const Wanted wanted_;
@@ -282,9 +223,8 @@ class WebDataset final : public SampleStore {
   io::OpenFiles files_;
   std::vector<Shard> shards_;
   std::vector<int64_t> begins_;  // by shard: its first sample
-  std::vector<std::string> names_;  // by sample: of its first member
-  std::vector<Component> components_;  // by sample and output
-  std::vector<std::pair<int64_t, SampleError>> damage_;  // of samples that stand for damage
+  std::vector<int64_t> chosen_;  // where incomplete ones are skipped, by sample: its number
+  int64_t size_ = 0;
   uint64_t fingerprint_ = 0;
 };
 
@@ -306,9 +246,9 @@ struct Webdataset : ReaderArguments {
       "are a sample; what follows the dot is the ending of a component. Each entry of ext is an "
       "output, the bytes of that component. Archives may be of any kind of tar, also compressed by "
       "gzip: then they are decompressed as wholes, and shuffled by blocks unless shuffle_by says "
-      "otherwise. Without an index an archive is searched for its members when the pipeline is "
-      "built. Damage fails the samples that it concerns; behind a damaged header, one sample "
-      "stands for the rest of the archive.",
+      "otherwise. Without an index an archive is searched for its members once, and what was found "
+      "is kept beside it. Damage fails the samples that it concerns; behind a damaged header, one "
+      "sample stands for the rest of the archive.",
       ports(), ports({.name = "component", .help = "Its bytes.", .for_each = "ext"}),
       arg(&Webdataset::paths, "paths", "The archives.", kRequired),
       arg(&Webdataset::ext, "ext",

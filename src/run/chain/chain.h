@@ -4,10 +4,8 @@
 // One sample's way through the chain: arguments, shapes, demand and passes. Both executors use it,
 // the simple one without rewrites. One per worker; one thread at a time.
 #pragma once
-#include "run/chain/device_task.h"
 #include "run/chain/node_times.h"
-#include "run/chain/picture.h"
-#include "run/plan/plan.h"
+#include "run/chain/wanted.h"
 
 namespace stoker {
 
@@ -29,17 +27,14 @@ struct SampleFailure {
 // made as well. Elsewhere demand is found twice.
 class Chain {
  public:
-  // Requires: plan outlives this.
-  Chain(const Plan& plan, uint64_t seed, Arena& arena, NodeTimes& times);
-  ~Chain();
+  // `take_picture` is called for pictures for the device. Requires: all others outlive this.
+  Chain(const Plan& plan, uint64_t seed, Arena& arena, NodeTimes& times, TakePicture take_picture);
 
   // Samples are made with these rewrites from now on. Requires: the plan has each of them as well.
   void use(const Rewrites& rewrites);
   // Begins a stage of a sample. Forgets the sample before. `origins`: by source of the plan; they
   // stay valid until the next begin(). Requires: use() was called.
   void begin(std::span<const Origin> origins, int stage);
-  // Forgets the sample, so that its arena may be trimmed.
-  void forget();
   // Makes this node the one that node() names, for messages about what follows.
   void at(int node) { node_ = node; }
   // Gives what was read of a reader's sample. It must stay valid until the next begin().
@@ -57,15 +52,15 @@ class Chain {
   // Whether this stage runs the node for this sample, so that its outputs will be there. Requires:
   // infer() was called.
   bool is_active(int node) const { return states_[node].is_active; }
+  // A value that infer() has made already; without data for others.
+  const View& made(const Ref& value) const { return states_[value.node].views[value.output]; }
   // The type of a slot that this stage fills.
-  TensorType slot_type(int slot) const;
+  const TensorType& slot_type(int slot) const { return type_of(plan_.slot(slot).from); }
   // Says where a slot's value goes. Requires: `v` is of the slot's type, dense, and overlaps no
   // other.
   void set_destination(int slot, const View& v) { destinations_[slot] = v; }
-  // Says where pictures for the device go from now on.
-  void set_shelf(PictureShelf& shelf) { shelf_ = &shelf; }
   // Finds the demand and does all the work. Then every slot's destination is filled, and every
-  // picture for the device is on the shelf. Requires: a shelf, if the plan has mixed nodes.
+  // picture for the device is taken.
   void run();
 
   // The device stage's part for this sample. Requires: a device node; infer() was called, run() was
@@ -73,84 +68,55 @@ class Chain {
   DeviceTask device_task(int node);
 
   int node() const { return node_; }  // the node at work, for messages
+
  private:
-  // Windows by output.
-  struct Windows {
-    std::vector<Window> of;
-    std::vector<char> has;
-  };
-  struct State {
-    // With this sample's arguments: one for all frames or, where an argument has a value for each
-    // frame, one for each.
-    std::vector<const Operator*> ops;
-    std::vector<TensorType> inputs, types;  // types: of whole values, with frames
-    std::vector<View> views;  // by output; null until run
-    std::vector<View> targets;  // by output: where it goes; null for scratch memory
-    Windows wanted;  // what is made
-    Windows judged;  // what must be sound; unused where that is `wanted`
-    std::vector<Block> blocks;
-    Kept kept;
-    std::span<const io::Part> parts;  // of a reader: what was read, of the sample at `index`
-    int64_t index = 0;
-    bool unfold = false, done = false, is_active = true;
-    size_t taken = 0;  // of a merge: the input that it gives
-
-    const Operator& op(int64_t frame = 0) const { return *DeviceTask::of_frame(ops, frame); }
-    bool is_per_frame() const { return ops.size() > 1; }
-  };
-
   const Plan& plan_;
   Rewrites rewrites_;
   uint64_t seed_;
   Arena& arena_;
   std::span<const Origin> origins_;
   int stage_ = 0;
-  std::vector<State> states_;
+  std::vector<NodeState> states_;
+  Wanted wanted_;  // what is made
+  Wanted also_judged_;  // what must be sound, where that is not `wanted_`
+  Wanted* judged_ = nullptr;  // one of these: see Note [What is judged]
   std::vector<View> destinations_;
-  std::vector<Operator*> copies_;  // in the arena; they have to be destroyed
   std::vector<View> views_, frame_views_, made_;
   std::vector<Block> pass_;
-  std::vector<Window> needed_;
-  Windows State::* judged_ = nullptr;  // see Note [What is judged]
   NodeTimes& times_;
-  PictureShelf* shelf_ = nullptr;
+  const TakePicture take_picture_;
   int node_ = -1;
 
-  Chance chance(int node) const;
+  const OperatorType& type(int node) const { return *plan_.checked(node).type; }
+  View& view(const Ref& r) { return states_[r.node].views[r.output]; }
+  const View& view(const Ref& r) const { return states_[r.node].views[r.output]; }
+  const TensorType& type_of(const Ref& r) const { return states_[r.node].types[r.output]; }
   const Origin& origin(int node) const { return origins_[plan_.source_of(node)]; }
+  Chance chance(int node) const { return plan_.chance(node, seed_, origin(node).who); }
   int64_t frames_of(int node) const;
   void resolve(int node);
-  void add_copy(int node, int64_t frame);
+  void set_arguments(Operator& op, int node, int64_t frame) const;
   bool has_frames(int node, size_t link) const;
-  static void agree_in_layout(const Layout& all, TensorType& side);
   void read_sample(int node);
-  void infer_node(int node);
-  void check_output_count(int node) const;
   bool holds(const Guard& guard) const;
-  void run_early(int node);
+  void infer_node(int node);
+  TensorType input_type(int node, size_t i) const;
+  void see_inputs(int node, size_t first = 0);
   void lower_node(int node, int64_t frame);
   void lower_frame(int node, int64_t frame);
+  void run_early(int node);
+  void take_types(int node, const char* call);
   void find_judged();
-  void demand_nodes(Windows State::* which, bool narrows);
-  void demand_node(int node, Windows State::* which, bool narrows);
-  void demand_taken(int node, Windows State::* which);
-  void demand_bytes(int node, Windows State::* which);
-  bool is_wanted(int node, Windows State::* which) const;
-  void want(const Ref& r, const Window& w, Windows State::* which);
-  void want_all(const Ref& r, Windows State::* which);
   std::span<const Window> judged(int node) const;
   View destination(int node, int output);
   void run_node(int node);
   void run_sample(int node);
   void run_alias(int node);
   void run_mixed(int node);
+  void run_pass(int head, int tail);
   std::vector<HostValue> host_values(int node) const;
   void want_on_device();
-  void run_pass(int head, int tail);
   void deliver();
-  TensorType input_type(int node, size_t i) const;
-  bool is_merge(int node) const { return plan_.checked(node).type->is_merge; }
-  Ref taken(int node) const { return *plan_.node(node).inputs[states_[node].taken]; }
 };
 
 }  // namespace stoker

@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a device node has to do for one sample, as it was decided on the worker. A value.
+// What workers give to the device for one sample: what its nodes have to do, as it was decided
+// here, and pictures that it decodes.
 #pragma once
+#include "codec/device_decoder.h"
 #include "op/operator.h"
 
 namespace stoker {
@@ -33,5 +35,20 @@ struct DeviceTask {
     return list[list.size() == 1 ? 0 : static_cast<size_t>(frame)];
   }
 };
+
+// The device's decoder has prepared it, or the CPU has decoded it and its pixels are only copied.
+struct Picture {
+  TensorType type;  // of the whole output
+  Window window;  // the part of it that is made
+  std::unique_ptr<PreparedPicture> prepared;  // null: `pixels` are there
+  View pixels;
+  std::shared_ptr<Buffer> owner;  // of the pixels; null once their copy is enqueued
+};
+
+// Takes a picture of which this window of the node's output is made. Gives the memory into which
+// the CPU has to put it, or a view without data where the device's decoder took over `request`.
+// Throws Starved when the pool has no room now, TooLarge when it never will have.
+using TakePicture = std::function<View(int node, const TensorType& type, const Window& window,
+                                       const std::optional<DecodeRequest>& request)>;
 
 }  // namespace stoker

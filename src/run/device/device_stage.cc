@@ -15,24 +15,47 @@ namespace {
 
 constexpr int64_t kBlockNs = 100;  // a guess, which only the virtual clock uses
 
-void hold(Held& held, const Batch& batch) {
-  for (const Sample& s : batch.samples) held.push_back(s.owner);
+// Keeps the batch, and gives the numbers of its samples.
+std::vector<int> hold(Held& held, const Batch& batch) {
+  std::vector<int> samples;
+  for (const Sample& s : batch.samples) {
+    held.push_back(s.owner);
+    samples.push_back(static_cast<int>(s.in_batch));
+  }
+  return samples;
+}
+
+// Copies these samples. `at_once`: they lie alike on both sides, with no other bytes between them.
+void copy_samples(Stream& stream, std::span<const int> samples, const std::vector<View>& from,
+                  const std::vector<View>& to, bool at_once, Copy kind, const char* name) {
+  const auto bytes = [&](int i) { return static_cast<size_t>(from[i].bytes()); };
+  const auto copy = [&](int i, size_t size) {
+    stream.copy(to[i].data, from[i].data, size, kind, name);
+  };
+  if (samples.empty()) return;
+  if (!at_once) {
+    for (int i : samples) copy(i, bytes(i));
+    return;
+  }
+  const int first = samples.front(), last = samples.back();
+  const auto before_last = from[last].as<std::byte>() - from[first].as<std::byte>();
+  copy(first, static_cast<size_t>(before_last) + bytes(last));
 }
 
 }  // namespace
 
-DeviceStage::DeviceStage(const Plan& plan, int device_id, int streams, size_t memory_limit)
-    : plan_(plan),
-      device_(device(device_id)),
-      memory_(std::make_shared<DeviceBudget>(device_, memory_limit)),
-      staging_(SIZE_MAX, std::make_shared<PinnedAllocator>(device_)) {
-  for (int i = 0; i < streams; ++i)
+DeviceStage::DeviceStage(std::shared_ptr<const Plan> plan, const ExecutorOptions& options,
+                         HostPool& pool, std::function<void()> bell)
+    : owner_(std::move(plan)),
+      plan_(*owner_),
+      pool_(pool),
+      device_(device(options.device_id)),
+      memory_(std::make_shared<DeviceBudget>(device_, options.device_limit)),
+      staging_(SIZE_MAX, std::make_shared<PinnedAllocator>(device_)),
+      bell_(std::make_shared<Bell>(std::move(bell))) {
+  for (int i = 0; i <= options.settings.prefetch_queue_depth; ++i)  // as many steps may overlap
     streams_.push_back(device_.make_stream("pipeline " + std::to_string(i)));
-  if (!plan.mixed_nodes().empty()) decoder_ = make_device_decoder(memory_);
-}
-
-DeviceShare DeviceStage::share() const {
-  return {memory_->limit(), memory_->in_use(), memory_->high_water()};
+  if (!plan_.mixed_nodes().empty()) decoder_ = make_device_decoder(memory_);
 }
 
 void DeviceStage::trim() {
@@ -45,6 +68,43 @@ void DeviceStage::finish() const {
   for (const auto& stream : streams_) stream->synchronize();
 }
 
+std::vector<int> DeviceStage::issue(Step& step, int stage, ForDevice& state, bool insists) {
+  try {
+    return try_issue(step, stage, state);
+  } catch (const DeviceFull&) {
+    if (!insists || !make_room()) throw;
+  }
+  return try_issue(step, stage, state);
+}
+
+std::vector<int> DeviceStage::try_issue(Step& step, int stage, ForDevice& state) {
+  const bool is_last = plan_.is_last(stage);
+  if (!state.is_collected) {
+    std::vector<int> refused = decode(step, stage);
+    if (!refused.empty()) return refused;
+    if (step.has_new_gaps()) wait(step);
+    if (is_last) state.outputs = step.publish(owner_, pool_);
+    else step.collect(stage);
+    state.is_collected = true;
+  }
+  if (!is_last || !state.outputs->is_lost)
+    enqueue(step, stage, is_last ? &*state.outputs : nullptr);
+  if (!plan_.stage(stage).is_awaited) return {};
+  state.copied = device_.make_event();
+  stream_of(step).record(*state.copied);
+  stream_of(step).call([bell = bell_] { bell->ring(); }, 0, "landed");
+  return {};
+}
+
+bool DeviceStage::is_copied(ForDevice& state) {
+  if (!state.copied->query()) return false;
+  state.copied->check();
+  state.copied.reset();
+  return true;
+}
+
+// The decoder gives back the memory that it keeps for coming pictures. Returns whether there was
+// any.
 bool DeviceStage::make_room() {
   const size_t before = memory_->in_use();
   if (decoder_) decoder_->trim();
@@ -53,13 +113,13 @@ bool DeviceStage::make_room() {
 
 // Makes one allocation for these samples. Samples of one shape lie without gaps; others are each
 // aligned for vector access.
-DeviceValues DeviceStage::reserve(Stream& stream, const Step& step, std::span<const int> samples,
+DeviceValues DeviceStage::reserve(EnqueuedStage& work, std::span<const int> samples,
                                   const std::function<TensorType(int sample)>& type_of) const {
   constexpr int64_t kAlign = 256;
   std::vector<TensorType> types;
   for (int i : samples) types.push_back(type_of(i));
   DeviceValues v;
-  v.views.resize(static_cast<size_t>(step.size()));
+  v.views.resize(static_cast<size_t>(work.step.size()));
   v.count = samples.size();
   v.is_dense =
       std::all_of(types.begin(), types.end(), [&](const TensorType& t) { return t == types[0]; });
@@ -70,7 +130,7 @@ DeviceValues DeviceStage::reserve(Stream& stream, const Step& step, std::span<co
     size += t.shape.volume() * size_of(t.dtype);
     if (!v.is_dense) size = (size + kAlign - 1) / kAlign * kAlign;
   }
-  v.owner = acquire(stream, static_cast<size_t>(size));
+  v.owner = acquire(work.stream, static_cast<size_t>(size));
   for (size_t k = 0; k < samples.size(); ++k)
     v.views[samples[k]] =
         View::dense(v.owner->data() + at[k], types[k].dtype, types[k].shape, types[k].layout);
@@ -119,39 +179,21 @@ void DeviceStage::launch(EnqueuedStage& work, const FusedBatch& batch,
   }
 }
 
-DeviceValues DeviceStage::upload(EnqueuedStage& work, const Batch& batch) const {
-  std::vector<View> from(static_cast<size_t>(work.step.size()));
-  std::vector<int> samples;
-  for (const Sample& s : batch.samples) {
-    from[s.in_batch] = s.view;
-    samples.push_back(static_cast<int>(s.in_batch));
-  }
-  DeviceValues v = reserve(work.stream, work.step, samples, [&](int i) {
-    return TensorType{from[i].dtype, from[i].layout, from[i].shape};
-  });
-  hold(work.held, batch);
-  if (samples.empty()) return v;
-  if (batch.is_dense()) {
-    const View& first = batch.samples[0].view;
-    const size_t bytes = static_cast<size_t>(first.bytes()) * batch.samples.size();
-    work.stream.copy(v.owner->data(), first.data, bytes, Copy::kToDevice, "upload");
-    return v;
-  }
-  for (int i : samples)
-    work.stream.copy(v.views[i].data, from[i].data, static_cast<size_t>(from[i].bytes()),
-                     Copy::kToDevice, "upload");
+DeviceValues DeviceStage::upload(EnqueuedStage& work, const Ref& value) const {
+  const int slot = plan_.slot_of(value);
+  const Batch& batch = work.step.slot(slot);
+  const std::vector<View>& from = work.step.views(slot);
+  const std::vector<int> samples = hold(work.held, batch);
+  DeviceValues v = reserve(work, samples, [&](int i) { return from[i].whole(); });
+  copy_samples(work.stream, samples, from, v.views, batch.is_dense(), Copy::kToDevice, "upload");
   return v;
 }
 
 DeviceValues DeviceStage::run_pass(EnqueuedStage& work, int head, int tail,
                                    std::span<const View> in) const {
   const Step& step = work.step;
-  const auto of_sample = [&](int i, int node) -> const DeviceTask& {
-    return step.device_task[i][plan_.planned(node).device_number];
-  };
   const std::vector<int> samples = step.samples_with({tail, 0});
-  DeviceValues out =
-      reserve(work.stream, step, samples, [&](int i) { return of_sample(i, tail).types[0]; });
+  DeviceValues out = reserve(work, samples, [&](int i) { return step.task(tail, i).types[0]; });
   if (samples.empty()) return out;
   FusedBatch batch;
   std::vector<Block> blocks;
@@ -159,7 +201,7 @@ DeviceValues DeviceStage::run_pass(EnqueuedStage& work, int head, int tail,
     const auto gather = [&](int64_t frame) -> const std::vector<Block>& {
       blocks.clear();
       for (int n = head;; n = plan_.planned(n).fuses_into) {
-        const auto& more = DeviceTask::of_frame(of_sample(i, n).blocks, frame);
+        const auto& more = DeviceTask::of_frame(step.task(n, i).blocks, frame);
         blocks.insert(blocks.end(), more.begin(), more.end());
         if (n == tail) return blocks;
       }
@@ -174,35 +216,23 @@ DeviceValues DeviceStage::run_pass(EnqueuedStage& work, int head, int tail,
   return out;
 }
 
-// Copies the samples that are made: for an output that is named twice, because outputs never share
-// bytes, or for one that lost samples.
-DeviceValues DeviceStage::copy(Stream& stream, const Step& step, const DeviceValues& value) const {
-  DeviceValues c = reserve(stream, step, step.made_samples(), [&](int i) {
-    const View& v = value.views[i];
-    return TensorType{v.dtype, v.layout, v.shape};
-  });
-  if (c.count == value.count) {
-    stream.copy(c.owner->data(), value.owner->data(), value.owner->size(), Copy::kOnDevice, "copy");
-  } else {
-    for (int i : step.made_samples())
-      stream.copy(c.views[i].data, value.views[i].data, static_cast<size_t>(c.views[i].bytes()),
-                  Copy::kOnDevice, "copy");
-  }
+// Copies these samples of a value, as they are or under other types.
+DeviceValues DeviceStage::copy(EnqueuedStage& work, const DeviceValues& value,
+                               std::span<const int> samples,
+                               const std::function<TensorType(int sample)>& type_of) const {
+  DeviceValues c = reserve(work, samples, type_of);
+  copy_samples(work.stream, samples, value.views, c.views,
+               c.count == value.count && c.is_dense == value.is_dense, Copy::kOnDevice, "copy");
   return c;
 }
 
 // Copies into the host memory that was reserved when the samples were made.
-void DeviceStage::download(EnqueuedStage& work, const DeviceValues& value, const Batch& to) const {
-  hold(work.held, to);
-  if (to.samples.empty()) return;
-  if (value.is_dense && to.is_dense() && value.count == to.samples.size()) {
-    const size_t bytes = static_cast<size_t>(to.samples[0].view.bytes()) * to.samples.size();
-    work.stream.copy(to.whole->data(), value.owner->data(), bytes, Copy::kToHost, "download");
-    return;
-  }
-  for (const Sample& s : to.samples)
-    work.stream.copy(s.view.data, value.views[s.in_batch].data, static_cast<size_t>(s.view.bytes()),
-                     Copy::kToHost, "download");
+void DeviceStage::download(EnqueuedStage& work, int slot) const {
+  const Batch& to = work.step.slot(slot);
+  const DeviceValues& value = values_of(work, plan_.slot(slot).from);
+  copy_samples(work.stream, hold(work.held, to), value.views, work.step.views(slot),
+               value.is_dense && to.is_dense() && value.count == to.samples.size(), Copy::kToHost,
+               "download");
 }
 
 Batch DeviceStage::batch_of(const DeviceValues& value, const Step& step, int node) const {
@@ -220,8 +250,7 @@ const DeviceValues& DeviceStage::values_of(EnqueuedStage& work, const Ref& from)
   if (const auto it = work.values.find(from); it != work.values.end()) return it->second;
   if (const auto it = work.step.on_device.find(from); it != work.step.on_device.end())
     return it->second;
-  DeviceValues up = upload(work, work.step.slot(plan_.slot_of(from)));
-  return work.values.emplace(from, std::move(up)).first->second;
+  return work.values.emplace(from, upload(work, from)).first->second;
 }
 
 // Whether all that the node does is to bring to the device a value that no other node there reads.
@@ -231,9 +260,8 @@ bool DeviceStage::is_upload(const Step& step, int node) const {
     return false;
   const std::vector<int> made = step.made_samples();
   return std::all_of(made.begin(), made.end(), [&](int i) {
-    const DeviceTask& sample_work = step.device_task[i][plan_.planned(node).device_number];
-    return sample_work.blocks[0].size() == 1 &&
-           is_identity(sample_work.blocks[0][0], sample_work.inputs[0]);
+    const DeviceTask& task = step.task(node, i);
+    return task.blocks[0].size() == 1 && is_identity(task.blocks[0][0], task.inputs[0]);
   });
 }
 
@@ -241,8 +269,8 @@ bool DeviceStage::is_upload(const Step& step, int node) const {
 std::vector<View> DeviceStage::taken_views(EnqueuedStage& work, int node) const {
   std::vector<View> views(static_cast<size_t>(work.step.size()));
   for (int i : work.step.samples_with({node, 0})) {
-    const size_t taken = work.step.device_task[i][plan_.planned(node).device_number].taken;
-    views[i] = values_of(work, *plan_.node(node).inputs[taken]).views[i];
+    const Ref from = *plan_.node(node).inputs[work.step.task(node, i).taken];
+    views[i] = values_of(work, from).views[i];
   }
   return views;
 }
@@ -252,18 +280,11 @@ std::vector<View> DeviceStage::taken_views(EnqueuedStage& work, int node) const 
 DeviceValues DeviceStage::alias(EnqueuedStage& work, int node) const {
   const DeviceValues& from = values_of(work, *plan_.node(node).inputs[0]);
   const std::vector<int> samples = work.step.samples_with({node, 0});
-  const auto type = [&](int i) -> const TensorType& {
-    return work.step.device_task[i][plan_.planned(node).device_number].types[0];
-  };
+  const auto type = [&](int i) -> const TensorType& { return work.step.task(node, i).types[0]; };
   const bool are_alike = std::all_of(samples.begin(), samples.end(),
                                      [&](int i) { return type(i) == type(samples[0]); });
-  if (from.count != samples.size() || from.is_dense != are_alike) {
-    DeviceValues copied = reserve(work.stream, work.step, samples, type);
-    for (int i : samples)
-      work.stream.copy(copied.views[i].data, from.views[i].data,
-                       static_cast<size_t>(copied.views[i].bytes()), Copy::kOnDevice, "copy");
-    return copied;
-  }
+  if (from.count != samples.size() || from.is_dense != are_alike)
+    return copy(work, from, samples, type);
   DeviceValues v{from.owner, std::vector<View>(from.views.size()), samples.size(), are_alike};
   for (int i : samples)
     v.views[i] = View::dense(from.views[i].data, type(i).dtype, type(i).shape, type(i).layout);
@@ -272,21 +293,19 @@ DeviceValues DeviceStage::alias(EnqueuedStage& work, int node) const {
 
 // Requires: the node begins a pass or is in none.
 void DeviceStage::run_node(EnqueuedStage& work, int node) const {
-  if (plan_.checked(node).type->is_merge) {
-    work.values.emplace(Ref{node, 0}, run_pass(work, node, node, taken_views(work, node)));
-    return;
-  }
-  if (plan_.checked(node).type->is_alias) {
-    work.values.emplace(Ref{node, 0}, alias(work, node));
-    return;
-  }
-  if (!plan_.checked(node).lowers()) return run_operator(work, node);
+  const OperatorType& type = *plan_.checked(node).type;
+  if (!type.is_merge && !type.is_alias && !plan_.checked(node).lowers())
+    return run_operator(work, node);
   int tail = node;
   while (plan_.planned(tail).fuses_into >= 0) tail = plan_.planned(tail).fuses_into;
   const Ref from = *plan_.node(node).inputs[0];
-  work.values.emplace(Ref{tail, 0}, node == tail && is_upload(work.step, node)
-                                        ? upload(work, work.step.slot(plan_.slot_of(from)))
-                                        : run_pass(work, node, tail, values_of(work, from).views));
+  const auto value = [&] {
+    if (type.is_merge) return run_pass(work, node, tail, taken_views(work, node));
+    if (type.is_alias) return alias(work, node);
+    if (node == tail && is_upload(work.step, node)) return upload(work, from);
+    return run_pass(work, node, tail, values_of(work, from).views);
+  };
+  work.values.emplace(Ref{tail, 0}, value());
 }
 
 // The outputs that stay on the device, by number.
@@ -301,9 +320,12 @@ std::map<size_t, Batch> DeviceStage::outputs_of(EnqueuedStage& work) const {
     const Ref from = plan_.graph().outputs[k];
     at_node(from.node, [&] {
       const DeviceValues& v = values_of(work, from);
-      const bool has_gaps = v.is_dense && v.count != work.step.made_samples().size();
+      const std::vector<int> made = work.step.made_samples();
+      const bool has_gaps = v.is_dense && v.count != made.size();
+      // Outputs never share bytes.
       const bool is_copied = !taken.insert(v.owner.get()).second || has_gaps;
-      batches[k] = batch_of(is_copied ? copy(work.stream, work.step, v) : v, work.step, from.node);
+      const auto type = [&](int i) { return v.views[i].whole(); };
+      batches[k] = batch_of(is_copied ? copy(work, v, made, type) : v, work.step, from.node);
     });
     batches[k].on_device = on_device;
   }
@@ -313,15 +335,9 @@ std::map<size_t, Batch> DeviceStage::outputs_of(EnqueuedStage& work) const {
   return batches;
 }
 
-// Keeps in the step the values that are needed later.
-void DeviceStage::settle(Step& step, std::map<Ref, DeviceValues>& values, int stage) const {
-  std::map<Ref, DeviceValues>& kept = step.on_device;
-  kept.merge(values);
-  std::erase_if(kept, [&](const auto& v) { return !plan_.is_needed_after(stage, v.first); });
-}
-
-// The values go to the step and to the outputs only when everything is enqueued, so a failure
-// half-way keeps no memory.
+// Everything of a stage but decoding. In the last stage it fills the device's part of `outputs`,
+// else that is null. The values that are needed later go to the step, and others to the outputs,
+// only when everything is enqueued, so a failure half-way keeps no memory.
 void DeviceStage::enqueue(Step& step, int stage, Outputs* outputs) {
   Stream& stream = stream_of(step);
   std::map<Ref, DeviceValues> values;
@@ -329,7 +345,9 @@ void DeviceStage::enqueue(Step& step, int stage, Outputs* outputs) {
     EnqueuedStage work{step, stream, held, values};
     enqueue_stage(work, stage, outputs);
   });
-  settle(step, values, stage);
+  step.on_device.merge(values);
+  std::erase_if(step.on_device,
+                [&](const auto& v) { return !plan_.is_needed_after(stage, v.first); });
 }
 
 void DeviceStage::enqueue_stage(EnqueuedStage& work, int stage, Outputs* outputs) const {
@@ -344,7 +362,7 @@ void DeviceStage::enqueue_stage(EnqueuedStage& work, int stage, Outputs* outputs
   for (int k = 0; k < plan_.slot_count(); ++k)
     if (const Slot& s = plan_.slot(k);
         plan_.is_host_copy(k) && plan_.planned(s.from.node).device_stage == stage)
-      at_node(s.from.node, [&] { download(work, values_of(work, s.from), work.step.slot(k)); });
+      at_node(s.from.node, [&] { download(work, k); });
   if (outputs) {
     if (plan_.has_copied_outputs()) {
       // The event of the copies also waits for the other outputs, so that whoever waits for the
@@ -358,13 +376,6 @@ void DeviceStage::enqueue_stage(EnqueuedStage& work, int stage, Outputs* outputs
       outputs->batches[k] = std::move(batch);
     }
   }
-}
-
-std::unique_ptr<Event> DeviceStage::notify(const Step& step, std::function<void()> call) const {
-  std::unique_ptr<Event> event = device_.make_event();
-  stream_of(step).record(*event);
-  stream_of(step).call(std::move(call), 0, "landed");
-  return event;
 }
 
 }  // namespace stoker

@@ -8,33 +8,31 @@
 
 namespace stoker {
 
-DeviceValues DeviceStage::decode_node(Stream& stream, const Step& step, int node, Held& held,
+DeviceValues DeviceStage::decode_node(EnqueuedStage& work, int node,
                                       std::vector<int>& refused) const {
-  const auto picture = [&](int i) -> const Picture& {
-    return step.pictures[i][plan_.planned(node).mixed_number];
-  };
+  const Step& step = work.step;
   const std::vector<int> samples = step.samples_with({node, 0});
-  DeviceValues v = reserve(stream, step, samples, [&](int i) {
-    const Picture& p = picture(i);
+  DeviceValues v = reserve(work, samples, [&](int i) {
+    const Picture& p = step.picture(node, i);
     return TensorType{p.type.dtype, p.type.layout, p.window.shape()};
   });
   std::vector<DecodeJob> jobs;
   std::vector<int> job_samples;
   for (int i : samples) {
-    const Picture& p = picture(i);
-    held.push_back(p.owner);
+    const Picture& p = step.picture(node, i);
+    work.held.push_back(p.owner);
     View& to = v.views[i];
     to = View::window(to.data, p.type.dtype, p.window, p.type.shape, p.type.layout);
     if (p.prepared) {
       jobs.push_back({p.prepared.get(), to});
       job_samples.push_back(i);
     } else {
-      stream.copy(to.data, p.pixels.data, static_cast<size_t>(to.bytes()), Copy::kToDevice,
-                  "upload");
+      work.stream.copy(to.data, p.pixels.data, static_cast<size_t>(to.bytes()), Copy::kToDevice,
+                       "upload");
     }
   }
   if (!jobs.empty())
-    for (size_t k : decoder_->decode(stream, jobs)) refused.push_back(job_samples[k]);
+    for (size_t k : decoder_->decode(work.stream, jobs)) refused.push_back(job_samples[k]);
   return v;
 }
 
@@ -47,8 +45,9 @@ std::vector<int> DeviceStage::decode(Step& step, int stage) {
   std::map<Ref, DeviceValues> decoded;
   Stream& stream = stream_of(step);
   enqueue_with(stream, [&](Held& held) {
+    EnqueuedStage work{step, stream, held, decoded};
     for (int n : nodes)
-      at_node(n, [&] { decoded.emplace(Ref{n, 0}, decode_node(stream, step, n, held, refused)); });
+      at_node(n, [&] { decoded.emplace(Ref{n, 0}, decode_node(work, n, refused)); });
   });
   std::sort(refused.begin(), refused.end());
   refused.erase(std::unique(refused.begin(), refused.end()), refused.end());

@@ -15,20 +15,19 @@ std::vector<BatchItem> DeviceStage::items_of(const Step& step, int node,
   const bool unfold = plan_.checked(node).unfold;
   std::vector<BatchItem> items;
   for (int i : step.samples_with({node, 0})) {
-    const DeviceTask& sample_work = step.device_task[i][plan_.planned(node).device_number];
-    const int64_t frames = unfold ? sample_work.types[0].shape[0] : 1;
+    const DeviceTask& task = step.task(node, i);
+    const int64_t frames = unfold ? task.types[0].shape[0] : 1;
     for (int64_t f = 0; f < frames; ++f) {
-      BatchItem& item =
-          items.emplace_back(BatchItem{{}, {}, sample_work.chance, sample_work.origin});
+      BatchItem& item = items.emplace_back(BatchItem{{}, {}, task.chance, task.origin});
       for (size_t k = 0; k < inputs.size(); ++k) {
-        View v = inputs[k] ? inputs[k]->views[i] : sample_work.values[k].view;
+        View v = inputs[k] ? inputs[k]->views[i] : task.values[k].view;
         if (unfold && k == 0) v = v.frame(f);
-        if (inputs[k] && v.layout.empty()) v.layout = sample_work.inputs[k].layout;
+        if (inputs[k] && v.layout.empty()) v.layout = task.inputs[k].layout;
         item.inputs.push_back(v);
       }
       for (const DeviceValues& out : outputs)
         item.outputs.push_back(unfold ? out.views[i].frame(f) : out.views[i]);
-      ops.push_back(DeviceTask::of_frame(sample_work.ops, f).get());
+      ops.push_back(DeviceTask::of_frame(task.ops, f).get());
     }
   }
   return items;
@@ -39,7 +38,7 @@ void DeviceStage::run_operator(EnqueuedStage& work, int node) const {
   const Step& step = work.step;
   std::vector<DeviceValues> outputs;
   for (int k = 0; k < static_cast<int>(checked.outputs.size()); ++k)
-    outputs.push_back(reserve(work.stream, step, step.samples_with({node, k}),
+    outputs.push_back(reserve(work, step.samples_with({node, k}),
                               [&](int i) { return step.type_on_device({node, k}, i); }));
   std::vector<const DeviceValues*> inputs;
   for (size_t k = 0; k < plan_.node(node).inputs.size(); ++k) {

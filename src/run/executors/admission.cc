@@ -22,23 +22,22 @@ void Admission::next_oldest() {
   if (!ring_.is_empty() && ring_.front().is(State::kStarved)) ring_.front().state = State::kWorking;
 }
 
-void Admission::starve(Iteration& it, int64_t rooms, Starved why) {
-  starved_ = std::move(why);
+void Admission::starve(Iteration& it, int64_t rooms, std::optional<Starved> why) {
+  if (why) starved_ = *why;
   if (rooms != rooms_) return;
+  if (it.is(State::kAlone)) it.state = why ? State::kStuck : State::kStarved;
   if (it.is(State::kWorking)) it.state = State::kStarved;
-  if (it.is(State::kAlone)) it.state = State::kStuck;
 }
 
-void Admission::starve_on_device(Iteration& it, int64_t rooms) {
-  if (rooms == rooms_ && (it.is(State::kWorking) || it.is(State::kAlone)))
-    it.state = State::kStarved;
-}
-
-void Admission::released() {
+bool Admission::released() {
   ++rooms_;
-  for (auto& it : ring_)
-    if (it->is(State::kStarved)) it->state = State::kWorking;
-  try_again();
+  bool has_changed = try_again();
+  for (auto& it : ring_) {
+    if (!it->is(State::kStarved)) continue;
+    it->state = State::kWorking;
+    has_changed = true;
+  }
+  return has_changed;
 }
 
 void Admission::released_on_device() {
@@ -84,8 +83,10 @@ bool Admission::is_stuck() const {
   return !ring_.is_empty() && ring_.front().is(State::kStuck) && !is_burying() && !is_opening_;
 }
 
-void Admission::try_again() {
-  if (!ring_.is_empty() && ring_.front().is(State::kStuck)) ring_.front().state = State::kAlone;
+bool Admission::try_again() {
+  if (ring_.is_empty() || !ring_.front().is(State::kStuck)) return false;
+  ring_.front().state = State::kAlone;
+  return true;
 }
 
 std::exception_ptr Admission::stuck_error(const HostPool& pool, int64_t batch_size) const {

@@ -41,12 +41,10 @@ class Admission {
   // How often memory was released.
   int64_t rooms() const { return rooms_; }
   // A ticket found no room. `rooms`: rooms() when it began. Memory that came meanwhile is worth
-  // another try.
-  void starve(Iteration& it, int64_t rooms, Starved why);
-  // The same for the device's memory.
-  void starve_on_device(Iteration& it, int64_t rooms);
-  // Memory was released: those that starve try again.
-  void released();
+  // another try. `why`: not for the device's memory.
+  void starve(Iteration& it, int64_t rooms, std::optional<Starved> why = std::nullopt);
+  // Memory was released: those that starve try again. Returns whether there are any.
+  bool released();
   // The device's memory may have been released.
   void released_on_device();
   // Makes room for the oldest iteration, if it starves for memory of the host: closes the youngest
@@ -59,7 +57,7 @@ class Admission {
   // Whether the user has to make room, and for what. Another try follows.
   bool is_stuck() const;
   std::exception_ptr stuck_error(const HostPool& pool, int64_t batch_size) const;
-  void try_again();
+  bool try_again();
 
   // Iterations that are to be made again are destroyed without the mutex, as their buffers then
   // call released(). take_dead() and buried() come before and after that.

@@ -20,7 +20,7 @@ class AdmissionTest : public testing::Test {
     const Ticket ticket = admission_.next(0);
     EXPECT_TRUE(ticket);
     ticket.iteration->give_back(ticket.number, TicketState::kPending);
-    admission_.starve(*ticket.iteration, rooms, {{}, 100});
+    admission_.starve(*ticket.iteration, rooms, Starved{{}, 100});
     return *ticket.iteration;
   }
   std::string stuck_message(const HostPool& pool, int64_t batch_size) const {
@@ -76,7 +76,7 @@ TEST_F(AdmissionTest, AnIterationGoesWhenNoneOfItsTicketsRuns) {
   const Ticket a = admission_.next(0), b = admission_.next(0), younger = admission_.next(1);
   ASSERT_EQ(younger.iteration, &ring_.back());
   a.iteration->give_back(a.number, TicketState::kPending);
-  admission_.starve(*a.iteration, admission_.rooms(), {{}, 100});
+  admission_.starve(*a.iteration, admission_.rooms(), Starved{{}, 100});
   EXPECT_FALSE(admission_.make_room());
   EXPECT_EQ(ring_.size(), 2);
   EXPECT_TRUE(ring_.back().is_closing);
@@ -94,7 +94,7 @@ TEST_F(AdmissionTest, WhatWasToBeClosedGoesOnWhenTheOldestIsHandedOut) {
   const Ticket b = admission_.next(0);
   const Ticket younger = admission_.next(1);
   a.iteration->give_back(a.number, TicketState::kPending);
-  admission_.starve(*a.iteration, admission_.rooms(), {{}, 100});
+  admission_.starve(*a.iteration, admission_.rooms(), Starved{{}, 100});
   (void)admission_.make_room();
   EXPECT_TRUE(ring_.back().is_closing);
   b.iteration->finish(b.number);
@@ -111,7 +111,7 @@ TEST_F(AdmissionTest, MemoryThatCameDuringTheTryIsWorthAnother) {
   const Ticket ticket = admission_.next(0);
   admission_.released();
   ticket.iteration->give_back(ticket.number, TicketState::kPending);
-  admission_.starve(*ticket.iteration, rooms, {{}, 100});
+  admission_.starve(*ticket.iteration, rooms, Starved{{}, 100});
   EXPECT_TRUE(ring_.front().is(State::kWorking));
   EXPECT_FALSE(admission_.make_room());
 }
@@ -131,7 +131,7 @@ TEST_F(AdmissionTest, AYoungerIterationStarvesAndClosesNone) {
 TEST_F(AdmissionTest, StarvingForTheDeviceClosesWhoHoldsItsMemory) {
   ring_.open(iterations_.make(0, State::kWorking, 1));
   ring_.open(iterations_.make(1, State::kWorking, 0));
-  admission_.starve_on_device(ring_.front(), admission_.rooms());
+  admission_.starve(ring_.front(), admission_.rooms());
   EXPECT_TRUE(ring_.front().is(State::kStarved));
   EXPECT_FALSE(admission_.make_room()) << "that is for memory of the host";
   EXPECT_FALSE(admission_.make_device_room());

@@ -36,6 +36,11 @@ int Iteration::give_out(TicketState which) {
   return static_cast<int>(at - tickets.begin());
 }
 
+void Iteration::make(int ticket, SampleMaker& maker, std::vector<SampleFailure>& failures) {
+  if (kind() == StageKind::kChain) step.is_made[ticket] = maker.make(step, ticket, stage, failures);
+  else maker.make_batch(step, stage, call.get(), failures);
+}
+
 void Iteration::finish(int ticket) {
   large_count -= std::exchange(tickets[ticket], TicketState::kDone) == TicketState::kRunningAlone;
   --running_count;

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A step on its way through the pipelined executor. Pipelined::mutex_ guards it, but whoever has
-// one of its tickets uses the step and `for_device` without the mutex.
+// A step on its way through an executor. In the pipelined one, Pipelined::mutex_ guards it, but
+// whoever has one of its tickets uses the step and `for_device` without the mutex.
 #pragma once
-#include "run/step/step.h"
+#include "run/device/device_stage.h"
+#include "run/step/sample_maker.h"
 
 namespace stoker {
 
@@ -18,9 +19,7 @@ enum class IterationState : uint8_t {
   kStarved,
   kAlone,  // the oldest starved with nothing left to close: gives out one ticket at a time
   kStuck,  // the oldest found no memory though alone: the user has to make room
-  // Its stage begins when the device's copies are on the host, or goes on when a function of the
-  // user's is over.
-  kAwaiting,
+  kAwaiting,  // its stage begins when the device's copies are on the host
   kFailed,  // an error ended it, to be raised when none of its tickets runs
   kReady,  // all is made, and enqueued for the device
 };
@@ -32,15 +31,6 @@ enum class TicketState : uint8_t {
   kRunning,
   kRunningAlone,
   kDone,
-};
-
-// What an iteration has of the device: DeviceQueue's own.
-struct ForDevice {
-  bool is_collected = false;  // this stage's pictures are enqueued and its slots are batches
-  std::optional<Outputs> outputs;  // set when the step was published
-  // Comes when the values that later stages read are on the host.
-  std::unique_ptr<Event> copied;
-  int64_t polled_at = 0;  // Ring::polls when `copied` was last queried
 };
 
 struct Iteration {
@@ -85,6 +75,13 @@ struct Iteration {
   // Gives out the first ticket that is pending, or the first large one; -1 when there is none.
   int give_out(TicketState which);
   void finish(int ticket);
+  // Makes a ticket of the stage, which is no kDevice stage. Requires of a kPython stage: the call
+  // is over.
+  void make(int ticket, SampleMaker& maker, std::vector<SampleFailure>& failures);
+  // Requires: all is made.
+  Outputs take(const std::shared_ptr<const Plan>& plan, HostPool& pool) {
+    return for_device.outputs ? std::move(*for_device.outputs) : step.publish(plan, pool);
+  }
   // The ticket found no room and is to be tried again.
   void give_back(int ticket, TicketState which);
 };

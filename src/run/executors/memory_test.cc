@@ -21,6 +21,19 @@ PipelineOptions options(const char* executor, int threads = 2, int64_t batch = 3
   return o;
 }
 
+// An executor that only reads.
+class Reader final : public Executor {
+ public:
+  explicit Reader(ExecutorArguments a) : Executor(std::move(a), [] {}) {}
+  void schedule() override {}
+  bool wait(int) override { return false; }
+  Outputs take() override { return {}; }
+  int64_t node_ns(int) const override { return 0; }
+  ExecutorStats stats() const override { return {}; }
+  size_t read(int64_t turn) { return fetchers_[0]->take(turn)->size(); }
+  size_t cached() const { return read_.usage().cached; }
+};
+
 // Only the labels. A sample needs its file and little else.
 Graph label_graph(const SampleFolder& folder, Arguments reader = {}) {
   Graph g = raw_graph(folder, std::move(reader));
@@ -89,6 +102,47 @@ TEST(Memory, TheCeilingIsTheSameForAnyTopology) {
             EXPECT_EQ(sources(p), bad);
           }
     EXPECT_EQ(want.size(), on_error == OnError::kSkip ? 20u : 24u);
+  }
+}
+
+// What was read becomes the batch. An output that is named again is a copy of it.
+TEST(Memory, EncodedBytesAreNotCopied) {
+  struct Reads final : io::FaultInjector {
+    Mutex mutex;
+    std::map<const void*, std::string> last STOKER_GUARDED_BY(mutex);  // path, by place
+    void on_bytes(const std::string& path, int64_t, std::byte* into, size_t count) override {
+      const MutexLock lock(mutex);
+      if (count > 0) last[into] = path;
+    }
+    std::string last_into(const void* p) {
+      const MutexLock lock(mutex);
+      return last[p];
+    }
+  } reads;
+  const io::WithFaults with(reads);
+  const SampleFolder folder(12, [](int i) { return size_t(1000 * (i + 1)); });
+  for (const bool is_twice : {false, true}) {
+    Graph g = raw_graph(folder);
+    if (is_twice) g.outputs.push_back({0, 0});
+    Pipeline p(g, options("pipelined", 2, 4));
+    for (int step = 0; step < 9; ++step) {
+      const Outputs out = *p.run();
+      for (size_t i = 0; i < 4; ++i) {
+        const Sample& s = out.batches[1].samples[i];
+        const std::string want(s.view.bytes(), static_cast<char>(label(out, i)));
+        EXPECT_EQ(std::string(s.view.as<char>(), s.view.bytes()), want);
+        // Later than this, a copy might lie where the same file was read before.
+        if (step < 3) {
+          EXPECT_EQ(reads.last_into(s.view.data), folder.path(label(out, i)));
+        }
+        if (is_twice) {
+          const View& again = out.batches[2].samples[i].view;
+          EXPECT_NE(s.view.data, again.data);
+          EXPECT_EQ(std::string(again.as<char>(), again.bytes()), want);
+        }
+        std::memset(s.view.data, 255, s.view.bytes());  // it is the holder's
+      }
+    }
   }
 }
 
@@ -233,6 +287,42 @@ TEST(Memory, SamplesThatFitOnlySinglySayWhichLimitSuffices) {
       EXPECT_TRUE(is_made);
       EXPECT_GT(tries, 1);
     }
+}
+
+TEST(Memory, TrimGivesBackWhatWasRead) {
+  const SampleFolder folder(2, [](int) { return size_t{100'000}; });
+  const auto plan = std::make_shared<const Plan>(label_graph(folder), PlanOptions{});
+  HostPool pool;
+  Feeds feeds(plan, 0);
+  ExecutorOptions o{.read_ahead_limit = SIZE_MAX};
+  o.settings.io_threads = 0;
+  Reader reader({plan, o, pool, {0}, feeds});
+  EXPECT_EQ(reader.read(0), 100'000u);
+  EXPECT_GE(reader.cached(), 100'000u);
+  reader.trim();
+  EXPECT_EQ(reader.cached(), 0u);
+}
+
+TEST(Memory, ASampleIsNeverLargerThanItsRoomInAWholeBatch) {
+  Graph g;
+  g.outputs = {{g.add({.op = "random.uniform"}), 0}};
+  const Plan plan(std::move(g), {.batch_size = 2});
+  ExecutorOptions o;
+  o.output_limit = SIZE_MAX;
+  Step step(plan, 0, {0}, nullptr, o);
+  HostPool pool;
+  ASSERT_TRUE(step.allocate(pool, false));
+  const TensorType room = plan.slot(0).type;
+  TensorType large = room;
+  large.shape.push_back(3);
+  (void)step.reserve(0, 0, room, pool);
+  try {
+    (void)step.reserve(0, 1, large, pool);
+    FAIL() << "it would lie beyond the batch";
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find(room.str()), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find(large.str()), std::string::npos) << e.what();
+  }
 }
 
 }  // namespace

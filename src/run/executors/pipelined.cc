@@ -28,22 +28,13 @@ void give_back_memory(const Ticket& ticket) {
 
 }  // namespace
 
-Pipelined::Pipelined(std::shared_ptr<const Plan> plan, const ExecutorOptions& options,
-                     HostPool& pool, std::vector<int64_t> cursors, Feeds& feeds)
-    : plan_(std::move(plan)),
-      options_(options),
-      pool_(pool),
-      feeds_(feeds),
-      first_fed_(feeds.received()),
-      cursors_(*plan_, std::move(cursors)),
-      admission_(ring_, *options.settings.num_threads) {
-  for (int r = 0; r < plan_->reader_count(); ++r) start_reading(r);
+Pipelined::Pipelined(ExecutorArguments a)
+    : Executor(std::move(a), [this] { device_went_on(); }),
+      first_fed_(feeds_.received()),
+      admission_(ring_, *settings().num_threads) {
   pool_.on_release([this] { memory_released(); });
-  if (plan_->has_device_stage())
-    device_ = std::make_unique<DeviceQueue>(plan_, options_, pool_, [this] { device_went_on(); });
   for (int i = 0; i < *settings().num_threads; ++i)
-    workers_.push_back(std::make_unique<Worker>(*plan_, options_, fetchers_, pool_,
-                                                device_ ? device_->device().decoder() : nullptr));
+    workers_.push_back(std::make_unique<Worker>(*this));
   try {
     start_threads();
   } catch (...) {
@@ -110,7 +101,7 @@ bool Pipelined::wait(int milliseconds) {
   }
   user_waits_ = false;
   has_waited_ = has_waited_ || !was_ready;
-  user_wait_ns_ += ns_since(start);
+  handed_out_.user_wait_ns += ns_since(start);
   if (!front_ready() && admission_.is_stuck()) {
     const std::exception_ptr error = admission_.stuck_error(pool_, plan_->batch_size());
     admission_.try_again();  // the user may make room and call again
@@ -125,18 +116,16 @@ Outputs Pipelined::take() {
   {
     const MutexLock lock(mutex_);
     it = ring_.take_front();
-    ++steps_;
-    steps_waited_ += std::exchange(has_waited_, false);
-    samples_ += it->step.made_count();
+    ++handed_out_.steps;
+    handed_out_.steps_waited += std::exchange(has_waited_, false);
+    handed_out_.samples += it->step.made_count();
     largest_bytes_ = std::max(largest_bytes_, it->step.bytes());
-    cursors_.forget_before(it->step.number + 1);
     admission_.next_oldest();
     work_.notify_all();
   }
   const std::exception_ptr fatal = it->step.fatal;
   Outputs out;
-  std::optional<Outputs>& published = it->for_device.outputs;
-  if (!fatal) out = published ? std::move(*published) : it->step.publish(plan_, pool_);
+  if (!fatal) out = it->take(plan_, pool_);
   it.reset();
   mark_held(out, pool_);
   schedule();
@@ -150,41 +139,24 @@ int64_t Pipelined::node_ns(int node) const {
   return sum;
 }
 
-void Pipelined::trim() {
-  if (device_) device_->device().trim();
-}
-
 ExecutorStats Pipelined::stats() const {
   const MutexLock lock(mutex_);
-  ExecutorStats s{.steps = steps_,
-                  .steps_waited = steps_waited_,
-                  .user_wait_ns = user_wait_ns_,
-                  .samples = samples_};
+  ExecutorStats s = handed_out_;
   for (auto& it : ring_)
     if (it->stage >= plan_->last_chain()) s.samples += it->made_count;
   for (auto& w : workers_) {
-    s.worker_idle_ns += w->idle_ns.load(std::memory_order_relaxed);
-    s.read_wait_ns += w->bytes.wait_ns.load(std::memory_order_relaxed);
-    s.bytes_read += w->bytes.bytes_read.load(std::memory_order_relaxed);
-    s.scratch += w->scratch.load(std::memory_order_relaxed);
+    s.worker_idle_ns += w->idle_ns;
+    s.read_wait_ns += w->maker.bytes().wait_ns;
+    s.bytes_read += w->maker.bytes().bytes_read;
+    s.scratch += w->scratch;
   }
   for (auto& f : fetchers_) {
     const io::Fetcher::Stats read = f->stats();
     s.read_ahead += read.held;
     s.read_ahead_high_water += read.high_water;
   }
-  if (device_) s.device = device_->device().share();
+  if (device_) s.device = device_->share();
   return s;
-}
-
-void Pipelined::start_reading(int r) {
-  auto index_of = [this, r](int64_t turn) {
-    const int64_t batch = plan_->batch_size();
-    return plan_->sample_at(r, cursors_.at(turn / batch, r), turn % batch).index;
-  };
-  fetchers_.push_back(std::make_unique<io::Fetcher>(
-      *settings().io_threads, read_window(options_, *plan_), plan_->store(r), index_of));
-  fetchers_.back()->schedule(INT64_MAX);  // only the limit bounds how far it reads ahead
 }
 
 // Opens iterations as depth, budget and feeds allow, and destroys closed ones.
@@ -210,7 +182,7 @@ bool Pipelined::may_open() const {
 // one was looking for it, or if older iterations were closed, which are to be made first.
 bool Pipelined::open_next(std::exception_ptr& failure) {
   const int64_t number = ring_.next_number(), rooms = admission_.rooms();
-  auto it = std::make_unique<Iteration>(*plan_, number, cursors_.at(number),
+  auto it = std::make_unique<Iteration>(*plan_, number, plan_->cursors_after(cursors_, number),
                                         feeds_.at(first_fed_ + number), options_);
   const bool has_memory = allocate(it->step, failure);
   const bool finds_none = !has_memory && !failure && rooms == admission_.rooms();
@@ -245,7 +217,7 @@ bool Pipelined::allocate(Step& step, std::exception_ptr& failure) {
 void Pipelined::finish_device() {
   {
     const MutexUnlock unlocked(mutex_);
-    device_->device().finish();
+    device_->finish();
   }
   open_iterations();
 }
@@ -280,20 +252,16 @@ void Pipelined::run_worker(size_t worker) {
     } else {
       const auto start = Clock::now();
       work_.wait(mutex_);
-      w.idle_ns.fetch_add(ns_since(start), std::memory_order_relaxed);
+      w.idle_ns += ns_since(start);
     }
   }
 }
 
 void Pipelined::try_ticket(Worker& w, Try& t) {
   Iteration& it = *t.ticket.iteration;
-  const int i = t.ticket.number;
   const auto make = [&] {
-    if (it.kind() == StageKind::kChain)
-      it.step.is_made[i] = w.maker.make(it.step, i, it.stage, t.failures);
-    else if (it.kind() == StageKind::kPython && !it.call)
-      t.call = w.maker.call_of(it.step, it.stage);
-    else w.maker.make_batch(it.step, it.stage, it.call.get(), t.failures);
+    if (it.kind() == StageKind::kPython && !it.call) t.call = call_of(it.step, it.stage);
+    else it.make(t.ticket.number, w.maker, t.failures);
   };
   try {
     if (t.is_alone) w.maker.alone(make);
@@ -308,7 +276,7 @@ void Pipelined::try_ticket(Worker& w, Try& t) {
   } catch (...) {
     t.fatal = std::current_exception();
   }
-  w.scratch.store(w.maker.arena().held(), std::memory_order_relaxed);
+  w.scratch = w.maker.arena().held();
 }
 
 void Pipelined::finish_ticket(Try& t) {
@@ -318,14 +286,13 @@ void Pipelined::finish_ticket(Try& t) {
     it.give_back(t.ticket.number, t.is_large ? TicketState::kLarge : TicketState::kPending);
   else it.finish(t.ticket.number);
   if (t.starved) {
-    admission_.starve(it, t.rooms, std::move(*t.starved));
+    admission_.starve(it, t.rooms, t.starved);
   } else if (t.is_large) {
     admission_.released();
     work_.notify_all();
   } else if (t.call) {
     t.call->step = first_fed_ + it.step.number;
     it.call = t.call;
-    it.state = State::kAwaiting;
     user_thread_->begin(std::move(t.call));
     work_.notify_all();
   }
@@ -368,7 +335,7 @@ void Pipelined::trim(size_t worker) {
   {
     const MutexUnlock unlocked(mutex_);
     workers_[worker]->maker.trim();
-    workers_[worker]->scratch.store(0, std::memory_order_relaxed);
+    workers_[worker]->scratch = 0;
   }
   admission_.trimmed(worker);
   work_.notify_all();
@@ -414,7 +381,7 @@ void Pipelined::issue(const Ticket& ticket) {
   if (full && &it == &ring_.front() && !admission_.make_device_room() && was_awaited) fatal = full;
   if (full && !fatal) it.give_back(0, TicketState::kPending);
   else it.finish(0);
-  if (full && was_awaited == is_awaited()) admission_.starve_on_device(it, rooms);
+  if (full && was_awaited == is_awaited()) admission_.starve(it, rooms);
   if (!refused.empty()) {
     it.begin_again(it.stage - 1, refused);
     work_.notify_all();
@@ -452,8 +419,7 @@ void Pipelined::fed() {
 void Pipelined::memory_released() {
   if (gives_back) return;
   const MutexLock lock(mutex_);
-  admission_.released();
-  work_.notify_all();
+  if (admission_.released()) work_.notify_all();
 }
 
 void Pipelined::device_went_on() {
@@ -465,15 +431,11 @@ void Pipelined::device_went_on() {
 
 void Pipelined::call_is_over() {
   const MutexLock lock(mutex_);
-  for (auto& it : ring_)
-    if (it->is(State::kAwaiting) && it->call && it->call->is_over) it->state = State::kWorking;
   work_.notify_all();
 }
 
-std::unique_ptr<Executor> make_pipelined(std::shared_ptr<const Plan> plan,
-                                         const ExecutorOptions& options, HostPool& pool,
-                                         std::vector<int64_t> cursors, Feeds& feeds) {
-  return std::make_unique<Pipelined>(std::move(plan), options, pool, std::move(cursors), feeds);
+std::unique_ptr<Executor> make_pipelined(ExecutorArguments a) {
+  return std::make_unique<Pipelined>(std::move(a));
 }
 
 }  // namespace stoker

@@ -3,28 +3,25 @@
 //
 // Many threads make several iterations at once and read files ahead. The bytes are those of
 // simple.cc. This class has the threads and the mutex; what they may do is up to its parts: Ring
-// says who may start what, Admission who waits for memory, DeviceQueue talks to the device, and
+// says who may start what, Admission who waits for memory, DeviceStage talks to the device, and
 // UserThread calls functions of the user's.
 #pragma once
+#include <thread>
+
 #include "run/executors/admission.h"
-#include "run/executors/device_queue.h"
 #include "run/executors/user_thread.h"
-#include "run/executors/worker.h"
-#include "run/plan/cursors.h"
 
 namespace stoker {
 
 class Pipelined final : public Executor {
  public:
-  Pipelined(std::shared_ptr<const Plan> plan, const ExecutorOptions& options, HostPool& pool,
-            std::vector<int64_t> cursors, Feeds& feeds);
+  explicit Pipelined(ExecutorArguments a);
   ~Pipelined() override;
 
   void schedule() override STOKER_EXCLUDES(mutex_);
   bool wait(int milliseconds) override STOKER_EXCLUDES(mutex_);
   Outputs take() override STOKER_EXCLUDES(mutex_);
   int64_t node_ns(int node) const override;
-  void trim() override STOKER_EXCLUDES(mutex_);
   ExecutorStats stats() const override STOKER_EXCLUDES(mutex_);
 
  private:
@@ -39,8 +36,17 @@ class Pipelined final : public Executor {
     std::vector<SampleFailure> failures;
     std::shared_ptr<UserCall> call;  // to be begun
   };
+  // What each worker has of its own. Any thread may read the counters.
+  struct Worker {
+    Worker(Pipelined& p)
+        : maker(*p.plan_, p.plan_->rewrites(), p.options_, p.fetchers_, p.pool_,
+                p.device_ ? p.device_->decoder() : nullptr) {}
+    SampleMaker maker;
+    std::atomic<int64_t> idle_ns{0};
+    std::atomic<size_t> scratch{0};
+    std::thread thread;
+  };
   const PipelineOptions& settings() const { return options_.settings; }
-  void start_reading(int reader);
   void start_threads() STOKER_EXCLUDES(mutex_);
   void stop() STOKER_EXCLUDES(mutex_);
   bool front_ready() const STOKER_REQUIRES(mutex_) {
@@ -78,15 +84,8 @@ class Pipelined final : public Executor {
   void device_went_on() STOKER_EXCLUDES(mutex_);
   void call_is_over() STOKER_EXCLUDES(mutex_);
 
-  std::shared_ptr<const Plan> plan_;
-  ExecutorOptions options_;
-  HostPool& pool_;
-  Feeds& feeds_;
   const int64_t first_fed_;  // the step of the feeds that is iteration 0
-  Cursors cursors_;
-  std::vector<std::unique_ptr<io::Fetcher>> fetchers_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::unique_ptr<DeviceQueue> device_;
   std::unique_ptr<UserThread> user_thread_;
   std::thread issuer_;
 
@@ -95,8 +94,8 @@ class Pipelined final : public Executor {
   // the device's runtime made. No buffer may be released, because the pool then calls
   // memory_released(). Nothing may be fed and no callback set, because feeds_ calls fed() under a
   // mutex of its own, and pool_ waits for memory_released(). One may ask feeds_ and pool_ for what
-  // they have, fetchers_ and device_ for their counters, begin calls of the user's, and use
-  // cursors_: these call nothing back.
+  // they have, fetchers_ and device_ for their counters, and begin calls of the user's: these call
+  // nothing back.
   mutable Mutex mutex_;
   ConditionVariable work_, done_, opened_;  // for threads that work, the user's, and who opens
   Ring ring_ STOKER_GUARDED_BY(mutex_);
@@ -107,9 +106,7 @@ class Pipelined final : public Executor {
   bool user_waits_ STOKER_GUARDED_BY(mutex_) = false;
   // wait() found the oldest iteration not ready.
   bool has_waited_ STOKER_GUARDED_BY(mutex_) = false;
-  // Of what was handed out:
-  int64_t steps_ STOKER_GUARDED_BY(mutex_) = 0, steps_waited_ STOKER_GUARDED_BY(mutex_) = 0;
-  int64_t samples_ STOKER_GUARDED_BY(mutex_) = 0, user_wait_ns_ STOKER_GUARDED_BY(mutex_) = 0;
+  ExecutorStats handed_out_ STOKER_GUARDED_BY(mutex_);  // what steps that were handed out add up to
 };
 
 }  // namespace stoker

@@ -4,12 +4,10 @@
 // The judge of the pipelined executor: one thread, one sample after the other, one operator at a
 // time, and every value goes to memory.
 #include <chrono>
-#include <deque>
 #include <optional>
 
-#include "run/device/device_stage.h"
+#include "run/executors/iteration.h"
 #include "run/executors/user_thread.h"
-#include "run/step/sample_maker.h"
 
 namespace stoker {
 
@@ -19,29 +17,18 @@ using Clock = std::chrono::steady_clock;
 
 class Simple final : public Executor {
  public:
-  Simple(std::shared_ptr<const Plan> plan, const ExecutorOptions& options, HostPool& pool,
-         std::vector<int64_t> cursors, Feeds& feeds)
-      : plan_(std::move(plan)),
-        options_(options),
-        pool_(pool),
-        cursors_(std::move(cursors)),
-        feeds_(feeds),
-        bytes_(*plan_, read_window(options_, *plan_)),
-        device_(plan_->has_device_stage()
-                    ? std::make_unique<DeviceStage>(*plan_, options_.device_id, 1,
-                                                    options_.device_limit)
-                    : nullptr),
-        maker_(*plan_, Rewrites{false, false}, options_, bytes_, pool_,
+  explicit Simple(ExecutorArguments a)
+      : Executor(std::move(a), [] {}),
+        maker_(*plan_, Rewrites{false, false}, options_, fetchers_, pool_,
                device_ ? device_->decoder() : nullptr) {}
 
   void schedule() override {}
   // Works for as long as it may wait, so that the caller can be interrupted between two samples.
   bool wait(int milliseconds) override {
     const auto end = Clock::now() + std::chrono::milliseconds(milliseconds);
-    if (!step_ && plan_->input_count() && !feeds_.wait(feeds_.received(), milliseconds))
-      return false;
+    if (!it_ && plan_->input_count() && !feeds_.wait(feeds_.received(), milliseconds)) return false;
     try {
-      if (!step_) begin_step();
+      if (!it_) begin_step();
       while (!is_ready_) {
         is_ready_ = !go_on();
         if (Clock::now() >= end) break;
@@ -55,14 +42,10 @@ class Simple final : public Executor {
 
   Outputs take() override {
     if (failure_) std::rethrow_exception(failure_);
-    if (device_ && step_->has_new_gaps()) device_->wait(*step_);
-    Outputs out = step_->publish(plan_, pool_);
-    if (device_ && !out.is_lost)
-      device_->insist([&] { device_->enqueue(*step_, plan_->stage_count() - 1, &out); });
-    samples_ += static_cast<int64_t>(step_->made_samples().size());
+    Outputs out = it_->take(plan_, pool_);
+    samples_ += it_->step.made_count();
     mark_held(out, pool_);
-    cursors_ = out.next;
-    step_.reset();
+    it_.reset();
     is_ready_ = false;
     ++steps_;
     return out;
@@ -75,46 +58,36 @@ class Simple final : public Executor {
             .scratch = maker_.arena().held(),
             .device = device_ ? device_->share() : DeviceShare{}};
   }
-  void trim() override {
-    if (device_) device_->trim();
-  }
 
  private:
   void begin_step() {
-    step_.emplace(*plan_, steps_, cursors_, feeds_.at(feeds_.received()), options_);
-    if (!step_->allocate(pool_, false)) throw NoRoom("a batch", step_->fixed_bytes(), pool_);
-    begin_stage(0);
-  }
-
-  void begin_stage(int stage) {
-    stage_ = stage;
-    const bool is_chain = plan_->stage(stage).kind == StageKind::kChain;
-    for (int i = 0; i < (is_chain ? step_->size() : 1); ++i)
-      if (stage == 0 || !is_chain || step_->is_made[i]) tickets_.push_back(i);
+    it_.emplace(*plan_, steps_, plan_->cursors_after(cursors_, steps_),
+                feeds_.at(feeds_.received()), options_);
+    if (!it_->step.allocate(pool_, false)) throw NoRoom("a batch", it_->step.fixed_bytes(), pool_);
   }
 
   // Does the next piece of the step, such as one sample. Returns false if nothing is left to do.
   bool go_on() {
-    if (tickets_.empty()) {
-      const int next = step_->is_to_rewind() ? 0 : step_->stage_after(stage_);
-      if (step_->is_to_rewind()) step_->rewind();
+    if (it_->is_stage_over()) {
+      const int next = it_->step.is_to_rewind() ? 0 : it_->step.stage_after(it_->stage);
+      if (it_->step.is_to_rewind()) it_->step.rewind();
       if (next == plan_->stage_count()) return false;
-      begin_stage(next);
+      it_->begin(next);
     }
-    const int i = tickets_.front();
-    tickets_.pop_front();
-    switch (plan_->stage(stage_).kind) {
-      case StageKind::kChain:
-        return work([&] { step_->is_made[i] = maker_.make(*step_, i, stage_, step_->failures); });
-      case StageKind::kBatch:
-        return work([&] { maker_.make_batch(*step_, stage_, nullptr, step_->failures); });
-      case StageKind::kPython: return call();
-      case StageKind::kDevice: return enqueue();
-    }
-    return false;
+    const int ticket = it_->give_out(TicketState::kPending);
+    it_->finish(ticket);
+    if (it_->kind() == StageKind::kDevice) enqueue();
+    else work(ticket);
+    return true;
   }
 
-  bool work(const std::function<void()>& make) {
+  void work(int ticket) {
+    if (it_->kind() == StageKind::kPython) {
+      it_->call = call_of(it_->step, it_->stage);
+      it_->call->step = feeds_.received();
+      make_call(*it_->call);
+    }
+    const auto make = [&] { it_->make(ticket, maker_, it_->step.failures); };
     try {
       try {
         make();
@@ -125,58 +98,33 @@ class Simple final : public Executor {
       if (s.why.empty()) throw NoRoom("a stage of the batch", s.bytes, pool_);
       throw BudgetError(s.why);
     }
-    return true;
   }
 
-  bool call() {
-    const std::shared_ptr<UserCall> call = maker_.call_of(*step_, stage_);
-    call->step = feeds_.received();
-    make_call(*call);
-    return work([&] { maker_.make_batch(*step_, stage_, call.get(), step_->failures); });
-  }
-
-  // The device decodes pictures. The CPU decodes those that the device refuses, as it makes their
-  // samples once more. What the last stage enqueues is part of take().
-  bool enqueue() {
-    const std::vector<int> refused =
-        device_->insist([&] { return device_->decode(*step_, stage_); });
+  // The CPU decodes pictures that the device refuses, as it makes their samples once more.
+  void enqueue() {
+    const std::vector<int> refused = device_->issue(it_->step, it_->stage, it_->for_device, true);
     if (!refused.empty()) {
-      --stage_;
-      tickets_.assign(refused.begin(), refused.end());
-    } else if (!plan_->is_last(stage_)) {
-      if (step_->has_new_gaps()) device_->wait(*step_);
-      step_->collect(stage_);
-      device_->insist([&] { device_->enqueue(*step_, stage_); });
-      if (plan_->stage(stage_).is_awaited) device_->wait(*step_);
+      it_->begin_again(it_->stage - 1, refused);
+    } else if (it_->for_device.copied) {
+      device_->wait(it_->step);
+      it_->for_device.copied.reset();
     }
-    return true;
   }
 
-  std::shared_ptr<const Plan> plan_;
-  ExecutorOptions options_;
-  HostPool& pool_;
-  std::vector<int64_t> cursors_;
-  Feeds& feeds_;
-  DirectBytes bytes_;
-  std::unique_ptr<DeviceStage> device_;
   SampleMaker maker_;
   int64_t steps_ = 0, samples_ = 0;
-  // The step that is being made, the stage that it is in, and the pieces that this stage lacks.
-  std::optional<Step> step_;
-  int stage_ = 0;
-  std::deque<int> tickets_;
+  std::optional<Iteration> it_;  // the step that is being made
   std::exception_ptr failure_;  // why the step cannot be made
   bool is_ready_ = false;  // the step or its failure is to be taken
 };
 
 }  // namespace
 
-std::unique_ptr<Executor> make_simple(std::shared_ptr<const Plan> plan,
-                                      const ExecutorOptions& options, HostPool& pool,
-                                      std::vector<int64_t> cursors, Feeds& feeds) {
-  ExecutorOptions one = options;
-  one.settings.num_threads = 1;
-  return std::make_unique<Simple>(std::move(plan), one, pool, std::move(cursors), feeds);
+std::unique_ptr<Executor> make_simple(ExecutorArguments a) {
+  a.options.settings.num_threads = 1;
+  a.options.settings.io_threads = 0;
+  a.options.settings.prefetch_queue_depth = 0;
+  return std::make_unique<Simple>(std::move(a));
 }
 
 }  // namespace stoker

@@ -11,7 +11,7 @@
 #include <deque>
 #include <thread>
 
-#include "run/executors/bell.h"
+#include "run/bell.h"
 #include "run/step/step.h"
 
 namespace stoker {

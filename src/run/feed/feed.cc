@@ -57,7 +57,6 @@ Feeds::Feeds(std::shared_ptr<const Plan> plan, size_t limit)
     inputs_.push_back({flag(node(k), "repeat_last"), flag(node(k), "blocking"), {}, nullptr});
   pool_.on_release([this] {
     const MutexLock lock(mutex_);
-    ++releases_;
     change_.notify_all();
   });
 }
@@ -80,12 +79,11 @@ void Feeds::set_awaited(int input, bool awaited) {
 
 void Feeds::check(int input, const FedBatch& batch) const {
   const auto size = static_cast<int64_t>(batch.samples.size());
-  if (size < 1 || size > plan_->batch_size())
+  const bool must_be_full = plan_->reader_count() > 0;
+  if (size < 1 || size > plan_->batch_size() || (must_be_full && size != plan_->batch_size()))
     throw GraphError(node_in_words(node(input)) + ": a batch of " + std::to_string(size) +
-                     " samples was fed; batch_size is " + std::to_string(plan_->batch_size()));
-  if (plan_->reader_count() && size != plan_->batch_size())
-    throw GraphError(node_in_words(node(input)) + ": a batch of " + std::to_string(size) +
-                     " samples was fed; beside a reader it must be batch_size, " +
+                     " samples was fed; " +
+                     (must_be_full ? "beside a reader it must be batch_size, " : "batch_size is ") +
                      std::to_string(plan_->batch_size()));
   const TensorType& want = plan_->checked(plan_->input_node(input)).outputs[0];
   for (size_t i = 0; i < batch.samples.size(); ++i) {
@@ -112,21 +110,18 @@ void Feeds::check_size(int input, int64_t step, int64_t size) const {
 }
 
 std::shared_ptr<Buffer> Feeds::room(int input, size_t bytes, int wait_ms) {
-  MutexLock lock(mutex_);
-  const int64_t seen = releases_;
-  lock.unlock();
-  if (auto buffer = pool_.try_acquire(bytes, Use::kFed)) return buffer;
-  lock.lock();
+  std::shared_ptr<Buffer> buffer;
+  const auto has_room = [&] { return (buffer = pool_.try_acquire(bytes, Use::kFed)) != nullptr; };
+  const MutexLock lock(mutex_);
+  if (has_room()) return buffer;
   // Only batches that wait to be received make room, once they are received.
   if (!wait_ms || !has_locked(received_))
     throw BudgetError(node_in_words(node(input)) +
                       ": no memory for a copy of a batch that was fed, " + in_words(bytes) +
                       "; batches that wait to be received have an eighth of memory_limit. " +
                       pool_.explain());
-  change_.wait_for(mutex_, std::chrono::milliseconds(wait_ms),
-                   [&]() STOKER_REQUIRES(mutex_) { return releases_ != seen; });
-  lock.unlock();
-  return pool_.try_acquire(bytes, Use::kFed);
+  change_.wait_for(mutex_, std::chrono::milliseconds(wait_ms), has_room);
+  return buffer;
 }
 
 // Whether the batch, once copied, may become an output as it is.
@@ -261,32 +256,25 @@ bool Feeds::meet_marker() {
   std::rethrow_exception(failure);
 }
 
-void Feeds::repeat_last() {
+void Feeds::complete() {
   bool any = false;
   {
     const MutexLock lock(mutex_);
     if (is_at_marker_locked()) return;
     for (int k = 0; k < static_cast<int>(inputs_.size()); ++k) {
       Input& in = inputs_[k];
-      if (!in.queue.empty() || !in.last) continue;
+      if (!in.queue.empty() || (!in.last && in.is_awaited)) continue;
+      if (!in.last)
+        throw SourceError(node_in_words(node(k)) +
+                          ": nothing was fed for this step; call feed_input('" + node(k).name +
+                          "', ...) before run(), give it a source=, or blocking=True to wait for "
+                          "another thread that feeds it");
       check_size(k, received_, static_cast<int64_t>(in.last->samples.size()));
       in.queue.push_back({in.last, nullptr});
       any = true;
     }
   }
   if (any) changed();
-}
-
-void Feeds::require() const {
-  const MutexLock lock(mutex_);
-  if (is_at_marker_locked()) return;
-  for (int k = 0; k < static_cast<int>(inputs_.size()); ++k) {
-    if (!inputs_[k].queue.empty() || inputs_[k].is_awaited) continue;
-    throw SourceError(node_in_words(node(k)) +
-                      ": nothing was fed for this step; call feed_input('" + node(k).name +
-                      "', ...) before run(), give it a source=, or blocking=True to wait for "
-                      "another thread that feeds it");
-  }
 }
 
 bool Feeds::wait(int64_t step, int milliseconds) const {

@@ -73,10 +73,9 @@ class Feeds {
   // Takes the marker, if there is one. Returns true for the end of an epoch; throws the failure,
   // whose step then counts as received.
   bool meet_marker();
-  // Feeds the last batch again, for the next step, to inputs that repeat and have no batch for it.
-  void repeat_last();
-  // Throws SourceError when the next step lacks a batch that nobody is going to feed.
-  void require() const;
+  // Where the next step lacks a batch, feeds the last one again to an input that repeats. Throws
+  // SourceError where nobody is going to feed it.
+  void complete();
   // Waits until the step can be made. Returns false at a marker, and after so many milliseconds.
   bool wait(int64_t step, int milliseconds) const;
   void receive();  // drops the next step: the user has it
@@ -120,7 +119,6 @@ class Feeds {
   std::vector<Input> inputs_ STOKER_GUARDED_BY(mutex_);
   std::deque<int64_t> ends_ STOKER_GUARDED_BY(mutex_);  // the steps before which an epoch ends
   int64_t received_ STOKER_GUARDED_BY(mutex_) = 0;
-  int64_t releases_ STOKER_GUARDED_BY(mutex_) = 0;
   Mutex callback_mutex_;  // locked before any other
   std::function<void()> callback_ STOKER_GUARDED_BY(callback_mutex_);
   HostPool pool_;  // holds the copies

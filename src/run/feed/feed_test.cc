@@ -91,6 +91,36 @@ TEST(Feed, ChanceGoesByTheStepsOfTheWholePipeline) {
   EXPECT_EQ(all(*ragged.run()), second);
 }
 
+// What is resized has the announced extents, but for samples without elements.
+TEST(Feed, ASampleWithoutElementsMakesABatchRagged) {
+  for (const char* executor : {"simple", "pipelined"}) {
+    Graph g;
+    const int in = g.add({.op = "external_source",
+                          .name = "in",
+                          .arguments = {{"dtype", std::string("uint8")},
+                                        {"ndim", int64_t{2}},
+                                        {"layout", std::string("HW")}}});
+    const int small = g.add({.op = "resize",
+                             .arguments = {{"size", std::vector<double>{2, 2}}},
+                             .inputs = {Ref{in, 0}}});
+    g.outputs = {{small, 0}};
+    Pipeline p(g, options(executor));
+    auto pixels = std::make_shared<std::vector<uint8_t>>(4 * 4, uint8_t{7});
+    FedBatch b{{}, pixels, nullptr};
+    for (const int64_t rows : {4, 0, 4})
+      b.samples.push_back(View::dense(pixels->data(), DType::kUint8, {rows, 4}));
+    feed(p, b);
+    b.samples.erase(b.samples.begin() + 1);
+    feed(p, b);
+    const Outputs ragged = *p.run(), even = *p.run();
+    EXPECT_FALSE(ragged.batches[0].is_dense());
+    EXPECT_EQ(ragged.batches[0].samples[1].view.shape, Shape({0, 2}));
+    EXPECT_EQ(all(ragged)[2], std::string(4, 7));
+    EXPECT_TRUE(even.batches[0].is_dense());
+    EXPECT_EQ(all(even)[1], std::string(4, 7));
+  }
+}
+
 TEST(Feed, SamplesOfOneShapeMakeADenseBatch) {
   Pipeline p(input_graph(), options());
   feed(p, batch(3, 0));

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <map>
-#include <set>
 
 namespace stoker {
 
@@ -22,6 +21,7 @@ Plan::Plan(Graph graph, const PlanOptions& options)
   if (graph_.outputs.empty())
     throw GraphError(
         "the pipeline has no outputs; return them from the function or call set_outputs");
+  find_reads();
   find_levels();
   mark_used();
   number_used();
@@ -31,22 +31,22 @@ Plan::Plan(Graph graph, const PlanOptions& options)
   find_passes();
   find_slots();
   find_host_copies();
-  find_device_uses();
-  find_carried();
+  find_uses();
 }
 
-template <class Use>
-void Plan::for_each_input(int i, const Use& use) const {
-  for (size_t k = 0; k < node(i).inputs.size(); ++k)
-    if (const auto& in = node(i).inputs[k]) use(*in, checked_[i].type->input(k).is_value);
-  for (const ArgumentLink& link : node(i).links) use(link.from, true);
-  for (const Guard& guard : node(i).guards) use(guard.condition, true);
-}
-
-// Whether node i, on the host, reads a value that is made on the device: see Note [Stages].
-bool Plan::reads_host_copy(int i, const Ref& from, bool is_value) const {
-  if (!ends_on_device(from)) return false;
-  return is_value ? !checked_[from.node].has_cpu_form : node(i).device != DeviceKind::kGpu;
+void Plan::find_reads() {
+  for (int i = 0; i < size(); ++i) {
+    const auto read = [&](const Ref& from, bool is_value, bool is_first) {
+      const bool on_host =
+          is_value ? !checked_[from.node].has_cpu_form : node(i).device != DeviceKind::kGpu;
+      reads_.push_back({i, from, is_value, is_first, on_host && ends_on_device(from)});
+    };
+    for (size_t k = 0; k < node(i).inputs.size(); ++k)
+      if (const auto& in = node(i).inputs[k])
+        read(*in, checked_[i].type->input(k).is_value, k == 0);
+    for (const ArgumentLink& link : node(i).links) read(link.from, true, false);
+    for (const Guard& guard : node(i).guards) read(guard.condition, true, false);
+  }
 }
 
 // Stages are in the order of their levels: chains have 0, 4, 8, ..., stages that see whole batches
@@ -54,13 +54,10 @@ bool Plan::reads_host_copy(int i, const Ref& from, bool is_value) const {
 // level behind it. A node is of the first level of its kind that is not before the levels of its
 // inputs, and comes after the copies to the host that it reads.
 void Plan::find_levels() {
-  for (int i = 0; i < size(); ++i) {
-    int& level = nodes_[i].level = checked_[i].sees_batch ? 2 : 0;
-    for_each_input(i, [&](const Ref& from, bool is_value) {
-      const int behind_copy = reads_host_copy(i, from, is_value) ? 2 : 0;
-      while (level < nodes_[from.node].level + behind_copy) level += 4;
-    });
-  }
+  for (int i = 0; i < size(); ++i) nodes_[i].level = checked_[i].sees_batch ? 2 : 0;
+  for (const Read& r : reads_)
+    while (nodes_[r.node].level < nodes_[r.from.node].level + (r.is_copy ? 2 : 0))
+      nodes_[r.node].level += 4;
 }
 
 // Which nodes the outputs need, and which are early: their values decide shapes or arguments, or an
@@ -69,23 +66,22 @@ void Plan::mark_used() {
   const auto use = [&](const Ref& r, bool on_device) {
     PlanNode& p = nodes_[r.node];
     p.is_used = true;
+    p.is_early |= !checked_[r.node].type->infers();
     p.is_needed_on_device |= on_device && node(r.node).device == DeviceKind::kGpu;
   };
   for (const Ref& r : graph_.outputs) use(r, true);
-  for (int i = size() - 1; i >= 0; --i) {
-    PlanNode& p = nodes_[i];
+  for (auto r = reads_.rbegin(); r != reads_.rend(); ++r) {
+    const PlanNode& p = nodes_[r->node];
     if (!p.is_used) continue;
-    p.is_early |= !checked_[i].type->infers();
-    for_each_input(i, [&](const Ref& from, bool is_value) {
-      const bool reads_copy = reads_host_copy(i, from, is_value);
-      use(from, reads_copy || (p.is_needed_on_device && !is_value));
-      // What an earlier stage makes on the CPU is there. What it makes on the device is needed in
-      // its CPU form.
-      const bool is_there = nodes_[from.node].level < p.level && !ends_on_device(from);
-      nodes_[from.node].is_early |=
-          !reads_copy && !is_there && !is_inferred(from) && (is_value || p.is_early);
-    });
+    use(r->from, r->is_copy || (p.is_needed_on_device && !r->is_value));
+    // What an earlier stage makes on the CPU is there. What it makes on the device is needed in its
+    // CPU form.
+    PlanNode& from = nodes_[r->from.node];
+    const bool is_there = from.level < p.level && !ends_on_device(r->from);
+    from.is_early |=
+        !r->is_copy && !is_there && !is_inferred(r->from) && (r->is_value || p.is_early);
   }
+  std::erase_if(reads_, [&](const Read& r) { return !nodes_[r.node].is_used; });
 }
 
 void Plan::number_used() {
@@ -186,13 +182,7 @@ void Plan::find_passes() {
   auto use = [&](const Ref& r, int by) {
     if (!is_inferred(r)) ++uses[r.node], consumer[r.node] = by;
   };
-  for (int i = 0; i < size(); ++i) {
-    if (!nodes_[i].is_used) continue;
-    for (size_t k = 0; k < node(i).inputs.size(); ++k)
-      if (node(i).inputs[k]) use(*node(i).inputs[k], k == 0 ? i : -1);
-    for (auto& link : node(i).links) use(link.from, -1);
-    for (auto& guard : node(i).guards) use(guard.condition, -1);
-  }
+  for (const Read& r : reads_) use(r.from, r.is_first ? r.node : -1);
   for (const Ref& r : graph_.outputs) use(r, -1);
   auto lowers = [&](int i) { return checked_[i].lowers(); };
   auto per_frame = [&](int i) {
@@ -212,132 +202,82 @@ void Plan::find_passes() {
   }
 }
 
-int Plan::add_slot(Ref from) {
-  int& slot = nodes_[from.node].output_slots[from.output];
-  if (slot < 0) {
-    slot = static_cast<int>(slots_.size());
-    slots_.push_back({from, checked_[from.node].outputs[from.output]});
-  }
-  return slot;
+int Plan::new_slot(const Ref& value) {
+  slots_.push_back({value, checked_[value.node].outputs[value.output]});
+  return slot_count() - 1;
 }
 
-bool Plan::is_host_copy_read(const Ref& value) const {
-  bool is = false;
-  for (int i = 0; i < size(); ++i)
-    if (nodes_[i].is_used)
-      for_each_input(i, [&](const Ref& from, bool is_value) {
-        is |= from == value && reads_host_copy(i, from, is_value);
-      });
-  return is;
+// Makes the slot, if there is none yet.
+void Plan::add_slot(const Ref& value, int& slot) {
+  if (slot < 0) slot = new_slot(value);
+}
+
+// This slot, or a new one where another output has it.
+int Plan::slot_for_output(const Ref& value, int& slot) {
+  add_slot(value, slot);
+  const auto& taken = slot_of_output_;
+  return std::find(taken.begin(), taken.end(), slot) == taken.end() ? slot : new_slot(value);
 }
 
 void Plan::find_slots() {
-  for (int i = 0; i < size(); ++i) nodes_[i].output_slots.assign(checked_[i].outputs.size(), -1);
-  for (const Ref& r : graph_.outputs)
-    if (!ends_on_device(r)) add_slot(r);
-  for (int i = 0; i < size(); ++i) {
-    const PlanNode& p = nodes_[i];
-    if (!p.is_used) continue;
-    for_each_input(i, [&](const Ref& from, bool is_value) {
-      const bool goes_up = p.is_needed_on_device && !is_value && !ends_on_device(from);
-      const bool is_seen_on_host = is_value || !ends_on_device(i) || p.is_early;
-      // Values that the user fed are at hand in every stage.
-      const bool crosses = stage_of(from) != p.stage && nodes_[from.node].input_number < 0;
-      if (goes_up || (crosses && is_seen_on_host && !is_host_copy_read(from))) add_slot(from);
-    });
+  for (int i = 0; i < size(); ++i) nodes_[i].outputs.resize(checked_[i].outputs.size());
+  for (const Read& r : reads_) output(r.from).is_copy_read |= r.is_copy;
+  for (const Output& o : graph_.outputs) {
+    int& slot = slot_of_output_.emplace_back(-1);
+    if (ends_on_device(o)) continue;
+    if (o.to_host || !ends_on_device(o.node)) slot = slot_for_output(o, output(o).slot);
+    else add_slot(o, output(o).slot);
+  }
+  for (const Read& r : reads_) {
+    const PlanNode& p = nodes_[r.node];
+    const bool goes_up = is_on_device(r) && !ends_on_device(r.from);
+    const bool is_seen_on_host = r.is_value || !ends_on_device(r.node) || p.is_early;
+    if (goes_up || (is_carried(r) && is_seen_on_host && !output(r.from).is_copy_read))
+      add_slot(r.from, output(r.from).slot);
   }
   delivered_ = slot_count();
 }
 
 void Plan::find_host_copies() {
-  const auto add = [&](const Ref& value) {
-    slots_.push_back({value, checked_[value.node].outputs[value.output]});
-    return slot_count() - 1;
-  };
-  for (int i = 0; i < size(); ++i)
-    if (nodes_[i].is_used)
-      for_each_input(i, [&](const Ref& from, bool is_value) {
-        if (reads_host_copy(i, from, is_value) && host_copy(from) < 0) add(from);
-      });
+  for (const Read& r : reads_)
+    if (r.is_copy) add_slot(r.from, output(r.from).host_copy);
   // A graph output may take the copy that a node on the CPU reads, because no stage uses it any
-  // more then. No two outputs share bytes.
-  std::set<int> taken;
-  for (const Output& o : graph_.outputs) {
-    int& slot = slot_of_output_.emplace_back(-1);
-    if (!ends_on_device(o.node) || (is_inferred(o) && o.to_host)) slot = slot_of(o);
-    else if (o.to_host)
-      slot = host_copy(o) >= 0 && !taken.contains(host_copy(o)) ? host_copy(o) : add(o);
-    if (slot >= 0) taken.insert(slot);
-  }
-}
-
-int Plan::host_copy(const Ref& value) const {
-  for (int k = delivered_; k < slot_count(); ++k)
-    if (slots_[k].from == value) return k;
-  return -1;
-}
-
-void Plan::find_device_uses() {
-  for (int i = 0; i < size(); ++i) nodes_[i].device_uses.resize(checked_[i].outputs.size());
-  const auto use = [&](const Ref& r) -> PlanNode::DeviceUse& {
-    return nodes_[r.node].device_uses[r.output];
-  };
-  for (int i : device_nodes_)
-    for_each_input(i, [&](const Ref& from, bool is_value) {
-      if (is_value) return;
-      ++use(from).nodes;
-      use(from).last_stage = std::max(use(from).last_stage, nodes_[i].device_stage);
-    });
+  // more then.
   for (size_t k = 0; k < graph_.outputs.size(); ++k)
-    if (slot_of_output_[k] < 0) use(graph_.outputs[k]).last_stage = stage_count();
+    if (const Output& o = graph_.outputs[k]; ends_on_device(o) && o.to_host) {
+      slot_of_output_[k] = slot_for_output(o, output(o).host_copy);
+      has_copied_outputs_ = true;
+    }
 }
 
-void Plan::find_carried() {
-  for (int i = 0; i < size(); ++i)
-    if (nodes_[i].is_used)
-      for_each_input(i, [&](const Ref& from, bool is_value) {
-        if (reads_host_copy(i, from, is_value))
-          stages_[nodes_[from.node].device_stage].is_awaited = true;
-        if (stage_of(from) == nodes_[i].stage || nodes_[from.node].input_number >= 0) return;
-        std::vector<Carried>& list = stages_[nodes_[i].stage].carried;
-        const auto is_it = [&](const Carried& c) { return c.from == from; };
-        if (std::none_of(list.begin(), list.end(), is_it)) list.push_back({from, host_slot(from)});
-      });
-}
-
-int Plan::host_slot(const Ref& value) const {
-  return is_host_copy_read(value) ? host_copy(value) : slot_of(value);
-}
-
-bool Plan::has_copied_outputs() const {
-  return std::any_of(slot_of_output_.begin(), slot_of_output_.end(),
-                     [&](int slot) { return slot >= 0 && is_host_copy(slot); });
+// Which stages need the values.
+void Plan::find_uses() {
+  for (size_t k = 0; k < graph_.outputs.size(); ++k)
+    if (slot_of_output_[k] < 0) output(graph_.outputs[k]).last_device_stage = INT_MAX;
+  for (const Read& r : reads_) {
+    PlanOutput& value = output(r.from);
+    value.reads_on_device += is_on_device(r);
+    if (is_on_device(r))
+      value.last_device_stage = std::max(value.last_device_stage, nodes_[r.node].device_stage);
+    if (r.is_copy) stages_[nodes_[r.from.node].device_stage].is_awaited = true;
+    if (!is_carried(r)) continue;
+    std::vector<Carried>& list = stages_[nodes_[r.node].stage].carried;
+    const auto is_it = [&](const Carried& c) { return c.from == r.from; };
+    if (std::none_of(list.begin(), list.end(), is_it)) list.push_back({r.from, host_slot(r.from)});
+  }
 }
 
 // Whether the node makes only the part of its output that lowered operators read.
 bool Plan::is_narrowed(int i) const {
   if (!options_.rewrites.demand || !checked_[i].type->runs || checked_[i].sees_batch) return false;
   if (nodes_[i].is_early) return false;
-  for (int slot : nodes_[i].output_slots)
-    if (slot >= 0) return false;
+  for (const PlanOutput& o : nodes_[i].outputs)
+    if (o.slot >= 0) return false;
   for (const Ref& r : graph_.outputs)
     if (r.node == i) return false;
-  for (int k = i + 1; k < size(); ++k) {
-    const bool lowers = checked_[k].lowers();
-    const auto& inputs = node(k).inputs;
-    for (size_t n = 0; nodes_[k].is_used && n < inputs.size(); ++n)
-      if (inputs[n] && inputs[n]->node == i &&
-          (n > 0 || !lowers || nodes_[k].stage != nodes_[i].stage))
-        return false;
-  }
-  return true;
-}
-
-std::string Plan::early_words(int i) const {
-  std::string words = "first, it decides shapes or arguments";
-  if (node(i).device == DeviceKind::kGpu) words.insert(0, "on the CPU ");
-  if (nodes_[i].is_needed_on_device) words += "; again on the GPU";
-  return words;
+  return std::all_of(reads_.begin(), reads_.end(), [&](const Read& r) {
+    return r.from.node != i || (r.is_first && checked_[r.node].lowers() && !is_carried(r));
+  });
 }
 
 // How the line of a node begins: what runs it.
@@ -364,18 +304,20 @@ std::string Plan::str() const {
     else if (p.store) s += ": " + std::to_string(p.store->size()) + " samples, read ahead in order";
     else if (p.input_number >= 0) s += ": fed by the user";
     else if (p.fuses_into >= 0) s += ": in one pass with " + node(p.fuses_into).name;
-    else if (p.is_early) s += ": " + early_words(i);
+    else if (p.is_early)
+      s += std::string(node(i).device == DeviceKind::kGpu ? ": on the CPU first" : ": first") +
+           ", it decides shapes or arguments" + (p.is_needed_on_device ? "; again on the GPU" : "");
     else if (p.is_needed_on_device && checked_[i].type->runs_on_gpu)
       s += ": one launch for a batch";
     else if (is_narrowed(i)) s += ": only the window that later operators look at";
     if (!node(i).guards.empty()) s += "; only where " + guards_in_words(graph_, node(i));
-    for (int slot : p.output_slots)
-      if (slot >= 0)
+    for (const PlanOutput& o : p.outputs)
+      if (o.slot >= 0)
         s += std::string("; written ") +
-             (slots_[slot].is_fixed()  ? "into one contiguous batch "
-              : checked_[i].sees_batch ? "into one contiguous batch where shapes agree "
-                                       : "as separate samples ") +
-             slots_[slot].type.str();
+             (slots_[o.slot].is_fixed() ? "into one contiguous batch "
+              : checked_[i].sees_batch  ? "into one contiguous batch where shapes agree "
+                                        : "as separate samples ") +
+             slots_[o.slot].type.str();
     for (int k = delivered_; k < slot_count(); ++k)
       if (slots_[k].from.node == i) s += "; copied to the host, " + slots_[k].type.str();
     s += "\n";

@@ -57,13 +57,17 @@ struct Stage {
   bool is_awaited = false;
 };
 
+// What is known of an output of a node.
+struct PlanOutput {
+  int slot = -1;  // the slot that its stage fills with it, or -1
+  int host_copy = -1;  // the first slot with its copy on the host, or -1
+  int reads_on_device = 0;  // how often a device node reads it there
+  int last_device_stage = -1;  // that needs it on the device; INT_MAX: it is an output there
+  bool is_copy_read = false;  // a node on the CPU reads its copy
+};
+
 struct PlanNode {
   int level = 0;  // decides the order of stages
-  // Which nodes read an output on the device.
-  struct DeviceUse {
-    int nodes = 0;
-    int last_stage = -1;  // stage_count(): the graph has it as an output on the device
-  };
   int stage = -1;  // finds its types and, on the CPU, makes its values; -1: it is not used
   int device_stage = -1;  // of a node that ends on the device: the kDevice stage that runs it
   bool is_used = false;  // an output of the graph depends on it
@@ -77,15 +81,15 @@ struct PlanNode {
   // not of that kind.
   int mixed_number = -1, device_number = -1, input_number = -1;
   int source = 0;  // see Plan::source_of
-  std::vector<int> output_slots;  // by output: the slot that its stage fills with it, or -1
-  std::vector<DeviceUse> device_uses;  // by output
+  std::vector<PlanOutput> outputs;
 };
 
 // Whether every extent is known.
 bool is_fixed(const TensorType& type);
 
 // A value in host memory: it becomes an output of the graph, goes to the device or is read in a
-// later stage. Values that are copied from the device to the host have slots too.
+// later stage. Values that are copied from the device to the host have slots too. An output that is
+// named again has another slot with the same value, because outputs never share bytes.
 struct Slot {
   Ref from;
   TensorType type;  // an extent of -1 varies from sample to sample
@@ -108,6 +112,14 @@ class Plan {
   const Node& node(int i) const { return graph_.nodes[i]; }
   const CheckedNode& checked(int i) const { return checked_[i]; }
   const PlanNode& planned(int i) const { return nodes_[i]; }
+  // The operator, with its constant arguments. The plan has to outlive it.
+  std::shared_ptr<const Operator> own_operator(int i) const {
+    return {std::shared_ptr<void>(), checked_[i].op.get()};
+  }
+  Chance chance(int i, uint64_t seed, const Identity& who) const {
+    const CheckedNode& c = checked_[i];
+    return Chance(c.seed(seed), c.key, who.epoch, who.position, who.child);
+  }
 
   // Inputs are the nodes that the user feeds, counted from 0.
   int input_count() const { return static_cast<int>(inputs_.size()); }
@@ -125,6 +137,11 @@ class Plan {
     return orders_[r].at(cursor, i + own_offset_);
   }
   int lead() const { return lead_; }
+  // Where each order stands so many steps later.
+  std::vector<int64_t> cursors_after(std::vector<int64_t> cursors, int64_t steps) const {
+    for (size_t r = 0; r < cursors.size(); ++r) cursors[r] = orders_[r].after(cursors[r], steps);
+    return cursors;
+  }
 
   // Sources are the readers, then the inputs, then one for what comes from neither. What a node
   // reads came from the source that its inputs lead to, the first of them first, or else from the
@@ -135,8 +152,7 @@ class Plan {
   int stage_count() const { return static_cast<int>(stages_.size()); }
   const Stage& stage(int s) const { return stages_[s]; }
   bool calls_user_code() const {
-    return std::any_of(stages_.begin(), stages_.end(),
-                       [](const Stage& s) { return s.kind == StageKind::kPython; });
+    return std::ranges::count(stages_, StageKind::kPython, &Stage::kind) > 0;
   }
   int last_chain() const { return last_chain_; }
   bool is_last(int stage) const { return stage + 1 == stage_count(); }
@@ -153,13 +169,15 @@ class Plan {
   // The slot that a graph output takes; -1: the output stays on the device.
   int slot_of_output(size_t output) const { return slot_of_output_[output]; }
   // Requires: a stage on the CPU fills a slot with this value.
-  int slot_of(const Ref& value) const { return nodes_[value.node].output_slots[value.output]; }
+  int slot_of(const Ref& value) const { return output(value).slot; }
   // The slot that a node on the CPU reads the value from; -1: it has none.
-  int host_slot(const Ref& value) const;
-  bool has_copied_outputs() const;
+  int host_slot(const Ref& value) const {
+    return output(value).is_copy_read ? host_copy(value) : slot_of(value);
+  }
+  bool has_copied_outputs() const { return has_copied_outputs_; }
   // Whether the value is needed on the device in a later stage, or as an output.
   bool is_needed_after(int stage, const Ref& value) const {
-    return device_use(value).last_stage > stage;
+    return output(value).last_device_stage > stage;
   }
   // Whether the value is made on the device, or on the CPU.
   bool ends_on_device(const Ref& value) const {
@@ -167,11 +185,10 @@ class Plan {
   }
   // Whether the value is made on the CPU and exactly one device node reads it.
   bool goes_up_once(const Ref& value) const {
-    return !ends_on_device(value) && device_use(value).nodes == 1;
+    return !ends_on_device(value) && output(value).reads_on_device == 1;
   }
-  bool has_host_copy(const Ref& value) const { return host_copy(value) >= 0; }
-  // The slot with its copy, or -1.
-  int host_copy(const Ref& value) const;
+  // The slot with its copy on the host, or -1.
+  int host_copy(const Ref& value) const { return output(value).host_copy; }
   const std::vector<int>& device_nodes() const { return device_nodes_; }
   // Nodes that begin on the CPU and end on the device.
   const std::vector<int>& mixed_nodes() const { return mixed_nodes_; }
@@ -186,13 +203,22 @@ class Plan {
   bool is_inferred(const Ref& value) const {
     return checked_[value.node].is_inferred(value.output);
   }
-  const PlanNode::DeviceUse& device_use(const Ref& value) const {
-    return nodes_[value.node].device_uses[value.output];
+  // That a node reads a value: as an input, an argument or a condition.
+  struct Read {
+    int node;
+    Ref from;
+    bool is_value;  // it is needed on the CPU
+    bool is_first;  // as the first input
+    bool is_copy;  // it is made on the device and read on the host: see Note [Stages]
+  };
+  // Whether it is made in an earlier stage. What the user feeds is at hand in every stage.
+  bool is_carried(const Read& r) const {
+    return stage_of(r.from) != nodes_[r.node].stage && nodes_[r.from.node].input_number < 0;
   }
-  // Calls use(from, is_value) for all inputs and arguments. `is_value`: it is needed on the CPU.
-  template <class Use>
-  void for_each_input(int node, const Use& use) const;
-  bool reads_host_copy(int node, const Ref& from, bool is_value) const;
+  bool is_on_device(const Read& r) const {
+    return nodes_[r.node].is_needed_on_device && !r.is_value;
+  }
+  void find_reads();
   void find_levels();
   void mark_used();
   void find_stages();
@@ -202,18 +228,22 @@ class Plan {
   void find_passes();
   void find_slots();
   void find_host_copies();
-  void find_device_uses();
-  void find_carried();
-  int add_slot(Ref from);
-  bool is_host_copy_read(const Ref& value) const;
+  void find_uses();
+  PlanOutput& output(const Ref& value) { return nodes_[value.node].outputs[value.output]; }
+  const PlanOutput& output(const Ref& value) const {
+    return nodes_[value.node].outputs[value.output];
+  }
+  int new_slot(const Ref& value);
+  void add_slot(const Ref& value, int& slot);
+  int slot_for_output(const Ref& value, int& slot);
   bool is_narrowed(int node) const;
-  std::string early_words(int node) const;
   const char* stage_words(int node) const;
 
   Graph graph_;
   PlanOptions options_;
   std::vector<CheckedNode> checked_;
   std::vector<PlanNode> nodes_;
+  std::vector<Read> reads_;  // in the order of the nodes; of those that are used
   std::vector<int> readers_, inputs_, device_nodes_, mixed_nodes_;
   std::vector<io::Order> orders_;
   int64_t own_offset_ = 0;  // where this shard's samples begin in the pipeline's own order
@@ -221,6 +251,7 @@ class Plan {
   std::vector<Slot> slots_;
   int delivered_ = 0;  // slots that the chains fill
   std::vector<int> slot_of_output_;
+  bool has_copied_outputs_ = false;
   std::vector<Stage> stages_;
   int last_chain_ = 0;
   int first_batch_ = INT_MAX;  // the first kBatch or kPython stage

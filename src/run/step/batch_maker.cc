@@ -6,15 +6,19 @@
 
 namespace stoker {
 
+namespace {
+
 // The samples that are made and for which the node's guards hold.
-std::vector<int> BatchMaker::samples_of(const Step& step, int node) const {
+std::vector<int> samples_of(const Step& step, int node) {
   std::vector<int> samples = step.made_samples();
-  for (const Guard& g : plan_.node(node).guards)
+  for (const Guard& g : step.plan.node(node).guards)
     std::erase_if(samples, [&](int i) {
       return !step.has(g.condition, i) || is_true(step.host_view(g.condition, i)) != g.when;
     });
   return samples;
 }
+
+}  // namespace
 
 // The operator for each of these samples: the plan's own, or copies that hold the computed
 // arguments.
@@ -25,7 +29,7 @@ std::vector<std::shared_ptr<const Operator>> BatchMaker::resolve(
   std::vector<std::shared_ptr<const Operator>> ops;
   for (int i : samples) {
     if (links.empty()) {
-      ops.emplace_back(std::shared_ptr<void>(), checked.op.get());  // the plan owns it
+      ops.push_back(plan_.own_operator(node));
       continue;
     }
     const std::shared_ptr<Operator> copy = checked.op->clone();
@@ -38,10 +42,7 @@ std::vector<std::shared_ptr<const Operator>> BatchMaker::resolve(
 
 BatchInference::Item BatchMaker::item_of(const Step& step, int node, int i) const {
   const Origin& origin = step.origin(node, i);
-  const Identity& who = origin.who;
-  BatchInference::Item item{
-      .chance = Chance(seed_, plan_.checked(node).key, who.epoch, who.position, who.child),
-      .origin = origin};
+  BatchInference::Item item{.chance = plan_.chance(node, seed_, origin.who), .origin = origin};
   for (size_t k = 0; k < plan_.node(node).inputs.size(); ++k) {
     const auto& in = plan_.node(node).inputs[k];
     TensorType& type = item.inputs.emplace_back();
@@ -73,43 +74,51 @@ BatchMaker::Types BatchMaker::infer(int node, std::span<BatchInference::Item> it
   return types;
 }
 
-// The slots that the output fills. On a device these are its copies to the host, of which each
-// output of the graph has its own.
+// The slots that the output fills. On a device these are its copies to the host.
 std::vector<int> BatchMaker::slots_of(const Ref& value) const {
   std::vector<int> slots;
   const bool is_on_cpu = plan_.node(value.node).device == DeviceKind::kCpu;
-  if (is_on_cpu && plan_.slot_of(value) >= 0) slots.push_back(plan_.slot_of(value));
-  for (int k = 0; !is_on_cpu && k < plan_.slot_count(); ++k)
-    if (plan_.is_host_copy(k) && plan_.slot(k).from == value) slots.push_back(k);
+  for (int k = 0; k < plan_.slot_count(); ++k)
+    if (plan_.is_host_copy(k) != is_on_cpu && plan_.slot(k).from == value) slots.push_back(k);
   return slots;
 }
 
+// Copies what was made into the other slots of outputs that are named again.
+void BatchMaker::deliver(const Step& step, int node, std::span<const int> samples,
+                         const std::vector<std::vector<View>>& made) const {
+  for (size_t k = 0; k < made[0].size(); ++k)
+    for (int slot : slots_of({node, static_cast<int>(k)}))
+      for (size_t s = 0; s < samples.size(); ++s) {
+        const View& to = step.view(slot, samples[s]);
+        if (to.data != made[s][k].data) copy_to_dense(made[s][k], to.data);
+      }
+}
+
 // Gives the memory of the node's outputs: in slots, or on the CPU scratch where nothing reads them.
+// Of several slots of an output it gives that of one.
 // Requires: there is a sample.
 std::vector<std::vector<View>> BatchMaker::reserve(Step& step, int node,
                                                    std::span<const int> samples,
                                                    const Types& types) {
-  const auto count = types[0].size();
-  std::vector<std::vector<int>> slots;
-  for (size_t k = 0; k < count; ++k) slots.push_back(slots_of({node, static_cast<int>(k)}));
+  const int count = static_cast<int>(types[0].size());
   // The type that all values of an output have, or null. In a branch they are some of many.
-  const auto common = [&](size_t k) -> const TensorType* {
+  const auto common = [&](int k) -> const TensorType* {
     const bool is_common =
         plan_.node(node).guards.empty() &&
         std::all_of(types.begin(), types.end(), [&](const auto& t) { return t[k] == types[0][k]; });
     return is_common ? &types[0][k] : nullptr;
   };
   size_t need = 0;
-  for (size_t k = 0; k < count; ++k)
-    for (int slot : slots[k]) {
+  for (int k = 0; k < count; ++k)
+    for (int slot : slots_of({node, k})) {
       if (const TensorType* type = common(k)) need += step.need_of_whole(slot, *type);
       else
         for (const auto& sample : types) need += step.need_of(slot, sample[k]);
     }
   std::vector<std::vector<View>> views(types.size(), std::vector<View>(count));
   try {
-    for (size_t k = 0; k < count; ++k)
-      for (int slot : slots[k]) {
+    for (int k = 0; k < count; ++k)
+      for (int slot : slots_of({node, k})) {
         step.begin_whole(slot, common(k), pool_);
         for (size_t s = 0; s < types.size(); ++s)
           views[s][k] = step.reserve(slot, samples[s], types[s][k], pool_);
@@ -117,12 +126,13 @@ std::vector<std::vector<View>> BatchMaker::reserve(Step& step, int node,
   } catch (const Starved& starved) {
     throw Starved{starved.why, need};
   }
-  for (size_t k = 0; k < count; ++k)
-    for (size_t s = 0; s < types.size(); ++s) {
-      if (!slots[k].empty() || plan_.node(node).device != DeviceKind::kCpu) continue;
-      const TensorType& t = types[s][k];
-      const auto bytes = static_cast<size_t>(t.shape.volume() * size_of(t.dtype));
-      views[s][k] = View::dense(arena_.allocate(bytes), t.dtype, t.shape, t.layout);
+  if (plan_.node(node).device != DeviceKind::kCpu) return views;
+  for (size_t s = 0; s < types.size(); ++s)
+    for (int k = 0; k < count; ++k) {
+      if (plan_.slot_of({node, k}) >= 0) continue;
+      View v = View::dense(nullptr, types[s][k].dtype, types[s][k].shape, types[s][k].layout);
+      v.data = arena_.allocate(static_cast<size_t>(v.bytes()));
+      views[s][k] = v;
     }
   return views;
 }
@@ -132,8 +142,7 @@ void BatchMaker::run(Step& step, int stage) {
   const Timed timed(times_, node);
   const std::vector<int> samples = samples_of(step, node);
   if (plan_.planned(node).device_number >= 0)
-    for (int i : step.made_samples())
-      step.device_task[i][plan_.planned(node).device_number] = DeviceTask{};
+    for (int i : step.made_samples()) step.task(node, i) = {};
   if (samples.empty()) return;
   const std::vector<std::shared_ptr<const Operator>> own = resolve(step, node, samples);
   std::vector<const Operator*> ops;
@@ -141,15 +150,14 @@ void BatchMaker::run(Step& step, int stage) {
   std::vector<BatchInference::Item> items;
   for (int i : samples) items.push_back(item_of(step, node, i));
   Types types = infer(node, items, ops);
-  std::vector<std::vector<View>> outputs = reserve(step, node, samples, types);
+  const std::vector<std::vector<View>> outputs = reserve(step, node, samples, types);
   if (plan_.node(node).device == DeviceKind::kCpu) {
     std::vector<BatchItem> work;
     for (size_t s = 0; s < items.size(); ++s)
-      work.push_back(
-          {std::move(items[s].values), std::move(outputs[s]), items[s].chance, items[s].origin});
+      work.push_back({std::move(items[s].values), outputs[s], items[s].chance, items[s].origin});
     BatchRun r{work, arena_};
     plan_.checked(node).type->runs_on_batch->run(ops, r);
-    return;
+    return deliver(step, node, samples, outputs);
   }
   for (size_t s = 0; s < items.size(); ++s) {
     DeviceTask task{std::move(items[s].inputs),
@@ -160,13 +168,13 @@ void BatchMaker::run(Step& step, int stage) {
                     items[s].chance,
                     items[s].origin};
     for (const View& v : items[s].values) task.values.push_back({v, nullptr});  // the step has them
-    step.device_task[samples[s]][plan_.planned(node).device_number] = std::move(task);
+    step.task(node, samples[s]) = std::move(task);
   }
 }
 
-std::shared_ptr<UserCall> BatchMaker::call_of(const Step& step, int stage) const {
-  const int index = plan_.stage(stage).nodes[0];
-  const Node& node = plan_.node(index);
+std::shared_ptr<UserCall> call_of(const Step& step, int stage) {
+  const int index = step.plan.stage(stage).nodes[0];
+  const Node& node = step.plan.node(index);
   const std::vector<int> samples = samples_of(step, index);
   auto call = std::make_shared<UserCall>();
   if (!samples.empty()) call->function = node.function;
@@ -206,10 +214,11 @@ void BatchMaker::take_results(Step& step, int stage, UserCall& call) {
   const int node = plan_.stage(stage).nodes[0];
   times_.add(node, std::exchange(call.ns, 0));
   if (call.error) std::rethrow_exception(call.error);
-  const std::vector<std::vector<View>> to =
-      reserve(step, node, samples_of(step, node), types_of(node, call));
+  const std::vector<int> samples = samples_of(step, node);
+  const std::vector<std::vector<View>> to = reserve(step, node, samples, types_of(node, call));
   for (size_t k = 0; k < call.outputs.size(); ++k)
     for (size_t s = 0; s < to.size(); ++s) copy_to_dense(call.outputs[k].samples[s], to[s][k].data);
+  deliver(step, node, samples, to);
   call.outputs.clear();
 }
 

@@ -8,6 +8,9 @@
 
 namespace stoker {
 
+// What the function of a kPython stage is to be called with.
+std::shared_ptr<UserCall> call_of(const Step& step, int stage);
+
 class BatchMaker {
  public:
   // Requires: all arguments outlive this.
@@ -18,15 +21,12 @@ class BatchMaker {
   // operators throw, Starved and BeyondShare; then it may be called again. Requires: samples are
   // made, and the arena is free.
   void run(Step& step, int stage);
-  // What the function of a kPython stage is to be called with.
-  std::shared_ptr<UserCall> call_of(const Step& step, int stage) const;
   // Puts what the call has made into the slots. Throws what the call threw, SampleError for results
   // that do not fit, and Starved; then it may be called again.
   void take_results(Step& step, int stage, UserCall& call);
 
  private:
   using Types = std::vector<std::vector<TensorType>>;  // by sample that is made, by output
-  std::vector<int> samples_of(const Step& step, int node) const;
   std::vector<std::shared_ptr<const Operator>> resolve(const Step& step, int node,
                                                        std::span<const int> samples) const;
   BatchInference::Item item_of(const Step& step, int node, int i) const;
@@ -34,6 +34,8 @@ class BatchMaker {
               std::span<const Operator* const> ops) const;
   Types types_of(int node, const UserCall& call) const;
   std::vector<int> slots_of(const Ref& value) const;
+  void deliver(const Step& step, int node, std::span<const int> samples,
+               const std::vector<std::vector<View>>& made) const;
   std::vector<std::vector<View>> reserve(Step& step, int node, std::span<const int> samples,
                                          const Types& types);
 

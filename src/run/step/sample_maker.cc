@@ -2,34 +2,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/step/sample_maker.h"
 
-#include "base/hash.h"
-
 namespace stoker {
 
+std::span<const io::Part> FetchedBytes::take(int reader, int64_t turn, int64_t index,
+                                             Arena& arena) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto admit = [&](size_t size) { arena.charge(size); };
+  io::Fetcher& fetcher = *fetchers_[reader];
+  std::optional<io::Fetched> fetched;
+  if (turn >= 0) fetched = fetcher.take(turn, admit);
+  // Else it is a replacement, or a ticket took the bytes before and went back for lack of memory.
+  taken_[reader] = fetched ? std::move(*fetched) : fetcher.take_again(index, admit);
+  wait_ns += std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
+  bytes_read += static_cast<int64_t>(taken_[reader].size());
+  return taken_[reader].parts;
+}
+
+std::shared_ptr<Buffer> FetchedBytes::owner(const View& v) const {
+  for (const io::Fetched& f : taken_)
+    if (const auto& owner = f.bytes.owner();
+        owner && v.data >= owner->data() && v.data < owner->data() + owner->size())
+      return owner;
+  return nullptr;
+}
+
 SampleMaker::SampleMaker(const Plan& plan, const Rewrites& rewrites, const ExecutorOptions& options,
-                         ReaderBytes& bytes, HostPool& pool, DeviceDecoder* decoder)
+                         Fetchers& fetchers, HostPool& pool, DeviceDecoder* decoder)
     : plan_(plan),
       rewrites_(rewrites),
-      bytes_(bytes),
+      bytes_(fetchers),
       pool_(pool),
       arena_(options.scratch_limit / static_cast<size_t>(*options.settings.num_threads),
              options.scratch_limit),
       times_(plan.size()),
-      chain_(plan, static_cast<uint64_t>(*options.settings.seed), arena_, times_),
+      chain_(plan, static_cast<uint64_t>(*options.settings.seed), arena_, times_,
+             [this](int node, auto&... p) { return take_picture(*step_, sample_, node, p...); }),
       batch_(plan, static_cast<uint64_t>(*options.settings.seed), arena_, pool_, times_),
-      shelf_(plan, decoder, pool) {
-  chain_.set_shelf(shelf_);
-}
-
-// A replacement depends only on the order's key and the position, so it is the same for any number
-// of shards, workers or batches.
-int64_t SampleMaker::index_of(int reader, const io::SampleRef& place, int attempt) const {
-  if (attempt == 0) return place.index;
-  const io::OrderSpec& spec = plan_.order(reader).spec();
-  const uint64_t h = mix(spec.key, static_cast<uint64_t>(place.epoch),
-                         static_cast<uint64_t>(place.position), static_cast<uint64_t>(attempt));
-  return static_cast<int64_t>(h % static_cast<uint64_t>(spec.size));
-}
+      decoder_(decoder) {}
 
 // The simple executor makes samples without rewrites, which only takes more memory. A sample that
 // is too large for that is made with the plan's rewrites instead, because every executor has to
@@ -46,23 +55,20 @@ void SampleMaker::attempt(Step& step, int i, int stage) {
 }
 
 void SampleMaker::run_chain(Step& step, int i, int stage) {
-  const auto index = [&](int r) {
-    return index_of(r, plan_.sample_at(r, step.cursors[r], i), step.attempts[i]);
-  };
-  step.find_origins(i, index);
-  lead_ = step.origins[i][plan_.reader_count() ? plan_.lead() : plan_.source_count() - 1];
+  step.find_origins(i);
   step.forget(i, stage);
   bytes_.drop();
   chain_.begin(step.origins[i], stage);
-  shelf_.begin(step, i);
+  step_ = &step;
+  sample_ = i;
   if (stage == 0) read(step, i);
   for (int k = 0; k < plan_.input_count(); ++k)
     chain_.give({plan_.input_node(k), 0}, step.fed->batches[k]->samples[i]);
   carry(step, i, stage);
   chain_.infer();
   for (int n : plan_.stage(stage).nodes)
-    if (const int number = plan_.planned(n).device_number; number >= 0)
-      step.device_task[i][number] = chain_.is_active(n) ? chain_.device_task(n) : DeviceTask{};
+    if (plan_.planned(n).device_number >= 0)
+      step.task(n, i) = chain_.is_active(n) ? chain_.device_task(n) : DeviceTask{};
   reserve(step, i, stage);
   chain_.run();
 }
@@ -104,13 +110,13 @@ void SampleMaker::reserve(Step& step, int i, int stage) {
   for (int k = 0; k < plan_.slot_count(); ++k) {
     if (!is_filled_now(k)) continue;
     chain_.at(plan_.slot(k).from.node);
-    step.claim(i, stage, step.claim_of(k, chain_.slot_type(k)));
+    step.claim(i, stage, step.claim_of(chain_.slot_type(k)));
     need += step.need_of(k, chain_.slot_type(k));
   }
   try {
     for (int k = 0; k < plan_.slot_count(); ++k) {
       if (!is_filled_now(k)) continue;
-      const View to = step.reserve(k, i, chain_.slot_type(k), pool_);
+      const View to = place(step, i, k);
       if (!plan_.is_host_copy(k)) chain_.set_destination(k, to);
     }
   } catch (const Starved& s) {
@@ -118,7 +124,45 @@ void SampleMaker::reserve(Step& step, int i, int stage) {
   }
 }
 
-SampleFailure SampleMaker::failure(const SampleError& e, int i) const {
+// Whether the device's decoder takes the picture over.
+bool SampleMaker::prepare(Step& step, int i, int node, const DecodeRequest& request) {
+  if (step.is_refused[i]) return false;
+  try {
+    step.picture(node, i).prepared = decoder_->prepare(request, pool_);
+  } catch (const Starved& s) {
+    step.claim(i, plan_.planned(node).stage, s.bytes);  // throws if it will always be so
+    throw;
+  }
+  return step.picture(node, i).prepared != nullptr;
+}
+
+View SampleMaker::take_picture(Step& step, int i, int node, const TensorType& type,
+                               const Window& window, const std::optional<DecodeRequest>& request) {
+  const bool is_prepared = request && prepare(step, i, node, *request);
+  Picture& p = step.picture(node, i);
+  p.type = type;
+  p.window = window;
+  if (is_prepared) return {};
+  p.pixels = View::window(nullptr, type.dtype, window, type.shape, type.layout);
+  const auto bytes = static_cast<size_t>(std::max<int64_t>(p.pixels.bytes(), 1));
+  step.claim(i, plan_.planned(node).stage, size_class(bytes));
+  p.owner = pool_.try_acquire(bytes, Use::kOutput);
+  if (!p.owner) throw Starved{{}, size_class(bytes)};
+  p.pixels.data = p.owner->data();
+  return p.pixels;
+}
+
+// Where a slot's value goes: Note [What was read].
+View SampleMaker::place(Step& step, int i, int slot) {
+  const View& made = chain_.made(plan_.slot(slot).from);
+  if (made.data && made.is_dense() && made.is_whole())
+    if (const std::shared_ptr<Buffer> owner = bytes_.owner(made))
+      if (step.keep(slot, i, made, owner, pool_)) return made;
+  return step.reserve(slot, i, chain_.slot_type(slot), pool_);
+}
+
+// `lead`: where the sample, or the first of the batch, comes from.
+SampleFailure SampleMaker::failure(const SampleError& e, int i, const Origin& lead) const {
   SampleFailure f;
   if (chain_.node() >= 0) {
     const Node& n = plan_.node(chain_.node());
@@ -127,27 +171,24 @@ SampleFailure SampleMaker::failure(const SampleError& e, int i) const {
     f.where = n.where;
   }
   f.message = e.what();
-  f.who = lead_.who;
+  f.who = lead.who;
   f.in_batch = i;
   if (i < 0) return f;
   f.offset = e.offset;
-  f.source = lead_.source();
-  f.index = lead_.index;
+  f.source = lead.source();
+  f.index = lead.index;
   return f;
 }
 
 bool SampleMaker::make(Step& step, int i, int stage, std::vector<SampleFailure>& failures) {
-  struct Drop {
-    ReaderBytes& bytes;
-    ~Drop() { bytes.drop(); }
-  };
-  const Drop at_end{bytes_};
+  const auto drop = [](FetchedBytes* bytes) { bytes->drop(); };
+  const std::unique_ptr<FetchedBytes, decltype(drop)> at_end(&bytes_);
   while (step.attempts[i] < step.max_attempts) {
     try {
       attempt(step, i, stage);
       return true;
     } catch (const SampleError& e) {
-      failures.push_back(failure(e, i));
+      failures.push_back(failure(e, i, step.lead(i)));
       ++step.attempts[i];
       step.forget(i, stage);
       if (plan_.is_behind_batch(stage)) step.attempts[i] = step.max_attempts;
@@ -159,7 +200,6 @@ bool SampleMaker::make(Step& step, int i, int stage, std::vector<SampleFailure>&
 
 void SampleMaker::make_batch(Step& step, int stage, UserCall* call,
                              std::vector<SampleFailure>& failures) {
-  chain_.forget();
   bytes_.drop();
   arena_.reset();
   try {
@@ -167,74 +207,26 @@ void SampleMaker::make_batch(Step& step, int stage, UserCall* call,
     else batch_.run(step, stage);
   } catch (const SampleError& e) {
     const int node = plan_.stage(stage).nodes[0];
-    lead_ = step.origin(node, step.made_samples().front());
     chain_.at(node);
-    failures.push_back(failure(e, -1));
+    failures.push_back(failure(e, -1, step.origin(node, step.made_samples().front())));
     step.lose();
   }
 }
 
 void SampleMaker::alone(const std::function<void()>& make) {
-  struct Alone {
-    SampleMaker& maker;
-    explicit Alone(SampleMaker& m) : maker(m) { set(true); }
-    ~Alone() { set(false); }
-    void set(bool is_alone) {
-      maker.trim();
-      maker.arena_.set_alone(is_alone);
-    }
+  const auto share = [](SampleMaker* maker) {
+    maker->trim();
+    maker->arena_.set_alone(false);
   };
-  const Alone alone(*this);
+  const std::unique_ptr<SampleMaker, decltype(share)> at_end(this);
+  trim();
+  arena_.set_alone(true);
   make();
 }
 
 void SampleMaker::trim() {
   bytes_.drop();
-  chain_.forget();
   arena_.trim();
-}
-
-void DirectBytes::drop() {
-  for (Read& r : read_) {
-    r.buffer = {};
-    r.parts.clear();
-  }
-}
-
-std::span<const io::Part> DirectBytes::take(int reader, int64_t, int64_t index, Arena& arena) {
-  using Kind = io::Place::Kind;
-  Read& r = read_[static_cast<size_t>(reader)];
-  const SampleStore& store = plan_.store(reader);
-  io::Place place = store.place(index);
-  r.parts.clear();
-  r.buffer.clear();
-  if (place.kind == Kind::kBlock) {
-    take_block(r, store, place.block, arena);
-    store.find(index, *r.block, r.parts);
-  } else if (place.kind == Kind::kItself) {
-    arena.charge(place.bytes);
-    std::vector<size_t> ends;
-    store.fetch(index, r.buffer, ends);
-    const auto* data = reinterpret_cast<const uint8_t*>(r.buffer.data());
-    for (size_t begin = 0; const size_t end : ends) {
-      r.parts.emplace_back(data + begin, end - begin);
-      begin = end;
-    }
-  } else {
-    const io::OpenExtents extents(std::move(place.extents));
-    arena.charge(extents.size());
-    extents.read(r.buffer, r.parts);
-  }
-  return r.parts;
-}
-
-void DirectBytes::take_block(Read& read, const SampleStore& store, int64_t block, Arena& arena) {
-  const size_t bytes = store.block_bytes(block);
-  if (bytes > window_) arena.charge(bytes);
-  if (read.block && read.block_number == block && bytes <= window_) return;
-  read.block.reset();
-  read.block = store.load(block);
-  read.block_number = block;
 }
 
 }  // namespace stoker

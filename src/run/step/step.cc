@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "base/hash.h"
+
 namespace stoker {
 
 namespace {
@@ -15,6 +17,15 @@ std::shared_ptr<Buffer> acquire(HostPool& pool, int64_t bytes) {
 constexpr int kReplacements = 16;  // the most for one sample
 
 int64_t bytes_of(const TensorType& t) { return t.shape.volume() * size_of(t.dtype); }
+
+// A replacement depends only on the order's key and the position, so it is the same for any number
+// of shards, workers or batches.
+int64_t index_of(const io::OrderSpec& spec, const io::SampleRef& place, int attempt) {
+  if (attempt == 0) return place.index;
+  const uint64_t h = mix(spec.key, static_cast<uint64_t>(place.epoch),
+                         static_cast<uint64_t>(place.position), static_cast<uint64_t>(attempt));
+  return static_cast<int64_t>(h % static_cast<uint64_t>(spec.size));
+}
 
 }  // namespace
 
@@ -30,33 +41,32 @@ Step::Step(const Plan& p, int64_t number, std::vector<int64_t> cursors,
                        ? 1 + kReplacements
                        : 1),
       origins(is_made.size()),
-      device_task(is_made.size(), std::vector<DeviceTask>(plan.device_nodes().size())),
       pictures(is_made.size()),
       is_refused(is_made.size()),
       on_error_(options.settings.on_error),
       limit_(options.output_limit),
+      tasks_(is_made.size(), std::vector<DeviceTask>(plan.device_nodes().size())),
       claimed_(is_made.size() * static_cast<size_t>(plan.stage_count())),
       memory_(plan.slot_count()),
       slots_(plan.slot_count()) {
   for (auto& sample : pictures) sample.resize(plan.mixed_nodes().size());
-  for (size_t k = 0; k < memory_.size(); ++k) {
-    SlotMemory& s = memory_[k];
-    size_t uses = 0;
-    for (size_t n = 0; n < plan.graph().outputs.size(); ++n)
-      uses += plan.slot_of_output(n) == static_cast<int>(k);
+  for (SlotMemory& s : memory_) {
     s.own.resize(is_made.size());
     s.views.resize(is_made.size());
-    s.copies.resize(std::max<size_t>(uses, 1) - 1, Room{nullptr, s.own});
   }
+}
+
+// What was fed for a node, or null.
+const FedBatch* Step::fed_for(int node) const {
+  const int input = plan.planned(node).input_number;
+  return input >= 0 ? fed->batches[input].get() : nullptr;
 }
 
 // The type of a slot in this step: samples that were fed in one shape make a dense batch.
 TensorType Step::type_of(int slot) const {
-  const Slot& s = plan.slot(slot);
-  const int input = plan.planned(s.from.node).input_number;
-  TensorType type = s.type;
-  if (input < 0) return type;
-  if (const auto shape = fed->batches[input]->common_shape()) type.shape = *shape;
+  TensorType type = plan.slot(slot).type;
+  if (const FedBatch* b = fed_for(plan.slot(slot).from.node))
+    if (const auto shape = b->common_shape()) type.shape = *shape;
   return type;
 }
 
@@ -73,9 +83,8 @@ std::optional<int64_t> Step::fixed_bytes(size_t slot) const {
 
 // Whether the memory of what was fed becomes the slot's: Note [What was fed].
 bool Step::may_take_fed(int slot) const {
-  const int input = plan.planned(plan.slot(slot).from.node).input_number;
-  return input >= 0 && fed->batches[input]->whole && on_error_ != OnError::kSkip &&
-         !plan.has_device_stage();
+  const FedBatch* b = fed_for(plan.slot(slot).from.node);
+  return b && b->whole && is_first(slot) && on_error_ != OnError::kSkip && !plan.has_device_stage();
 }
 
 bool Step::allocate(HostPool& pool, bool takes_fed) {
@@ -83,17 +92,14 @@ bool Step::allocate(HostPool& pool, bool takes_fed) {
     const auto bytes = fixed_bytes(k);
     if (!bytes) continue;
     SlotMemory& s = memory_[k];
+    s.type = type_of(static_cast<int>(k));
     if (takes_fed && may_take_fed(static_cast<int>(k))) {
-      s.whole = fed->batches[plan.planned(plan.slot(k).from.node).input_number]->whole;
+      s.whole = fed_for(plan.slot(k).from.node)->whole;
       s.room = pool.try_charge(size_class(s.whole->size()), Use::kOutput);
       if (!s.room) return false;
     } else {
       s.whole = acquire(pool, *bytes);
       if (!s.whole) return false;
-    }
-    for (Room& copy : s.copies) {
-      copy.whole = acquire(pool, *bytes);
-      if (!copy.whole) return false;
     }
   }
   return true;
@@ -102,20 +108,18 @@ bool Step::allocate(HostPool& pool, bool takes_fed) {
 size_t Step::fixed_bytes() const {
   size_t sum = 0;
   for (size_t k = 0; k < memory_.size(); ++k)
-    if (const auto bytes = fixed_bytes(k))
-      sum += size_class(static_cast<size_t>(*bytes)) * (1 + memory_[k].copies.size());
+    if (const auto bytes = fixed_bytes(k)) sum += size_class(static_cast<size_t>(*bytes));
   return sum;
 }
 
-size_t Step::claim_of(int slot, const TensorType& type) const {
-  return size_class(static_cast<size_t>(bytes_of(type))) * (1 + memory_[slot].copies.size());
+size_t Step::claim_of(const TensorType& type) {
+  return size_class(static_cast<size_t>(bytes_of(type)));
 }
 
 void Step::claim(int i, int stage, size_t bytes) {
-  const size_t begin = static_cast<size_t>(i) * static_cast<size_t>(plan.stage_count());
-  claimed_[begin + static_cast<size_t>(stage)] += bytes;
+  claimed(i, stage) += bytes;
   size_t sum = 0;
-  for (int r = 0; r <= stage; ++r) sum += claimed_[begin + static_cast<size_t>(r)];
+  for (int s = 0; s <= stage; ++s) sum += claimed(i, s);
   if (sum > limit_)
     throw TooLarge("what comes out of the sample needs at least " + in_words(sum) +
                    " of memory, and all batches may take " + in_words(limit_) +
@@ -123,24 +127,31 @@ void Step::claim(int i, int stage, size_t bytes) {
 }
 
 size_t Step::need_of(int slot, const TensorType& type) const {
-  return memory_[slot].whole ? 0 : claim_of(slot, type);
+  return memory_[slot].whole ? 0 : claim_of(type);
 }
 
 View Step::reserve(int slot, int i, const TensorType& type, HostPool& pool) {
   SlotMemory& s = memory_[slot];
-  std::byte* data = nullptr;
-  if (s.whole) {
-    data = s.whole->data() + i * bytes_of(type);
-  } else {
-    const auto take = [&](Room& room) {
-      room.own[i] = acquire(pool, bytes_of(type));
-      if (!room.own[i]) throw Starved{{}, claim_of(slot, type)};
-    };
-    take(s);
-    for (Room& copy : s.copies) take(copy);
-    data = s.own[i]->data();
+  if (!s.whole) {
+    s.own[i] = acquire(pool, bytes_of(type));
+    if (!s.own[i]) throw Starved{{}, claim_of(type)};
+  } else if (bytes_of(type) > bytes_of(s.type)) {
+    throw Error("sample " + std::to_string(i) + " is " + type.str() + ", where each sample has " +
+                "room for " + s.type.str());
   }
+  std::byte* data = s.whole ? s.whole->data() + i * bytes_of(s.type) : s.own[i]->data();
   return s.views[i] = View::dense(data, type.dtype, type.shape, type.layout);
+}
+
+bool Step::keep(int slot, int i, const View& value, const std::shared_ptr<Buffer>& owner,
+                HostPool& pool) {
+  SlotMemory& s = memory_[slot];
+  if (s.whole || !is_first(slot)) return false;
+  if (size_class(static_cast<size_t>(value.bytes())) != size_class(owner->size())) return false;
+  if (!pool.try_keep(*owner)) return false;
+  s.own[i] = owner;
+  s.views[i] = value;
+  return true;
 }
 
 size_t Step::need_of_whole(int slot, const TensorType& type) const {
@@ -154,32 +165,31 @@ void Step::begin_whole(int slot, const TensorType* type, HostPool& pool) {
   s.whole.reset();
   for (auto& own : s.own) own.reset();
   if (!type) return;
+  s.type = *type;
   s.whole = acquire(pool, bytes_of(*type) * size());
   if (!s.whole) throw Starved{{}, need_of_whole(slot, *type)};
 }
 
 void Step::forget(int i, int stage) {
-  claimed_[static_cast<size_t>(i) * static_cast<size_t>(plan.stage_count()) +
-           static_cast<size_t>(stage)] = 0;
+  claimed(i, stage) = 0;
   for (int k = 0; k < plan.slot_count(); ++k)
     if (plan.stage_of(plan.slot(k).from) == stage) {
       memory_[k].own[i].reset();
-      for (Room& copy : memory_[k].copies) copy.own[i].reset();
       memory_[k].views[i] = {};
     }
   for (int n : plan.mixed_nodes())
-    if (plan.planned(n).stage == stage) pictures[i][plan.planned(n).mixed_number] = {};
+    if (plan.planned(n).stage == stage) picture(n, i) = {};
 }
 
 const View& Step::host_view(const Ref& value, int i) const {
-  const int input = plan.planned(value.node).input_number;
-  return input >= 0 ? fed->batches[input]->samples[i] : view(plan.host_slot(value), i);
+  const FedBatch* b = fed_for(value.node);
+  return b ? b->samples[i] : view(plan.host_slot(value), i);
 }
 
 HostBatch Step::host_batch(const Ref& value, std::span<const int> samples) const {
   HostBatch batch;
   for (int i : samples) batch.samples.push_back(host_view(value, i));
-  if (plan.planned(value.node).input_number >= 0) {
+  if (fed_for(value.node)) {
     batch.owner = fed;
     return batch;
   }
@@ -200,9 +210,9 @@ std::vector<int> Step::made_samples() const {
 bool Step::has(const Ref& value, int i) const {
   const PlanNode& p = plan.planned(value.node);
   // A picture that is only the other side of a merge is not made either.
-  if (p.mixed_number >= 0) return pictures[i][p.mixed_number].type.shape.rank > 0;
+  if (p.mixed_number >= 0) return picture(value.node, i).type.shape.rank > 0;
   if (plan.node(value.node).guards.empty()) return true;
-  if (p.device_number >= 0) return device_task[i][p.device_number].is_there();
+  if (p.device_number >= 0) return task(value.node, i).is_there();
   return view(plan.host_slot(value), i).data;
 }
 
@@ -213,9 +223,8 @@ std::vector<int> Step::samples_with(const Ref& value) const {
 }
 
 const TensorType& Step::type_on_device(const Ref& value, int i) const {
-  const PlanNode& p = plan.planned(value.node);
-  if (p.mixed_number >= 0) return pictures[i][p.mixed_number].type;
-  return device_task[i][p.device_number].types[value.output];
+  if (plan.planned(value.node).mixed_number >= 0) return picture(value.node, i).type;
+  return task(value.node, i).types[value.output];
 }
 
 TensorType Step::type_of(const Ref& value, int i) const {
@@ -258,13 +267,9 @@ void Step::lose() {
 size_t Step::bytes() const {
   size_t n = 0;
   for (const SlotMemory& s : memory_) {
-    const auto count = [&](const Room& room) {
-      if (room.whole) n += room.whole->size();
-      for (auto& b : room.own)
-        if (b) n += b->size();
-    };
-    count(s);
-    for (const Room& copy : s.copies) count(copy);
+    if (s.whole) n += s.whole->size();
+    for (auto& b : s.own)
+      if (b) n += b->size();
   }
   for (auto& sample : pictures)
     for (const Picture& p : sample)
@@ -272,13 +277,13 @@ size_t Step::bytes() const {
   return n;
 }
 
-void Step::find_origins(int i, const std::function<int64_t(int reader)>& index) {
+void Step::find_origins(int i) {
   const io::SampleRef lead = plan.sample_at(plan.lead(), cursors[plan.lead()], i);
   std::vector<Origin>& list = origins[i];
   list.assign(plan.source_count(), {{lead.epoch, lead.position, 0}, nullptr, lead.index});
   for (int r = 0; r < plan.reader_count(); ++r) {
     list[r].provenance = &plan.store(r);
-    list[r].index = index(r);
+    list[r].index = index_of(plan.order(r).spec(), plan.sample_at(r, cursors[r], i), attempts[i]);
   }
   for (int k = 0; k < plan.input_count(); ++k) {
     Origin& origin = list[plan.reader_count() + k];
@@ -305,13 +310,15 @@ Batch Step::collect_slot(SlotMemory& memory, const Slot& slot) {
   b.dtype = slot.type.dtype;
   b.layout = slot.type.layout;
   const bool has_guards = !plan.node(slot.from.node).guards.empty();
+  const int64_t room = memory.whole ? bytes_of(memory.type) : 0;  // of each sample
+  bool is_whole = memory.whole && !has_guards;
   size_t made = 0;
   for (size_t i = 0; i < is_made.size(); ++i) {
     View& v = memory.views[i];
     if (!is_made[i] || (has_guards && !v.data)) continue;
     // Close the gap that a skipped sample left.
     if (memory.whole && !has_guards) {
-      std::byte* to = memory.whole->data() + static_cast<int64_t>(made) * v.bytes();
+      std::byte* to = memory.whole->data() + static_cast<int64_t>(made) * room;
       if (to != v.data) std::memmove(to, v.data, v.bytes());
       v.data = to;
     }
@@ -319,24 +326,11 @@ Batch Step::collect_slot(SlotMemory& memory, const Slot& slot) {
     b.samples.push_back({v, memory.whole ? memory.whole : memory.own[i],
                          origin(slot.from.node, static_cast<int>(i)).index,
                          static_cast<int64_t>(i)});
+    // A sample without elements may lie among others.
+    is_whole &= v.shape == b.samples[0].view.shape && (v.bytes() == room || v.bytes() == 0);
     ++made;
   }
-  if (!has_guards) b.whole = memory.whole;
-  return b;
-}
-
-// Into the room that was kept for it.
-Batch Step::copy(const Batch& batch, const Room& room) {
-  Batch b = batch;
-  if (b.whole) b.whole = room.whole;
-  int64_t at = 0;
-  for (Sample& s : b.samples) {
-    s.owner = b.whole ? b.whole : room.own[s.in_batch];
-    std::byte* to = s.owner->data() + (b.whole ? at : 0);
-    std::memcpy(to, s.view.data, s.view.bytes());
-    s.view.data = to;
-    at += s.view.bytes();
-  }
+  if (is_whole) b.whole = memory.whole;
   return b;
 }
 
@@ -352,8 +346,7 @@ void Step::collect(int stage) {
 Outputs Step::publish(const std::shared_ptr<const Plan>& owner, HostPool& pool) {
   Outputs out;
   out.size = size();
-  for (size_t r = 0; r < cursors.size(); ++r)
-    out.next.push_back(plan.order(static_cast<int>(r)).next(cursors[r]));
+  out.next = plan.cursors_after(cursors, 1);
   out.ends_epoch = plan.order(plan.lead()).ends_epoch(cursors[plan.lead()]);
   // A sample's own failures, of replacements, stay in their order.
   std::multimap<int64_t, SampleFailure> by_sample;
@@ -368,13 +361,11 @@ Outputs Step::publish(const std::shared_ptr<const Plan>& owner, HostPool& pool) 
   collect(plan.stage_count());
   for (int k = 0; k < plan.slot_count(); ++k)
     slots_[k].provenance = provenance(owner, plan.slot(k).from.node);
-  std::vector<size_t> uses(slots_.size());
   for (size_t n = 0; n < plan.graph().outputs.size(); ++n) {
     const int k = plan.slot_of_output(n);
     if (k < 0)
       out.batches.emplace_back().provenance = provenance(owner, plan.graph().outputs[n].node);
-    else if (const size_t use = uses[k]++; use == 0) out.batches.push_back(slots_[k]);
-    else out.batches.push_back(copy(slots_[k], memory_[k].copies[use - 1]));
+    else out.batches.push_back(slots_[k]);
   }
   return out;
 }

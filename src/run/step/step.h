@@ -42,6 +42,11 @@ struct UserCall {
 // until the step was received, so a step that is made again finds them unchanged. For that reason a
 // skipped sample must leave no gap to close, and nothing is taken with on_error=skip. Neither is it
 // where a device may still read the bytes, or needs them to be pinned.
+//
+// Note [What was read]
+// An output of a sample may be nothing but bytes that were read, such as an encoded picture. The
+// batch then takes the memory that they were read into, where an output's own would be of the same
+// size class. So this changes nothing in what a step takes, and saves a copy.
 class Step {
  public:
   // `number` counts steps since the executor began. `cursors` says where each order stands before
@@ -58,12 +63,15 @@ class Step {
   // forget(). Throws TooLarge if the sample alone takes more than all batches may. So this does
   // not depend on the rest of the batch.
   void claim(int i, int stage, size_t bytes);
-  // What to claim for the value of a slot. An output that is named twice is copied.
-  size_t claim_of(int slot, const TensorType& type) const;
+  static size_t claim_of(const TensorType& type);  // what to claim for the value of a slot
   // What reserve() will acquire, in bytes: nothing where the whole slot has its memory.
   size_t need_of(int slot, const TensorType& type) const;
   // Gives the memory for sample i's value of a slot. Throws Starved when the pool has no room.
   View reserve(int slot, int i, const TensorType& type, HostPool& pool);
+  // The same where the value is there already and belongs to a buffer that was read. Returns false
+  // where the slot cannot take it. Note [What was read]
+  bool keep(int slot, int i, const View& value, const std::shared_ptr<Buffer>& owner,
+            HostPool& pool);
   // Begins to fill a slot with the values of a whole batch, of which there may be some from before.
   // Where all are of `type`, they get one buffer, as those of a fixed type; null: they differ.
   // Throws Starved. Then reserve() follows for each sample.
@@ -71,7 +79,8 @@ class Step {
   size_t need_of_whole(int slot, const TensorType& type) const;  // what that acquires, in bytes
   // Drops the memory, the claims and the pictures of sample i in a stage.
   void forget(int i, int stage);
-  const View& view(int slot, int i) const { return memory_[slot].views[i]; }
+  const std::vector<View>& views(int slot) const { return memory_[slot].views; }  // by sample
+  const View& view(int slot, int i) const { return views(slot)[i]; }
   // Whether the value is there for sample i, which was made: see Note [Guards], graph/graph.h.
   // Requires: the stage of the value is over, and a later stage reads it or it is on the device.
   bool has(const Ref& value, int i) const;
@@ -85,8 +94,8 @@ class Step {
   const TensorType& type_on_device(const Ref& value, int i) const;
   // The type of sample i's value that an earlier stage decided, wherever it is made.
   TensorType type_of(const Ref& value, int i) const;
-  // Finds where sample i comes from. `index` gives its index in the store of a reader.
-  void find_origins(int i, const std::function<int64_t(int reader)>& index);
+  // Finds where sample i comes from, or its replacement after so many failures.
+  void find_origins(int i);
   // Makes batches of the slots of all stages up to this one, with the samples that are made. It is
   // called again for later stages. Requires: where has_new_gaps(), nothing reads or writes these
   // slots meanwhile.
@@ -122,8 +131,20 @@ class Step {
   const int max_attempts;
   std::vector<std::vector<Origin>> origins;  // by sample, by source of the plan
   const Origin& origin(int node, int i) const { return origins[i][plan.source_of(node)]; }
-  std::vector<std::vector<DeviceTask>> device_task;  // by sample, by PlanNode::device_number
+  const Origin& lead(int i) const {
+    return origins[i][plan.reader_count() ? plan.lead() : plan.source_count() - 1];
+  }
+  // Of a node that is needed on the device.
+  DeviceTask& task(int node, int i) { return tasks_[i][plan.planned(node).device_number]; }
+  const DeviceTask& task(int node, int i) const {
+    return tasks_[i][plan.planned(node).device_number];
+  }
   std::vector<std::vector<Picture>> pictures;  // by sample, by PlanNode::mixed_number
+  // Of a mixed node.
+  Picture& picture(int node, int i) { return pictures[i][plan.planned(node).mixed_number]; }
+  const Picture& picture(int node, int i) const {
+    return pictures[i][plan.planned(node).mixed_number];
+  }
   std::vector<char> is_refused;  // by sample: the device's decoder refused it; the CPU decodes it
   // This step's values on the device, made there or brought there. Each stays until no stage needs
   // it. Only the device stage uses them.
@@ -137,25 +158,30 @@ class Step {
   const Batch& slot(int k) const { return slots_[k]; }
 
  private:
-  struct Room {
+  struct SlotMemory {
     std::shared_ptr<Buffer> whole;
+    TensorType type;  // of the samples for which `whole` has room
     std::vector<std::shared_ptr<Buffer>> own;  // by sample
-  };
-  struct SlotMemory : Room {
     std::vector<View> views;
-    std::vector<Room> copies;  // for an output that is named again: outputs never share bytes
     // Where `whole` is what was fed: its room in the pool of batches.
     std::shared_ptr<void> room;
   };
+  const FedBatch* fed_for(int node) const;
+  size_t& claimed(int i, int stage) {
+    return claimed_[static_cast<size_t>(i) * static_cast<size_t>(plan.stage_count()) +
+                    static_cast<size_t>(stage)];
+  }
+  // Whether this is the slot of its value, and not that of an output that is named again.
+  bool is_first(int slot) const { return plan.slot_of(plan.slot(slot).from) == slot; }
   bool may_take_fed(int slot) const;
   TensorType type_of(int slot) const;
   std::optional<int64_t> fixed_bytes(size_t slot) const;
   Batch collect_slot(SlotMemory& memory, const Slot& slot);
   std::shared_ptr<const Provenance> provenance(const std::shared_ptr<const Plan>& owner,
                                                int node) const;
-  static Batch copy(const Batch& batch, const Room& room);
   const OnError on_error_;
   const size_t limit_;  // bytes that all batches may take
+  std::vector<std::vector<DeviceTask>> tasks_;  // by sample, by PlanNode::device_number
   std::vector<size_t> claimed_;  // bytes, by sample and stage
   int64_t collected_ = -1;  // how many samples were made when slots were collected
   std::vector<SlotMemory> memory_;

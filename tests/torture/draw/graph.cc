@@ -7,6 +7,7 @@
 #include "../function.h"
 #include "arrays.h"
 #include "op/case_testing.h"
+#include "op/output_names.h"
 #include "values.h"
 
 namespace stoker::torture {
@@ -377,7 +378,9 @@ class GraphDrawer {
     for (size_t node = 0; node < trial_.nodes.size(); ++node) {
       const Node& n = trial_.nodes[node];
       if (is_guarded(static_cast<int>(node))) continue;
-      for (size_t k = 0; k < operator_named(n.op).output_count(n.arguments); ++k) {
+      const auto has_input = [&](size_t i) { return i < n.inputs.size() && n.inputs[i]; };
+      const size_t count = output_names(operator_named(n.op), n.arguments, has_input).size();
+      for (size_t k = 0; k < count; ++k) {
         all.emplace_back(static_cast<int>(node), static_cast<int>(k));
         all.back().to_host = dice_.often(0.4);
         if (dice_.often(is_read(all.back()) ? 0.12 : 0.9)) trial_.outputs.push_back(all.back());

@@ -252,7 +252,8 @@ class _Drawing:
         call = f"fn.{op['name']}({', '.join(inputs + given)})"
         if rng.random() < 0.1:
             call = f"ops.{class_name(op['name'])}({', '.join(given)})({', '.join(inputs)})"
-        return sum(_times_there(port, op, arguments) for port in op["outputs"]), call
+        there = {p["name"] for p, _ in zip(op["inputs"], inputs, strict=False)}
+        return sum(_times_there(port, op, arguments, there) for port in op["outputs"]), call
 
     def _wants(self, port: Any) -> bool:
         return not port["is_optional"] or self._rng.random() < 0.1
@@ -267,7 +268,8 @@ class _Drawing:
 
     def _argument(self, op: Operator, argument: Argument) -> tuple[str, str]:
         rng, name = self._rng, argument["name"]
-        if any(name in (port["when"], port["for_each"]) for port in op["outputs"]):
+        decisive = [(p["when"].partition("!=")[0], p["for_each"]) for p in op["outputs"]]
+        if any(name in names for names in decisive):
             return name, repr(self._value(argument))  # plain: so many nodes there will be
         if self._odd():
             return name, words.one(rng, words.ARGUMENTS)
@@ -318,15 +320,19 @@ def _is_good(calls: list[str]) -> bool:
     return True
 
 
-def _times_there(port: Port, op: Operator, arguments: dict[str, str]) -> int:
-    """How many outputs the port stands for. These arguments are plain."""
+def _times_there(port: Port, op: Operator, arguments: dict[str, str], there: set[str]) -> int:
+    """How many outputs the port stands for. These arguments are plain; `there` are the inputs."""
 
     def value(name: str) -> Any:
         default = next(a["default"] for a in op["arguments"] if a["name"] == name)
         return ast.literal_eval(arguments.get(name, repr(default)))
 
-    if port["when"] and not value(port["when"]):
-        return 0
+    what, _, other = port["when"].partition("!=")
+    if what:
+        is_input = any(p["name"] == what for p in op["inputs"])
+        found = what in there if is_input else value(what)
+        if not found or found == other:
+            return 0
     times = value(port["for_each"]) if port["for_each"] else 1
     return times if isinstance(times, int) else len(times)
 

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What was found out about a file, once, and is kept beside it. Thread-safe.
+//
+// Note [Kept beside files]
+// It lies in FILE.stoker-index, or where that folder cannot be written in the user's cache folder
+// ($XDG_CACHE_HOME/stoker or ~/.cache/stoker), or else in memory. $STOKER_INDEX_DIR names a folder
+// that takes the place of both. It is written under another name first and then renamed, so that
+// nobody ever sees half of it. What was made of another size, another time of change or in another
+// way is made again, as is what has a wrong checksum. Whoever uses it checks it against the file:
+// it may be anyone's.
+//
+// Up to kMostCopied bytes of it are copied into memory, so nothing that happens to its file later
+// is noticed. More are mapped, so that they cost no memory until they are used. Stoker only ever
+// replaces such a file, which leaves the old one to who has mapped it; but whoever else cuts it in
+// its place ends the program by SIGBUS.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace stoker::io {
+
+inline constexpr size_t kMostCopied = size_t{64} << 20;
+
+struct KeptBytes {
+  std::shared_ptr<const void> owner = nullptr;  // of the bytes
+  std::span<const uint8_t> bytes = {};  // aligned for numbers of 8 bytes
+  uint32_t sum = 0;  // of the bytes: CRC-32C
+  bool is_kept = false;
+  bool may_be_kept = true;
+};
+
+// What `make` has found out about a file. `kind`: what it is and how it was found, as "tfrecord 1".
+// `names`: under which of these to keep it, the first that can be written; none: as the note says.
+// Throws what `make` throws, and SampleError for a file that is not there.
+KeptBytes kept_bytes(const std::string& path, const std::string& kind,
+                     const std::function<KeptBytes()>& make,
+                     const std::vector<std::string>& names = {});
+
+}  // namespace stoker::io

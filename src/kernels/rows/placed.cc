@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/rows/placed.h"
+
+#include <cstring>
+
+#include "kernels/convert.h"
+#include "kernels/levels.h"
+#include "kernels/rows/gather.h"
+#include "kernels/rows/rows.h"
+#include "kernels/strided_copy.h"
+
+namespace stoker::rows {
+namespace {
+
+// The value at a place. load(offset) gives a value of the image.
+template <class T, class Load>
+T placed_value(const int64_t (&place)[WarpSource::kMost], const WarpSource& source, bool linear,
+               T fill, const Load& load) {
+  if (!linear) return source.nearest(place, fill, load);
+  using Mean = std::conditional_t<std::is_same_v<T, uint8_t>, FixedMean,
+                                  FloatMean<std::conditional_t<kIsWide<T>, double, float>>>;
+  const auto sum = source.between<Mean>(place, Mean::of(fill),
+                                        [&](int64_t offset) { return Mean::of(load(offset)); });
+  if constexpr (std::is_same_v<T, uint8_t>) return Mean::result(sum);
+  else return convert<T>(sum);
+}
+
+}  // namespace
+
+PlacedPixels::PlacedPixels(const View& image, const Placing& how, Arena& scratch)
+    : image_(image), how_(how) {
+  const int64_t size = size_of(image.dtype);
+  channels_ = image.shape[2], unit_ = channels_ * size;
+  const bool is_dense = image.strides[2] == size && image.strides[1] == unit_;
+  if (!is_dense) {
+    void* copied = scratch.allocate(static_cast<size_t>(image.bytes()));
+    copy_to_dense(image, copied);
+    image_ = View::dense(copied, image.dtype, image.shape);
+  }
+  source_.clamped = false;
+  pixels_ = {
+      .from = image_.as<std::byte>(), .row = image_.strides[0], .pixel = unit_, .used = unit_};
+  pixels_.clamped = false;
+  convert_row(&how_.fill, DType::kFloat32, fill_, image_.dtype, 1);
+  std::copy_n(fill_, sizeof pixels_.fill, pixels_.fill);
+  for (int a = 0; a < 2; ++a) {
+    source_.extent[a] = pixels_.extent[a] = pixels_.hi[a] = image_.shape[a];
+    source_.stride[a] = image_.strides[a];
+    pixels_.lo[a] = 0;
+  }
+  const int64_t row = std::abs(pixels_.row);
+  const bool is_small = unit_ > 0 && unit_ <= INT32_MAX && row <= INT32_MAX;
+  if (!is_small || image_.shape.volume() == 0) {
+    way_ = Way::kValues;
+  } else if (!how_.linear) {
+    // Offsets have 32 bits, one of which stands for none.
+    const bool fits =
+        image_.shape[0] <= (INT32_MAX - image_.shape[1] * unit_) / std::max<int64_t>(row, 1);
+    way_ = fits ? Way::kPick : Way::kValues;
+    pixels_.load = pick_load(unit_);
+    auto* filled = scratch.array<std::byte>(static_cast<size_t>(pixels_.load));
+    repeat(fill_, size, filled, channels_);
+    filled_ = filled;
+  } else if (image_.dtype == DType::kUint8 && unit_ <= 4 && has_byte_loads(pixels_)) {
+    way_ = Way::kBytes;
+    pixels_.load = kByteLoad;
+  } else if (image_.dtype == DType::kFloat32 && channels_ <= 4) {
+    way_ = Way::kFloats;
+    pixels_.load = float_load(unit_);
+  }
+  hi_[0] = image_.shape[0] - how_.linear;
+  hi_[1] = image_.shape[1] - (way_ == Way::kValues ? 0 : pixels_.reach());
+}
+
+void PlacedPixels::make(double* y, double* x, int64_t n, std::byte* to) const {
+  int64_t y_place[kWarpChunk], x_place[kWarpChunk];
+  for (int64_t k = 0; k < n; k += kWarpChunk) {
+    const int64_t some = std::min(kWarpChunk, n - k);
+    if (way_ == Way::kPick) {
+      pick_some(y + k, x + k, some, to + k * unit_);
+      continue;
+    }
+    at_cpu_level([=, y_to = &y_place[0], x_to = &x_place[0], linear = how_.linear] {
+      find_places(y + k, some, linear, y_to);
+      find_places(x + k, some, linear, x_to);
+    });
+    make_some(y_place, x_place, some, to + k * unit_);
+  }
+}
+
+void PlacedPixels::pick_some(double* y, double* x, int64_t n, std::byte* to) const {
+  int32_t offset[kWarpChunk];
+  const auto height = static_cast<uint32_t>(std::min<int64_t>(image_.shape[0], INT32_MAX)),
+             width = static_cast<uint32_t>(image_.shape[1]),
+             row = static_cast<uint32_t>(pixels_.row), pixel = static_cast<uint32_t>(unit_);
+  int32_t right[kWarpChunk];
+  at_cpu_level([=, offset = &offset[0], right = &right[0]] {
+    find_whole_parts(y, n, offset);
+    find_whole_parts(x, n, right);
+    for (int64_t k = 0; k < n; ++k) {
+      const auto i = static_cast<uint32_t>(offset[k]), j = static_cast<uint32_t>(right[k]);
+      const auto at = static_cast<int32_t>(i * row + j * pixel);
+      offset[k] = ((i < height) & (j < width)) ? at : kNowhere;
+    }
+  });
+  pick_at(pixels_, offset, filled_, n, to);
+}
+
+void PlacedPixels::make_some(const int64_t* y, const int64_t* x, int64_t n, std::byte* to) const {
+  if (way_ == Way::kValues) return make_any(y, x, n, to);
+  const int64_t bottom = hi_[0] * (int64_t{1} << kPlaceBits),
+                right = hi_[1] * (int64_t{1} << kPlaceBits);
+  const auto is_inside = [&](int64_t k) {
+    return y[k] >= 0 && y[k] < bottom && x[k] >= 0 && x[k] < right;
+  };
+  for (int64_t k = 0, end; k < n; k = end) {
+    const bool inside = is_inside(k);
+    for (end = k + 1; end < n && is_inside(end) == inside;) ++end;
+    if (way_ == Way::kBytes)
+      blend<uint8_t>({.list = {y + k, x + k}}, inside, end - k, to + k * unit_);
+    else blend<float>({.list = {y + k, x + k}}, inside, end - k, to + k * unit_);
+  }
+}
+
+template <class T>
+void PlacedPixels::blend(const PlaceRow& at, bool inside, int64_t n, std::byte* to) const {
+  constexpr bool kBytes = sizeof(T) == 1;
+  constexpr int64_t kPitch = kWarpChunk * sizeof(T);
+  std::conditional_t<kBytes, uint32_t, float> quads[(kBytes ? 1 : 4) * kWarpChunk];
+  if constexpr (kBytes) warp_bytes(pixels_, inside, at, n, quads);
+  else warp_floats(pixels_, inside, at, n, quads);
+  if (channels_ == 4) return void(std::memcpy(to, quads, static_cast<size_t>(n * unit_)));
+  alignas(16) std::byte planes[4 * kPitch];
+  split(quads, sizeof(T), 4, planes, kPitch, n);
+  if (channels_ == 1) std::memcpy(to, planes, static_cast<size_t>(n * unit_));
+  else join(planes, kPitch, sizeof(T), static_cast<int>(channels_), to, n);
+}
+
+void PlacedPixels::make_any(const int64_t* y, const int64_t* x, int64_t n, std::byte* to) const {
+  with_type(image_.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    T fill;
+    std::memcpy(&fill, fill_, sizeof fill);
+    auto* out = reinterpret_cast<T*>(to);
+    const auto load = [&](const std::byte* from, int64_t offset) {
+      return *reinterpret_cast<const T*>(from + offset);
+    };
+    for (int64_t k = 0; k < n; ++k)
+      for (int64_t c = 0; c < channels_; ++c)
+        *out++ = placed_value({y[k], x[k], 0}, source_, how_.linear, fill,
+                              [&](int64_t o) { return load(pixels_.from + c * sizeof(T), o); });
+  });
+}
+
+}  // namespace stoker::rows

@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Compares pixels at any coordinates with the values that Note [Warps] defines.
+#include "kernels/rows/placed.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "kernels/levels.h"
+
+namespace stoker {
+namespace {
+
+// Coordinates around the borders of positions, by the smallest steps and by those of places.
+std::vector<double> odd_coordinates() {
+  std::vector<double> all = {NAN, INFINITY, -INFINITY, 0x1p28, -0x1p28, 0x1p60, -0.0, 1e-300};
+  for (int whole = -2; whole <= 9; ++whole)
+    for (double off : {0.0, 0x1p-31, 0x1p-32, 0x1p-33, 0x1p-34, 0.25, 0.5})
+      for (double sign : {1.0, -1.0}) {
+        const double at = whole + sign * off;
+        all.insert(all.end(), {at, std::nextafter(at, 1e9), std::nextafter(at, -1e9)});
+      }
+  return all;
+}
+
+class PlacedAtLevel : public ::testing::TestWithParam<CpuLevel> {
+ protected:
+  void SetUp() override { before_ = set_cpu_level_for_test(GetParam()); }
+  void TearDown() override { set_cpu_level_for_test(before_); }
+
+ private:
+  CpuLevel before_ = CpuLevel::kBase;
+};
+
+TEST_P(PlacedAtLevel, FindsPlaces) {
+  const auto at = odd_coordinates();
+  const auto n = static_cast<int64_t>(at.size());
+  std::vector<int64_t> places(at.size());
+  std::vector<int32_t> whole(at.size());
+  for (bool linear : {false, true}) {
+    auto cut = at;
+    at_cpu_level([&] { find_places(cut.data(), n, linear, places.data()); });
+    for (size_t k = 0; k < at.size(); ++k) EXPECT_EQ(places[k], place_of(at[k], linear)) << at[k];
+  }
+  auto cut = at;
+  at_cpu_level([&] { find_whole_parts(cut.data(), n, whole.data()); });
+  for (size_t k = 0; k < at.size(); ++k)
+    EXPECT_EQ(whole[k], whole_part(place_of(at[k], false))) << at[k];
+}
+
+// An image of pixels of `unit` bytes, with `row` bytes from one row to the next and nothing behind
+// its last pixel in memory, is asked for every pair of coordinates.
+void expect_picked(int64_t unit, int64_t row) {
+  constexpr int64_t kHeight = 5, kWidth = 7;
+  std::vector<uint8_t> memory(static_cast<size_t>((kHeight - 1) * std::abs(row) + kWidth * unit));
+  for (size_t k = 0; k < memory.size(); ++k) memory[k] = static_cast<uint8_t>(k * 167 >> 3);
+  const Shape shape{kHeight, kWidth, unit};
+  uint8_t* first = memory.data() + (row < 0 ? -row * (kHeight - 1) : 0);
+  View image = View::dense(first, DType::kUint8, shape);
+  image.strides[0] = row;
+  Arena arena;
+  const rows::PlacedPixels pixels(image, {.linear = false, .fill = 77}, arena);
+  const auto all = odd_coordinates();
+  const auto n = static_cast<int64_t>(all.size());
+  for (double y : all) {
+    std::vector<double> ys(all.size(), y), xs = all;
+    std::vector<uint8_t> made(xs.size() * static_cast<size_t>(unit)), expected;
+    pixels.make(ys.data(), xs.data(), n, reinterpret_cast<std::byte*>(made.data()));
+    for (double x : all) {
+      const int64_t i = whole_part(place_of(y, false)), j = whole_part(place_of(x, false));
+      const bool is_inside = i >= 0 && i < kHeight && j >= 0 && j < kWidth;
+      for (int64_t c = 0; c < unit; ++c)
+        expected.push_back(is_inside ? first[i * row + j * unit + c] : 77);
+    }
+    ASSERT_EQ(made, expected) << unit << ' ' << row << ' ' << y;
+  }
+}
+
+TEST_P(PlacedAtLevel, PicksPixels) {
+  for (int64_t unit : {1, 2, 3, 4, 5, 6, 8, 12, 16, 24})
+    for (int64_t gap : {0, 1, 9})
+      for (int64_t sign : {1, -1}) expect_picked(unit, sign * (7 * unit + gap));
+  expect_picked(3, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Levels, PlacedAtLevel,
+                         ::testing::Values(CpuLevel::kBase, CpuLevel::kAvx2, CpuLevel::kAvx512));
+
+}  // namespace
+}  // namespace stoker

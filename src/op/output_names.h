@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which outputs a node has, by its arguments and inputs. Pure functions; thread-safe.
+#pragma once
+#include "op/operator.h"
+
+namespace stoker {
+
+// The names of the outputs that there are. `has_input(i)` says whether input i is there.
+template <class HasInput>
+std::vector<std::string> output_names(const OperatorType& type, Arguments given,
+                                      const HasInput& has_input) {
+  for (size_t i = 0; i < type.inputs.size(); ++i)
+    if (type.inputs[i].is_optional) given[type.inputs[i].name] = bool{has_input(i)};
+  return type.output_names(given);
+}
+
+// The type with output k on a condition that its schema cannot state: the name of an optional
+// input, or "argument!=text" of an enumeration.
+inline OperatorType with_output_when(OperatorType type, size_t k, const char* when) {
+  type.outputs[k].when = when;
+  return type;
+}
+
+}  // namespace stoker

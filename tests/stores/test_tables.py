@@ -1,0 +1,54 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Tables of CSV, and folders of sequences."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from containers import pipe_of, read
+
+from stoker import fn
+from stoker.errors import GraphError, SampleError
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ('2,"broken\n3,c\n4,d\n5,e\n', 13),
+        ('2,"a ""b"" ""c\n3,c\n', 13),
+        ('"2,b\n3,c', 11),
+    ],
+)
+def test_csv_quotes_that_never_end(tmp_path: Path, text: str, at: int) -> None:
+    table = tmp_path / "a.csv"
+    table.write_text("id,txt\n1,o\n" + text)
+
+    def define() -> Any:
+        return (fn.readers.csv(path=str(table), columns=["txt"]),)
+
+    assert [bytes(t) for (t,) in read(define, 1)] == [b"o"]
+    pipe = pipe_of(define, 2)
+    assert list(pipe.epoch_size().values()) == [2]
+    with pytest.raises(SampleError, match=f"the quotes at byte {at} never end"):
+        pipe.run()
+    table.write_text('id,"txt\n1,ok\n')
+    with pytest.raises(GraphError, match="the quotes at byte 3 never end"):
+        read(define, 1)
+
+
+def test_sequences_longer_than_any_folder(tmp_path: Path) -> None:
+    for name in "abc":
+        (tmp_path / f"{name}.jpg").write_bytes(b"")
+    for length, stride in [(5, 2**62), (2**30, 2**40), (2, 3)]:
+        with pytest.raises(GraphError, match="has enough pictures"):
+            read(
+                lambda length=length, stride=stride: (
+                    fn.readers.sequence(
+                        file_root=str(tmp_path), sequence_length=length, stride=stride
+                    ),
+                ),
+                1,
+            )

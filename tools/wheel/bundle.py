@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""Puts the libraries that a wheel needs into it, with their licences.
+
+bundle.py WHEEL INTO PLATFORM FOLDER: libraries of FOLDER are taken before those of the system. A
+library whose Debian package is not in the table below is refused, since somebody has to read its
+licence first. Nothing under the GPL is in it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+from older_symbols import make_older
+
+LICENCES = {
+    "libabsl20220623": "Apache-2.0",
+    "libaom3": "BSD-2-Clause",
+    "libavif15": "BSD-2-Clause",
+    "libbrotli1": "MIT",
+    "libdav1d6": "BSD-2-Clause",
+    "libdeflate0": "MIT",
+    "libflac12": "BSD-3-Clause",
+    "libgav1-1": "Apache-2.0",
+    "libhwy1": "Apache-2.0",
+    "libisal2": "BSD-3-Clause",
+    "libjpeg62-turbo": "IJG AND BSD-3-Clause AND Zlib",
+    "libjxl0.7": "BSD-3-Clause",
+    "liblcms2-2": "MIT",
+    "liblerc4": "Apache-2.0",
+    "liblz4-1": "BSD-2-Clause",
+    "liblzma5": "public domain",
+    "libmp3lame0": "LGPL-2.0-or-later",
+    "libmpg123-0": "LGPL-2.1-only",
+    "libogg0": "BSD-3-Clause",
+    "libopenjp2-7": "BSD-2-Clause",
+    "libopus0": "BSD-3-Clause",
+    "libpugixml1v5": "MIT",
+    "librav1e0": "BSD-2-Clause",
+    "libsimdjson14": "Apache-2.0",
+    "libsndfile1": "LGPL-2.1-or-later",
+    "libsvtav1enc1": "BSD-3-Clause-Clear",
+    "libtiff6": "libtiff",
+    "libvorbis0a": "BSD-3-Clause",
+    "libvorbisenc2": "BSD-3-Clause",
+    "libwebp7": "BSD-3-Clause",
+    "libyuv0": "BSD-3-Clause",
+    "libzstd1": "BSD-3-Clause",
+    "zlib1g": "Zlib",
+}
+# What every system has, and no wheel brings along.
+BASE = {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "libpthread.so.0"}
+# What stands in for a package's own library: built of the same source, see tools/wheel/tiff.sh.
+OURS = {"libtiff.so.6": "libtiff6"}
+
+
+def output_of(*command: str, **environment: str) -> str:
+    done = subprocess.run(
+        command, check=False, capture_output=True, text=True, env={**os.environ, **environment}
+    )
+    if done.returncode != 0:
+        sys.exit(f"bundle: {' '.join(command)} failed:\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def libraries_of(module: Path, folder: str) -> dict[str, str]:
+    """The paths of all libraries that a module needs, by the names under which they are wanted."""
+    lines = output_of("ldd", str(module), LD_LIBRARY_PATH=folder).splitlines()
+    return dict(m.groups() for line in lines if (m := re.match(r"\s*(\S+) => (/\S+)", line)))
+
+
+def package_of(name: str, path: str) -> str:
+    if name in OURS:
+        return OURS[name]
+    # The merged /usr has two names for a file; dpkg knows one of them.
+    real = os.path.realpath(path)
+    for candidate in (real, real.removeprefix("/usr"), path, path.removeprefix("/usr")):
+        found = subprocess.run(["dpkg", "-S", candidate], capture_output=True, text=True)
+        if found.returncode == 0:
+            return found.stdout.split(":")[0]
+    sys.exit(f"bundle: no Debian package has {path}")
+
+
+def bundled_in(wheel: Path) -> set[str]:
+    """The libraries in a repaired wheel, by the names that they had: libjpeg-0123abcd.so.62.3.0."""
+    with zipfile.ZipFile(wheel) as archive:
+        names = [Path(n).name for n in archive.namelist() if ".libs/" in n and ".so" in n]
+    return {re.sub(r"-[0-9a-f]{8,}(?=\.so)", "", name) for name in names}
+
+
+def add_licences(wheel: Path, libraries: dict[str, str], into: Path) -> None:
+    bundled = bundled_in(wheel)
+    packages = sorted(
+        {
+            package_of(name, path)
+            for name, path in libraries.items()
+            if {name, Path(os.path.realpath(path)).name} & bundled
+        }
+    )
+    unknown = [package for package in packages if package not in LICENCES]
+    if unknown:
+        sys.exit(f"bundle: {', '.join(unknown)}: read the licence, then add it to LICENCES or not")
+    with tempfile.TemporaryDirectory() as scratch:
+        output_of(sys.executable, "-m", "wheel", "unpack", "-d", scratch, str(wheel))
+        (tree,) = Path(scratch).iterdir()
+        (info,) = tree.glob("*.dist-info")
+        folder = info / "licenses" / "bundled"
+        folder.mkdir(parents=True)
+        rows = []
+        for package in packages:
+            text = Path("/usr/share/doc", package, "copyright").read_text(encoding="utf-8")
+            (folder / f"{package}.txt").write_text(text, encoding="utf-8")
+            version = output_of(
+                "dpkg-query", "-W", "-f", "${source:Package} ${source:Version}", package
+            )
+            rows.append(f"{package}: {LICENCES[package]}; Debian's source package {version}\n")
+        (folder / "README.txt").write_text(
+            "The shared libraries in stoker.libs are Debian's, except libtiff, which is built of\n"
+            "Debian's source without JBIG. Each may be replaced by another build of it.\n\n"
+            + "".join(rows),
+            encoding="utf-8",
+        )
+        output_of(sys.executable, "-m", "wheel", "pack", "-d", str(into), str(tree))
+
+
+def with_older_symbols(wheel: Path, into: Path) -> tuple[Path, Path]:
+    """Repacks the wheel with the module asking for older symbols. Returns it and the module."""
+    output_of(sys.executable, "-m", "wheel", "unpack", "-d", str(into), str(wheel))
+    (tree,) = into.iterdir()
+    (module,) = tree.glob("stoker/_core*.so")
+    make_older(module)
+    output_of(sys.executable, "-m", "wheel", "pack", "-d", str(into), str(tree))
+    (packed,) = into.glob("*.whl")
+    return packed, module
+
+
+def main() -> None:
+    if len(sys.argv) != 5:
+        sys.exit(__doc__)
+    wheel, into, platform, folder = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], sys.argv[4]
+    into.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        (Path(scratch) / "wheel").mkdir()
+        packed, module = with_older_symbols(wheel, Path(scratch, "wheel"))
+        libraries = libraries_of(module, folder)
+        older = Path(scratch, "libraries")
+        older.mkdir()
+        for name, path in libraries.items():
+            if name in BASE:
+                continue
+            copy = Path(shutil.copy(path, older / name))
+            if not make_older(copy):
+                copy.unlink()
+        output_of(
+            sys.executable, "-m", "auditwheel", "repair", "--plat", platform, "--strip",
+            "-w", scratch, str(packed), LD_LIBRARY_PATH=f"{older}:{folder}",
+        )  # fmt: skip
+        (repaired,) = Path(scratch).glob("*.whl")
+        add_licences(repaired, libraries, into)
+        print(into / repaired.name, f"{(into / repaired.name).stat().st_size / 1e6:.1f} MB")
+
+
+if __name__ == "__main__":
+    main()

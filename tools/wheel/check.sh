@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Installs the wheels of build/wheels where nothing but Python is: tools/wheel/check.sh. Each goes
+# into a fresh environment in a bare Debian (12, and 13 for Python 3.13 and later), in which it runs
+# the first page of the guides, `stoker check` and `stoker bench`. Wheels for other Pythons than
+# Debian's use an interpreter of pyenv, which is shown to the tree. Needs root, for debootstrap and
+# chroot. The trees stay in build/trees.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+trees=$PWD/build/trees
+mirror=$(sed -n 's/^URIs: *//p' /etc/apt/sources.list.d/debian.sources | head -1)
+mkdir -p "$trees"
+
+make_tree() { # suite
+  local root=$trees/$1
+  if [ ! -e "$root/ready" ]; then
+    rm -rf "$root"
+    debootstrap --variant=minbase --include=ca-certificates,python3,python3-venv "$1" "$root" \
+      "$mirror" >"$trees/$1.log"
+    touch "$root/ready"
+  fi
+  # The way to the package index is that of this machine.
+  cp -L /etc/resolv.conf /etc/hosts "$root/etc/"
+  cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
+}
+
+# Runs the check in a throw-away copy of the tree.
+check_in() { # suite wheel python
+  local suite=$1 wheel=$2 python=$3 work
+  work=$(mktemp -d -p "$trees" run.XXXX)
+  mkdir -p "$work"/{up/check,wk,m}
+  cp -r "$wheel" build/pictures docs/guide/first-pipeline.md tools/wheel/first_page.py \
+    "$work/up/check/"
+  echo "== $suite, $python, $(basename "$wheel")"
+  unshare -m bash -euc '
+    mount -t overlay overlay -o "lowerdir=$1,upperdir=$2/up,workdir=$2/wk" "$2/m"
+    mount -t proc proc "$2/m/proc"
+    mount --rbind /dev "$2/m/dev"
+    if [ "${3#/root/}" != "$3" ]; then  # an interpreter of pyenv
+      home=$(dirname "$(dirname "$3")")
+      mkdir -p "$2/m$home"
+      mount --bind "$home" "$2/m$home"
+    fi
+    chroot "$2/m" env -i HOME=/root LANG=C.UTF-8 PATH=/usr/bin:/bin \
+      PIP_CERT=/etc/ssl/certs/ca-certificates.crt PIP_DISABLE_PIP_VERSION_CHECK=1 \
+      bash -euc "
+        cd /check
+        dpkg -l | grep -Eo \"lib(jpeg|tiff|webp|png|avif|jxl|sndfile)[^ ]*\" && exit 1
+        $3 -m venv env
+        env/bin/pip -q install ./*.whl
+        env/bin/python -c \"
+import time; began = time.perf_counter(); import stoker
+print(f\\\"import {(time.perf_counter() - began) * 1000:.0f} ms\\\")\"
+        env/bin/python -I first_page.py first-pipeline.md
+        env/bin/stoker check pictures
+        env/bin/stoker bench pictures --seconds 1 --threads 1,2
+        env/bin/stoker info | sed -n \"1,9p\"
+      "
+  ' - "$trees/$suite" "$work" "$python"
+  rm -rf "$work"
+}
+
+[ -d build/pictures ] || .venv/bin/python examples/synthetic_photos.py build/pictures 24
+for wheel in build/wheels/*.whl; do
+  tag=$(basename "$wheel" | sed -E 's/.*-cp3([0-9]+)-cp3.*/\1/')
+  suite=bookworm
+  [ "$tag" -lt 13 ] || suite=trixie
+  make_tree "$suite"
+  python=python3
+  if [ "$(chroot "$trees/$suite" python3 -c 'import sys; print(sys.version_info[1])')" != "$tag" ]
+  then
+    python=$(compgen -G "${PYENV_ROOT:-$HOME/.pyenv}/versions/3.$tag.*/bin/python" | tail -1)
+  fi
+  check_in "$suite" "$wheel" "$python"
+done
