@@ -185,12 +185,12 @@ int main(int argc, char** argv) {
   const int rounds = argc > 2 ? std::atoi(argv[2]) : 200;
   std::vector<Case> cases = all_cases();
   std::erase_if(cases, [&](const Case& c) { return c.name.find(wanted) == std::string::npos; });
-  std::vector<testing::Instructions> targets = testing::all_instructions();
+  std::vector<test::Instructions> targets = test::all_instructions();
   if (argc > 3) std::erase_if(targets, [&](auto& t) { return t.name() != argv[3]; });
   std::vector<double> best(cases.size() * targets.size(), 1e30);
   for (int r = 0; r < rounds; ++r)
     for (size_t t = 0; t < targets.size(); ++t) {
-      const testing::Forced forced(targets[t]);
+      const test::Forced forced(targets[t]);
       for (size_t i = 0; i < cases.size(); ++i) {
         double& least = best[i * targets.size() + t];
         cases[i].run();  // puts the data into the cache, as a decoder does

@@ -18,7 +18,8 @@ function(stoker_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;SEES;PRIVATE")
   list(TRANSFORM arg_SEES PREPEND stoker_)
   if(arg_SOURCES)
-    add_library(stoker_${name} STATIC ${arg_SOURCES})
+    stoker_together(sources ${name} ${arg_SOURCES})
+    add_library(stoker_${name} STATIC ${sources})
     target_include_directories(stoker_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
     target_link_libraries(stoker_${name} PUBLIC ${arg_SEES} PRIVATE ${arg_PRIVATE})
   else()
@@ -55,11 +56,25 @@ function(stoker_folder name)
   stoker_library(${name} SOURCES ${sources} SEES ${arg_SEES} PRIVATE ${arg_PRIVATE})
 endfunction()
 
+# Only these files see that there is CUDA, so all others are compiled, and cached, as without it.
+if(STOKER_CUDA)
+  file(GLOB see_cuda CONFIGURE_DEPENDS
+       ${CMAKE_SOURCE_DIR}/src/codec/nvjpeg/*.cc ${CMAKE_SOURCE_DIR}/src/device/cuda/*.cc)
+  list(APPEND see_cuda ${CMAKE_SOURCE_DIR}/src/codec/device_decoder.cc
+       ${CMAKE_SOURCE_DIR}/src/device/device.cc)
+  set_source_files_properties(${see_cuda} PROPERTIES
+                              COMPILE_DEFINITIONS STOKER_CUDA=1
+                              COMPILE_OPTIONS "-isystem;${CUDAToolkit_INCLUDE_DIRS}")
+endif()
+
 stoker_folder(base)
 stoker_folder(memory SEES base PRIVATE Threads::Threads)
 stoker_folder(device ROOMS nvml cuda simulated
               SEES base memory
               PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+if(STOKER_CUDA)
+  target_link_libraries(stoker_device INTERFACE $<LINK_ONLY:CUDA::cudart_static>)
+endif()
 stoker_folder(batch SEES base memory device)
 stoker_folder(io SEES base memory PRIVATE Threads::Threads)
 stoker_folder(stores SEES base memory io PRIVATE PkgConfig::simdjson PkgConfig::pugixml)
@@ -95,10 +110,6 @@ foreach(inner codec kernels op operators)
     endif()
   endif()
 endforeach()
-if(STOKER_CUDA)
-  target_link_libraries(stoker_device PUBLIC CUDA::cudart_static)
-  target_compile_definitions(stoker_device PUBLIC STOKER_CUDA=1)
-endif()
 
 # What a C++ program links to use src/stoker.h.
 file(GLOB public_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/*.cc)

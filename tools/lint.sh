@@ -49,7 +49,9 @@ quick() {
 
 slow() {
   check types env MYPYPATH="$PWD/build/release/python" mypy -p stoker
-  check clang-tidy tools/tidy.py build/release "${JOBS:-$(nproc)}"
+  check 'CMake for clang-tidy' cmake --preset release -B build/tidy -DSTOKER_TESTS=ON \
+    -DSTOKER_TOGETHER=OFF --log-level=ERROR
+  check clang-tidy tools/tidy.py build/tidy "${JOBS:-$(nproc)}"
 }
 
 case ${1:-} in

@@ -12,7 +12,7 @@ namespace stoker {
 namespace {
 
 constexpr size_t kAlign = 64;
-constexpr size_t kBehind = 64;  // readable bytes behind every allocation
+constexpr size_t kReadableBehind = 64;  // readable bytes behind every allocation
 constexpr size_t kSmallestChunk = 64 << 10;
 
 }  // namespace
@@ -20,11 +20,11 @@ constexpr size_t kSmallestChunk = 64 << 10;
 void* Arena::allocate(size_t bytes) {
   check(bytes);
   const size_t need = round_up(std::max<size_t>(bytes, 1), kAlign);
-  if (chunks_.empty() || chunks_.back().size - chunks_.back().at < need + kBehind)
-    grow(need + kBehind);
+  if (chunks_.empty() || chunks_.back().size - chunks_.back().at < need + kReadableBehind)
+    grow(need + kReadableBehind);
   Chunk& chunk = chunks_.back();
   std::byte* p = chunk.data.get() + chunk.at;
-  unpoison(p, bytes + kBehind);
+  unpoison(p, bytes + kReadableBehind);
   chunk.at += need;
   used_ += need;
   return p;

@@ -24,17 +24,21 @@
 #include "memory/poison.h"
 
 namespace stoker {
-namespace {
-
-constexpr size_t kSmallestClass = 256;
-constexpr size_t kBehind = 64;  // readable bytes behind every allocation
-
+namespace detail {
 struct GiveBack {
   HostAllocator* allocator = nullptr;
   size_t bytes = 0;
   void operator()(std::byte* p) const { allocator->give_back(p, bytes); }
 };
 using Allocation = std::unique_ptr<std::byte, GiveBack>;
+}  // namespace detail
+
+namespace {
+
+using detail::Allocation;
+
+constexpr size_t kSmallestClass = 256;
+constexpr size_t kBehind = 64;  // readable bytes behind every allocation
 
 constexpr int at(Use use) { return static_cast<int>(use); }
 

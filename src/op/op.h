@@ -93,8 +93,6 @@ class Model final : public Operator {
     }
   }
   std::unique_ptr<Operator> clone() const override { return std::make_unique<Model>(*this); }
-  size_t copy_size() const override { return sizeof(Model); }
-  Operator* copy_to(void* place) const override { return new (place) Model(*this); }
   void set(size_t argument, const View& value) override {
     size_t i = 0;
     std::apply(

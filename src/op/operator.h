@@ -26,8 +26,8 @@ struct ArgumentInfo {
 enum class OperatorKind : uint8_t { kLower, kSample, kBatch, kRead, kInput, kUserCode };
 
 // An operator with its constant arguments set. Immutable: many threads use it at once. For a sample
-// whose arguments other nodes compute, the engine makes a copy in the worker's arena and sets them
-// there. What it can do is up to its type: see the facets.
+// whose arguments other nodes compute, the engine makes a copy and sets them there. What it can do is
+// up to its type: see the facets.
 class Operator {
  public:
   virtual ~Operator() = default;
@@ -39,8 +39,6 @@ class Operator {
   virtual void agree(std::span<Operator* const> frames, const TensorType& in) const = 0;
 
   virtual std::unique_ptr<Operator> clone() const = 0;
-  virtual size_t copy_size() const = 0;
-  virtual Operator* copy_to(void* place) const = 0;
   // Throws SampleError that names the argument.
   virtual void set(size_t argument, const View& value) = 0;
 };

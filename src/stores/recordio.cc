@@ -9,7 +9,7 @@ namespace stoker::stores {
 namespace {
 
 constexpr uint32_t kMagic = 0xced7230a;
-constexpr size_t kHead = 8;
+constexpr size_t kPartHead = 8;
 
 // What the upper three bits of a length say of a part.
 enum Flag : uint32_t { kWhole = 0, kFirst = 1, kMiddle = 2, kLast = 3 };
@@ -17,13 +17,13 @@ enum Flag : uint32_t { kWhole = 0, kFirst = 1, kMiddle = 2, kLast = 3 };
 struct Part {
   uint32_t flag;
   size_t length;
-  size_t padded() const { return kHead + (length + 3) / 4 * 4; }
+  size_t padded() const { return kPartHead + (length + 3) / 4 * 4; }
   bool is_last() const { return flag == kWhole || flag == kLast; }
 };
 
 // The part at the front of the bytes, or "" and why there is none.
 const char* part_at(ByteSpan bytes, bool is_first, Part& part) {
-  if (bytes.size() < kHead) return "the record ends inside the length of a part";
+  if (bytes.size() < kPartHead) return "the record ends inside the length of a part";
   if (number_at<uint32_t>(bytes, 0) != kMagic)
     return "a record begins with the magic number, and other bytes are there";
   const auto word = number_at<uint32_t>(bytes, 4);
@@ -42,8 +42,8 @@ std::vector<RecordPlace> find_recordio(const Ranges& file) {
   for (int64_t at = 0; at < file.size();) {
     Part part{};
     const bool is_first = at == begin;
-    if (part_at(scanner.at(at, kHead), is_first, part) ||
-        static_cast<int64_t>(kHead + part.length) > file.size() - at) {
+    if (part_at(scanner.at(at, kPartHead), is_first, part) ||
+        static_cast<int64_t>(kPartHead + part.length) > file.size() - at) {
       places.push_back({begin, file.size() - begin});
       return places;
     }
@@ -66,11 +66,11 @@ ByteSpan recordio_payload(ByteSpan bytes, const std::string& name, int64_t offse
     const ByteSpan rest = bytes.subspan(at);
     const int64_t here = offset + static_cast<int64_t>(at);
     if (const char* why = part_at(rest, at == 0, part)) refuse(name, here, why);
-    if (part.length > rest.size() - kHead)
+    if (part.length > rest.size() - kPartHead)
       refuse(name, here,
              "a part of the record has " + std::to_string(part.length) + " bytes, and " +
-                 std::to_string(rest.size() - kHead) + " are there");
-    const ByteSpan inside = rest.subspan(kHead, part.length);
+                 std::to_string(rest.size() - kPartHead) + " are there");
+    const ByteSpan inside = rest.subspan(kPartHead, part.length);
     if (part.flag == kWhole) return inside;
     // Where the magic number stood in the payload, the parts were cut.
     if (part.flag != kFirst) {

@@ -8,7 +8,7 @@ namespace stoker::stores {
 
 namespace {
 
-constexpr size_t kHead = kTfrecordHead, kFraming = kTfrecordFraming;
+constexpr size_t kFraming = kTfrecordFraming;
 
 }  // namespace
 
@@ -26,9 +26,9 @@ std::vector<RecordPlace> find_tfrecords(const Ranges& file) {
   Scanner scanner(file);
   for (int64_t at = 0; at < file.size();) {
     const int64_t rest = file.size() - at;
-    const ByteSpan head = scanner.at(at, kHead);
+    const ByteSpan head = scanner.at(at, kTfrecordHead);
     int64_t size = rest;
-    if (head.size() == kHead && rest >= kTfrecordFraming && length_is_right(head)) {
+    if (head.size() == kTfrecordHead && rest >= kTfrecordFraming && length_is_right(head)) {
       const auto length = number_at<uint64_t>(head, 0);
       if (length <= static_cast<uint64_t>(rest - kTfrecordFraming))
         size = kTfrecordFraming + static_cast<int64_t>(length);
@@ -54,8 +54,9 @@ ByteSpan tfrecord_payload(ByteSpan record, const std::string& name, int64_t offs
     refuse(name, offset,
            "the index says that the record has " + there +
                " bytes, with 16 around its payload; the record says " + std::to_string(length));
-  const ByteSpan payload = record.subspan(kHead, static_cast<size_t>(length));
-  if (verify && masked_crc32c(payload) != number_at<uint32_t>(record, kHead + payload.size()))
+  const ByteSpan payload = record.subspan(kTfrecordHead, static_cast<size_t>(length));
+  if (verify &&
+      masked_crc32c(payload) != number_at<uint32_t>(record, kTfrecordHead + payload.size()))
     refuse(name, offset + kTfrecordHead, "the payload of the record does not fit its checksum");
   return payload;
 }

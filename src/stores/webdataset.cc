@@ -62,7 +62,7 @@ struct SplitName {
 
 // The numbers of a table: those of its head, the first member of each sample and behind the last
 // one, and for each member its offset, its size, where its texts begin, and their sizes.
-constexpr int64_t kHead = 4, kOfMember = 4, kNumber = sizeof(int64_t);
+constexpr int64_t kTableHead = 4, kOfMember = 4, kNumber = sizeof(int64_t);
 
 }  // namespace
 
@@ -121,7 +121,7 @@ class WebdatasetTable::Maker {
       const auto* from = static_cast<const uint8_t*>(data);
       bytes->insert(bytes->end(), from, from + size);
     };
-    const int64_t head[kHead] = {samples, members, int64_t(texts_.size()), archive_size};
+    const int64_t head[kTableHead] = {samples, members, int64_t(texts_.size()), archive_size};
     append(head, sizeof head);
     append(firsts_.data(), firsts_.size() * sizeof(int64_t));
     append(members_.data(), members_.size() * sizeof(int64_t));
@@ -139,12 +139,12 @@ class WebdatasetTable::Maker {
 WebdatasetTable::WebdatasetTable(io::KeptBytes kept, std::string shown)
     : kept_(std::move(kept)), shown_(std::move(shown)) {
   const auto numbers = static_cast<int64_t>(kept_.bytes.size()) / kNumber;
-  if (numbers < kHead) refuse_table();
+  if (numbers < kTableHead) refuse_table();
   samples_ = number(0), members_ = number(1), archive_size_ = number(3);
   if (samples_ < 0 || samples_ >= numbers || members_ < 0 || members_ >= numbers / kOfMember ||
       archive_size_ < 0)
     refuse_table();
-  const int64_t end = (kHead + samples_ + 1 + members_ * kOfMember) * kNumber;
+  const int64_t end = (kTableHead + samples_ + 1 + members_ * kOfMember) * kNumber;
   const int64_t rest = static_cast<int64_t>(kept_.bytes.size()) - end;
   if (rest < 0 || number(2) != rest) refuse_table();
   texts_ = {reinterpret_cast<const char*>(kept_.bytes.data()) + end, static_cast<size_t>(rest)};
@@ -159,15 +159,15 @@ int64_t WebdatasetTable::number(int64_t at) const {
 }
 
 int64_t WebdatasetTable::members(int64_t sample) const {
-  const int64_t first = number(kHead + sample), last = number(kHead + sample + 1);
+  const int64_t first = number(kTableHead + sample), last = number(kTableHead + sample + 1);
   if (first < 0 || first >= last || last > members_) refuse_table();
   return last - first;
 }
 
 WebdatasetMember WebdatasetTable::member(int64_t sample, int64_t k) const {
-  const int64_t first = number(kHead + sample);
+  const int64_t first = number(kTableHead + sample);
   if (first < 0 || first >= members_ - k) refuse_table();
-  const int64_t at = kHead + samples_ + 1 + (first + k) * kOfMember;
+  const int64_t at = kTableHead + samples_ + 1 + (first + k) * kOfMember;
   const auto text = static_cast<uint64_t>(number(at + 2));
   const auto sizes = static_cast<uint64_t>(number(at + 3));
   const uint64_t ending = sizes >> 32, name = sizes & UINT32_MAX;

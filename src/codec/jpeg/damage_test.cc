@@ -20,8 +20,6 @@ using test::make_jpeg;
 using test::Refusal;
 using test::refusal;
 
-constexpr test::Sampling k420 = {{2, 1, 1, 1}, {2, 1, 1, 1}};
-
 size_t scan_data(const File& f) {
   const uint8_t sos[] = {0xFF, 0xDA};
   const size_t at = static_cast<size_t>(std::search(f.begin(), f.end(), sos, sos + 2) - f.begin());
@@ -34,7 +32,7 @@ TEST(JpegDamage, PrematureEndIsAnErrorAtItsOffset) {
       for (const int restart : {0, 5}) {
         const File f = make_jpeg({.width = 120,
                                   .height = 90,
-                                  .sampling = k420,
+                                  .sampling = test::k420,
                                   .progressive = progressive,
                                   .arithmetic = arithmetic,
                                   .restart_interval = restart});
@@ -54,7 +52,7 @@ TEST(JpegDamage, PrematureEndIsAnErrorAtItsOffset) {
 }
 
 TEST(JpegDamage, AMissingEndMarkerAloneIsHarmless) {
-  const File f = make_jpeg({.sampling = k420});
+  const File f = make_jpeg({.sampling = test::k420});
   EXPECT_EQ(decode(cut(f, f.size() - 2)), decode(f));
   DecodeOptions verify;
   verify.verify = true;
@@ -62,7 +60,7 @@ TEST(JpegDamage, AMissingEndMarkerAloneIsHarmless) {
 }
 
 TEST(JpegDamage, OnlyWhatTheWindowNeedsIsJudged) {
-  const File f = make_jpeg({.width = 200, .height = 200, .sampling = k420});
+  const File f = make_jpeg({.width = 200, .height = 200, .sampling = test::k420});
   const File half = cut(f, f.size() / 2);
   const Window top{{10, 20, 0}, {50, 60, 3}};
   EXPECT_EQ(decode(half, {}, top), decode(f, {}, top));
@@ -129,8 +127,10 @@ TEST(JpegDamage, AnyWrongByteGivesAPictureOrAnError) {
   std::mt19937 random(11);
   int errors = 0;
   for (const bool progressive : {false, true}) {
-    const File f = make_jpeg(
-        {.sampling = k420, .progressive = progressive, .restart_interval = 2, .orientation = 5});
+    const File f = make_jpeg({.sampling = test::k420,
+                              .progressive = progressive,
+                              .restart_interval = 2,
+                              .orientation = 5});
     const File want = decode(f);
     for (size_t at = 0; at < f.size(); ++at) {
       File g = f;

@@ -21,7 +21,7 @@ size_t find_marker(const File& f, uint8_t marker) {
   return static_cast<size_t>(std::search(f.begin(), f.end(), m, m + 2) - f.begin());
 }
 
-std::string refusal(const File& f) {
+std::string header_refusal(const File& f) {
   try {
     read_jpeg_header(f);
   } catch (const SampleError& e) {
@@ -88,7 +88,7 @@ TEST(JpegHeader, TwoFrameHeadersAreRefused) {
   const size_t at = find_marker(f, 0xC0);
   const File frame(f.begin() + static_cast<long>(at), f.begin() + static_cast<long>(at) + 19);
   f.insert(f.begin() + static_cast<long>(at), frame.begin(), frame.end());
-  EXPECT_EQ(refusal(f), "JPEG header is damaged: it holds two frame headers");
+  EXPECT_EQ(header_refusal(f), "JPEG header is damaged: it holds two frame headers");
 }
 
 TEST(JpegHeader, NeedsNothingBehindTheFrameHeader) {
@@ -99,7 +99,7 @@ TEST(JpegHeader, NeedsNothingBehindTheFrameHeader) {
     if (n >= frame + 19) {
       EXPECT_EQ(read_jpeg_header(cut).width, 31);
     } else {
-      EXPECT_EQ(refusal(cut), "JPEG data ends prematurely, within its header") << n;
+      EXPECT_EQ(header_refusal(cut), "JPEG data ends prematurely, within its header") << n;
     }
   }
 }
@@ -117,7 +117,7 @@ TEST(JpegHeader, NamesWhatIsNotSupported) {
   auto with = [&](size_t at, int value) {
     File g = f;
     g[at] = static_cast<uint8_t>(value);
-    return refusal(g);
+    return header_refusal(g);
   };
   EXPECT_EQ(with(frame + 1, 0xCB), "lossless JPEG (arithmetic coding) is not supported");
   EXPECT_EQ(with(frame + 1, 0xC5), "hierarchical JPEG is not supported");
@@ -126,7 +126,8 @@ TEST(JpegHeader, NamesWhatIsNotSupported) {
   lossless[frame + 1] = 0xC3;
   EXPECT_TRUE(read_jpeg_header(lossless).is_lossless);
   lossless[frame + 4] = 17;
-  EXPECT_EQ(refusal(lossless), "JPEG of 17 bits per sample is not supported, only of 2 to 16");
+  EXPECT_EQ(header_refusal(lossless),
+            "JPEG of 17 bits per sample is not supported, only of 2 to 16");
   EXPECT_NE(with(frame + 9, 0).find("no error"), 0u);
   EXPECT_NE(with(frame + 6, 0).find("33 x 0 pixels"), std::string::npos);
   EXPECT_NE(with(frame + 1, 0xFE).find("no frame header"), std::string::npos);

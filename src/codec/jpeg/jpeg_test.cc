@@ -20,8 +20,6 @@ using test::make_jpeg;
 using test::pick;
 using test::shape_of;
 
-constexpr test::Sampling k420 = {{2, 1, 1, 1}, {2, 1, 1, 1}};
-
 DecodeOptions as(ImageType type) {
   DecodeOptions o;
   o.output_type = type;
@@ -122,7 +120,7 @@ TEST(JpegOrientation, WindowsAreInDisplayedCoordinates) {
   for (const J_COLOR_SPACE stored : {JCS_YCbCr, JCS_GRAYSCALE, JCS_CMYK})
     for (int o = 1; o <= 8; ++o) {
       JpegKind kind{.width = kW, .height = kH, .stored = stored, .orientation = o};
-      if (stored == JCS_YCbCr) kind.sampling = k420;
+      if (stored == JCS_YCbCr) kind.sampling = test::k420;
       const File f = make_jpeg(kind);
       DecodeOptions options = as(ImageType::kAny);
       const Shape full = shape_of(f, options);
@@ -156,7 +154,7 @@ TEST(JpegOrientation, WindowsAreInDisplayedCoordinates) {
 }
 
 TEST(JpegView, AnyStrides) {
-  const File f = make_jpeg({.sampling = k420, .orientation = 1});
+  const File f = make_jpeg({.sampling = test::k420, .orientation = 1});
   const Shape full = shape_of(f);
   const File want = decode(f);
   const int64_t h = full[0], w = full[1];
@@ -204,7 +202,7 @@ TEST(JpegView, OfAnotherPictureIsRefused) {
 }
 
 TEST(JpegThreads, DoNotMeet) {
-  const File a = make_jpeg({.sampling = k420, .seed = 1}),
+  const File a = make_jpeg({.sampling = test::k420, .seed = 1}),
              b = make_jpeg({.progressive = true, .seed = 2});
   const File bad = test::cut(a, a.size() / 2);
   const File want_a = decode(a), want_b = decode(b);

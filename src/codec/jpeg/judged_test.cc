@@ -17,12 +17,12 @@ namespace {
 
 using test::File;
 using test::JpegKind;
+using test::k420;
 using test::make_jpeg;
 using test::pick;
 using test::Sampling;
 
-constexpr Sampling k444 = {}, k420 = {{2, 1, 1, 1}, {2, 1, 1, 1}},
-                   k440 = {{1, 1, 1, 1}, {2, 1, 1, 1}};
+constexpr Sampling k444 = {}, k440 = {{1, 1, 1, 1}, {2, 1, 1, 1}};
 
 // What becomes of the judged window.
 struct Outcome {
@@ -80,7 +80,7 @@ Window around(std::mt19937& random, const Window& w, const Shape& full) {
   return more;
 }
 
-JpegKind random_kind(std::mt19937& random, unsigned seed) {
+JpegKind judged_kind(std::mt19937& random, unsigned seed) {
   constexpr Sampling kSamplings[] = {k444,
                                      k420,
                                      k440,
@@ -120,7 +120,7 @@ TEST(JpegJudged, TheVerdictDoesNotDependOnWhatIsMade) {
   std::mt19937 random(41);
   int good = 0, bad = 0;
   for (unsigned seed = 0; seed < 300; ++seed) {
-    const JpegKind kind = random_kind(random, seed);
+    const JpegKind kind = judged_kind(random, seed);
     const File f = make_jpeg(kind);
     const Shape full = test::shape_of(f);
     const Window all = Window::all(full);

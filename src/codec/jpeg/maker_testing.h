@@ -18,6 +18,7 @@ namespace stoker::test {
 struct Sampling {
   int h[4] = {1, 1, 1, 1}, v[4] = {1, 1, 1, 1};
 };
+inline constexpr Sampling k420 = {{2, 1, 1, 1}, {2, 1, 1, 1}};
 
 struct JpegKind {
   int width = 33, height = 21;

@@ -16,7 +16,6 @@ namespace {
 using test::File;
 using test::make_jpeg;
 
-constexpr test::Sampling k420 = {{2, 1, 1, 1}, {2, 1, 1, 1}};
 constexpr test::Sampling k411 = {{4, 1, 1, 1}, {1, 1, 1, 1}};
 
 // Decodes the top left pixels. Returns what was needed besides them.
@@ -47,7 +46,7 @@ size_t coefficients(const test::JpegKind& k) {
 }
 
 TEST(JpegMemory, HoldsTheCoefficientsOfPicturesInSeveralPasses) {
-  for (const auto& sampling : {test::Sampling{}, k420, k411})
+  for (const auto& sampling : {test::Sampling{}, test::k420, k411})
     for (const J_COLOR_SPACE stored : {JCS_YCbCr, JCS_GRAYSCALE, JCS_CMYK}) {
       test::JpegKind kind{.width = 803, .height = 601, .stored = stored};
       if (stored == JCS_YCbCr) kind.sampling = sampling;
@@ -67,7 +66,8 @@ TEST(JpegMemory, HoldsTheCoefficientsOfPicturesInSeveralPasses) {
 }
 
 TEST(JpegMemory, WhatScratchMemoryThrowsPassesThroughLibjpeg) {
-  const test::JpegKind kind{.width = 800, .height = 600, .sampling = k420, .progressive = true};
+  const test::JpegKind kind{
+      .width = 800, .height = 600, .sampling = test::k420, .progressive = true};
   const File f = make_jpeg(kind);
   const size_t enough = coefficients(kind) + (600 << 10);
   Arena fits(SIZE_MAX, enough);

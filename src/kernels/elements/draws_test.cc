@@ -11,10 +11,10 @@
 namespace stoker {
 namespace {
 
-class DrawWords : public ::testing::TestWithParam<testing::Instructions> {};
+class DrawWords : public ::testing::TestWithParam<test::Instructions> {};
 
 TEST_P(DrawWords, AreThoseOfTheChance) {
-  const testing::Forced forced(GetParam());
+  const test::Forced forced(GetParam());
   const Chance chance(1, 2, 3, (int64_t{1} << 40) + 5, 6);
   for (const uint64_t first : {uint64_t{0}, uint64_t{1}, uint64_t{6}, (uint64_t{1} << 34) - 9})
     for (const int64_t n : {0, 1, 2, 3, 4, 5, 31, 255, 256, 257, 1000}) {
@@ -27,7 +27,7 @@ TEST_P(DrawWords, AreThoseOfTheChance) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, DrawWords, ::testing::ValuesIn(testing::all_instructions()),
+INSTANTIATE_TEST_SUITE_P(Targets, DrawWords, ::testing::ValuesIn(test::all_instructions()),
                          [](const auto& info) { return info.param.name(); });
 
 }  // namespace

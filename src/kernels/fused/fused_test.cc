@@ -19,8 +19,8 @@
 namespace stoker {
 namespace {
 
-using testing::Array;
-using testing::ChainMaker;
+using test::Array;
+using test::ChainMaker;
 
 Array one_by_one(std::span<const Block> blocks, Array a) {
   Arena arena;
@@ -40,7 +40,7 @@ Array fused(std::span<const Block> blocks, const Array& a) {
 }
 
 Array naive(std::span<const Block> blocks, Array a) {
-  for (const Block& b : blocks) a = testing::naive(b, a);
+  for (const Block& b : blocks) a = test::naive(b, a);
   return a;
 }
 
@@ -49,8 +49,8 @@ TEST(Fused, EachBlockIsWhatItsDefinitionSays) {
     ChainMaker make(seed);
     const Array in = make.input();
     const auto chain = make.chain(in.type, 1);
-    ASSERT_EQ(fused(chain, in), testing::naive(chain[0], in))
-        << testing::describe(in.type, chain) << " seed " << seed;
+    ASSERT_EQ(fused(chain, in), test::naive(chain[0], in))
+        << test::describe(in.type, chain) << " seed " << seed;
   }
 }
 
@@ -60,7 +60,7 @@ TEST(Fused, OnePassIsTheBlocksOneByOne) {
     const Array in = make.input();
     const auto chain = make.chain(in.type, 1 + seed % 6);
     ASSERT_EQ(fused(chain, in), one_by_one(chain, in))
-        << testing::describe(in.type, chain) << " seed " << seed;
+        << test::describe(in.type, chain) << " seed " << seed;
   }
 }
 
@@ -70,7 +70,7 @@ TEST(Fused, AChainIsWhatItsDefinitionSays) {
     const Array in = make.input();
     const auto chain = make.chain(in.type, 2 + seed % 4);
     ASSERT_EQ(fused(chain, in), naive(chain, in))
-        << testing::describe(in.type, chain) << " seed " << seed;
+        << test::describe(in.type, chain) << " seed " << seed;
   }
 }
 
@@ -85,14 +85,13 @@ void expect_windows_hold_what_the_definitions_say(uint32_t seeds, int64_t least_
     const Window wanted = make.window(whole.type.shape);
     const Window needed = demand(chain, in.type, wanted);
     ASSERT_TRUE(Window::all(in.type.shape).contains(needed));
-    testing::Scattered some = make.scattered(in.type, needed);
+    test::Scattered some = make.scattered(in.type, needed);
     some.take(in);
-    testing::Scattered out = make.scattered(whole.type, wanted);
+    test::Scattered out = make.scattered(whole.type, wanted);
     Arena arena;
     run_blocks(chain, some.view, out.view, arena);
-    ASSERT_TRUE(out.holds(whole)) << testing::describe(in.type, chain) << " seed " << seed;
-    ASSERT_TRUE(out.nothing_else_written())
-        << testing::describe(in.type, chain) << " seed " << seed;
+    ASSERT_TRUE(out.holds(whole)) << test::describe(in.type, chain) << " seed " << seed;
+    ASSERT_TRUE(out.nothing_else_written()) << test::describe(in.type, chain) << " seed " << seed;
   }
 }
 
@@ -254,7 +253,7 @@ TEST(Fused, WarpsFillOrClampAtTheEdge) {
 
 // Pictures that are wider than any vector, on every target. They are compared with the plain loops
 // of resample(), and fused blocks with blocks one by one.
-class FusedOnTarget : public ::testing::TestWithParam<testing::Instructions> {
+class FusedOnTarget : public ::testing::TestWithParam<test::Instructions> {
  protected:
   // Resizes, then mirrors, normalises and stores as planes.
   std::vector<Block> chain(ChainMaker& make, const TensorType& in) {
@@ -289,7 +288,7 @@ class FusedOnTarget : public ::testing::TestWithParam<testing::Instructions> {
 };
 
 TEST_P(FusedOnTarget, ResizesAsThePlainLoopsDo) {
-  const testing::Forced forced(GetParam());
+  const test::Forced forced(GetParam());
   for (uint32_t seed = 0; seed < 200; ++seed) {
     ChainMaker make(seed + 90000);
     static const DType others[] = {DType::kInt16, DType::kInt32, DType::kInt64, DType::kFloat64};
@@ -311,7 +310,7 @@ TEST_P(FusedOnTarget, ResizesAsThePlainLoopsDo) {
 // Flips, crops, padding, channels in another order, steps, nearest positions and other layouts, of
 // pixels of all sizes, in rows that are longer than any vector. `in` and `out` lie in any memory.
 TEST_P(FusedOnTarget, MovesAsTheDefinitionsSay) {
-  const testing::Forced forced(GetParam());
+  const test::Forced forced(GetParam());
   static const DType types[] = {DType::kUint8, DType::kUint16, DType::kFloat32, DType::kFloat64};
   for (uint32_t seed = 0; seed < 400; ++seed) {
     ChainMaker make(seed + 70000);
@@ -357,22 +356,21 @@ TEST_P(FusedOnTarget, MovesAsTheDefinitionsSay) {
     }
     if (make.one_in(4)) add(Pointwise{{3}, {0.5f}, {}}, DType::kFloat32);
     const Array want = naive(blocks, in);
-    testing::Scattered from = make.scattered(in.type, Window::all(in.type.shape));
+    test::Scattered from = make.scattered(in.type, Window::all(in.type.shape));
     from.take(in);
-    testing::Scattered out = make.scattered(want.type, make.window(want.type.shape));
+    test::Scattered out = make.scattered(want.type, make.window(want.type.shape));
     Arena arena;
     run_blocks(blocks, from.view, out.view, arena);
-    ASSERT_TRUE(out.holds(want)) << testing::describe(in.type, blocks) << " seed " << seed;
-    ASSERT_TRUE(out.nothing_else_written())
-        << testing::describe(in.type, blocks) << " seed " << seed;
-    ASSERT_EQ(fused(blocks, in), want) << testing::describe(in.type, blocks) << " seed " << seed;
+    ASSERT_TRUE(out.holds(want)) << test::describe(in.type, blocks) << " seed " << seed;
+    ASSERT_TRUE(out.nothing_else_written()) << test::describe(in.type, blocks) << " seed " << seed;
+    ASSERT_EQ(fused(blocks, in), want) << test::describe(in.type, blocks) << " seed " << seed;
   }
 }
 
 // Rotated pictures of pixels of all sizes, in rows that are longer than any chunk of the fast
 // loops. `in` holds the demanded window only. `in` and `out` lie in any memory.
 TEST_P(FusedOnTarget, WarpsAsTheDefinitionsSay) {
-  const testing::Forced forced(GetParam());
+  const test::Forced forced(GetParam());
   for (uint32_t seed = 0; seed < 350; ++seed) {
     ChainMaker make(seed + 110000);
     const bool planes = make.one_in(4);
@@ -415,18 +413,17 @@ TEST_P(FusedOnTarget, WarpsAsTheDefinitionsSay) {
     if (make.one_in(3)) blocks.push_back({s, blocks.back().result});
     const Array want = naive(blocks, in);
     const Window wanted = make.window(want.type.shape);
-    testing::Scattered from = make.scattered(in.type, demand(blocks, in.type, wanted));
+    test::Scattered from = make.scattered(in.type, demand(blocks, in.type, wanted));
     from.take(in);
-    testing::Scattered out = make.scattered(want.type, wanted);
+    test::Scattered out = make.scattered(want.type, wanted);
     Arena arena;
     run_blocks(blocks, from.view, out.view, arena);
-    ASSERT_TRUE(out.holds(want)) << testing::describe(in.type, blocks) << " seed " << seed;
-    ASSERT_TRUE(out.nothing_else_written())
-        << testing::describe(in.type, blocks) << " seed " << seed;
-    ASSERT_EQ(fused(blocks, in), want) << testing::describe(in.type, blocks) << " seed " << seed;
+    ASSERT_TRUE(out.holds(want)) << test::describe(in.type, blocks) << " seed " << seed;
+    ASSERT_TRUE(out.nothing_else_written()) << test::describe(in.type, blocks) << " seed " << seed;
+    ASSERT_EQ(fused(blocks, in), want) << test::describe(in.type, blocks) << " seed " << seed;
   }
 }
-INSTANTIATE_TEST_SUITE_P(Fused, FusedOnTarget, ::testing::ValuesIn(testing::all_instructions()),
+INSTANTIATE_TEST_SUITE_P(Fused, FusedOnTarget, ::testing::ValuesIn(test::all_instructions()),
                          [](const auto& p) { return p.param.name(); });
 
 TEST(Fused, LongRowsNeedNoScratchOfTheirLength) {

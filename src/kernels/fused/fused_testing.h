@@ -15,7 +15,7 @@
 #include "kernels/block.h"
 #include "kernels/convert.h"
 
-namespace stoker::testing {
+namespace stoker::test {
 
 // A dense array that owns its bytes.
 struct Array {
@@ -379,4 +379,4 @@ inline std::string describe(const TensorType& in, std::span<const Block> blocks)
   return text;
 }
 
-}  // namespace stoker::testing
+}  // namespace stoker::test

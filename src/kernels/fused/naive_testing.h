@@ -13,7 +13,7 @@
 #include "kernels/rows/mix.h"
 #include "kernels/warp/warp_map.h"
 
-namespace stoker::testing {
+namespace stoker::test {
 
 inline float list_entry(const Small<float>& l, const Layout& layout, const Shape& p,
                         float fallback) {
@@ -336,4 +336,4 @@ inline Array naive(const Block& b, const Array& in) {
   return out;
 }
 
-}  // namespace stoker::testing
+}  // namespace stoker::test

@@ -11,7 +11,7 @@
 #include "kernels/fused_device/batch.h"
 #include "kernels/fused_device/phases.h"
 
-namespace stoker::testing {
+namespace stoker::test {
 
 // Runs as a device does: blocks and threads in any order, phases apart from each other, with shared
 // memory that is undefined when a block begins.
@@ -39,4 +39,4 @@ inline void launch_all(FusedBatch& batch, std::mt19937& rng) {
     launch(batch.program(s, tables.data(), scratch.data()), batch.stages()[s], rng);
 }
 
-}  // namespace stoker::testing
+}  // namespace stoker::test

@@ -16,10 +16,10 @@
 namespace stoker {
 namespace {
 
-using testing::Array;
-using testing::ChainMaker;
-using testing::launch_all;
-using testing::Scattered;
+using test::Array;
+using test::ChainMaker;
+using test::launch_all;
+using test::Scattered;
 
 // Batches of samples, each with its own blocks, windows and memory, give the bytes of run_blocks.
 void expect_bytes_of_run_blocks(uint32_t seeds, int64_t least_extent) {
@@ -47,7 +47,7 @@ void expect_bytes_of_run_blocks(uint32_t seeds, int64_t least_extent) {
       Arena arena;
       run_blocks(chains[i], ins.back().view, wants.back().view, arena);
       batch.add(chains[i], ins.back().view, outs.back().view);
-      what += testing::describe(in.type, chains[i]) + "\n";
+      what += test::describe(in.type, chains[i]) + "\n";
     }
     launch_all(batch, rng);
     for (size_t i = 0; i < chains.size(); ++i)

@@ -113,7 +113,7 @@ void check(const Kind& k, int in_at, int out_at, int64_t width, std::mt19937& rn
   to.data = got.data();
   FusedBatch batch;
   batch.add(blocks, from, to);
-  testing::launch_all(batch, rng);
+  test::launch_all(batch, rng);
   ASSERT_EQ(got.copy(), want.copy())
       << k.str() << ", width " << width << ", alignments " << in_at << " and " << out_at;
 }

@@ -77,9 +77,9 @@ void distort_group(uint8_t* at, int64_t pitch, const JpegSteps::Step* steps) {
 }
 
 // A window of a picture as planes of luma and chroma, which begin and end with whole units.
-class Planes {
+class WindowPlanes {
  public:
-  Planes(const Window& window, const Shape& full, const JpegSteps& steps, Arena& scratch)
+  WindowPlanes(const Window& window, const Shape& full, const JpegSteps& steps, Arena& scratch)
       : rows_(full[0]), columns_(full[1]), top_(window.begin[0]), left_(window.begin[1]) {
     high_ = round_up(window.end[0] - top_, kJpegUnit);
     wide_ = window.end[1] - left_;
@@ -204,7 +204,7 @@ void distort_as_jpeg(const View& in, const View& out, int quality, Arena& scratc
                       pixels, out.full, out.layout);
   const Window needed = jpeg_demand(pixels, out.full);
   const JpegSteps steps = JpegSteps::of_quality(quality);
-  Planes planes(needed, out.full, steps, scratch);
+  WindowPlanes planes(needed, out.full, steps, scratch);
   planes.fill(with_dense_rows(part_of(in, needed), 1, scratch));
   planes.distort();
   for (int64_t y = 0; y < to.shape[0]; ++y)

@@ -74,7 +74,7 @@ std::vector<V> window_of(const std::vector<V>& in, const Shape& s, const Shape& 
 // A random tensor with windows, of which only a part of the output is wanted, and only what that
 // needs is there.
 template <class V>
-struct Trial {
+struct WindowTrial {
   Shape shape;
   std::vector<WindowAxis> axes;
   Border border;
@@ -83,7 +83,7 @@ struct Trial {
   View in, out;
   Arena scratch;
 
-  explicit Trial(std::mt19937& random, int rank, bool odd, int most) : random_(random) {
+  explicit WindowTrial(std::mt19937& random, int rank, bool odd, int most) : random_(random) {
     const int before = pick(0, 1), behind = pick(0, 1);
     for (int a = 0; a < before + rank + behind; ++a)
       shape.push_back(pick(1, a == before + rank - 1 && pick(0, 3) == 0 ? 700 : 14));
@@ -141,7 +141,7 @@ struct Trial {
 
 template <class V>
 void compare_medians(std::mt19937& random, int most) {
-  Trial<V> t(random, 2, true, most);
+  WindowTrial<V> t(random, 2, true, most);
   median(t.in, t.out, t.axes, t.scratch);
   t.expect(V{}, [](std::vector<V> window) {
     std::nth_element(window.begin(), window.begin() + window.size() / 2, window.end());
@@ -160,7 +160,7 @@ TEST_P(WindowsAtCpuLevel, MediansAreTheMiddleOnes) {
 
 template <class V>
 void compare_extremes(std::mt19937& random) {
-  Trial<V> t(random, 2, false, 9);
+  WindowTrial<V> t(random, 2, false, 9);
   const bool largest = t.pick(0, 1) == 1;
   if (largest) extremes<Largest>(t.in, t.out, t.axes, t.border, t.scratch);
   else extremes<Smallest>(t.in, t.out, t.axes, t.border, t.scratch);
@@ -183,7 +183,7 @@ TEST_P(WindowsAtCpuLevel, ExtremesAreTheOutermostOnes) {
 TEST_P(WindowsAtCpuLevel, CorrelationsAreSumsInOrder) {
   std::mt19937 random(3);
   for (int trial = 0; trial < 200; ++trial) {
-    Trial<float> t(random, 2 + trial % 2, false, 5);
+    WindowTrial<float> t(random, 2 + trial % 2, false, 5);
     std::vector<float> weights;
     int64_t count = 1;
     for (const WindowAxis& w : t.axes) count *= w.size;

@@ -171,9 +171,9 @@ TEST(Taps, WeightsThatNearlyCancelBecomeTheNearestPosition) {
 }
 
 // Tables compute many outputs at a time, and each must be what taps_of computes.
-class TapTables : public ::testing::TestWithParam<testing::Instructions> {
+class TapTables : public ::testing::TestWithParam<test::Instructions> {
  protected:
-  const testing::Forced forced_{GetParam()};
+  const test::Forced forced_{GetParam()};
 
   template <class W>
   void expect_taps(const ResampleAxis& a, int64_t extent) {
@@ -212,7 +212,7 @@ TEST_P(TapTables, HoldTheSameBitsAsSingleTaps) {
               if (HasFatalFailure()) return;
             }
 }
-INSTANTIATE_TEST_SUITE_P(Taps, TapTables, ::testing::ValuesIn(testing::all_instructions()),
+INSTANTIATE_TEST_SUITE_P(Taps, TapTables, ::testing::ValuesIn(test::all_instructions()),
                          [](const auto& p) { return p.param.name(); });
 
 TEST(Taps, TablesHoldTheTapsOfAnySelection) {

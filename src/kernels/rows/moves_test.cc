@@ -16,7 +16,7 @@
 namespace stoker {
 namespace {
 
-class MovesOnTarget : public testing::OnTarget {};
+class MovesOnTarget : public test::OnTarget {};
 
 TEST_P(MovesOnTarget, SplitsAndJoinsPixels) {
   for (int size : {1, 2, 4, 8})
@@ -145,7 +145,7 @@ TEST_P(MovesOnTarget, CopiesPixelsOfAnySize) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, MovesOnTarget, ::testing::ValuesIn(testing::all_instructions()),
+INSTANTIATE_TEST_SUITE_P(Rows, MovesOnTarget, ::testing::ValuesIn(test::all_instructions()),
                          [](const auto& info) { return info.param.name(); });
 
 }  // namespace

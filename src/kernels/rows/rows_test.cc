@@ -22,7 +22,7 @@
 namespace stoker {
 namespace {
 
-class EveryTarget : public testing::OnTarget {};
+class EveryTarget : public test::OnTarget {};
 
 // Values around every rounding, infinities and NaN.
 std::vector<float> hard_values() {
@@ -402,7 +402,7 @@ TEST_P(EveryTarget, HalvesOfNumbersThatAreNone) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, EveryTarget, ::testing::ValuesIn(testing::all_instructions()),
+INSTANTIATE_TEST_SUITE_P(Rows, EveryTarget, ::testing::ValuesIn(test::all_instructions()),
                          [](const auto& p) { return p.param.name(); });
 
 }  // namespace

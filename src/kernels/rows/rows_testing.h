@@ -11,7 +11,7 @@
 
 #include "kernels/rows/targets_testing.h"
 
-namespace stoker::testing {
+namespace stoker::test {
 
 // A test for each of all_instructions(), with random numbers that are the same for all.
 class OnTarget : public ::testing::TestWithParam<Instructions> {
@@ -33,4 +33,4 @@ class OnTarget : public ::testing::TestWithParam<Instructions> {
   const Forced forced_{GetParam()};
 };
 
-}  // namespace stoker::testing
+}  // namespace stoker::test

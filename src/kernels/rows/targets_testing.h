@@ -15,7 +15,7 @@
 #include "kernels/rows/gather.h"
 #include "kernels/rows/line.h"
 
-namespace stoker::testing {
+namespace stoker::test {
 
 struct Instructions {
   int64_t target;
@@ -56,4 +56,4 @@ class Forced {
   bool had_vnni_, had_vbmi_;
 };
 
-}  // namespace stoker::testing
+}  // namespace stoker::test

@@ -15,7 +15,7 @@ using BatchesOnSimulated = OnSimulatedDevice;
 
 // Files of different sizes. Outputs: labels, the next sample's bytes as int16, how many samples the
 // operator saw, these bytes as int32, and four of them by a slice that fails where there are fewer.
-Graph graph(const SampleFolder& folder, DeviceKind device) {
+Graph paired_graph(const SampleFolder& folder, DeviceKind device) {
   Graph g;
   const int files = add_shuffled_files(g, folder);
   const Ref narrow = add_cast(g, device, "int16", {files, 0});
@@ -110,7 +110,7 @@ TEST_F(Batches, GiveWhatTheBatchSaysUnderAllSettings) {
               o.batch_size = batch_size;
               o.num_threads = threads;
               o.prefetch_queue_depth = depth;
-              EXPECT_EQ(pairs(graph(folder, device), o, 8), want)
+              EXPECT_EQ(pairs(paired_graph(folder, device), o, 8), want)
                   << executor << on_error << batch_size << threads << depth;
             }
     }
@@ -123,8 +123,8 @@ TEST_F(Batches, SeeTheSamplesMadeSoFar) {
   std::filesystem::remove(folder.path(5));
   for (const char* executor : {"simple", "pipelined"})
     for (const DeviceKind device : {DeviceKind::kCpu, DeviceKind::kGpu}) {
-      EXPECT_EQ(pairs(graph(folder, device), options(executor, "skip"), 6), skip);
-      EXPECT_EQ(pairs(graph(folder, device), options(executor, "raise"), 6), raise);
+      EXPECT_EQ(pairs(paired_graph(folder, device), options(executor, "skip"), 6), skip);
+      EXPECT_EQ(pairs(paired_graph(folder, device), options(executor, "raise"), 6), raise);
     }
 }
 
@@ -135,7 +135,7 @@ TEST_F(Batches, ReplaceBeforeTheBatchAndLoseTheStepBehindIt) {
   Steps want;
   for (const char* executor : {"simple", "pipelined"})
     for (const DeviceKind device : {DeviceKind::kCpu, DeviceKind::kGpu}) {
-      Pipeline p(graph(folder, device), options(executor, "replace"));
+      Pipeline p(paired_graph(folder, device), options(executor, "replace"));
       const Steps got = pairs(p, 8);
       if (want.empty()) want = got;
       EXPECT_EQ(got, want) << executor;

@@ -47,29 +47,29 @@ struct Topology {
   }
 };
 
-enum class Use { kCrop, kResized, kTwice, kRandom };
+enum class Shown { kCrop, kResized, kTwice, kRandom };
 
 // Labels, and parts of pictures that lie near the top, in the middle, or near the bottom.
-Graph graph(const DamagedPictures& folder, Use use, double place, DeviceKind decoding,
-            DeviceKind after) {
+Graph damaged_graph(const DamagedPictures& folder, Shown use, double place, DeviceKind decoding,
+                    DeviceKind after) {
   Graph g;
   const int files = add_shuffled_files(g, folder);
   const auto add = [&](const char* op, DeviceKind device, Ref in, Arguments a) {
     return Ref{g.add({.op = op, .device = device, .arguments = std::move(a), .inputs = {in}}), 0};
   };
   const Arguments crop{{"crop", std::vector<int64_t>{16, 20}}, {"crop_pos_y", place}};
-  Ref picture = add(use == Use::kRandom ? "decoders.image_random_crop" : "decoders.image", decoding,
-                    {files, 0}, {});
+  Ref picture = add(use == Shown::kRandom ? "decoders.image_random_crop" : "decoders.image",
+                    decoding, {files, 0}, {});
   if (decoding == DeviceKind::kCpu && after == DeviceKind::kGpu)
     picture = add("copy", DeviceKind::kGpu, picture, {});
   g.outputs = {{files, 1}};
-  if (use == Use::kTwice) {
+  if (use == Shown::kTwice) {
     const Ref flipped = add("flip", after, picture, {{"vertical", int64_t{1}}});
     g.outputs.push_back(add("crop", after, flipped, crop));
   }
-  if (use == Use::kResized)
+  if (use == Shown::kResized)
     picture = add("resize", after, picture, {{"size", std::vector<double>{60, 60}}});
-  if (use == Use::kRandom)
+  if (use == Shown::kRandom)
     picture = add("resize", after, picture, {{"size", std::vector<double>{40, 40}}});
   g.outputs.push_back(add("crop", after, picture, crop));
   return g;
@@ -108,11 +108,11 @@ constexpr Topology kJudge{"simple", false, false, DeviceKind::kCpu, DeviceKind::
 using Damage = OnMixed;
 
 // Expects the judge's samples and failures from all topologies.
-void expect_the_judges(const std::vector<Topology>& all, Use use, const char* on_error) {
+void expect_the_judges(const std::vector<Topology>& all, Shown use, const char* on_error) {
   const DamagedPictures folder;
   for (const double place : kPlaces) {
     const auto of = [&](const Topology& t) {
-      return all_of(graph(folder, use, place, t.decoding, t.after), t, on_error);
+      return all_of(damaged_graph(folder, use, place, t.decoding, t.after), t, on_error);
     };
     const auto want = of(kJudge);
     for (const Topology& t : all)
@@ -127,9 +127,9 @@ TEST_F(Damage, FailsTheSameSamplesUnderEveryRewrite) {
     for (const bool demand : {false, true})
       for (const bool fuse : {false, true})
         all.push_back({executor, demand, fuse, DeviceKind::kCpu, DeviceKind::kCpu});
-  for (const Use use : {Use::kCrop, Use::kResized, Use::kTwice, Use::kRandom})
+  for (const Shown use : {Shown::kCrop, Shown::kResized, Shown::kTwice, Shown::kRandom})
     expect_the_judges(all, use, "skip");
-  expect_the_judges(all, Use::kTwice, "replace");
+  expect_the_judges(all, Shown::kTwice, "replace");
 }
 
 TEST_F(Damage, FailsTheSameSamplesOnDevices) {
@@ -139,7 +139,7 @@ TEST_F(Damage, FailsTheSameSamplesOnDevices) {
       all.push_back({"pipelined", demand, true, decoding, DeviceKind::kGpu});
   for (const bool has_decoder : {false, true}) {
     if (has_decoder) FakeDecoder::install();
-    for (const Use use : {Use::kResized, Use::kTwice}) expect_the_judges(all, use, "skip");
+    for (const Shown use : {Shown::kResized, Shown::kTwice}) expect_the_judges(all, use, "skip");
   }
 }
 
@@ -148,8 +148,9 @@ TEST_F(Damage, BehindTheJudgedWindowChangesNoPixel) {
   int64_t good = 0, bad = 0;
   for (const double place : kPlaces) {
     const auto of = [&](const DamagedPictures& pictures, const char* on_error) {
-      return all_of(graph(pictures, Use::kCrop, place, DeviceKind::kCpu, DeviceKind::kCpu), kJudge,
-                    on_error);
+      return all_of(
+          damaged_graph(pictures, Shown::kCrop, place, DeviceKind::kCpu, DeviceKind::kCpu), kJudge,
+          on_error);
     };
     const auto want = of(sound, "raise");
     ASSERT_EQ(count(want, "label"), DamagedPictures::kCount);

@@ -11,10 +11,10 @@
 namespace stoker {
 namespace {
 
-using DeviceStage = OnDevice;
+using StageOnDevice = OnDevice;
 using StageOnSimulated = OnSimulatedDevice;
 
-TEST_F(DeviceStage, GivesTheBytesOfTheCpu) {
+TEST_F(StageOnDevice, GivesTheBytesOfTheCpu) {
   SampleFolder folder(11, [](int i) { return size_t(1 + 300 * i); });
   for (const char* executor : {"simple", "pipelined"}) {
     Pipeline cpu(device_graph(folder, DeviceKind::kCpu), options("simple"));
@@ -30,7 +30,7 @@ TEST_F(DeviceStage, GivesTheBytesOfTheCpu) {
   }
 }
 
-TEST_F(DeviceStage, SkippedSamplesLeaveNoGap) {
+TEST_F(StageOnDevice, SkippedSamplesLeaveNoGap) {
   SampleFolder folder(8, [](int i) { return size_t(10 + i); });
   std::filesystem::remove(folder.path(2));
   Pipeline gpu(device_graph(folder, DeviceKind::kGpu), options("pipelined", "skip"));
@@ -51,7 +51,7 @@ Graph copying_graph(const SampleFolder& folder, DeviceKind device) {
   return g;
 }
 
-TEST_F(DeviceStage, OutputsAreCopiedToTheHostWhereThatIsAskedFor) {
+TEST_F(StageOnDevice, OutputsAreCopiedToTheHostWhereThatIsAskedFor) {
   for (const bool dense : {false, true}) {
     SampleFolder folder(11, [&](int i) { return size_t(dense ? 900 : 1 + 300 * i); });
     for (const char* executor : {"simple", "pipelined"}) {
@@ -88,7 +88,7 @@ TEST_F(StageOnSimulated, OnlyAHandOutWithSuchACopyWaits) {
   EXPECT_GE(device().host_now(), 5000000);
 }
 
-TEST_F(DeviceStage, CopiesOfSkippedSamplesLeaveNoGap) {
+TEST_F(StageOnDevice, CopiesOfSkippedSamplesLeaveNoGap) {
   SampleFolder folder(8, [](int i) { return size_t(10 + i); });
   std::filesystem::remove(folder.path(2));
   Pipeline gpu(copying_graph(folder, DeviceKind::kGpu), options("pipelined", "skip"));
@@ -103,7 +103,7 @@ TEST_F(DeviceStage, CopiesOfSkippedSamplesLeaveNoGap) {
   EXPECT_EQ(samples, 7u);
 }
 
-TEST_F(DeviceStage, HostCopiesCountInTheBudgetAndWaitForIt) {
+TEST_F(StageOnDevice, HostCopiesCountInTheBudgetAndWaitForIt) {
   SampleFolder folder(8, [](int) { return size_t(100000); });
   PipelineOptions o = options("pipelined");
   o.memory_limit = 16 << 20;
@@ -159,7 +159,7 @@ TEST_F(StageOnSimulated, AFailedCopyToTheHostIsRaisedAtItsHandOut) {
   EXPECT_EQ(on_host(gpu.run()->batches[1], 0).size(), 32u);
 }
 
-TEST_F(DeviceStage, ThePlanSaysWhatIsCopied) {
+TEST_F(StageOnDevice, ThePlanSaysWhatIsCopied) {
   SampleFolder folder(8);
   Pipeline gpu(copying_graph(folder, DeviceKind::kGpu), options("simple"));
   const std::string plan = gpu.plan_in_words();
@@ -232,7 +232,7 @@ void expect_equal(const Outputs& got, const Outputs& want, const std::string& wh
   }
 }
 
-TEST_F(DeviceStage, DrawsWhatTheCpuDraws) {
+TEST_F(StageOnDevice, DrawsWhatTheCpuDraws) {
   for (int batch_size : {1, 4, 19})
     for (const char* executor : {"simple", "pipelined"}) {
       PipelineOptions o = options(executor);
@@ -274,7 +274,7 @@ Graph frames_graph(DeviceKind device) {
   return g;
 }
 
-TEST_F(DeviceStage, ArgumentsMayHaveAValuePerFrame) {
+TEST_F(StageOnDevice, ArgumentsMayHaveAValuePerFrame) {
   for (const char* executor : {"simple", "pipelined"}) {
     Pipeline cpu(frames_graph(DeviceKind::kCpu), options(executor)),
         gpu(frames_graph(DeviceKind::kGpu), options(executor));

@@ -12,7 +12,7 @@ using Guards = OnDevice;
 using GuardsOnSimulated = OnSimulatedDevice;
 
 // Doubles numbers, and counts its calls and the samples in them.
-class Doubles final : public UserFunction {
+class GuardedDoubles final : public UserFunction {
  public:
   std::vector<HostBatch> call(std::vector<HostBatch> inputs, int64_t count) override {
     ++calls;
@@ -26,13 +26,13 @@ class Doubles final : public UserFunction {
   std::atomic<int> calls = 0;
 };
 
-size_t size_of_file(int i) { return static_cast<size_t>(2 + 3 * (i % 5)); }
+size_t guarded_size(int i) { return static_cast<size_t>(2 + 3 * (i % 5)); }
 
 // Files of different sizes, and a coin for each. Heads: the bytes of the next file with heads, by
 // an operator that sees the whole batch. Tails: the label doubled by a function of the user's. The
 // outputs are the label, the coin, the bytes as int16, and the doubled label or -1.
-Graph graph(const SampleFolder& folder, DeviceKind device, double probability = 0.5,
-            std::shared_ptr<Doubles> function = std::make_shared<Doubles>()) {
+Graph guarded_graph(const SampleFolder& folder, DeviceKind device, double probability = 0.5,
+                    std::shared_ptr<GuardedDoubles> function = std::make_shared<GuardedDoubles>()) {
   Graph g;
   const int files = add_shuffled_files(g, folder);
   const Ref label{files, 1};
@@ -76,14 +76,14 @@ void expect_as_the_coins_say(const Outputs& out) {
     const bool is_head = number(out, 1, i);
     const int32_t of = is_head ? heads[++head % heads.size()] : label(out, i);
     const std::string bytes = on_host(out.batches[2], i);
-    EXPECT_EQ(bytes.size(), 2 * size_of_file(of));
+    EXPECT_EQ(bytes.size(), 2 * guarded_size(of));
     EXPECT_EQ(bytes[0], static_cast<char>(of));
     EXPECT_EQ(number(out, 3, i), is_head ? -1 : 2 * label(out, i));
   }
 }
 
 TEST_F(Guards, EachSampleGoesItsWayUnderAllSettings) {
-  const SampleFolder folder(23, size_of_file);
+  const SampleFolder folder(23, guarded_size);
   for (const DeviceKind device : {DeviceKind::kCpu, DeviceKind::kGpu})
     for (const int batch_size : {1, 7}) {
       Given want;
@@ -94,9 +94,9 @@ TEST_F(Guards, EachSampleGoesItsWayUnderAllSettings) {
             o.batch_size = batch_size;
             o.num_threads = threads;
             o.prefetch_queue_depth = depth;
-            Pipeline p(graph(folder, device), o);
+            Pipeline p(guarded_graph(folder, device), o);
             for (int s = 0; s < 6; ++s) expect_as_the_coins_say(*p.run());
-            const Given got = run(graph(folder, device), o, 8);
+            const Given got = run(guarded_graph(folder, device), o, 8);
             if (want.samples.empty()) want = got;
             EXPECT_EQ(got, want) << executor << batch_size << threads << depth;
           }
@@ -104,12 +104,12 @@ TEST_F(Guards, EachSampleGoesItsWayUnderAllSettings) {
 }
 
 TEST_F(Guards, NothingIsCalledForNoSample) {
-  const SampleFolder folder(16, size_of_file);
+  const SampleFolder folder(16, guarded_size);
   for (const DeviceKind device : {DeviceKind::kCpu, DeviceKind::kGpu})
     for (const char* executor : {"simple", "pipelined"})
       for (const double probability : {0.0, 1.0}) {
-        const auto function = std::make_shared<Doubles>();
-        Pipeline p(graph(folder, device, probability, function), options(executor));
+        const auto function = std::make_shared<GuardedDoubles>();
+        Pipeline p(guarded_graph(folder, device, probability, function), options(executor));
         for (int s = 0; s < 4; ++s) expect_as_the_coins_say(*p.run());
         p.stop();
         EXPECT_EQ(function->calls == 0, probability == 1.0);
@@ -117,21 +117,21 @@ TEST_F(Guards, NothingIsCalledForNoSample) {
 }
 
 TEST_F(Guards, LostSamplesAreNoneOfTheBranch) {
-  const SampleFolder folder(16, size_of_file);
+  const SampleFolder folder(16, guarded_size);
   std::filesystem::remove(folder.path(5));
   for (const DeviceKind device : {DeviceKind::kCpu, DeviceKind::kGpu})
     for (const char* on_error : {"skip", "raise", "replace"}) {
       Given want;
       for (const char* executor : {"simple", "pipelined"}) {
         int lost = 0;
-        Pipeline p(graph(folder, device), options(executor, on_error));
+        Pipeline p(guarded_graph(folder, device), options(executor, on_error));
         for (int s = 0; s < 8; ++s) try {
             expect_as_the_coins_say(*p.run());
           } catch (const BatchError&) {
             ++lost;
           }
         EXPECT_EQ(lost > 0, on_error == std::string("raise"));
-        const Given got = run(graph(folder, device), options(executor, on_error), 8);
+        const Given got = run(guarded_graph(folder, device), options(executor, on_error), 8);
         if (want.samples.empty()) want = got;
         EXPECT_EQ(got, want) << executor << on_error;
       }
@@ -141,7 +141,7 @@ TEST_F(Guards, LostSamplesAreNoneOfTheBranch) {
 // A condition that only the device can make: the coin of the next sample, which one more operator
 // on the device reads. Where it is true, the label goes to the device and back.
 TEST_F(Guards, ConditionsAndValuesOfBranchesAreCopiedToTheHost) {
-  const SampleFolder folder(16, size_of_file);
+  const SampleFolder folder(16, guarded_size);
   for (const double probability : {0.0, 0.5, 1.0}) {
     Graph g;
     const Ref label{add_shuffled_files(g, folder), 1};
@@ -172,8 +172,8 @@ TEST_F(Guards, ConditionsAndValuesOfBranchesAreCopiedToTheHost) {
 }
 
 TEST_F(Guards, SavedGraphsHaveThem) {
-  const SampleFolder folder(8, size_of_file);
-  Graph g = graph(folder, DeviceKind::kGpu);
+  const SampleFolder folder(8, guarded_size);
+  Graph g = guarded_graph(folder, DeviceKind::kGpu);
   g.outputs.pop_back();  // what a function of the user's makes
   std::string settings;
   EXPECT_EQ(run(load_graph(save_graph(g, "{}"), settings), options("pipelined"), 4),
@@ -181,8 +181,8 @@ TEST_F(Guards, SavedGraphsHaveThem) {
 }
 
 TEST_F(GuardsOnSimulated, DelaysChangeNothing) {
-  const SampleFolder folder(16, size_of_file);
-  const Graph g = graph(folder, DeviceKind::kGpu);
+  const SampleFolder folder(16, guarded_size);
+  const Graph g = guarded_graph(folder, DeviceKind::kGpu);
   const Given want = run(g, options("simple"), 6);
   for (const int64_t stride : {1, 3, 5}) {
     use_delayed_device(stride);
@@ -191,8 +191,8 @@ TEST_F(GuardsOnSimulated, DelaysChangeNothing) {
 }
 
 TEST_F(GuardsOnSimulated, FaultsAreRaisedAndNothingLeaks) {
-  const SampleFolder folder(16, size_of_file);
-  const Graph g = graph(folder, DeviceKind::kGpu);
+  const SampleFolder folder(16, guarded_size);
+  const Graph g = guarded_graph(folder, DeviceKind::kGpu);
   expect_faults_are_raised(g, run(g, options("simple"), 4), 60, 7);
 }
 

@@ -10,7 +10,8 @@ namespace {
 
 constexpr size_t kLimit = 8 << 20;  // of memory; one sample may need 3 MiB, batches have 4 MiB
 
-PipelineOptions options(const char* executor, int threads = 2, int64_t batch = 3, int depth = 2) {
+PipelineOptions limited_options(const char* executor, int threads = 2, int64_t batch = 3,
+                                int depth = 2) {
   PipelineOptions o;
   set_settings(o, {{"executor", std::string(executor)}});
   o.num_threads = threads;
@@ -93,7 +94,7 @@ TEST(Memory, TheCeilingIsTheSameForAnyTopology) {
       for (int threads : {1, 2, 7})
         for (int64_t batch : {1, 3, 12})
           for (int depth : {1, 4}) {
-            PipelineOptions o = options(executor, threads, batch, depth);
+            PipelineOptions o = limited_options(executor, threads, batch, depth);
             o.on_error = on_error;
             Pipeline p(label_graph(folder, {{"random_shuffle", true}}), o);
             const auto got = made(p, 24);
@@ -124,7 +125,7 @@ TEST(Memory, EncodedBytesAreNotCopied) {
   for (const bool is_twice : {false, true}) {
     Graph g = raw_graph(folder);
     if (is_twice) g.outputs.push_back({0, 0});
-    Pipeline p(g, options("pipelined", 2, 4));
+    Pipeline p(g, limited_options("pipelined", 2, 4));
     for (int step = 0; step < 9; ++step) {
       const Outputs out = *p.run();
       for (size_t i = 0; i < 4; ++i) {
@@ -149,7 +150,7 @@ TEST(Memory, EncodedBytesAreNotCopied) {
 TEST(Memory, ABadSampleIsNamedWithWhatItNeedsAndTheCeiling) {
   const SampleFolder folder(8, mixed_size);
   for (const char* executor : {"simple", "pipelined"}) {
-    Pipeline p(label_graph(folder), options(executor, 2, 4));
+    Pipeline p(label_graph(folder), limited_options(executor, 2, 4));
     try {
       (void)p.run();
       FAIL() << "no error";
@@ -167,12 +168,12 @@ TEST(Memory, ABadSampleIsNamedWithWhatItNeedsAndTheCeiling) {
 
 TEST(Memory, ASampleAboveItsWorkersShareIsMade) {
   const SampleFolder folder(20, [](int i) { return size_t(150'000 + 7'000 * i); });
-  PipelineOptions ample = options("simple", 1, 4);
+  PipelineOptions ample = limited_options("simple", 1, 4);
   ample.memory_limit = 0;
   const auto want = made(wide_graph(folder), ample, 40);
   for (int threads : {1, 3, 64})
     for (int depth : {1, 3}) {
-      Pipeline p(wide_graph(folder), options("pipelined", threads, 4, depth));
+      Pipeline p(wide_graph(folder), limited_options("pipelined", threads, 4, depth));
       EXPECT_EQ(made(p, 40), want) << threads << " " << depth;
       EXPECT_LE(p.stats().executor.scratch, kLimit / 8 * 3);
     }
@@ -181,12 +182,12 @@ TEST(Memory, ASampleAboveItsWorkersShareIsMade) {
 // Large samples are made although memory for outputs is tight as well.
 TEST(Memory, LargeSamplesAndTightOutputsTogether) {
   const SampleFolder folder(12, [](int i) { return size_t(300'000 + 25'000 * i); });
-  PipelineOptions ample = options("simple", 1, 4);
+  PipelineOptions ample = limited_options("simple", 1, 4);
   ample.memory_limit = 0;
   const auto want = made(raw_graph(folder), ample, 36);
   for (int threads : {2, 16})
     for (int depth : {1, 5}) {
-      PipelineOptions o = options("pipelined", threads, 4, depth);
+      PipelineOptions o = limited_options("pipelined", threads, 4, depth);
       o.memory_limit = 2 * ((4 * 640 + 8) << 10);
       EXPECT_EQ(made(raw_graph(folder), o, 36), want) << threads << " " << depth;
     }
@@ -195,11 +196,11 @@ TEST(Memory, LargeSamplesAndTightOutputsTogether) {
 // The simple executor materialises more. A sample that does not fit so is made as the other does.
 TEST(Memory, RewritesThatAreOffDoNotMakeASampleBad) {
   const SampleFolder folder(3, [](int i) { return size_t(i == 1 ? 800 << 10 : 100); });
-  const auto want = made(wide_graph(folder), options("pipelined"), 3);
+  const auto want = made(wide_graph(folder), limited_options("pipelined"), 3);
   EXPECT_EQ(want.size(), 3u);
-  EXPECT_EQ(made(wide_graph(folder), options("simple"), 3), want);
+  EXPECT_EQ(made(wide_graph(folder), limited_options("simple"), 3), want);
   for (const char* executor : {"simple", "pipelined"}) {
-    PipelineOptions o = options(executor);
+    PipelineOptions o = limited_options(executor);
     o.fuse = false;  // by the user's wish
     o.on_error = OnError::kSkip;
     Pipeline p(wide_graph(folder), o);
@@ -212,7 +213,7 @@ TEST(Memory, ASampleWhoseOutputsFitNoBatchIsBad) {
   const SampleFolder folder(6, [](int i) { return size_t(i == 4 ? 1200 << 10 : 1000); });
   for (const char* executor : {"simple", "pipelined"})
     for (int64_t batch : {1, 2, 6}) {
-      PipelineOptions o = options(executor, 2, batch);
+      PipelineOptions o = limited_options(executor, 2, batch);
       o.on_error = OnError::kSkip;
       Pipeline p(file_graph(folder), o);  // casts to 4 bytes
       EXPECT_EQ(made(p, 6).size(), 5u);
@@ -224,7 +225,7 @@ TEST(Memory, ASampleWhoseOutputsFitNoBatchIsBad) {
 TEST(Memory, AnOutputThatIsNamedTwiceCountsTwice) {
   const SampleFolder folder(3, [](int i) { return size_t(i == 1 ? 2200 << 10 : 1000); });
   for (const char* executor : {"simple", "pipelined"}) {
-    PipelineOptions o = options(executor, 2, 1);
+    PipelineOptions o = limited_options(executor, 2, 1);
     o.on_error = OnError::kSkip;
     EXPECT_EQ(made(raw_graph(folder), o, 3).size(), 3u);
     Graph twice = raw_graph(folder);
@@ -254,7 +255,7 @@ TEST(Memory, ALimitThatMayNotSufficeIsCalledSo) {
                   0};
     g.outputs = {draws, one};
     for (const char* executor : {"simple", "pipelined"}) {
-      Pipeline p(g, options(executor, 2, 16));
+      Pipeline p(g, limited_options(executor, 2, 16));
       const std::string what = message<BudgetError>([&] { (void)p.run(); });
       EXPECT_EQ(what.find("perhaps more") != what.npos, is_stateful) << what;
     }
@@ -269,7 +270,7 @@ TEST(Memory, SamplesThatFitOnlySinglySayWhichLimitSuffices) {
                     0}};
   for (const char* executor : {"simple", "pipelined"})
     for (const Graph& g : {raw_graph(folder), fixed}) {
-      PipelineOptions o = options(executor, 2, 4);
+      PipelineOptions o = limited_options(executor, 2, 4);
       o.on_error = OnError::kSkip;
       bool is_made = false;
       int tries = 0;

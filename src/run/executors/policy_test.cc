@@ -16,8 +16,8 @@ class Broken final : public io::FaultInjector {
   std::set<std::string> paths_;
 };
 
-PipelineOptions options(const char* on_error, int64_t batch = 4,
-                        const char* executor = "pipelined") {
+PipelineOptions policy_options(const char* on_error, int64_t batch = 4,
+                               const char* executor = "pipelined") {
   PipelineOptions o;
   o.batch_size = batch;
   o.num_threads = 2;
@@ -30,7 +30,7 @@ TEST(Policy, RaiseNamesEverySampleAndGoesOn) {
   SampleFolder folder(12);
   Broken broken({folder.path(1), folder.path(2)});
   io::WithFaults faults(broken);
-  Pipeline p(file_graph(folder), options("raise"));
+  Pipeline p(file_graph(folder), policy_options("raise"));
   try {
     (void)p.run();
     FAIL() << "no error";
@@ -50,7 +50,7 @@ TEST(Policy, SkipHandsOutAShorterBatch) {
   Broken broken({folder.path(1), folder.path(2)});
   io::WithFaults faults(broken);
   for (const char* executor : {"pipelined", "simple"}) {
-    Pipeline p(file_graph(folder), options("skip", 4, executor));
+    Pipeline p(file_graph(folder), policy_options("skip", 4, executor));
     const Outputs out = *p.run();
     EXPECT_EQ(labels(out), (std::vector<int32_t>{0, 3}));
     ASSERT_EQ(out.batches[1].samples.size(), 2u);
@@ -84,7 +84,7 @@ TEST(Policy, WhatIsReadAheadForABadSampleMakesRoomForMore) {
                             .name = "others",
                             .arguments = {{"files", good.names()}, {"file_root", good.root()}}});
   g.outputs = {{0, 1}, {others, 1}};
-  PipelineOptions o = options("skip", 1);
+  PipelineOptions o = policy_options("skip", 1);
   o.read_ahead_limit = 16 * io::Fetcher::kEntryCost;
   Pipeline p(g, o);
   for (int step = 0; step < 40; ++step) EXPECT_THROW((void)p.run(), BatchError);
@@ -96,7 +96,7 @@ TEST(Policy, TheQuarantineHoldsEachSampleOnceAndOnlyMadeOnesCount) {
   Broken broken({folder.path(0), folder.path(1), folder.path(2), folder.path(3)});
   io::WithFaults faults(broken);
   for (const char* executor : {"pipelined", "simple"}) {
-    Pipeline p(file_graph(folder), options("skip", 4, executor));
+    Pipeline p(file_graph(folder), policy_options("skip", 4, executor));
     for (int epoch = 0; epoch < 5; ++epoch) EXPECT_THROW((void)p.run(), BatchError);
     const auto bad = p.quarantine();
     ASSERT_EQ(bad.size(), 4u);
@@ -112,7 +112,7 @@ TEST(Policy, ABatchThatLosesEverythingRaises) {
   SampleFolder folder(6);
   Broken broken({folder.path(2), folder.path(3)});
   io::WithFaults faults(broken);
-  Pipeline p(file_graph(folder), options("skip", 2));
+  Pipeline p(file_graph(folder), policy_options("skip", 2));
   EXPECT_EQ(labels(*p.run()), (std::vector<int32_t>{0, 1}));
   EXPECT_THROW((void)p.run(), BatchError);
   EXPECT_EQ(labels(*p.run()), (std::vector<int32_t>{4, 5}));
@@ -122,7 +122,8 @@ TEST(Policy, ReplaceIsTheSameUnderAnyTopology) {
   SampleFolder folder(12);
   Broken broken({folder.path(1), folder.path(2), folder.path(7)});
   io::WithFaults faults(broken);
-  Pipeline whole(file_graph(folder, {{"random_shuffle", true}}), options("replace", 24, "simple"));
+  Pipeline whole(file_graph(folder, {{"random_shuffle", true}}),
+                 policy_options("replace", 24, "simple"));
   const Outputs want = *whole.run();
   EXPECT_EQ(want.batches[0].samples.size(), 24u);
   for (int32_t l : labels(want)) EXPECT_TRUE(l != 1 && l != 2 && l != 7);
@@ -130,7 +131,7 @@ TEST(Policy, ReplaceIsTheSameUnderAnyTopology) {
     Pipeline p(file_graph(folder, {{"random_shuffle", true},
                                    {"shard_id", int64_t{shard}},
                                    {"num_shards", int64_t{3}}}),
-               options("replace", 4));
+               policy_options("replace", 4));
     for (int s = 0; s < 2; ++s) {
       const Outputs out = *p.run();
       for (size_t i = 0; i < 4; ++i)
@@ -143,7 +144,7 @@ TEST(Policy, ReplaceGivesUpWhenNothingIsLeft) {
   SampleFolder folder(3);
   Broken broken({folder.path(0), folder.path(1), folder.path(2)});
   io::WithFaults faults(broken);
-  Pipeline p(file_graph(folder), options("replace", 1));
+  Pipeline p(file_graph(folder), policy_options("replace", 1));
   try {
     (void)p.run();
     FAIL() << "no error";
@@ -162,7 +163,7 @@ TEST(Policy, TheFailuresOfReplacementsAreInTheOrderOfTheTries) {
   io::WithFaults faults(broken);
   const auto sources = [&](const char* executor) {
     std::vector<std::string> found;
-    Pipeline p(file_graph(folder), options("replace", 8, executor));
+    Pipeline p(file_graph(folder), policy_options("replace", 8, executor));
     try {
       (void)p.run();
     } catch (const BatchError& e) {
