@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 // Lists the formats, tells what bytes are, and writes JPEG files.
-#include <nanobind/stl/string.h>
 
 #include "bindings.h"
 #include "codec/codec.h"
@@ -9,6 +8,7 @@
 #include "codec/jpeg/writer.h"
 #include "codec/signature.h"
 #include "codec/sound/sound.h"
+#include "text.h"
 
 namespace stoker::python {
 

@@ -65,7 +65,7 @@ nb::list timeline(int index) {
   return l;
 }
 
-void fail(int index, const std::string& work, int64_t nth, bool at_once) {
+void fail_work(int index, const std::string& work, int64_t nth, bool at_once) {
   static const std::map<std::string, DeviceCall> works = {{"allocate", DeviceCall::kAllocate},
                                                           {"pin", DeviceCall::kPin},
                                                           {"copy", DeviceCall::kCopy},
@@ -107,7 +107,7 @@ void bind_devices(nb::module_& m) {
   m.def("simulated_timeline", &timeline, nb::arg("index"),
         "The work that a simulated device has done, as (name, stream, start, end). Times are "
         "nanoseconds of the device's virtual clock.");
-  m.def("simulated_fail", &fail, nb::arg("index"), nb::arg("work"), nb::arg("nth"),
+  m.def("simulated_fail", &fail_work, nb::arg("index"), nb::arg("work"), nb::arg("nth"),
         nb::arg("at_once"),
         "Makes the nth piece of work of a kind fail, counted from 1 and from now on. `work` is "
         "\"allocate\", \"pin\", \"copy\" or \"launch\". With `at_once` the call that asks for the "

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Puts faults into reading, for tests of readers: io/faults.h.
-#include <nanobind/stl/string.h>
 
 #include <algorithm>
 
 #include "base/mutex.h"
 #include "bindings.h"
 #include "io/faults.h"
+#include "text.h"
 
 namespace stoker::python {
 

@@ -19,7 +19,7 @@ struct Fed {
   FedBatch batch;
 };
 
-[[noreturn]] void refuse(const std::string& what) { throw GraphError("what is fed " + what); }
+[[noreturn]] void refuse_feed(const std::string& what) { throw GraphError("what is fed " + what); }
 
 // The names that batches and tensors of Stoker bring along.
 struct Names final : Provenance {
@@ -62,7 +62,8 @@ Fed fed_of(nb::handle data, const std::string& layout, int64_t most) try {
   Lent* lent = new Lent;
   const std::shared_ptr<Lent> owner = released_with_lock<Lent>(lent, [](Lent* l) { delete l; });
   Fed fed{{{}, owner, {}}};
-  if (layout.size() > kMaxRank) refuse("has a layout of more than 6 letters, '" + layout + "'");
+  if (layout.size() > kMaxRank)
+    refuse_feed("has a layout of more than 6 letters, '" + layout + "'");
   if (nb::isinstance<nb::list>(data) || nb::isinstance<nb::tuple>(data)) {
     need_at_most(most, static_cast<int64_t>(nb::len(data)));
     for (nb::handle sample : data)
@@ -72,14 +73,14 @@ Fed fed_of(nb::handle data, const std::string& layout, int64_t most) try {
     need_at_most(most, batch.count);
     add_samples(fed.batch, batch, Layout(layout));
   }
-  if (fed.batch.samples.empty()) refuse("is a batch of no samples");
+  if (fed.batch.samples.empty()) refuse_feed("is a batch of no samples");
   fed.batch.names = names_of(data);
   return fed;
 } catch (const NotAnArray& e) {
-  refuse(e.what());
+  refuse_feed(e.what());
 }
 
-bool feed(Pipeline& p, const std::string& name, const Fed& fed, bool copy, int wait_ms) {
+bool feed_batch(Pipeline& p, const std::string& name, const Fed& fed, bool copy, int wait_ms) {
   const Unlocked unlocked;
   Feeds& feeds = p.feeds();
   const int input = feeds.input(name);
@@ -129,7 +130,8 @@ void bind_feed(nb::module_& m) {
 
 void bind_feeding(nb::class_<Pipeline>& pipeline) {
   pipeline
-      .def("feed", &feed, nb::arg("name"), nb::arg("fed"), nb::arg("copy"), nb::arg("wait_ms"),
+      .def("feed", &feed_batch, nb::arg("name"), nb::arg("fed"), nb::arg("copy"),
+           nb::arg("wait_ms"),
            "Gives the input its next batch. Returns False if a copy found no room for so long.")
       .def("fail", &fail, nb::arg("names"), nb::arg("exception"),
            "Makes run() raise this exception in place of the next batch of all these inputs. "

@@ -35,13 +35,13 @@ std::string cpu_level_in_words() {
   }
 }
 
-nb::list describe_all() {
+nb::list described_settings() {
   nb::list all;
   for (const ArgumentInfo& a : describe_settings<PipelineOptions>()) all.append(describe(a));
   return all;
 }
 
-nb::dict checked(const nb::dict& given) {
+nb::dict checked_settings(const nb::dict& given) {
   const PipelineOptions o = options_of(given);
   check(o);
   nb::dict values;
@@ -141,8 +141,8 @@ nb::dict describe_failure(const SampleFailure& f) {
 }
 
 void bind_pipeline(nb::module_& m) {
-  m.def("settings", &describe_all, "The descriptions of a pipeline's settings.");
-  m.def("checked_settings", &checked, nb::arg("given"),
+  m.def("settings", &described_settings, "The descriptions of a pipeline's settings.");
+  m.def("checked_settings", &checked_settings, nb::arg("given"),
         "All settings: those that are given, and the defaults of the others.");
   m.def("usable_cpus", [] { return usable_cpus().size(); }, "How many CPUs this thread may use.");
   m.def("cpu_level", &cpu_level_in_words, "The instructions that plain loops use on this CPU.");

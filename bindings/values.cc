@@ -12,7 +12,7 @@ namespace {
 
 bool is_string(nb::handle h) { return PyUnicode_Check(h.ptr()); }
 
-[[noreturn]] void refuse(nb::handle h) {
+[[noreturn]] void refuse_value(nb::handle h) {
   throw GraphError("an argument is of type " + nb::cast<std::string>(h.type().attr("__name__")) +
                    ", expected None, bool, int, float, str or a list of them");
 }
@@ -38,7 +38,7 @@ Value number(nb::handle h) {
     if (d == -1 && PyErr_Occurred()) throw nb::python_error();
     return d;
   }
-  refuse(h);
+  refuse_value(h);
 }
 
 Value list(nb::handle h) {
@@ -75,7 +75,7 @@ Value to_value(nb::handle h) {
     return list(h.attr("ravel")().attr("tolist")());
   }
   if (nb::isinstance<nb::list>(h) || nb::isinstance<nb::tuple>(h)) return list(h);
-  if (PyBytes_Check(h.ptr()) || PyDict_Check(h.ptr())) refuse(h);
+  if (PyBytes_Check(h.ptr()) || PyDict_Check(h.ptr())) refuse_value(h);
   if (PyObject_HasAttrString(h.ptr(), "__iter__")) return list(h);
   return number(h);
 }
