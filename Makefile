@@ -13,6 +13,9 @@ JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
 # The folders of src/ whose code runs in several threads.
 THREADED := base memory batch io run nvjpeg
+# The folders of src/ that know of CUDA. Of all others, that build has the same objects as `test`.
+WITH_CUDA := device codec kernels op operators run
+space := $(subst ,, )
 # Of `make torture`. The seeds share the time: the fixed one so that a change can be compared with
 # the one before, that of the day so that every day tries something else.
 SECONDS ?= 120
@@ -82,20 +85,21 @@ format: ## formats C++ and Python
 	  xargs -0r clang-format -i
 	@ruff check -q --fix-only . && ruff format -q .
 
-asan: ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
+asan: ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer (PART=)
 	@tools/install.sh build test
 	@$(call built,asan,all)
-	@tools/run_sanitized.sh asan
+	@PART=$(PART) tools/run_sanitized.sh asan
 
 tsan: ## the tests of code with several threads under ThreadSanitizer
 	@tools/install.sh build test
 	@$(call built,tsan,$(THREADED:%=stoker_%_test))
 	@tools/run_sanitized.sh tsan $(THREADED)
 
-cuda: ## the C++ tests of a build with the CUDA halves (needs nvcc)
+cuda: ## the C++ tests of the folders that have CUDA halves, in a build with them (needs nvcc)
 	@tools/install.sh build test
-	@$(call built,cuda,all stoker_new_operators)
-	@ctest --test-dir build/cuda --output-on-failure -j $(JOBS)
+	@$(call built,cuda,stoker_stage stoker_new_operators $(WITH_CUDA:%=stoker_%_test))
+	@ctest --test-dir build/cuda --output-on-failure -j $(JOBS) \
+	  -L "stoker_($(subst $(space),|,$(WITH_CUDA)))_test"
 
 cuda-release: ## the Python package for several kinds of GPUs, in build/cuda-release (needs nvcc)
 	@tools/install.sh build

@@ -9,6 +9,7 @@ import shutil
 import signal
 import sys
 import tempfile
+import zlib
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,21 @@ os.environ.setdefault(
 
 # Tests that a shell runs in the background, and their children, would otherwise ignore Ctrl-C.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--part", default="1/1", metavar="K/N", help="only the Kth part of N parts")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    k, n = map(int, config.getoption("--part").split("/"))
+    if not 1 <= k <= n:
+        raise pytest.UsageError(f"--part {k}/{n}: there is no such part")
+    in_part = [zlib.crc32(item.nodeid.encode()) % n == k - 1 for item in items]
+    config.hook.pytest_deselected(
+        items=[i for i, is_in in zip(items, in_part, strict=True) if not is_in]
+    )
+    items[:] = [i for i, is_in in zip(items, in_part, strict=True) if is_in]
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,8 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Runs the tests of a built sanitizer preset: tools/run_sanitized.sh asan, or tsan FOLDER...
+# Runs the tests of a built sanitizer preset: tools/run_sanitized.sh asan, or tsan FOLDER... PART=2/4
+# runs the second of four parts of the conformance tests.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export UBSAN_OPTIONS=print_stacktrace=1
@@ -15,7 +16,7 @@ case ${1:-} in
     # module can throw exceptions.
     export ASAN_OPTIONS=detect_leaks=0 PYTHONPATH=$PWD/build/asan/python
     LD_PRELOAD="$(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libstdc++.so)" \
-      .venv/bin/python -m pytest -n "$jobs" tests/conformance
+      .venv/bin/python -m pytest -n "$jobs" --part "${PART:-1/1}" tests/conformance
     ;;
   tsan)
     # ThreadSanitizer does not start if addresses are randomised too widely.

@@ -26,8 +26,8 @@ struct ArgumentInfo {
 enum class OperatorKind : uint8_t { kLower, kSample, kBatch, kRead, kInput, kUserCode };
 
 // An operator with its constant arguments set. Immutable: many threads use it at once. For a sample
-// whose arguments other nodes compute, the engine makes a copy and sets them there. What it can do is
-// up to its type: see the facets.
+// whose arguments other nodes compute, the engine makes a copy and sets them there. What it can do
+// is up to its type: see the facets.
 class Operator {
  public:
   virtual ~Operator() = default;

@@ -5,98 +5,13 @@
 
 #include "base/half.h"
 #include "base/hash.h"
-#include "io/file.h"
 #include "op/op.h"
 #include "op/reader.h"
+#include "stores/csv.h"
 
 namespace stoker::ops::read {
 
 namespace {
-
-// A text file of rows and columns, as RFC 4180 has it: cells in quotes may hold delimiters, line
-// breaks and, doubled, quotes.
-class Table {
- public:
-  Table(const std::string& path, char delimiter, bool has_header)
-      : path_(path), delimiter_(delimiter) {
-    try {
-      io::File(path).read(buffer_);
-    } catch (const SampleError& e) {
-      throw GraphError(e.what());
-    }
-    size_t at = text().starts_with("\xef\xbb\xbf") ? 3 : 0;
-    if (has_header && at < text().size()) {
-      header_ = cells(at, at, endless_);
-      if (endless_)
-        throw GraphError("'" + path + "': the quotes at byte " + std::to_string(*endless_) +
-                         " never end");
-    }
-    while (at < text().size()) {
-      const size_t begin = at;
-      at = row_end(at, endless_);
-      const std::string_view row = text().substr(begin, at - begin);
-      if (row.find_first_not_of("\r\n") != std::string_view::npos) begins_.push_back(begin);
-    }
-    if (begins_.empty()) throw GraphError("'" + path + "' has no rows");
-  }
-
-  int64_t size() const { return static_cast<int64_t>(begins_.size()); }
-  const std::vector<std::string>& header() const { return header_; }
-  size_t begin(int64_t row) const { return begins_[static_cast<size_t>(row)]; }
-  std::vector<std::string> row(int64_t row) const {
-    size_t end = 0;
-    std::optional<size_t> endless;
-    return cells(begin(row), end, endless);
-  }
-  // Where the quotes begin that reach from this row to the end of the file.
-  std::optional<size_t> endless_quotes(int64_t row) const {
-    return row == size() - 1 ? endless_ : std::nullopt;
-  }
-  std::string_view text() const {
-    return {reinterpret_cast<const char*>(buffer_.data()), buffer_.size()};
-  }
-
- private:
-  // Where the next row begins. `endless`: where the quotes begin that have no end.
-  size_t row_end(size_t at, std::optional<size_t>& endless) const {
-    bool is_quoted = false, begins_cell = true;
-    size_t quotes = at;
-    for (; at < text().size(); ++at) {
-      const char c = text()[at];
-      if (c == '\n' && !is_quoted) return at + 1;
-      if (c == '"' && (is_quoted || begins_cell)) {
-        is_quoted = !is_quoted;
-        if (is_quoted && !(at > quotes && text()[at - 1] == '"')) quotes = at;
-      }
-      // A doubled quote ends the quotes and begins them again.
-      begins_cell = (c == delimiter_ && !is_quoted) || (c == '"' && !is_quoted);
-    }
-    if (is_quoted) endless = quotes;
-    return at;
-  }
-  std::vector<std::string> cells(size_t at, size_t& end, std::optional<size_t>& endless) const {
-    end = row_end(at, endless);
-    std::string_view row = text().substr(at, end - at);
-    while (row.ends_with('\n') || row.ends_with('\r')) row.remove_suffix(1);
-    std::vector<std::string> all(1);
-    bool is_quoted = false;  // and not in quotes, a quote is one only where a cell begins
-    for (size_t i = 0; i < row.size(); ++i) {
-      const char c = row[i];
-      if (c == '"' && is_quoted && i + 1 < row.size() && row[i + 1] == '"') all.back() += row[i++];
-      else if (c == '"' && (is_quoted || all.back().empty())) is_quoted = !is_quoted;
-      else if (c == delimiter_ && !is_quoted) all.emplace_back();
-      else all.back() += c;
-    }
-    return all;
-  }
-
-  const std::string path_;
-  const char delimiter_;
-  io::ByteBuffer buffer_;
-  std::vector<std::string> header_;
-  std::vector<size_t> begins_;  // by row
-  std::optional<size_t> endless_;  // where quotes begin that never end: in the last row
-};
 
 struct Column {
   std::string name;
@@ -107,7 +22,7 @@ struct Column {
 
 class CsvStore final : public SampleStore {
  public:
-  CsvStore(std::string path, std::string root, Table table, std::vector<Column> columns)
+  CsvStore(std::string path, std::string root, stores::CsvTable table, std::vector<Column> columns)
       : path_(std::move(path)),
         root_(std::move(root)),
         table_(std::move(table)),
@@ -199,7 +114,7 @@ class CsvStore final : public SampleStore {
   }
 
   const std::string path_, root_;
-  const Table table_;
+  const stores::CsvTable table_;
   const std::vector<Column> columns_;
   uint64_t fingerprint_;
 };
@@ -252,7 +167,7 @@ struct Csv : ReaderArguments {
       c.out({column.dtype, {}, {column.dtype == DType::kUint8 ? -1 : 1}});
   }
   std::unique_ptr<SampleStore> open() const {
-    Table table(path, delimiter[0], has_header);
+    stores::CsvTable table(path, delimiter[0], has_header);
     std::vector<Column> all = listed(&table);
     return std::make_unique<CsvStore>(path, file_root.value_or(path.substr(0, path.rfind('/') + 1)),
                                       std::move(table), std::move(all));
@@ -261,7 +176,7 @@ struct Csv : ReaderArguments {
 
  private:
   // The columns; their numbers are only known with the table.
-  std::vector<Column> listed(const Table* table) const {
+  std::vector<Column> listed(const stores::CsvTable* table) const {
     const auto files = file_columns.value_or(std::vector<std::string>{});
     std::vector<Column> all;
     if (dtypes)
@@ -281,7 +196,7 @@ struct Csv : ReaderArguments {
     }
     return all;
   }
-  size_t number_of(const std::string& name, const Table& table) const {
+  size_t number_of(const std::string& name, const stores::CsvTable& table) const {
     const auto& header = table.header();
     const auto at = std::find(header.begin(), header.end(), name);
     if (has_header && at != header.end()) return static_cast<size_t>(at - header.begin());
