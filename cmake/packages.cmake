@@ -29,6 +29,7 @@ function(stoker_find_missing required optional)
   include(CheckLanguage)
   check_language(CXX)
   if(NOT CMAKE_CXX_COMPILER)
+    unset(CMAKE_CXX_COMPILER CACHE)  # so that it is looked for again once it is installed
     list(APPEND ${required} g++)
   endif()
   find_program(stoker_pkg_config NAMES pkg-config pkgconf)
