@@ -258,8 +258,8 @@ TEST_F(Batches, AResumedRunGoesOnAtEveryStep) {
 // Too little memory is an error that names a larger limit; no smaller one would do. It knows
 // nothing of the samples and stages to come, so it may take several such errors to find a limit
 // that does.
-#ifdef __SANITIZE_THREAD__
-constexpr int kLimits = 60;  // a run takes twenty times as long
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr int kLimits = 60;  // a run takes up to twenty times as long
 #else
 constexpr int kLimits = 1000;
 #endif
