@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Runs the tests of a built sanitizer preset: tools/run_sanitized.sh asan, or tsan FOLDER... PART=2/4
-# runs the second of four parts of the conformance tests.
+# Runs the tests of a built sanitizer preset: tools/run_sanitized.sh asan, or tsan FOLDER...
+# PART=2/4 runs the second of four parts of the conformance tests.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export UBSAN_OPTIONS=print_stacktrace=1
