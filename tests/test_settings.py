@@ -116,6 +116,8 @@ def test_established_settings_are_accepted() -> None:
             "'io_threads' expects a number, a text or a list of them, got <",
         ),
         ({"max_batch_size": 3}, "batch_size=1, but max_batch_size=3"),
+        ({"max_batch_size": 0}, "argument 'max_batch_size' is 0, expected at least 1"),
+        ({"max_batch_size": [[3]]}, "argument 'max_batch_size' expects int, got [[3]]"),
     ],
 )
 def test_refused_settings(settings: dict[str, Any], message: str) -> None:

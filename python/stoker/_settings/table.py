@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from stoker import _core
 from stoker._describe.registry import Argument
 from stoker._describe.signatures import annotation, argument_facts
-from stoker._messages import near_or_all
+from stoker._messages import near_or_all, shown
 from stoker._settings import checks
 from stoker.errors import GraphError
 
@@ -82,7 +82,12 @@ PYTHON_SETTINGS = [
         "str | Mapping[str, Any] | None",
         help="A state to begin from, of state() or checkpoint().",
     ),
-    Setting("max_batch_size", "int | None", help="Another name of batch_size."),
+    Setting(
+        "max_batch_size",
+        "int | None",
+        help="Another name of batch_size.",
+        check=checks.at_least(1),
+    ),
     Setting(
         "py_num_workers",
         "int | None",
@@ -184,7 +189,8 @@ def checked(given: Mapping[str, Any]) -> dict[str, Any]:
         values["batch_size"] = values["max_batch_size"]
     if values["max_batch_size"] not in (None, values["batch_size"]):
         raise GraphError(
-            f"batch_size={values['batch_size']}, but max_batch_size={values['max_batch_size']}"
+            f"batch_size={shown(values['batch_size'])}, "
+            f"but max_batch_size={values['max_batch_size']}"
         )
     return values | _core.checked_settings(for_engine(values))
 
