@@ -7,8 +7,9 @@
 
 The same pictures lie in each store, and all that reads them has one core, with the files in the
 page cache. A sample is an encoded picture and its label. Libraries take turns and are stopped while
-others work; ratios are medians of the rounds' ratios. Before that, each library has to deliver
-the bytes of an epoch. Then the times to index large files are compared with that of
+others work; ratios are medians of the rounds' ratios. DALI maps some files and hands on bytes that
+it never read, so it and Stoker are compared once more with all bytes read by their consumer. Before
+that, each library has to deliver the bytes of an epoch. Then the times to index large files are compared with that of
 `cat`, and a set of 10^8 records is opened and shuffled.
 
 The pictures are those of FOLDER, by default those of STOKER_TEST_DATA, or bytes made on the spot.
@@ -143,11 +144,11 @@ class Peer:
         facts: dict[str, Any] = json.loads(line)
         return facts
 
-    def round(self, epochs: int) -> float:
-        """Microseconds for each sample."""
+    def round(self, work: str) -> float:
+        """Microseconds for each sample. ``work`` is a line for stores_peer.py."""
         assert self._process.stdin
         self._signal(signal.SIGCONT)
-        print(epochs, file=self._process.stdin, flush=True)
+        print(work, file=self._process.stdin, flush=True)
         took = float(self._answer()["us"])
         self._signal(signal.SIGSTOP)
         return took
@@ -170,23 +171,29 @@ def race(store: str, folder: Path, expected: int, options: argparse.Namespace) -
             # One that shuffles within a buffer mixes epochs.
             if abs((given := peer.begin()) - expected) > expected // 10:
                 sys.exit(f"stores: {peer.library} gave {given} of {expected} bytes")
-            peer.round(options.epochs)
-        times: dict[str, list[float]] = {peer.library: [] for peer in peers}
+            peer.round(str(options.epochs))
+        works = {str(options.epochs): peers}
+        works[f"{options.epochs} read"] = [p for p in peers if p.library in ("stoker", "dali")]
+        times: dict[tuple[str, str], list[float]] = {}
         for number in range(options.rounds):
-            for peer in peers if number % 2 == 0 else peers[::-1]:
-                times[peer.library].append(peer.round(options.epochs))
-    ours = times.pop("stoker")
-    print(f"{store}: {statistics.median(ours):.1f} us a sample")
-    for library, theirs in times.items():
-        ratios = sorted(t / o for o, t in zip(ours, theirs, strict=True))
-        quartiles = statistics.quantiles(ratios, n=4)
-        said = f"wanted {wanted}" if library == own else "wanted 1.0"
-        print(
-            f"  {name if library == own else 'DALI'}: {statistics.median(theirs):.1f} us, "
-            f"{statistics.median(ratios):.2f} times ours "
-            f"({quartiles[0]:.2f} to {quartiles[2]:.2f}), {said}",
-            flush=True,
-        )
+            for work, those in works.items():
+                for peer in those if number % 2 == 0 else those[::-1]:
+                    times.setdefault((peer.library, work), []).append(peer.round(work))
+    for work, those in works.items():
+        ours = times["stoker", work]
+        end = " that is read, too" if work.endswith("read") else ""
+        print(f"{store}: {statistics.median(ours):.1f} us a sample{end}")
+        for library in [p.library for p in those[1:]]:
+            ratios = sorted(t / o for o, t in zip(ours, times[library, work], strict=True))
+            quartiles = statistics.quantiles(ratios, n=4)
+            said = f"wanted {wanted}" if library == own else "wanted 1.0"
+            print(
+                f"  {name if library == own else 'DALI'}: "
+                f"{statistics.median(times[library, work]):.1f} us, "
+                f"{statistics.median(ratios):.2f} times ours "
+                f"({quartiles[0]:.2f} to {quartiles[2]:.2f}), {said}",
+                flush=True,
+            )
 
 
 def seconds(work: Callable[[], Any]) -> float:
