@@ -9,8 +9,8 @@ The same pictures lie in each store, and all that reads them has one core, with 
 page cache. A sample is an encoded picture and its label. Libraries take turns and are stopped while
 others work; ratios are medians of the rounds' ratios. DALI maps some files and hands on bytes that
 it never read, so it and Stoker are compared once more with all bytes read by their consumer. Before
-that, each library has to deliver the bytes of an epoch. Then the times to index large files are compared with that of
-`cat`, and a set of 10^8 records is opened and shuffled.
+that, each library has to deliver the bytes of an epoch. Then the times to index large files are
+compared with that of `cat`, and a set of 10^8 records is opened and shuffled.
 
 The pictures are those of FOLDER, by default those of STOKER_TEST_DATA, or bytes made on the spot.
 The environments of the other libraries are made by bench/compare/environment.sh in build/compare,
