@@ -126,7 +126,7 @@ Header read_header(EncodedSpan file) {
   if (h.bits > 32 || (h.compression > kMasks && !has_masks) || !is_supported(h))
     throw SampleError("BMP of " + std::to_string(h.bits) + " bits and the compression " +
                           std::to_string(h.compression) + " is not supported",
-                      28);
+                      is_old ? 24 : 28);
   if (!h.has_palette()) read_masks(file, size, h);
   const bool has_masks_behind = has_masks && size == 40;
   const size_t behind = kFileHeader + size + (has_masks_behind ? 12 : 0);
