@@ -36,6 +36,7 @@ void take_datum(ByteSpan value) {
   if (!d.encoded && d.channels * d.height * d.width !=
                         static_cast<int64_t>(d.data.empty() ? d.floats.size() : d.data.size()))
     std::abort();
+  if (!d.data.empty() && !d.floats.empty()) std::abort();
 }
 
 void take_tensors(ByteSpan value) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stores/datum.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "stores/wire.h"
@@ -36,13 +37,15 @@ enum TensorField : uint32_t {
 int64_t volume_of(std::span<const int64_t> shape, const char* of) {
   constexpr int64_t kMost = int64_t{1} << 40;
   int64_t n = 1;
+  bool is_empty = false;
   for (const int64_t e : shape) {
     if (e < 0) throw SampleError(std::string(of) + " has an extent of " + std::to_string(e), 0);
-    if (e > 0 && n > kMost / e)
-      throw SampleError(std::string(of) + " has extents that are too large", 0);
-    n *= e;
+    // Beside an extent of 0, too: strides are products of the others.
+    if (e > kMost / n) throw SampleError(std::string(of) + " has extents that are too large", 0);
+    n *= std::max<int64_t>(e, 1);
+    is_empty = is_empty || e == 0;
   }
-  return n;
+  return is_empty ? 0 : n;
 }
 
 void add_floats(std::vector<float>& to, Fields& f, ByteSpan whole) {
@@ -78,6 +81,8 @@ Datum parse_datum(ByteSpan value) {
       else if (n == kEncoded) d.encoded = x != 0;
     }
   }
+  // As in Caffe, floats count only where there are no bytes.
+  if (!d.data.empty()) d.floats.clear();
   if (d.encoded) return d;
   const int64_t volume = volume_of(d.shape(), "the Datum");
   const auto there = static_cast<int64_t>(d.data.empty() ? d.floats.size() : d.data.size());

@@ -15,7 +15,7 @@ struct Datum {
   int32_t label = 0;
   bool encoded = false;
   ByteSpan data;  // of the value: encoded bytes, or uint8 pixels
-  std::vector<float> floats;  // the pixels where they are numbers of this type
+  std::vector<float> floats;  // the pixels where there are no data
   std::vector<int64_t> shape() const { return {channels, height, width}; }
 };
 // Checks that there are as many pixels as the shape says.

@@ -137,6 +137,25 @@ TEST(Datum, PixelsAreCounted) {
   EXPECT_EQ(parse_datum(joined({size, floats})).floats, (std::vector<float>{1, 2}));
 }
 
+// Who copies pixels takes floats where there are any, and room for as many as the shape says.
+TEST(Datum, FloatsBesideBytesDoNotCount) {
+  const std::vector<uint8_t> one = joined({field(1, 1), field(2, 1), field(3, 1)}),
+                             byte = {0x22, 1, 7},
+                             floats = {0x35, 0, 0, 0x80, 0x3f, 0x35, 0, 0, 0, 0x40};
+  for (const auto& value : {joined({one, byte, floats}), joined({floats, byte, one})}) {
+    const Datum d = parse_datum(value);
+    EXPECT_EQ(d.data.size(), 1U);
+    EXPECT_TRUE(d.floats.empty());
+  }
+}
+
+TEST(Datum, ExtentsBesideAnEmptyOneAreBounded) {
+  const std::vector<uint8_t> large = {0xff, 0xff, 0xff, 0xff, 0x07};  // 2^31 - 1
+  const std::vector<uint8_t> value = joined({field(1, 0), {0x10}, large, {0x18}, large});
+  EXPECT_EQ(message<SampleError>([&] { parse_datum(value); }),
+            "the Datum has extents that are too large");
+}
+
 TEST(Datum, TensorsAreCounted) {
   const auto error = [](const std::vector<uint8_t>& tensor) {
     std::vector<uint8_t> all = {0x0a, static_cast<uint8_t>(tensor.size())};

@@ -175,6 +175,16 @@ def test_caffe_pictures_or_labels_alone(tmp_path: Path) -> None:
         fn.readers.caffe(path=path, image_available=False, label_available=False)
 
 
+def test_caffe_floats_beside_bytes_do_not_count(tmp_path: Path) -> None:
+    """As in Caffe. The floats of this one would not fit into the output."""
+    extents = b"".join(writers.field(number, 1) for number in (1, 2, 3))
+    floats = writers.field(6, struct.pack("<100000f", *range(100000)))
+    path = database(tmp_path / "db", [extents + writers.field(4, b"\x07") + floats])
+    for dtype in (types.UINT8, types.FLOAT):
+        ((image, _),) = read(lambda dtype=dtype: fn.readers.caffe(path=path, dtype=dtype), 1)
+        assert image.tolist() == [[[7]]]
+
+
 def test_caffe2_without_pictures_or_labels(tmp_path: Path) -> None:
     """There is no tensor for what is not there, as in the established library."""
 
