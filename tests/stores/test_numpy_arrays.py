@@ -144,3 +144,30 @@ def test_large_files_that_are_cut_off_name_the_byte(tmp_path: Path) -> None:
 
         with pytest.raises(SampleError, match=r"large\.npy.*byte"):
             make(define).run()
+
+
+def test_no_more_of_a_file_is_read_than_its_header(tmp_path: Path) -> None:
+    """Whole, this one would need half a terabyte."""
+    path = tmp_path / "complex.npy"
+    np.save(path, np.zeros(3, np.complex64))
+    with path.open("r+b") as file:
+        file.truncate(1 << 39)
+    with pytest.raises(GraphError, match=r"complex\.npy.*has the dtype '<c8'"):
+        numpy_pipe([path]).build()
+
+
+@pytest.mark.parametrize("roi", [{}, {"roi_start": [0]}, {"roi_start": None}])
+def test_a_header_without_data_costs_nothing(tmp_path: Path, roi: dict[str, Any]) -> None:
+    path = tmp_path / "claims.npy"
+    np.save(path, np.zeros(0, np.uint8))
+    path.write_bytes(path.read_bytes().replace(b"(0,), }" + b" " * 10, b"(1099511627776,)}"))
+
+    def define() -> Any:
+        given = {
+            k: fn.external_source(lambda: [np.array([0])]) if v is None else v
+            for k, v in roi.items()
+        }
+        return fn.readers.numpy(files=[str(path)], **given)
+
+    with pytest.raises(SampleError, match="has 0 bytes, expected 1099511627776"):
+        make(define).run()

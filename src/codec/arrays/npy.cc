@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "codec/signature.h"
 
 namespace stoker {
@@ -29,7 +30,7 @@ class DictReader {
       if (key == "descr") has_descr = set_descr(h);
       else if (key == "fortran_order") has_order = set_order(h);
       else if (key == "shape") has_shape = set_shape(h);
-      else fail("names '" + std::string(key) + "', expected descr, fortran_order or shape");
+      else fail("names '" + shortened(key, 40) + "', expected descr, fortran_order or shape");
       if (!skip(',')) {
         expect('}');
         break;
@@ -61,7 +62,7 @@ class DictReader {
         h.is_swapped = descr[0] == other && size_of(n.dtype) > 1;
         return true;
       }
-    fail("has the dtype '" + std::string(descr.substr(0, 40)) +
+    fail("has the dtype '" + shortened(descr, 40) +
          "', expected a bool, or an integer or a float of up to 8 bytes");
   }
   bool set_order(NpyHeader& h) {
@@ -125,30 +126,44 @@ class DictReader {
   size_t begins_at_, at_ = 0;
 };
 
+constexpr size_t kVersionAt = 6, kSizeAt = 8;
+// Where the text of the header begins, behind its size in two or four bytes.
+size_t text_of_version(int version) { return kSizeAt + (version == 1 ? 2 : 4); }
+
+[[noreturn]] void ends_in_header(EncodedSpan bytes) {
+  throw SampleError("the NumPy array ends in its header", static_cast<int64_t>(bytes.size()));
+}
+
 }  // namespace
 
-NpyHeader read_npy_header(EncodedSpan bytes) {
+size_t npy_header_bytes(EncodedSpan bytes) {
   const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (!all.starts_with("\x93NUMPY"))
     throw SampleError("not a NumPy array: expected NPY, found " + describe_content(bytes), 0);
-  constexpr size_t kVersionAt = 6, kSizeAt = 8;
-  const auto ends = [&] {
-    return SampleError("the NumPy array ends in its header", static_cast<int64_t>(bytes.size()));
-  };
-  if (bytes.size() < kSizeAt + 2) throw ends();
+  if (bytes.size() < kSizeAt + 2) ends_in_header(bytes);
   const int version = bytes[kVersionAt];
   if (version < 1 || version > 3)
     throw SampleError("the NumPy array has version " + std::to_string(version) +
                           " of the format, expected 1, 2 or 3",
                       kVersionAt);
-  const size_t size_bytes = version == 1 ? 2 : 4;
-  const size_t text_at = kSizeAt + size_bytes;
-  if (bytes.size() < text_at) throw ends();
+  const size_t text_at = text_of_version(version);
+  if (bytes.size() < text_at) ends_in_header(bytes);
   size_t size = 0;
-  for (size_t i = 0; i < size_bytes; ++i) size |= size_t{bytes[kSizeAt + i]} << (8 * i);
-  if (size > bytes.size() - text_at) throw ends();
-  NpyHeader h = DictReader(all.substr(text_at, size), text_at).read();
-  h.data_at = text_at + size;
+  for (size_t i = kSizeAt; i < text_at; ++i) size |= size_t{bytes[i]} << (8 * (i - kSizeAt));
+  constexpr size_t kMost = 1 << 20;
+  if (size > kMost)
+    throw SampleError("the header of the NumPy array claims " + std::to_string(size) + " bytes",
+                      kSizeAt);
+  return text_at + size;
+}
+
+NpyHeader read_npy_header(EncodedSpan bytes) {
+  const size_t end = npy_header_bytes(bytes);
+  if (end > bytes.size()) ends_in_header(bytes);
+  const size_t text_at = text_of_version(bytes[kVersionAt]);
+  const std::string_view all(reinterpret_cast<const char*>(bytes.data()), end);
+  NpyHeader h = DictReader(all.substr(text_at), text_at).read();
+  h.data_at = end;
   return h;
 }
 

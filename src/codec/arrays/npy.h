@@ -17,6 +17,9 @@ struct NpyHeader {
   int64_t data_bytes() const { return shape.volume() * size_of(dtype); }
 };
 
+// How many bytes the header takes, as the first 12 bytes say. Throws SampleError where these are no
+// array's, and for more than 1 MiB.
+size_t npy_header_bytes(EncodedSpan bytes);
 // Reads the header of versions 1 to 3; the bytes may end behind it. Throws SampleError where it is
 // damaged, or of a dtype that is not among ours.
 NpyHeader read_npy_header(EncodedSpan bytes);

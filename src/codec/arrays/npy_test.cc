@@ -64,6 +64,21 @@ TEST(NpyHeader, SaysWhatIsWrong) {
   EXPECT_NE(error_of({}).find("an empty file"), std::string::npos);
 }
 
+TEST(NpyHeader, SaysHowLongItIs) {
+  const std::string dict = "{'descr': '<f8', 'fortran_order': False, 'shape': (2,)}";
+  for (const int version : {1, 2, 3}) {
+    auto bytes = file_with(dict, version);
+    EXPECT_EQ(npy_header_bytes(bytes), bytes.size());
+    bytes.resize(12);
+    EXPECT_EQ(npy_header_bytes(bytes), (version == 1 ? 10 : 12) + dict.size());
+  }
+  std::vector<uint8_t> large = file_with("", 2);
+  large[11] = 0x7f;
+  EXPECT_EQ(error_of(large), "the header of the NumPy array claims 2130706432 bytes @8");
+  const std::string key(1000, 'k');
+  EXPECT_LT(error_of(file_with("{'" + key + "': 1}")).size(), 150U);
+}
+
 // Every beginning of a header fails; none reads behind its end.
 TEST(NpyHeader, IsNotCutOff) {
   const auto whole = file_with("{'descr': '<f8', 'fortran_order': False, 'shape': (2,)}");

@@ -36,14 +36,11 @@ NpyHeader header_of(const io::Object& file) {
   io::ByteBuffer bytes;
   const auto read = [&](int64_t most) {
     file.read(bytes, 0, std::min(file.size(), most));
-    return read_npy_header({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
+    return EncodedSpan(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
   };
-  try {
-    return read(kUsual);
-  } catch (const SampleError&) {
-    if (file.size() <= kUsual) throw;
-    return read(file.size());  // it may be longer
-  }
+  const EncodedSpan front = read(kUsual);
+  const auto all = static_cast<int64_t>(npy_header_bytes(front));
+  return read_npy_header(all <= kUsual ? front : read(all));
 }
 
 }  // namespace
@@ -153,9 +150,15 @@ struct Numpy : ReaderArguments {
       if (t.shape.volume() > 0) run_blocks({&block, 1}, stored, out, r.scratch);
       return;
     }
+    // Where nothing but the header was read, that may be all there is.
+    std::optional<io::File> file;
+    if (r.parts.size() == 1) {
+      file.emplace(r.store.name(r.index));
+      if (file->size() < static_cast<int64_t>(h.data_at) + h.data_bytes()) check_npy_size(bytes, h);
+    }
     const View& out = r.make(0, t);
     if (t.shape.volume() > 0)
-      run_blocks({&block, 1}, stored_part(r, h, needed(block, h)), out, r.scratch);
+      run_blocks({&block, 1}, stored_part(r, h, needed(block, h), file), out, r.scratch);
   }
 
  private:
@@ -198,8 +201,10 @@ struct Numpy : ReaderArguments {
     const TensorType whole{h.dtype, {}, h.shape};
     return demand({&block, 1}, whole, Window::all(after(block, whole).shape));
   }
-  // Its parts are of a file that may be another one by now, so their sizes are checked.
-  static View stored_part(Reading& r, const NpyHeader& h, const Window& w) {
+  // Its parts are of a file that may be another one by now, so their sizes are checked. Without
+  // parts it is read from `file`.
+  static View stored_part(Reading& r, const NpyHeader& h, const Window& w,
+                          const std::optional<io::File>& file) {
     if (w.shape().volume() == 0) return View::window(nullptr, h.dtype, w, h.shape);
     const NpyWindow window(h, w);
     const auto size = static_cast<size_t>(window.run_bytes());
@@ -213,9 +218,8 @@ struct Numpy : ReaderArguments {
               "the file changed while it was read");
       for (const io::Part& p : runs) to = std::copy(p.begin(), p.end(), to);
     } else {
-      const io::File file(r.store.name(r.index));
       for (int64_t i = 0; i < window.runs(); ++i, to += size)
-        file.read_to(reinterpret_cast<std::byte*>(to), window.offset(i), size);
+        file->read_to(reinterpret_cast<std::byte*>(to), window.offset(i), size);
     }
     return window.view(data);
   }
