@@ -5,6 +5,7 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <unordered_map>
 
@@ -25,27 +26,38 @@ class CocoParser {
 
   void run() {
     set_.polygon_ends_ = {0};
-    bool images = false, annotations = false;
+    bool images = false, annotations = false, categories = false;
+    const auto once = [&](bool& is_there, const char* member) {
+      if (is_there) fail(std::string("there are two members '") + member + "'");
+      is_there = true;
+    };
     try {
       document_ = parser_.iterate(text_);
       is_open_ = true;
       for (auto field : document_.get_object()) {
         const std::string_view key = field.unescaped_key();
         if (key == "images") {
-          images = true;
+          once(images, "images");
           for (auto image : field.value().get_array()) add_image(image.get_object());
         } else if (key == "annotations") {
-          annotations = true;
+          once(annotations, "annotations");
           for (auto annotation : field.value().get_array()) add_annotation(annotation.get_object());
         } else if (key == "categories") {
+          once(categories, "categories");
           for (auto category : field.value().get_array()) add_category(category.get_object());
         }
       }
+      const char* rest = nullptr;
+      if (document_.current_location().get(rest) == simdjson::SUCCESS)
+        fail("there is more in it than one object");
     } catch (const simdjson::simdjson_error& e) {
-      if (e.error() == simdjson::INCORRECT_TYPE)
-        fail("a value is of another type than expected here");
-      if (e.error() == simdjson::NUMBER_OUT_OF_RANGE) fail("a number is out of range");
-      fail("this is no JSON");
+      switch (e.error()) {
+        case simdjson::INCORRECT_TYPE: fail("a value is of another type than expected here");
+        case simdjson::NUMBER_ERROR: fail("a number is out of range, or no number of JSON");
+        case simdjson::NUMBER_OUT_OF_RANGE: fail("a number is out of range");
+        case simdjson::CAPACITY: fail("files of JSON of more than 4 GB are not read");
+        default: fail("this is no JSON");
+      }
     }
     if (!images || !annotations)
       throw GraphError("'" + shown_ + "' has no '" + (images ? "annotations" : "images") +
@@ -77,6 +89,12 @@ class CocoParser {
   static bool truth(json::value value) {
     if (value.type() == json::json_type::boolean) return value.get_bool();
     return value.get_double() != 0;
+  }
+
+  float number(json::value value) {
+    const double x = value.get_double();
+    if (std::abs(x) > std::numeric_limits<float>::max()) fail("a number does not fit into float32");
+    return static_cast<float>(x);
   }
 
   int32_t extent(json::value value) {
@@ -129,15 +147,14 @@ class CocoParser {
   }
 
   CocoSet::Box box(json::array array) {
-    double v[4];
+    float v[4];
     size_t n = 0;
     for (auto value : array) {
       if (n == 4) fail("a bbox has more than four numbers");
-      v[n++] = value.get_double();
+      v[n++] = number(value.value());
     }
     if (n < 4) fail("a bbox has fewer than four numbers");
-    return {static_cast<float>(v[0]), static_cast<float>(v[1]), static_cast<float>(v[2]),
-            static_cast<float>(v[3])};
+    return {v[0], v[1], v[2], v[3]};
   }
 
   void segmentation(CocoSet::Annotation& a, json::value value) {
@@ -156,8 +173,7 @@ class CocoParser {
 
   void add_polygon(json::array array) {
     const size_t before = set_.coordinates_.size();
-    for (auto value : array)
-      set_.coordinates_.push_back(static_cast<float>(value.get_double().value()));
+    for (auto value : array) set_.coordinates_.push_back(number(value.value()));
     if ((set_.coordinates_.size() - before) % 2 != 0)
       fail("a polygon has an odd number of coordinates");
     set_.polygon_ends_.push_back(set_.coordinates_.size());
@@ -287,8 +303,10 @@ CocoSet CocoSet::from_preprocessed(std::string_view bytes, const std::string& sh
   take(set.coordinates_);
   take(set.runs_);
   take(set.texts_);
-  // The checksum tells of damage, and these of whoever wrote the file otherwise.
+  // The checksum tells of damage, and these of whoever wrote the file otherwise. No two annotations
+  // have a mask in common, so that all masks together take no more than the file does.
   const auto within = [](Range r, size_t all) { return r.begin <= r.end && r.end <= all; };
+  size_t coordinates = 0, runs = 0, texts = 0;
   bool is_right = body.empty() && !set.polygon_ends_.empty() && set.polygon_ends_[0] == 0 &&
                   set.polygon_ends_.back() == set.coordinates_.size() &&
                   std::is_sorted(set.polygon_ends_.begin(), set.polygon_ends_.end());
@@ -296,11 +314,20 @@ CocoSet CocoSet::from_preprocessed(std::string_view bytes, const std::string& sh
   for (const Image& i : set.images_)
     is_right = is_right && within(i.name, set.texts_.size()) && i.width >= 0 && i.height >= 0;
   for (const Annotation& a : set.annotations_) {
-    if (a.form == Form::kPolygons)
+    if (a.form == Form::kPolygons) {
       is_right = is_right && within(a.mask, set.polygon_ends_.size() - 1);
-    else if (a.form == Form::kRuns) is_right = is_right && within(a.mask, set.runs_.size());
-    else if (a.form == Form::kText) is_right = is_right && within(a.mask, set.texts_.size());
-    else is_right = is_right && a.form == Form::kNone;
+      if (is_right) coordinates += set.polygon_ends_[a.mask.end] - set.polygon_ends_[a.mask.begin];
+    } else if (a.form == Form::kRuns) {
+      is_right = is_right && within(a.mask, set.runs_.size());
+      runs += a.mask.end - a.mask.begin;
+    } else if (a.form == Form::kText) {
+      is_right = is_right && within(a.mask, set.texts_.size());
+      texts += a.mask.end - a.mask.begin;
+    } else {
+      is_right = is_right && a.form == Form::kNone;
+    }
+    is_right = is_right && coordinates <= set.coordinates_.size() && runs <= set.runs_.size() &&
+               texts <= set.texts_.size();
   }
   if (!is_right) throw damaged();
   set.select(shown, options);
@@ -332,6 +359,13 @@ void CocoSet::select(const std::string& shown, const CocoOptions& options) {
   });
   sort_stably(annotations_, [](const Annotation& a) { return a.image_id; });
   sort_stably(images_, [](const Image& image) { return image.id; });
+  for (size_t i = 1; i < images_.size(); ++i) {
+    const Image &a = images_[i - 1], &b = images_[i];
+    if (a.id == b.id && text(a.name) != text(b.name))
+      throw GraphError("'" + shown + "': the images '" + shortened(text(a.name), 200) + "' and '" +
+                       shortened(text(b.name), 200) + "' have the same id, " +
+                       std::to_string(a.id));
+  }
   for (Image& image : images_) {
     const auto begin = annotations_.begin();
     const auto first =
@@ -357,11 +391,8 @@ void CocoSet::select(const std::string& shown, const CocoOptions& options) {
     return;
   }
   std::unordered_map<std::string_view, int64_t> by_name;
-  for (size_t i = 0; i < images_.size(); ++i) {
-    const Range r = images_[i].name;
-    by_name.emplace(std::string_view(texts_).substr(r.begin, r.end - r.begin),
-                    static_cast<int64_t>(i));
-  }
+  for (size_t i = 0; i < images_.size(); ++i)
+    by_name.emplace(text(images_[i].name), static_cast<int64_t>(i));
   for (const std::string& name : *options.images) {
     const auto found = by_name.find(name);
     if (found == by_name.end())
@@ -371,10 +402,7 @@ void CocoSet::select(const std::string& shown, const CocoOptions& options) {
   }
 }
 
-std::string CocoSet::file_name(int64_t i) const {
-  const Range r = image(i).name;
-  return texts_.substr(r.begin, r.end - r.begin);
-}
+std::string CocoSet::file_name(int64_t i) const { return std::string(text(image(i).name)); }
 
 // Calls f(corners) for each polygon.
 template <class F>
@@ -418,12 +446,10 @@ void CocoSet::paint_masks(int64_t i, std::span<int32_t> rows) const {
       throw SampleError("a mask has " + std::to_string(a->height) + " x " +
                         std::to_string(a->width) + " pixels, and the picture " + std::to_string(h) +
                         " x " + std::to_string(w));
-    const uint64_t n = a->mask.end - a->mask.begin;
     if (a->form == Form::kRuns)
-      paint(std::span(runs_).subspan(a->mask.begin, n), h, w, a->label, rows.data());
-    else
-      paint(parse_run_lengths(std::string_view(texts_).substr(a->mask.begin, n)), h, w, a->label,
+      paint(std::span(runs_).subspan(a->mask.begin, a->mask.end - a->mask.begin), h, w, a->label,
             rows.data());
+    else paint(parse_run_lengths(text(a->mask)), h, w, a->label, rows.data());
   }
 }
 

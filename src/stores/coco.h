@@ -32,8 +32,8 @@ class CocoSet {
   };
 
   // Parses JSON. `shown`: its name in errors. Throws GraphError, with a byte, for what is no JSON,
-  // for members that are missing or of another type, and for pictures that are listed and not
-  // there.
+  // for members that are missing, there twice or of another type, and for numbers that do not fit.
+  // Also for pictures that are listed and not there, and for different ones with the same id.
   CocoSet(std::string_view json, const std::string& shown, const CocoOptions& options);
 
   // The parsed annotations in a form that is read faster. It holds everything, so that options
@@ -89,6 +89,9 @@ class CocoSet {
   }
   const Annotation& annotation(int64_t i, int64_t object) const {
     return annotations_[static_cast<size_t>(image(i).first + object)];
+  }
+  std::string_view text(Range r) const {
+    return std::string_view(texts_).substr(r.begin, r.end - r.begin);
   }
   template <class F>
   void for_polygons(const Annotation& a, F f) const;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stores/coco.h"
 
+#include "io/crc32c.h"
 #include "stores/masks.h"
 #include "stores/testing.h"
 
@@ -96,6 +97,20 @@ TEST(Coco, PreprocessedIsTheSame) {
   }
 }
 
+// A small file could hold masks without end if all annotations had the same one.
+TEST(Coco, PreprocessedMasksHaveNothingInCommon) {
+  std::string bytes = CocoSet::preprocess(kSmall, "a");
+  constexpr size_t kSum = sizeof("stoker's annotations 1\n") - 1 + 7 * 8, kImages = 3,
+                   kAnnotations = kSum + 4 + kImages * 48, kAnnotation = 72, kForm = 40;
+  std::copy_n(&bytes[kAnnotations + kForm], kAnnotation - kForm,
+              &bytes[kAnnotations + kAnnotation + kForm]);
+  const uint32_t sum = io::crc32c(bytes_of(std::string_view(bytes).substr(kSum + 4)));
+  std::memcpy(&bytes[kSum], &sum, sizeof sum);
+  EXPECT_TRUE(message<GraphError>([&] {
+                CocoSet::from_preprocessed(bytes, "a", {});
+              }).find("are damaged") != std::string::npos);
+}
+
 TEST(Coco, WrongFilesAreRefused) {
   EXPECT_EQ(error_of(""), "'a.json': this is no JSON");
   EXPECT_TRUE(error_of(R"({"images": [)").find("this is no JSON") != std::string::npos);
@@ -109,6 +124,47 @@ TEST(Coco, WrongFilesAreRefused) {
   EXPECT_TRUE(error_of(R"({"images": [], "annotations": [{"image_id": 1, "category_id": 5,
                            "bbox": [1, 2, 3, 4]}]})")
                   .find("category 5") != std::string::npos);
+}
+
+TEST(Coco, NumbersThatDoNotFitAreRefused) {
+  const auto of = [](const std::string& number, const char* polygon = "") {
+    return error_of(R"({"categories": [{"id": 1}], "images": [], "annotations": [{"image_id": 1,
+                        "category_id": 1, "bbox": [)" +
+                    number + R"(, 0, 2, 2], "segmentation": [[)" + polygon + "]]}]}");
+  };
+  EXPECT_EQ(of("-3e38"), "nothing was thrown");
+  for (const char* number : {"1e39", "-1e300"})
+    EXPECT_TRUE(of(number).ends_with(": a number does not fit into float32")) << of(number);
+  EXPECT_TRUE(of("0", "1e39, 0").ends_with(": a number does not fit into float32"));
+  for (const char* number : {"1e400", "01"})
+    EXPECT_TRUE(of(number).ends_with(": a number is out of range, or no number of JSON"))
+        << of(number);
+  for (const char* number : {"NaN", "\"1\"", "null"})
+    EXPECT_TRUE(of(number).ends_with(": a value is of another type than expected here"))
+        << of(number);
+  for (const char* id : {"9223372036854775808", "-9223372036854775809", "1.0", "1e3"})
+    EXPECT_TRUE(error_of(std::string(R"({"annotations": [], "images": [{"id": )") + id +
+                         R"(, "file_name": "a", "width": 1, "height": 1}]})")
+                    .ends_with(": a value is of another type than expected here"))
+        << id;
+}
+
+TEST(Coco, WhatIsThereTwiceIsRefused) {
+  EXPECT_EQ(error_of(R"({"images": [], "annotations": []}{"images": []})"),
+            "'a.json' at byte 33: there is more in it than one object");
+  for (const char* member : {"images", "annotations", "categories"})
+    EXPECT_TRUE(error_of(R"({"images": [], "annotations": [], "categories": [], ")" +
+                         std::string(member) + "\": []}")
+                    .ends_with(std::string(": there are two members '") + member + "'"));
+  const auto with = [](const std::string& first, const std::string& second) {
+    const auto image = [](const std::string& name) {
+      return R"({"id": 3, "width": 1, "height": 1, "file_name": ")" + name + "\"}";
+    };
+    return error_of(R"({"annotations": [], "images": [)" + image(first) + "," + image(second) +
+                    "]}");
+  };
+  EXPECT_EQ(with("a.jpg", "b.jpg"), "'a.json': the images 'a.jpg' and 'b.jpg' have the same id, 3");
+  EXPECT_EQ(with("a.jpg", "a.jpg"), "nothing was thrown");
 }
 
 TEST(Coco, RealAnnotations) {

@@ -77,7 +77,7 @@ class Outline {
 
   // Positions of pixels in columns, from each of which on the mask changes.
   std::vector<int64_t> crossings() {
-    std::sort(crossings_.begin(), crossings_.end());
+    drop_pairs();
     return std::move(crossings_);
   }
 
@@ -87,10 +87,27 @@ class Outline {
     const double y = (static_cast<double>(grid_y) + 0.5) / static_cast<double>(kSteps) - 0.5;
     crossings_.push_back(x * height_ + static_cast<int64_t>(std::ceil(
                                            std::clamp(y, 0.0, static_cast<double>(height_)))));
+    if (crossings_.size() < most_) return;
+    drop_pairs();
+    most_ = std::max(kLeastRoom, 2 * crossings_.size());
   }
 
+  // Two crossings at one place change nothing. Without such pairs there are no more crossings than
+  // pixels, however long the outline is.
+  void drop_pairs() {
+    std::sort(crossings_.begin(), crossings_.end());
+    auto to = crossings_.begin();
+    for (const int64_t at : crossings_) {
+      if (to != crossings_.begin() && to[-1] == at) --to;
+      else *to++ = at;
+    }
+    crossings_.erase(to, crossings_.end());
+  }
+
+  static constexpr size_t kLeastRoom = 1 << 16;
   int64_t height_, width_;
-  std::vector<int64_t> crossings_;
+  std::vector<int64_t> crossings_;  // in order and without pairs only behind drop_pairs()
+  size_t most_ = kLeastRoom;
 };
 
 // Sets the pixels [begin, end), which count down the columns.

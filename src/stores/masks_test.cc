@@ -3,6 +3,7 @@
 #include "stores/masks.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cmath>
@@ -83,6 +84,24 @@ TEST(Masks, FarCornersCostNoMoreThanNearOnes) {
   xy.insert(xy.end(), once.begin(), once.end());
   // Drawn an odd number of times it is what it is drawn once.
   EXPECT_EQ(painted(xy, 3, 4), walked(once, 3, 4));
+}
+
+// Of three edges, two cross all columns. All their crossings together would take 105 MB.
+TEST(Masks, LongOutlinesTakeNoMoreMemoryThanPixels) {
+  const auto most_memory = [] {
+    rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss >> 10;  // MiB
+  };
+  constexpr int64_t kWidth = 1 << 16;
+  std::vector<float> xy;
+  for (int i = 0; i < 101; ++i)
+    for (const float v : {0.0F, 0.0F, float{kWidth}, 3.0F, 0.0F, 3.0F}) xy.push_back(v);
+  const std::vector<float> once(xy.begin(), xy.begin() + 6);
+  const std::vector<int32_t> expected = painted(once, 3, kWidth);
+  const int64_t before = most_memory();
+  EXPECT_EQ(painted(xy, 3, kWidth), expected);
+  EXPECT_LT(most_memory() - before, 32);
 }
 
 }  // namespace
