@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <pugixml.hpp>
 
 #include "base/text.h"
@@ -29,7 +30,8 @@ double number_of(pugi::xml_node parent, const char* name) {
   const std::string text = text_of(parent.child(name));
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
+  const bool fits = std::abs(value) <= std::numeric_limits<float>::max();  // no NaN does
+  if (error != std::errc() || end != text.data() + text.size() || !fits)
     throw SampleError("'" + std::string(name) + "' of '" + parent.name() +
                           "' is to be a number, and is '" + shortened(text, 60) + "'",
                       parent.offset_debug());

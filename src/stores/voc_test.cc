@@ -55,6 +55,10 @@ TEST(Voc, WrongAnnotationsAreRefused) {
             "'xmin' of 'bndbox' is to be a number, and is 'x'");
   EXPECT_EQ(error("<annotation><size><width>-1</width></size></annotation>"),
             "the size of the picture is out of range");
+  for (const std::string number : {"nan", "-inf", "1e39", "1e400", "0x10", "1 2"})
+    EXPECT_EQ(error("<annotation><object><name>a</name><bndbox><xmin>" + number +
+                    "</xmin></bndbox></object></annotation>"),
+              "'xmin' of 'bndbox' is to be a number, and is '" + number + "'");
 }
 
 }  // namespace

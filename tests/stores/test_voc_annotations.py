@@ -69,3 +69,34 @@ def test_voc_damage_and_lists(test_data: Path, tmp_path: Path) -> None:
         np.testing.assert_array_equal(boxes, want)
     with pytest.raises(SampleError, match="not in the argument 'classes'"):
         read(lambda: fn.readers.voc(file_root=str(folder)), 1)
+
+
+def test_voc_lists_with_a_byte_order_mark(tmp_path: Path) -> None:
+    (tmp_path / "a.xml").write_text("<annotation/>")
+    (tmp_path / "a.jpg").write_bytes(b"x")
+    listed = tmp_path / "list.txt"
+    listed.write_text("a.jpg a.xml\n", encoding="utf-8-sig")
+    for root in ({}, {"file_root": str(tmp_path)}):
+        ((image, *_),) = read(lambda root=root: fn.readers.voc(file_list=str(listed), **root), 1)
+        assert bytes(image) == b"x"
+    folder = tmp_path / "set"
+    for name in ("Annotations", "JPEGImages", "ImageSets/Main"):
+        (folder / name).mkdir(parents=True)
+    (folder / "Annotations/a.xml").write_text("<annotation/>")
+    (folder / "JPEGImages/a.jpg").write_bytes(b"y")
+    (folder / "ImageSets/Main/train.txt").write_text("a\n", encoding="utf-8-sig")
+    ((image, *_),) = read(lambda: fn.readers.voc(file_root=str(folder), image_set="train"), 1)
+    assert bytes(image) == b"y"
+
+
+def test_voc_classes_are_shortened_in_errors(tmp_path: Path) -> None:
+    box = "<bndbox><xmin>1</xmin><ymin>1</ymin><xmax>2</xmax><ymax>2</ymax></bndbox>"
+    name = "x" * 100_000
+    (tmp_path / "a.xml").write_text(
+        f"<annotation><object><name>{name}</name>{box}</object></annotation>"
+    )
+    (tmp_path / "a.jpg").write_bytes(b"x")
+    (tmp_path / "list.txt").write_text("a.jpg a.xml\n")
+    with pytest.raises(SampleError, match=r"an object is a 'x+\.\.\.', which is not") as raised:
+        read(lambda: fn.readers.voc(file_list=str(tmp_path / "list.txt")), 1)
+    assert len(str(raised.value)) < 1000

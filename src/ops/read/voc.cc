@@ -85,7 +85,8 @@ class VocStore final : public SampleStore {
   int32_t label_of(const std::string& name) const {
     const auto found = std::find(options_.classes.begin(), options_.classes.end(), name);
     if (found == options_.classes.end())
-      throw SampleError("an object is a '" + name + "', which is not in the argument 'classes'");
+      throw SampleError("an object is a '" + shortened(name, 60) +
+                        "', which is not in the argument 'classes'");
     return static_cast<int32_t>(found - options_.classes.begin()) + 1;
   }
 
@@ -101,6 +102,13 @@ std::string_view without_blanks(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
+// The text of a list, without the byte order mark that some editors write.
+std::string list_of(const std::string& path) {
+  std::string text = io::text_of(path);
+  if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);
+  return text;
+}
+
 // The pictures of a folder in VOC's layout: those that an image set lists, or all.
 std::vector<VocFiles> files_of_folder(const std::string& root, const std::string& image_set) {
   std::vector<std::string> ids;
@@ -112,8 +120,7 @@ std::vector<VocFiles> files_of_folder(const std::string& root, const std::string
     });
     std::sort(ids.begin(), ids.end());
   } else {
-    const std::string text =
-        io::text_of(io::join_path(root, "ImageSets/Main/" + image_set + ".txt"));
+    const std::string text = list_of(io::join_path(root, "ImageSets/Main/" + image_set + ".txt"));
     for (std::string_view rest = text; !rest.empty();) {
       // Lists of one class have a number behind the name.
       const std::string_view line = without_blanks(stores::take_line(rest));
@@ -132,7 +139,7 @@ std::vector<VocFiles> files_of_folder(const std::string& root, const std::string
 // them. With a tab, names may hold blanks.
 std::vector<VocFiles> files_of_list(const std::string& list, const std::string& root) {
   std::vector<VocFiles> files;
-  const std::string text = io::text_of(list);
+  const std::string text = list_of(list);
   int number = 0;
   for (std::string_view rest = text; !rest.empty();) {
     ++number;
