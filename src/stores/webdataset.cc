@@ -35,10 +35,12 @@ bool take_member(std::string_view& line, WebdatasetMember& member) {
          take_last_number(line, member.place.size);
 }
 
-// Takes a name: it ends where another member follows, or with the line.
+// Takes a name: it ends where another member follows, or with the line. No member begins with a
+// blank, so that many blanks in a row are not looked through from each of them.
 std::string_view take_name(std::string_view& line) {
   for (size_t at = line.find(' '); at != line.npos; at = line.find(' ', at + 1)) {
     std::string_view rest = line.substr(at + 1);
+    if (rest.starts_with(' ')) continue;
     WebdatasetMember next;
     if (!take_member(rest, next)) continue;
     const std::string_view name = line.substr(0, at);
@@ -172,9 +174,9 @@ WebdatasetMember WebdatasetTable::member(int64_t sample, int64_t k) const {
   const auto sizes = static_cast<uint64_t>(number(at + 3));
   const uint64_t ending = sizes >> 32, name = sizes & UINT32_MAX;
   if (text > texts_.size() || ending + name > texts_.size() - text) refuse_table();
-  return {texts_.substr(text, ending),
-          texts_.substr(text + ending, name),
-          {number(at), number(at + 1)}};
+  const RecordPlace place{number(at), number(at + 1)};
+  if (place.offset < 0 || place.size < 0) refuse_table();
+  return {texts_.substr(text, ending), texts_.substr(text + ending, name), place};
 }
 
 WebdatasetTable WebdatasetTable::searched(const std::string& path, io::TarReader::ReadAt read_at,
@@ -244,7 +246,7 @@ std::string WebdatasetTable::index() const {
       const WebdatasetMember m = member(i, k);
       if (m.ending.find(' ') != m.ending.npos || m.name.find('\n') != m.name.npos)
         refuse(shown_, m.place.offset,
-               "no index can hold the name '" + std::string(m.name) +
+               "no index can hold the name '" + shortened(m.name, 200) +
                    "': it has a blank in its ending, or a line break");
       text.append(m.ending).append(" " + std::to_string(m.place.offset) + " ");
       text.append(std::to_string(m.place.size) + " ").append(m.name);
@@ -265,7 +267,7 @@ std::string webdataset_index(const Ranges& archive) {
     const WebdatasetMember m = table.member(last, table.members(last) - 1);
     if (m.place.offset > archive.size() || m.place.size > archive.size() - m.place.offset)
       refuse(archive.name(), m.place.offset,
-             "the archive ends within '" + std::string(m.name) + "'");
+             "the archive ends within '" + shortened(m.name, 200) + "'");
   }
   return table.index();
 }
