@@ -83,6 +83,26 @@ def test_a_running_reader_does_not_miss_its_index(
         assert kept.stat().st_size == 64 + 16 * 40
 
 
+def test_an_empty_index_is_none_of_a_file_with_records(tmp_path: Path) -> None:
+    payloads = [bytes([i]) * 9 for i in range(5)]
+    empty = tmp_path / "empty.idx"
+    empty.write_text("\n")
+    records = tmp_path / "data.tfrecord"
+    records.write_bytes(writers.tfrecord([writers.example({"x": [p]}) for p in payloads])[0])
+    given: Json = {"path": str(records), "index_path": str(empty), "features": {"x": BYTES}}
+    assert [bytes(x) for (x,) in read(lambda: fn.readers.tfrecord(**given), 5)] == payloads
+    pictures = tmp_path / "data.rec"
+    pictures.write_bytes(writers.recordio([bytes(24) + p for p in payloads])[0])
+    given = {"path": str(pictures), "index_path": str(empty)}
+    assert [bytes(x) for x, _ in read(lambda: fn.readers.mxnet(**given), 5)] == payloads
+    # A file without records has such an index.
+    none = tmp_path / "none.tfrecord"
+    none.write_bytes(b"")
+    given = {"path": [str(none), str(records)], "index_path": [str(empty)] * 2}
+    pipe = pipe_of(lambda: fn.readers.tfrecord(**given, features={"x": BYTES}), 5)
+    assert list(pipe.epoch_size().values()) == [5]
+
+
 @pytest.mark.parametrize(
     ("kind", "file", "wanted"),
     [

@@ -54,6 +54,7 @@ class MxnetStore final : public SampleStore {
     const io::File file(path);
     std::vector<stores::RecordPlace> places =
         stores::parse_recordio_index(io::text_of(index), index, file.size());
+    if (places.empty() && file.size() > 0) return nullptr;
     constexpr int64_t kHead = 8;
     for (const stores::RecordPlace p : places)
       if (p.size < kHead) return nullptr;

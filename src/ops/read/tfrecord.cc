@@ -147,6 +147,7 @@ class TfrecordStore final : public SampleStore {
   static std::shared_ptr<const io::RecordTable> given_table(const io::File& file,
                                                             const std::string& path) {
     std::vector<RecordPlace> places = stores::parse_tfrecord_index(io::text_of(path), path);
+    if (places.empty() && file.size() > 0) return nullptr;
     int64_t end = 0;
     for (const RecordPlace p : places) {
       if (p.offset < end || p.size < stores::kTfrecordFraming || p.offset > file.size() ||
@@ -167,11 +168,15 @@ class TfrecordStore final : public SampleStore {
     return std::make_shared<const io::RecordTable>(std::move(places));
   }
 
+  // Of a table that anyone may have written.
   size_t inflated_size(size_t shard) const {
-    size_t end = 0;
-    for (const RecordPlace& e : files_.places(shard).last(files_.places(shard).empty() ? 0 : 1))
-      end = static_cast<size_t>(std::max<int64_t>(e.offset + e.size, 1));
-    return end;
+    const std::span<const RecordPlace> places = files_.places(shard);
+    if (places.empty()) return 0;
+    const auto [offset, size] = places.back();
+    if (offset < 0 || size < 0 || size > INT64_MAX - offset)
+      stores::refuse(files_.path(shard), offset,
+                     "the index has a record of " + std::to_string(size) + " bytes here");
+    return static_cast<size_t>(std::max<int64_t>(offset + size, 1));
   }
 
   // Gives the outputs of a feature, of which k is the first. Returns the number of the next one.
