@@ -143,8 +143,10 @@ KeptBytes kept_bytes(const std::string& path, const std::string& kind,
   Head head;
   head.kind = hash64(kind);
   head.size = info.st_size;
-  constexpr int64_t kSecond = 1'000'000'000;
-  head.changed = info.st_mtim.tv_sec * kSecond + info.st_mtim.tv_nsec;
+  // Unsigned, as the times of some files do not fit.
+  constexpr uint64_t kSecond = 1'000'000'000;
+  head.changed = static_cast<int64_t>(static_cast<uint64_t>(info.st_mtim.tv_sec) * kSecond +
+                                      static_cast<uint64_t>(info.st_mtim.tv_nsec));
   const std::vector<std::string> all = names.empty() ? usual_names(path) : names;
   const std::span<const uint8_t> expected = bytes_of(&head, offsetof(Head, length));
   for (const std::string& name : all)

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "io/record_table.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -100,6 +102,20 @@ TEST_F(Index, IsMadeAgainForAnotherFile) {
   EXPECT_EQ(found_, 3);
   open({file}, "test 2");
   EXPECT_EQ(found_, 4);
+}
+
+TEST_F(Index, IsKeptOfAFileFromAnyTime) {
+  const std::string file = data_ + ".stoker-index";
+  for (const int64_t year : {1930, 2300, 2400}) {
+    constexpr int64_t kYear = 31'556'952;
+    const timespec time{(year - 1970) * kYear, 0};
+    const timespec both[] = {time, time};
+    ASSERT_EQ(::utimensat(AT_FDCWD, data_.c_str(), both, 0), 0);
+    found_ = 0;
+    open({file});
+    EXPECT_TRUE(open({file})->is_kept());
+    EXPECT_EQ(found_, 1) << year;
+  }
 }
 
 TEST_F(Index, IsMadeAgainWhereItIsDamaged) {
