@@ -154,6 +154,14 @@ def test_no_more_of_a_file_is_read_than_its_header(tmp_path: Path) -> None:
         file.truncate(1 << 39)
     with pytest.raises(GraphError, match=r"complex\.npy.*has the dtype '<c8'"):
         numpy_pipe([path]).build()
+    for start in ([1], fn.external_source(lambda: [np.array([1])])):
+        pipe = make(
+            lambda start=start: fn.readers.numpy(
+                files=[str(path)], dtype=types.FLOAT, roi_start=start
+            )
+        )
+        with pytest.raises(SampleError, match=r"complex\.npy.*has the dtype '<c8'"):
+            pipe.run()
 
 
 @pytest.mark.parametrize("roi", [{}, {"roi_start": [0]}, {"roi_start": None}])
