@@ -42,9 +42,13 @@ SoundEntry parse_sound_entry(std::string_view line) {
     if (document.current_location().get(rest) == simdjson::SUCCESS)
       throw SampleError("there is more in it than one object");
   } catch (const simdjson::simdjson_error& e) {
-    throw SampleError(e.error() == simdjson::INCORRECT_TYPE
-                          ? "a value is of another type than expected here"
-                          : "it is no object of JSON");
+    switch (e.error()) {
+      case simdjson::INCORRECT_TYPE:
+        throw SampleError("a value is of another type than expected here");
+      case simdjson::NUMBER_ERROR:
+        throw SampleError("a number is out of range, or no number of JSON");
+      default: throw SampleError("it is no object of JSON");
+    }
   }
   if (!has_path || entry.path.empty()) throw SampleError("'audio_filepath' is missing");
   return entry;

@@ -122,6 +122,7 @@ def test_an_unknown_duration_is_short(sound: Path, tmp_path: Path) -> None:
         ('{"text": "x"}', "'audio_filepath' is missing"),
         ('{"audio_filepath": 5}', "of another type"),
         ('{"audio_filepath": "a", "duration": "long"}', "of another type"),
+        ('{"audio_filepath": "a", "duration": 1e400}', "a number is out of range"),
         ('{"audio_filepath": "a"} {}', "more in it than one object"),
     ],
 )
