@@ -217,9 +217,8 @@ FeatureSpec parse_feature_spec(std::string_view text) {
     for (const char* at = shape.data(); at < shape.data() + shape.size(); ++at) {
       int64_t extent = -1;
       const auto [end, error] = std::from_chars(at, shape.data() + shape.size(), extent);
-      if (error != std::errc() || extent < 0 || (extent > 0 && all > kMostValues / extent))
-        throw wrong();
-      all *= extent;
+      if (error != std::errc() || extent < 0 || extent > kMostValues / all) throw wrong();
+      all *= std::max<int64_t>(extent, 1);
       s.shape.push_back(extent);
       at = end;
     }

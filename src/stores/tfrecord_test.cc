@@ -234,7 +234,8 @@ TEST(FeatureSpec, SaysWhatIsWrong) {
   for (const char* wrong :
        {"", "fixed", "other int64 - one - a", "fixed int8 - one - a", "fixed int64 2,x one - a",
         "fixed int64 - one x0 a", "fixed int64 - one x00 a",
-        "fixed int64 1099511627776,16777216 one - a", "fixed int64 - many - a"})
+        "fixed int64 1099511627776,16777216 one - a", "fixed int64 - many - a",
+        "fixed int64 0,1099511627776,16777216 one - a"})
     EXPECT_TRUE(error(wrong).find("describes no feature") != std::string::npos) << wrong;
   EXPECT_TRUE(error("fixed bytes 2 one - a").find("BytesListFeature") != std::string::npos);
   EXPECT_TRUE(error("fixed float32 3 one x0000000000000000 a").find("2 values; expected 1 or 3") !=
