@@ -22,7 +22,10 @@ namespace json = simdjson::ondemand;
 class CocoParser {
  public:
   CocoParser(CocoSet& set, std::string_view text, const std::string& shown)
-      : set_(set), shown_(shown), text_(text) {}
+      : set_(set), shown_(shown), text_(text) {
+    // Blanks in its place leave all offsets as they are.
+    if (text.starts_with(kByteOrderMark)) std::fill_n(text_.data(), kByteOrderMark.size(), ' ');
+  }
 
   void run() {
     set_.polygon_ends_ = {0};

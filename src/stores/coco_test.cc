@@ -40,6 +40,13 @@ TEST(Coco, PicturesByIdWithTheirBoxes) {
   EXPECT_EQ(set.box(0, 0).y, 0.5F);
 }
 
+TEST(Coco, ByteOrderMark) {
+  const std::string marked = std::string(kByteOrderMark) + kSmall;
+  EXPECT_EQ(CocoSet(marked, "a", {}).fingerprint(), CocoSet(kSmall, "a", {}).fingerprint());
+  EXPECT_EQ(error_of(std::string(kByteOrderMark) + R"({"images": 3})"),
+            "'a.json' at byte 14: a value is of another type than expected here");
+}
+
 TEST(Coco, Options) {
   EXPECT_EQ(CocoSet(kSmall, "a", {}).boxes(2), 3);
   EXPECT_EQ(CocoSet(kSmall, "a", {.include_iscrowd = false}).boxes(2), 2);

@@ -90,6 +90,8 @@ T number_at(ByteSpan bytes, size_t at) {
   return value;
 }
 
+// What some editors write before a text.
+inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 // Takes the next line of a text away, without its end.
 std::string_view take_line(std::string_view& text);
 // The whole number at the front of a text, which it takes away with the blanks before it. False if

@@ -4,6 +4,7 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
 #include <bit>
 #include <filesystem>
 
@@ -56,6 +57,8 @@ SoundEntry parse_sound_entry(std::string_view line) {
 
 SoundManifest::SoundManifest(std::string path, double min_duration, double max_duration)
     : path_(std::move(path)), text_(io::text_of(path_)) {
+  // Blanks in its place leave all offsets as they are.
+  if (text_.starts_with(kByteOrderMark)) std::fill_n(text_.begin(), kByteOrderMark.size(), ' ');
   const auto counts = [&](std::string_view line) {
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) return false;
     try {

@@ -139,6 +139,15 @@ def test_damaged_lines_are_bad_samples(sound: Path, tmp_path: Path, line: str, w
     assert [bytes(text) for _, _, text in samples_of(skipping.run())] == [b"good", b"good"]
 
 
+def test_a_manifest_may_begin_with_a_byte_order_mark(sound: Path, tmp_path: Path) -> None:
+    path = Path(manifest(tmp_path, [{"audio_filepath": str(sound), "text": "a"}, "{bad"]))
+    text = path.read_text()
+    path.write_text(text, encoding="utf-8-sig")
+    pipe = pipe_of(lambda: asr(str(path)), 2)
+    with pytest.raises(SampleError, match=f"(?s)1 of 2 .*at byte {text.index('{bad') + 3}"):
+        pipe.run()
+
+
 def test_what_is_refused(sound: Path, tmp_path: Path) -> None:
     with pytest.raises(GraphError, match=r"none\.json"):
         read(lambda: asr(str(tmp_path / "none.json")), 1)

@@ -105,7 +105,7 @@ std::string_view without_blanks(std::string_view text) {
 // The text of a list, without the byte order mark that some editors write.
 std::string list_of(const std::string& path) {
   std::string text = io::text_of(path);
-  if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);
+  if (text.starts_with(stores::kByteOrderMark)) text.erase(0, stores::kByteOrderMark.size());
   return text;
 }
 
