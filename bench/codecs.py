@@ -109,7 +109,8 @@ def pipeline(file: bytes, decode: Callable[[Any], Any]) -> Callable[[], Any]:
     encoded = np.frombuffer(file, np.uint8)
     pipe = Pipeline(batch_size=1, num_threads=1, executor="simple", device_id=None)
     with pipe:
-        pipe.set_outputs(decode(fn.external_source(lambda info: encoded, batch=False)))
+        source = fn.external_source(lambda info: encoded, batch=False, no_copy=True)
+        pipe.set_outputs(decode(source))
     pipe.build()
     return pipe.run
 

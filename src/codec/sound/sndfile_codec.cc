@@ -152,6 +152,8 @@ class SndfileSound final : public OpenSound {
       throw SampleError("the sound claims " + std::to_string(header_.channels) + " channels and " +
                             std::to_string(header_.samplerate) + " frames a second",
                         file_.at);
+    // Where a header claims that the samples begin inside it, they are had by seeking alone.
+    if (is_plain(header_.format)) at_ = -1;
     // Floats that become integers are scaled here, by our own rules.
     sf_command(sound_.get(), SFC_SET_NORM_FLOAT, nullptr, SF_TRUE);
   }
@@ -199,7 +201,7 @@ class SndfileSound final : public OpenSound {
   BytesAsFile file_;
   SF_INFO header_ = {};
   std::unique_ptr<SNDFILE, Close> sound_;
-  int64_t at_ = 0;
+  int64_t at_ = 0;  // the frame that is read next; -1: whatever it is, it has to be sought
   SoundInfo info_;
 };
 
