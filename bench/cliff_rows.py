@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import cliff_peers as peers
 import numpy as np
+from cliff_boxes import BOXES
 from cliff_row import Row, cv2, fed, linear, moved, nearest, other, padded, to, twice
 from cliff_sounds import SOUNDS
 
@@ -111,6 +112,10 @@ ROWS = [
         *("OpenCV transpose", lambda x, out: cv2.transpose(x, dst=out)),
     ),
     Row(
+        *("subscript", "subscript", lambda node, _: node[10:-10, 10:-10]),
+        *("NumPy copyto", lambda x, out: np.copyto(out, x[10:-10, 10:-10])),
+    ),
+    Row(
         *("reshape", "reshape", lambda node, _: fn.reshape(node, shape=[-1])),
         *("NumPy copyto", lambda x, out: np.copyto(out, x.reshape(-1))),
     ),
@@ -164,6 +169,18 @@ ROWS = [
         apart=0.1,
     ),
     Row(
+        *("reductions.mean_square", "reductions.mean_square"),
+        lambda node, _: fn.reductions.mean_square(node),
+        *("NumPy", lambda x, out: np.copyto(out, np.mean(np.square(x, dtype=np.float32)))),
+        apart=1.0,
+    ),
+    Row(
+        *("reductions.variance", "reductions.variance"),
+        lambda node, _: fn.reductions.variance(node, fn.reductions.mean(node)),
+        *("NumPy var", lambda x, out: np.copyto(out, np.var(x))),
+        apart=1.0,
+    ),
+    Row(
         *("reductions.std_dev", "reductions.std_dev"),
         lambda node, _: fn.reductions.std_dev(node, fn.reductions.mean(node)),
         *("NumPy std", lambda x, out: np.copyto(out, np.std(x))),
@@ -194,13 +211,16 @@ ROWS = [
         *("NumPy", peers.masked_by_grid),
         apart=None,
     ),
-    Row(
-        *("resize_crop_mirror", "resize_crop_mirror"),
-        lambda node, x: fn.resize_crop_mirror(
-            node, size=other(x), crop=[200, 200], mirror=1, antialias=False
-        ),
-        *("OpenCV resize and flip", peers.resized_cropped_mirrored),
-        apart=1.0,
+    *(
+        Row(
+            *(name, name),
+            lambda node, x, name=name: getattr(fn, name)(
+                node, size=other(x), crop=[200, 200], mirror=1, antialias=False
+            ),
+            *("OpenCV resize and flip", peers.resized_cropped_mirrored),
+            apart=1.0,
+        )
+        for name in ("resize_crop_mirror", "fast_resize_crop_mirror")
     ),
     Row(
         *("coord_transform", "coord_transform"),
@@ -260,13 +280,47 @@ ROWS = [
         apart=None,
         has_input=False,
     ),
+    *(
+        Row(
+            *(name, name, lambda node, _, name=name, given=given: getattr(fn, name)(node, **given)),
+            *("OpenCV transform", lambda x, out: cv2.transform(x, peers.COLOUR, dst=out)),
+            apart=None,  # any matrix takes the same time
+        )
+        for name, given in (
+            (
+                "color_twist",
+                {"hue": 20.0, "saturation": 1.2, "contrast": 0.9, "brightness": 1.1},
+            ),
+            ("hsv", {"hue": 20.0, "saturation": 1.2, "value": 1.1}),
+            ("hue", {"hue": 20.0}),
+            ("saturation", {"saturation": 1.2}),
+        )
+    ),
+    *(
+        Row(
+            *(name, name, lambda node, _, name=name, given=given: getattr(fn, name)(node, **given)),
+            *("OpenCV convertScaleAbs", lambda x, out, a=a: cv2.convertScaleAbs(x, out, *a)),
+            apart=1.0,
+        )
+        for name, given, a in (
+            ("brightness", {"brightness": 0.8}, (0.8,)),
+            ("contrast", {"contrast": 0.5}, (0.5, 64.0)),
+            ("brightness_contrast", {"contrast": 0.5, "brightness": 0.8}, (0.4, 51.2)),
+        )
+    ),
     Row(
-        *("color_twist", "color_twist"),
-        lambda node, _: fn.color_twist(
-            node, hue=20.0, saturation=1.2, contrast=0.9, brightness=1.1
-        ),
-        *("OpenCV transform", lambda x, out: cv2.transform(x, peers.COLOUR, dst=out)),
-        apart=None,  # any matrix takes the same time
+        *("random.beta", "random.beta"),
+        lambda _, x: fn.random.beta(alpha=0.4, beta=0.4, shape=list(x.shape)),
+        *("NumPy Philox", lambda _, out: np.copyto(out, peers.CHANCE.beta(0.4, 0.4, out.shape))),
+        apart=0.01,
+        has_input=False,
+    ),
+    Row(
+        *("random.choice", "random.choice"),
+        lambda _, x: fn.random.choice(10, shape=list(x.shape)),
+        *("NumPy Philox", lambda _, out: np.copyto(out, peers.CHANCE.choice(10, out.shape))),
+        apart=0.1,
+        has_input=False,
     ),
     Row(
         *("lookup_table", "lookup_table"),
@@ -490,5 +544,6 @@ ROWS = [
         *("reductions.sum", "reductions.sum", lambda node, _: fn.reductions.sum(node)),
         *("NumPy sum", lambda x, out: out.fill(np.sum(x))),
     ),
+    *BOXES,
     *SOUNDS,
 ]

@@ -3,6 +3,8 @@
 //
 // Draws from the beta distribution, with the same bits on every CPU. Pure functions; thread-safe.
 #pragma once
+#include <cmath>
+
 #include "base/philox.h"
 
 namespace stoker {
@@ -15,26 +17,62 @@ inline double inner_share(uint32_t draw) {
   return ((Num(draw) + Num(0.5)) * Num(0x1p-32)).v;
 }
 
-// The logarithm of a draw from the gamma distribution of this shape (Marsaglia and Tsang: A simple
-// method for generating gamma variables; 2000). It takes three draws for each try, most often one
-// try, and one more draw where the shape is below 1: there a draw of shape + 1 is multiplied with
-// u^(1/shape), as a logarithm, because most such numbers are too small for a double.
-inline double log_of_gamma(Chance& chance, double shape) {
+// What draws from a gamma distribution need to know (Marsaglia and Tsang: A simple method for
+// generating gamma variables; 2000). Where the shape is below 1, c and d are those of shape + 1.
+struct Gamma {
+  double shape, d, c;
+
+  explicit Gamma(double shape) : shape(shape) {
+    using exact::detail::Num;
+    d = (Num(shape < 1 ? (Num(shape) + Num(1)).v : shape) - Num(1) / Num(3)).v;
+    c = (Num(1) / Num(std::sqrt((Num(9) * Num(d)).v))).v;
+  }
+  bool is_below_one() const { return shape < 1; }
+};
+
+// A try to draw a number, and its logarithm. Has no branches.
+struct GammaTry {
+  bool is_taken;
+  double log;
+};
+inline GammaTry try_gamma(uint32_t first, uint32_t second, uint32_t third, const Gamma& g) {
   using exact::detail::Num;
-  const Num d = Num(shape < 1 ? (Num(shape) + Num(1)).v : shape) - Num(1) / Num(3);
-  const Num c = Num(1) / Num(std::sqrt((Num(9) * d).v));
+  const Num x = normal_of(first, second).first;
+  const Num root = Num(1) + Num(g.c) * x;
+  const Num v = std::abs((root * root * root).v);
+  const Num bound = Num(0.5) * x * x + Num(g.d) * (Num(1) - v + Num(exact::log_of_normal(v.v)));
+  const bool is_positive = root.v > 0;
+  const bool is_below = exact::log_of_normal(inner_share(third)) < bound.v;
+  return {static_cast<bool>(is_positive & is_below), exact::log_of_normal((Num(g.d) * v).v)};
+}
+// Makes a number for shape + 1 one for a shape below 1, by one draw u: it is multiplied with
+// u^(1/shape), as a logarithm, because most such numbers are too small for a double.
+inline double for_less(double log, uint32_t draw, double shape) {
+  using exact::detail::Num;
+  return (Num(log) + Num(exact::log_of_normal(inner_share(draw))) / Num(shape)).v;
+}
+
+// The logarithm of a draw. It takes three draws for each try, most often one try, and one more draw
+// where the shape is below 1.
+inline double log_of_gamma(Chance& chance, const Gamma& g) {
   for (;;) {
     const uint32_t first = chance.next(), second = chance.next(), third = chance.next();
-    const Num x = normal_of(first, second).first;
-    const Num root = Num(1) + c * x;
-    if (root.v <= 0) continue;
-    const Num v = root * root * root;
-    const Num bound = Num(0.5) * x * x + d * (Num(1) - v + Num(exact::log(v.v)));
-    if (exact::log(inner_share(third)) >= bound.v) continue;
-    const Num log = exact::log((d * v).v);
-    if (shape >= 1) return log.v;
-    return (log + Num(exact::log(inner_share(chance.next()))) / Num(shape)).v;
+    const GammaTry t = try_gamma(first, second, third, g);
+    if (t.is_taken) return g.is_below_one() ? for_less(t.log, chance.next(), g.shape) : t.log;
   }
+}
+
+// Two logarithms of gamma draws make one of the beta distribution in two steps: how far they are
+// apart, and 1 / (1 + e^apart). In one step, the compiler would make branches of the limits.
+inline double apart(double first, double second) {
+  using exact::detail::Num;
+  const double far = (Num(second) - Num(first)).v;
+  const double near = far < exact::kMostPower ? far : exact::kMostPower;
+  return near > exact::kLeastPower ? near : exact::kLeastPower;
+}
+inline double share_of(double apart) {
+  using exact::detail::Num;
+  return (Num(1) / (Num(1) + Num(exact::exp_in_range(apart)))).v;
 }
 
 }  // namespace detail
@@ -42,10 +80,9 @@ inline double log_of_gamma(Chance& chance, double shape) {
 // A draw from the distribution with these parameters, in [0, 1]. It takes the draws of two gammas,
 // most often six or eight. Requires: alpha > 0, beta > 0.
 inline double beta_of(Chance& chance, double alpha, double beta) {
-  using exact::detail::Num;
-  const double first = detail::log_of_gamma(chance, alpha);
-  const double second = detail::log_of_gamma(chance, beta);
-  return (Num(1) / (Num(1) + Num(exact::exp((Num(second) - Num(first)).v)))).v;
+  const double first = detail::log_of_gamma(chance, detail::Gamma(alpha));
+  const double second = detail::log_of_gamma(chance, detail::Gamma(beta));
+  return detail::share_of(detail::apart(first, second));
 }
 
 }  // namespace stoker

@@ -106,22 +106,30 @@ STOKER_HD inline double wave(double x, int quarter_turns);
 // The largest angle, in radians, for which sin and cos are numbers.
 inline constexpr double kMaxAngle = 1e8;
 
-// e to the x: within 1 ulp where the result is normal, else within 2 of the smallest doubles.
-STOKER_HD inline double exp(double x) {
+// The range of numbers whose powers of e are neither infinity nor 0.
+inline constexpr double kLeastPower = -745.2, kMostPower = 709.8;
+
+// e to the x, without branches. Requires: kLeastPower <= x <= kMostPower.
+STOKER_HD inline double exp_in_range(double x) {
   using namespace detail;
-  if (x != x) return not_a_number();
-  if (x > 709.8) return infinity();
-  if (x < -745.2) return 0;
   constexpr double c[] = {1. / 2,       1. / 6,        1. / 24,        1. / 120,
                           1. / 720,     1. / 5040,     1. / 40320,     1. / 362880,
                           1. / 3628800, 1. / 39916800, 1. / 479001600, 1. / 6227020800};
-  const int k = static_cast<int>((Num(x) * Num(0x1.71547652b82fep+0) + Num(x < 0 ? -0.5 : 0.5)).v);
+  const Num half_away = __builtin_copysign(0.5, x);
+  const int k = static_cast<int>((Num(x) * Num(0x1.71547652b82fep+0) + half_away).v);
   const Num n = static_cast<double>(k);
   const Num high = Num(x) - n * Num(kLn2High), low = n * Num(kLn2Low);
   const Num r = high - low, lost = (high - r) - low;
   const Num e = Num(1) + (r + (r * r * polynomial(r, c) + (lost + lost * r)));
   const int half = k / 2;  // in two steps, as 2^k may be out of range
   return (e * power_of_two(half) * power_of_two(k - half)).v;
+}
+
+// e to the x: within 1 ulp where the result is normal, else within 2 of the smallest doubles.
+STOKER_HD inline double exp(double x) {
+  if (x != x) return detail::not_a_number();
+  if (x > kMostPower) return detail::infinity();
+  return x < kLeastPower ? 0 : exp_in_range(x);
 }
 
 // The natural logarithm, within 1 ulp, plus `e` ln 2. Requires: x is positive, finite and normal.
@@ -174,9 +182,11 @@ STOKER_HD inline SinCos sin_cos_of_turn(uint32_t part) {
   const uint32_t quadrant = (part + (1u << 29)) >> 30;  // 4 is 0 again
   const auto rest = static_cast<int32_t>(part - (quadrant << 30));  // at most half a quadrant
   const Num angle = Num(rest) * Num(0x1.921fb54442d18p-30);
-  const double s = sin_near_zero(angle, 0.0).v, c = cos_near_zero(angle, 0.0).v;
-  const double sine = quadrant & 1 ? c : s, cosine = quadrant & 1 ? s : c;
-  return {quadrant & 2 ? -sine : sine, (quadrant + 1) & 2 ? -cosine : cosine};
+  const uint64_t s = bits_of(sin_near_zero(angle, 0.0).v), c = bits_of(cos_near_zero(angle, 0.0).v);
+  // By bits, as branches would keep loops from becoming vectors.
+  const uint64_t swapped = (s ^ c) & (uint64_t{0} - (quadrant & 1));
+  const uint64_t minus = uint64_t{quadrant & 2} << 62, other = uint64_t{(quadrant + 1) & 2} << 62;
+  return {from_bits(s ^ swapped ^ minus), from_bits(c ^ swapped ^ other)};
 }
 
 }  // namespace stoker::exact

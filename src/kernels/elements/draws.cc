@@ -20,9 +20,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET == HWY_SCALAR
 
-void DrawBlocks(const Chance& chance, uint64_t first, uint32_t* to, int64_t blocks) {
+void DrawBlocks(const Chance& chance, uint64_t first, uint64_t step, uint32_t* to, int64_t blocks) {
   for (int64_t b = 0; b < blocks; ++b) {
-    const Words w = chance.block(first + static_cast<uint64_t>(b));
+    const Words w = chance.block(first + step * static_cast<uint64_t>(b));
     std::memcpy(to + 4 * b, w.w, sizeof w.w);
   }
 }
@@ -58,14 +58,14 @@ struct Blocks {
   }
 };
 
-// As Chance::block does for `first` and the following. Writes whole vectors.
-void DrawBlocks(const Chance& chance, uint64_t first, uint32_t* to, int64_t blocks) {
+// As Chance::block does for `first`, first + step, and so on. Writes whole vectors.
+void DrawBlocks(const Chance& chance, uint64_t first, uint64_t step, uint32_t* to, int64_t blocks) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(D()));
   for (int64_t b = 0; b < blocks; b += lanes) {
     HWY_ALIGN uint32_t low[HWY_MAX_BYTES / 4], high[HWY_MAX_BYTES / 4];
-    const Words begin = chance.counter(first + static_cast<uint64_t>(b));
+    const Words begin = chance.counter(first);
     for (int64_t k = 0; k < lanes; ++k) {
-      const Words counter = chance.counter(first + static_cast<uint64_t>(b + k));
+      const Words counter = chance.counter(first + step * static_cast<uint64_t>(b + k));
       low[k] = counter.w[0];
       high[k] = counter.w[3];
     }
@@ -101,15 +101,20 @@ void draw_words(const Chance& chance, uint64_t first, uint32_t* to, int64_t n) {
     const int64_t blocks = (static_cast<int64_t>(skip) + n + 3) / 4;
     if (skip == 0 && n >= 4 * kBlocks) {  // straight to its place
       const int64_t whole = n / (4 * kBlocks) * kBlocks;
-      HWY_DYNAMIC_DISPATCH(DrawBlocks)(chance, first / 4, to, whole);
+      HWY_DYNAMIC_DISPATCH(DrawBlocks)(chance, first / 4, 1, to, whole);
       first += static_cast<uint64_t>(4 * whole), to += 4 * whole, n -= 4 * whole;
       continue;
     }
-    HWY_DYNAMIC_DISPATCH(DrawBlocks)(chance, first / 4, words, std::min(blocks, kBlocks));
+    HWY_DYNAMIC_DISPATCH(DrawBlocks)(chance, first / 4, 1, words, std::min(blocks, kBlocks));
     const int64_t some = std::min(n, 4 * kBlocks - static_cast<int64_t>(skip));
     std::copy_n(words + skip, some, to);
     first += static_cast<uint64_t>(some), to += some, n -= some;
   }
+}
+
+void draw_blocks(const Chance& chance, uint64_t first, uint64_t step, uint32_t* to,
+                 int64_t blocks) {
+  HWY_DYNAMIC_DISPATCH(DrawBlocks)(chance, first, step, to, blocks);
 }
 
 }  // namespace stoker

@@ -3,6 +3,7 @@
 //
 // Mirrors bounding boxes, whose coordinates are shares of a picture. Pure; thread-safe.
 #pragma once
+#include "kernels/levels.h"
 #include "kernels/strided.h"
 
 namespace stoker {
@@ -32,11 +33,19 @@ struct FlippedBoxes {
   STOKER_HD float at(int64_t box, int64_t coordinate) const {
     return *reinterpret_cast<const float*>(in + box * box_step + coordinate * step);
   }
-  STOKER_HD void run(int64_t k) const {
-    const int64_t box = first_box + k / width, c = begin + k % width, other = (c + 2) % 4;
-    if (!flips[c % 2] || (!corners && c >= 2)) out[k] = at(box, c);
-    else if (corners) out[k] = 1 - at(box, other);
-    else out[k] = 1 - at(box, c) - at(box, other);
+  STOKER_HD float value(int64_t box, int64_t c) const {
+    const int64_t other = (c + 2) % 4;
+    if (!flips[c % 2] || (!corners && c >= 2)) return at(box, c);
+    return corners ? 1 - at(box, other) : 1 - at(box, c) - at(box, other);
+  }
+  STOKER_HD void run(int64_t k) const { out[k] = value(first_box + k / width, begin + k % width); }
+  // All of them, box by box.
+  void run_all() const {
+    at_cpu_level([all = *this] {
+      for (int64_t box = 0, boxes = all.width ? all.pieces / all.width : 0; box < boxes; ++box)
+        for (int64_t c = 0; c < all.width; ++c)
+          all.out[box * all.width + c] = all.value(all.first_box + box, all.begin + c);
+    });
   }
 };
 

@@ -68,11 +68,21 @@ HWY_INLINE void StoreHalf(F v, void* p) {
 #endif
 }
 
+// Cuts off the fraction. Requires: the result fits.
+HWY_INLINE I Truncate(F v) {
+#if HWY_TARGET <= HWY_AVX3
+  return I{_mm512_cvttps_epi32(v.raw)};
+#elif HWY_TARGET <= HWY_AVX2
+  return I{_mm256_cvttps_epi32(v.raw)};
+#else
+  return hn::ConvertTo(di, v);
+#endif
+}
 HWY_INLINE I ToInteger(F v, float low, float high) {
   const F number = hn::IfThenElseZero(hn::Eq(v, v), v);
   const F within = hn::Min(hn::Max(number, hn::Set(df, low)), hn::Set(df, high));
   const F half = hn::Set(df, detail::kBelowHalf<float>);
-  return hn::ConvertTo(di, hn::Add(within, low < 0 ? hn::CopySign(half, within) : half));
+  return Truncate(hn::Add(within, low < 0 ? hn::CopySign(half, within) : half));
 }
 // 0 or 1.
 HWY_INLINE F Truth(F v) {

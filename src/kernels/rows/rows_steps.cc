@@ -3,6 +3,7 @@
 //
 // Steps on types that fit into float32. A few vectors at a time go through all steps.
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <type_traits>
@@ -84,6 +85,44 @@ void Apply(const ValueStep* steps, size_t count, const void* in, void* out, int6
   std::memcpy(to + i * out_size, last_out, static_cast<size_t>((n - i) * out_size));
 }
 
+// to[i] = from[i] * mul + add for bytes, a whole vector of them at a time. Requires: mul and add are
+// finite.
+void ScaleBytes(float mul, float add, const void* in, void* out, int64_t n) {
+  auto* from = static_cast<const uint8_t*>(in);
+  auto* to = static_cast<uint8_t*>(out);
+#if HWY_TARGET == HWY_SCALAR
+  for (int64_t i = 0; i < n; ++i) to[i] = convert<uint8_t>(from[i] * mul + add);
+#else
+  const auto lanes = static_cast<int64_t>(4 * hn::Lanes(di));
+  const F factor = hn::Set(df, mul), term = hn::Set(df, add);
+  const F most = hn::Set(df, 255), half = hn::Set(df, detail::kBelowHalf<float>);
+  const auto scaled = [&](I byte) HWY_ATTR __attribute__((always_inline)) {
+    const F v = hn::Add(hn::Mul(hn::ConvertTo(df, byte), factor), term);
+    return Truncate(hn::Add(hn::Min(hn::Max(v, hn::Zero(df)), most), half));
+  };
+  const hn::Repartition<uint8_t, decltype(df)> bytes;
+  const hn::RebindToUnsigned<decltype(di)> words;
+  const auto four = [&](const uint8_t* p, uint8_t* q) HWY_ATTR __attribute__((always_inline)) {
+    const auto v = hn::BitCast(words, hn::LoadU(bytes, p));
+    const auto low = hn::Set(words, 255);
+    const I a = scaled(hn::BitCast(di, hn::And(v, low)));
+    const I b = scaled(hn::BitCast(di, hn::And(hn::ShiftRight<8>(v), low)));
+    const I c = scaled(hn::BitCast(di, hn::And(hn::ShiftRight<16>(v), low)));
+    const I e = scaled(hn::BitCast(di, hn::ShiftRight<24>(v)));
+    const I made =
+        hn::Or(hn::Or(a, hn::ShiftLeft<8>(b)), hn::Or(hn::ShiftLeft<16>(c), hn::ShiftLeft<24>(e)));
+    hn::StoreU(hn::BitCast(bytes, made), bytes, q);
+  };
+  int64_t i = 0;
+  for (; i + lanes <= n; i += lanes) four(from + i, to + i);
+  if (i == n) return;
+  HWY_ALIGN uint8_t last[HWY_MAX_BYTES] = {};
+  std::memcpy(last, from + i, static_cast<size_t>(n - i));
+  four(last, last);
+  std::memcpy(to + i, last, static_cast<size_t>(n - i));
+#endif
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace stoker::rows
 HWY_AFTER_NAMESPACE();
@@ -93,6 +132,7 @@ namespace stoker::rows {
 namespace {
 
 HWY_EXPORT(Apply);
+HWY_EXPORT(ScaleBytes);
 
 void one_step(const ValueStep& s, const void* in, void* out, int64_t n) {
   if (s.pointwise) pointwise_row(in, s.from, out, s.to, n, s.sub, s.mul, s.add, s.div);
@@ -144,6 +184,11 @@ bool is_truth(const ValueStep& s) {
   return !s.pointwise && !s.list && (s.from == DType::kBool || s.to == DType::kBool) &&
          size_of(s.from) == 1 && size_of(s.to) == 1;
 }
+// Whether ScaleBytes does the step.
+bool scales_bytes(const ValueStep& s) {
+  return s.pointwise && s.from == DType::kUint8 && s.to == DType::kUint8 && s.sub == 0 &&
+         s.div == 1 && std::isfinite(s.mul) && std::isfinite(s.add);
+}
 void set_truths(const void* in, void* out, int64_t n) {
   at_cpu_level([=] {
     // Copies stay in registers, whatever is written. Without them nothing vectorises.
@@ -158,6 +203,8 @@ void set_truths(const void* in, void* out, int64_t n) {
 
 void apply(std::span<const ValueStep> steps, const void* in, void* out, int64_t n) {
   if (steps.size() == 1 && is_truth(steps[0])) return set_truths(in, out, n);
+  if (steps.size() == 1 && scales_bytes(steps[0]))
+    return HWY_DYNAMIC_DISPATCH(ScaleBytes)(steps[0].mul, steps[0].add, in, out, n);
   bool narrow = is_narrow(steps.front().from), lists = false;
   for (const ValueStep& s : steps) {
     narrow = narrow && is_narrow(s.to);

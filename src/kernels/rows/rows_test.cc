@@ -184,6 +184,20 @@ TEST_P(EveryTarget, StepsWriteNoMoreThanTheirRow) {
   }
 }
 
+TEST_P(EveryTarget, ScalesBytesAsOneByOne) {
+  const float huge = 3.4e38f, infinite = std::numeric_limits<float>::infinity();
+  for (float mul : {0.0f, 1.0f, 0.5f, -0.5f, 1.0f / 3, 1.25f, -2.0f, huge, -huge, infinite})
+    for (float add : {0.0f, 0.5f, -0.5f, 127.5f, 300.0f, huge, -huge, -infinite}) {
+      const int64_t n = pick(0, 300);
+      const ValueStep step{DType::kUint8, DType::kUint8, true, 0, mul, add};
+      const auto in = noise<uint8_t>(static_cast<size_t>(n));
+      std::vector<uint8_t> got(in.size() + 1, 77), want(got);
+      pointwise_row(in.data(), step.from, want.data(), step.to, n, 0, mul, add);
+      rows::apply({&step, 1}, in.data(), got.data(), n);
+      ASSERT_EQ(got, want) << mul << ' ' << add << ' ' << n;
+    }
+}
+
 // Weights of both signs that sum to one, as filters have them.
 std::vector<int16_t> fixed_weights(std::vector<double> w) {
   double sum = 0;

@@ -4,14 +4,16 @@
 // What operators share that move points, whose coordinates are the last axis of a tensor: both
 // halves of their work. For the .cu files of operators. As thread-safe as the memory.
 #pragma once
+#include "kernels/convert.h"
 #include "kernels/fused_device/value.h"
+#include "kernels/levels.h"
 #include "op/loops/gpu_each.cuh"
 #include "op/rules.h"
 
 namespace stoker {
 
 // Coordinate i of a moved point is weight[i][0] * x[0] + weight[i][1] * x[1] + ... + offset[i],
-// summed up in this order in double precision.
+// summed up in this order in double precision. Coordinates with a weight of 0 are left out.
 struct PointMatrix {
   static constexpr int kMost = 6;
   int in = 0, out = 0;
@@ -21,6 +23,13 @@ struct PointMatrix {
     PointMatrix m{coordinates, coordinates};
     for (int i = 0; i < coordinates; ++i) m.weight[i][i] = 1;
     return m;
+  }
+  // Whether each coordinate comes from itself alone.
+  bool only_scales() const {
+    for (int i = 0; i < out; ++i)
+      for (int j = 0; j < in; ++j)
+        if ((weight[i][j] != 0) != (i == j)) return false;
+    return in == out;
   }
 };
 
@@ -67,6 +76,7 @@ struct MovedPoints {
     const std::byte* point = from + points.offset(k / width);
     double sum = 0;
     for (int j = 0; j < m.in; ++j) {
+      if (m.weight[i][j] == 0) continue;
       const double x = number_of<double>(load_value(point + j * step, in));
       sum = detail::add_once(sum, detail::mul_once(m.weight[i][j], x));
     }
@@ -74,9 +84,65 @@ struct MovedPoints {
   }
 };
 
+// Moves n points that lie one behind the other, coordinate by coordinate.
+inline void move_row(const MovedPoints& p, const std::byte* from, int64_t stride, std::byte* to,
+                     int64_t n) {
+  constexpr int64_t kSome = 128;
+  double x[PointMatrix::kMost][kSome], sum[kSome];
+  for (int64_t first = 0; first < n; first += kSome) {
+    const int64_t count = std::min(kSome, n - first);
+    for (int j = 0; j < p.m.in; ++j)
+      convert_row(from + first * stride + j * p.step, p.in, stride, x[j], DType::kFloat64,
+                  sizeof(double), count);
+    for (int64_t c = 0; c < p.width; ++c) {
+      at_cpu_level([&, row = p.begin + c] {
+        std::fill_n(sum, count, 0.0);
+        for (int j = 0; j < p.m.in; ++j) {
+          const double weight = p.m.weight[row][j];
+          for (int64_t k = 0; weight != 0 && k < count; ++k) sum[k] += weight * x[j][k];
+        }
+        for (int64_t k = 0; k < count; ++k) sum[k] += p.m.offset[row];
+      });
+      convert_row(sum, DType::kFloat64, sizeof(double), to + (first * p.width + c) * p.size, p.out,
+                  p.width * p.size, count);
+    }
+  }
+}
+
+// The same for floats and a matrix that only scales.
+inline void scale_row(const PointMatrix& m, const float* from, float* to, int64_t n) {
+  constexpr int64_t kSome = 60;  // a multiple of any number of coordinates
+  double weight[kSome], offset[kSome];
+  for (int64_t k = 0; k < kSome; ++k) {
+    weight[k] = m.weight[k % m.in][k % m.in];
+    offset[k] = m.offset[k % m.in];
+  }
+  at_cpu_level([&] {
+    const int64_t values = n * m.in;
+    for (int64_t first = 0; first < values; first += kSome)
+      for (int64_t k = 0; k < std::min(kSome, values - first); ++k) {
+        const double x = static_cast<double>(from[first + k]);
+        to[first + k] = static_cast<float>(0 + weight[k] * x + offset[k]);
+      }
+  });
+}
+
 inline void move_points(Run& r, const PointMatrix& m) {
-  const MovedPoints points(m, r.inputs[0], r.outputs[0]);
-  for (int64_t k = 0; k < points.pieces; ++k) points.run(k);
+  const View &in = r.inputs[0], &out = r.outputs[0];
+  const MovedPoints p(m, in, out);
+  if (p.pieces == 0) return;
+  const int last = out.shape.rank - 1;
+  const int64_t n = last > 0 ? out.shape[last - 1] : 1,
+                stride = last > 0 ? in.strides[last - 1] : 0;
+  const bool floats = in.dtype == DType::kFloat32 && out.dtype == DType::kFloat32;
+  const bool dense = p.step == sizeof(float) && (n == 1 || stride == m.in * p.step);
+  for (int64_t point = 0; point * p.width < p.pieces; point += n) {
+    const std::byte* from = p.from + p.points.offset(point);
+    std::byte* to = p.to + point * p.width * p.size;
+    if (floats && dense && p.width == m.in && m.only_scales())
+      scale_row(m, reinterpret_cast<const float*>(from), reinterpret_cast<float*>(to), n);
+    else move_row(p, from, stride, to, n);
+  }
 }
 // matrix(i) is that of item i.
 template <class MakeMatrix>

@@ -44,10 +44,7 @@ struct BbFlip {
   FlippedBoxes work(const View& in, const View& out) const {
     return {in, out, horizontal != 0, vertical != 0, ltrb};
   }
-  void run_cpu(Run& r) const {
-    const FlippedBoxes boxes = work(r.inputs[0], r.outputs[0]);
-    for (int64_t k = 0; k < boxes.pieces; ++k) boxes.run(k);
-  }
+  void run_cpu(Run& r) const { work(r.inputs[0], r.outputs[0]).run_all(); }
   static void run_gpu(GpuRun& r, std::span<const BbFlip* const> items) {
     std::vector<FlippedBoxes> all;
     for (size_t i = 0; i < items.size(); ++i)

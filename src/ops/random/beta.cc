@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "base/beta.h"
+#include "kernels/elements/beta_draws.h"
 #include "kernels/elements/fill.h"
 #include "op/loops/shape_argument.h"
 #include "op/op.h"
@@ -37,12 +37,8 @@ struct Beta {
     i.out({dtype.value_or(DType::kFloat32), {}, shape_asked(shape, i)});
   }
   void run_cpu(Run& r) const {
-    const auto a = static_cast<double>(alpha), b = static_cast<double>(beta);
-    // Draws 64 k and those behind it are for element k.
-    fill<double>(r.outputs[0], [a, b, chance = r.chance](int64_t element) {
-      Chance own = chance;
-      own.seek(64 * static_cast<uint64_t>(element));
-      return beta_of(own, a, b);
+    fill_rows<double>(r.outputs[0], [&](int64_t first, int64_t n, double* to) {
+      beta_draws(r.chance, first, static_cast<double>(alpha), static_cast<double>(beta), to, n);
     });
   }
 

@@ -4,6 +4,8 @@
 
 #include "kernels/convert.h"
 #include "kernels/elements/boxes.h"
+#include "kernels/elements/draws.h"
+#include "kernels/levels.h"
 #include "op/loops/shape_argument.h"
 #include "op/op.h"
 
@@ -64,14 +66,13 @@ struct Choice {
     auto* list = r.scratch.array<std::byte>(static_cast<size_t>(a.bytes()));
     auto* made = r.scratch.array<std::byte>(static_cast<size_t>(draws * bytes));
     copy_to_dense(a, list);
-    for (int64_t k = 0; k < draws; ++k) {
-      const uint64_t draw = r.chance.bits(static_cast<uint64_t>(k));
-      int64_t at = static_cast<int64_t>(draw * static_cast<uint64_t>(count) >> 32);
-      if (!ends.empty())
-        at = std::upper_bound(ends.begin(), ends.end() - 1, static_cast<double>(draw) * 0x1p-32) -
-             ends.begin();
-      if (is_list) std::memcpy(made + k * bytes, list + at * bytes, static_cast<size_t>(bytes));
-      else convert_row(&at, DType::kInt64, made + k * bytes, a.dtype, 1);
+    int64_t chosen[kSome];
+    for (int64_t first = 0; first < draws; first += kSome) {
+      const std::span some(chosen, static_cast<size_t>(std::min(kSome, draws - first)));
+      choose(r.chance, first, count, ends, some);
+      std::byte* to = made + first * bytes;
+      if (is_list) take(list, bytes, some, to);
+      else convert_row(chosen, DType::kInt64, to, a.dtype, std::ssize(some));
     }
     copy_window(View::dense(made, out.dtype, out.full), out);
   }
@@ -90,6 +91,35 @@ struct Choice {
     int64_t n = 0;
     convert_row(a.data, a.dtype, &n, DType::kInt64, 1);
     return n;
+  }
+  static constexpr int64_t kSome = 1024;
+  // The numbers of the elements that draw `first` and the following choose.
+  static void choose(const Chance& chance, int64_t first, int64_t count,
+                     const std::vector<double>& ends, std::span<int64_t> chosen) {
+    alignas(64) uint32_t draws[kSome];
+    draw_words(chance, static_cast<uint64_t>(first), draws, std::ssize(chosen));
+    at_cpu_level(
+        [&draws, to = chosen.data(), n = chosen.size(), all = static_cast<uint64_t>(count)] {
+          for (size_t k = 0; k < n; ++k) to[k] = static_cast<int64_t>(draws[k] * all >> 32);
+        });
+    for (size_t k = 0; !ends.empty() && k < chosen.size(); ++k)
+      chosen[k] = std::upper_bound(ends.begin(), ends.end() - 1, draws[k] * 0x1p-32) - ends.begin();
+  }
+  // Copies the chosen elements, of so many bytes each, one behind the other.
+  static void take(const std::byte* list, int64_t bytes, std::span<const int64_t> chosen,
+                   std::byte* to) {
+    const auto copy = [&](auto size) {
+      for (size_t k = 0; k < chosen.size(); ++k)
+        std::memcpy(to + static_cast<int64_t>(k) * size, list + chosen[k] * size,
+                    static_cast<size_t>(size));
+    };
+    switch (bytes) {
+      case 1: return copy(std::integral_constant<int64_t, 1>());
+      case 2: return copy(std::integral_constant<int64_t, 2>());
+      case 4: return copy(std::integral_constant<int64_t, 4>());
+      case 8: return copy(std::integral_constant<int64_t, 8>());
+      default: return copy(bytes);
+    }
   }
   // For each element the sum of the probabilities up to it; none where all are alike.
   std::vector<double> ends_of_shares(int64_t count) const {
