@@ -85,7 +85,7 @@ void Apply(const ValueStep* steps, size_t count, const void* in, void* out, int6
   std::memcpy(to + i * out_size, last_out, static_cast<size_t>((n - i) * out_size));
 }
 
-// to[i] = from[i] * mul + add for bytes, a whole vector at a time. Requires: mul and add are finite.
+// to[i] = from[i] * mul + add for bytes, a whole vector at a time. Requires: both are finite.
 void ScaleBytes(float mul, float add, const void* in, void* out, int64_t n) {
   auto* from = static_cast<const uint8_t*>(in);
   auto* to = static_cast<uint8_t*>(out);
