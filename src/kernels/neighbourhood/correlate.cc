@@ -5,6 +5,7 @@
 #include "kernels/convert.h"
 #include "kernels/levels.h"
 #include "kernels/neighbourhood/window_rows.h"
+#include "kernels/rows/rows.h"
 
 namespace stoker {
 namespace {
@@ -34,29 +35,39 @@ std::vector<Tap<A>> taps_of(std::span<const float> weights, int64_t width, int64
   return taps;
 }
 
+// Adds the products of so many taps to n sums, or sets these to them.
+template <int count, bool sets, class A>
+void add_taps(const Tap<A>* taps, const A* const* rows, int64_t at, A* __restrict sums, int64_t n) {
+  const A* row[count];
+  A weight[count];
+  for (int t = 0; t < count; ++t) {
+    row[t] = rows[taps[t].row] + taps[t].offset + at;
+    weight[t] = taps[t].weight;
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    A sum = sets ? 0 : sums[i];
+    for (int t = 0; t < count; ++t) sum += row[t][i] * weight[t];
+    sums[i] = sum;
+  }
+}
+
+// `sums` has room for rounded_up(n) elements.
 template <class A>
-void correlate_row(std::span<const Tap<A>> taps, const A* const* rows, A* out, int64_t n) {
+void correlate_row(std::span<const Tap<A>> taps, const A* const* rows, A* sums, int64_t n) {
   constexpr int64_t kChunk = 512;
-  at_cpu_level([=] {
+  at_cpu_level([=, list = taps.data(), taps = std::ssize(taps)] {
     for (int64_t at = 0; at < n; at += kChunk) {
-      const int64_t count = std::min(kChunk, rounded_up(n - at));
-      A sums[kChunk];
-      for (int64_t i = 0; i < count; ++i) sums[i] = 0;
-      in_fours(0, static_cast<int64_t>(taps.size()), [&]<int taps_at_once>(int64_t k) {
-        const A* row[taps_at_once];
-        A weight[taps_at_once];
-        for (int t = 0; t < taps_at_once; ++t) {
-          const Tap<A>& tap = taps[static_cast<size_t>(k + t)];
-          row[t] = rows[tap.row] + tap.offset + at;
-          weight[t] = tap.weight;
-        }
-        for (int64_t i = 0; i < count; ++i) {
-          A sum = sums[i];
-          for (int t = 0; t < taps_at_once; ++t) sum += row[t][i] * weight[t];
-          sums[i] = sum;
-        }
-      });
-      std::copy_n(sums, std::min(count, n - at), out + at);
+      const int64_t count = rounded_up(std::min(kChunk, n - at));
+      if (taps == 9) {  // a window of 3 x 3
+        add_taps<9, true>(list, rows, at, sums + at, count);
+      } else if (taps == 5) {  // a cross in it
+        add_taps<5, true>(list, rows, at, sums + at, count);
+      } else {
+        std::fill_n(sums + at, count, A{0});
+        in_fours(0, taps, [&]<int some>(int64_t k) {
+          add_taps<some, false>(list + k, rows, at, sums + at, count);
+        });
+      }
     }
   });
 }
@@ -65,16 +76,17 @@ template <class V, class A>
 void correlate_as(const View& in, const View& out, std::span<const WindowAxis> axes,
                   std::span<const float> weights, Border border, A fill, Arena& scratch) {
   constexpr DType kType = sizeof(A) == 4 ? DType::kFloat32 : DType::kFloat64;
+  const ValueStep rounding{kType, out.dtype, false, 0, 1, 0};
   std::vector<Tap<A>> taps;
   A* sums = nullptr;
   for_each_window_row<A, ConvertedRow<V, A>>(
-      in, out, axes, border, fill, scratch, [&](const auto& rows, A* const* list, std::byte* to) {
+      in, out, axes, border, fill, scratch, [&](const auto& window, A* const* list, std::byte* to) {
         if (!sums) {
-          sums = scratch.array<A>(static_cast<size_t>(rows.count()));
-          taps = taps_of<A>(weights, rows.width(), rows.inner());
+          sums = scratch.array<A>(static_cast<size_t>(rounded_up(window.count())));
+          taps = taps_of<A>(weights, window.width(), window.inner());
         }
-        correlate_row<A>(taps, list, sums, rows.count());
-        convert_row(sums, kType, to, out.dtype, rows.count());
+        correlate_row<A>(taps, list, sums, window.count());
+        rows::apply({&rounding, 1}, sums, to, window.count());
       });
 }
 

@@ -13,7 +13,9 @@
 namespace stoker {
 namespace {
 
-constexpr int64_t kChunk = 512;  // elements of a row that are made at once
+// Elements of a row that are made at once.
+template <class K>
+constexpr int64_t kChunk = 2048 / sizeof(K);
 constexpr int64_t kMargin = 256;  // room for their neighbours
 constexpr int64_t kMostCounted =
     255;  // elements of a window, where these and their counts are bytes
@@ -93,14 +95,14 @@ K median_of(const std::array<K, 3>& a, const std::array<K, 3>& b, const std::arr
                          std::min(std::min(a[2], b[2]), c[2]));
 }
 
-// The medians of n windows of `size` x `size`. Requires: n <= kChunk, (size - 1) * step <= kMargin.
+// The medians of n windows of `size` x `size`. Requires: n <= kChunk<K>, (size - 1) * step <= kMargin.
 template <size_t size, class K>
 void small_medians(const K* const* rows, int64_t step, K* out, int64_t n) {
   std::array<const K*, size> row;
   std::copy_n(rows, size, row.begin());
   at_cpu_level([=] {
     [=]<size_t... j>(std::index_sequence<j...>) {
-      K columns[size][kChunk + kMargin];
+      K columns[size][kChunk<K> + kMargin];
       for (int64_t i = 0; i < rounded_up(n + int64_t{size - 1} * step); ++i) {
         const auto column = sorted(std::array<K, size>{row[j][i]...});
         ((columns[j][i] = column[j]), ...);
@@ -117,12 +119,12 @@ void small_medians(const K* const* rows, int64_t step, K* out, int64_t n) {
 }
 
 // The medians of n windows of any size, whose elements are at list[k][i]: Note [Medians]. Requires:
-// n <= kChunk; K holds the length of the list.
+// n <= kChunk<K>; K holds the length of the list.
 template <class K>
 void any_medians(const K* const* list, int64_t length, K* out, int64_t n) {
   const auto half = static_cast<K>(length / 2);
   at_cpu_level([=] {
-    K found[kChunk], tried[kChunk], smaller[kChunk];
+    K found[kChunk<K>], tried[kChunk<K>], smaller[kChunk<K>];
     std::fill_n(found, n, K{0});
     for (K bit = SortKey<K>::kSign; bit; bit = static_cast<K>(bit >> 1)) {
       for (int64_t i = 0; i < n; ++i) tried[i] = static_cast<K>(found[i] | bit), smaller[i] = 0;
@@ -145,6 +147,7 @@ template <class V>
 void median_as(const View& in, const View& out, std::span<const WindowAxis> axes, Arena& scratch) {
   using K = typename SortKey<V>::Key;
   std::optional<ByteMedians> large;
+  std::vector<const K*> some;
   for_each_window_row<K, KeyRow<V>>(
       in, out, axes, Border::kClamp, K{}, scratch,
       [&](const auto& rows, K* const* list, std::byte* to) {
@@ -159,17 +162,17 @@ void median_as(const View& in, const View& out, std::span<const WindowAxis> axes
         }
         const bool fits = height == width && (width - 1) * step <= kMargin;
         const bool is_small = fits && (width == 3 || width == 5);
-        std::vector<const K*> some;
+        some.clear();
         for (int64_t y = 0; y < height; ++y)
           for (int64_t x = 0; x < (is_small ? 1 : width); ++x) some.push_back(list[y] + x * step);
-        K made[kChunk];
-        for (int64_t at = 0; at < rows.count(); at += kChunk) {
-          const int64_t n = std::min(kChunk, rows.count() - at), round = rounded_up(n);
+        K made[kChunk<K>];
+        for (int64_t at = 0; at < rows.count(); at += kChunk<K>) {
+          const int64_t n = std::min(kChunk<K>, rows.count() - at), round = rounded_up(n);
           if (is_small && width == 3) small_medians<3>(some.data(), step, made, round);
           else if (is_small) small_medians<5>(some.data(), step, made, round);
           else any_medians(some.data(), height * width, made, round);
           KeyRow<V>::store(made, to + at * int64_t{sizeof(V)}, n);
-          for (const K*& row : some) row += kChunk;
+          for (const K*& row : some) row += kChunk<K>;
         }
       });
 }

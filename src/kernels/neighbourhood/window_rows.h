@@ -10,7 +10,7 @@
 
 #include "kernels/elements/boxes.h"
 #include "kernels/neighbourhood/border.h"
-#include "kernels/neighbourhood/in_fours.h"
+#include "kernels/in_fours.h"
 
 namespace stoker {
 

@@ -3,6 +3,7 @@
 #include "kernels/statistics/sum.h"
 
 #include "kernels/elements/boxes.h"
+#include "kernels/in_fours.h"
 
 namespace stoker {
 namespace {
@@ -81,8 +82,16 @@ class Sums {
     const double centre = Kind::kCentred ? centres_[0] : 0;
     Lane sums[kSumLanes];
     for (int l = 0; l < kSumLanes; ++l) sums[l] = lanes_[l];
-    for (int64_t g = 0; g < groups; ++g, from += kSumLanes)
-      for (int l = 0; l < kSumLanes; ++l) sums[l] = Kind::add(sums[l], Kind::load(from[l], centre));
+    // The compiler keeps the sums in memory, so several groups are added for each time there.
+    in_fours(0, groups, [&]<int some>(int64_t g) {
+      const T* group = from + g * kSumLanes;
+      for (int l = 0; l < kSumLanes; ++l) {
+        Lane sum = sums[l];
+        for (int k = 0; k < some; ++k)
+          sum = Kind::add(sum, Kind::load(group[k * kSumLanes + l], centre));
+        sums[l] = sum;
+      }
+    });
     for (int l = 0; l < kSumLanes; ++l) lanes_[l] = sums[l];
   }
   void finish_block() {
