@@ -3,7 +3,6 @@
 #include "kernels/statistics/sum.h"
 
 #include "kernels/elements/boxes.h"
-#include "kernels/in_fours.h"
 
 namespace stoker {
 namespace {
@@ -82,16 +81,19 @@ class Sums {
     const double centre = Kind::kCentred ? centres_[0] : 0;
     Lane sums[kSumLanes];
     for (int l = 0; l < kSumLanes; ++l) sums[l] = lanes_[l];
-    // The compiler keeps the sums in memory, so several groups are added for each time there.
-    in_fours(0, groups, [&]<int some>(int64_t g) {
-      const T* group = from + g * kSumLanes;
-      for (int l = 0; l < kSumLanes; ++l) {
-        Lane sum = sums[l];
-        for (int k = 0; k < some; ++k)
-          sum = Kind::add(sum, Kind::load(group[k * kSumLanes + l], centre));
-        sums[l] = sum;
-      }
-    });
+    int64_t g = 0;
+    // The compiler keeps the sums of whole numbers in memory, so four are added for each time there.
+    // Several choices between floats would become branches.
+    if constexpr (std::is_integral_v<Lane>)
+      for (; g + 4 <= groups; g += 4, from += 4 * kSumLanes)
+        for (int l = 0; l < kSumLanes; ++l) {
+          Lane sum = sums[l];
+          for (int k = 0; k < 4; ++k)
+            sum = Kind::add(sum, Kind::load(from[k * kSumLanes + l], centre));
+          sums[l] = sum;
+        }
+    for (; g < groups; ++g, from += kSumLanes)
+      for (int l = 0; l < kSumLanes; ++l) sums[l] = Kind::add(sums[l], Kind::load(from[l], centre));
     for (int l = 0; l < kSumLanes; ++l) lanes_[l] = sums[l];
   }
   void finish_block() {
