@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "kernels/elements/boxes.h"
-#include "kernels/neighbourhood/border.h"
 #include "kernels/in_fours.h"
+#include "kernels/neighbourhood/border.h"
 
 namespace stoker {
 
