@@ -73,6 +73,7 @@ def race(row: Row, size: tuple[int, int], batch: int, rounds: int) -> dict[str, 
     own, other, beside = (statistics.median(r[k] for r in found) / batch * 1e6 for k in range(3))
     return {
         "case": row.name,
+        "operator": row.operator,
         "sample": f"{size[1]}x{size[0]}",
         "peer": row.by,
         "us": own - beside,
@@ -108,6 +109,25 @@ def known(rows: Iterable[Row], batch: int, rounds: int) -> Iterator[dict[str, An
             yield r
 
 
+def by_operator(results: Iterable[dict[str, Any]]) -> dict[str, list[float]]:
+    """The ratios of each operator's cases, from the least to the greatest."""
+    ratios: dict[str, list[float]] = {}
+    for r in results:
+        ratios.setdefault(r["operator"], []).append(r["ratio"])
+    return {name: sorted(found) for name, found in sorted(ratios.items())}
+
+
+def print_by_operator(results: Iterable[dict[str, Any]]) -> None:
+    ratios = by_operator(results)
+    medians = {name: statistics.median(found) for name, found in ratios.items()}
+    fast = sum(median <= 1 for median in medians.values())
+    print(f"\n{fast} of {len(ratios)} operators take no longer than their peers\n")
+    print(f"| {'operator':32} | cases | median | worst |")
+    print(f"| {'-' * 32} | ----: | -----: | ----: |")
+    for name, found in ratios.items():
+        print(f"| {name:32} | {len(found):5} | {medians[name]:6.2f} | {found[-1]:5.2f} |")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", default="", help="only cases or operators with this in the name")
@@ -121,6 +141,7 @@ def main() -> None:
         results = cliff_search.search(operators, min(args.rounds, 5))
     else:
         results = list(known((r for r in ROWS if args.rows in r.name), args.batch, args.rounds))
+        print_by_operator(results)
     if args.json:
         args.json.write_text(json.dumps(results, indent=1) + "\n")
 

@@ -71,7 +71,15 @@ def test_a_row_is_raced_and_written_down(tmp_path, monkeypatch, capsys):
     for row in rows:
         assert row["peer_us"] > 0 and row["pipeline_us"] > 0 and row["rounds"] == 3
         assert row["low"] <= row["ratio"] <= row["high"]
-    assert capsys.readouterr().out.count("| crop_mirror_normalize ") == 2
+    printed = capsys.readouterr().out
+    assert printed.count("| crop_mirror_normalize ") == 3  # two cases, and the operator
+    assert "of 1 operators take no longer than their peers" in printed
+
+
+def test_cases_are_summed_up_by_operator():
+    ratios = (("b", 2.0), ("a", 0.5), ("b", 1.0))
+    found = cliffs.by_operator({"operator": name, "ratio": ratio} for name, ratio in ratios)
+    assert list(found.items()) == [("a", [0.5]), ("b", [1.0, 2.0])]
 
 
 def test_operators_are_compared_with_themselves(monkeypatch):

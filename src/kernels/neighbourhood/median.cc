@@ -95,7 +95,8 @@ K median_of(const std::array<K, 3>& a, const std::array<K, 3>& b, const std::arr
                          std::min(std::min(a[2], b[2]), c[2]));
 }
 
-// The medians of n windows of `size` x `size`. Requires: n <= kChunk<K>, (size - 1) * step <= kMargin.
+// The medians of n windows of `size` x `size`. Requires: n <= kChunk<K>; (size - 1) * step <=
+// kMargin.
 template <size_t size, class K>
 void small_medians(const K* const* rows, int64_t step, K* out, int64_t n) {
   std::array<const K*, size> row;

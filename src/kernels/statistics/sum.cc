@@ -82,8 +82,8 @@ class Sums {
     Lane sums[kSumLanes];
     for (int l = 0; l < kSumLanes; ++l) sums[l] = lanes_[l];
     int64_t g = 0;
-    // The compiler keeps the sums of whole numbers in memory, so four are added for each time there.
-    // Several choices between floats would become branches.
+    // The compiler keeps sums of whole numbers in memory, so four groups are added for each time
+    // there. Several choices between floats would become branches.
     if constexpr (std::is_integral_v<Lane>)
       for (; g + 4 <= groups; g += 4, from += 4 * kSumLanes)
         for (int l = 0; l < kSumLanes; ++l) {
