@@ -135,8 +135,6 @@ def choose(chance: Chance, low: Array, high: Array, rules: Rules) -> Window:
             zero, one = np.zeros(len(rules.full)), np.ones(len(rules.full))
             return Window(zero, one, zero, one, np.arange(len(low)), True)
         for _ in range(rules.attempts):
-            if 0 <= rules.total <= done:
-                break
             done += 1
             window = _window(draws, rules)
             if window is None:

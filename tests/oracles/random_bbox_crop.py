@@ -101,6 +101,8 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
         rows = boxes(rng, count)
         for labels in labels_of(count):
             yield [rows, labels], "", {**free, "total_num_attempts": 5}
+            whole_round = {"num_attempts": 20, "total_num_attempts": 1, "allow_no_crop": False}
+            yield [rows, labels], "", {**free, **whole_round, "thresholds": [1.0]}
         yield [rows], "", {**free, **many, "thresholds": [0.0, 0.1, 0.3, 0.5]}
         yield [rows], "", {**free, **many, "allow_no_crop": False, "threshold_type": "overlap"}
         some = {"all_boxes_above_threshold": False, "thresholds": [0.2], "allow_no_crop": False}

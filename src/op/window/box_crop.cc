@@ -145,10 +145,8 @@ BoxCrop::Found BoxCrop::draw(std::span<const SpaceBox> boxes, Chance& chance) co
   Found best;
   double best_overlap = -1;
   int64_t done = 0;
-  const auto has_more = [&] {
-    return done < (total_attempts < 0 ? kMostAttempts : total_attempts);
-  };
-  while (has_more()) {
+  const int64_t enough = total_attempts < 0 ? kMostAttempts : total_attempts;
+  while (done < enough) {
     const auto k = chance.uniform_int(static_cast<int64_t>(options.size()));
     const Option& option = options[static_cast<size_t>(k)];
     if (option.whole) {
@@ -158,7 +156,7 @@ BoxCrop::Found BoxCrop::draw(std::span<const SpaceBox> boxes, Chance& chance) co
       for (size_t b = 0; b < boxes.size(); ++b) f.kept.push_back(b);
       return f;
     }
-    for (int i = 0; i < attempts && has_more(); ++i) {
+    for (int i = 0; i < attempts && done < std::max(enough, kMostAttempts); ++i) {
       ++done;
       Found f;
       if (!place(chance, f)) continue;

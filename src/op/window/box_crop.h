@@ -53,7 +53,7 @@ struct BoxCrop {
   bool all_boxes = true;  // all of them reach the threshold; else one does
   std::optional<double> least_visible;  // share of a box; none: its centre is in the window
   int attempts = 1;  // with one option
-  int64_t total_attempts = -1;  // -1: until a window is good
+  int64_t total_attempts = -1;  // after which no other option is tried; -1: until a window is good
   Range scaling;
   Range ratio[SpaceBox::kMost] = {};  // of extents x / y, x / z, y / z
   double full[SpaceBox::kMost] = {1, 1, 1};  // extents of the picture

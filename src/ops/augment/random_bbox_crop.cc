@@ -92,9 +92,8 @@ struct RandomBboxCrop {
       arg(&RandomBboxCrop::thresholds, "thresholds", "The least overlaps, equally likely.",
           between(0, 1)),
       arg(&RandomBboxCrop::total_num_attempts, "total_num_attempts",
-          "After so many windows the best one with fitting ratios is taken, even if it keeps no "
-          "box; "
-          "-1: after 100000 windows it is an error.",
+          "After so many windows no other threshold is drawn, and the best window with fitting "
+          "ratios is taken, even if it keeps no box; -1: after 100000 windows it is an error.",
           at_least(-1)));
 
   void check(Checker& c) const {
