@@ -3,6 +3,7 @@
 #include "op/loops/normalization.h"
 
 #include "kernels/elements/boxes.h"
+#include "kernels/statistics/sum.h"
 #include "op/loops/reduced_axes.h"
 #include "op/rules.h"
 
@@ -22,6 +23,12 @@ void require_fit(const char* name, const std::optional<ShapedNumbers>& given, Sh
 }
 
 }  // namespace
+
+void Normalization::require_one_numbers() const {
+  for (const auto& [name, given] : {std::pair{"mean", &mean}, std::pair{"stddev", &stddev}})
+    require(!*given || is_one_number(**given), "argument '", name, "' has ",
+            *given ? (*given)->values.size() : 0, " values, expected one number under batch=True");
+}
 
 std::array<bool, kMaxRank> Normalization::reduced(const TensorType& in) const {
   ReducedAxes chosen{axes, axis_names};
@@ -73,6 +80,80 @@ std::vector<float> numbers_of(const ShapedNumbers& given, const Window& groups) 
     copy_window(View::dense(const_cast<float*>(given.values.data()), DType::kFloat32, given.shape),
                 View::window(all.data(), DType::kFloat32, groups, given.shape));
   return all;
+}
+
+void normalize_on_cpu(const Normalization& how, const View& in, const View& out, Arena& scratch) {
+  if (out.shape.volume() == 0) return;
+  const TensorType whole = in.whole();
+  const auto flags = how.reduced(whole);
+  const Window which = how.groups(whole, out.covers());
+  const View part = part_of(in, how.needed(whole, out.covers()));
+  const int64_t n = which.shape().volume(), count = part.shape.volume() / n;
+  std::vector<double> centres(static_cast<size_t>(n)), squares(centres);
+  std::vector<float> means, factors;
+  if (how.mean) {
+    means = numbers_of(*how.mean, which);
+    centres.assign(means.begin(), means.end());
+  } else {
+    sum(part, flags.data(), View::dense(centres.data(), DType::kFloat64, Shape{n}), scratch);
+    for (double& c : centres) means.push_back(static_cast<float>(c = mean_of(c, count)));
+  }
+  if (how.stddev) {
+    for (float s : numbers_of(*how.stddev, which)) factors.push_back(how.spread().given(s));
+  } else {
+    const View all = View::dense(squares.data(), DType::kFloat64, Shape{n});
+    sum_squared_distances(part, flags.data(), centres.data(), all, scratch);
+    for (double s : squares) factors.push_back(how.spread().computed(s, count));
+  }
+  normalize(part_of(in, out.covers()), means.data(), factors.data(), step_between(which, flags),
+            how.shift, out, scratch);
+}
+
+void normalize_on_cpu(std::span<const NormalizedSample> samples, Arena& scratch) {
+  const Normalization& first = samples[0].how;
+  const TensorType type = samples[0].in.whole();
+  const Window which = first.groups(type, Window::all(type.shape));
+  const int64_t n = which.shape().volume();
+  if (n == 0) return;
+  int64_t count = 0;
+  for (const NormalizedSample& s : samples) count += s.in.shape.volume() / n;
+  // Adds what `of_sample` puts into its view for each sample.
+  std::vector<double> part(static_cast<size_t>(n));
+  const View to = View::dense(part.data(), DType::kFloat64, Shape{n});
+  const auto add_up = [&](const auto& of_sample) {
+    std::vector<double> all(part.size());
+    for (const NormalizedSample& s : samples) {
+      of_sample(s, s.how.reduced(type).data());
+      for (size_t k = 0; k < all.size(); ++k) all[k] += part[k];
+    }
+    return all;
+  };
+  std::vector<double> sums(part.size()), squares(part.size());
+  if (!first.mean)
+    sums = add_up(
+        [&](const NormalizedSample& s, const bool* flags) { sum(s.in, flags, to, scratch); });
+  // The centres of a sample's groups, which differ between samples where they were given.
+  const auto centres = [&](const NormalizedSample& s) {
+    std::vector<double> all;
+    for (const double x : sums)
+      all.push_back(s.how.mean ? static_cast<double>(s.how.mean->values[0]) : mean_of(x, count));
+    return all;
+  };
+  if (!first.stddev)
+    squares = add_up([&](const NormalizedSample& s, const bool* flags) {
+      sum_squared_distances(s.in, flags, centres(s).data(), to, scratch);
+    });
+  for (const NormalizedSample& s : samples) {
+    if (s.out.shape.volume() == 0) continue;
+    const Spread spread = s.how.spread();
+    std::vector<float> means, factors;
+    for (const double c : centres(s)) means.push_back(static_cast<float>(c));
+    for (const double x : squares)
+      factors.push_back(s.how.stddev ? spread.given(s.how.stddev->values[0])
+                                     : spread.computed(x, count));
+    normalize(s.in, means.data(), factors.data(), step_between(which, s.how.reduced(type)),
+              s.how.shift, s.out, scratch);
+  }
 }
 
 }  // namespace stoker

@@ -23,6 +23,8 @@ struct Normalization {
 
   Spread spread() const { return {scale, epsilon, ddof}; }
 
+  // Throws WrongCall unless the mean and the deviation, if given, are one number each.
+  void require_one_numbers() const;
   // Which axes of `in` are reduced. Throws WrongCall where an axis is missing or named twice, or
   // where the mean or the deviation has another shape. Requires: the rank is known.
   std::array<bool, kMaxRank> reduced(const TensorType& in) const;
@@ -36,6 +38,16 @@ struct Normalization {
 Shape step_between(const Window& groups, const std::array<bool, kMaxRank>& reduced);
 // The number for each of the groups.
 std::vector<float> numbers_of(const ShapedNumbers& given, const Window& groups);
+
+// Normalises what `out` shows. Requires: `in` covers needed() of it.
+void normalize_on_cpu(const Normalization& how, const View& in, const View& out, Arena& scratch);
+
+// A sample of a batch whose groups go through all samples. Given numbers are one for all groups.
+struct NormalizedSample {
+  const Normalization& how;
+  View in, out;  // whole
+};
+void normalize_on_cpu(std::span<const NormalizedSample> samples, Arena& scratch);
 
 inline constexpr auto kNormalization = std::tuple{
     arg(&Normalization::axes, "axes",
