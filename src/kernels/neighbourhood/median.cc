@@ -31,6 +31,16 @@ std::array<K, sizeof...(I)> part(const std::array<K, n>& a, std::index_sequence<
   return {a[kFirst + I]...};
 }
 
+// std::min and std::max take references, and GCC would make comparisons and masks of them.
+template <class K>
+K least(K a, K b) {
+  return a < b ? a : b;
+}
+template <class K>
+K most(K a, K b) {
+  return a > b ? a : b;
+}
+
 // Batcher's merge of two sorted lists, without branches: those of their even and of their odd
 // elements are put together, and then at most neighbours are in the wrong order.
 template <class K, size_t m, size_t n>
@@ -40,7 +50,7 @@ std::array<K, m + n> merged(const std::array<K, m>& a, const std::array<K, n>& b
   } else if constexpr (n == 0) {
     return a;
   } else if constexpr (m == 1 && n == 1) {
-    return {std::min(a[0], b[0]), std::max(a[0], b[0])};
+    return {least(a[0], b[0]), most(a[0], b[0])};
   } else {
     const auto even = merged(every_other<0>(a, std::make_index_sequence<(m + 1) / 2>()),
                              every_other<0>(b, std::make_index_sequence<(n + 1) / 2>()));
@@ -52,8 +62,8 @@ std::array<K, m + n> merged(const std::array<K, m>& a, const std::array<K, n>& b
       if constexpr (k == 0) return even[0];
       else if constexpr (pair >= even.size()) return odd[pair - 1];
       else if constexpr (pair > odd.size()) return even[k - odd.size()];
-      else if constexpr (k % 2) return std::min(odd[pair - 1], even[pair]);
-      else return std::max(odd[pair - 1], even[pair]);
+      else if constexpr (k % 2) return least(odd[pair - 1], even[pair]);
+      else return most(odd[pair - 1], even[pair]);
     };
     [&]<size_t... k>(std::index_sequence<k...>) {
       ((all[k] = at(std::integral_constant<size_t, k>())), ...);
@@ -86,13 +96,27 @@ K median_of(const std::array<K, n>& some, const Column& column) {
 
 template <class K>
 K median_of_three(K a, K b, K c) {
-  return std::max(std::min(a, b), std::min(std::max(a, b), c));
+  return most(least(a, b), least(most(a, b), c));
 }
 // The same for three columns, where the middle one of all is easier to find.
 template <class K>
 K median_of(const std::array<K, 3>& a, const std::array<K, 3>& b, const std::array<K, 3>& c) {
-  return median_of_three(std::max(std::max(a[0], b[0]), c[0]), median_of_three(a[1], b[1], c[1]),
-                         std::min(std::min(a[2], b[2]), c[2]));
+  return median_of_three(most(most(a[0], b[0]), c[0]), median_of_three(a[1], b[1], c[1]),
+                         least(least(a[2], b[2]), c[2]));
+}
+
+// The medians of n windows of 3 x 3. Each sorts its columns anew, which takes less time than to
+// keep them.
+template <class K>
+void medians_of_3x3(const K* a, const K* b, const K* c, int64_t step, K* __restrict out,
+                    int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+    const auto column = [&](int64_t k) {
+      const int64_t at = i + k * step;
+      return sorted(std::array<K, 3>{a[at], b[at], c[at]});
+    };
+    out[i] = median_of(column(0), column(1), column(2));
+  }
 }
 
 // The medians of n windows of `size` x `size`. Requires: n <= kChunk<K>; (size - 1) * step <=
@@ -102,20 +126,23 @@ void small_medians(const K* const* rows, int64_t step, K* out, int64_t n) {
   std::array<const K*, size> row;
   std::copy_n(rows, size, row.begin());
   at_cpu_level([=] {
-    [=]<size_t... j>(std::index_sequence<j...>) {
-      K columns[size][kChunk<K> + kMargin];
-      for (int64_t i = 0; i < rounded_up(n + int64_t{size - 1} * step); ++i) {
-        const auto column = sorted(std::array<K, size>{row[j][i]...});
-        ((columns[j][i] = column[j]), ...);
-      }
-      for (int64_t i = 0; i < n; ++i) {
-        const auto column = [&](size_t k) {
-          return std::array<K, size>{columns[j][i + static_cast<int64_t>(k) * step]...};
-        };
-        if constexpr (size == 3) out[i] = median_of(column(0), column(1), column(2));
-        else out[i] = median_of<size, 1, size * size / 2>(column(0), column);
-      }
-    }(std::make_index_sequence<size>());
+    if constexpr (size == 3) {
+      medians_of_3x3(row[0], row[1], row[2], step, out, n);
+    } else {
+      [=]<size_t... j>(std::index_sequence<j...>) {
+        K columns[size][kChunk<K> + kMargin];
+        for (int64_t i = 0; i < rounded_up(n + int64_t{size - 1} * step); ++i) {
+          const auto column = sorted(std::array<K, size>{row[j][i]...});
+          ((columns[j][i] = column[j]), ...);
+        }
+        for (int64_t i = 0; i < n; ++i) {
+          const auto column = [&](size_t k) {
+            return std::array<K, size>{columns[j][i + static_cast<int64_t>(k) * step]...};
+          };
+          out[i] = median_of<size, 1, size * size / 2>(column(0), column);
+        }
+      }(std::make_index_sequence<size>());
+    }
   });
 }
 
@@ -148,34 +175,46 @@ template <class V>
 void median_as(const View& in, const View& out, std::span<const WindowAxis> axes, Arena& scratch) {
   using K = typename SortKey<V>::Key;
   std::optional<ByteMedians> large;
-  std::vector<const K*> some;
-  for_each_window_row<K, KeyRow<V>>(
-      in, out, axes, Border::kClamp, K{}, scratch,
-      [&](const auto& rows, K* const* list, std::byte* to) {
-        const int64_t step = rows.inner(), height = rows.height(), width = rows.width();
-        if constexpr (sizeof(V) == 1) {
-          if (height * width > kMostCounted) {
-            if (!large) large.emplace(height, width, step, rows.count(), scratch);
-            std::vector<K> made(static_cast<size_t>(rows.count()));
-            large->run(list, rows.left(), made.data());
-            return KeyRow<V>::store(made.data(), to, rows.count());
-          }
-        }
-        const bool fits = height == width && (width - 1) * step <= kMargin;
-        const bool is_small = fits && (width == 3 || width == 5);
-        some.clear();
-        for (int64_t y = 0; y < height; ++y)
-          for (int64_t x = 0; x < (is_small ? 1 : width); ++x) some.push_back(list[y] + x * step);
-        K made[kChunk<K>];
-        for (int64_t at = 0; at < rows.count(); at += kChunk<K>) {
-          const int64_t n = std::min(kChunk<K>, rows.count() - at), round = rounded_up(n);
-          if (is_small && width == 3) small_medians<3>(some.data(), step, made, round);
-          else if (is_small) small_medians<5>(some.data(), step, made, round);
-          else any_medians(some.data(), height * width, made, round);
-          KeyRow<V>::store(made, to + at * int64_t{sizeof(V)}, n);
-          for (const K*& row : some) row += kChunk<K>;
-        }
-      });
+  std::vector<const K*> some, moved;
+  const int64_t height = axes[0].size, width = axes[1].size;
+  const bool is_large = sizeof(V) == 1 && height * width > kMostCounted;
+  const auto make = [&](const auto& rows, K* const* list, std::byte* to) {
+    const int64_t step = rows.inner(), count = rows.count();
+    if constexpr (sizeof(V) == 1) {
+      if (is_large) {
+        if (!large) large.emplace(height, width, step, count, scratch);
+        std::vector<K> made(static_cast<size_t>(count));
+        large->run(list, rows.left(), made.data());
+        return KeyRow<V>::store(made.data(), to, count);
+      }
+    }
+    const bool fits = height == width && (width - 1) * step <= kMargin;
+    const bool is_small = fits && (width == 3 || width == 5);
+    some.clear();
+    for (int64_t y = 0; y < height; ++y)
+      for (int64_t x = 0; x < (is_small ? 1 : width); ++x) some.push_back(list[y] + x * step);
+    moved.resize(some.size());
+    const auto make_some = [&](int64_t at, K* made, int64_t n) {
+      for (size_t k = 0; k < some.size(); ++k) moved[k] = some[k] + at;
+      if (is_small && width == 3) small_medians<3>(moved.data(), step, made, n);
+      else if (is_small) small_medians<5>(moved.data(), step, made, n);
+      else any_medians(moved.data(), height * width, made, n);
+    };
+    K buffer[kChunk<K>];
+    const bool in_place = SortKey<V>::kIsValue && count >= kRowRound;
+    for (int64_t at = 0, n; at < count; at += n) {
+      n = std::min(kChunk<K>, count - at);
+      if (in_place) {  // of the last, some are made twice
+        if (n < kRowRound) at = count - kRowRound;
+        n = std::max(n / kRowRound, int64_t{1}) * kRowRound;
+        make_some(at, reinterpret_cast<K*>(to) + at, n);
+      } else {
+        make_some(at, buffer, rounded_up(n));
+        KeyRow<V>::store(buffer, to + at * int64_t{sizeof(V)}, n);
+      }
+    }
+  };
+  for_each_window_row<K, KeyRow<V>>(in, out, axes, Border::kClamp, K{}, scratch, make, is_large);
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 // The median of n keys, where n is odd, is the largest number t that at most n / 2 of them are
 // smaller than. It is found bit by bit, from the highest one on, and takes only comparisons and
 // counts: loops over windows of any size, without a branch. For windows of 3 x 3 and 5 x 5 less
-// work does: columns are sorted once for all windows that they belong to, and then merged by
-// networks of minima and maxima. Large windows of bytes have histograms (byte_medians.h).
+// work does: columns are sorted, those of 5 once for all windows that they belong to, and then
+// merged by networks of minima and maxima. Large windows of bytes have histograms (byte_medians.h).
 #pragma once
 #include "base/view.h"
 #include "kernels/neighbourhood/border.h"

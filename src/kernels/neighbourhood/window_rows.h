@@ -23,9 +23,10 @@ class WindowRows {
   static constexpr int64_t kRoom = 2 * kRowRound;
 
   // Requires: one to three axes, in order and without gaps between them; `in` covers
-  // window_demand() of `out` and has dense rows.
+  // window_demand() of `out` and has dense rows. Without keeps_left there is no left(), and one row
+  // less has to fit into the CPU's nearest cache.
   WindowRows(const View& in, const View& out, std::span<const WindowAxis> axes, Border border,
-             T fill, Arena& scratch)
+             T fill, Arena& scratch, bool keeps_left)
       : border_(border), fill_(fill) {
     for (size_t k = 0; k < axes.size(); ++k) {
       Axis& x = axis_[3 - axes.size() + k];
@@ -37,9 +38,13 @@ class WindowRows {
     const Axis& x = axis_[2];
     pitch_ = (x.end - x.begin + x.window.size - 1) * inner_;
     rows_.resize(static_cast<size_t>(depth() * height()));
-    left_.resize(static_cast<size_t>(depth()));
+    if (keeps_left) left_.resize(static_cast<size_t>(depth()));
+    // What comes from the input begins at a vector's boundary, as far as it can.
+    const int64_t beyond = std::max<int64_t>(x.window.anchor - x.begin, 0) * inner_;
+    const int64_t lead = rounded_up(beyond) - beyond;
     for (auto* list : {&rows_, &left_})
-      for (T*& row : *list) row = scratch.array<T>(static_cast<size_t>(pitch_ + kRoom));
+      for (T*& row : *list)
+        row = scratch.array<T>(static_cast<size_t>(lead + pitch_ + kRoom)) + lead;
   }
 
   // Calls make(list) for all rows of the output in planes whose input begins at `from`. The list
@@ -55,7 +60,7 @@ class WindowRows {
           T** rows = rows_.data() + j * height();
           if (follows_) {
             std::rotate(rows, rows + 1, rows + height());
-            std::swap(rows[height() - 1], left_[static_cast<size_t>(j)]);
+            if (!left_.empty()) std::swap(rows[height() - 1], left_[static_cast<size_t>(j)]);
           }
           for (int64_t i = follows_ ? height() - 1 : 0; i < height(); ++i)
             load(from, d - z.window.anchor + j, h - y.window.anchor + i, rows[i]);
@@ -65,7 +70,7 @@ class WindowRows {
   }
 
   // The row of the first plane that was in the call before, and is no longer; null: the rows do not
-  // follow those of a call before.
+  // follow those of a call before. Requires: keeps_left.
   const T* left() const { return follows_ ? left_[0] : nullptr; }
   int64_t depth() const { return axis_[0].window.size; }
   int64_t height() const { return axis_[1].window.size; }
@@ -111,11 +116,12 @@ class WindowRows {
 // that WindowRows::run() gives. Requires: what WindowRows requires but dense rows; no overlap.
 template <class T, class Load, class Make>
 void for_each_window_row(const View& in, const View& out, std::span<const WindowAxis> axes,
-                         Border border, T fill, Arena& scratch, const Make& make) {
+                         Border border, T fill, Arena& scratch, const Make& make,
+                         bool keeps_left = false) {
   if (out.shape.volume() == 0) return;
   const Window needed = window_demand(out.covers(), in.full, axes, border);
   const View part = with_dense_rows(part_of(in, needed), axes.back().axis, scratch);
-  WindowRows<T, Load> rows(part, out, axes, border, fill, scratch);
+  WindowRows<T, Load> rows(part, out, axes, border, fill, scratch, keeps_left);
   Shape outside = out.shape;  // one position for each set of planes
   for (int a = axes[0].axis; a < outside.rank; ++a) outside[a] = 1;
   const int64_t row = rows.count() * size_of(out.dtype);
