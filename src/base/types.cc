@@ -27,10 +27,13 @@ TensorType frame_type(TensorType t) {
 }
 
 TensorType sequence_type(const TensorType& t, int64_t frames) {
+  if (t.shape.rank < 0) return t;
   TensorType s = t;
   s.shape = {frames};
   for (int a = 0; a < t.shape.rank; ++a) s.shape.push_back(t.shape[a]);
-  if (!t.layout.empty()) s.layout = "F" + std::string(t.layout.str());
+  const std::string letters(t.layout.str());
+  s.layout =
+      "F" + (letters.empty() ? std::string(static_cast<size_t>(t.shape.rank), '*') : letters);
   return s;
 }
 

@@ -170,8 +170,8 @@ struct TensorType {
   std::string str() const;  // "uint8 HWC (375, 500, 3)"
 };
 
-// The type of one frame of a sequence, and the type of a sequence of such frames. frame_type()
-// requires a layout that begins with F.
+// The type of one frame of a sequence, and the type of a sequence of such frames, whose layout
+// begins with F if its rank is known. frame_type() requires such a layout.
 TensorType frame_type(TensorType sequence);
 TensorType sequence_type(const TensorType& frame, int64_t frames);
 

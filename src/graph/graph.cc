@@ -173,6 +173,13 @@ void check_device(const OperatorType& type, DeviceKind device) {
                      (type.has_gpu() ? " or \"gpu\"" : ""));
 }
 
+bool has_frames(const TensorType& t) { return t.layout.str().starts_with('F'); }
+
+// Whether the engine takes the frames of an input apart.
+bool is_sequence(const Port& port, size_t i, const TensorType& t) {
+  return has_frames(t) && (port.unfolds || (i == 0 && !accepts(port, t.layout)));
+}
+
 bool has_output(const std::vector<CheckedNode>& done, const Ref& r) {
   return r.node >= 0 && r.node < static_cast<int>(done.size()) && r.output >= 0 &&
          r.output < static_cast<int>(done[r.node].outputs.size());
@@ -225,16 +232,17 @@ void check_node(const std::vector<CheckedNode>& done, const Node& n, bool is_nee
   c.has_cpu_form = n.device != DeviceKind::kMixed;
 
   int64_t frames = -1;
+  c.sequences.resize(n.inputs.size());
   for (size_t i = 0; i < n.inputs.size(); ++i) {
     if (!n.inputs[i]) continue;
     const Ref from = *n.inputs[i];
     const Port& port = c.type->input(i);
     if (n.device == DeviceKind::kGpu) c.has_cpu_form &= done[from.node].has_cpu_form;
     TensorType t = done[from.node].outputs[from.output];
-    if (i == 0 && t.layout.str().starts_with('F') && !accepts(port, t.layout)) {
+    if (is_sequence(port, i, t)) {
       if (!c.type->infers()) throw GraphError("takes no sequences: its frames may differ in shape");
-      c.unfold = true;
-      frames = t.shape[0];
+      c.unfold = true, c.sequences[i] = true;
+      frames = std::max(frames, t.shape[0]);
       t = frame_type(t);
     }
     check_port(*c.type, i, t);
@@ -252,6 +260,12 @@ void check_node(const std::vector<CheckedNode>& done, const Node& n, bool is_nee
   for (const ArgumentLink& link : n.links) {
     c.link_arguments.push_back(c.type->argument(link.argument));
     computed[c.link_arguments.back()] = true;
+    const TensorType& t = done[link.from.node].outputs[link.from.output];
+    if (!c.type->inputs.empty() && c.type->inputs[0].unfolds && has_frames(t) &&
+        c.type->arguments[c.link_arguments.back()].per_frame) {
+      c.unfold = true;
+      frames = std::max(frames, t.shape[0]);
+    }
   }
   Checker checker{c.inputs, {computed.get(), names.size()}, names, {}};
   if (c.type->is_merge && !is_needed) checker.out(c.inputs[0]);

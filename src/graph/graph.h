@@ -119,7 +119,8 @@ struct CheckedNode {
   std::unique_ptr<Operator> op;
   std::vector<TensorType> inputs, outputs;  // an extent of -1 is not known before the run
   std::vector<int> link_arguments;  // by link: index of the argument
-  bool unfold = false;  // the engine takes the leading F off
+  bool unfold = false;  // the engine calls the operator for each frame
+  std::vector<char> sequences;  // by input: whether the engine takes a leading F off
   bool sees_batch = false;  // OperatorType::sees_batch
   // The node is on the CPU, or its CPU half can make the value: see Note [Values for the CPU].
   bool has_cpu_form = true;

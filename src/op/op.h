@@ -207,14 +207,13 @@ ArgumentInfo info_of(const Op& defaults, const Argument<Owner, T>& a) {
   return i;
 }
 
-// An argument may vary by frame only where the engine takes sequences apart. It does not do that
-// for a port without a list of layouts.
+// An argument may vary by frame only where the engine takes sequences apart.
 template <size_t In, size_t Out, class... Args>
 constexpr bool frames_unfold(const Schema<In, Out, Args...>& schema) {
   const bool by_frame = std::apply(
       [](const auto&... a) { return (false || ... || varies_by_frame(a.per)); }, schema.args);
   if constexpr (In == 0) return !by_frame;
-  else return !by_frame || *schema.inputs[0].layouts;
+  else return !by_frame || *schema.inputs[0].layouts || schema.inputs[0].unfolds;
 }
 
 // Inputs and arguments are parameters of one Python function, so their names must differ.
@@ -297,7 +296,7 @@ constexpr bool outputs_follow_from_constants(const Schema<In, Out, Args...>& sch
 template <class Op>
 OperatorType type_of() {
   static_assert(detail::frames_unfold(Op::schema),
-                "a kPerFrame argument needs a first input that lists its layouts");
+                "a kPerFrame argument needs a first input that lists its layouts or unfolds");
   static_assert(detail::only_last_repeats(Op::schema),
                 "only the last input may repeat, and it may not be optional");
   static_assert(

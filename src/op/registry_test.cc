@@ -263,12 +263,15 @@ constexpr auto of_any_layout =
     describe("a", "", ports({.name = "x"}), ports(), arg(&ByFrame::value, "value", "", kPerFrame));
 constexpr auto of_pictures = describe("b", "", ports({.name = "x", .layouts = "HWC"}), ports(),
                                       arg(&ByFrame::value, "value", "", kPerFrame));
+constexpr auto of_any_frames = describe("d", "", ports({.name = "x", .unfolds = true}), ports(),
+                                        arg(&ByFrame::value, "value", "", kPerFrame));
 constexpr auto by_sample =
     describe("c", "", ports({.name = "x"}), ports(), arg(&ByFrame::value, "value", "", kPerSample));
 
 TEST(Registry, ArgumentsByFrameNeedSequencesThatUnfold) {
   EXPECT_FALSE(detail::frames_unfold(of_any_layout));
   EXPECT_TRUE(detail::frames_unfold(of_pictures));
+  EXPECT_TRUE(detail::frames_unfold(of_any_frames));
   EXPECT_TRUE(detail::frames_unfold(by_sample));
 }
 

@@ -49,7 +49,8 @@ constexpr Argument<Op, T> arg(T Op::* member, const char* name, const char* help
 
 // An input or output. `layouts`: the accepted ones, such as "HWC, CHW"; "" is any. A first input
 // whose layout begins with F and is not accepted is a sequence: the engine takes the F off and
-// calls the operator for each frame. With "" it never does, so the operator gets whole sequences.
+// calls the operator for each frame. With "" it does so only if the port `unfolds`; else the
+// operator gets whole sequences.
 // `dtypes`: the accepted ones, such as "uint8, float32"; "" is any.
 struct Port {
   const char* name = "";
@@ -58,6 +59,9 @@ struct Port {
   const char* dtypes = "";
   bool is_optional = false;
   bool is_value = false;  // read before shapes are known: encoded bytes, anchors
+  // Of inputs of any layout: a leading F is taken off, of one that is not the first as well. Where
+  // the first port unfolds, arguments with a value for each frame make frames of an input without.
+  bool unfolds = false;
   // Of the last input: it stands for one or more inputs, kMostRepeats at most. The operator sees
   // them as if each had a port of its own.
   bool repeats = false;

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,8 @@ from PIL import Image
 
 import jpegs
 from helpers import Array, difference, make, max_difference, same, take
-from stoker import fn, types
-from stoker.errors import SampleError
+from stoker import DataNode, fn, types
+from stoker.errors import GraphError, SampleError
 
 FILTERS = {
     "INTERP_NN": Image.Resampling.NEAREST,
@@ -207,7 +208,7 @@ def test_a_video_without_frames_takes_arguments_without_frames() -> None:
 
     (batch,) = make(lambda: define(0)).run()
     assert np.array(batch[0]).shape == (0, 2, 2, 3)
-    with pytest.raises(SampleError, match="has values for 0 frames, the input has 4"):
+    with pytest.raises(SampleError, match="has values for 0 frames, and there are 4"):
         make(lambda: define(4)).run()
 
 
@@ -353,3 +354,118 @@ def test_frames_with_angles_of_their_own_are_rotated_to_one_size(
     ((got, cut, *frames),) = take(make(define, executor=executor, device_id=0), 1)
     assert same(got, np.stack(frames)), difference(got, np.stack(frames))
     assert same(cut, np.ascontiguousarray(got[:, 22:43, 21:51]))
+
+
+# Maps that differ from frame to frame.
+
+ANGLES = [0.0, 90.0, 200.0]
+OFFSETS = [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
+MAPS = np.float32([[[1, 0, 5], [0, 1, 7]], [[2, 0, 1], [1, 2, 0]], [[3, 1, 0], [0, 1, 4]]])
+POINTS = np.arange(12, dtype=np.float32).reshape(3, 2, 2)
+
+
+def by_frame(values: Any) -> DataNode:
+    return fn.per_frame(fed(values))
+
+
+def fed(values: Any, layout: str = "") -> DataNode:
+    return fn.external_source(source=lambda: [np.asarray(values, np.float32)], layout=layout)
+
+
+def made(define: Callable[[], Any], **settings: Any) -> tuple[str, Array]:
+    """The layout and the values of one sample."""
+    (batch,) = make(define, **settings).run()
+    return batch.layout, np.array(batch.as_cpu()[0])
+
+
+def assert_by_frame(define: Callable[[], Any], frames: list[Callable[[], Any]]) -> None:
+    """Whether each frame is what its own call makes."""
+    layout, got = made(define)
+    assert layout == "F**"
+    assert np.array_equal(got, np.stack([made(f)[1] for f in frames]))
+
+
+def test_arguments_make_frames() -> None:
+    assert_by_frame(
+        lambda: fn.transforms.rotation(angle=by_frame(ANGLES), center=by_frame(OFFSETS)),
+        [
+            lambda a=a, c=c: fn.transforms.rotation(angle=a, center=c)
+            for a, c in zip(ANGLES, OFFSETS, strict=True)
+        ],
+    )
+
+
+def test_arguments_make_frames_of_one_map() -> None:
+    assert_by_frame(
+        lambda: fn.transforms.translation(fed(MAPS[0]), offset=by_frame(OFFSETS)),
+        [lambda c=c: fn.transforms.translation(fed(MAPS[0]), offset=c) for c in OFFSETS],
+    )
+
+
+def test_maps_of_frames_go_through_transforms() -> None:
+    assert_by_frame(
+        lambda: fn.transforms.scale(by_frame(MAPS), scale=[2.0, 3.0]),
+        [lambda m=m: fn.transforms.scale(fed(m), scale=[2.0, 3.0]) for m in MAPS],
+    )
+
+
+def test_maps_of_frames_are_joined_with_maps_of_samples() -> None:
+    for order in (1, -1):
+        assert_by_frame(
+            lambda order=order: fn.transforms.combine(*[by_frame(MAPS), fed(MAPS[1])][::order]),
+            [
+                lambda m=m, order=order: fn.transforms.combine(*[fed(m), fed(MAPS[1])][::order])
+                for m in MAPS
+            ],
+        )
+
+
+@pytest.mark.parametrize("device", ["cpu", "gpu"])
+@pytest.mark.parametrize("layout", ["FNC", ""])
+def test_points_move_with_their_frame(
+    device: str, layout: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STOKER_SIMULATED_DEVICES", "1")
+    points = POINTS if layout else POINTS[0]
+
+    def define() -> Any:
+        given = fed(points, layout)
+        given = given.gpu() if device == "gpu" else given
+        return fn.coord_transform(given, MT=by_frame(MAPS), device=device)
+
+    settings = {"device_id": 0} if device == "gpu" else {}
+    got_layout, got = made(define, **settings)
+    assert got_layout == (layout or "F**")
+    frames = np.broadcast_to(points, (3, 2, 2))
+    right = [p @ m[:, :2].T + m[:, 2] for p, m in zip(frames, MAPS, strict=True)]
+    assert np.array_equal(got, np.stack(right))
+
+
+def test_each_frame_of_a_video_is_warped_by_its_map() -> None:
+    video = np.random.default_rng(3).integers(0, 255, (3, 8, 9, 3)).astype(np.uint8)
+
+    def warped(frames: Array, angle: Any) -> Any:
+        images = fn.external_source(source=lambda: [frames], layout="FHWC")
+        return fn.warp_affine(images, matrix=fn.transforms.rotation(angle=angle, center=[4.0, 3.0]))
+
+    _, got = made(lambda: warped(video, by_frame(ANGLES)))
+    alone = [made(lambda k=k: warped(video[k : k + 1], ANGLES[k]))[1][0] for k in range(3)]
+    assert np.array_equal(got, np.stack(alone))
+
+
+def test_counts_of_frames_agree() -> None:
+    few = OFFSETS[:2]
+    with pytest.raises(SampleError, match="'center' has values for 2 frames, and there are 3"):
+        made(lambda: fn.transforms.rotation(angle=by_frame(ANGLES), center=by_frame(few)))
+    with pytest.raises(SampleError, match="'offset' has values for 2 frames, and there are 3"):
+        made(lambda: fn.transforms.translation(by_frame(MAPS), offset=by_frame(few)))
+    with pytest.raises(SampleError, match="input 1 has 2 frames, and there are 3"):
+        made(lambda: fn.transforms.combine(by_frame(MAPS), by_frame(MAPS[:2])))
+
+
+def test_rules_hold_for_each_frame() -> None:
+    axes = [[0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]
+    with pytest.raises(SampleError, match="which has no direction"):
+        made(lambda: fn.transforms.rotation(angle=30.0, axis=by_frame(axes)))
+    with pytest.raises(GraphError, match="the matrix has the shape"):
+        made(lambda: fn.transforms.scale(fed(MAPS), scale=2.0))

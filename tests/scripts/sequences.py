@@ -31,6 +31,13 @@ def clips(folder):
     faded = fn.brightness(small, brightness=gain)
     angles = types.Constant(np.array([0.0, 90.0, 180.0], np.float32))
     turned = fn.rotate(small, angle=fn.per_frame(angles), size=(20, 20), fill_value=7)
+    shifts = np.array([[0, 0], [1, 2], [-3, 0.5]], np.float32)
+    turns = fn.transforms.rotation(angle=fn.per_frame(angles), center=(10, 8))
+    maps = fn.transforms.translation(turns, offset=fn.per_frame(shifts))
+    both = fn.transforms.combine(maps, np.array([[2, 0, 1], [0, 1, 0]], np.float32))
+    warped = fn.warp_affine(small, matrix=both)
+    corners = np.array([[[0, 0], [20, 16]], [[1, 2], [3, 4]], [[5, 6], [7, 8]]], np.float32)
+    points = fn.coord_transform(fn.per_frame(corners), MT=both)
     first, last = fn.element_extract(faded, element_map=[0, 2])
     reordered = fn.sequence_rearrange(small, new_order=[2, 0])
     ready = fn.crop_mirror_normalize(
@@ -38,7 +45,8 @@ def clips(folder):
     )
     planes = fn.transpose(small, perm=[3, 0, 1, 2])
     difference = fn.cast(last, dtype=types.FLOAT) - first
-    return window, faded, turned, reordered, ready, planes, difference
+    moved = turns, both, warped, points
+    return window, faded, turned, *moved, reordered, ready, planes, difference
 
 
 def main(data_dir):

@@ -9,21 +9,39 @@
 #include "kernels/rows/gather.h"
 #include "kernels/rows/rows.h"
 #include "kernels/strided_copy.h"
+#include "kernels/warp/place_filter.h"
 
 namespace stoker::rows {
 namespace {
 
 // The value at a place. load(offset) gives a value of the image.
 template <class T, class Load>
-T placed_value(const int64_t (&place)[WarpSource::kMost], const WarpSource& source, bool linear,
+T placed_value(const int64_t (&place)[WarpSource::kMost], const WarpSource& source, bool between,
                T fill, const Load& load) {
-  if (!linear) return source.nearest(place, fill, load);
+  if (!between) return source.nearest(place, fill, load);
   using Mean = std::conditional_t<std::is_same_v<T, uint8_t>, FixedMean,
                                   FloatMean<std::conditional_t<kIsWide<T>, double, float>>>;
   const auto sum = source.between<Mean>(place, Mean::of(fill),
                                         [&](int64_t offset) { return Mean::of(load(offset)); });
   if constexpr (std::is_same_v<T, uint8_t>) return Mean::result(sum);
   else return convert<T>(sum);
+}
+
+// filtered() of a whole pixel whose taps lie inside. `from`: the first of them.
+constexpr int64_t kMostChannels = 4;
+template <class T, class N>
+void filter_inside(const PlaceTaps& y, const PlaceTaps& x, const std::byte* from, int64_t row,
+                   int64_t channels, T* to) {
+  N sum[kMostChannels] = {};
+  for (int i = 0; i < y.count; ++i, from += row) {
+    const T* at = reinterpret_cast<const T*>(from);
+    N line[kMostChannels] = {};
+    for (int j = 0; j < x.count; ++j, at += channels)
+      for (int64_t c = 0; c < channels; ++c)
+        line[c] += static_cast<N>(x.weight[j]) * convert<N>(at[c]);
+    for (int64_t c = 0; c < channels; ++c) sum[c] += static_cast<N>(y.weight[i]) * line[c];
+  }
+  for (int64_t c = 0; c < channels; ++c) to[c] = convert<T>(sum[c]);
 }
 
 }  // namespace
@@ -51,9 +69,9 @@ PlacedPixels::PlacedPixels(const View& image, const Placing& how, Arena& scratch
   }
   const int64_t row = std::abs(pixels_.row);
   const bool is_small = unit_ > 0 && unit_ <= INT32_MAX && row <= INT32_MAX;
-  if (!is_small || image_.shape.volume() == 0) {
+  if (!is_small || image_.shape.volume() == 0 || how_.is_wide()) {
     way_ = Way::kValues;
-  } else if (!how_.linear) {
+  } else if (!how_.is_between()) {
     // Offsets have 32 bits, one of which stands for none.
     const bool fits =
         image_.shape[0] <= (INT32_MAX - image_.shape[1] * unit_) / std::max<int64_t>(row, 1);
@@ -69,7 +87,7 @@ PlacedPixels::PlacedPixels(const View& image, const Placing& how, Arena& scratch
     way_ = Way::kFloats;
     pixels_.load = float_load(unit_);
   }
-  hi_[0] = image_.shape[0] - how_.linear;
+  hi_[0] = image_.shape[0] - how_.is_between();
   hi_[1] = image_.shape[1] - (way_ == Way::kValues ? 0 : pixels_.reach());
 }
 
@@ -81,9 +99,9 @@ void PlacedPixels::make(double* y, double* x, int64_t n, std::byte* to) const {
       pick_some(y + k, x + k, some, to + k * unit_);
       continue;
     }
-    at_cpu_level([=, y_to = &y_place[0], x_to = &x_place[0], linear = how_.linear] {
-      find_places(y + k, some, linear, y_to);
-      find_places(x + k, some, linear, x_to);
+    at_cpu_level([=, y_to = &y_place[0], x_to = &x_place[0], between = how_.is_between()] {
+      find_places(y + k, some, between, y_to);
+      find_places(x + k, some, between, x_to);
     });
     make_some(y_place, x_place, some, to + k * unit_);
   }
@@ -146,9 +164,26 @@ void PlacedPixels::make_any(const int64_t* y, const int64_t* x, int64_t n, std::
     const auto load = [&](const std::byte* from, int64_t offset) {
       return *reinterpret_cast<const T*>(from + offset);
     };
+    if (how_.is_wide()) {
+      using N = std::conditional_t<kIsWide<T>, double, float>;
+      for (int64_t k = 0; k < n; ++k, out += channels_) {
+        const PlaceTaps down(y[k], how_.filter), right(x[k], how_.filter);
+        if (channels_ <= kMostChannels && source_.is_inside(0, down.first, down.count - 1) &&
+            source_.is_inside(1, right.first, right.count - 1)) {
+          const auto* from = pixels_.from + down.first * pixels_.row + right.first * unit_;
+          filter_inside<T, N>(down, right, from, pixels_.row, channels_, out);
+          continue;
+        }
+        for (int64_t c = 0; c < channels_; ++c)
+          out[c] = convert<T>(filtered<N>(down, right, source_, convert<N>(fill), [&](int64_t o) {
+            return convert<N>(load(pixels_.from + c * sizeof(T), o));
+          }));
+      }
+      return;
+    }
     for (int64_t k = 0; k < n; ++k)
       for (int64_t c = 0; c < channels_; ++c)
-        *out++ = placed_value({y[k], x[k], 0}, source_, how_.linear, fill,
+        *out++ = placed_value({y[k], x[k], 0}, source_, how_.is_between(), fill,
                               [&](int64_t o) { return load(pixels_.from + c * sizeof(T), o); });
   });
 }

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Pixels of an image that lie at any places, as lists give them: Note [Warps] in
-// kernels/warp/warp_map.h. Plain values; thread-safe.
+// kernels/warp/warp_map.h, Note [Filtered places] in kernels/warp/place_filter.h. Plain values;
+// thread-safe.
 #pragma once
 #include "base/view.h"
 #include "kernels/rows/warp.h"
@@ -13,24 +14,29 @@ namespace stoker {
 
 // How pixels are made of places.
 struct Placing {
-  bool linear = true;  // between neighbouring values; else the value that the place lies in
+  // kNearest gives the value that the place lies in. kLinear, kCubic and kLanczos3 are between
+  // neighbouring values.
+  Filter filter = Filter::kLinear;
   float fill = 0;  // what lies outside, rounded to the image's dtype
+
+  STOKER_HD bool is_between() const { return filter != Filter::kNearest; }
+  STOKER_HD bool is_wide() const { return filter > Filter::kLinear; }
 };
 
 // A coordinate as a place: in positions from the edge of the first one on. Between values it is
 // half a position less.
-STOKER_HD inline int64_t place_of(double coordinate, bool linear) {
+STOKER_HD inline int64_t place_of(double coordinate, bool between) {
   using Map = PerspectiveMap;
-  const double at = detail::add_once(coordinate, linear ? -0.5 : 0);
+  const double at = detail::add_once(coordinate, between ? -0.5 : 0);
   return Map::rounded(Map::cut_above(Map::cut_below(at)));
 }
 
 // Make the places of n coordinates, or their whole parts where values are not interpolated. A whole
 // part is the whole number next to the coordinate, or the one before that. `c` is overwritten.
 // Loops with one choice each become vectors.
-inline void find_places(double* c, int64_t n, bool linear, int64_t* to) {
+inline void find_places(double* c, int64_t n, bool between, int64_t* to) {
   using Map = PerspectiveMap;
-  const double shift = linear ? -0.5 : 0;
+  const double shift = between ? -0.5 : 0;
   for (int64_t k = 0; k < n; ++k) c[k] = Map::cut_below(c[k] + shift);
   for (int64_t k = 0; k < n; ++k) c[k] = Map::cut_above(c[k]);
   for (int64_t k = 0; k < n; ++k) to[k] = Map::rounded(c[k]);

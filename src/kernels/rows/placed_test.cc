@@ -64,7 +64,7 @@ void expect_picked(int64_t unit, int64_t row) {
   View image = View::dense(first, DType::kUint8, shape);
   image.strides[0] = row;
   Arena arena;
-  const rows::PlacedPixels pixels(image, {.linear = false, .fill = 77}, arena);
+  const rows::PlacedPixels pixels(image, {.filter = Filter::kNearest, .fill = 77}, arena);
   const auto all = odd_coordinates();
   const auto n = static_cast<int64_t>(all.size());
   for (double y : all) {

@@ -7,6 +7,7 @@
 #include "kernels/elements/boxes.h"
 #include "kernels/fused_device/value.h"
 #include "kernels/rows/placed.h"
+#include "kernels/warp/place_filter.h"
 #include "op/loops/gpu_each.cuh"
 #include "op/resize/warp_arguments.h"
 
@@ -74,10 +75,12 @@ struct DisplacedValue {
     const auto load = [&](int64_t offset) { return load_value(from + offset, type); };
     if (!is_moved) return load(y * source.stride[0] + x * source.stride[1]);
     const Coordinates at = where(y, x);
-    const int64_t place[WarpSource::kMost] = {place_of(at.y, how.linear),
-                                              place_of(at.x, how.linear), 0};
+    const int64_t place[WarpSource::kMost] = {place_of(at.y, how.is_between()),
+                                              place_of(at.x, how.is_between()), 0};
     const DeviceValue fill = value_of(how.fill, type);
-    if (!how.linear) return source.nearest(place, fill, load);
+    if (!how.is_between()) return source.nearest(place, fill, load);
+    if (how.is_wide())
+      return is_wide(type) ? weighed<double>(place, fill, load) : weighed<float>(place, fill, load);
     if (type == DType::kUint8) {
       const int32_t sum = source.between<FixedMean>(
           place, FixedMean::of(static_cast<uint8_t>(fill.f)),
@@ -85,6 +88,14 @@ struct DisplacedValue {
       return value_of(static_cast<float>(FixedMean::result(sum)), type);
     }
     return is_wide(type) ? between<double>(place, fill, load) : between<float>(place, fill, load);
+  }
+  template <class N, class Load>
+  STOKER_HD DeviceValue weighed(const int64_t (&place)[WarpSource::kMost], const DeviceValue& fill,
+                                const Load& load) const {
+    const PlaceTaps y(place[0], how.filter), x(place[1], how.filter);
+    return value_of(filtered<N>(y, x, source, number_of<N>(fill),
+                                [&](int64_t o) { return number_of<N>(load(o)); }),
+                    type);
   }
   template <class N, class Load>
   STOKER_HD DeviceValue between(const int64_t (&place)[WarpSource::kMost], const DeviceValue& fill,
@@ -130,7 +141,7 @@ struct DisplacementArguments {
     c.out(c.in());
   }
   void infer(Inference& i) const { i.out(with_places(i.inputs[0])); }
-  Placing placing() const { return {interp_type == Filter::kLinear, fill_value}; }
+  Placing placing() const { return {interp_type, fill_value}; }
   template <class Where>
   void run(Run& r, const Where& where) const {
     const View &in = r.inputs[0], &out = r.outputs[0];

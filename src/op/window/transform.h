@@ -134,8 +134,11 @@ constexpr auto reverse_order_argument() {
 inline constexpr auto kTransformInputs = ports({.name = "matrix",
                                                 .help = "A map that comes before.",
                                                 .dtypes = "float32",
-                                                .is_optional = true});
+                                                .is_optional = true,
+                                                .unfolds = true});
 inline constexpr auto kTransformOutputs =
-    ports({.name = "output", .help = "The map: n rows of n + 1 numbers, float32."});
+    ports({.name = "output",
+           .help = "The map: n rows of n + 1 numbers, float32. If the input or an argument has "
+                   "frames, there is a map for each."});
 
 }  // namespace stoker

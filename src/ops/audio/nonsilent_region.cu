@@ -20,26 +20,25 @@ struct NonsilentRegion {
     int64_t pieces;
     STOKER_HD void run(int64_t b) const { windows.sum_block(b, sums + b * windows.window); }
   };
-  // The number of a window, for the first and the last one that is loud.
+  // The number of a window that is loud, else -1, which is also the largest uint32.
   struct LoudWindow {
     const double *sums, *greatest;  // greatest: null where `limit` does not depend on it
     double limit;
-    int64_t *first, *last;
+    int32_t* numbers;
     int64_t pieces;
     STOKER_HD void run(int64_t k) const {
       const double least = greatest ? detail::mul_once(*greatest, limit) : limit;
-      first[k] = sums[k] >= least ? k : Least<int64_t>::kNone;
-      last[k] = sums[k] >= least ? k : Greatest<int64_t>::kNone;
+      numbers[k] = sums[k] >= least ? static_cast<int32_t>(k) : -1;
     }
   };
   struct Give {
-    const int64_t *first, *last;
+    const int32_t *first, *last;
     int64_t window;
     int32_t *begin, *length;
     int64_t pieces;
     STOKER_HD void run(int64_t) const {
       const bool is_found = window > 0 && *last >= 0;
-      *begin = is_found ? static_cast<int32_t>(*first) : 0;
+      *begin = is_found ? *first : 0;
       *length = is_found ? static_cast<int32_t>(*last + window - *first) : 0;
     }
   };
@@ -88,7 +87,7 @@ struct NonsilentRegion {
 
   void run_cpu(Run& r) const {
     const View& in = r.inputs[0];
-    int64_t first = -1, last = -1;
+    int32_t first = -1, last = -1;
     const int64_t size = in.full[0], window = std::min<int64_t>(window_length, size);
     if (size > 0)
       with_type(in.dtype, [&](auto v) {
@@ -109,11 +108,11 @@ struct NonsilentRegion {
         }
         for (int64_t b = 0; b < windows.blocks() && first < 0; ++b)
           each(b, [&](int64_t k, double sum) {
-            if (first < 0 && sum >= least) first = k;
+            if (first < 0 && sum >= least) first = static_cast<int32_t>(k);
           });
         for (int64_t b = windows.blocks() - 1; b >= 0 && first >= 0 && last < 0; --b)
           each(b, [&](int64_t k, double sum) {
-            if (sum >= least) last = k;
+            if (sum >= least) last = static_cast<int32_t>(k);
           });
       });
     int32_t begin = 0, length = 0;
@@ -147,14 +146,12 @@ struct NonsilentRegion {
         const int64_t n = size > 0 ? windows.count() : 0, some = size > 0 ? windows.blocks() : 0;
         // Blocks are as long as the window, so their sums follow one another.
         double *sums = room(double{}, some * window), *most = room(double{}, 1);
-        int64_t *firsts = room(int64_t{}, n), *lasts = room(int64_t{}, n),
-                *found = room(int64_t{}, 2);
+        int32_t *numbers = room(int32_t{}, n), *found = room(int32_t{}, 2);
         blocks.push_back({windows, sums, some});
         if (n > 0) greatest.push_back(reduce(sums, DType::kFloat64, n, most));
-        loud.push_back(
-            {sums, is_relative ? most : nullptr, items[i]->limit(window), firsts, lasts, n});
-        first.push_back(reduce(firsts, DType::kInt64, n, found));
-        last.push_back(reduce(lasts, DType::kInt64, n, found + 1));
+        loud.push_back({sums, is_relative ? most : nullptr, items[i]->limit(window), numbers, n});
+        first.push_back(reduce(numbers, DType::kUint32, n, found));
+        last.push_back(reduce(numbers, DType::kInt32, n, found + 1));
         results.push_back({found, found + 1, window, item.outputs[0].as<int32_t>(),
                            item.outputs[1].as<int32_t>(), 1});
       }

@@ -14,16 +14,20 @@ struct CoordTransform {
       "Moves points by a linear map: M x + T.\n\n"
       "The last axis of the input holds the coordinates of a point. The map may have more or fewer "
       "of them. It is computed in double precision, and then rounded.",
-      ports({.name = "input", .help = "Points of at most 6 coordinates, of any dtype."}),
-      ports({.name = "output", .help = "The moved points."}),
+      ports({.name = "input",
+             .help = "Points of at most 6 coordinates, of any dtype.",
+             .unfolds = true}),
+      ports({.name = "output",
+             .help = "The moved points. An argument with a value for each frame makes frames of an "
+                     "input without."}),
       arg(&CoordTransform::m, "M",
           "The matrix, row after row, with a column for each coordinate of a point; one number is "
           "a factor of all. Default: the points stay.",
-          kPerSample),
+          kPerFrame),
       arg(&CoordTransform::mt, "MT", "M and T in one: the last column is T. Excludes both of them.",
-          kPerSample),
+          kPerFrame),
       arg(&CoordTransform::t, "T", "What is added, one for each row of M or one for all.",
-          kPerSample),
+          kPerFrame),
       arg(&CoordTransform::dtype, "dtype", "Output dtype. Values are rounded and saturate."));
 
   PointMatrix matrix(const TensorType& type) const {

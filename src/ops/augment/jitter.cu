@@ -45,7 +45,7 @@ struct Jitter {
   void check(Checker& c) const { c.out(c.in()); }
   void infer(Inference& i) const { i.out(with_places(i.inputs[0])); }
 
-  Placing placing() const { return {false, fill_value}; }
+  Placing placing() const { return {stoker::Filter::kNearest, fill_value}; }
   void run_cpu(Run& r) const {
     const View &in = r.inputs[0], &out = r.outputs[0];
     if (mask == 0) return copy_window(in, out);

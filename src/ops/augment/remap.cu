@@ -50,7 +50,9 @@ struct Remap {
             {.name = "mapx", .help = "The columns in the input, in pixels.", .dtypes = "float32"},
             {.name = "mapy", .help = "The rows in the input, in pixels.", .dtypes = "float32"}),
       ports({.name = "output", .help = "The image, in the input's layout."}),
-      arg(&Remap::interp, "interp", "INTERP_NN or INTERP_LINEAR."),
+      arg(&Remap::interp, "interp",
+          "INTERP_NN, INTERP_LINEAR, or INTERP_CUBIC or INTERP_LANCZOS3 with the weights of "
+          "resize."),
       arg(&Remap::pixel_origin, "pixel_origin",
           "Where in the first pixel the point (0, 0) lies: its 'corner' or its 'center'."));
 
@@ -95,12 +97,13 @@ struct Remap {
     return t;
   }
   void check(Checker& c) const {
-    require_warp_filter(interp);
+    require(interp <= Filter::kLanczos3,
+            "argument 'interp' is INTERP_NN, INTERP_LINEAR, INTERP_CUBIC or INTERP_LANCZOS3 here");
     c.out(remapped(c.inputs));
   }
   void infer(Inference& i) const { i.out(remapped(i.inputs)); }
 
-  Placing placing() const { return {interp == Filter::kLinear, 0}; }
+  Placing placing() const { return {interp, 0}; }
   // The maps of frame f. Requires: the views cover it.
   Maps maps(std::span<const View> inputs, int64_t f) const {
     Maps m{nullptr, nullptr, {}, {}, pixel_origin == PixelOrigin::kCenter ? 0.5 : 0};
@@ -154,6 +157,10 @@ struct Remap {
         {"",
          {"float32 HWC [[[1, 5], [3, 7]]]", "float32 [[[1]]]", "float32 [[[0.5]]]"},
          {"float32 [[[2, 6]]]"}},
+        {"interp=types.INTERP_CUBIC",
+         {"float32 HWC [[[0], [16], [32], [48]]]", "float32 [[2, 2.5, 3]]",
+          "float32 [[0.5, 0.5, 0.5]]"},
+         {"float32 [[[24], [32], [44]]]"}},
         {"pixel_origin=\"center\"",
          {"int16 FHWC [[[[1], [3]]], [[[5], [9]]]]", "float32 [[0.5]]",
           "float32 FHW [[[0]], [[0]]]"},

@@ -15,6 +15,7 @@ struct TransformCombine {
       ports({.name = "matrices",
              .help = "Maps: n rows of n + 1 numbers.",
              .dtypes = "float32",
+             .unfolds = true,
              .repeats = true}),
       kTransformOutputs,
       arg(&TransformCombine::reverse_order, "reverse_order", "Whether the last one comes first."));

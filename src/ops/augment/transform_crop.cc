@@ -15,10 +15,10 @@ struct TransformCrop : Transform<TransformCrop> {
       "The box that is taken has an extent in each dimension, else it is refused. The result fits "
       "warp_affine and coord_transform.",
       kTransformInputs, kTransformOutputs,
-      arg(&TransformCrop::from_start, "from_start", "Start of the box that is taken.", kPerSample),
-      arg(&TransformCrop::from_end, "from_end", "End of the box that is taken.", kPerSample),
-      arg(&TransformCrop::to_start, "to_start", "Start of the box that it becomes.", kPerSample),
-      arg(&TransformCrop::to_end, "to_end", "End of the box that it becomes.", kPerSample),
+      arg(&TransformCrop::from_start, "from_start", "Start of the box that is taken.", kPerFrame),
+      arg(&TransformCrop::from_end, "from_end", "End of the box that is taken.", kPerFrame),
+      arg(&TransformCrop::to_start, "to_start", "Start of the box that it becomes.", kPerFrame),
+      arg(&TransformCrop::to_end, "to_end", "End of the box that it becomes.", kPerFrame),
       arg(&TransformCrop::absolute, "absolute",
           "Whether starts and ends are swapped where the end is less, so that nothing is "
           "mirrored."),

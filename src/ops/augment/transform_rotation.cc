@@ -17,11 +17,11 @@ struct TransformRotation : Transform<TransformRotation> {
       "axis. The result fits warp_affine and coord_transform.",
       kTransformInputs, kTransformOutputs,
       arg(&TransformRotation::angle, "angle", "The angle in degrees.", between(-1e6, 1e6),
-          kRequiredPerSample),
+          kRequiredPerFrame),
       arg(&TransformRotation::axis, "axis",
-          "The axis to rotate about, of any length but 0, in three dimensions.", kPerSample),
+          "The axis to rotate about, of any length but 0, in three dimensions.", kPerFrame),
       arg(&TransformRotation::center, "center", "A point that stays. Default: the origin.",
-          kPerSample),
+          kPerFrame),
       reverse_order_argument<TransformRotation>());
 
   void check_arguments() const {

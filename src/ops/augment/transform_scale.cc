@@ -16,9 +16,9 @@ struct TransformScale : Transform<TransformScale> {
       "The result fits warp_affine and coord_transform.",
       kTransformInputs, kTransformOutputs,
       arg(&TransformScale::scale, "scale", "Factors, one for all dimensions or one for each.",
-          kRequiredPerSample),
+          kRequiredPerFrame),
       arg(&TransformScale::center, "center", "The point that stays. Default: the origin.",
-          kPerSample),
+          kPerFrame),
       arg(&TransformScale::ndim, "ndim", "How many dimensions there are, if one factor serves all.",
           between(1, Affine::kMost)),
       reverse_order_argument<TransformScale>());

@@ -8,22 +8,20 @@ namespace stoker::ops::augment {
 struct TransformShear : Transform<TransformShear> {
   std::optional<Small<float>> shear, angles, center;
 
-  static constexpr auto schema =
-      describe("transforms.shear",
-               "Makes a map that shears.\n\n"
-               "With two numbers, x moves by the first times y, and y by the second times x. With "
-               "six, the rows "
-               "for x, y and z have two each, in the order of the coordinates. The result fits "
-               "warp_affine and coord_transform.",
-               kTransformInputs, kTransformOutputs,
-               arg(&TransformShear::shear, "shear", "The factors: two, or six in three dimensions.",
-                   kPerSample),
-               arg(&TransformShear::angles, "angles",
-                   "Angles in degrees whose tangents are the factors. Excludes shear.",
-                   between(-90, 90), kPerSample),
-               arg(&TransformShear::center, "center", "A point that stays. Default: the origin.",
-                   kPerSample),
-               reverse_order_argument<TransformShear>());
+  static constexpr auto schema = describe(
+      "transforms.shear",
+      "Makes a map that shears.\n\n"
+      "With two numbers, x moves by the first times y, and y by the second times x. With six, the "
+      "rows for x, y and z have two each, in the order of the coordinates. The result fits "
+      "warp_affine and coord_transform.",
+      kTransformInputs, kTransformOutputs,
+      arg(&TransformShear::shear, "shear", "The factors: two, or six in three dimensions.",
+          kPerFrame),
+      arg(&TransformShear::angles, "angles",
+          "Angles in degrees whose tangents are the factors. Excludes shear.", between(-90, 90),
+          kPerFrame),
+      arg(&TransformShear::center, "center", "A point that stays. Default: the origin.", kPerFrame),
+      reverse_order_argument<TransformShear>());
 
   void check_arguments() const {
     require(shear.has_value() != angles.has_value(),

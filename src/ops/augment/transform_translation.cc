@@ -13,7 +13,7 @@ struct TransformTranslation : Transform<TransformTranslation> {
                                           "The result fits warp_affine and coord_transform.",
                                           kTransformInputs, kTransformOutputs,
                                           arg(&TransformTranslation::offset, "offset",
-                                              "What is added, by dimension.", kRequiredPerSample),
+                                              "What is added, by dimension.", kRequiredPerFrame),
                                           reverse_order_argument<TransformTranslation>());
 
   void dimensions(Dimensions& d) const { d.add("argument 'offset'", offset.size()); }

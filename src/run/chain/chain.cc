@@ -31,6 +31,11 @@ std::vector<NodeState> node_states(const Plan& plan) {
   return states;
 }
 
+SampleError frames_differ(int64_t frame, const TensorType& made, const TensorType& first) {
+  return SampleError("frame " + std::to_string(frame) + " becomes " + made.str() +
+                     ", frame 0 became " + first.str() + "; all frames must agree");
+}
+
 // Of the side that a merge takes. `all`: the layout of what it gives, or an unknown one.
 void agree_in_layout(const Layout& all, TensorType& side) {
   if (side.layout.empty()) side.layout = all;
@@ -113,8 +118,15 @@ void Chain::give_type(const Ref& value, const TensorType& type) {
   s.done = true;
 }
 
-// Requires: the node's input is a sequence.
-int64_t Chain::frames_of(int node) const { return type_of(*plan_.node(node).inputs[0]).shape[0]; }
+// Requires: the operator is called for each frame.
+int64_t Chain::frames_of(int node) const {
+  const Node& n = plan_.node(node);
+  for (size_t i = 0; i < n.inputs.size(); ++i)
+    if (plan_.checked(node).sequences[i]) return type_of(*n.inputs[i]).shape[0];
+  for (size_t i = 0; i < n.links.size(); ++i)
+    if (has_frames(node, i)) return view(n.links[i].from).full[0];
+  return 1;
+}
 
 bool Chain::has_frames(int node, size_t link) const {
   const CheckedNode& c = plan_.checked(node);
@@ -151,7 +163,7 @@ void Chain::set_arguments(Operator& op, int node, int64_t frame) const {
     else if (frame < value.full[0]) op.set(c.link_arguments[i], value.frame(frame));
     else if (frame < frames_of(node))
       throw SampleError("argument '" + links[i].argument + "' has values for " +
-                        std::to_string(value.full[0]) + " frames, the input has " +
+                        std::to_string(value.full[0]) + " frames, and there are " +
                         std::to_string(frames_of(node)));
   }
 }
@@ -160,7 +172,7 @@ TensorType Chain::input_type(int node, size_t i) const {
   const auto& in = plan_.node(node).inputs[i];
   if (!in) return {};
   TensorType t = type_of(*in);
-  if (i == 0 && states_[node].unfold) t = frame_type(t);
+  if (plan_.checked(node).sequences[i]) t = frame_type(t);
   const Port& port = type(node).input(i);
   if (t.layout.empty() && *port.layouts) t.layout = default_layout(port, t.shape.rank);
   return t;
@@ -196,9 +208,18 @@ void Chain::lower_frame(int node, int64_t frame) {
   const TensorType whole = s.types[0];
   lower_node(node, frame);
   if (!(sequence_type(s.types[0], whole.shape[0]) == whole))
-    throw SampleError("frame " + std::to_string(frame) + " becomes " + s.types[0].str() +
-                      ", frame 0 became " + frame_type(whole).str() + "; all frames must agree");
+    throw frames_differ(frame, s.types[0], frame_type(whole));
   s.types[0] = whole;
+}
+
+// Requires: views_ are the inputs.
+void Chain::infer_frame(int node, int64_t frame) {
+  NodeState& s = states_[node];
+  s.types.clear();
+  Inference inference{s.inputs, views_, s.types, chance(node), s.kept, origin(node)};
+  type(node).runs->infer(s.op(frame), inference);
+  if (s.types.size() != s.views.size())
+    throw Error(plan_.node(node).op + ": infer() gave a wrong number of outputs");
 }
 
 void Chain::infer_node(int node) {
@@ -219,13 +240,19 @@ void Chain::infer_node(int node) {
   } else {
     if (!type(node).infers()) return;  // run_early() sets the types
     see_inputs(node);
-    s.types.clear();
-    Inference inference{s.inputs, views_, s.types, chance(node), s.kept, origin(node)};
-    type(node).runs->infer(s.op(), inference);
-    if (s.types.size() != s.views.size())
-      throw Error(plan_.node(node).op + ": infer() gave a wrong number of outputs");
+    infer_frame(node, 0);
+    for (int64_t f = 1; f < std::ssize(s.ops); ++f) {
+      const std::vector<TensorType> first = s.types;
+      infer_frame(node, f);
+      if (s.types != first) throw frames_differ(f, s.types[0], first[0]);
+    }
   }
   if (s.unfold) {
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (plan_.checked(node).sequences[i] && type_of(*inputs[i]).shape[0] != frames_of(node))
+        throw SampleError("input " + std::to_string(i) + " has " +
+                          std::to_string(type_of(*inputs[i]).shape[0]) + " frames, and there are " +
+                          std::to_string(frames_of(node)));
     for (size_t k = 0; k < s.types.size(); ++k)
       if (!plan_.checked(node).is_inferred(static_cast<int>(k)))
         s.types[k] = sequence_type(s.types[k], frames_of(node));
@@ -325,10 +352,11 @@ void Chain::run_sample(int node) {
           judged(node), origin(node)};
     return type(node).runs->run(s.op(), r);
   }
-  const View sequence = views_[0];
+  const std::vector<View> whole = views_;
   for (int64_t f = s.views[0].origin[0]; f < s.views[0].origin[0] + s.views[0].shape[0]; ++f) {
     frame_views_.clear();
-    views_[0] = sequence.frame(f);
+    for (size_t i = 0; i < whole.size(); ++i)
+      if (plan_.checked(node).sequences[i]) views_[i] = whole[i].frame(f);
     for (const View& v : s.views) frame_views_.push_back(v.frame(f));
     Run r{views_, frame_views_, chance(node), arena_, s.kept, 0, {}, origin(node)};
     type(node).runs->run(s.op(f), r);

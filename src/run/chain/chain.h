@@ -104,6 +104,7 @@ class Chain {
   void see_inputs(int node, size_t first = 0);
   void lower_node(int node, int64_t frame);
   void lower_frame(int node, int64_t frame);
+  void infer_frame(int node, int64_t frame);
   void run_early(int node);
   void take_types(int node, const char* call);
   void find_judged();

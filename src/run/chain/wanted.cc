@@ -73,10 +73,12 @@ void Wanted::find_inputs(int node, bool narrows) {
     Demand d{s.inputs, wanted, needed_};
     type.runs->demand(s.op(), d);
   }
-  if (s.unfold) needed_[0] = sequence_window(needed_[0], wanted[0].begin[0], wanted[0].end[0]);
   const auto& inputs = plan_.node(node).inputs;
-  for (size_t i = 0; i < inputs.size(); ++i)
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (plan_.checked(node).sequences[i])
+      needed_[i] = sequence_window(needed_[i], wanted[0].begin[0], wanted[0].end[0]);
     if (inputs[i]) add(*inputs[i], needed_[i]);
+  }
 }
 
 // Of a merge or an alias. An alias needs all of its input.

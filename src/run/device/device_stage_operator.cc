@@ -21,7 +21,7 @@ std::vector<BatchItem> DeviceStage::items_of(const Step& step, int node,
       BatchItem& item = items.emplace_back(BatchItem{{}, {}, task.chance, task.origin});
       for (size_t k = 0; k < inputs.size(); ++k) {
         View v = inputs[k] ? inputs[k]->views[i] : task.values[k].view;
-        if (unfold && k == 0) v = v.frame(f);
+        if (plan_.checked(node).sequences[k]) v = v.frame(f);
         if (inputs[k] && v.layout.empty()) v.layout = task.inputs[k].layout;
         item.inputs.push_back(v);
       }

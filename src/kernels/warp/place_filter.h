@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Values at any places by the cubic and the Lanczos filter of resize. Plain values and pure
+// functions, with the same bits on CPUs and devices; thread-safe.
+//
+// Note [Filtered places]
+// A place between two values lies a fraction behind the first of them. The four or six values next
+// to it have the weights of the filter (kernels/resample/taps.h) at their distances, divided by the
+// sum of these. What lies outside has its weight too. At the centre of a value there is just this
+// value, so that a NaN beside it does not spread.
+//
+// Of the Lanczos filter's sin(pi t) sin(pi t / 3) / t^2, at the distances t = k - fraction, the
+// first factor differs only in its sign, so the division by the sum removes it. A fraction above
+// one half is that of the mirrored row, so nothing cancels out.
+#pragma once
+#include "base/exact_math.h"
+#include "kernels/warp/warp_map.h"
+
+namespace stoker {
+
+// Along one axis: which values make the one at a place, with weights that sum to 1.
+struct PlaceTaps {
+  static constexpr int kMost = 6;
+  int64_t first;
+  int count = 1;
+  double weight[kMost] = {1};
+
+  // Requires: the filter is kCubic or kLanczos3.
+  STOKER_HD PlaceTaps(int64_t place, Filter filter) : first(whole_part(place)) {
+    const auto bits = static_cast<uint32_t>(place);
+    if (bits == 0) return;
+    const bool is_mirrored = bits > uint32_t{1} << 31;
+    const auto part = static_cast<double>(is_mirrored ? ~bits + 1 : bits);
+    count = filter == Filter::kCubic ? 4 : 6;
+    const int before = count / 2 - 1;
+    first -= before;
+    double given[kMost];
+    if (filter == Filter::kCubic) cubic(part * 0x1p-32, given);
+    else lanczos(part * 0x1p-32, given);
+    double sum = 0;
+    for (int k = 0; k < count; ++k) sum = detail::add_once(sum, given[k]);
+    for (int k = 0; k < count; ++k) weight[k] = given[is_mirrored ? count - 1 - k : k] / sum;
+  }
+
+ private:
+  STOKER_HD static double line(double x, double slope, double start) {
+    return detail::add_once(detail::mul_once(x, slope), start);
+  }
+  STOKER_HD static void cubic(double fraction, double* w) {
+    const double t[4] = {1 + fraction, fraction, 1 - fraction, 2 - fraction};
+    for (int k = 0; k < 4; ++k) {
+      const bool is_near = k == 1 || k == 2;
+      const double x = t[k];
+      w[k] = is_near ? line(detail::mul_once(line(x, 1.5, -2.5), x), x, 1)
+                     : line(line(line(x, -0.5, 2.5), x, -4), x, 2);
+    }
+  }
+  STOKER_HD static void lanczos(double fraction, double* w) {
+    constexpr double kThird = 0x1.0c152382d7365p+0, kHalfRoot = 0x1.bb67ae8584caap-1;  // of pi, 3
+    constexpr double kSines[6] = {-kHalfRoot, -kHalfRoot, 0, kHalfRoot, kHalfRoot, 0};
+    constexpr double kCosines[6] = {-0.5, 0.5, 1, 0.5, -0.5, -1};
+    const double angle = detail::mul_once(fraction, kThird);
+    const double s = exact::sin(angle), c = exact::cos(angle);
+    for (int k = 0; k < 6; ++k) {
+      const double t = k - 2 - fraction;
+      const double sine =
+          detail::add_once(detail::mul_once(kSines[k], c), -detail::mul_once(kCosines[k], s));
+      w[k] = (k % 2 ? sine : -sine) / detail::mul_once(t, t);
+    }
+  }
+};
+
+// The value of an image at a place. load(offset) gives a value of it, `fill` is one outside.
+template <class N, class Load>
+STOKER_HD N filtered(const PlaceTaps& y, const PlaceTaps& x, const WarpSource& source, N fill,
+                     const Load& load) {
+  N sum = 0;
+  for (int i = 0; i < y.count; ++i) {
+    const bool is_inside = source.is_inside(0, y.first + i, 0);
+    const int64_t offset = (y.first + i) * source.stride[0];
+    N row = 0;
+    for (int j = 0; j < x.count; ++j) {
+      const int64_t at = x.first + j;
+      const bool is_there = is_inside && source.is_inside(1, at, 0);
+      const N value = is_there ? load(offset + at * source.stride[1]) : fill;
+      row = detail::add_once(row, detail::mul_once(static_cast<N>(x.weight[j]), value));
+    }
+    sum = detail::add_once(sum, detail::mul_once(static_cast<N>(y.weight[i]), row));
+  }
+  return sum;
+}
+
+}  // namespace stoker
