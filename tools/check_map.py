@@ -5,7 +5,8 @@
 
 A path in backticks starts at the root, in src/ or in python/stoker/; one outside of the repository
 (`../`) is not looked for. `Class::member` has to be in
-C++ and `Class.member` in Python; `name` (`file`) and Note [Title] (`file`) have to be in that file.
+C++ and `Class.member` in Python; `name` (`file`), `name` in `file`, `name` of `file` and
+Note [Title] (`file`) have to be in that file.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def complaints(text: str) -> Iterator[str]:
     for owner, between, member in re.findall(r"`([A-Z]+[a-z]\w*)(::|\.)(\w+)(?:\(\))?`", text):
         if not has_member(owner, between, member):
             yield f"there is no {owner}{between}{member}"
-    for name, file in re.findall(r"`([\w:.]+)(?:\(\))?`\s+\(`([\w./-]+)`\)", text):
+    for name, file in re.findall(r"`([\w:.]+)(?:\(\))?`\s+(?:\(|in |of )`([\w./-]+)`", text):
         path = find(file)
         word = re.split(r"::|\.", name)[-1]
         if path and path.is_file() and not re.search(rf"\b{word}\b", path.read_text()):

@@ -60,7 +60,7 @@ def ports_text(op: Operator, title: str, names: list[str], ports: list[Port]) ->
 def argument_row(a: Argument) -> str:
     kind = ", ".join(f"`{n}`" for n in a["names"]) if a["names"] else f"`{a['type']}`"
     default = "required" if a["required"] else f"`{a['default']!r}`"
-    varies = "frame" if a["per_frame"] else "sample" if a["per_sample"] else ""
+    varies = "sample or frame" if a["per_frame"] else "sample" if a["per_sample"] else ""
     words = " | ".join(cell(x) for x in (kind, default, range_text(a), varies, a["help"]))
     return f"| `{a['name']}` | {words} |\n"
 

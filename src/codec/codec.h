@@ -122,7 +122,7 @@ struct Known {
     return built();
   }
 };
-// In the order in which they are asked. Thread-safe.
+// In the order in which they are asked. Thread-safe. cmake/codecs.cmake writes what these return.
 template <class Codec>
 std::span<const Known<Codec>> known_codecs();
 template <>

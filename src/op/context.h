@@ -33,7 +33,7 @@ struct Origin {
 };
 
 // Asks for the types of the outputs when the graph is built. An unknown extent is -1, and so is an
-// unknown rank.
+// unknown rank. Where a port lists its layouts, the input has one of them.
 class Checker {
  public:
   std::span<const TensorType> inputs;

@@ -31,8 +31,7 @@ struct GaussianBlur {
     const DType in = c.in().dtype;
     require(!dtype || *dtype == in || *dtype == DType::kFloat32, "argument 'dtype' is ",
             name_of(dtype.value_or(in)), ", expected ", name_of(in), " or float32");
-    if (!c.is_computed("sigma") && !c.is_computed("window_size") && !c.in().layout.empty())
-      axes(c.in().layout);
+    if (!c.is_computed("sigma") && !c.is_computed("window_size")) axes(c.in().layout);
     c.out(blurred(c.in()));
   }
   void infer(Inference& i) const {

@@ -45,7 +45,7 @@ struct Laplacian {
             "arguments 'normalized_kernel' and 'scale' do not go together");
     const bool computed =
         c.is_computed("window_size") || c.is_computed("smoothing_size") || c.is_computed("scale");
-    if (!computed && !t.layout.empty()) (void)kernel(t.layout);
+    if (!computed) (void)kernel(t.layout);
     t.dtype = dtype.value_or(t.dtype);
     c.out(t);
   }
