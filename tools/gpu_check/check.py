@@ -32,6 +32,9 @@ PARTS = ("cpp", "python", "sanitizer")
 LIMIT_S = 1200
 CPP_TESTS = ["bin/stoker_run_test", "--gtest_filter=DeviceStage.*:DeviceMemory.*:Rounds.*"]
 SANITIZERS = ("memcheck", "racecheck")
+PROCESSES = min(8, os.cpu_count() or 1)  # of tests of operators: each makes its own graphs
+# What has these on a machine may have been compiled for their versions, as PyTorch and OpenCV are.
+KEPT = {"numpy": "numpy", "pillow": "PIL"}
 DEVICES = "import json, stoker; print(json.dumps([d._asdict() for d in stoker.devices()]))"
 
 
@@ -39,6 +42,8 @@ def install() -> None:
     """Unpacks the wheels into SITE. That needs no pip, as they hold only packages."""
     shutil.rmtree(SITE, ignore_errors=True)
     for wheel in sorted((HERE / "wheels").glob("*.whl")):
+        if (kept := KEPT.get(wheel.name.split("-")[0])) and importlib.util.find_spec(kept):
+            continue
         with zipfile.ZipFile(wheel) as files:
             files.extractall(SITE)
 
@@ -142,12 +147,13 @@ class Check:
             name = f"C++ under compute-sanitizer, {tool}"
             self.cpp_tests(name, program, "--tool", tool, "--error-exitcode", "1")
 
-    def python_tests(self, name: str, *where: str) -> None:
+    def python_tests(self, name: str, *where: str, processes: int = 1) -> None:
         report = HERE / "python.xml"
         report.unlink(missing_ok=True)
         code, text = self.run(
             [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
             + ["-p", "pytest_timeout", "--timeout=300"]
+            + ["-p", "xdist.plugin", "-n", str(processes)] * (processes > 1)
             + [
                 "--import-mode=prepend",
                 "-c",
@@ -208,7 +214,12 @@ class Check:
         _, devices = self.run([sys.executable, "-c", DEVICES])
         print(devices.strip(), flush=True)
         self.result["devices"] = json.loads(devices) if devices.startswith("[") else devices
-        self.python_tests("operators: GPU against CPU", "conformance/test_gpu.py")
+        self.python_tests(
+            "operators: GPU against CPU",
+            "conformance/test_gpu.py",
+            "conformance/test_whole_batch_calls.py",
+            processes=PROCESSES,
+        )
         if self.simulated:
             self.leave_out("the driver, nvJPEG, PyTorch, JAX", "simulated")
         else:

@@ -33,7 +33,7 @@ cp build/cuda/stoker_run_test build/cuda/bench_gpu_fused "$out/bin"
   --config-settings cmake.define.STOKER_WERROR=ON
 # What the Python tests need, in the pinned versions.
 "${pip[@]}" download --only-binary :all: --dest "$out/wheels" --constraint requirements/test.txt \
-  numpy pillow pytest pytest-timeout
+  numpy pillow lz4 soundfile zstandard pytest pytest-timeout pytest-xdist
 # The libraries that these link to, without those that every Linux has.
 ldd "$out"/bin/* "$build"/python/stoker/_core*.so | awk '$3 ~ /^\// {print $3}' | sort -u |
   grep -vE '/(libc|libm|libdl|librt|libpthread)\.so' | xargs -I{} cp -L {} "$out/lib"
