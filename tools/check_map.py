@@ -4,9 +4,8 @@
 """Fails where the pages for developers name a file, a function or a note that is not there.
 
 A path in backticks starts at the root, in src/ or in python/stoker/; one outside of the repository
-(`../`) is not looked for. `Class::member` has to be in
-C++ and `Class.member` in Python; `name` (`file`), `name` in `file`, `name` of `file` and
-Note [Title] (`file`) have to be in that file.
+(`../`) is not looked for. `Class::member` has to be in C++ and `Class.member` in Python. `name`
+(`file`), `name` in `file`, `name` of `file` and Note [Title] (`file`) have to be in that file.
 """
 
 from __future__ import annotations

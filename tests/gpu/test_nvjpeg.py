@@ -70,8 +70,7 @@ def test_pixels_are_near_the_cpus(
     got, expected = run(pipe), run(pipeline(folder, "cpu", **how))
     assert pipe.stats()["decoder"] == "nvJPEG"
     changed = [not np.array_equal(g[0], e[0]) for g, e in zip(got, expected, strict=True)]
-    # From 13.2 on, nvJPEG gives the CPU's very pixels for most pictures.
-    assert any(changed), "the CPU decoded them"
+    assert sum(changed) > len(changed) / 2, "the CPU decoded them"
     far = [np.abs(g[0].astype(int) - e[0].astype(int)) for g, e in zip(got, expected, strict=True)]
     record_property("mean_distance_from_the_cpu", float(np.mean([f.mean() for f in far])))
     record_property("largest_distance_from_the_cpu", int(max(f.max() for f in far)))

@@ -7,8 +7,8 @@
 operators take ``chance``, the draws of the sample.
 
 ``generate(rng)`` yields odd calls, each ``(inputs, layout, arguments)``. The layout may be a list
-with one for each input. ``flip.py`` is a short example. Where a sequence is the
-input, ``layout`` begins with F. ``common.to_dtype`` rounds and saturates as Stoker does.
+with one for each input, and begins with F where a sequence is the input. ``flip.py`` is a short
+example. ``common.to_dtype`` rounds and saturates as Stoker does.
 
 ``refused()`` may yield calls that break a rule of the operator's own, each ``(inputs, layout,
 arguments, words)``, where the error has these words. ``lookup_table.py`` is an example.

@@ -32,7 +32,7 @@ PARTS = ("cpp", "python", "sanitizer")
 LIMIT_S = 1200
 CPP_TESTS = ["bin/stoker_run_test", "--gtest_filter=DeviceStage.*:DeviceMemory.*:Rounds.*"]
 SANITIZERS = ("memcheck", "racecheck")
-PROCESSES = min(8, os.cpu_count() or 1)  # of tests of operators: each makes its own graphs
+PROCESSES = min(8, os.cpu_count() or 1)  # in which the tests of operators run
 # What has these on a machine may have been compiled for their versions, as PyTorch and OpenCV are.
 KEPT = {"numpy": "numpy", "pillow": "PIL"}
 DEVICES = "import json, stoker; print(json.dumps([d._asdict() for d in stoker.devices()]))"

@@ -31,7 +31,8 @@ cp build/cuda/stoker_run_test build/cuda/bench_gpu_fused "$out/bin"
 "${pip[@]}" wheel --no-deps --no-build-isolation --wheel-dir "$out/wheels" . \
   --config-settings build-dir="$build" --config-settings cmake.define.STOKER_CUDA=ON \
   --config-settings cmake.define.STOKER_WERROR=ON
-# What the Python tests need, in the pinned versions.
+# What the Python tests need, in the pinned versions. SciPy and OpenCV, which oracles need too, have
+# to be on the other machine: they would double the folder.
 "${pip[@]}" download --only-binary :all: --dest "$out/wheels" --constraint requirements/test.txt \
   numpy pillow lz4 soundfile zstandard pytest pytest-timeout pytest-xdist
 # The libraries that these link to, without those that every Linux has.

@@ -23,8 +23,8 @@ class WindowRows {
   static constexpr int64_t kRoom = 2 * kRowRound;
 
   // Requires: one to three axes, in order and without gaps between them; `in` covers
-  // window_demand() of `out` and has dense rows. Without keeps_left there is no left(), and one row
-  // less has to fit into the CPU's nearest cache.
+  // window_demand() of `out` and has dense rows. `keeps_left`: whether left() is needed,
+  // which takes one more row in the CPU's nearest cache.
   WindowRows(const View& in, const View& out, std::span<const WindowAxis> axes, Border border,
              T fill, Arena& scratch, bool keeps_left)
       : border_(border), fill_(fill) {
