@@ -6,6 +6,7 @@
 
 #include "kernels/convert.h"
 #include "kernels/levels.h"
+#include "kernels/rows/filtered.h"
 #include "kernels/rows/gather.h"
 #include "kernels/rows/rows.h"
 #include "kernels/strided_copy.h"
@@ -69,8 +70,12 @@ PlacedPixels::PlacedPixels(const View& image, const Placing& how, Arena& scratch
   }
   const int64_t row = std::abs(pixels_.row);
   const bool is_small = unit_ > 0 && unit_ <= INT32_MAX && row <= INT32_MAX;
-  if (!is_small || image_.shape.volume() == 0 || how_.is_wide()) {
+  const bool is_bytes = image_.dtype == DType::kUint8 && unit_ <= 4;
+  if (!is_small || image_.shape.volume() == 0 || (how_.is_wide() && !is_bytes)) {
     way_ = Way::kValues;
+  } else if (how_.is_wide()) {
+    way_ = Way::kBytes;
+    pixels_.load = filter_load(how_.filter, unit_);
   } else if (!how_.is_between()) {
     // Offsets have 32 bits, one of which stands for none.
     const bool fits =
@@ -80,15 +85,17 @@ PlacedPixels::PlacedPixels(const View& image, const Placing& how, Arena& scratch
     auto* filled = scratch.array<std::byte>(static_cast<size_t>(pixels_.load));
     repeat(fill_, size, filled, channels_);
     filled_ = filled;
-  } else if (image_.dtype == DType::kUint8 && unit_ <= 4 && has_byte_loads(pixels_)) {
+  } else if (is_bytes && has_byte_loads(pixels_)) {
     way_ = Way::kBytes;
     pixels_.load = kByteLoad;
   } else if (image_.dtype == DType::kFloat32 && channels_ <= 4) {
     way_ = Way::kFloats;
     pixels_.load = float_load(unit_);
   }
-  hi_[0] = image_.shape[0] - how_.is_between();
-  hi_[1] = image_.shape[1] - (way_ == Way::kValues ? 0 : pixels_.reach());
+  const int before = how_.is_wide() ? PlaceTaps::before(how_.filter) : 0;
+  lo_[0] = lo_[1] = before;
+  hi_[0] = image_.shape[0] - (how_.is_wide() ? before + 1 : how_.is_between());
+  hi_[1] = image_.shape[1] - (way_ == Way::kValues ? 0 : pixels_.reach() - before);
 }
 
 void PlacedPixels::make(double* y, double* x, int64_t n, std::byte* to) const {
@@ -127,10 +134,11 @@ void PlacedPixels::pick_some(double* y, double* x, int64_t n, std::byte* to) con
 
 void PlacedPixels::make_some(const int64_t* y, const int64_t* x, int64_t n, std::byte* to) const {
   if (way_ == Way::kValues) return make_any(y, x, n, to);
-  const int64_t bottom = hi_[0] * (int64_t{1} << kPlaceBits),
-                right = hi_[1] * (int64_t{1} << kPlaceBits);
+  constexpr int64_t kOne = int64_t{1} << kPlaceBits;
+  const int64_t top = lo_[0] * kOne, bottom = hi_[0] * kOne, left = lo_[1] * kOne,
+                right = hi_[1] * kOne;
   const auto is_inside = [&](int64_t k) {
-    return y[k] >= 0 && y[k] < bottom && x[k] >= 0 && x[k] < right;
+    return y[k] >= top && y[k] < bottom && x[k] >= left && x[k] < right;
   };
   for (int64_t k = 0, end; k < n; k = end) {
     const bool inside = is_inside(k);
@@ -146,7 +154,9 @@ void PlacedPixels::blend(const PlaceRow& at, bool inside, int64_t n, std::byte* 
   constexpr bool kBytes = sizeof(T) == 1;
   constexpr int64_t kPitch = kWarpChunk * sizeof(T);
   std::conditional_t<kBytes, uint32_t, float> quads[(kBytes ? 1 : 4) * kWarpChunk];
-  if constexpr (kBytes) warp_bytes(pixels_, inside, at, n, quads);
+  if (kBytes && how_.is_wide())
+    filter_bytes(pixels_, how_.filter, inside, at, n, reinterpret_cast<uint32_t*>(quads));
+  else if constexpr (kBytes) warp_bytes(pixels_, inside, at, n, quads);
   else warp_floats(pixels_, inside, at, n, quads);
   if (channels_ == 4) return void(std::memcpy(to, quads, static_cast<size_t>(n * unit_)));
   alignas(16) std::byte planes[4 * kPitch];

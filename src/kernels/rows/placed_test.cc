@@ -1,17 +1,23 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares pixels at any coordinates with the values that Note [Warps] defines.
+// Compares pixels at any coordinates with the values that Note [Warps] and Note [Filtered places]
+// define.
 #include "kernels/rows/placed.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <random>
+#include <utility>
 #include <vector>
 
 #include "kernels/levels.h"
+#include "kernels/rows/targets_testing.h"
+#include "kernels/warp/place_filter.h"
 
 namespace stoker {
 namespace {
@@ -86,6 +92,73 @@ TEST_P(PlacedAtLevel, PicksPixels) {
     for (int64_t gap : {0, 1, 9})
       for (int64_t sign : {1, -1}) expect_picked(unit, sign * (7 * unit + gap));
   expect_picked(3, 0);
+}
+
+TEST_P(PlacedAtLevel, FindsWeights) {
+  std::vector<int64_t> places;
+  for (double at : odd_coordinates()) places.push_back(place_of(at, true));
+  for (int64_t bits = 1; bits < int64_t{1} << 34; bits += bits / 7 + 1)
+    places.insert(places.end(), {bits, -bits, bits << 11});
+  const size_t n = places.size();
+  for (Filter filter : {Filter::kCubic, Filter::kLanczos3}) {
+    std::vector<float> made(PlaceTaps::kMost * n);
+    find_weights(places.data(), static_cast<int64_t>(n), filter, made.data(),
+                 static_cast<int64_t>(n));
+    for (size_t i = 0; i < n; ++i) {
+      const PlaceTaps taps(places[i], filter);
+      const int shift = taps.count == 1 ? PlaceTaps::before(filter) : 0;
+      for (int k = 0; k < PlaceTaps::count_of(filter); ++k) {
+        const int own = k - shift;
+        const double weight = own >= 0 && own < taps.count ? taps.weight[own] : 0;
+        ASSERT_EQ(made[static_cast<size_t>(k) * n + i], static_cast<float>(weight))
+            << places[i] << ' ' << k;
+      }
+    }
+  }
+}
+
+// Compares with filtered() an image with nothing behind its last pixel in memory.
+void expect_filtered(Filter filter, float fill, int64_t height, int64_t width, int64_t unit,
+                     int64_t row, std::mt19937& rng) {
+  std::vector<uint8_t> memory(static_cast<size_t>((height - 1) * std::abs(row) + width * unit));
+  for (auto& v : memory) v = rng() % 4 ? static_cast<uint8_t>(rng()) : rng() % 2 ? 255 : 0;
+  uint8_t* first = memory.data() + (row < 0 ? -row * (height - 1) : 0);
+  View image = View::dense(first, DType::kUint8, {height, width, unit});
+  image.strides[0] = row;
+  Arena arena;
+  const rows::PlacedPixels pixels(image, {filter, fill}, arena);
+  std::vector<double> ys = odd_coordinates(), xs = ys;
+  std::shuffle(ys.begin(), ys.end(), rng);
+  for (int k = 0; k < 700; ++k) {
+    ys.push_back(std::uniform_real_distribution<double>(-4, static_cast<double>(height) + 4)(rng));
+    xs.push_back(std::uniform_real_distribution<double>(-4, static_cast<double>(width) + 4)(rng));
+  }
+  const auto n = static_cast<int64_t>(xs.size());
+  std::vector<uint8_t> made(xs.size() * static_cast<size_t>(unit)), expected;
+  WarpSource source{.clamped = false};
+  for (int a = 0; a < 2; ++a)
+    source.extent[a] = image.shape[a], source.stride[a] = image.strides[a];
+  for (size_t k = 0; k < xs.size(); ++k) {
+    const PlaceTaps y(place_of(ys[k], true), filter), x(place_of(xs[k], true), filter);
+    for (int64_t c = 0; c < unit; ++c)
+      expected.push_back(convert<uint8_t>(filtered<float>(
+          y, x, source, fill, [&](int64_t at) { return static_cast<float>(first[at + c]); })));
+  }
+  pixels.make(ys.data(), xs.data(), n, reinterpret_cast<std::byte*>(made.data()));
+  ASSERT_EQ(made, expected) << height << ' ' << width << ' ' << unit << ' ' << row;
+}
+
+TEST_P(PlacedAtLevel, FiltersBytes) {
+  std::mt19937 rng(3);
+  for (const auto& instructions : test::all_instructions()) {
+    const test::Forced forced(instructions);
+    for (Filter filter : {Filter::kCubic, Filter::kLanczos3})
+      for (int64_t unit : {1, 2, 3, 4, 5})
+        for (const auto& [height, width] : {std::pair{1, 1}, {3, 2}, {7, 9}, {40, 50}})
+          for (int64_t sign : {1, -1})
+            expect_filtered(filter, sign > 0 ? 0 : 77, height, width, unit,
+                            sign * (width * unit + sign + 1), rng);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, PlacedAtLevel,

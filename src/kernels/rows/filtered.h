@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: The Stoker authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rows of pixels at any places by the cubic and the Lanczos filter, by the best instructions of the
+// CPU: Note [Filtered places] in kernels/warp/place_filter.h. All targets give the same bytes. Pure
+// functions; thread-safe.
+#pragma once
+#include "kernels/rows/warp.h"
+#include "kernels/warp/place_filter.h"
+
+namespace stoker::rows {
+
+// Bytes from the first value of a place on that may be read, for pixels of up to 4 bytes.
+int64_t filter_load(Filter filter, int64_t pixel);
+
+// Makes up to kWarpChunk pixels of up to 4 bytes, which become `quads` as warp_bytes() makes them.
+// Requires: `load` is filter_load(); the places are a list; if `inside`, all values that make them
+// are, and what a load reads.
+void filter_bytes(const WarpedPixels& p, Filter filter, bool inside, const PlaceRow& at, int64_t n,
+                  uint32_t* quads);
+
+}  // namespace stoker::rows
