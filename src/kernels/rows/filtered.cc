@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
+
+#include "kernels/levels.h"
 
 #include "kernels/simd.h"
 #undef HWY_TARGET_INCLUDE
@@ -23,12 +26,18 @@ struct FilterPlaces {
   int64_t offset[kRoom];
   float y[PlaceTaps::kMost][kRoom], x[PlaceTaps::kMost][kRoom];
 };
-struct ByteSource {
+struct FilterSource {
   const std::byte* from;
   int64_t row, pixel;
 };
-// A load has so many of a row's values.
-constexpr int per_load(int count) { return count > 4 ? count / 2 : count; }
+// A load has so many of a row's pixels.
+template <class T>
+constexpr int per_load(int count) {
+  return sizeof(T) > 1 ? 1 : count > 4 ? count / 2 : count;
+}
+// Four values of a pixel.
+template <class T>
+using Quad = std::conditional_t<sizeof(T) == 1, uint32_t, float[4]>;
 }  // namespace stoker::rows
 #endif
 
@@ -37,29 +46,27 @@ namespace stoker::rows {
 namespace HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_SCALAR
-template <int kCount>
-void FilterPixels(const ByteSource& in, const FilterPlaces& at, int64_t n, uint32_t* quads) {
-  for (int64_t i = 0; i < n; ++i) {
-    quads[i] = 0;
-    for (int64_t c = 0; c < in.pixel; ++c) {
+template <class T, int kCount>
+void FilterPixels(const FilterSource& in, const FilterPlaces& at, int64_t n, Quad<T>* quads) {
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t c = 0; c < in.pixel / static_cast<int64_t>(sizeof(T)); ++c) {
       float sum = 0;
       for (int k = 0; k < kCount; ++k) {
-        const std::byte* from = in.from + at.offset[i] + k * in.row + c;
+        const std::byte* from = in.from + at.offset[i] + k * in.row;
         float line = 0;
         for (int j = 0; j < kCount; ++j)
-          line += at.x[j][i] * std::to_integer<float>(from[j * in.pixel]);
+          line += at.x[j][i] * reinterpret_cast<const T*>(from + j * in.pixel)[c];
         sum += at.y[k][i] * line;
       }
-      quads[i] |= uint32_t{convert<uint8_t>(sum)} << (8 * c);
+      reinterpret_cast<T*>(quads + i)[c] = convert<T>(sum);
     }
-  }
 }
 #else
 // A block holds a pixel of four values, each in float32.
-template <int kCount>
-void FilterPixels(const ByteSource& source, const FilterPlaces& at, int64_t n, uint32_t* quads) {
-  constexpr int kPerLoad = per_load(kCount);
-  const ByteSource in = source;  // a copy stays in registers, whatever is written
+template <class T, int kCount>
+void FilterPixels(const FilterSource& source, const FilterPlaces& at, int64_t n, Quad<T>* quads) {
+  constexpr int kPerLoad = per_load<T>(kCount);
+  const FilterSource in = source;  // a copy stays in registers, whatever is written
   const auto pixels = static_cast<int64_t>(hn::Lanes(df)) / 4;
   const hn::Repartition<uint8_t, decltype(df)> d8;
   const auto same = BlockIndices();
@@ -67,6 +74,11 @@ void FilterPixels(const ByteSource& source, const FilterPlaces& at, int64_t n, u
   for (int j = 0; j < kPerLoad; ++j)
     for (int b = 0; b < 16; ++b)
       order[j][b] = static_cast<uint8_t>(b % 4 == 0 ? j * in.pixel + b / 4 : 0x80);
+  const auto value = [&](auto loaded, int j) HWY_ATTR {
+    if constexpr (sizeof(T) > 1) return hn::BitCast(df, loaded);
+    const auto bytes = hn::TableLookupBytesOr0(loaded, hn::LoadDup128(d8, order[j]));
+    return hn::ConvertTo(df, hn::BitCast(di, bytes));
+  };
   for (int64_t i = 0; i < n; i += pixels) {
     const auto weight = [&](const float* list) HWY_ATTR {
       return hn::TableLookupLanes(hn::LoadU(df, list + i), same);
@@ -78,23 +90,26 @@ void FilterPixels(const ByteSource& source, const FilterPlaces& at, int64_t n, u
     for (int k = 0; k < kCount; ++k, from += in.row) {
       F line = hn::Zero(df);
       for (int j = 0; j < kCount; j += kPerLoad) {
-        const auto bytes = LoadBlocks(from + j * in.pixel, at.offset + i);
-        for (int l = 0; l < kPerLoad; ++l) {
-          const auto value = hn::TableLookupBytesOr0(bytes, hn::LoadDup128(d8, order[l]));
-          line = hn::Add(line, hn::Mul(x[j + l], hn::ConvertTo(df, hn::BitCast(di, value))));
-        }
+        const auto loaded = LoadBlocks(from + j * in.pixel, at.offset + i);
+        for (int l = 0; l < kPerLoad; ++l)
+          line = hn::Add(line, hn::Mul(x[j + l], value(loaded, l)));
       }
       sum = hn::Add(sum, hn::Mul(weight(at.y[k]), line));
     }
-    Store(DType::kUint8, sum, quads + i);
+    Store(sizeof(T) == 1 ? DType::kUint8 : DType::kFloat32, sum, quads + i);
   }
 }
 #endif
 
-void FilterBytes(const ByteSource& in, const FilterPlaces& at, int count, int64_t n,
+void FilterBytes(const FilterSource& in, const FilterPlaces& at, int count, int64_t n,
                  uint32_t* quads) {
-  if (count == 4) return FilterPixels<4>(in, at, n, quads);
-  FilterPixels<6>(in, at, n, quads);
+  if (count == 4) return FilterPixels<uint8_t, 4>(in, at, n, quads);
+  FilterPixels<uint8_t, 6>(in, at, n, quads);
+}
+void FilterFloats(const FilterSource& in, const FilterPlaces& at, int count, int64_t n,
+                  float (*quads)[4]) {
+  if (count == 4) return FilterPixels<float, 4>(in, at, n, quads);
+  FilterPixels<float, 6>(in, at, n, quads);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -106,16 +121,21 @@ namespace stoker::rows {
 namespace {
 
 HWY_EXPORT(FilterBytes);
+HWY_EXPORT(FilterFloats);
 
 // The values that make places anywhere, with those outside, in memory of their own.
+template <class T>
 struct Patches {
-  static constexpr int64_t kRow = 32, kPlace = PlaceTaps::kMost * kRow, kSome = 64;
+  static constexpr int64_t kRow = sizeof(T) == 1 ? 32 : 128;  // the longest load
+  static constexpr int64_t kPlace = PlaceTaps::kMost * kRow, kSome = 2048 / kRow;
   alignas(64) std::byte bytes[kSome * kPlace];
 
   // Sets number i of them, for a place whose first value is that at (y, x).
   void set(int64_t i, const WarpedPixels& p, int64_t y, int64_t x, int count) {
     std::byte* to = bytes + i * kPlace;
-    std::memset(to, std::to_integer<int>(p.fill[0]), kPlace);
+    T fill;
+    std::memcpy(&fill, p.fill, sizeof fill);
+    std::fill_n(reinterpret_cast<T*>(to), count * kRow / sizeof(T), fill);
     const int64_t left = std::max<int64_t>(x, 0), right = std::min(x + count, p.extent[1]);
     if (left >= right) return;
     to += (left - x) * p.pixel;
@@ -126,38 +146,62 @@ struct Patches {
   }
 };
 
+// run(source, places, count, some, done) makes some of the pixels, from number `done` on.
+template <class T, class Run>
+void filter_pixels(const WarpedPixels& p, Filter filter, bool inside, const int64_t* y,
+                   const int64_t* x, int64_t n, const Run& run) {
+  const int count = PlaceTaps::count_of(filter), before = PlaceTaps::before(filter);
+  FilterPlaces places;
+  const auto make = [&](const FilterSource& from, int64_t done, int64_t some) {
+    find_weights(y + done, some, filter, places.y[0], FilterPlaces::kRoom);
+    find_weights(x + done, some, filter, places.x[0], FilterPlaces::kRoom);
+    std::fill_n(places.offset + some, 3, places.offset[some - 1]);
+    run(from, places, count, some, done);
+  };
+  if (inside) {
+    const int64_t row = p.row, pixel = p.pixel, first = before * (row + pixel);
+    at_cpu_level([=, to = &places.offset[0]] {
+      for (int64_t i = 0; i < n; ++i)
+        to[i] = whole_part(y[i]) * row + whole_part(x[i]) * pixel - first;
+    });
+    return make({p.from, row, pixel}, 0, n);
+  }
+  Patches<T> patches;
+  for (int64_t done = 0; done < n; done += patches.kSome) {
+    const int64_t some = std::min(patches.kSome, n - done);
+    for (int64_t i = 0; i < some; ++i) {
+      patches.set(i, p, whole_part(y[done + i]) - before, whole_part(x[done + i]) - before, count);
+      places.offset[i] = i * patches.kPlace;
+    }
+    make({patches.bytes, patches.kRow, p.pixel}, done, some);
+  }
+}
+
 }  // namespace
 
+template <class T>
 int64_t filter_load(Filter filter, int64_t pixel) {
   const int count = PlaceTaps::count_of(filter);
-  return (count - per_load(count)) * pixel + 16;
+  return (count - per_load<T>(count)) * pixel + 16;
 }
+template int64_t filter_load<uint8_t>(Filter, int64_t);
+template int64_t filter_load<float>(Filter, int64_t);
 
 void filter_bytes(const WarpedPixels& p, Filter filter, bool inside, const PlaceRow& at, int64_t n,
                   uint32_t* quads) {
-  const int count = PlaceTaps::count_of(filter), before = PlaceTaps::before(filter);
-  const auto first = [&](int64_t place) { return whole_part(place) - before; };
-  FilterPlaces places;
-  const auto make = [&](const ByteSource& from, int64_t done, int64_t some) {
-    find_weights(at.list[0] + done, some, filter, places.y[0], FilterPlaces::kRoom);
-    find_weights(at.list[1] + done, some, filter, places.x[0], FilterPlaces::kRoom);
-    std::fill_n(places.offset + some, 3, places.offset[some - 1]);
-    HWY_DYNAMIC_DISPATCH(FilterBytes)(from, places, count, some, quads + done);
-  };
-  if (inside) {
-    for (int64_t i = 0; i < n; ++i)
-      places.offset[i] = first(at.list[0][i]) * p.row + first(at.list[1][i]) * p.pixel;
-    return make({p.from, p.row, p.pixel}, 0, n);
-  }
-  Patches patches;
-  for (int64_t done = 0; done < n; done += Patches::kSome) {
-    const int64_t some = std::min(Patches::kSome, n - done);
-    for (int64_t i = 0; i < some; ++i) {
-      patches.set(i, p, first(at.list[0][done + i]), first(at.list[1][done + i]), count);
-      places.offset[i] = i * Patches::kPlace;
-    }
-    make({patches.bytes, Patches::kRow, p.pixel}, done, some);
-  }
+  filter_pixels<uint8_t>(p, filter, inside, at.list[0], at.list[1], n,
+                         [&](auto& from, auto& places, int count, int64_t some, int64_t done) {
+                           HWY_DYNAMIC_DISPATCH(FilterBytes)(from, places, count, some,
+                                                             quads + done);
+                         });
+}
+void filter_floats(const WarpedPixels& p, Filter filter, bool inside, const PlaceRow& at, int64_t n,
+                   float* quads) {
+  filter_pixels<float>(p, filter, inside, at.list[0], at.list[1], n,
+                       [&](auto& from, auto& places, int count, int64_t some, int64_t done) {
+                         auto* to = reinterpret_cast<float (*)[4]>(quads) + done;
+                         HWY_DYNAMIC_DISPATCH(FilterFloats)(from, places, count, some, to);
+                       });
 }
 
 }  // namespace stoker::rows

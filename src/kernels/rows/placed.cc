@@ -70,12 +70,14 @@ PlacedPixels::PlacedPixels(const View& image, const Placing& how, Arena& scratch
   }
   const int64_t row = std::abs(pixels_.row);
   const bool is_small = unit_ > 0 && unit_ <= INT32_MAX && row <= INT32_MAX;
-  const bool is_bytes = image_.dtype == DType::kUint8 && unit_ <= 4;
-  if (!is_small || image_.shape.volume() == 0 || (how_.is_wide() && !is_bytes)) {
+  const bool is_bytes = image_.dtype == DType::kUint8 && unit_ <= 4,
+             is_floats = image_.dtype == DType::kFloat32 && channels_ <= 4;
+  if (!is_small || image_.shape.volume() == 0) {
     way_ = Way::kValues;
   } else if (how_.is_wide()) {
-    way_ = Way::kBytes;
-    pixels_.load = filter_load(how_.filter, unit_);
+    way_ = is_bytes ? Way::kBytes : is_floats ? Way::kFloats : Way::kValues;
+    pixels_.load = is_bytes ? filter_load<uint8_t>(how_.filter, unit_)
+                            : filter_load<float>(how_.filter, unit_);
   } else if (!how_.is_between()) {
     // Offsets have 32 bits, one of which stands for none.
     const bool fits =
@@ -88,7 +90,7 @@ PlacedPixels::PlacedPixels(const View& image, const Placing& how, Arena& scratch
   } else if (is_bytes && has_byte_loads(pixels_)) {
     way_ = Way::kBytes;
     pixels_.load = kByteLoad;
-  } else if (image_.dtype == DType::kFloat32 && channels_ <= 4) {
+  } else if (is_floats) {
     way_ = Way::kFloats;
     pixels_.load = float_load(unit_);
   }
@@ -137,15 +139,22 @@ void PlacedPixels::make_some(const int64_t* y, const int64_t* x, int64_t n, std:
   constexpr int64_t kOne = int64_t{1} << kPlaceBits;
   const int64_t top = lo_[0] * kOne, bottom = hi_[0] * kOne, left = lo_[1] * kOne,
                 right = hi_[1] * kOne;
-  const auto is_inside = [&](int64_t k) {
-    return y[k] >= top && y[k] < bottom && x[k] >= left && x[k] < right;
-  };
+  const bool is_exact = how_.is_wide() && way_ == Way::kFloats;
+  constexpr uint8_t kInside = 1, kAny = 2;
+  uint8_t kind[kWarpChunk];
+  at_cpu_level([=, to = &kind[0]] {
+    for (int64_t k = 0; k < n; ++k)
+      to[k] = (y[k] >= top) & (y[k] < bottom) & (x[k] >= left) & (x[k] < right);
+    for (int64_t k = 0; is_exact && k < n; ++k)
+      to[k] |= ((y[k] & (kOne - 1)) == 0) | ((x[k] & (kOne - 1)) == 0) ? kAny : uint8_t{0};
+  });
   for (int64_t k = 0, end; k < n; k = end) {
-    const bool inside = is_inside(k);
-    for (end = k + 1; end < n && is_inside(end) == inside;) ++end;
-    if (way_ == Way::kBytes)
-      blend<uint8_t>({.list = {y + k, x + k}}, inside, end - k, to + k * unit_);
-    else blend<float>({.list = {y + k, x + k}}, inside, end - k, to + k * unit_);
+    for (end = k + 1; end < n && kind[end] == kind[k];) ++end;
+    const PlaceRow at{.list = {y + k, x + k}};
+    std::byte* made = to + k * unit_;
+    if (kind[k] & kAny) make_any(y + k, x + k, end - k, made);
+    else if (way_ == Way::kBytes) blend<uint8_t>(at, kind[k] & kInside, end - k, made);
+    else blend<float>(at, kind[k] & kInside, end - k, made);
   }
 }
 
@@ -154,10 +163,13 @@ void PlacedPixels::blend(const PlaceRow& at, bool inside, int64_t n, std::byte* 
   constexpr bool kBytes = sizeof(T) == 1;
   constexpr int64_t kPitch = kWarpChunk * sizeof(T);
   std::conditional_t<kBytes, uint32_t, float> quads[(kBytes ? 1 : 4) * kWarpChunk];
-  if (kBytes && how_.is_wide())
-    filter_bytes(pixels_, how_.filter, inside, at, n, reinterpret_cast<uint32_t*>(quads));
-  else if constexpr (kBytes) warp_bytes(pixels_, inside, at, n, quads);
-  else warp_floats(pixels_, inside, at, n, quads);
+  if constexpr (kBytes) {
+    if (how_.is_wide()) filter_bytes(pixels_, how_.filter, inside, at, n, quads);
+    else warp_bytes(pixels_, inside, at, n, quads);
+  } else {
+    if (how_.is_wide()) filter_floats(pixels_, how_.filter, inside, at, n, quads);
+    else warp_floats(pixels_, inside, at, n, quads);
+  }
   if (channels_ == 4) return void(std::memcpy(to, quads, static_cast<size_t>(n * unit_)));
   alignas(16) std::byte planes[4 * kPitch];
   split(quads, sizeof(T), 4, planes, kPitch, n);

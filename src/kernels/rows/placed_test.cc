@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -117,14 +118,24 @@ TEST_P(PlacedAtLevel, FindsWeights) {
   }
 }
 
-// Compares with filtered() an image with nothing behind its last pixel in memory.
-void expect_filtered(Filter filter, float fill, int64_t height, int64_t width, int64_t unit,
-                     int64_t row, std::mt19937& rng) {
-  std::vector<uint8_t> memory(static_cast<size_t>((height - 1) * std::abs(row) + width * unit));
-  for (auto& v : memory) v = rng() % 4 ? static_cast<uint8_t>(rng()) : rng() % 2 ? 255 : 0;
-  uint8_t* first = memory.data() + (row < 0 ? -row * (height - 1) : 0);
-  View image = View::dense(first, DType::kUint8, {height, width, unit});
-  image.strides[0] = row;
+// Compares with filtered() an image of T with nothing behind its last pixel in memory. Floats may be
+// anything, so they are compared by their bytes, but for NaN, of which there are many.
+template <class T>
+void expect_filtered(Filter filter, float fill, int64_t height, int64_t width, int64_t channels,
+                     int64_t gap, std::mt19937& rng) {
+  constexpr auto kSize = static_cast<int64_t>(sizeof(T));
+  const int64_t row = width * channels + std::abs(gap);  // negative gaps turn it upside down
+  std::vector<T> memory(static_cast<size_t>((height - 1) * row + width * channels));
+  for (T& v : memory) {
+    if (kSize == 1) v = static_cast<T>(rng() % 4 ? rng() & 255 : rng() % 2 ? 255 : 0);
+    else
+      v = static_cast<T>(std::array{NAN, INFINITY, -0.0f, -1.5f}[std::min<size_t>(rng() % 64, 3)]) *
+          static_cast<T>(rng() % 1000);
+  }
+  T* first = memory.data() + (gap < 0 ? row * (height - 1) : 0);
+  View image =
+      View::dense(first, kSize == 1 ? DType::kUint8 : DType::kFloat32, {height, width, channels});
+  image.strides[0] = (gap < 0 ? -row : row) * kSize;
   Arena arena;
   const rows::PlacedPixels pixels(image, {filter, fill}, arena);
   std::vector<double> ys = odd_coordinates(), xs = ys;
@@ -134,30 +145,37 @@ void expect_filtered(Filter filter, float fill, int64_t height, int64_t width, i
     xs.push_back(std::uniform_real_distribution<double>(-4, static_cast<double>(width) + 4)(rng));
   }
   const auto n = static_cast<int64_t>(xs.size());
-  std::vector<uint8_t> made(xs.size() * static_cast<size_t>(unit)), expected;
+  std::vector<T> made(xs.size() * static_cast<size_t>(channels)), expected;
   WarpSource source{.clamped = false};
   for (int a = 0; a < 2; ++a)
     source.extent[a] = image.shape[a], source.stride[a] = image.strides[a];
   for (size_t k = 0; k < xs.size(); ++k) {
     const PlaceTaps y(place_of(ys[k], true), filter), x(place_of(xs[k], true), filter);
-    for (int64_t c = 0; c < unit; ++c)
-      expected.push_back(convert<uint8_t>(filtered<float>(
-          y, x, source, fill, [&](int64_t at) { return static_cast<float>(first[at + c]); })));
+    for (int64_t c = 0; c < channels; ++c)
+      expected.push_back(convert<T>(filtered<float>(
+          y, x, source, fill, [&](int64_t at) { return convert<float>(first[at / kSize + c]); })));
   }
   pixels.make(ys.data(), xs.data(), n, reinterpret_cast<std::byte*>(made.data()));
-  ASSERT_EQ(made, expected) << height << ' ' << width << ' ' << unit << ' ' << row;
+  for (size_t k = 0; k < made.size(); ++k) {
+    const bool both_nan = made[k] != made[k] && expected[k] != expected[k];
+    ASSERT_TRUE(both_nan || std::memcmp(&made[k], &expected[k], sizeof(T)) == 0)
+        << k << ": " << +made[k] << ", not " << +expected[k] << ", of " << height << " x " << width
+        << " x " << channels;
+  }
 }
 
-TEST_P(PlacedAtLevel, FiltersBytes) {
+TEST_P(PlacedAtLevel, FiltersPixels) {
   std::mt19937 rng(3);
   for (const auto& instructions : test::all_instructions()) {
     const test::Forced forced(instructions);
     for (Filter filter : {Filter::kCubic, Filter::kLanczos3})
-      for (int64_t unit : {1, 2, 3, 4, 5})
+      for (int64_t channels : {1, 2, 3, 4, 5})
         for (const auto& [height, width] : {std::pair{1, 1}, {3, 2}, {7, 9}, {40, 50}})
-          for (int64_t sign : {1, -1})
-            expect_filtered(filter, sign > 0 ? 0 : 77, height, width, unit,
-                            sign * (width * unit + sign + 1), rng);
+          for (int64_t gap : {0, 2, -1}) {
+            const float fill = gap == 0 ? 0 : 77;
+            expect_filtered<uint8_t>(filter, fill, height, width, channels, gap, rng);
+            expect_filtered<float>(filter, fill, height, width, channels, gap, rng);
+          }
   }
 }
 
