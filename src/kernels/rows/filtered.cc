@@ -146,6 +146,11 @@ struct Patches {
   }
 };
 
+void find_offsets(const int64_t* y, const int64_t* x, int64_t n, FilterSource from, int64_t* to) {
+  for (int64_t i = 0; i < n; ++i)
+    to[i] = whole_part(y[i]) * from.row + whole_part(x[i]) * from.pixel;
+}
+
 // run(source, places, count, some, done) makes some of the pixels, from number `done` on.
 template <class T, class Run>
 void filter_pixels(const WarpedPixels& p, Filter filter, bool inside, const int64_t* y,
@@ -159,12 +164,9 @@ void filter_pixels(const WarpedPixels& p, Filter filter, bool inside, const int6
     run(from, places, count, some, done);
   };
   if (inside) {
-    const int64_t row = p.row, pixel = p.pixel, first = before * (row + pixel);
-    at_cpu_level([=, to = &places.offset[0]] {
-      for (int64_t i = 0; i < n; ++i)
-        to[i] = whole_part(y[i]) * row + whole_part(x[i]) * pixel - first;
-    });
-    return make({p.from, row, pixel}, 0, n);
+    const FilterSource from{p.from - before * (p.row + p.pixel), p.row, p.pixel};
+    at_cpu_level([=, to = &places.offset[0]] { find_offsets(y, x, n, from, to); });
+    return make(from, 0, n);
   }
   Patches<T> patches;
   for (int64_t done = 0; done < n; done += patches.kSome) {

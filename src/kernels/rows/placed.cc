@@ -45,6 +45,27 @@ void filter_inside(const PlaceTaps& y, const PlaceTaps& x, const std::byte* from
   for (int64_t c = 0; c < channels; ++c) to[c] = convert<T>(sum[c]);
 }
 
+// Places in [low, high) positions.
+struct Range {
+  uint64_t low, length;
+
+  Range(int64_t lo, int64_t hi)
+      : low(static_cast<uint64_t>(lo) << kPlaceBits),
+        length(static_cast<uint64_t>(std::max<int64_t>(hi - lo, 0)) << kPlaceBits) {}
+  bool has(int64_t place) const { return static_cast<uint64_t>(place) - low < length; }
+};
+
+// Of pixels in a row, those of one kind are made at once: such whose places are inside, such where
+// they may lie outside, and, if `is_exact`, such that have a whole place.
+constexpr uint8_t kInside = 1, kWhole = 2;
+void find_kinds(const int64_t* y, const int64_t* x, int64_t n, Range down, Range right,
+                bool is_exact, uint8_t* kind) {
+  for (int64_t k = 0; k < n; ++k) kind[k] = down.has(y[k]) & right.has(x[k]);
+  if (!is_exact) return;
+  for (int64_t k = 0; k < n; ++k)
+    kind[k] |= (static_cast<uint32_t>(y[k]) == 0) | (static_cast<uint32_t>(x[k]) == 0) ? kWhole : 0;
+}
+
 }  // namespace
 
 PlacedPixels::PlacedPixels(const View& image, const Placing& how, Arena& scratch)
@@ -136,23 +157,15 @@ void PlacedPixels::pick_some(double* y, double* x, int64_t n, std::byte* to) con
 
 void PlacedPixels::make_some(const int64_t* y, const int64_t* x, int64_t n, std::byte* to) const {
   if (way_ == Way::kValues) return make_any(y, x, n, to);
-  constexpr int64_t kOne = int64_t{1} << kPlaceBits;
-  const int64_t top = lo_[0] * kOne, bottom = hi_[0] * kOne, left = lo_[1] * kOne,
-                right = hi_[1] * kOne;
-  const bool is_exact = how_.is_wide() && way_ == Way::kFloats;
-  constexpr uint8_t kInside = 1, kAny = 2;
   uint8_t kind[kWarpChunk];
-  at_cpu_level([=, to = &kind[0]] {
-    for (int64_t k = 0; k < n; ++k)
-      to[k] = (y[k] >= top) & (y[k] < bottom) & (x[k] >= left) & (x[k] < right);
-    for (int64_t k = 0; is_exact && k < n; ++k)
-      to[k] |= ((y[k] & (kOne - 1)) == 0) | ((x[k] & (kOne - 1)) == 0) ? kAny : uint8_t{0};
-  });
+  const Range down{lo_[0], hi_[0]}, right{lo_[1], hi_[1]};
+  const bool is_exact = how_.is_wide() && way_ == Way::kFloats;
+  at_cpu_level([=, to = &kind[0]] { find_kinds(y, x, n, down, right, is_exact, to); });
   for (int64_t k = 0, end; k < n; k = end) {
     for (end = k + 1; end < n && kind[end] == kind[k];) ++end;
     const PlaceRow at{.list = {y + k, x + k}};
     std::byte* made = to + k * unit_;
-    if (kind[k] & kAny) make_any(y + k, x + k, end - k, made);
+    if (kind[k] & kWhole) make_any(y + k, x + k, end - k, made);
     else if (way_ == Way::kBytes) blend<uint8_t>(at, kind[k] & kInside, end - k, made);
     else blend<float>(at, kind[k] & kInside, end - k, made);
   }
