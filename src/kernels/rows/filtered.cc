@@ -146,27 +146,33 @@ struct Patches {
   }
 };
 
-void find_offsets(const int64_t* y, const int64_t* x, int64_t n, FilterSource from, int64_t* to) {
+// Where places inside begin: `before` values before their whole parts.
+void find_offsets(const int64_t* y, const int64_t* x, int64_t n, int64_t before, int64_t row,
+                  int64_t pixel, int64_t* to) {
   for (int64_t i = 0; i < n; ++i)
-    to[i] = whole_part(y[i]) * from.row + whole_part(x[i]) * from.pixel;
+    to[i] = (whole_part(y[i]) - before) * row + (whole_part(x[i]) - before) * pixel;
 }
 
-// run(source, places, count, some, done) makes some of the pixels, from number `done` on.
-template <class T, class Run>
-void filter_pixels(const WarpedPixels& p, Filter filter, bool inside, const int64_t* y,
-                   const int64_t* x, int64_t n, const Run& run) {
+template <class T>
+using Loop = void(const FilterSource& from, const FilterPlaces& at, int count, int64_t n,
+                  Quad<T>* quads);
+template <class T>
+void filter_pixels(Loop<T>* loop, const WarpedPixels& p, Filter filter, bool inside,
+                   const PlaceRow& at, int64_t n, Quad<T>* quads) {
+  const int64_t *y = at.list[0], *x = at.list[1];
   const int count = PlaceTaps::count_of(filter), before = PlaceTaps::before(filter);
   FilterPlaces places;
   const auto make = [&](const FilterSource& from, int64_t done, int64_t some) {
     find_weights(y + done, some, filter, places.y[0], FilterPlaces::kRoom);
     find_weights(x + done, some, filter, places.x[0], FilterPlaces::kRoom);
     std::fill_n(places.offset + some, 3, places.offset[some - 1]);
-    run(from, places, count, some, done);
+    loop(from, places, count, some, quads + done);
   };
   if (inside) {
-    const FilterSource from{p.from - before * (p.row + p.pixel), p.row, p.pixel};
-    at_cpu_level([=, to = &places.offset[0]] { find_offsets(y, x, n, from, to); });
-    return make(from, 0, n);
+    at_cpu_level([=, row = p.row, pixel = p.pixel, to = &places.offset[0]] {
+      find_offsets(y, x, n, before, row, pixel, to);
+    });
+    return make({p.from, p.row, p.pixel}, 0, n);
   }
   Patches<T> patches;
   for (int64_t done = 0; done < n; done += patches.kSome) {
@@ -191,19 +197,12 @@ template int64_t filter_load<float>(Filter, int64_t);
 
 void filter_bytes(const WarpedPixels& p, Filter filter, bool inside, const PlaceRow& at, int64_t n,
                   uint32_t* quads) {
-  filter_pixels<uint8_t>(p, filter, inside, at.list[0], at.list[1], n,
-                         [&](auto& from, auto& places, int count, int64_t some, int64_t done) {
-                           HWY_DYNAMIC_DISPATCH(FilterBytes)(from, places, count, some,
-                                                             quads + done);
-                         });
+  filter_pixels<uint8_t>(HWY_DYNAMIC_DISPATCH(FilterBytes), p, filter, inside, at, n, quads);
 }
 void filter_floats(const WarpedPixels& p, Filter filter, bool inside, const PlaceRow& at, int64_t n,
                    float* quads) {
-  filter_pixels<float>(p, filter, inside, at.list[0], at.list[1], n,
-                       [&](auto& from, auto& places, int count, int64_t some, int64_t done) {
-                         auto* to = reinterpret_cast<float (*)[4]>(quads) + done;
-                         HWY_DYNAMIC_DISPATCH(FilterFloats)(from, places, count, some, to);
-                       });
+  filter_pixels<float>(HWY_DYNAMIC_DISPATCH(FilterFloats), p, filter, inside, at, n,
+                       reinterpret_cast<float (*)[4]>(quads));
 }
 
 }  // namespace stoker::rows

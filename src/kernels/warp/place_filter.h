@@ -80,8 +80,8 @@ struct PlaceTaps {
   }
 };
 
-// The weights of n places in float32: weight k of place i becomes to[k * pitch + i]. Where a place is
-// the centre of a value, that has the weight 1, and the others have 0. Runs on CPUs only.
+// The weights of n places in float32: weight k of place i becomes to[k * pitch + i]. At the centre
+// of a value it has the weight 1, and its neighbours have 0. Runs on CPUs only.
 void find_weights(const int64_t* place, int64_t n, Filter filter, float* to, int64_t pitch);
 
 // The value of an image at a place. load(offset) gives a value of it, `fill` is one outside.
