@@ -60,10 +60,15 @@ struct Range {
 constexpr uint8_t kInside = 1, kWhole = 2;
 void find_kinds(const int64_t* y, const int64_t* x, int64_t n, Range down, Range right,
                 bool is_exact, uint8_t* kind) {
-  for (int64_t k = 0; k < n; ++k) kind[k] = down.has(y[k]) & right.has(x[k]);
+  for (int64_t k = 0; k < n; ++k) {
+    const bool is_down = down.has(y[k]), is_right = right.has(x[k]);
+    kind[k] = is_down & is_right;
+  }
   if (!is_exact) return;
-  for (int64_t k = 0; k < n; ++k)
-    kind[k] |= (static_cast<uint32_t>(y[k]) == 0) | (static_cast<uint32_t>(x[k]) == 0) ? kWhole : 0;
+  for (int64_t k = 0; k < n; ++k) {
+    const bool is_whole = (static_cast<uint32_t>(y[k]) == 0) | (static_cast<uint32_t>(x[k]) == 0);
+    kind[k] |= is_whole ? kWhole : 0;
+  }
 }
 
 }  // namespace
