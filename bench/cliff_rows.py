@@ -464,12 +464,14 @@ ROWS = [
                 node, *peers.waves(x), interp=kind, pixel_origin="center"
             ),
             *("OpenCV remap", lambda x, out, f=f: peers.remapped(x, out, *peers.waves(x), f)),
-            *(to(dtype), None if f == "NEAREST" else 1.0),
+            *(to(dtype), 1.0 if f == "LINEAR" else None),  # OpenCV's cubic and Lanczos differ
         )
         for dtype in ("uint8", "float32")
         for words, kind, f in (
             ("nearest", types.INTERP_NN, "NEAREST"),
             ("linear", types.INTERP_LINEAR, "LINEAR"),
+            ("cubic", types.INTERP_CUBIC, "CUBIC"),
+            ("Lanczos", types.INTERP_LANCZOS3, "LANCZOS4"),
         )
     ),
     Row(

@@ -173,10 +173,14 @@ STOKER_HD inline double detail::wave(double x, int quarter_turns) {
   return q & 2 ? -y.v : y.v;
 }
 
-// Of `part` / 2^32 of a full turn, within 1 ulp.
 struct SinCos {
   double sin, cos;
 };
+// What sin and cos give, without their branches. Requires: 0 <= x <= 3/4.
+STOKER_HD inline SinCos sin_cos_of_small(double x) {
+  return {detail::sin_near_zero(x, 0.0).v, detail::cos_near_zero(x, 0.0).v};
+}
+// Of `part` / 2^32 of a full turn, within 1 ulp.
 STOKER_HD inline SinCos sin_cos_of_turn(uint32_t part) {
   using namespace detail;
   const uint32_t quadrant = (part + (1u << 29)) >> 30;  // 4 is 0 again

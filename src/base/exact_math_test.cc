@@ -71,6 +71,15 @@ TEST(ExactMath, PartsOfATurnAreAngles) {
   }
 }
 
+TEST(ExactMath, SmallAnglesHaveTheSameWaves) {
+  for (int k = 0; k <= 30'000; ++k) {
+    const double x = 0.75 * k / 30'000;
+    const exact::SinCos wave = exact::sin_cos_of_small(x);
+    EXPECT_EQ(bits_of(wave.sin), bits_of(exact::sin(x))) << x;
+    EXPECT_EQ(bits_of(wave.cos), bits_of(exact::cos(x))) << x;
+  }
+}
+
 TEST(ExactMath, EdgesAreDefined) {
   const double inf = std::numeric_limits<double>::infinity(),
                nan = std::numeric_limits<double>::quiet_NaN();

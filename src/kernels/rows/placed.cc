@@ -6,6 +6,7 @@
 
 #include "kernels/convert.h"
 #include "kernels/levels.h"
+#include "kernels/rows/filtered.h"
 #include "kernels/rows/gather.h"
 #include "kernels/rows/rows.h"
 #include "kernels/strided_copy.h"
@@ -44,6 +45,32 @@ void filter_inside(const PlaceTaps& y, const PlaceTaps& x, const std::byte* from
   for (int64_t c = 0; c < channels; ++c) to[c] = convert<T>(sum[c]);
 }
 
+// Places in [low, high) positions.
+struct Range {
+  uint64_t low, length;
+
+  Range(int64_t lo, int64_t hi)
+      : low(static_cast<uint64_t>(lo) << kPlaceBits),
+        length(static_cast<uint64_t>(std::max<int64_t>(hi - lo, 0)) << kPlaceBits) {}
+  bool has(int64_t place) const { return static_cast<uint64_t>(place) - low < length; }
+};
+
+// Of pixels in a row, those of one kind are made at once: such whose places are inside, such where
+// they may lie outside, and, if `is_exact`, such that have a whole place.
+constexpr uint8_t kInside = 1, kWhole = 2;
+void find_kinds(const int64_t* y, const int64_t* x, int64_t n, Range down, Range right,
+                bool is_exact, uint8_t* kind) {
+  for (int64_t k = 0; k < n; ++k) {
+    const bool is_down = down.has(y[k]), is_right = right.has(x[k]);
+    kind[k] = is_down & is_right;
+  }
+  if (!is_exact) return;
+  for (int64_t k = 0; k < n; ++k) {
+    const bool is_whole = (static_cast<uint32_t>(y[k]) == 0) | (static_cast<uint32_t>(x[k]) == 0);
+    kind[k] |= is_whole ? kWhole : 0;
+  }
+}
+
 }  // namespace
 
 PlacedPixels::PlacedPixels(const View& image, const Placing& how, Arena& scratch)
@@ -69,8 +96,14 @@ PlacedPixels::PlacedPixels(const View& image, const Placing& how, Arena& scratch
   }
   const int64_t row = std::abs(pixels_.row);
   const bool is_small = unit_ > 0 && unit_ <= INT32_MAX && row <= INT32_MAX;
-  if (!is_small || image_.shape.volume() == 0 || how_.is_wide()) {
+  const bool is_bytes = image_.dtype == DType::kUint8 && unit_ <= 4,
+             is_floats = image_.dtype == DType::kFloat32 && channels_ <= 4;
+  if (!is_small || image_.shape.volume() == 0) {
     way_ = Way::kValues;
+  } else if (how_.is_wide()) {
+    way_ = is_bytes ? Way::kBytes : is_floats ? Way::kFloats : Way::kValues;
+    pixels_.load = is_bytes ? filter_load<uint8_t>(how_.filter, unit_)
+                            : filter_load<float>(how_.filter, unit_);
   } else if (!how_.is_between()) {
     // Offsets have 32 bits, one of which stands for none.
     const bool fits =
@@ -80,15 +113,17 @@ PlacedPixels::PlacedPixels(const View& image, const Placing& how, Arena& scratch
     auto* filled = scratch.array<std::byte>(static_cast<size_t>(pixels_.load));
     repeat(fill_, size, filled, channels_);
     filled_ = filled;
-  } else if (image_.dtype == DType::kUint8 && unit_ <= 4 && has_byte_loads(pixels_)) {
+  } else if (is_bytes && has_byte_loads(pixels_)) {
     way_ = Way::kBytes;
     pixels_.load = kByteLoad;
-  } else if (image_.dtype == DType::kFloat32 && channels_ <= 4) {
+  } else if (is_floats) {
     way_ = Way::kFloats;
     pixels_.load = float_load(unit_);
   }
-  hi_[0] = image_.shape[0] - how_.is_between();
-  hi_[1] = image_.shape[1] - (way_ == Way::kValues ? 0 : pixels_.reach());
+  const int before = how_.is_wide() ? PlaceTaps::before(how_.filter) : 0;
+  lo_[0] = lo_[1] = before;
+  hi_[0] = image_.shape[0] - (how_.is_wide() ? before + 1 : how_.is_between());
+  hi_[1] = image_.shape[1] - (way_ == Way::kValues ? 0 : pixels_.reach() - before);
 }
 
 void PlacedPixels::make(double* y, double* x, int64_t n, std::byte* to) const {
@@ -127,17 +162,17 @@ void PlacedPixels::pick_some(double* y, double* x, int64_t n, std::byte* to) con
 
 void PlacedPixels::make_some(const int64_t* y, const int64_t* x, int64_t n, std::byte* to) const {
   if (way_ == Way::kValues) return make_any(y, x, n, to);
-  const int64_t bottom = hi_[0] * (int64_t{1} << kPlaceBits),
-                right = hi_[1] * (int64_t{1} << kPlaceBits);
-  const auto is_inside = [&](int64_t k) {
-    return y[k] >= 0 && y[k] < bottom && x[k] >= 0 && x[k] < right;
-  };
+  uint8_t kind[kWarpChunk];
+  const Range down{lo_[0], hi_[0]}, right{lo_[1], hi_[1]};
+  const bool is_exact = how_.is_wide() && way_ == Way::kFloats;
+  at_cpu_level([=, to = &kind[0]] { find_kinds(y, x, n, down, right, is_exact, to); });
   for (int64_t k = 0, end; k < n; k = end) {
-    const bool inside = is_inside(k);
-    for (end = k + 1; end < n && is_inside(end) == inside;) ++end;
-    if (way_ == Way::kBytes)
-      blend<uint8_t>({.list = {y + k, x + k}}, inside, end - k, to + k * unit_);
-    else blend<float>({.list = {y + k, x + k}}, inside, end - k, to + k * unit_);
+    for (end = k + 1; end < n && kind[end] == kind[k];) ++end;
+    const PlaceRow at{.list = {y + k, x + k}};
+    std::byte* made = to + k * unit_;
+    if (kind[k] & kWhole) make_any(y + k, x + k, end - k, made);
+    else if (way_ == Way::kBytes) blend<uint8_t>(at, kind[k] & kInside, end - k, made);
+    else blend<float>(at, kind[k] & kInside, end - k, made);
   }
 }
 
@@ -146,8 +181,13 @@ void PlacedPixels::blend(const PlaceRow& at, bool inside, int64_t n, std::byte* 
   constexpr bool kBytes = sizeof(T) == 1;
   constexpr int64_t kPitch = kWarpChunk * sizeof(T);
   std::conditional_t<kBytes, uint32_t, float> quads[(kBytes ? 1 : 4) * kWarpChunk];
-  if constexpr (kBytes) warp_bytes(pixels_, inside, at, n, quads);
-  else warp_floats(pixels_, inside, at, n, quads);
+  if constexpr (kBytes) {
+    if (how_.is_wide()) filter_bytes(pixels_, how_.filter, inside, at, n, quads);
+    else warp_bytes(pixels_, inside, at, n, quads);
+  } else {
+    if (how_.is_wide()) filter_floats(pixels_, how_.filter, inside, at, n, quads);
+    else warp_floats(pixels_, inside, at, n, quads);
+  }
   if (channels_ == 4) return void(std::memcpy(to, quads, static_cast<size_t>(n * unit_)));
   alignas(16) std::byte planes[4 * kPitch];
   split(quads, sizeof(T), 4, planes, kPitch, n);

@@ -81,7 +81,7 @@ class PlacedPixels {
   std::byte fill_[8];
   const std::byte* filled_ = nullptr;  // a pixel outside, where pixels are picked
   enum class Way : uint8_t { kValues, kPick, kBytes, kFloats } way_ = Way::kValues;
-  int64_t hi_[2];  // places in [0, hi) of both axes are inside
+  int64_t lo_[2], hi_[2];  // places in [lo, hi) of both axes are inside
 };
 
 }  // namespace rows

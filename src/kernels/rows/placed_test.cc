@@ -1,17 +1,23 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares pixels at any coordinates with the values that Note [Warps] defines.
+// Compares pixels at any coordinates with the values that Note [Warps] and Note [Filtered places]
+// define.
 #include "kernels/rows/placed.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <random>
+#include <utility>
 #include <vector>
 
 #include "kernels/levels.h"
+#include "kernels/rows/targets_testing.h"
+#include "kernels/warp/place_filter.h"
 
 namespace stoker {
 namespace {
@@ -86,6 +92,89 @@ TEST_P(PlacedAtLevel, PicksPixels) {
     for (int64_t gap : {0, 1, 9})
       for (int64_t sign : {1, -1}) expect_picked(unit, sign * (7 * unit + gap));
   expect_picked(3, 0);
+}
+
+TEST_P(PlacedAtLevel, FindsWeights) {
+  std::vector<int64_t> places;
+  for (double at : odd_coordinates()) places.push_back(place_of(at, true));
+  for (int64_t bits = 1; bits < int64_t{1} << 34; bits += bits / 7 + 1)
+    places.insert(places.end(), {bits, -bits, bits << 11});
+  const size_t n = places.size();
+  for (Filter filter : {Filter::kCubic, Filter::kLanczos3}) {
+    std::vector<float> made(PlaceTaps::kMost * n);
+    find_weights(places.data(), static_cast<int64_t>(n), filter, made.data(),
+                 static_cast<int64_t>(n));
+    for (size_t i = 0; i < n; ++i) {
+      const PlaceTaps taps(places[i], filter);
+      const int shift = taps.count == 1 ? PlaceTaps::before(filter) : 0;
+      for (int k = 0; k < PlaceTaps::count_of(filter); ++k) {
+        const int own = k - shift;
+        const double weight = own >= 0 && own < taps.count ? taps.weight[own] : 0;
+        ASSERT_EQ(made[static_cast<size_t>(k) * n + i], static_cast<float>(weight))
+            << places[i] << ' ' << k;
+      }
+    }
+  }
+}
+
+// Compares with filtered() an image of T with nothing behind its last pixel in memory. Floats may
+// be anything, so they are compared by their bytes, but for NaN, of which there are many.
+template <class T>
+void expect_filtered(Filter filter, float fill, int64_t height, int64_t width, int64_t channels,
+                     int64_t gap, std::mt19937& rng) {
+  constexpr auto kSize = static_cast<int64_t>(sizeof(T));
+  const int64_t row = width * channels + std::abs(gap);  // negative gaps turn it upside down
+  std::vector<T> memory(static_cast<size_t>((height - 1) * row + width * channels));
+  for (T& v : memory) {
+    const float odd[] = {NAN, INFINITY, -0.0f, -1.5f};
+    if constexpr (kSize == 1) v = static_cast<T>(rng() % 4 ? rng() & 255 : rng() % 2 ? 255 : 0);
+    else v = static_cast<T>(odd[std::min<size_t>(rng() % 64, 3)]) * static_cast<T>(rng() % 1000);
+  }
+  T* first = memory.data() + (gap < 0 ? row * (height - 1) : 0);
+  View image =
+      View::dense(first, kSize == 1 ? DType::kUint8 : DType::kFloat32, {height, width, channels});
+  image.strides[0] = (gap < 0 ? -row : row) * kSize;
+  Arena arena;
+  const rows::PlacedPixels pixels(image, {filter, fill}, arena);
+  std::vector<double> ys = odd_coordinates(), xs = ys;
+  std::shuffle(ys.begin(), ys.end(), rng);
+  for (int k = 0; k < 300; ++k) {
+    ys.push_back(std::uniform_real_distribution<double>(-4, static_cast<double>(height) + 4)(rng));
+    xs.push_back(std::uniform_real_distribution<double>(-4, static_cast<double>(width) + 4)(rng));
+  }
+  const auto n = static_cast<int64_t>(xs.size());
+  std::vector<T> made(xs.size() * static_cast<size_t>(channels)), expected;
+  WarpSource source{.clamped = false};
+  for (int a = 0; a < 2; ++a)
+    source.extent[a] = image.shape[a], source.stride[a] = image.strides[a];
+  for (size_t k = 0; k < xs.size(); ++k) {
+    const PlaceTaps y(place_of(ys[k], true), filter), x(place_of(xs[k], true), filter);
+    for (int64_t c = 0; c < channels; ++c)
+      expected.push_back(convert<T>(filtered<float>(
+          y, x, source, fill, [&](int64_t at) { return convert<float>(first[at / kSize + c]); })));
+  }
+  pixels.make(ys.data(), xs.data(), n, reinterpret_cast<std::byte*>(made.data()));
+  for (size_t k = 0; k < made.size(); ++k) {
+    const bool both_nan = made[k] != made[k] && expected[k] != expected[k];
+    ASSERT_TRUE(both_nan || std::memcmp(&made[k], &expected[k], sizeof(T)) == 0)
+        << k << ": " << +made[k] << ", not " << +expected[k] << ", of " << height << " x " << width
+        << " x " << channels;
+  }
+}
+
+TEST_P(PlacedAtLevel, FiltersPixels) {
+  std::mt19937 rng(3);
+  for (const auto& instructions : test::all_instructions()) {
+    const test::Forced forced(instructions);
+    for (Filter filter : {Filter::kCubic, Filter::kLanczos3})
+      for (int64_t channels : {1, 2, 3, 4, 5})
+        for (const auto& [height, width] : {std::pair{1, 1}, {3, 2}, {7, 9}, {40, 50}})
+          for (int64_t gap : {0, 2, -1}) {
+            const float fill = gap == 0 ? 0 : 77;
+            expect_filtered<uint8_t>(filter, fill, height, width, channels, gap, rng);
+            expect_filtered<float>(filter, fill, height, width, channels, gap, rng);
+          }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Levels, PlacedAtLevel,

@@ -14,6 +14,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "kernels/rows/blocks_inl.h"
+
 #ifndef STOKER_ROWS_WARP_PLACES
 #define STOKER_ROWS_WARP_PLACES
 namespace stoker::rows {
@@ -156,21 +158,9 @@ void BlendBytes(const Pairs& in, const Places& at, int64_t pixel, int64_t n, uin
 const hn::ScalableTag<float> df;
 using F = hn::Vec<decltype(df)>;
 
-// Loads four floats into each block, one pixel after the other.
+// Loads four floats into each block, one pixel after the other. They may lie at any address.
 HWY_INLINE F LoadPixels(const std::byte* from, const int64_t* offset) {
-  const hn::Full128<float> block;
-  const hn::Full128<uint8_t> bytes;  // values may lie at any address
-  const auto load = [&](int i) HWY_ATTR {
-    return hn::BitCast(block, hn::LoadU(bytes, reinterpret_cast<const uint8_t*>(from + offset[i])));
-  };
-#if HWY_TARGET <= HWY_AVX3
-  const hn::Full256<float> half;
-  return hn::Combine(df, hn::Combine(half, load(3), load(2)), hn::Combine(half, load(1), load(0)));
-#elif HWY_TARGET == HWY_AVX2
-  return hn::Combine(df, load(1), load(0));
-#else
-  return load(0);
-#endif
+  return hn::BitCast(df, LoadBlocks(from, offset));
 }
 
 // FloatMean::fraction() of a chunk's places.
@@ -194,9 +184,7 @@ void BlendFloats(const FloatSource& source, const Places& at, int64_t n, float* 
   HWY_ALIGN float fy[kWarpChunk + HWY_MAX_BYTES / 4], fx[kWarpChunk + HWY_MAX_BYTES / 4];
   FindFractions(at.y, n, fy);
   FindFractions(at.x, n, fx);
-  HWY_ALIGN int32_t order[HWY_MAX_BYTES / 4];
-  for (int64_t l = 0; l < 4 * pixels; ++l) order[l] = static_cast<int32_t>(l / 4);
-  const auto same = hn::SetTableIndices(df, order);
+  const auto same = BlockIndices();
   const auto one = hn::Set(df, 1), none = hn::Zero(df);
   const auto mean = [&](F a, F b, F f, F rest, auto is_whole) HWY_ATTR {
     const F sum = hn::Add(hn::Mul(a, rest), hn::Mul(b, f));

@@ -26,15 +26,21 @@ struct PlaceTaps {
   int count = 1;
   double weight[kMost] = {1};
 
+  // How many values a place between others is made of, and how many of them lie before the one at
+  // the whole part of the place.
+  STOKER_HD static constexpr int count_of(Filter filter) {
+    return filter == Filter::kCubic ? 4 : kMost;
+  }
+  STOKER_HD static constexpr int before(Filter filter) { return count_of(filter) / 2 - 1; }
+
   // Requires: the filter is kCubic or kLanczos3.
   STOKER_HD PlaceTaps(int64_t place, Filter filter) : first(whole_part(place)) {
     const auto bits = static_cast<uint32_t>(place);
     if (bits == 0) return;
     const bool is_mirrored = bits > uint32_t{1} << 31;
     const auto part = static_cast<double>(is_mirrored ? ~bits + 1 : bits);
-    count = filter == Filter::kCubic ? 4 : 6;
-    const int before = count / 2 - 1;
-    first -= before;
+    count = count_of(filter);
+    first -= before(filter);
     double given[kMost];
     if (filter == Filter::kCubic) cubic(part * 0x1p-32, given);
     else lanczos(part * 0x1p-32, given);
@@ -43,10 +49,8 @@ struct PlaceTaps {
     for (int k = 0; k < count; ++k) weight[k] = given[is_mirrored ? count - 1 - k : k] / sum;
   }
 
- private:
-  STOKER_HD static double line(double x, double slope, double start) {
-    return detail::add_once(detail::mul_once(x, slope), start);
-  }
+  // The weights before the division by their sum. Requires: the fraction is at most one half, and
+  // for lanczos() not 0.
   STOKER_HD static void cubic(double fraction, double* w) {
     const double t[4] = {1 + fraction, fraction, 1 - fraction, 2 - fraction};
     for (int k = 0; k < 4; ++k) {
@@ -61,7 +65,7 @@ struct PlaceTaps {
     constexpr double kSines[6] = {-kHalfRoot, -kHalfRoot, 0, kHalfRoot, kHalfRoot, 0};
     constexpr double kCosines[6] = {-0.5, 0.5, 1, 0.5, -0.5, -1};
     const double angle = detail::mul_once(fraction, kThird);
-    const double s = exact::sin(angle), c = exact::cos(angle);
+    const auto [s, c] = exact::sin_cos_of_small(angle);
     for (int k = 0; k < 6; ++k) {
       const double t = k - 2 - fraction;
       const double sine =
@@ -69,7 +73,16 @@ struct PlaceTaps {
       w[k] = (k % 2 ? sine : -sine) / detail::mul_once(t, t);
     }
   }
+
+ private:
+  STOKER_HD static double line(double x, double slope, double start) {
+    return detail::add_once(detail::mul_once(x, slope), start);
+  }
 };
+
+// The weights of n places in float32: weight k of place i becomes to[k * pitch + i]. At the centre
+// of a value it has the weight 1, and its neighbours have 0. Runs on CPUs only.
+void find_weights(const int64_t* place, int64_t n, Filter filter, float* to, int64_t pitch);
 
 // The value of an image at a place. load(offset) gives a value of it, `fill` is one outside.
 template <class N, class Load>
