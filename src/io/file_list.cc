@@ -221,7 +221,8 @@ void FileList::Builder::scan(const FileListSpec& spec) {
       listed(spec.file_filters) +
       (spec.dir_filters.empty() ? "" : " in sub-folders named " + listed(spec.dir_filters)) +
       "; found " + count(static_cast<int64_t>(folders.size()), "sub-folders with ") +
-      count(taken.others, "other entries, ") + count(other_folders, "sub-folders of other names, ") +
+      count(taken.others, "other entries, ") +
+      count(other_folders, "sub-folders of other names, ") +
       count(loose, "files outside of sub-folders") +
       (left_out.files.empty() ? "" : "; recursive=True takes " + left_out.in_words(l_.root_)));
 }

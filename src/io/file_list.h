@@ -74,7 +74,8 @@ class FileList {
 // Throws GraphError where it cannot be read or names nothing.
 std::vector<std::string> names_listed(const std::string& list);
 // The files in a folder and in all folders below it whose names match one of the patterns, sorted,
-// each from the folder on. No folder within itself is entered. Throws GraphError where a folder cannot be read or there is none.
+// each from the folder on. No folder within itself is entered. Throws GraphError where a folder
+// cannot be read or there is none.
 std::vector<std::string> names_found(const std::string& root,
                                      const std::vector<std::string>& patterns,
                                      bool case_sensitive = false);

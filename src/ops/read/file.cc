@@ -43,11 +43,11 @@ struct File : ReaderArguments {
       "readers.file",
       "Reads whole files and their labels.\n\n"
       "The files come from a folder of folders (file_root; a file's label is the number of its "
-      "folder in byte order), from a text file (file_list) or from a list (files, labels). Files in "
-      "folders within those of the classes are taken only with recursive=True, else a warning tells "
-      "of them. Outputs the bytes of a file, uint8 of shape (size,), and its label, int32 of shape (1,). A folder "
-      "or list that cannot be read is an error when the pipeline is built; a file that cannot be "
-      "read fails its sample.",
+      "folder in byte order), from a text file (file_list) or from a list (files, labels). Files "
+      "in folders within those of the classes are taken only with recursive=True, else a warning "
+      "tells of them. Outputs the bytes of a file, uint8 of shape (size,), and its label, int32 of "
+      "shape (1,). A folder or list that cannot be read is an error when the pipeline is built; a "
+      "file that cannot be read fails its sample.",
       ports(),
       ports({.name = "bytes", .help = "The file's bytes, uint8 of shape (size,)."},
             {.name = "label", .help = "The label, int32 of shape (1,)."}),
