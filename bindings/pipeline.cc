@@ -174,6 +174,7 @@ void bind_pipeline(nb::module_& m) {
       .def("reader_meta", &meta, nb::arg("name") = nb::none())
       .def("stats", &stats)
       .def("plan", &Pipeline::plan_in_words)
+      .def("warnings", [](const Pipeline& p) { return p.plan().warnings(); })
       .def("quarantine",
            [](const Pipeline& p) {
              nb::list l;

@@ -397,7 +397,9 @@ def test_a_script_is_checked_without_running_it(tmp_path: Path) -> None:
     ]
     lines = done.stdout.splitlines()
     assert len(lines) == len(found)
-    assert f"{script}:10, 13: nvidia.dali.fn.debayer is not in Stoker yet (planned)" in lines
+    assert all(line.startswith(f"stoker.run: {script}:") for line in lines)
+    planned = "nvidia.dali.fn.debayer is not in Stoker yet (planned)"
+    assert f"stoker.run: {script}:10, 13: {planned}" in lines
     assert "established library" not in done.stdout
 
 
@@ -486,3 +488,4 @@ def test_what_cannot_be_checked(tmp_path: Path) -> None:
     assert broken.returncode == 2 and "SyntaxError" in broken.stderr
     missing = run(tmp_path / "none.py", options=("--check",))
     assert missing.returncode == 2 and "No such file" in missing.stderr
+    assert missing.stderr.startswith("stoker.run: ")

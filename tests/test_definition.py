@@ -377,3 +377,28 @@ def test_pages_tell_everything(repository: Path, tmp_path: Path) -> None:
         for case in op["cases"]:
             assert f"{case['call']})" in page
             assert all(f"  out  {o[:60]}" in page for o in case["outputs"])
+
+
+def test_pages_show_all_alternatives_of_a_type(repository: Path) -> None:
+    tool = load_tool(repository, "make_docs")
+    table = operators()
+
+    def shown(operator: str, argument: str) -> str:
+        page = tool.page(table[operator])
+        (row,) = (r for r in page.splitlines() if r.startswith(f"| `{argument}` |"))
+        cells = row.split(" | ")
+        assert len(cells) == 6 and "\\|" not in row, row
+        return str(cells[1])
+
+    assert shown("readers.file", "recursive") == "`bool`"
+    assert shown("readers.file", "labels") == "`int`, `Sequence[int]` or an array"
+    assert shown("readers.file", "shard_id") == '`"auto"` or `int`'
+    assert shown("readers.file", "files") == "`str`, `os.PathLike` or a `Sequence` of these"
+    assert shown("readers.file", "epoch_end") == '`"continue"`, `"pad"` or `"drop"`'
+    assert shown("crop", "crop") == "`float`, `Sequence[float]` or an array"
+    assert shown("cast", "dtype") == "`DType`, `str`, `type` or a dtype of NumPy or PyTorch"
+    cycle = '`"no"`, `"quiet"`, `"raise"`, `bool` or `None`'
+    assert shown("external_source", "cycle") == cycle
+    for name, op in table.items():
+        for a in [*op["arguments"], *op["extra"]]:
+            assert shown(name, a["name"]), name

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from pathlib import Path
 
@@ -27,6 +28,14 @@ KINDS = {
     "read": "a source of samples",
     "input": "fed by the user",
     "user_code": "calls a function of the user's",
+}
+# What the types that only stubs know stand for.
+ALIASES = {
+    "Text": ["`str`", "`os.PathLike`"],
+    "Sequence[Text]": ["a `Sequence` of these"],
+    "DTypeLike": ["`DType`", "`str`", "`type`", "a dtype of NumPy or PyTorch"],
+    "Sequence[DTypeLike]": ["a `Sequence` of these"],
+    "Array": ["an array"],
 }
 
 
@@ -57,8 +66,20 @@ def ports_text(op: Operator, title: str, names: list[str], ports: list[Port]) ->
     return text
 
 
-def argument_row(a: Argument) -> str:
-    kind = ", ".join(f"`{n}`" for n in a["names"]) if a["names"] else f"`{a['type']}`"
+def type_text(annotation: str) -> str:
+    """All alternatives of a type, without a bar, which would end a cell of the table."""
+    parts: list[str] = []
+    for part in re.split(r" \| (?![^\[]*\])", annotation):
+        literal = re.fullmatch(r"Literal\[(.*)\]", part)
+        texts = literal[1].split(", ") if literal else [part]
+        parts += ALIASES.get(part, [f"`{t}`" for t in texts])
+    *first, last = parts
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def argument_row(a: Argument, annotation: str) -> str:
+    # A node has its own column, and None is the default everywhere.
+    kind = type_text(annotation.removesuffix(" | None").removesuffix(" | DataNode"))
     default = "required" if a["required"] else f"`{a['default']!r}`"
     varies = "sample or frame" if a["per_frame"] else "sample" if a["per_sample"] else ""
     words = " | ".join(cell(x) for x in (kind, default, range_text(a), varies, a["help"]))
@@ -66,7 +87,8 @@ def argument_row(a: Argument) -> str:
 
 
 def extra_row(e: Extra) -> str:
-    words = (cell(x) for x in (f"`{e['annotation']}`", f"`{e['default']!r}`", "", "", e["help"]))
+    kind = type_text(e["annotation"])
+    words = (cell(x) for x in (kind, f"`{e['default']!r}`", "", "", e["help"]))
     return f"| `{e['name']}` | {' | '.join(words)} |\n"
 
 
@@ -78,7 +100,8 @@ def arguments_text(op: Operator) -> str:
         )
         text += "| --- | --- | --- | --- | --- | --- |\n"
         text += "".join(extra_row(e) for e in op["extra"])
-        text += "".join(argument_row(a) for a in op["arguments"])
+        types = {p.name: p.annotation for p in parameters(op)}
+        text += "".join(argument_row(a, types[a["name"]]) for a in op["arguments"])
     if op["ignored"]:
         text += "\nAccepted without effect: " + ", ".join(f"`{n}`" for n in op["ignored"]) + ".\n"
     return text

@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m stoker.r
     """Runs the script; returns the exit status as ``sys.exit`` takes it."""
     parser = argparse.ArgumentParser(prog=prog, description=__doc__)
     add_arguments(parser)
-    return status_of(prog, execute, parser.parse_args(arguments))
+    return status_of("stoker.run", execute, parser.parse_args(arguments))
 
 
 def _check(source: bytes, script: str, report: TextIO | None) -> int:

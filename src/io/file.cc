@@ -177,7 +177,8 @@ bool is_folder(DIR* parent, const std::string& path, const dirent& entry) {
 
 }  // namespace
 
-void list_folder(const std::string& path, const std::function<void(FolderEntry)>& found) {
+FolderId list_folder(const std::string& path, const std::function<void(FolderEntry)>& found,
+                     int64_t most) {
   std::unique_ptr<DIR, CloseFolder> folder;
   const int error = retried([&] {
     FaultInjector* const f = faults();
@@ -188,15 +189,20 @@ void list_folder(const std::string& path, const std::function<void(FolderEntry)>
     folder.reset(::opendir(path.c_str()));
     return folder != nullptr;
   });
-  if (error) fail("list the folder", path, reason(error));
-  for (;;) {
+  struct stat info;
+  if (error || ::fstat(::dirfd(folder.get()), &info) != 0)
+    fail("list the folder", path, reason(error ? error : errno));
+  while (most > 0) {
     errno = 0;
     const dirent* entry = ::readdir(folder.get());
     if (!entry && errno != 0) fail("list the folder", path, reason(errno));
-    if (!entry) return;
+    if (!entry) break;
     const std::string name = entry->d_name;
-    if (name != "." && name != "..") found({name, is_folder(folder.get(), path, *entry)});
+    if (name == "." || name == "..") continue;
+    found({name, is_folder(folder.get(), path, *entry)});
+    --most;
   }
+  return {info.st_dev, info.st_ino};
 }
 
 std::string text_of(const std::string& path) {

@@ -65,8 +65,15 @@ struct FolderEntry {
   std::string name;
   bool is_folder;  // true for a symbolic link to a folder, false for one to nothing
 };
-// Calls `found` for every entry of a folder but . and .., in no particular order.
-void list_folder(const std::string& path, const std::function<void(FolderEntry)>& found);
+// Which folder it is, whatever path leads to it.
+struct FolderId {
+  uint64_t device, number;
+  bool operator==(const FolderId&) const = default;
+};
+// Calls `found` for every entry of a folder but . and .., in no particular order, or for `most` of
+// them.
+FolderId list_folder(const std::string& path, const std::function<void(FolderEntry)>& found,
+                     int64_t most = INT64_MAX);
 
 // The bytes of a file as text.
 std::string text_of(const std::string& path);

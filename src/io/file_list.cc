@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <map>
 #include <unordered_map>
 
 #include "base/error.h"
@@ -45,13 +46,83 @@ std::vector<Glob> globs(const std::vector<std::string>& patterns, bool case_sens
 }
 
 // Lists a folder. A folder that cannot be read fails the build of the graph.
-void list(const std::string& path, const std::function<void(FolderEntry)>& found) {
+FolderId list(const std::string& path, const std::function<void(FolderEntry)>& found,
+              int64_t most = INT64_MAX) {
   try {
-    list_folder(path, found);
+    return list_folder(path, found, most);
   } catch (const SampleError& e) {
     throw GraphError(std::string("file list: ") + e.what());
   }
 }
+
+std::string counted(size_t n, const std::string& what) {
+  return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+}
+
+// What a search found.
+struct Found {
+  std::map<std::string, std::vector<std::string>> files;  // names by folder, sorted
+  int64_t others = 0;  // entries that are no such files
+  int64_t effort = INT64_MAX;  // that may still be made: about so many entries are listed
+  bool is_all = true;
+
+  // Requires: there are files.
+  std::string in_words(const std::string& root) const {
+    size_t count = 0;
+    for (const auto& [folder, names] : files) count += names.size();
+    return (is_all ? "" : "at least ") + counted(count, "file") + " in " +
+           counted(files.size(), "folder") + " within those of the classes, such as '" +
+           join_path(root, files.begin()->first) + "'";
+  }
+};
+
+// To open a folder takes about as long as to list so many entries.
+constexpr int64_t kOpening = 20;
+// What may be spent on files that are only counted: at most 1000 folders are opened.
+constexpr int64_t kCounting = 1000 * kOpening;
+
+// Searches folders for files with such names.
+class Search {
+ public:
+  Search(const std::string& root, const std::vector<std::string>& patterns, bool case_sensitive)
+      : root_(root), wanted_(globs(patterns, case_sensitive)) {}
+
+  // Adds to `own` what is in a folder, named from the root on, and to `below` what is in all those
+  // below it. The folders `above` it are not entered again: links cannot lead round in circles.
+  // Where `below` is another, it is only counted, and a folder there may be closed to us.
+  void look(const std::string& folder, Found& own, Found& below,
+            std::vector<FolderId> above = {}) const {
+    std::vector<std::string> names, inner;
+    int64_t entries = 0;
+    const auto see = [&](const FolderEntry& e) {
+      ++entries;
+      if (e.is_folder) inner.push_back(join_path(folder, e.name));
+      else if (any_matches(wanted_, e.name)) names.push_back(e.name);
+    };
+    const bool only_counts = &own != &below;
+    const FolderId id = list(join_path(root_, folder), see, own.effort);
+    own.effort -= kOpening + entries;
+    own.is_all &= own.effort > 0;
+    if (!only_counts && std::ranges::count(above, id)) return;
+    above.push_back(id);
+    own.others += entries - static_cast<int64_t>(names.size());
+    std::ranges::sort(names);
+    if (!names.empty()) own.files.emplace(folder, std::move(names));
+    std::ranges::sort(inner);
+    for (const std::string& f : inner) {
+      try {
+        if (below.effort > 0) look(f, below, below, above);
+      } catch (const GraphError&) {
+        if (!only_counts) throw;
+        below.is_all = false;
+      }
+    }
+  }
+
+ private:
+  const std::string& root_;
+  const std::vector<Glob> wanted_;
+};
 
 }  // namespace
 
@@ -120,26 +191,26 @@ void FileList::Builder::finish() {
 }
 
 void FileList::Builder::scan(const FileListSpec& spec) {
-  const std::vector<Glob> wanted = globs(spec.file_filters, spec.case_sensitive_filter);
   const std::vector<Glob> wanted_folders = globs(spec.dir_filters, spec.case_sensitive_filter);
   std::vector<std::string> folders;
-  int64_t other_folders = 0, loose = 0, skipped = 0;
-  list(l_.root_, [&](FolderEntry e) {
+  int64_t other_folders = 0, loose = 0;
+  const FolderId root = list(l_.root_, [&](FolderEntry e) {
     if (!e.is_folder) ++loose;
     else if (!wanted_folders.empty() && !any_matches(wanted_folders, e.name)) ++other_folders;
     else folders.push_back(std::move(e.name));
   });
   std::sort(folders.begin(), folders.end());
+  const Search search(l_.root_, spec.file_filters, spec.case_sensitive_filter);
+  Found taken, left_out;
+  left_out.effort = kCounting;
   for (size_t label = 0; label < folders.size(); ++label) {
-    std::vector<std::string> names;
-    list(join_path(l_.root_, folders[label]), [&](const FolderEntry& e) {
-      if (!e.is_folder && any_matches(wanted, e.name))
-        names.push_back(folders[label] + "/" + e.name);
-      else ++skipped;
-    });
-    std::sort(names.begin(), names.end());
-    for (const std::string& n : names) add(n, static_cast<int32_t>(label));
+    search.look(folders[label], taken, spec.recursive ? taken : left_out, {root});
+    for (const auto& [folder, names] : taken.files)
+      for (const std::string& n : names) add(folder + "/" + n, static_cast<int32_t>(label));
+    taken.files.clear();
   }
+  if (!left_out.files.empty())
+    l_.warning_ = "leaves out " + left_out.in_words(l_.root_) + "; recursive=True takes them too";
   if (!l_.labels_.empty()) return;
   if (folders.empty() && other_folders == 0 && loose > 0)
     throw GraphError("file list: '" + l_.root_ + "' holds " + std::to_string(loose) +
@@ -150,8 +221,10 @@ void FileList::Builder::scan(const FileListSpec& spec) {
       listed(spec.file_filters) +
       (spec.dir_filters.empty() ? "" : " in sub-folders named " + listed(spec.dir_filters)) +
       "; found " + count(static_cast<int64_t>(folders.size()), "sub-folders with ") +
-      count(skipped, "other entries, ") + count(other_folders, "sub-folders of other names, ") +
-      count(loose, "files outside of sub-folders"));
+      count(taken.others, "other entries, ") +
+      count(other_folders, "sub-folders of other names, ") +
+      count(loose, "files outside of sub-folders") +
+      (left_out.files.empty() ? "" : "; recursive=True takes " + left_out.in_words(l_.root_)));
 }
 
 void FileList::Builder::load(const FileListSpec& spec) {
@@ -321,17 +394,11 @@ std::vector<std::string> names_listed(const std::string& path) {
 std::vector<std::string> names_found(const std::string& root,
                                      const std::vector<std::string>& patterns,
                                      bool case_sensitive) {
-  const std::vector<Glob> wanted = globs(patterns, case_sensitive);
-  std::vector<std::string> names, folders{""};
-  while (!folders.empty()) {
-    const std::string folder = std::move(folders.back());
-    folders.pop_back();
-    list(join_path(root, folder), [&](const FolderEntry& e) {
-      std::string name = join_path(folder, e.name);
-      if (e.is_folder) folders.push_back(std::move(name));
-      else if (any_matches(wanted, e.name)) names.push_back(std::move(name));
-    });
-  }
+  Found found;
+  Search(root, patterns, case_sensitive).look("", found, found);
+  std::vector<std::string> names;
+  for (const auto& [folder, files] : found.files)
+    for (const std::string& f : files) names.push_back(join_path(folder, f));
   if (names.empty())
     throw GraphError("file list: no files " + listed(patterns) + " in '" + root + "' and below");
   std::sort(names.begin(), names.end());

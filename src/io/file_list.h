@@ -27,6 +27,10 @@ struct FileListSpec {
                                            "*.jp2",  "*.webp", "*.flac", "*.ogg", "*.wav"};
   std::vector<std::string> dir_filters;
   bool case_sensitive_filter = false;
+  // Also takes files in folders below the sub-folders, at any depth, but enters no folder within
+  // itself, as links may lead there. Those of a sub-folder are sorted by their folders and then by
+  // their names.
+  bool recursive = false;
 };
 
 // Names are stored one behind the other, and every folder is stored once. So a file takes 16 bytes
@@ -50,6 +54,8 @@ class FileList {
   // A hash of all names and labels. Of a file's folder only the part below the root counts, so that
   // the set may move.
   uint64_t fingerprint() const;
+  // Which files a scan left out because they lie too deep, in words; empty where there are none.
+  const std::string& warning() const { return warning_; }
 
  private:
   class Builder;
@@ -61,13 +67,15 @@ class FileList {
   std::vector<uint64_t> ends_;  // by file: end of its name in names_
   std::vector<uint32_t> folder_;  // by file: its number in folders_
   std::vector<int32_t> labels_;
+  std::string warning_;
 };
 
 // The names in a text file, one a line, without blanks around them. Empty lines do not count.
 // Throws GraphError where it cannot be read or names nothing.
 std::vector<std::string> names_listed(const std::string& list);
 // The files in a folder and in all folders below it whose names match one of the patterns, sorted,
-// each from the folder on. Throws GraphError where a folder cannot be read or there is none.
+// each from the folder on. No folder within itself is entered. Throws GraphError where a folder
+// cannot be read or there is none.
 std::vector<std::string> names_found(const std::string& root,
                                      const std::vector<std::string>& patterns,
                                      bool case_sensitive = false);

@@ -166,6 +166,111 @@ TEST_F(FileListFolder, OrderIsThatOfBytes) {
                                  "z/1.jpg 2", "\xc3\xa4/1.jpg 3"}));
 }
 
+class NestedFolders : public FileListFolder {
+ protected:
+  FileListSpec all() const {
+    FileListSpec s = spec();
+    s.recursive = true;
+    return s;
+  }
+  std::string warning() { return FileList(spec()).warning(); }
+};
+
+TEST_F(NestedFolders, AreTakenInTheOrderOfTheirPaths) {
+  for (const char* n : {"cat/z.jpg", "cat/sub/b.jpg", "cat/sub/a/c.jpg", "cat/sub b/d.jpg",
+                        "cat/sub.d/e.jpg", "cat/B/deep/er/f.jpg", "cat/sub/a.jpg", "dog/g.jpg"})
+    touch(n);
+  EXPECT_EQ(scan(all()),
+            (Lines{"cat/z.jpg 0", "cat/B/deep/er/f.jpg 0", "cat/sub/a.jpg 0", "cat/sub/b.jpg 0",
+                   "cat/sub b/d.jpg 0", "cat/sub.d/e.jpg 0", "cat/sub/a/c.jpg 0", "dog/g.jpg 1"}));
+  EXPECT_EQ(scan(spec()), (Lines{"cat/z.jpg 0", "dog/g.jpg 1"}));
+  EXPECT_EQ(FileList(all()).warning(), "");
+  EXPECT_NE(FileList(all()).fingerprint(), FileList(spec()).fingerprint());
+}
+
+TEST_F(NestedFolders, AreFilteredByFileNamesAndClasses) {
+  for (const char* n : {"a/b/x.jpg", "a/b/x.txt", "b/a/y.JPG", "b/a/y.txt"}) touch(n);
+  FileListSpec s = all();
+  s.dir_filters = {"a"};
+  EXPECT_EQ(scan(s), (Lines{"a/b/x.jpg 0"}));
+  s.file_filters = {"*.txt"};
+  s.dir_filters.clear();
+  EXPECT_EQ(scan(s), (Lines{"a/b/x.txt 0", "b/a/y.txt 1"}));
+  s = all();
+  s.case_sensitive_filter = true;
+  EXPECT_EQ(scan(s), (Lines{"a/b/x.jpg 0"}));
+}
+
+// Each class also links to itself, to its neighbour and to the root.
+TEST_F(NestedFolders, AreNotSearchedWithinThemselves) {
+  const Lines classes{"a", "b"};
+  for (const std::string& c : classes) {
+    touch(c + "/in/x.jpg");
+    fs::create_symlink(".", root_ + "/" + c + "/self");
+    fs::create_symlink("../..", root_ + "/" + c + "/in/up");
+    fs::create_symlink(c == "a" ? "../b" : "../a", root_ + "/" + c + "/other");
+  }
+  EXPECT_EQ(scan(all()),
+            (Lines{"a/in/x.jpg 0", "a/other/in/x.jpg 0", "b/in/x.jpg 1", "b/other/in/x.jpg 1"}));
+  EXPECT_EQ(names_found(root_, {"*.jpg"}),
+            (Lines{"a/in/x.jpg", "a/other/in/x.jpg", "b/in/x.jpg", "b/other/in/x.jpg"}));
+  touch("a/y.jpg"), touch("b/y.jpg");
+  EXPECT_EQ(warning(), "leaves out 6 files in 6 folders within those of the classes, such as '" +
+                           root_ + "/a/in'; recursive=True takes them too");
+}
+
+TEST_F(NestedFolders, AreToldOfWhereTheyAreLeftOut) {
+  touch("cat/a.jpg");
+  touch("cat/notes/b.txt");
+  fs::create_directory(root_ + "/cat/empty");
+  EXPECT_EQ(warning(), "");
+  touch("cat/sub/deep/c.jpg");
+  EXPECT_EQ(warning(), "leaves out 1 file in 1 folder within those of the classes, such as '" +
+                           root_ + "/cat/sub/deep'; recursive=True takes them too");
+  touch("dog/more/d.jpg");
+  touch("dog/more/e.jpg");
+  EXPECT_EQ(warning(), "leaves out 3 files in 2 folders within those of the classes, such as '" +
+                           root_ + "/cat/sub/deep'; recursive=True takes them too");
+  FileListSpec s = spec();
+  s.dir_filters = {"dog"};
+  s.file_filters = {"d.*"};
+  EXPECT_NE(build_error(s).find("; recursive=True takes 1 file in 1 folder within those of the "
+                                "classes, such as '" +
+                                root_ + "/dog/more'"),
+            std::string::npos)
+      << build_error(s);
+}
+
+TEST_F(NestedFolders, AreCountedOnlySoFar) {
+  touch("cat/a.jpg");
+  touch("dog/b.jpg");
+  for (int i = 0; i < 1100; ++i)
+    fs::create_symlink("../dog", root_ + "/cat/" + std::to_string(1000 + i));
+  EXPECT_EQ(FileList(all()).size(), 1102);
+  struct CountFolders : FaultInjector {
+    int folders = 0;
+    int on_open(const std::string&) override { return ++folders, 0; }
+  } counter;
+  const WithFaults with(counter);
+  EXPECT_EQ(warning(),
+            "leaves out at least 953 files in 953 folders within those of the classes, such as '" +
+                root_ + "/cat/1000'; recursive=True takes them too");
+  EXPECT_EQ(counter.folders, 956);
+}
+
+TEST_F(NestedFolders, ThatCannotBeReadMatterOnlyWhereTheyAreTaken) {
+  for (const char* n : {"cat/a.jpg", "cat/closed/b.jpg", "cat/open/c.jpg"}) touch(n);
+  struct Deny : FaultInjector {
+    int on_open(const std::string& path) override { return path.ends_with("/closed") ? EACCES : 0; }
+  } deny;
+  const WithFaults with(deny);
+  EXPECT_EQ(warning(),
+            "leaves out at least 1 file in 1 folder within those of the classes, such as '" +
+                root_ + "/cat/open'; recursive=True takes them too");
+  EXPECT_EQ(build_error(all()),
+            "file list: cannot list the folder '" + root_ + "/cat/closed': Permission denied");
+}
+
 TEST_F(FileListFolder, NothingFoundSaysWhatWasLookedFor) {
   touch("a/x.txt");
   touch("a/y.txt");

@@ -239,6 +239,23 @@ TEST_F(FileTest, FoldersAreListedThroughLinks) {
             "cannot list the folder '" + root_ + "/plain': Not a directory");
 }
 
+TEST_F(FileTest, FoldersAreKnownAgainBehindLinks) {
+  fs::create_directories(root_ + "/sub/inner");
+  fs::create_symlink(root_ + "/sub", root_ + "/link");
+  int count = 0;
+  const auto id = [&](const std::string& name, int64_t most = INT64_MAX) {
+    return list_folder(root_ + name, [&](const FolderEntry&) { ++count; }, most);
+  };
+  EXPECT_EQ(id("/sub"), id("/link"));
+  EXPECT_EQ(id("/sub/inner/.."), id("/link"));
+  EXPECT_FALSE(id("/sub") == id("/sub/inner"));
+  for (const int most : {0, 1, 2, 9}) {
+    count = 0;
+    id("", most);
+    EXPECT_EQ(count, std::min(most, 2));
+  }
+}
+
 TEST(JoinPath, KeepsAbsoluteNames) {
   EXPECT_EQ(join_path("a", "b"), "a/b");
   EXPECT_EQ(join_path("a/", "b"), "a/b");

@@ -218,6 +218,8 @@ class SampleStore : public Provenance, public io::ByteStore {
   std::string name(int64_t index) const override = 0;
   // A hash of which samples these are, for saved states. It does not depend on where the set lies.
   virtual uint64_t fingerprint() const = 0;
+  // What a user should know of it before the first sample is read; empty if there is nothing.
+  virtual std::string warning() const { return ""; }
   // Makes the outputs of a sample. Throws SampleError, with an offset in what name() names. Unless
   // the operator has a `read` of its own, for arguments that vary from sample to sample.
   virtual void read(Reading& r) const;

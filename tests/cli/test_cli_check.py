@@ -205,6 +205,23 @@ def test_what_a_reader_leaves_out_is_said(
     assert "file_filters" not in capsys.readouterr().out
 
 
+def test_nested_folders_that_a_reader_leaves_out_are_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("cat/in/deep/a.png", "cat/in/b.png", "dog/in/c.png"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        picture(tmp_path / name)
+    assert main(["check", str(tmp_path)]) == 0
+    assert "recursive" not in capsys.readouterr().out
+    picture(tmp_path / "dog" / "d.png")
+    for place in (f"{tmp_path}", f"{tmp_path}/"):
+        assert main(["check", place]) == 0
+        said = f"readers.file(file_root={place}) takes only with recursive=True what lies deeper"
+        assert f"{said}: 3 files\n" in capsys.readouterr().out
+    assert main(["check", str(tmp_path / "dog"), str(tmp_path / "cat" / "in" / "b.png")]) == 0
+    assert "recursive" not in capsys.readouterr().out
+
+
 def test_a_name_that_is_not_utf8(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cut = picture(tmp_path / "x.jpg", (200, 200)).read_bytes()
     (tmp_path / "x.jpg").unlink()

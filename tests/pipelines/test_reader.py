@@ -7,6 +7,7 @@ And io.file.read, which reads files whose names come from elsewhere in the graph
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,9 @@ import numpy as np
 import pytest
 from graphs import labels_only
 
-from helpers import SIMPLE, make, samples_of
+from helpers import SIMPLE, assert_same, make, samples_of, take
 from stoker import Pipeline, fn
-from stoker.errors import GraphError, SampleError
+from stoker.errors import GraphError, SampleError, StateError
 
 
 def read(**arguments: Any) -> list[tuple[str, int]]:
@@ -85,6 +86,109 @@ def test_filters(mixed: Path) -> None:
     assert [n for n, _ in strict] == ["1.jpg", "6.jpg"]
     assert [n for n, _ in chosen(dir_filters=["cats", "o*"])] == ["1.jpg", "2.JPEG", "6.jpg"]
     assert chosen(dir_filters=["d*"]) == [("4.Jpg", 0), ("5.png", 0)]
+
+
+@pytest.fixture
+def nested(tmp_path: Path, files: list[str]) -> Path:
+    """Two classes with folders below theirs, whose names sort differently than their paths."""
+    data = Path(files[0]).read_bytes()
+    for name in (
+        "cats/9.jpg",
+        "cats/in/2.jpg",
+        "cats/in/1.jpg",
+        "cats/in/deep/3.jpg",
+        "cats/in b/4.jpg",
+        "cats/in.c/5.jpg",
+        "cats/In/6.jpg",
+        "cats/in/notes.txt",
+        "dogs/7.jpg",
+        "dogs/cats/8.jpg",
+    ):
+        path = tmp_path / "nested" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    return tmp_path / "nested"
+
+
+def image_folder(root: Path) -> list[tuple[str, int]]:
+    """What torchvision's ImageFolder finds, and in which order."""
+    datasets = pytest.importorskip("torchvision.datasets")
+    return [(Path(path).name, label) for path, label in datasets.ImageFolder(root).samples]
+
+
+def test_nested_folders(nested: Path) -> None:
+    found = [(f"{n}.jpg", 0) for n in (9, 6, 1, 2, 4, 5, 3)] + [("7.jpg", 1), ("8.jpg", 1)]
+    assert read(file_root=nested, recursive=True) == found
+    assert read(file_root=nested, recursive=True, dir_filters=["cats"]) == found[:7]
+    assert read(file_root=nested, recursive=True, file_filters=["[3-8].*"]) == [
+        (name, label) for name, label in found if "3" <= name[0] <= "8"
+    ]
+    assert image_folder(nested) == found
+
+
+def test_nested_folders_that_link_to_each_other(nested: Path) -> None:
+    before = read(file_root=nested, recursive=True)
+    for k in range(8):
+        (nested / "cats" / "in" / f"round{k}").symlink_to(nested / "cats")
+        (nested / "dogs" / f"round{k}").symlink_to(nested)
+    assert read(file_root=nested, recursive=True) == before
+    (nested / "dogs" / "like").symlink_to(nested / "cats" / "in.c")
+    assert read(file_root=nested, recursive=True) == [*before, ("5.jpg", 1)]
+
+
+def test_nested_folders_that_are_left_out_are_told_once(nested: Path) -> None:
+    def warnings_of(define: Any) -> list[str]:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            pipe = make(define, batch_size=2)
+            pipe.build()
+            pipe.run()
+        assert all(w.filename == __file__ for w in caught)
+        return [str(w.message) for w in caught]
+
+    def two_readers() -> Any:
+        first = fn.readers.file(file_root=nested, name="first")
+        return (*first, *fn.readers.file(file_root=nested, dir_filters=["dogs"], name="second"))
+
+    first, second = warnings_of(two_readers)
+    left_out = "folder{} within those of the classes, such as"
+    assert first.startswith("readers.file 'first' (") and "test_reader.py:" in first
+    assert f"leaves out 7 files in 6 {left_out.format('s')} '{nested}/cats/In'" in first
+    assert f"leaves out 1 file in 1 {left_out.format('')} '{nested}/dogs/cats'" in second
+    assert second.endswith("; recursive=True takes them too")
+    assert not warnings_of(lambda: fn.readers.file(file_root=nested, recursive=True))
+    assert not warnings_of(lambda: fn.readers.file(file_root=nested, file_filters=["9.*"]))
+
+
+def test_files_that_all_lie_too_deep_are_told_of(nested: Path) -> None:
+    with pytest.raises(GraphError, match="recursive=True takes 9 files in 8 folders within those"):
+        make(lambda: fn.readers.file(file_root=nested.parent, dir_filters=["nested"])).build()
+
+
+def test_a_state_knows_whether_nested_folders_were_read(nested: Path) -> None:
+    def pipe(recursive: bool, root: Path = nested) -> Pipeline:
+        return make(
+            lambda: fn.readers.file(file_root=root, recursive=recursive, name="reader")[1],
+            batch_size=2,
+        )
+
+    deep = pipe(True)
+    deep.run()
+    state = deep.state()
+    expected = take(deep, 7)
+    moved = nested.rename(nested.parent / "moved")
+    resumed = pipe(True, moved)
+    resumed.restore(state)
+    assert_same(take(resumed, 7), expected, "resumed")
+    with (
+        pytest.warns(UserWarning, match="leaves out"),
+        pytest.raises(StateError, match="'reader': size was 9, now it is 2"),
+    ):
+        pipe(False, moved).restore(state)
+    (moved / "dogs" / "cats" / "more").mkdir()
+    (moved / "dogs" / "cats" / "8.jpg").rename(moved / "dogs" / "cats" / "more" / "8.jpg")
+    with pytest.raises(StateError, match="'reader' reads other files"):
+        pipe(True, moved).restore(state)
 
 
 def test_wrong_reader_arguments(files: list[str], folder: Path, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import time
 from collections import Counter
@@ -91,7 +92,7 @@ def execute(given: argparse.Namespace) -> int:
     if given.json:
         sys.stdout.writelines(_line(verdict) for verdict in verdicts)
     else:
-        _print_table(verdicts, seconds)
+        _print_table(verdicts, seconds, given.places)
     counted = (*FAULTS, *DOUBTS) if given.strict else FAULTS
     return int(any(verdict.verdict in counted for verdict in verdicts))
 
@@ -209,7 +210,7 @@ def _line(verdict: Verdict) -> str:
     return json.dumps(entry, ensure_ascii=True) + "\n"
 
 
-def _print_table(verdicts: list[Verdict], seconds: float) -> None:
+def _print_table(verdicts: list[Verdict], seconds: float, places: Sequence[str]) -> None:
     counts = Counter(verdict.verdict for verdict in verdicts)
     for kind in (*FAULTS, *DOUBTS):
         of_kind = [verdict for verdict in verdicts if verdict.verdict == kind]
@@ -220,7 +221,7 @@ def _print_table(verdicts: list[Verdict], seconds: float) -> None:
             print(f"  {printable(verdict.file)}\n      {verdict.why}")
         if len(of_kind) > _SHOWN:
             print(f"  and {len(of_kind) - _SHOWN} more; --json and --report list all")
-    _print_left_out(verdicts)
+    _print_left_out(verdicts, places)
     rate = len(verdicts) / max(seconds, 1e-9)
     words = [f"{counts[kind]} {kind}" for kind in ("good", *DOUBTS, *FAULTS) if counts[kind]]
     if counts["other file"]:
@@ -228,9 +229,16 @@ def _print_table(verdicts: list[Verdict], seconds: float) -> None:
     print(f"{len(verdicts)} files, {rate:.0f} a second: {', '.join(words)}")
 
 
-def _print_left_out(verdicts: list[Verdict]) -> None:
+def _print_left_out(verdicts: list[Verdict], places: Sequence[str]) -> None:
     good = [verdict.file for verdict in verdicts if verdict.verdict in ("good", *DOUBTS)]
     counts = Counter(ending(file) or "without an ending" for file in good if not is_taken(file))
     if counts:
         words = ", ".join(f"{count} {of}" for of, count in sorted(counts.items()))
         print(f"readers.file(file_root=...) takes these only with file_filters=: {words}")
+    for place in places:
+        root = os.path.join(place, "")
+        depths = Counter(file.count(os.sep, len(root)) for file in good if file.startswith(root))
+        nested = sum(count for depth, count in depths.items() if depth > 1)
+        if depths[1] and nested:  # else its folders are hardly those of classes
+            reader = f"readers.file(file_root={printable(place)})"
+            print(f"{reader} takes only with recursive=True what lies deeper: {nested} files")

@@ -104,6 +104,7 @@ class Engine:
         self._definition.check_layouts()
         check_declared_outputs(self._definition, self._settings)
         core = _core.Pipeline(self._definition.graph, for_engine(self._settings))
+        _warn(core.warnings())
         self.class_names = readers.class_names(self._definition.graph, core)
         self._definition.is_closed = True
         if (checkpoint := self._settings["checkpoint"]) is not None:
@@ -185,5 +186,9 @@ class Engine:
         messages = core.restore(text, force)
         self.inputs.restore(sources)
         self._functions.restore(functions)
-        for message in messages:
-            warnings.warn(message, stacklevel=user_level())
+        _warn(messages)
+
+
+def _warn(messages: list[str]) -> None:
+    for message in messages:
+        warnings.warn(message, stacklevel=user_level())

@@ -219,9 +219,10 @@ class Check(ast.NodeVisitor):
 
 
 def text_of(findings: list[Finding], script: str) -> str:
-    """A line for each, as ``train.py:3, 8: nvidia.dali.fn.debayer is not ...``."""
+    """A line for each: ``stoker.run: train.py:3, 8: nvidia.dali.fn.debayer is not ...``."""
     return "".join(
-        f"{script}:{', '.join(map(str, f.lines))}: {_ROOT}.{f.what} {in_words(f.status)}\n"
+        f"stoker.run: {script}:{', '.join(map(str, f.lines))}: "
+        f"{_ROOT}.{f.what} {in_words(f.status)}\n"
         for f in findings
     )
 

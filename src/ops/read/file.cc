@@ -17,6 +17,7 @@ class FileStore final : public SampleStore {
   io::Place place(int64_t index) const override { return io::Place::at({list_.path(index)}); }
   std::string name(int64_t index) const override { return list_.path(index); }
   uint64_t fingerprint() const override { return fingerprint_; }
+  std::string warning() const override { return list_.warning(); }
   void read(Reading& r) const override {
     r.share(0, r.parts[0]);
     r.give(1, {DType::kInt32, {}, {1}}, list_.label(r.index));
@@ -34,7 +35,7 @@ struct File : ReaderArguments {
   std::optional<std::vector<std::string>> files, dir_filters;
   std::optional<Small<int32_t>> labels;
   std::vector<std::string> file_filters = io::FileListSpec().file_filters;
-  bool case_sensitive_filter = false;
+  bool case_sensitive_filter = false, recursive = false;
 
   static constexpr auto kIgnored = kIgnoredReaderArguments;
   static constexpr const char* kSkip = "reads files; its test stands beside it";
@@ -42,10 +43,11 @@ struct File : ReaderArguments {
       "readers.file",
       "Reads whole files and their labels.\n\n"
       "The files come from a folder of folders (file_root; a file's label is the number of its "
-      "folder in byte order), from a text file (file_list) or from a list (files, labels). Outputs "
-      "the bytes of a file, uint8 of shape (size,), and its label, int32 of shape (1,). A folder "
-      "or list that cannot be read is an error when the pipeline is built; a file that cannot be "
-      "read fails its sample.",
+      "folder in byte order), from a text file (file_list) or from a list (files, labels). Files "
+      "in folders within those of the classes are taken only with recursive=True, else a warning "
+      "tells of them. Outputs the bytes of a file, uint8 of shape (size,), and its label, int32 of "
+      "shape (1,). A folder or list that cannot be read is an error when the pipeline is built; a "
+      "file that cannot be read fails its sample.",
       ports(),
       ports({.name = "bytes", .help = "The file's bytes, uint8 of shape (size,)."},
             {.name = "label", .help = "The label, int32 of shape (1,)."}),
@@ -59,9 +61,14 @@ struct File : ReaderArguments {
       arg(&File::file_filters, "file_filters",
           "Patterns for the names of the files that are taken when folders are searched."),
       arg(&File::dir_filters, "dir_filters",
-          "Patterns for the names of the folders that are searched; default: all."),
+          "Patterns for the names of the folders that are classes; default: all."),
       arg(&File::case_sensitive_filter, "case_sensitive_filter",
           "Whether patterns distinguish upper and lower case."),
+      arg(&File::recursive, "recursive",
+          "Whether files in folders within those of the classes are taken too, at any depth. Of a "
+          "class come first those in its own folder, then those below it, sorted by the paths of "
+          "their folders and then by their names, in byte order: the order of torchvision's "
+          "ImageFolder. Links are followed, but no folder is searched within itself."),
       kReaderArguments);
 
   void check(Checker& c) const {
@@ -87,6 +94,7 @@ struct File : ReaderArguments {
     s.file_filters = file_filters;
     s.dir_filters = dir_filters.value_or(std::vector<std::string>{});
     s.case_sensitive_filter = case_sensitive_filter;
+    s.recursive = recursive;
     return std::make_unique<FileStore>(s);
   }
   io::OrderSpec order(const SampleStore& s) const { return order_of(*this, s); }

@@ -30,12 +30,12 @@ class Folder {
   std::string path(const std::string& name = "") const {
     return name.empty() ? root_.string() : (root_ / name).string();
   }
-
- private:
-  void write(const std::string& name, const std::string& text) {
+  void write(const std::string& name, const std::string& text) const {
     fs::create_directories((root_ / name).parent_path());
     std::ofstream(root_ / name) << text;
   }
+
+ private:
   fs::path root_;
 };
 
@@ -80,6 +80,25 @@ TEST(ReadersFile, SearchesFolders) {
   EXPECT_EQ(opened({{"file_root", folder.path()}, {"file_filters", std::string("*.txt")}})->size(),
             1);
   EXPECT_EQ(opened({{"file_root", folder.path()}, {"dir_filters", std::string("a*")}})->size(), 1);
+}
+
+TEST(ReadersFile, TakesNestedFoldersOrTellsOfThem) {
+  const Folder folder;
+  const auto flat = opened({{"file_root", folder.path()}});
+  EXPECT_EQ(flat->warning(), "");
+  folder.write("b/more/three.jpg", "33");
+  const auto nested = opened({{"file_root", folder.path()}, {"recursive", true}});
+  ASSERT_EQ(nested->size(), 4);
+  EXPECT_EQ(nested->name(3), folder.path("b/more/three.jpg"));
+  EXPECT_EQ(label(*nested, 3), 1);
+  EXPECT_EQ(nested->warning(), "");
+  EXPECT_NE(nested->fingerprint(), flat->fingerprint());
+  const auto left_out = opened({{"file_root", folder.path()}});
+  EXPECT_EQ(left_out->size(), 3);
+  EXPECT_EQ(left_out->fingerprint(), flat->fingerprint());
+  EXPECT_EQ(left_out->warning(),
+            "leaves out 1 file in 1 folder within those of the classes, such as '" +
+                folder.path("b/more") + "'; recursive=True takes them too");
 }
 
 TEST(ReadersFile, TakesLists) {

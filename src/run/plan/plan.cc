@@ -162,6 +162,14 @@ void Plan::open_readers() {
   own_offset_ = options_.shard_id * options_.batch_size;
 }
 
+std::vector<std::string> Plan::warnings() const {
+  std::vector<std::string> all;
+  for (const int i : readers_)
+    if (const std::string w = nodes_[i].store->warning(); !w.empty())
+      all.push_back(node_in_words(node(i)) + ": " + w);
+  return all;
+}
+
 void Plan::find_sources() {
   const int none = reader_count() + input_count();
   for (int r = 0; r < reader_count(); ++r) nodes_[readers_[r]].source = r;

@@ -130,6 +130,7 @@ class Plan {
   int reader_count() const { return static_cast<int>(readers_.size()); }
   int reader_node(int r) const { return readers_[r]; }
   const SampleStore& store(int r) const { return *nodes_[readers_[r]].store; }
+  std::vector<std::string> warnings() const;  // of the stores, with the names of their readers
   int order_count() const { return static_cast<int>(orders_.size()); }
   const io::Order& order(int r) const { return orders_[r]; }
   // The i-th sample of this shard's batch in the step at `cursor`.
