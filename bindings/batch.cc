@@ -258,7 +258,7 @@ void bind_batch(nb::module_& m) {
             return b.samples[i < 0 ? i + static_cast<int64_t>(b.samples.size()) : i].in_batch;
           },
           nb::arg("i"),
-          "The place of sample i in the whole batch; not i if on_error='skip' left samples out.")
+          "The place of sample i in the whole batch; not i if on_error= left samples out.")
       .def(
           "source_info",
           [](const Batch& b, int64_t i) { return path_to_python(sample(b, i).source); },

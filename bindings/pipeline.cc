@@ -103,6 +103,7 @@ nb::dict stats(const Pipeline& p) {
   d["samples"] = s.executor.samples;
   d["bytes_read"] = s.executor.bytes_read;
   d["failures"] = s.failures;
+  d["steps_dropped"] = s.dropped;
   d["decoder"] = s.decoder.empty() ? nb::object(nb::none()) : nb::cast(s.decoder);
   d["user_wait_seconds"] = static_cast<double>(s.executor.user_wait_ns) * 1e-9;
   d["worker_idle_seconds"] = static_cast<double>(s.executor.worker_idle_ns) * 1e-9;
@@ -159,7 +160,8 @@ void bind_pipeline(nb::module_& m) {
           },
           nb::arg("graph"), nb::arg("options"))
       .def("run", &run,
-           "The (batches, ends_epoch) of the next step; None at an end that end_epoch() marked.")
+           "The (batches, ends_epoch) of the next step; no batches where on_error='drop' drops it, "
+           "and None at an end that end_epoch() marked.")
       .def("schedule", &Pipeline::schedule, nb::call_guard<Unlocked>())
       .def("state", &Pipeline::state)
       .def(
@@ -171,6 +173,7 @@ void bind_pipeline(nb::module_& m) {
           },
           nb::arg("state"), nb::arg("force") = false)
       .def("steps_left", &Pipeline::steps_left)
+      .def("begins_epoch", &Pipeline::begins_epoch)
       .def("reader_meta", &meta, nb::arg("name") = nb::none())
       .def("stats", &stats)
       .def("plan", &Pipeline::plan_in_words)

@@ -310,7 +310,7 @@ class Batch:
         """
 
     def index_in_batch(self, i: SupportsIndex) -> int:
-        """The place of sample i in the whole batch; not i if on_error='skip' left samples out."""
+        """The place of sample i in the whole batch; not i if on_error= left samples out."""
 
     def source_info(self, i: int) -> str:
         """Where sample i came from."""
@@ -363,7 +363,9 @@ class Pipeline:
 
     def __init__(self, graph: Graph, options: Mapping[str, Any]) -> None: ...
     def run(self) -> tuple[tuple[Batch, ...], bool] | None:
-        """The (batches, ends_epoch) of the next step; None at an end that end_epoch() marked."""
+        """The (batches, ends_epoch) of the next step; no batches where on_error='drop' drops it,
+        and None at an end that end_epoch() marked.
+        """
 
     def feed(self, name: str, fed: Fed, copy: bool, wait_ms: int) -> bool:
         """Gives the input its next batch. Returns False if a copy found no room for so long."""
@@ -398,6 +400,9 @@ class Pipeline:
 
     def steps_left(self) -> int:
         """How many steps of this epoch are left, including the next one."""
+
+    def begins_epoch(self) -> bool:
+        """Whether the next step is the first of an epoch of the lead reader."""
 
     def reader_meta(self, name: str | None = None) -> dict[str, Any]: ...
     def stats(self) -> dict[str, Any]: ...

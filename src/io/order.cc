@@ -211,6 +211,8 @@ int64_t Order::after(int64_t cursor, int64_t steps) const {
 
 int64_t Order::epoch_of(int64_t cursor) const { return spot(start(cursor)).epoch; }
 
+bool Order::begins_epoch(int64_t cursor) const { return spot(start(cursor)).offset < stride(); }
+
 bool Order::ends_epoch(int64_t cursor) const { return steps_left(cursor) == 1; }
 
 int64_t Order::steps_left(int64_t cursor) const { return steps_of(spot(start(cursor)).left()); }

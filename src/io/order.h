@@ -110,6 +110,8 @@ class Order {
   int64_t next(int64_t cursor) const { return after(cursor, 1); }
   // The epoch in which the step at `cursor` starts.
   int64_t epoch_of(int64_t cursor) const;
+  // Whether the step at `cursor` is the first one to start in its epoch.
+  bool begins_epoch(int64_t cursor) const;
   // Whether the step at `cursor` is the last one to start in its epoch, so that it reaches or
   // crosses the epoch's end.
   bool ends_epoch(int64_t cursor) const;

@@ -174,6 +174,7 @@ TEST(Order, EpochEndsAreSeen) {
               EXPECT_GT(next, cursor);
               EXPECT_GE(left, 1);
               EXPECT_EQ(o.ends_epoch(cursor), o.epoch_of(next) > o.epoch_of(cursor));
+              EXPECT_EQ(o.begins_epoch(next), o.ends_epoch(cursor));
               if (left > 1) {
                 EXPECT_EQ(o.steps_left(next), left - 1);
               }

@@ -35,7 +35,8 @@ struct Outputs {
   int64_t missing = 0;  // how many of them could not be made
   bool ends_epoch = false;
   bool is_end = false;  // there is no step: a source ended its epoch
-  bool is_lost = false;  // to be raised: a sample failed with on_error=raise, or none is left
+  // There are no batches: a sample failed with on_error=raise or replace, or none is left.
+  bool is_lost = false;
 };
 
 // Bytes of a device; zeros without a device.

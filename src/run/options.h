@@ -9,12 +9,16 @@
 
 namespace stoker {
 
-enum class OnError : uint8_t { kRaise, kSkip, kReplace };
+enum class OnError : uint8_t { kRaise, kSkip, kReplace, kDrop };
 template <>
 struct EnumNames<OnError> {
   static constexpr const char* kType = "OnError";
-  static constexpr const char* kNames[] = {"raise", "skip", "replace"};
+  static constexpr const char* kNames[] = {"raise", "skip", "replace", "drop"};
 };
+// Whether a batch may lack samples.
+inline bool leaves_samples_out(OnError on_error) {
+  return on_error == OnError::kSkip || on_error == OnError::kDrop;
+}
 
 enum class ExecutorKind : uint8_t { kPipelined, kSimple };
 template <>
@@ -54,8 +58,9 @@ struct PipelineOptions {
       arg(&PipelineOptions::prefetch_queue_depth, "prefetch_queue_depth", "Batches prepared ahead.",
           between(1, 10'000)),
       arg(&PipelineOptions::on_error, "on_error",
-          "What a damaged sample does: 'raise' an error, 'skip' it (a shorter batch), or 'replace' "
-          "it by another sample."),
+          "What a damaged sample does: 'raise' an error, 'skip' it (a shorter batch, and an error "
+          "if no sample is left), 'drop' it (the same, but a batch without a sample is left out), "
+          "or 'replace' it by another sample."),
       arg(&PipelineOptions::memory_limit, "memory_limit",
           "Bytes of host memory for batches, workers and reading ahead; 0 is half of the "
           "machine's. A sample that needs more than three eighths of it, or gives more than half "

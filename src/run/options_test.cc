@@ -35,7 +35,7 @@ TEST(Options, AMemberWithoutARowIsFound) {
 TEST(Options, ARowIsDescribed) {
   const std::vector<ArgumentInfo> all = describe_settings<Few>();
   ASSERT_EQ(all.size(), 2u);
-  EXPECT_EQ(all[0].names, (std::vector<std::string>{"raise", "skip", "replace"}));
+  EXPECT_EQ(all[0].names, (std::vector<std::string>{"raise", "skip", "replace", "drop"}));
   EXPECT_EQ(all[0].fallback, Value(std::string("raise")));
   EXPECT_EQ(all[1].name, "tint");
   EXPECT_EQ(all[1].type, "int");
@@ -65,8 +65,8 @@ TEST(Options, ARowIsChecked) {
   EXPECT_EQ(message<GraphError>([&] { set_settings(few, {{"tint", std::string("red")}}); }),
             "Pipeline: argument 'tint' expects int, got 'red'");
   EXPECT_EQ(message<GraphError>([&] { set_settings(few, {{"on_error", std::string("skipp")}}); }),
-            "Pipeline: argument 'on_error' expects one of raise, skip, replace, got 'skipp'. Did "
-            "you mean 'skip'?");
+            "Pipeline: argument 'on_error' expects one of raise, skip, replace, drop, got 'skipp'. "
+            "Did you mean 'skip'?");
   few.tint = -1;
   EXPECT_EQ(message<GraphError>([&] { check_settings(few); }),
             "Pipeline: argument 'tint' is -1, expected 0 to 9");

@@ -87,7 +87,7 @@ std::string describe(const std::vector<SampleFailure>& failures, int64_t missing
   for (const SampleFailure& f : failures) s += describe(f);
   if (skips)
     s += "\nWith on_error='skip' a batch needs one good sample. The next run() goes on behind this "
-         "batch; on_error='replace' keeps batches full";
+         "batch; on_error='drop' leaves such batches out, on_error='replace' keeps batches full";
   return s;
 }
 
@@ -254,18 +254,22 @@ Outputs Pipeline::take() {
   }
   cursors_ = out.next;
   feeds_->receive();
-  note(out.failures);
-  if (out.is_lost)
+  const bool is_dropped = out.is_lost && settings().on_error == OnError::kDrop;
+  note(out, is_dropped);
+  if (out.is_lost && !is_dropped)
     throw BatchError(std::move(out.failures), out.missing, out.size,
                      settings().on_error == OnError::kSkip);
   return out;
 }
 
-void Pipeline::note(const std::vector<SampleFailure>& failures) {
-  for (const SampleFailure& f : failures) {
+void Pipeline::note(const Outputs& out, bool is_dropped) {
+  dropped_ += is_dropped;
+  for (const SampleFailure& f : out.failures) {
     ++failures_;
-    if (f.in_batch < 0) continue;  // no sample is to blame
-    Quarantined& q = quarantine_[{plan_->reader_count() ? f.index : 0, f.instance}];
+    const bool is_batch = f.in_batch < 0;
+    if (is_batch && !is_dropped) continue;  // it is raised, and no sample is to blame
+    const int64_t index = plan_->reader_count() ? f.index : 0;
+    Quarantined& q = quarantine_[{is_batch ? -1 : index, f.instance}];
     q.last = f;
     ++q.times;
   }
@@ -313,6 +317,10 @@ int64_t Pipeline::steps_left() const {
   return plan_->order(plan_->lead()).steps_left(cursors_[plan_->lead()]);
 }
 
+bool Pipeline::begins_epoch() const {
+  return plan_->order(plan_->lead()).begins_epoch(cursors_[plan_->lead()]);
+}
+
 ReaderMeta Pipeline::reader_meta(const std::string& name) const {
   for (int r = 0; r < plan_->reader_count(); ++r) {
     if (name.empty() ? r != plan_->lead() : plan_->node(plan_->reader_node(r)).name != name)
@@ -350,6 +358,7 @@ Pipeline::Stats Pipeline::stats() const {
   s.fed = feeds_->usage();
   s.fed_limit = plan_->input_count() ? s.fed.limit : 0;
   s.failures = failures_;
+  s.dropped = dropped_;
   if (!plan_->mixed_nodes().empty()) s.decoder = decoder_kind(device(options_.device_id)).name;
   return s;
 }

@@ -38,11 +38,12 @@ class Pipeline {
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
 
-  // Gives the next step. With `is_end` set there is none, because a source ended its epoch. Throws
-  // BatchError (on_error=raise, or no sample of the step is left), BudgetError, DeviceError,
-  // SourceError (nothing was fed), and what was given to Feeds::fail(). `interrupted` is asked
-  // about every 50 ms and when the step is ready; when it answers true, run() returns nothing, and
-  // no step is lost.
+  // Gives the next step. With `is_end` set there is none, because a source ended its epoch. With
+  // `is_lost` set, which only on_error=drop does, no sample of the step is left and it was dropped:
+  // so whoever counts steps or epochs sees it too. Throws BatchError (on_error=raise, or no sample
+  // of the step is left), BudgetError, DeviceError, SourceError (nothing was fed), and what was
+  // given to Feeds::fail(). `interrupted` is asked about every 50 ms and when the step is ready;
+  // when it answers true, run() returns nothing, and no step is lost.
   std::optional<Outputs> run(const std::function<bool()>& interrupted = [] { return false; });
   void schedule();
   // Joins the threads and drops what was made ahead. The next run() starts again where the pipeline
@@ -63,8 +64,10 @@ class Pipeline {
   const PipelineOptions& settings() const { return options_.settings; }  // in use
   uint64_t seed() const { return static_cast<uint64_t>(*settings().seed); }
   int64_t steps_left() const;  // in this epoch, with the next step
+  bool begins_epoch() const;  // whether the next step is the first of an epoch of the lead reader
   ReaderMeta reader_meta(const std::string& name) const;  // "": the lead reader
-  // Samples that could not be made, by sample and operator: the last failure, and how often.
+  // Samples that could not be made, by sample and operator: the last failure, and how often. Also
+  // batches that an operator failed for and that were dropped, by operator.
   struct Quarantined {
     SampleFailure last;
     int64_t times = 0;
@@ -79,7 +82,7 @@ class Pipeline {
     std::vector<NodeTime> nodes;
     size_t memory_limit, scratch_limit, read_ahead_limit, fed_limit;
     Usage batches, fed;
-    int64_t failures;
+    int64_t failures, dropped;  // dropped: steps
     std::string decoder;  // DecoderKind::name, "" where nothing is decoded for a device
   };
   Stats stats() const;
@@ -90,7 +93,7 @@ class Pipeline {
   class OneCaller;  // one caller at a time, and not in a forked child
   void check_process() const;
   bool is_pipelined() const { return settings().executor == ExecutorKind::kPipelined; }
-  void note(const std::vector<SampleFailure>& failures);
+  void note(const Outputs& out, bool is_dropped);
   Executor& executor();
   bool meet_marker();
   std::optional<Outputs> run_step(const std::function<bool()>& interrupted);
@@ -104,10 +107,10 @@ class Pipeline {
   std::unique_ptr<HostPool> pool_;
   std::unique_ptr<Feeds> feeds_;
   std::vector<int64_t> cursors_;  // after the steps that the user received
-  // By the sample's index (0 without a reader) and operator, so that its size is bounded however
-  // long the run is.
+  // By the sample's index (0 without a reader, -1 for a batch) and operator, so that its size is
+  // bounded however long the run is.
   std::map<std::pair<int64_t, std::string>, Quarantined> quarantine_;
-  int64_t failures_ = 0;
+  int64_t failures_ = 0, dropped_ = 0;
   int64_t pid_;
   mutable std::atomic<bool> busy_{false};
   std::unique_ptr<Executor> executor_;

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +23,27 @@ class Numbers:
             file.write_bytes(b"x" * i)
 
     def __call__(
-        self, n: int, batch: int, shard: int = 0, shards: int = 1, **settings: Any
+        self,
+        n: int,
+        batch: int,
+        shard: int = 0,
+        shards: int = 1,
+        bad: Collection[int] = (),
+        **settings: Any,
     ) -> Pipeline:
-        """Settings that are not in PIPELINE are the reader's. ``key`` is its seed."""
+        """Settings that are not in PIPELINE are the reader's. ``key`` is its seed.
+
+        ``bad``: which files are not there.
+        """
         own = {k: settings.pop(k) for k in PIPELINE if k in settings}
         key = settings.pop("key", -1)
 
         def define() -> Any:
             return fn.readers.file(
-                files=self._files[:n],
+                files=[
+                    file.with_suffix(".gone") if i in bad else file
+                    for i, file in enumerate(self._files[:n], 1)
+                ],
                 labels=list(range(1, n + 1)),
                 shard_id=shard,
                 num_shards=shards,

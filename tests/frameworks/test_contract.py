@@ -110,6 +110,39 @@ def test_the_table_of_policies(
         iterator.reset()
 
 
+def test_steps_that_are_dropped(framework: Adapter, numbers: Numbers) -> None:
+    """An epoch ends at the same sample as ever, and an iterator goes on with ``state_dict()``."""
+    names = {"reader_name": "reader", "auto_reset": True}
+    bad = (3, 4, 6, 9, 10)
+
+    def opened() -> Any:
+        return framework.open(numbers(10, 2, bad=bad, on_error="drop"), ["label"], **names)
+
+    iterator, given = opened(), [[1, 2], [5], [7, 8]]
+    assert len(iterator) == 5
+    for number in range(3):
+        assert iterator.epoch == number
+        assert epoch(framework, iterator) == given
+    for k in range(4):
+        other = opened()
+        other.load_state_dict(json.loads(json.dumps(iterator.state_dict())))
+        for one in (other, iterator) if k == 3 else (other,):
+            assert epoch(framework, one) == given[k:]
+        if k < 3:
+            assert labels(framework, next(iterator)) == given[k]
+
+
+def test_an_epoch_of_dropped_steps_is_an_error(framework: Adapter, numbers: Numbers) -> None:
+    pipe = numbers(4, 2, bad=range(1, 5), on_error="drop")
+    iterator = framework.open(pipe, ["label"], reader_name="reader", auto_reset=True)
+    for _ in range(2):
+        # TensorFlow raises an error of its own that has this text.
+        with pytest.raises(Exception, match="dropped every batch of this epoch, 2 in all"):
+            next(iterator)
+        with pytest.raises(StopIteration):
+            next(iterator)
+
+
 def test_the_end_of_an_epoch(framework: Adapter, numbers: Numbers) -> None:
     """An epoch that ended stays ended until the reset, which auto_reset does by itself."""
     iterator = framework.open(numbers(4, 2), ["label"], reader_name="reader")

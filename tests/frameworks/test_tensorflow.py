@@ -72,8 +72,9 @@ def test_shapes_that_only_the_run_tells(tf: Any, datasets: Any, pictures: Path) 
     said = datasets.Dataset(make(define), output_shapes=(1, 8, None, 3), output_dtypes=tf.uint8)
     assert said.element_spec == tf.TensorSpec((1, 8, None, 3), tf.uint8)
     assert next(iter(said)).shape[1] == 8
-    skipping = datasets.Dataset(training(pictures, on_error="skip"))
-    assert skipping.element_spec[1].shape.as_list() == [None, 1]
+    for on_error in ("skip", "drop"):
+        shorter = datasets.Dataset(training(pictures, on_error=on_error))
+        assert shorter.element_spec[1].shape.as_list() == [None, 1]
     partial = datasets.Dataset(training(pictures), last_batch_policy=LastBatchPolicy.PARTIAL)
     assert partial.element_spec[1].shape.as_list() == [None, 1]
 
@@ -96,6 +97,22 @@ def test_what_is_declared_must_fit(tf: Any, datasets: Any, pictures: Path) -> No
         datasets.DALIDataset(training(pictures), batch_size=8)
     with pytest.raises(GraphError, match="epochs expects a number from 1 on, or None, got 0"):
         datasets.Dataset(training(pictures), epochs=0)
+
+
+def test_steps_that_are_dropped(tf: Any, datasets: Any, numbers: Numbers) -> None:
+    def pipe(bad: range | tuple[int, ...]) -> Pipeline:
+        return numbers(10, 2, bad=bad, on_error="drop")
+
+    given = [[1, 2], [5], [7, 8]]
+    dataset = datasets.Dataset(pipe((3, 4, 6, 9, 10)))
+    assert dataset.steps_per_epoch == 5
+    assert [labels(dataset) for _ in range(2)] == [given] * 2
+    assert labels(datasets.Dataset(pipe((3, 4, 6, 9, 10)), epochs=2)) == given * 2
+    endless = datasets.DALIDataset(pipe((3, 4, 6, 9, 10)))
+    assert labels(endless.take(7)) == [*given, *given, given[0]]
+    for kind in (datasets.Dataset, datasets.DALIDataset):
+        with pytest.raises(Exception, match="dropped every batch of this epoch, 5 in all"):
+            labels(kind(pipe(range(1, 11))))
 
 
 def test_the_established_dataset(tf: Any, datasets: Any, numbers: Numbers) -> None:

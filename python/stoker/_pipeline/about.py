@@ -88,7 +88,9 @@ class About(Configured):
     def quarantine(self) -> list[dict[str, Any]]:
         """The samples found damaged so far: file, offset, operator, message.
 
-        One entry for each, of its last failure; ``times`` counts them.
+        One entry for each, of its last failure; ``times`` counts them. Where ``on_error="drop"``
+        dropped a batch for which an operator failed that sees whole batches, the operator has an
+        entry too, with -1 as ``index_in_batch``.
         """
         return self._built().quarantine()
 

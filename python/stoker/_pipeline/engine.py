@@ -24,7 +24,10 @@ Batches = tuple[_core.Batch, ...]
 
 
 class Step(NamedTuple):
-    """The result of one step. ``failure`` is why a source could not give its batch, else None."""
+    """The result of one step. ``failure`` is why a source could not give its batch, else None.
+
+    Without batches and failure, ``on_error="drop"`` dropped the step.
+    """
 
     batches: Batches = ()
     ends_epoch: bool = False
@@ -113,6 +116,13 @@ class Engine:
             except StateError as e:
                 raise StateError(f"Pipeline: argument 'checkpoint': {e}") from e
         return core
+
+    @property
+    def begins_epoch(self) -> bool:
+        """Whether the next step is the first of an epoch of the lead reader, or of all sources."""
+        if self._core is None:
+            return self._settings["checkpoint"] is None
+        return self._core.begins_epoch() or self.inputs.begins_epoch
 
     def step(self) -> Step | None:
         """The next step; None if a source ended its epoch. Raises what the C++ engine raises."""

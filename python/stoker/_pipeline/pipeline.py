@@ -3,7 +3,8 @@
 """The pipeline: a graph with settings, which is built and then gives batches.
 
 It says what users can do; its parts do it: a ``Definition`` is the graph, an ``Engine`` runs it
-with the sources that feed it, and ``StepCounter`` counts what was begun and handed out.
+with the sources that feed it, ``StepCounter`` counts what was begun and handed out, and
+``DropCounter`` what ``on_error="drop"`` left out.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from stoker._graph.outside import bound, in_its_pipeline
 from stoker._messages import shown
 from stoker._pipeline import saved
 from stoker._pipeline.about import About
+from stoker._pipeline.drop_counter import DropCounter, EmptyEpochError
 from stoker._pipeline.engine import Batches, Engine, Step
 from stoker._pipeline.step_counter import BASIC, SCHEDULED, StepCounter
 from stoker._settings import signature
@@ -51,6 +53,7 @@ class Pipeline(About):
         self._definition = Definition(self._notes)
         self._engine = Engine(self._definition, self._settings, self._calls_sources_itself)
         self._counter = StepCounter(self._settings["prefetch_queue_depth"])
+        self._drops = DropCounter()
 
     _notes: ClassVar[Notes] = Notes()
     _calls_sources_itself: ClassVar[bool] = False  # else a thread of their own calls them
@@ -144,7 +147,7 @@ class Pipeline(About):
         """The steps up to the end of the epoch; the next loop goes on with the next epoch.
 
         After a ``break`` the next loop goes on in the same epoch. Without a reader there is no end
-        but that of a source, or of ``iter_setup()`` by ``StopIteration``.
+        but that of a source, or of ``iter_setup()`` by ``StopIteration``. Raises as ``run()``.
         """
         self._use(BASIC)
         self.reset()
@@ -155,7 +158,8 @@ class Pipeline(About):
                 self._counter.end_loop()
                 return
             ends_epoch = step.ends_epoch
-            yield self._handed_out(step.batches)
+            if step.batches:
+                yield self._handed_out(step.batches)
 
     def run(self) -> Batches:
         """The next batch of every output.
@@ -163,8 +167,15 @@ class Pipeline(About):
         Raises ``StopIteration`` where the source of an ``fn.external_source``, or ``iter_setup()``,
         ended its epoch, until ``reset()`` begins the next one; ``SampleError`` for damaged samples
         and ``SourceError`` where a source failed, which take their step; ``SourceError`` where
-        nothing was fed; ``BudgetError`` and ``DeviceError``.
+        nothing was fed; ``BudgetError`` and ``DeviceError``. With ``on_error="drop"`` it goes on
+        until a batch has a sample, and raises ``SampleError`` at the end of an epoch without one.
         """
+        while not (batches := self._run_step()):
+            pass
+        return batches
+
+    def _run_step(self) -> Batches:
+        """What ``run()`` gives of the next step: no batches if it was dropped."""
         self._use(BASIC)
         step = self._next_step()
         if step is None:
@@ -241,12 +252,16 @@ class Pipeline(About):
         self._engine.schedule()
 
     def outputs(self) -> Batches:
-        """The batches of the oldest step that ``schedule_run`` began. Raises as ``run()``."""
+        """The batches of the oldest step that ``schedule_run`` began. Raises as ``run()``.
+
+        In the place of a step that ``on_error="drop"`` leaves out it begins another one.
+        """
         self._use(SCHEDULED)
-        step = self._step()
-        if step is None:
-            raise StopIteration
-        return self._handed_out(step.batches)
+        while (step := self._step()) is not None:
+            if step.batches:
+                return self._handed_out(step.batches)
+            self.schedule_run()
+        raise StopIteration
 
     def share_outputs(self) -> Batches:
         """The same as ``outputs()``: batches always belong to whoever holds them."""
@@ -285,7 +300,35 @@ class Pipeline(About):
         return self._step()
 
     def _step(self) -> Step | None:
-        """The next step; None where the epoch of a source or of ``iter_setup()`` has ended."""
+        """The next step; None where the epoch of a source or of ``iter_setup()`` has ended.
+
+        Raises ``EmptyEpochError`` where an epoch ends of which all steps were dropped.
+        """
+        drops = self._settings["on_error"] == "drop"
+        if drops and self._engine.begins_epoch:
+            self._drops.begin_epoch()
+        step = self._counted_step()
+        if step is not None:
+            self._drops.count(not step.batches)
+        if step is None or step.ends_epoch:
+            dropped = self._drops.end_epoch()
+            if drops and dropped:
+                raise self._empty_epoch(dropped)
+        return step
+
+    def _empty_epoch(self, dropped: int) -> EmptyEpochError:
+        bad = self.quarantine()
+        last = max(bad, key=lambda s: (s["epoch"], s["position"]))
+        source = f"{last['source']}: " if last["source"] else ""
+        error = EmptyEpochError(
+            f"on_error='drop' dropped every batch of this epoch, {dropped} in all, because none "
+            f"has a good sample. quarantine() tells what is wrong; the last: {source}"
+            f"{last['operator']} '{last['instance']}': {last['message']}"
+        )
+        error.samples = bad
+        return error
+
+    def _counted_step(self) -> Step | None:
         if self._counter.is_at_end:
             return None
         self.build()
@@ -331,6 +374,7 @@ class Pipeline(About):
         """
         self.build()
         self._engine.restore(state, force)
+        self._drops = DropCounter()
 
     def checkpoint(self, filename: str | os.PathLike[str] | None = None) -> str:
         """``state()`` as text for ``Pipeline(checkpoint=)``, also written to a file."""

@@ -24,6 +24,8 @@ class Stats(dict[str, Any]):
             f"{self['samples']} samples in {self['steps']} steps, {self['failures']} failures, "
             f"{self['bytes_read'] / 1e6:.0f} MB read"
         ]
+        if self["steps_dropped"]:
+            lines.append(f"{self['steps_dropped']} steps dropped, because they had no good sample")
         lines += [
             f"  {o['name']:28} {o['seconds'] / total:6.1%} "
             f"{o['seconds'] * 1e6 / samples:8.0f} us a sample"

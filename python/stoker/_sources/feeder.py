@@ -222,6 +222,11 @@ class Feeder:
             runner.require_resumable()
         return self._positions
 
+    @property
+    def begins_epoch(self) -> bool:
+        """Whether the next step to be received is the first of an epoch of all sources."""
+        return all(p.iteration == 0 for p in self._positions)
+
     def restore(self, positions: list[Position], is_ended: bool) -> None:
         """Drops all batches made ahead; the sources continue at these positions.
 

@@ -258,6 +258,11 @@ class Inputs:
     def is_ended(self) -> bool:
         return self._feeder is not None and self._feeder.is_ended
 
+    @property
+    def begins_epoch(self) -> bool:
+        """Whether the next step is the first of an epoch of all sources."""
+        return self._feeder is not None and self._feeder.begins_epoch
+
     def reset(self) -> None:
         """Begins the sources' next epoch if one has ended."""
         if self._feeder is not None:

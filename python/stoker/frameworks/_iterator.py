@@ -13,6 +13,7 @@ from typing import Any, TypeVar, cast
 
 from stoker import Batch, Pipeline, _state_entries
 from stoker._messages import user_level
+from stoker._pipeline.drop_counter import EmptyEpochError
 from stoker.errors import GraphError, StateError
 from stoker.frameworks import _ranks
 from stoker.frameworks._epochs import (
@@ -37,6 +38,9 @@ class BaseIterator(ABC):
     of a step. The arguments are those of DALI's iterators and ``compare_ranks``: whether sharded
     readers are compared over the ranks of the process group, which is a collective call. Used by
     one thread at a time.
+
+    Epochs are counted in steps. A step that ``on_error="drop"`` leaves out counts, and the next one
+    is given instead: an epoch ends at the same sample as ever, after fewer steps than ``len()``.
     """
 
     def __init__(
@@ -111,9 +115,11 @@ class BaseIterator(ABC):
         return self
 
     def __next__(self) -> Any:
-        if not self._is_finished():
+        while not self._is_finished():
             batches, keep = self._run()
-            if len(batches) == len(self._pipelines):  # else one of them ended the epoch itself
+            if len(batches) < len(self._pipelines):  # one of them ended the epoch itself
+                break
+            if not self._is_dropped(batches[0], keep[0]):
                 return self._arranged(
                     [
                         self._dict(i, b, k)
@@ -139,7 +145,7 @@ class BaseIterator(ABC):
             )
 
     def __len__(self) -> int:
-        """How many steps this epoch has, including those already made.
+        """How many steps this epoch has, including those already made and those dropped.
 
         Raises ``TypeError`` if only the pipeline knows where its epoch ends.
         """
@@ -258,6 +264,12 @@ class BaseIterator(ABC):
                     f"output_map names {len(self._names)} outputs ({', '.join(self._names)}), "
                     f"pipeline {number} has {pipe.num_outputs}"
                 )
+            if len(self._pipelines) > 1 and pipe.on_error == "drop":
+                raise GraphError(
+                    "a step of an iterator over several pipelines has a batch of each, so none "
+                    f"can be left out: pipeline {number} has on_error='drop'; take 'replace' or "
+                    "'skip'"
+                )
         sizes = [pipe.max_batch_size for pipe in self._pipelines]
         if len(set(sizes)) > 1:
             raise GraphError(f"all pipelines of an iterator need one batch_size, got {sizes}")
@@ -299,10 +311,13 @@ class BaseIterator(ABC):
             if self._epochs is not None:
                 self._epochs.end_early()
         elif self._epochs is not None:
+            failure: Exception | None = None
             while self._epochs.steps_to_drop():
-                self._run_all()
+                _, failure = self._run_all()
                 self._epochs.step()
             self._epochs.begin_next()
+            if isinstance(failure, EmptyEpochError):
+                raise failure  # it is of the epoch that has ended, not of a step
 
     def _run(self) -> tuple[list[tuple[Batch, ...]], list[int]]:
         """The batches of every pipeline, and how many of their samples belong to the epoch."""
@@ -326,6 +341,8 @@ class BaseIterator(ABC):
                 self._given.append(None)
             except Exception as e:
                 if pipe._steps == steps:  # no step was made: the next call tries it again
+                    if isinstance(e, EmptyEpochError):
+                        self._is_exhausted = not self._is_end_behind()
                     raise
                 self._given.append(e)
         given, self._given = self._given, []
@@ -333,15 +350,25 @@ class BaseIterator(ABC):
         return [one for one in given if isinstance(one, tuple)], next(iter(failures), None)
 
     def _step_of(self, pipe: Pipeline) -> tuple[Batch, ...]:
+        run = pipe._run_step if pipe.on_error == "drop" else pipe.run
         try:
-            return pipe.run()
+            return run()
         except StopIteration:
-            epochs = self._epochs
-            if epochs is None or epochs.is_begun or epochs.number == 0:
+            if not self._is_end_behind():
                 raise
-            # The source ended with the epoch that size= ended, and no one has met its end yet.
             pipe.reset()
-            return pipe.run()
+            return run()
+
+    def _is_end_behind(self) -> bool:
+        """Whether a source's end that is met now is that of the epoch that ``size=`` has ended."""
+        epochs = self._epochs
+        return epochs is not None and not epochs.is_begun and epochs.number > 0
+
+    def _is_dropped(self, batches: Sequence[Batch], keep: int) -> bool:
+        """Whether ``on_error="drop"`` leaves nothing of a step that belongs to the epoch."""
+        if self._pipelines[0].on_error != "drop":
+            return False
+        return not batches or (keep > 0 and self._kept(batches[0], keep) == 0)
 
     def _dict(self, pipeline: int, batches: Sequence[Batch], keep: int) -> dict[str, Any]:
         where = f" of pipeline {pipeline}" if len(self._pipelines) > 1 else ""
@@ -358,7 +385,7 @@ class BaseIterator(ABC):
     def _kept(self, batch: Batch, keep: int) -> int:
         """How many samples are among the first ``keep`` of the whole batch.
 
-        This may be less than ``keep``, because on_error='skip' leaves samples out.
+        This may be less than ``keep``, because on_error= may leave samples out.
         """
         if keep == self.batch_size:
             return len(batch)

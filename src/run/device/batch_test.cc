@@ -191,6 +191,33 @@ TEST_F(Batches, AFailureInsideLosesTheStep) {
       }
 }
 
+TEST_F(Batches, AFailureInsideDropsTheStepAndIsNoted) {
+  const SampleFolder folder(16, size_of_file);
+  const auto raising = [&] {
+    Pipeline p(failing_graph(folder, DeviceKind::kCpu), options("simple", "skip"));
+    std::vector<bool> lost(12);
+    for (size_t s = 0; s < 12; ++s) try {
+        (void)p.run();
+      } catch (const BatchError&) {
+        lost[s] = true;
+      }
+    return lost;
+  };
+  const std::vector<bool> want = raising();
+  const auto lost = std::count(want.begin(), want.end(), true);
+  for (const char* executor : {"simple", "pipelined"})
+    for (const DeviceKind device : {DeviceKind::kCpu, DeviceKind::kGpu}) {
+      Pipeline p(failing_graph(folder, device), options(executor, "drop"));
+      for (size_t s = 0; s < 12; ++s) EXPECT_EQ(p.run()->is_lost, want[s]);
+      EXPECT_EQ(p.stats().dropped, lost);
+      const auto noted = p.quarantine();
+      ASSERT_EQ(noted.size(), 1u);
+      EXPECT_EQ(noted[0].last.in_batch, -1);
+      EXPECT_EQ(noted[0].last.op, "test.next_sample");
+      EXPECT_EQ(noted[0].times, lost);
+    }
+}
+
 // A graph whose stages go up and down: batches on the CPU of what a device makes, and the reverse.
 Graph mixed_graph(const SampleFolder& folder, bool on_device) {
   const DeviceKind device = on_device ? DeviceKind::kGpu : DeviceKind::kCpu;

@@ -39,7 +39,8 @@ std::vector<std::string> all_of(const Graph& g, const PipelineOptions& o, int st
   for (int s = 0; s < steps; ++s) {
     try {
       const Outputs out = *p.run();
-      for (size_t i = 0; i < out.batches[0].samples.size(); ++i) {
+      if (out.is_lost) samples.emplace_back("dropped: " + out.failures[0].message);
+      for (size_t i = 0; !out.is_lost && i < out.batches[0].samples.size(); ++i) {
         std::string& all = samples.emplace_back();
         for (const Batch& b : out.batches) {
           EXPECT_EQ(b.samples.size(), out.batches[0].samples.size());
@@ -57,9 +58,11 @@ using Mixed = OnMixed;
 
 // Expects the CPU's samples from the stand-in, from decoders that take all or some pictures, and
 // from one that gives some up on the device.
-void expect_the_cpus(const Pictures& folder, const char* on_error) {
+void expect_the_cpus(const Pictures& folder, const char* on_error, int64_t batch_size = 4) {
   auto on = [&](DeviceKind decoding, DeviceKind after, const char* executor) {
-    return all_of(graph(folder, decoding, after), options(executor, on_error), 6);
+    PipelineOptions o = options(executor, on_error);
+    o.batch_size = batch_size;
+    return all_of(graph(folder, decoding, after), o, static_cast<int>(24 / batch_size));
   };
   const auto want = on(DeviceKind::kCpu, DeviceKind::kCpu, "simple");
   auto some = [](EncodedSpan b) { return b.size() % 2 == 0; };
@@ -90,6 +93,14 @@ TEST_F(Mixed, DamagedFilesMeetThePolicyOfTheCpu) {
   for (const char* on_error : {"raise", "skip", "replace"}) {
     use_device_decoders(nullptr);
     expect_the_cpus(folder, on_error);
+  }
+}
+
+TEST_F(Mixed, BatchesOfDamagedFilesAreDroppedAsOnTheCpu) {
+  const Pictures folder(11, {2, 3, 8});
+  for (const int64_t batch_size : {1, 2, 4}) {
+    use_device_decoders(nullptr);
+    expect_the_cpus(folder, "drop", batch_size);
   }
 }
 

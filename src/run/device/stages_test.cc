@@ -42,7 +42,7 @@ TEST_F(Stages, GiveTheBytesOfTheCpuUnderEveryPolicy) {
       all_fit(12, [](int) { return size_t{40}; });
   std::filesystem::remove(some_fail.path(5));
   for (const SampleFolder* folder : {&some_fail, &all_fit})
-    for (const std::string on_error : {"raise", "skip", "replace"})
+    for (const std::string on_error : {"raise", "skip", "replace", "drop"})
       for (const int batch_size : {1, 4, 19}) {
         if (batch_size != 4 && (folder == &all_fit || on_error == "raise")) continue;
         PipelineOptions o = options("simple", on_error.c_str());
@@ -67,6 +67,19 @@ TEST_F(Stages, AStepThatLosesAllItsSamplesOnTheWayIsRaised) {
       EXPECT_EQ(p.stats().executor.samples, 0);
       EXPECT_EQ(p.stats().failures, 3 * 4 * (on_error == std::string("skip") ? 1 : 17));
     }
+}
+
+TEST_F(Stages, AStepThatLosesAllItsSamplesOnTheWayIsDropped) {
+  const SampleFolder short_ones(8, [](int) { return size_t{2}; });
+  for (const char* executor : {"simple", "pipelined"}) {
+    Pipeline p(graph(short_ones, DeviceKind::kGpu), options(executor, "drop"));
+    for (int s = 0; s < 4; ++s) EXPECT_TRUE(p.run()->is_lost);
+    EXPECT_EQ(p.stats().dropped, 4);
+    EXPECT_EQ(p.stats().failures, 4 * 4);
+    p.stop();
+    EXPECT_EQ(device().usage().in_use, 0u);
+    EXPECT_EQ(p.stats().batches.in_use, 0u);
+  }
 }
 
 TEST_F(Stages, EverySampleCountsOnce) {

@@ -53,7 +53,8 @@ inline Graph device_graph(const SampleFolder& folder, DeviceKind device) {
 
 // What a run gave.
 struct Given {
-  std::vector<std::string> samples;  // all bytes of each, or the message of a failed step
+  // All bytes of each, the message of a failed step, or what was wrong with a dropped one.
+  std::vector<std::string> samples;
   int64_t failures = 0;
   bool operator==(const Given&) const = default;
 };
@@ -63,6 +64,11 @@ inline Given run(Pipeline& p, int steps) {
   for (int s = 0; s < steps; ++s) {
     try {
       const Outputs out = *p.run();
+      if (out.is_lost) {
+        std::string& all = r.samples.emplace_back("dropped");
+        for (const SampleFailure& f : out.failures) all += ": " + f.message;
+        continue;
+      }
       for (size_t i = 0; i < out.batches[0].samples.size(); ++i) {
         std::string& all = r.samples.emplace_back();
         for (const Batch& b : out.batches) {

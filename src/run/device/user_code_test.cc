@@ -155,6 +155,17 @@ TEST_F(UserCode, WhatAFunctionDoesWrongLosesTheStep) {
     }
 }
 
+TEST_F(UserCode, AStepForWhichAFunctionFailsIsDropped) {
+  const SampleFolder folder(16);
+  for (const char* executor : {"simple", "pipelined"}) {
+    const auto function = std::make_shared<Fails>(Fails::kSampleError);
+    Pipeline p(calling_graph(folder, function), options(executor, "drop"));
+    for (int s = 0; s < 3; ++s) EXPECT_TRUE(p.run()->is_lost);
+    ASSERT_EQ(p.quarantine().size(), 1u);
+    EXPECT_EQ(p.quarantine()[0].times, 3);
+  }
+}
+
 TEST_F(UserCode, ABugInAFunctionEndsTheRun) {
   const SampleFolder folder(16);
   for (const char* executor : {"simple", "pipelined"}) {

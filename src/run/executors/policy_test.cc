@@ -118,6 +118,97 @@ TEST(Policy, ABatchThatLosesEverythingRaises) {
   EXPECT_EQ(labels(*p.run()), (std::vector<int32_t>{4, 5}));
 }
 
+// The labels of each of so many steps; {-1} for one that was dropped.
+std::vector<std::vector<int32_t>> steps_of(Pipeline& p, int steps) {
+  std::vector<std::vector<int32_t>> all;
+  for (int s = 0; s < steps; ++s) {
+    const Outputs out = *p.run();
+    EXPECT_EQ(out.batches.empty(), out.is_lost);
+    all.push_back(out.is_lost ? std::vector<int32_t>{-1} : labels(out));
+  }
+  return all;
+}
+
+TEST(Policy, DropLeavesOutABatchWithoutAGoodSample) {
+  SampleFolder folder(6);
+  Broken broken({folder.path(1), folder.path(2), folder.path(3), folder.path(4), folder.path(5)});
+  io::WithFaults faults(broken);
+  for (const char* executor : {"pipelined", "simple"}) {
+    Pipeline p(file_graph(folder), policy_options("drop", 2, executor));
+    for (int e = 0; e < 2; ++e) {
+      EXPECT_TRUE(p.begins_epoch());
+      EXPECT_EQ(steps_of(p, 2), (std::vector<std::vector<int32_t>>{{0}, {-1}}));
+      EXPECT_FALSE(p.begins_epoch());
+      const Outputs last = *p.run();
+      EXPECT_TRUE(last.is_lost && last.ends_epoch);
+      EXPECT_EQ(last.failures.size(), 2u);
+      EXPECT_EQ(last.missing, 2);
+    }
+    EXPECT_EQ(p.stats().dropped, 4);
+    EXPECT_EQ(p.stats().failures, 10);
+    EXPECT_GE(p.stats().executor.samples, 2);  // also those that are made ahead
+    const auto bad = p.quarantine();
+    ASSERT_EQ(bad.size(), 5u);
+    EXPECT_EQ(bad[3].last.source, folder.path(4));
+    EXPECT_EQ(bad[3].times, 2);
+  }
+}
+
+TEST(Policy, AStateStandsBeforeOrBehindADroppedBatch) {
+  SampleFolder folder(8);
+  Broken broken({folder.path(2), folder.path(3), folder.path(6), folder.path(7), folder.path(4)});
+  io::WithFaults faults(broken);
+  Pipeline whole(file_graph(folder), policy_options("drop", 2, "simple"));
+  const auto want = steps_of(whole, 12);
+  EXPECT_EQ(want[1], (std::vector<int32_t>{-1}));
+  EXPECT_EQ(want[2], (std::vector<int32_t>{5}));
+  Pipeline first(file_graph(folder), policy_options("drop", 2));
+  for (int at = 0; at < 8; ++at) {
+    Pipeline second(file_graph(folder), policy_options("drop", 2));
+    EXPECT_TRUE(second.restore(first.state(), false).empty());
+    EXPECT_EQ(second.begins_epoch(), at % 4 == 0);
+    EXPECT_EQ(steps_of(second, 4), std::vector(want.begin() + at, want.begin() + at + 4)) << at;
+    (void)steps_of(first, 1);
+  }
+}
+
+TEST(Policy, DropGivesTheSamplesOfSkipUnderAnyTopology) {
+  SampleFolder folder(24);
+  std::set<std::string> paths;
+  for (const int i : {1, 2, 3, 7, 8, 11, 12, 13, 14, 17, 20}) paths.insert(folder.path(i));
+  Broken broken(paths);
+  io::WithFaults faults(broken);
+  const Arguments shuffled = {{"random_shuffle", true}};
+  Pipeline judge(file_graph(folder, shuffled), policy_options("skip", 24, "simple"));
+  const Outputs all = *judge.run();
+  for (const int64_t shards : {1, 3})
+    for (const int64_t batch : {1, 2, 4})
+      for (const char* executor : {"pipelined", "simple"}) {
+        std::map<int64_t, std::string> got;  // by position
+        int64_t dropped = 0;
+        for (int64_t shard = 0; shard < shards; ++shard) {
+          Arguments reader = shuffled;
+          reader["num_shards"] = shards;
+          reader["shard_id"] = shard;
+          Pipeline p(file_graph(folder, reader), policy_options("drop", batch, executor));
+          for (int64_t s = 0; s < 24 / shards / batch; ++s) {
+            const Outputs out = *p.run();
+            if (out.is_lost) continue;
+            for (size_t i = 0; i < out.batches[0].samples.size(); ++i)
+              got[(s * shards + shard) * batch + out.batches[0].samples[i].in_batch] =
+                  bytes_of(out, i);
+          }
+          dropped += p.stats().dropped;
+        }
+        if (batch == 1) {
+          EXPECT_EQ(dropped, 11);
+        }
+        ASSERT_EQ(got.size(), all.batches[0].samples.size());
+        for (size_t i = 0; i < got.size(); ++i)
+          EXPECT_EQ(got.at(all.batches[0].samples[i].in_batch), bytes_of(all, i));
+      }
+}
+
 TEST(Policy, ReplaceIsTheSameUnderAnyTopology) {
   SampleFolder folder(12);
   Broken broken({folder.path(1), folder.path(2), folder.path(7)});

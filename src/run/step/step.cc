@@ -84,7 +84,8 @@ std::optional<int64_t> Step::fixed_bytes(size_t slot) const {
 // Whether the memory of what was fed becomes the slot's: Note [What was fed].
 bool Step::may_take_fed(int slot) const {
   const FedBatch* b = fed_for(plan.slot(slot).from.node);
-  return b && b->whole && is_first(slot) && on_error_ != OnError::kSkip && !plan.has_device_stage();
+  return b && b->whole && is_first(slot) && !leaves_samples_out(on_error_) &&
+         !plan.has_device_stage();
 }
 
 bool Step::allocate(HostPool& pool, bool takes_fed) {
@@ -248,7 +249,7 @@ void Step::rewind() {
 
 bool Step::is_lost() const {
   const int64_t made = made_count();
-  return made == 0 || (on_error_ != OnError::kSkip && made < size());
+  return made == 0 || (!leaves_samples_out(on_error_) && made < size());
 }
 
 int Step::stage_after(int stage) const {

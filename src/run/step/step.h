@@ -40,8 +40,8 @@ struct UserCall {
 // it is opened, so this takes no room from steps that go before. publish() then exchanges accounts:
 // the buffer counts among the batches, and what is fed next has its room. The feeds keep the bytes
 // until the step was received, so a step that is made again finds them unchanged. For that reason a
-// skipped sample must leave no gap to close, and nothing is taken with on_error=skip. Neither is it
-// where a device may still read the bytes, or needs them to be pinned.
+// skipped sample must leave no gap to close, and nothing is taken where samples may be left out.
+// Neither is it where a device may still read the bytes, or needs them to be pinned.
 //
 // Note [What was read]
 // An output of a sample may be nothing but bytes that were read, such as an encoded picture. The
@@ -111,8 +111,8 @@ class Step {
   // replacement. The outputs are the same as if the replacement had been taken at once.
   bool is_to_rewind() const;
   void rewind();
-  // Whether nothing will be handed out of it: a sample is missing that on_error does not skip, or
-  // all are.
+  // Whether nothing will be handed out of it: a sample is missing that on_error does not leave out,
+  // or all are.
   bool is_lost() const;
   // The stage that follows this one, or stage_count() if nothing is left to do: a stage that sees
   // whole batches makes nothing of a step that is lost.

@@ -14,7 +14,7 @@ Common draw_common(Dice& dice) {
   c.seed = dice.between(0, 1000);
   c.batch = dice.of({1, 2, 3, 4, 4, 6, 8});
   c.steps = dice.of({1, 2, 3, 3, 5});
-  c.on_error = dice.of({"raise", "skip", "replace"});
+  c.on_error = dice.of({"raise", "skip", "replace", "drop"});
   c.fake_decoder = dice.often(0.6);
   if (dice.often(0.15)) c.epoch_end = static_cast<int>(dice.between(0, c.steps));
   if (dice.often(0.1)) c.memory = int64_t{1} << dice.between(10, 22);

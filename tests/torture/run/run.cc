@@ -168,6 +168,7 @@ class Runner {
       if (out->is_end) return false;
       note(out->failures, out->size, step);
       step.ends_epoch = out->ends_epoch;
+      step.is_lost = out->is_lost;
       held_.push_back({record.steps.size() - 1, std::move(*out)});
       if (!way_.holds) look(record);
     } catch (const BatchError& e) {

@@ -115,7 +115,7 @@ class Dataset(_PipelineDataset):
             auto_reset=False,
             prepare_first_batch=prepare_first_batch,
         )
-        is_full = last_batch_policy is not LastBatchPolicy.PARTIAL and pipeline.on_error != "skip"
+        is_full = last_batch_policy is not LastBatchPolicy.PARTIAL and _keeps_full(pipeline)
         specs = specs_of(pipeline, pipeline.max_batch_size if is_full else None)
         specs = declared(specs, output_dtypes, output_shapes)
         if output_map is not None:
@@ -168,8 +168,7 @@ class DALIDataset(_PipelineDataset):
         output_dtypes = dtypes if output_dtypes is None else output_dtypes
         output_shapes = shapes if output_shapes is None else output_shapes
         steps = DataIterator(pipeline, _numbered(pipeline), auto_reset=False)
-        is_full = pipeline.on_error != "skip"
-        specs = specs_of(pipeline, pipeline.max_batch_size if is_full else None)
+        specs = specs_of(pipeline, pipeline.max_batch_size if _keeps_full(pipeline) else None)
         specs = declared(specs, output_dtypes, output_shapes)
         if len(specs) > 1 or isinstance(output_dtypes, (list, tuple)):
             super().__init__(Feed(steps, None, _tuple), tuple(specs), True)
@@ -183,6 +182,11 @@ def _begun(feed: weakref.ref[Feed]) -> Iterator[Any]:
     if there is None:
         raise StateError("the dataset is gone: keep the Dataset for as long as it is iterated over")
     return there()
+
+
+def _keeps_full(pipeline: Pipeline) -> bool:
+    """Whether batches are full although samples are bad."""
+    return pipeline.on_error not in ("skip", "drop")
 
 
 def _check_one(pipeline: Any) -> None:
