@@ -6,16 +6,23 @@ enable_testing()
 find_package(GTest REQUIRED)
 include(GoogleTest)
 
-# Makes the program <name> from test sources. ctest finds its tests and runs each in the root.
+# stoker_test(<name> <library> <source>... [COST <number>]) makes the program <name> from test
+# sources. ctest finds its tests and runs each in the root. Those that cost more start earlier: a
+# long one that starts last leaves all cores but one idle.
 function(stoker_test name library)
-  if(NOT ARGN)
+  cmake_parse_arguments(PARSE_ARGV 2 test "" "COST" "")
+  if(NOT test_UNPARSED_ARGUMENTS)
     return()
   endif()
-  stoker_together(sources ${name} ${ARGN})
+  if(NOT test_COST)
+    set(test_COST 0)
+  endif()
+  stoker_together(sources ${name} ${test_UNPARSED_ARGUMENTS})
   add_executable(${name} ${sources})
   target_link_libraries(${name} PRIVATE ${library} GTest::gtest_main Threads::Threads)
   gtest_discover_tests(${name} TEST_PREFIX "${name}/" WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
-                       DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300 LABELS ${name})
+                       DISCOVERY_MODE PRE_TEST
+                       PROPERTIES TIMEOUT 300 COST ${test_COST} LABELS ${name})
 endfunction()
 
 # NVML's stand-in is a library, which tests open as they would open the real one.
@@ -33,10 +40,11 @@ file(GLOB hints ${CMAKE_SOURCE_DIR}/.venv/lib/python3*/site-packages/nvidia/cu13
 find_path(STOKER_NVML_HEADERS nvml.h HINTS ${hints} PATHS /usr/local/cuda/include)
 mark_as_advanced(STOKER_NVML_HEADERS)
 
+set(cost_of_run COST 1)
 foreach(folder base memory device batch io stores codec kernels op graph run)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/*_test.cc)
   list(FILTER sources EXCLUDE REGEX "/(cuda|nvjpeg)/|/nvml/(stand_in|header)_test\\.cc$")
-  stoker_test(stoker_${folder}_test stoker_${folder} ${sources})
+  stoker_test(stoker_${folder}_test stoker_${folder} ${sources} ${cost_of_${folder}})
 endforeach()
 use_nvml_stand_in(stoker_device_test)
 use_nvml_stand_in(stoker_run_test)

@@ -22,4 +22,5 @@ stoker_operator_table(${planted_table} ${operator_files} ${planted_files})
 stoker_library(planted SOURCES ${planted_files} ${planted_table}
                SEES base memory device batch io codec kernels op)
 stoker_test(stoker_torture_test stoker_torture
-            ${CMAKE_SOURCE_DIR}/tests/torture/torture_test.cc $<TARGET_OBJECTS:stoker_planted>)
+            ${CMAKE_SOURCE_DIR}/tests/torture/torture_test.cc $<TARGET_OBJECTS:stoker_planted>
+            COST 2)

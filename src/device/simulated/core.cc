@@ -18,7 +18,7 @@ SimulatedDevice::Core::Core(const SimulatedOptions& options, int index)
 
 Moment SimulatedDevice::Core::step(Lane& lane) {
   lane.past.merge(host_past);
-  const Moment m{lane.id, ++lane.steps};
+  const Moment m{lane.stream, ++places[lane.stream].steps};
   lane.past.add(m);
   return m;
 }
@@ -85,6 +85,12 @@ std::shared_ptr<simulated::Lane> SimulatedDevice::Core::make_lane(std::string na
   MutexLock lock(mutex);
   lane->id = static_cast<int>(lanes.size());
   lanes.push_back(lane);
+  // Whatever is still to come comes after all that a lane did which is gone, as the host has seen
+  // that (~SimulatedStream). So its place is free, and clocks are no longer than lanes at a time.
+  auto place = std::ranges::find_if(places, [](const Place& p) { return p.lane.expired(); });
+  if (place == places.end()) place = places.emplace(place);
+  place->lane = lane;
+  lane->stream = static_cast<int>(place - places.begin());
   return lane;
 }
 

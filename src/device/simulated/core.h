@@ -49,8 +49,9 @@ struct Op {
 // A stream without its thread. Buffers keep it alive. Guarded by SimulatedDevice::Core::mutex.
 struct Lane : std::enable_shared_from_this<Lane> {
   std::string name;
-  int id = 0;
-  int64_t steps = 0, end_ns = 0;
+  int id = 0;  // unlike those of all other lanes
+  int stream = 0;  // unlike those of all other lanes that are there
+  int64_t end_ns = 0;
   Past past;
   std::deque<Op> queue;
   // `failure` is the first failure, here or in what this lane waited for, that no event carries
@@ -92,6 +93,11 @@ struct SimulatedDevice::Core {
   ConditionVariable changed;  // a queue, a signal, or a lane that stops
   SimulatedMemory memory STOKER_GUARDED_BY(mutex);
   std::vector<std::weak_ptr<Lane>> lanes STOKER_GUARDED_BY(mutex);  // by id
+  struct Place {
+    std::weak_ptr<Lane> lane;
+    int64_t steps = 0;  // of this lane and of those that were here before
+  };
+  std::vector<Place> places STOKER_GUARDED_BY(mutex);  // by Moment::stream
   int64_t host_ns STOKER_GUARDED_BY(mutex) = 0;
   int64_t latest_ns STOKER_GUARDED_BY(mutex) = 0;
   Past host_past STOKER_GUARDED_BY(mutex);

@@ -15,7 +15,8 @@
 
 namespace stoker {
 
-// Piece of work number `step` of a stream.
+// Piece of work number `step` of a stream. A number may go on from a stream that is gone to a later
+// one (Core::make_lane).
 struct Moment {
   int stream = 0;
   int64_t step = 0;

@@ -268,6 +268,33 @@ TEST(SimulatedDevice, DisjointPartsNeedNoOrder) {
   b->synchronize();
 }
 
+// It goes on with the numbers of the stream that is gone, and others have seen all of those.
+TEST(SimulatedDevice, UseBehindAStreamThatFollowsAnotherNeedsAnEvent) {
+  SimulatedDevice device;
+  auto other = device.make_stream("other");
+  std::byte host[8] = {};
+  auto stream = device.make_stream("first");
+  auto p = stream->try_acquire(8);
+  stream->copy(p->data(), host, 8, Copy::kToDevice, "first");
+  const ForeignStream first = SimulatedDevice::foreign(*stream);
+  stream.reset();
+  other->copy(host, p->data(), 8, Copy::kToHost, "seen");
+  other->synchronize();
+  p.reset();
+
+  stream = device.make_stream("second");
+  EXPECT_NE(SimulatedDevice::foreign(*stream), first);
+  p = stream->try_acquire(8);
+  stream->copy(p->data(), host, 8, Copy::kToDevice, "second");
+  const auto read = [&] { other->copy(host, p->data(), 8, Copy::kToHost, "unseen"); };
+  EXPECT_TRUE(has(message<DeviceError>(read),
+                  "no event orders this behind simulated:0: "
+                  "allocation of 8 bytes on stream 'second'"));
+  stream->synchronize();
+  read();
+  other->synchronize();
+}
+
 TEST(SimulatedDevice, ABufferFreedTooEarlyIsReported) {
   SimulatedDevice device;
   auto a = device.make_stream("a"), b = device.make_stream("b");
