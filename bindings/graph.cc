@@ -99,8 +99,7 @@ nb::dict describe(const OperatorType& t) {
   return d;
 }
 
-nb::dict describe(const Graph& g, int i) {
-  const Node& n = g.nodes[i];
+nb::dict describe(const Node& n) {
   nb::dict d;
   d["op"] = n.op;
   d["name"] = n.name;
@@ -108,7 +107,6 @@ nb::dict describe(const Graph& g, int i) {
   d["device"] = name_of(n.device);
   d["where"] = n.where;
   d["lead"] = n.is_lead;
-  d["outputs"] = g.output_count(i);
   return d;
 }
 
@@ -238,9 +236,10 @@ void bind_graph(nb::module_& m) {
       .def("nodes",
            [](const Graph& g) {
              nb::list l;
-             for (size_t i = 0; i < g.nodes.size(); ++i) l.append(describe(g, static_cast<int>(i)));
+             for (const Node& n : g.nodes) l.append(describe(n));
              return l;
            })
+      .def("node", [](const Graph& g, int number) { return describe(g.nodes.at(number)); })
       .def("save", &save_graph, nb::arg("options"),
            "The graph as versioned JSON, with `options`, a text of the pipeline, inside.")
       .def_static("load", [](const nb::bytes& text) {

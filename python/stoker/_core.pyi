@@ -189,7 +189,10 @@ class Graph:
         """The (dtype, layout, shape) of every output of every node; an unknown extent is -1."""
 
     def nodes(self) -> list[dict[str, Any]]:
-        """For every node a dict of op, name, key, device, where, lead and outputs (a number)."""
+        """For every node a dict of op, name, key, device, where and lead."""
+
+    def node(self, number: int, /) -> dict[str, Any]:
+        """One of these."""
 
     def save(self, options: str) -> str:
         """The graph as versioned JSON, with `options`, a text of the pipeline, inside."""

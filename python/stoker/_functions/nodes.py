@@ -62,7 +62,7 @@ def _call(op: Operator, inputs: Sequence[Any], arguments: Mapping[str, Any]) -> 
         first = result[0] if isinstance(result, tuple) else result
         assert isinstance(first, DataNode)
         own.node = first._node
-        name = str(first._definition.graph.nodes()[first._node]["name"])
+        name = str(first._definition.graph.node(first._node)["name"])
         own.place = place._replace(name=name)
         first._definition.functions.append(own)
         return result

@@ -223,7 +223,7 @@ def _about_nodes(values: Sequence[Any], several: str) -> str:
     first = values[0]
     if isinstance(first, DataNode):
         graph = first._definition.graph
-        op = graph.nodes()[first._node]["op"]
+        op = graph.node(first._node)["op"]
         names = [re.sub(r"\W", "_", name) for name in graph.output_names(first._node)]
         own = [v for v in values if isinstance(v, DataNode) and v._node == first._node]
         if len(own) == len(values) == len(names) > 1:

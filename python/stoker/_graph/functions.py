@@ -82,7 +82,7 @@ def _add_each(
 
 def _key_of(result: Any) -> str:
     node = result[0] if isinstance(result, tuple) else result
-    return str(node._definition.graph.nodes()[node._node]["key"])
+    return str(node._definition.graph.node(node._node)["key"])
 
 
 def _is_list_of_nodes(value: Any) -> bool:

@@ -51,7 +51,7 @@ class DataNode(Arithmetic, Computed):
         here = in_its_pipeline(self)
         node = here._node  # may add it to the graph
         graph = here._definition.graph
-        name = str(graph.nodes()[node]["name"])
+        name = str(graph.node(node)["name"])
         return name if graph.output_count(node) == 1 else f"{name}[{self._output}]"
 
     @property

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "base/exact_math.h"
+#include "base/mutex.h"
 #include "kernels/levels.h"
 
 namespace stoker {
@@ -32,6 +33,10 @@ int64_t odd_part(double v, int& power) {
   return all >> zeros;
 }
 
+int lobes_of(double quality) {
+  return static_cast<int>(std::lround(0.007 * quality * quality - 0.09 * quality + 3));
+}
+
 }  // namespace
 
 RateRatio RateRatio::of(double to, double from) {
@@ -48,7 +53,7 @@ RateRatio RateRatio::of(double to, double from) {
 }
 
 SignalWeights::SignalWeights(double quality)
-    : lobes(static_cast<int>(std::lround(0.007 * quality * quality - 0.09 * quality + 3))),
+    : lobes(lobes_of(quality)),
       taps((2 * lobes + SignalResampler::kLanes - 1) / SignalResampler::kLanes *
            SignalResampler::kLanes) {
   constexpr int kPhases = SignalResampler::kPhases;
@@ -57,6 +62,18 @@ SignalWeights::SignalWeights(double quality)
   for (int p = 0; p <= kPhases; ++p, row += taps)
     for (int k = 0; k < 2 * lobes; ++k)
       row[k] = static_cast<float>(weight(k - lobes + 1 - static_cast<double>(p) / kPhases, lobes));
+}
+
+std::shared_ptr<const SignalWeights> SignalWeights::of(double quality) {
+  struct Last {
+    Mutex mutex;
+    std::shared_ptr<const SignalWeights> weights STOKER_GUARDED_BY(mutex);
+  };
+  static Last& last = *new Last;
+  MutexLock lock(last.mutex);
+  if (!last.weights || last.weights->lobes != lobes_of(quality))
+    last.weights = std::make_shared<const SignalWeights>(quality);
+  return last.weights;
 }
 
 PaddedSignal::PaddedSignal(const SignalResampler& r, int64_t length, Arena& scratch) {

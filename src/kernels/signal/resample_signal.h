@@ -14,6 +14,7 @@
 // different rows of weights. Where these are few, the CPU interpolates each of them once.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "base/types.h"
@@ -98,6 +99,8 @@ struct SignalResampler {
 // The weights for a quality from 0 to 100, which decides the number of lobes: 3, 16 at 50, 64.
 struct SignalWeights {
   explicit SignalWeights(double quality);
+  // The same, without making those of the last call again. Any thread may call it.
+  static std::shared_ptr<const SignalWeights> of(double quality);
   SignalResampler resampler(const RateRatio& ratio) const {
     return {rows.data(), lobes, taps, ratio};
   }

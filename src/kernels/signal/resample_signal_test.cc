@@ -76,6 +76,16 @@ TEST(RateRatio, SaysForWhichSignalsItsPlacesCanBeCounted) {
   EXPECT_TRUE(RateRatio::of(0, 7).covers(INT64_MAX));
 }
 
+TEST(SignalWeights, AreMadeOnceInARow) {
+  const auto first = SignalWeights::of(20), again = SignalWeights::of(20);
+  EXPECT_EQ(first, again);
+  for (const double quality : {90.0, 20.0}) {
+    const auto weights = SignalWeights::of(quality);
+    EXPECT_EQ(weights->lobes, SignalWeights(quality).lobes);
+    EXPECT_EQ(weights->rows, SignalWeights(quality).rows);
+  }
+}
+
 TEST(SignalWeights, HaveAsManyLobesAsTheQualitySays) {
   EXPECT_EQ(SignalWeights(0).lobes, 3);
   EXPECT_EQ(SignalWeights(50).lobes, 16);

@@ -36,7 +36,7 @@ struct AudioResample : DtypeArgument {
           "0 takes 3 lobes of the sinc, 50 takes 16, 100 takes 64.", between(0, 100)),
       kDtypeArgument);
 
-  void prepare() { weights = std::make_shared<const SignalWeights>(quality); }
+  void prepare() { weights = SignalWeights::of(quality); }
 
   void check(Checker& c) const {
     const bool by_scale = scale || c.is_computed("scale");

@@ -33,7 +33,7 @@ struct Audio {
       arg(&Audio::downmix, "downmix", "Whether all channels become one, their mean."),
       arg(&Audio::dtype, "dtype", "Output dtype: FLOAT, INT16 or INT32."));
 
-  void prepare() { weights = std::make_shared<const SignalWeights>(quality); }
+  void prepare() { weights = SignalWeights::of(quality); }
 
   void check(Checker& c) const {
     require_encoded(c);

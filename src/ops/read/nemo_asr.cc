@@ -102,7 +102,7 @@ struct NemoAsr : ReaderArguments {
       arg(&NemoAsr::read_text, "read_text", "Whether text is an output."),
       arg(&NemoAsr::read_idxs, "read_idxs", "Whether idx is an output."), kReaderArguments);
 
-  void prepare() { weights = std::make_shared<const SignalWeights>(quality); }
+  void prepare() { weights = SignalWeights::of(quality); }
 
   void check(Checker& c) const {
     check_reader(*this);
