@@ -21,12 +21,13 @@ def reader_names(graph: _core.Graph) -> list[str]:
 
 def class_names(graph: _core.Graph, engine: _core.Pipeline) -> dict[str, list[str]]:
     """For readers whose labels are the numbers of folders: the names of these, now, by label."""
-    fed = orders(engine)
-    found = {
-        node["name"]: _folders(graph, number)
+    numbers = {
+        node["name"]: number
         for number, node in enumerate(graph.nodes())
-        if node["op"] == "readers.file" and node["name"] in fed
+        if node["op"] == "readers.file"
     }
+    fed = orders(engine) if numbers else ()
+    found = {name: _folders(graph, number) for name, number in numbers.items() if name in fed}
     return {reader: names for reader, names in found.items() if names}
 
 

@@ -35,8 +35,7 @@ void Past::add(const Moment& m) {
 
 void Past::merge(const Past& other) {
   if (steps_.size() < other.steps_.size()) steps_.resize(other.steps_.size(), 0);
-  for (size_t s = 0; s < other.steps_.size(); ++s)
-    steps_[s] = std::max(steps_[s], other.steps_[s]);
+  for (size_t s = 0; s < other.steps_.size(); ++s) steps_[s] = std::max(steps_[s], other.steps_[s]);
 }
 
 SimulatedMemory::~SimulatedMemory() {
