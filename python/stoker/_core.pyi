@@ -192,7 +192,7 @@ class Graph:
         """For every node a dict of op, name, key, device, where and lead."""
 
     def node(self, number: int, /) -> dict[str, Any]:
-        """One of these."""
+        """The dict of one node, by its number, without those of the others."""
 
     def save(self, options: str) -> str:
         """The graph as versioned JSON, with `options`, a text of the pipeline, inside."""

@@ -15,61 +15,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from dropping import BATCH, EXECUTORS, Numbered, epoch, labels, runs, sliced, steps_of
 
 import jpegs
 from helpers import SIMPLE, make, samples_of
 from stoker import Pipeline, fn
-from stoker.errors import GraphError, SampleError, SourceError, StateError
+from stoker.errors import GraphError, SampleError, StateError
 from stoker.frameworks._epochs import LastBatchPolicy
 from stoker.frameworks.numpy import DataIterator
-
-EXECUTORS: list[dict[str, Any]] = [{}, SIMPLE]
-BATCH = 2
-
-
-class Numbered:
-    """Makes pipelines over files 0 .. n-1 whose output is their numbers; some are not there."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def __call__(
-        self, n: int, bad: Iterable[int], reader: dict[str, Any] | None = None, **settings: Any
-    ) -> Pipeline:
-        files = [self.folder / f"{i}" for i in range(n)]
-        for i, file in enumerate(files):
-            file.unlink(missing_ok=True)
-            if i not in set(bad):
-                file.write_bytes(bytes([i]))
-
-        def define() -> Any:
-            encoded, label = fn.readers.file(
-                files=files, labels=list(range(n)), name="reader", **(reader or {})
-            )
-            return label, encoded, fn.random.uniform()
-
-        return make(define, **{"batch_size": BATCH, "on_error": "drop", **settings})
 
 
 @pytest.fixture
 def numbered(tmp_path: Path) -> Numbered:
     return Numbered(tmp_path)
-
-
-def labels(batches: Any) -> list[int]:
-    return [int(np.array(x)[0]) for x in batches[0]]
-
-
-def runs(pipe: Pipeline, count: int) -> list[list[int]]:
-    return [labels(pipe.run()) for _ in range(count)]
-
-
-def epoch(pipe: Pipeline) -> list[list[int]]:
-    return [labels(batches) for batches in pipe]
-
-
-def steps_of(iterator: Any) -> list[list[int]]:
-    return [step["label"].reshape(-1).tolist() for step in iterator]
 
 
 def iterator_of(pipe: Pipeline, **arguments: Any) -> DataIterator:
@@ -214,129 +172,6 @@ def test_several_pipelines_are_refused(numbered: Numbered) -> None:
     pipes = [numbered(4, ()) for _ in range(2)]
     with pytest.raises(GraphError, match="none can be left out: pipeline 0 has on_error='drop'"):
         DataIterator(pipes, ["a", "b", "c"], reader_name="reader")
-
-
-class Rows:
-    """A source of batches of numbers; samples that are negative are bad."""
-
-    def __init__(self, *batches: list[int]) -> None:
-        self.batches = batches
-
-    def __iter__(self) -> Any:
-        return iter([[np.array([x], np.int32) for x in b] for b in self.batches])
-
-    def pipe(self, cycle: str | None = None, **settings: Any) -> Pipeline:
-        def define() -> Any:
-            row = fn.external_source(self, dtype="int32", ndim=1, cycle=cycle)
-            return row, sliced(row)
-
-        return make(define, **{"batch_size": BATCH, "on_error": "drop", **settings})
-
-
-def sliced(row: Any) -> Any:
-    """Bad for a negative number."""
-    return fn.slice(fn.constant(idata=list(range(9))), row, [1], axes=[0])
-
-
-@pytest.mark.parametrize("settings", EXECUTORS)
-def test_the_end_of_a_source(settings: Any) -> None:
-    pipe = Rows([1, 2], [-1, -2], [3, -3], [-4, -5]).pipe(**settings)
-    assert [epoch(pipe) for _ in range(3)] == [[[1, 2], [3]]] * 3
-    assert runs(pipe, 2) == [[1, 2], [3]]
-    with pytest.raises(StopIteration):
-        pipe.run()
-    pipe.reset()
-    assert runs(pipe, 2) == [[1, 2], [3]]
-    iterator = DataIterator(Rows([-1, -2], [3, -3], [-4, -5]).pipe(**settings), ["label", "part"])
-    assert [steps_of(iterator) for _ in range(3)] == [[[3]]] * 3
-
-
-@pytest.mark.parametrize("settings", EXECUTORS)
-def test_a_source_of_bad_batches(settings: Any) -> None:
-    pipe = Rows([-1, -2], [-4, -5]).pipe(**settings)
-    for _ in range(2):
-        with pytest.raises(SampleError, match="dropped every batch of this epoch, 2 in all"):
-            epoch(pipe)
-        with pytest.raises(StopIteration):
-            pipe.run()
-    pipe = Rows([-1, -2]).pipe("raise", **settings)  # its next epoch begins by itself
-    for _ in range(3):
-        with pytest.raises(SampleError, match="1 in all"):
-            pipe.run()
-
-
-@pytest.mark.parametrize("cycle", [None, "raise"])
-def test_iterators_over_a_source_of_bad_batches(cycle: str | None) -> None:
-    iterator = DataIterator(Rows([-1, -2]).pipe(cycle), ["label", "part"])
-    for number in range(3):
-        assert iterator.epoch == number
-        with pytest.raises(SampleError, match="1 in all"):
-            steps_of(iterator)
-        assert iterator.epoch == number + 1
-    # The end of the source comes behind that of size=, so it is met in the next epoch.
-    iterator = DataIterator(Rows([-1, -2], [-3, -4]).pipe(cycle), ["label", "part"], size=4)
-    assert steps_of(iterator) == []
-    for number in range(1, 4):
-        assert iterator.epoch == number
-        with pytest.raises(SampleError, match="2 in all"):
-            steps_of(iterator)
-        assert steps_of(iterator) == []
-
-
-def test_feeding_by_hand() -> None:
-    """A run takes a batch more than was fed for it, and says so where there is none."""
-    pipe = make(
-        lambda: sliced(fn.external_source(name="row", dtype="int32", ndim=1)),
-        batch_size=BATCH,
-        on_error="drop",
-    )
-
-    def feed(x: int) -> None:
-        pipe.feed_input("row", np.full((BATCH, 1), x, np.int32))
-
-    for x in (-1, 4, -1):
-        feed(x)
-    assert labels(pipe.run()) == [4, 4]
-    with pytest.raises(SourceError, match="nothing was fed"):
-        pipe.run()
-    feed(5)
-    assert labels(pipe.run()) == [5, 5]
-    assert pipe.stats()["steps_dropped"] == 2
-
-
-class BySetup(Pipeline):
-    """Feeds six batches an epoch, every other one without a good sample."""
-
-    def define_graph(self) -> Any:
-        self.count = 0
-        self.row = fn.external_source(dtype="int32", ndim=1)
-        return sliced(self.row)
-
-    def iter_setup(self) -> None:
-        if self.count == 6:
-            self.count = 0
-            raise StopIteration
-        x = self.count if self.count % 2 == 0 else -1
-        self.feed_input(self.row, np.full((BATCH, 1), x, np.int32))
-        self.count += 1
-
-
-def test_iter_setup_begins_a_step_for_each_that_is_dropped() -> None:
-    pipe = BySetup(batch_size=BATCH, num_threads=1, on_error="drop")
-    for _ in range(2):
-        assert epoch(pipe) == [[0, 0], [2, 2], [4, 4]]
-    pipe = BySetup(batch_size=BATCH, num_threads=1, on_error="drop")
-    for _ in range(2):
-        got = []
-        while True:
-            pipe.schedule_run()
-            try:
-                got.append(labels(pipe.outputs()))
-            except StopIteration:
-                break
-        assert got == [[0, 0], [2, 2], [4, 4]]
-        assert pipe.empty()
-        pipe.reset()
 
 
 # What counts is the batch that comes out.

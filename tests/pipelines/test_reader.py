@@ -7,7 +7,9 @@ And io.file.read, which reads files whose names come from elsewhere in the graph
 
 from __future__ import annotations
 
+import shutil
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -58,21 +60,19 @@ def test_files_and_labels(files: list[str], folder: Path) -> None:
     assert read(files=["class2/002.jpg"], file_root=folder) == [("002.jpg", 0)]
 
 
+def copied(file: str, folder: Path, names: Sequence[str]) -> Path:
+    """The folder, with copies of the file under these names."""
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, path)
+    return folder
+
+
 @pytest.fixture
 def mixed(tmp_path: Path, files: list[str]) -> Path:
-    data = Path(files[0]).read_bytes()
-    for name in (
-        "cats/1.jpg",
-        "cats/2.JPEG",
-        "cats/3.txt",
-        "dogs/4.Jpg",
-        "dogs/5.png",
-        "owls/6.jpg",
-    ):
-        path = tmp_path / "mixed" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-    return tmp_path / "mixed"
+    names = ["cats/1.jpg", "cats/2.JPEG", "cats/3.txt", "dogs/4.Jpg", "dogs/5.png", "owls/6.jpg"]
+    return copied(files[0], tmp_path / "mixed", names)
 
 
 def test_filters(mixed: Path) -> None:
@@ -91,8 +91,7 @@ def test_filters(mixed: Path) -> None:
 @pytest.fixture
 def nested(tmp_path: Path, files: list[str]) -> Path:
     """Two classes with folders below theirs, whose names sort differently than their paths."""
-    data = Path(files[0]).read_bytes()
-    for name in (
+    names = [
         "cats/9.jpg",
         "cats/in/2.jpg",
         "cats/in/1.jpg",
@@ -103,17 +102,15 @@ def nested(tmp_path: Path, files: list[str]) -> Path:
         "cats/in/notes.txt",
         "dogs/7.jpg",
         "dogs/cats/8.jpg",
-    ):
-        path = tmp_path / "nested" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-    return tmp_path / "nested"
+    ]
+    return copied(files[0], tmp_path / "nested", names)
 
 
 def image_folder(root: Path) -> list[tuple[str, int]]:
     """What torchvision's ImageFolder finds, and in which order."""
-    datasets = pytest.importorskip("torchvision.datasets")
-    return [(Path(path).name, label) for path, label in datasets.ImageFolder(root).samples]
+    from torchvision.datasets import ImageFolder  # takes seconds
+
+    return [(Path(path).name, label) for path, label in ImageFolder(root).samples]
 
 
 def test_nested_folders(nested: Path) -> None:

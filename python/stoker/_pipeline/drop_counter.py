@@ -4,11 +4,26 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from stoker.errors import SampleError
 
 
 class EmptyEpochError(SampleError):
     """An epoch ended of which all steps were dropped."""
+
+    @classmethod
+    def of(cls, steps: int, bad: list[dict[str, Any]]) -> EmptyEpochError:
+        """The error for an epoch of so many steps, with what ``quarantine()`` lists."""
+        last = max(bad, key=lambda sample: (sample["epoch"], sample["position"]))
+        source = f"{last['source']}: " if last["source"] else ""
+        error = cls(
+            f"on_error='drop' dropped every batch of this epoch, {steps} in all, because none "
+            f"has a good sample. quarantine() tells what is wrong; the last: {source}"
+            f"{last['operator']} '{last['instance']}': {last['message']}"
+        )
+        error.samples = bad
+        return error
 
 
 class DropCounter:

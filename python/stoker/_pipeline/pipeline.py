@@ -313,20 +313,8 @@ class Pipeline(About):
         if step is None or step.ends_epoch:
             dropped = self._drops.end_epoch()
             if drops and dropped:
-                raise self._empty_epoch(dropped)
+                raise EmptyEpochError.of(dropped, self.quarantine())
         return step
-
-    def _empty_epoch(self, dropped: int) -> EmptyEpochError:
-        bad = self.quarantine()
-        last = max(bad, key=lambda s: (s["epoch"], s["position"]))
-        source = f"{last['source']}: " if last["source"] else ""
-        error = EmptyEpochError(
-            f"on_error='drop' dropped every batch of this epoch, {dropped} in all, because none "
-            f"has a good sample. quarantine() tells what is wrong; the last: {source}"
-            f"{last['operator']} '{last['instance']}': {last['message']}"
-        )
-        error.samples = bad
-        return error
 
     def _counted_step(self) -> Step | None:
         if self._counter.is_at_end:
