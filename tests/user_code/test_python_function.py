@@ -121,25 +121,26 @@ def test_any_array_is_taken(function: Any) -> None:
             np.testing.assert_array_equal(y, x + 1)
 
 
-def test_what_others_may_write_into_is_copied() -> None:
+@pytest.mark.parametrize("by_batch", [False, True])
+def test_what_others_may_write_into_is_copied(by_batch: bool) -> None:
     kept: list[Array] = []
-
-    def function(samples: list[Array]) -> list[Array]:
-        made = [x + 1 for x in samples]
-        kept.extend(made)
-        return made
 
     def view_of_a_kept_one(x: Array) -> Array:
         kept.append(x + 1)
         return kept[-1][:]
 
-    for pipe in (calling(function, batch_processing=True), calling(view_of_a_kept_one)):
-        pipe.build()
-        for _ in range(5):
-            given, made = pipe.run()
-            for array in kept:
-                array[:] = -1
-            np.testing.assert_array_equal(made.as_array(), given.as_array() + 1)
+    def kept_ones(samples: list[Array]) -> list[Array]:
+        made = [x + 1 for x in samples]
+        kept.extend(made)
+        return made
+
+    pipe = calling(kept_ones if by_batch else view_of_a_kept_one, batch_processing=by_batch)
+    batches = [pipe.run() for _ in range(5)]
+    # Calls made ahead may still be running, so only what has arrived is written into.
+    for array in kept[: 5 * BATCH]:
+        array[:] = -1
+    for given, made in batches:
+        np.testing.assert_array_equal(made.as_array(), given.as_array() + 1)
 
 
 def test_what_is_returned_unchanged() -> None:
