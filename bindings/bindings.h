@@ -44,8 +44,8 @@ struct PyFailure {
 template <class T>
 std::shared_ptr<T> released_with_lock(T* object, void (*release)(T*)) {
   return std::shared_ptr<T>(object, [release](T* o) {
-    if (!Py_IsInitialized() || is_shut_out()) return;  // the process is ending and frees it
-    const nb::gil_scoped_acquire locked;
+    if (!may_use_python()) return;  // the process is ending and frees it
+    const Locked locked;
     release(o);
   });
 }

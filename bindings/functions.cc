@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "functions.h"
 
-#include <cxxabi.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
+#include <atomic>
 #include <cstring>
+#include <thread>
 
 #include "arrays.h"
 #include "base/mutex.h"
@@ -19,18 +20,41 @@ namespace stoker::python {
 
 namespace {
 
-// Calls `f`, which takes Python's lock on a thread that Python did not start. Python before 3.14
-// ends such a thread there when the interpreter has ended meanwhile, in the midst of C++ code. So
-// it sleeps instead, until the process is gone.
-template <class F>
-auto or_sleep(const F& f) {
-  while (is_shut_out()) pause();
-  try {
-    return f();
-  } catch (const abi::__forced_unwind&) {
-    for (;;) pause();
+// Note [Functions at the exit]
+// Python before 3.14 ends any thread but the main one that takes its lock while the interpreter
+// ends. It unwinds the thread's stack, which crashes in functions that nanobind bound, as they take
+// that for an exception, and frees objects without the lock. So the exit first waits until no call
+// is running, and lets none begin. Threads of calls that last longer are ended by Python all the
+// same; they are safe where they wait for the lock in or_sleep().
+class RunningCall {
+ public:
+  RunningCall() {
+    ++count_;
+    if (!is_exit_) return;
+    --count_;
+    throw SampleError("the function is not called any more, as Python is about to exit");
   }
-}
+  ~RunningCall() { --count_; }
+  RunningCall(const RunningCall&) = delete;
+
+  // Lets no more begin, and waits a short while for those that run. Those that are left keep their
+  // objects for ever.
+  static void end_all() {
+    is_exit_ = true;
+    const Unlocked unlocked;
+    for (int i = 0; i < 1000 && count_ > 0; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (count_ > 0) nb::set_leak_warnings(false);
+  }
+  // In a forked process, which has no other thread.
+  static void forget_all() {
+    if (count_.exchange(0) > 0) nb::set_leak_warnings(false);
+  }
+
+ private:
+  static inline std::atomic<bool> is_exit_ = false;
+  static inline std::atomic<int> count_ = 0;
+};
 
 // Python's state of this thread. It stays for as long as the thread does, so that values that
 // belong to a thread last from call to call.
@@ -42,7 +66,7 @@ class KnownThread {
     PyEval_SaveThread();
   }
   ~KnownThread() {
-    if (!is_new_ || !Py_IsInitialized() || is_shut_out()) return;
+    if (!is_new_ || !may_use_python()) return;
     or_sleep([] { return PyGILState_Ensure(); });
     PyGILState_Release(PyGILState_LOCKED);
     PyGILState_Release(PyGILState_UNLOCKED);
@@ -51,28 +75,6 @@ class KnownThread {
 
  private:
   const bool is_new_;
-};
-
-class Locked {
- public:
-  Locked() : state_(or_sleep([] { return PyGILState_Ensure(); })) {}
-  ~Locked() { PyGILState_Release(state_); }
-  Locked(const Locked&) = delete;
-
- private:
-  const PyGILState_STATE state_;
-};
-
-class UnlockedForAWhile {
- public:
-  UnlockedForAWhile() : state_(PyEval_SaveThread()) {}
-  ~UnlockedForAWhile() {
-    or_sleep([this] { return PyEval_RestoreThread(state_), true; });
-  }
-  UnlockedForAWhile(const UnlockedForAWhile&) = delete;
-
- private:
-  PyThreadState* const state_;
 };
 
 // The inputs of a call in one output of the engine, which arrays of NumPy are made on. As a buffer
@@ -169,7 +171,8 @@ bool is_ours(nb::handle array, Py_ssize_t holders) {
 void settle(const nb::list& made) {
   const auto last = PyList_GET_SIZE(made.ptr()) - 1;
   const nb::handle value(PyList_GET_ITEM(made.ptr(), last));
-  if (value.type().is(numpy().array) && !is_ours(value, 1)) made[last] = value.attr("copy")();
+  if (value.type().is(numpy().array) && !is_ours(value, 1))
+    made[last] = or_sleep([&] { return value.attr("copy")(); });
 }
 
 // What a function returned as one output, on its way to the engine.
@@ -198,6 +201,7 @@ class PyFunction final : public UserFunction {
   void begin(int64_t step) override { step_ = step; }
 
   std::vector<HostBatch> call(std::vector<HostBatch> inputs, int64_t count) override {
+    const RunningCall running;
     static thread_local const KnownThread known;
     const Locked locked;
     let_go();
@@ -256,7 +260,7 @@ class PyFunction final : public UserFunction {
     if (learns_) return learn(returned, count);
     std::vector<HostBatch> outputs;
     {
-      const UnlockedForAWhile unlocked;
+      const Unlocked unlocked;
       for (Returned& r : returned) outputs.push_back(finished(r));
     }
     return outputs;  // `returned` frees what was copied
@@ -294,7 +298,8 @@ class PyFunction final : public UserFunction {
     try {
       if (is_array && nb::cast<bool>(sample.attr("dtype").attr("isnative")))
         return array_of(sample, false, lent).sample;
-      const nb::object array = target.attr("array")(sample);  // kept by what it lends
+      // Kept by what it lends.
+      const nb::object array = or_sleep([&] { return target.attr("array")(sample); });
       return array_of(array, false, lent).sample;
     } catch (const NotAnArray& e) {
       throw SampleError(place(output, i) + e.what());
@@ -358,12 +363,12 @@ class PyFunction final : public UserFunction {
       return shelf_->lent.empty();
     };
     if (none()) return;
-    if (!Py_IsInitialized() || is_shut_out()) {
+    if (!may_use_python()) {
       const MutexLock lock(shelf_->mutex);
       for (auto& lent : shelf_->lent) (void)lent.release();  // the process is ending and frees it
       return;
     }
-    const nb::gil_scoped_acquire locked;
+    const Locked locked;
     let_go();
   }
 
@@ -381,6 +386,8 @@ std::shared_ptr<UserFunction> user_function(const FunctionHandle& handle) {
 void bind_functions(nb::module_& m) {
   nb::class_<Memory>(m, "Memory", nb::type_slots(memory_slots),
                      "The memory of samples that a function of the user's gets.");
+  pthread_atfork(nullptr, nullptr, RunningCall::forget_all);
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function(&RunningCall::end_all));
   m.def("settle", &settle, nb::arg("made"),
         "Replaces the last element of a list by a copy if it is an array of NumPy that others can "
         "write into.");

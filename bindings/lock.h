@@ -4,6 +4,7 @@
 // Takes and releases Python's lock, also while the interpreter ends.
 #pragma once
 #include <Python.h>
+#include <cxxabi.h>
 #include <unistd.h>
 
 namespace stoker::python {
@@ -18,9 +19,38 @@ inline bool is_shut_out() {
   return is_ending && gettid() != getpid();
 }
 
-// Lets other threads use Python while this lives. If the interpreter ends meanwhile, this thread
-// sleeps until the process is gone. Python before 3.14 would otherwise end the thread in the midst
-// of C++ code, and so abort the process.
+// Whether this thread may take the lock and use Python. The main thread may while the interpreter
+// ends, and no thread when that is over.
+inline bool may_use_python() {
+  return !is_shut_out() && (Py_IsInitialized() || PyGILState_GetThisThreadState());
+}
+
+// Calls `f`, which takes Python's lock. If the interpreter ends meanwhile, this thread sleeps until
+// the process is gone. Python before 3.14 would otherwise end the thread in the midst of C++ code,
+// and so abort the process.
+template <class F>
+auto or_sleep(const F& f) {
+  while (is_shut_out()) pause();
+  try {
+    return f();
+  } catch (const abi::__forced_unwind&) {
+    for (;;) pause();
+  }
+}
+
+// Holds Python's lock, in whatever thread.
+class Locked {
+ public:
+  Locked() : state_(or_sleep([] { return PyGILState_Ensure(); })) {}
+  ~Locked() { PyGILState_Release(state_); }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+
+ private:
+  const PyGILState_STATE state_;
+};
+
+// Lets other threads use Python while this lives.
 class Unlocked {
  public:
   Unlocked() : state_(PyEval_SaveThread()) {}
@@ -38,8 +68,7 @@ class Unlocked {
 
  private:
   void take() {
-    while (is_shut_out()) pause();
-    PyEval_RestoreThread(state_);
+    or_sleep([this] { PyEval_RestoreThread(state_); });
   }
   PyThreadState* state_;
 };

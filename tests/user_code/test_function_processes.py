@@ -16,6 +16,8 @@ import textwrap
 import pytest
 from calling import PRELUDE, script
 
+from helpers import run_script
+
 EXECUTORS = ["pipelined", "simple"]
 
 
@@ -175,6 +177,61 @@ def test_a_function_that_never_returns_is_not_joined(how: str, blocks: str) -> N
     assert done.returncode == 0, done.stderr
 
 
+def test_exit_waits_for_what_is_running() -> None:
+    done = script("""
+        begun = threading.Event()
+        class Slow:
+            def __init__(self, x):
+                self.x = x
+            def __array__(self, dtype=None, copy=None):
+                begun.set()
+                time.sleep(0.2)
+                return self.x
+        pipe = pipeline(lambda x: Slow(x + 1) if x[0] else x + 1)
+        print(number(pipe.run()))
+        begun.wait()
+    """)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "1\n", "")
+
+
+def test_exit_while_functions_are_called_without_a_pause() -> None:
+    for _ in range(10):  # the exit may find the thread anywhere
+        done = script("""
+            kept = []
+            def function(x):
+                kept.append(np.full(50_000, x[0]))
+                return kept[-1][:]
+            pipe = pipeline(function)
+            for _ in range(3):
+                pipe.run()
+        """)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("returned", ["x", "x + 1", "x[:1]"])
+def test_exit_frees_what_was_returned(returned: str) -> None:
+    done = script(f"""
+        pipe = pipeline(lambda x: {returned})
+        kept = pipe.run()
+    """)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_functions_are_not_called_after_the_exit_began() -> None:
+    done = run_script(
+        textwrap.dedent("""
+        import atexit
+        @atexit.register
+        def last():
+            for _ in range(20):
+                pipe.run()
+        """)
+        + PRELUDE
+        + "pipe = pipeline(lambda x: x)\n"
+    )
+    assert "the function is not called any more, as Python is about to exit" in done.stderr
+
+
 def test_a_closed_pipeline_goes_on() -> None:
     done = script("""
         pipe = pipeline(lambda x: 2 * x)
@@ -235,6 +292,25 @@ def test_a_fork() -> None:
         print(number(pipe.run()))
     """)
     assert done.stdout == "refused\n1\n1\n", done.stdout + done.stderr
+
+
+def test_a_fork_in_the_midst_of_a_call() -> None:
+    done = script("""
+        begun, go_on = threading.Event(), threading.Event()
+        def function(x):
+            if x[0] == 1:
+                begun.set()
+                go_on.wait()
+            return x
+        pipe = pipeline(function)
+        pipe.run()
+        begun.wait()
+        if child := os.fork():
+            print(os.waitpid(child, 0)[1])
+            go_on.set()
+            print(number(pipe.run()))
+    """)
+    assert (done.stdout, done.stderr) == ("0\n1\n", "")
 
 
 def test_the_last_reference_goes_in_the_function() -> None:

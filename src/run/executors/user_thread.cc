@@ -39,9 +39,10 @@ UserThread::~UserThread() {
     state_->is_to_end = true;
     dropped.swap(state_->calls);
     state_->changed.notify_all();
-    has_ended = state_->changed.wait_for(
-        state_->mutex, kPatience,
-        [&]() STOKER_REQUIRES(state_->mutex) { return state_->has_ended; });
+    if (thread_.get_id() != std::this_thread::get_id())  // its call may be the last to need this
+      state_->changed.wait_for(state_->mutex, kPatience,
+                               [&]() STOKER_REQUIRES(state_->mutex) { return state_->has_ended; });
+    has_ended = state_->has_ended;
   }
   if (has_ended) thread_.join();
   else thread_.detach();

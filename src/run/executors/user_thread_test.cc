@@ -92,5 +92,26 @@ TEST(UserThread, EndsWithoutTheCallsThatDidNotBegin) {
   EXPECT_FALSE(second->is_over);
 }
 
+// Ends a thread in the midst of a call.
+class Ending final : public UserFunction {
+ public:
+  std::vector<HostBatch> call(std::vector<HostBatch>, int64_t) override {
+    std::exchange(thread, nullptr).reset();
+    return {};
+  }
+  std::unique_ptr<UserThread> thread;
+};
+
+TEST(UserThread, MayEndInACallOfItsOwn) {
+  const auto function = std::make_shared<Ending>();
+  std::atomic<int> over{0};
+  const auto call = call_of(function, 1);
+  function->thread = std::make_unique<UserThread>([&] { ++over; });
+  function->thread->begin(call);
+  wait_until([&] { return call->is_over.load(); });
+  EXPECT_FALSE(function->thread);
+  EXPECT_EQ(over, 0) << "nobody is there to be told";
+}
+
 }  // namespace
 }  // namespace stoker
