@@ -125,21 +125,20 @@ def test_any_array_is_taken(function: Any) -> None:
 def test_what_others_may_write_into_is_copied(by_batch: bool) -> None:
     kept: list[Array] = []
 
-    def view_of_a_kept_one(x: Array) -> Array:
-        kept.append(x + 1)
-        return kept[-1][:]
-
     def kept_ones(samples: list[Array]) -> list[Array]:
-        made = [x + 1 for x in samples]
-        kept.extend(made)
-        return made
+        for array in kept:  # of the call before
+            array[:] = -1
+        kept[:] = [x + 1 for x in samples]
+        return kept[:]
 
-    pipe = calling(kept_ones if by_batch else view_of_a_kept_one, batch_processing=by_batch)
-    batches = [pipe.run() for _ in range(5)]
-    # Calls made ahead may still be running, so only what has arrived is written into.
-    for array in kept[: 5 * BATCH]:
-        array[:] = -1
-    for given, made in batches:
+    def define() -> Any:
+        x = drawn((200, 300))
+        function = kept_ones if by_batch else lambda x: kept_ones([x])[0]
+        return x, fn.python_function(x, function=function, batch_processing=by_batch)
+
+    pipe = make(define, batch_size=BATCH)
+    for _ in range(20):
+        given, made = pipe.run()
         np.testing.assert_array_equal(made.as_array(), given.as_array() + 1)
 
 
