@@ -207,6 +207,50 @@ def test_cycles() -> None:
         external([], cycle="quiet").run()
 
 
+def test_cycles_of_samples() -> None:
+    """No sample is lost where one goes round within a batch."""
+
+    def samples(n: int, **keywords: Any) -> Pipeline:
+        return external([np.array([i]) for i in range(n)], batch=False, **keywords)
+
+    def given(pipe: Pipeline, steps: int) -> list[list[int]]:
+        return [pipe.run()[0].as_array().ravel().tolist() for _ in range(steps)]
+
+    for cycle in ("quiet", True):
+        wanted = [[0, 1, 2, 3], [4, 0, 1, 2], [3, 4, 0, 1], [2, 3, 4, 0]]
+        assert given(samples(5, cycle=cycle), 4) == wanted
+        assert given(samples(3, cycle=cycle), 2) == [[0, 1, 2, 0], [1, 2, 0, 1]], "short"
+        assert given(samples(4, cycle=cycle), 2) == [[0, 1, 2, 3]] * 2
+        assert given(samples(5, cycle=cycle, parallel=True), 4) == wanted
+        for parallel in (False, True):
+            with pytest.raises(StopIteration):
+                samples(0, cycle=cycle, parallel=parallel).run()
+    # With the others an epoch ends without the samples of an incomplete batch.
+    raising = samples(5, cycle="raise")
+    for _ in range(2):
+        assert given(raising, 1) == [[0, 1, 2, 3]]
+        with pytest.raises(StopIteration):
+            raising.run()
+    with pytest.raises(StopIteration):
+        samples(3, cycle="raise").run()
+
+
+def test_a_cycle_of_samples_after_a_failure() -> None:
+    """The samples of the failed batch are lost, as a generator that fails has ended."""
+    fails = iter([False, True])
+
+    def source() -> Any:
+        yield from map(np.int32, range(3))
+        if next(fails, False):
+            raise ValueError("bad")
+
+    pipe = external(source, batch=False, cycle="quiet")
+    assert pipe.run()[0].as_array().tolist() == [0, 1, 2, 0]
+    with pytest.raises(SourceError, match="sample 2: ValueError: bad"):
+        pipe.run()
+    assert pipe.run()[0].as_array().tolist() == [0, 1, 2, 0]
+
+
 class Anew:
     """An iterator that begins anew whenever ``iter()`` is called."""
 

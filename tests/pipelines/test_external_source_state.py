@@ -56,6 +56,16 @@ class Stateful:
         self.at = state["at"]
 
 
+class StatefulSamples(Stateful):
+    """An iterable of single samples, whose number is no multiple of a batch's."""
+
+    def __iter__(self) -> Iterator[Any]:
+        while self.at < STEPS:
+            self.at += 1
+            yield np.array([self.at])
+        self.at = 0
+
+
 class StatefulCall:
     """A callable without arguments, with the other names for the hooks."""
 
@@ -83,10 +93,16 @@ SOURCES: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
     "stateful": (Stateful, {}),
     "stateful, quiet": (Stateful, {"cycle": "quiet"}),
     "stateful, raise": (Stateful, {"cycle": "raise"}),
+    "stateful samples": (StatefulSamples, {"batch": False}),
+    "stateful samples, quiet": (StatefulSamples, {"batch": False, "cycle": "quiet"}),
     "stateful call": (StatefulCall, {}),
     "parallel iteration": (lambda: by_iteration, {"parallel": True}),
     "parallel samples": (lambda: by_sample, {"parallel": True, "batch": False}),
     "parallel stateful": (Stateful, {"parallel": True, "prefetch_queue_depth": 2}),
+    "parallel stateful samples, quiet": (
+        StatefulSamples,
+        {"parallel": True, "batch": False, "cycle": "quiet"},
+    ),
 }
 
 

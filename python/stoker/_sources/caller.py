@@ -23,10 +23,12 @@ class Spec(NamedTuple):
     batch_info: bool
     num_outputs: int | None
     batch_size: int
+    is_endless: bool  # the first sample of an iterable follows its last, also within a batch
 
     @classmethod
     def of(cls, group: SourceGroup, batch_size: int) -> Spec:
-        return cls(group.batch, group.batch_info, group.num_outputs, batch_size)
+        is_endless = group.cycle == "quiet" and not group.batch
+        return cls(group.batch, group.batch_info, group.num_outputs, batch_size, is_endless)
 
 
 class CallError(Exception):
@@ -91,15 +93,23 @@ class Caller:
     def _call(self, info: Any, where: str) -> Any:
         try:
             if self.is_iterable:
-                if self._iterator is None:
-                    again = self._source() if inspect.isgeneratorfunction(self._source) else None
-                    self._iterator = iter(self._source if again is None else again)
-                return next(self._iterator)
+                return self._next()
             return self._source(info) if self.takes_index else self._source()
         except StopIteration:
             raise
         except BaseException as e:
             raise CallError(where) from e
+
+    def _next(self) -> Any:
+        if self._spec.is_endless and self._iterator is not None:
+            try:
+                return next(self._iterator)
+            except StopIteration:
+                self._iterator = None
+        if self._iterator is None:
+            again = self._source() if inspect.isgeneratorfunction(self._source) else None
+            self._iterator = iter(self._source if again is None else again)
+        return next(self._iterator)
 
     # State.
 
