@@ -15,7 +15,7 @@ import pytest
 
 import stoker
 from stoker import Pipeline as Native
-from stoker import errors, fn, types
+from stoker import errors, fn, ops, tfrecord, types
 from stoker.compat import module
 from stoker.compat._pipeline import Pipeline
 from stoker.compat._report import report
@@ -241,6 +241,40 @@ def test_nodes_are_asked_for_what_is_known() -> None:
     assert image.shape(device="gpu").device == "gpu" and image.gpu().shape().device == "cpu"
     with pytest.raises(errors.GraphError, match="device expects 'cpu' or 'gpu', got 'x'"):
         image.shape(device="x")
+
+
+# Operators.
+
+
+def test_several_outputs_come_in_a_list() -> None:
+    def added() -> list[Any]:
+        x = fn.external_source(lambda: np.zeros((2, 3), np.float32))
+        return [
+            fn.readers.file(files=["a", "b"]),
+            ops.readers.File(files=["a", "b"])(),
+            fn.python_function(x, function=lambda a: (a, a), num_outputs=2),
+            fn.decoders.image(fn.readers.file(files=["a", "b"])),  # once for each
+            module("fn._conditional").split(x, predicate=fn.random.coin_flip()),
+            fn.resize([x, x], size=[2, 2], save_attrs=True),
+        ]
+
+    pipe = Pipeline(batch_size=2, num_threads=1, device_id=None)
+    with pipe:
+        outputs = added()
+        files = fn.readers.file(files=["a", "b"])
+        files += [fn.copy(files[1])]
+        pipe.set_outputs(*files)
+    assert [type(o) for o in outputs] == [list] * 6 and [len(o) for o in outputs] == [2] * 6
+    assert [type(o) for o in outputs[-1]] == [list] * 2, "lists of inputs"
+    features = {"x": tfrecord.FixedLenFeature((), tfrecord.int64, 0)}
+    with pipe:
+        read = fn.readers.tfrecord(path=["a"], features={**features, "y": features["x"]})
+    assert list(read) == ["x", "y"]
+    assert not any(isinstance(o, list) for o in read.values())
+    with Native(batch_size=2, num_threads=1):
+        assert type(fn.readers.file(files=["a"])) is tuple
+        with pytest.raises(errors.GraphError, match="unpack them: bytes, label"):
+            fn.decoders.image(fn.readers.file(files=["a"]))
 
 
 # Modules.

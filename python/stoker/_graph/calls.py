@@ -53,7 +53,7 @@ def add(
     constants, computed = _split(op, given, place)
     _require_arguments(op, constants.keys() | computed.keys(), place)
     for ignored in given.keys() & set(op["ignored"]):
-        definition.notes.without_effect(f"{op['name']}({ignored}={shown(given[ignored])})")
+        definition.manner.without_effect(f"{op['name']}({ignored}={shown(given[ignored])})")
     results = add_node(
         definition, Call(place, nodes, constants, computed, device, lead, function, key)
     )

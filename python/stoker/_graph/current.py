@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from stoker._graph.definition import Definition
+from stoker._graph.definition import Definition, Manner
 from stoker.errors import GraphError
 
 
@@ -30,6 +30,11 @@ _stack = _Stack()
 
 def current() -> Current | None:
     return _stack.entries[-1] if _stack.entries else None
+
+
+def manner() -> Manner:
+    """How the current definition treats the script."""
+    return _stack.entries[-1].definition.manner if _stack.entries else Manner()
 
 
 def push(pipeline: Any, definition: Definition) -> None:

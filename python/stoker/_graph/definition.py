@@ -16,11 +16,17 @@ from stoker.errors import GraphError
 OutputType = tuple[str, str, list[int]]  # dtype, layout, shape; -1: the extent is not known yet
 
 
-class Notes:
-    """Is told when a script asks for something in vain. This base class ignores it."""
+class Manner:
+    """How a pipeline treats the script that defines it. The compatibility layer has its own way."""
+
+    # Several outputs of an operator come as a list, else as a tuple. A tuple has a type for each
+    # output, and as an input it is refused, where a list calls the operator once for each output.
+    lists_outputs = False
+    # Functions of the user's get arrays of their own, into which they may write.
+    copies_inputs = False
 
     def without_effect(self, what: str) -> None:
-        """Called with an argument that is accepted without effect."""
+        """Is told of an argument that is accepted without effect. This one ignores it."""
 
 
 class Definition:
@@ -29,13 +35,13 @@ class Definition:
     Operator calls add to it until the pipeline is built.
     """
 
-    def __init__(self, notes: Notes) -> None:
+    def __init__(self, manner: Manner) -> None:
         self.graph = _core.Graph()
         self.outputs: list[tuple[int, int]] = []  # a node's number and the number of its output
         self.sources: list[SourceGroup] = []
         self.functions: list[UserFunction] = []
         self.layouts: list[tuple[Place, int, int, str]] = []  # who expects which of an output
-        self.notes = notes
+        self.manner = manner
         self.scopes = Scopes()
         self.is_closed = False
         # What calls outside of the pipeline gave here, by their own definitions.

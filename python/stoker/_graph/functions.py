@@ -9,6 +9,7 @@ from typing import Any
 
 from stoker._describe.registry import Operator
 from stoker._graph.calls import add
+from stoker._graph.current import manner
 from stoker._graph.node import DataNode
 from stoker._graph.old_arguments import modern_arguments
 from stoker._graph.outside import anywhere
@@ -52,8 +53,10 @@ def call(
     given = modern_arguments(op["name"], arguments)
     inputs = [list.copy(value) if isinstance(value, list) else value for value in inputs]
     if any(_is_list_of_nodes(value) for value in inputs):
-        return _add_each(op, inputs, given, adding)
-    return adding(op, inputs, given)
+        result: Any = _add_each(op, inputs, given, adding)
+    else:
+        result = adding(op, inputs, given)
+    return list(result) if isinstance(result, tuple) and manner().lists_outputs else result
 
 
 def _add_each(

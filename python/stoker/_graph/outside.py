@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from stoker._graph.constants import Computed
 from stoker._graph.current import current, inside
-from stoker._graph.definition import Definition, Notes
+from stoker._graph.definition import Definition, Manner
 from stoker._messages import at_line, user_line
 
 Made = TypeVar("Made", bound=Callable[..., Any])
@@ -29,7 +29,7 @@ class Outside(Definition):
     def __init__(
         self, function: Callable[..., Any], inputs: Sequence[Any], arguments: Mapping[str, Any]
     ) -> None:
-        super().__init__(Notes())
+        super().__init__(Manner())
         self.function = function
         self.inputs = inputs
         self.arguments = arguments

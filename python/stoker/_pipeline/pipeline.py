@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar, cast
 
 from stoker._graph import current
 from stoker._graph.calls import as_node
-from stoker._graph.definition import Definition, Notes
+from stoker._graph.definition import Definition, Manner
 from stoker._graph.node import DataNode
 from stoker._graph.outside import bound, in_its_pipeline
 from stoker._messages import shown
@@ -50,12 +50,12 @@ class Pipeline(About):
     """
 
     def _begin(self) -> None:
-        self._definition = Definition(self._notes)
+        self._definition = Definition(self._manner)
         self._engine = Engine(self._definition, self._settings, self._calls_sources_itself)
         self._counter = StepCounter(self._settings["prefetch_queue_depth"])
         self._drops = DropCounter()
 
-    _notes: ClassVar[Notes] = Notes()
+    _manner: ClassVar[Manner] = Manner()
     _calls_sources_itself: ClassVar[bool] = False  # else a thread of their own calls them
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:

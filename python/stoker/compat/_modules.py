@@ -168,7 +168,11 @@ def _one(module: str, name: str) -> Callable[[], dict[str, Any]]:
 
 
 def _conditional() -> dict[str, Any]:
-    from stoker import fn, split
+    import stoker
+    from stoker import fn
+
+    def split(value: Any, predicate: Any) -> list[Any]:
+        return list(stoker.split(value, predicate))
 
     def merge(if_true: Any, if_false: Any, *, predicate: Any) -> Any:
         return fn.merge(if_true, if_false, predicate)

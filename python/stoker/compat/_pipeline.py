@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from stoker import Batch
-from stoker._graph.definition import Notes
+from stoker._graph.definition import Manner
 from stoker._messages import shown
 from stoker._pipeline import pipeline
 from stoker._pipeline.pipeline_def import decorated
@@ -19,8 +19,11 @@ from stoker.compat._tensors import as_list
 from stoker.errors import SourceError
 
 
-class _Reported(Notes):
-    """Reports what a script asked for in vain."""
+class _Established(Manner):
+    """The manner of the established library. Reports what a script asked for in vain."""
+
+    lists_outputs = True
+    copies_inputs = True
 
     def without_effect(self, what: str) -> None:
         report.ignore(what)
@@ -32,7 +35,7 @@ class Pipeline(pipeline.Pipeline):
     Sources are called in the thread that runs the pipeline.
     """
 
-    _notes = _Reported()
+    _manner = _Established()
     _calls_sources_itself = True
 
     def __init__(

@@ -35,7 +35,7 @@ def make_function(op: Operator) -> Callable[..., Result]:
         given["features"] = [f._text(name) for name, f in features.items()]
         given["feature_names"] = [name for names in outputs.values() for name in names]
         result = call(op, inputs, given)
-        nodes = iter(result if isinstance(result, tuple) else (result,))
+        nodes = iter(result if isinstance(result, (tuple, list)) else (result,))
         return {name: _one_or_more([next(nodes) for _ in names]) for name, names in outputs.items()}
 
     document(function, op)
