@@ -310,6 +310,33 @@ def test_constants_keep_their_type_on_both_sides() -> None:
     np.testing.assert_array_equal(outputs[0].as_array(), outputs[1].as_array())
 
 
+def test_members_of_enumerations_are_data() -> None:
+    t = module("types")
+    filters = [types.INTERP_NN, types.INTERP_CUBIC]
+    image = fn.external_source(lambda: np.tile(np.arange(48, dtype=np.uint8), (2, 4, 1, 1)))
+    drawn = fn.random.choice(filters, seed=3)
+    outputs = made(
+        drawn,
+        fn.copy(types.INT16),
+        types.Constant([types.RGB, types.GRAY]),
+        t.Constant(types.INTERP_CUBIC),
+        fn.resize(image, resize_y=9, interp_type=t.Constant(types.INTERP_CUBIC)),
+        fn.resize(image, resize_y=9, interp_type=types.INTERP_CUBIC),
+        fn.resize(image, resize_y=9, interp_type=fn.random.choice(filters[1:])),
+    ).run()
+    assert [o.dtype for o in outputs[:4]] == [types.INT32] * 4
+    assert set(outputs[0].as_array().tolist()) <= {0, 2}
+    values = [outputs[i].as_array()[0].tolist() for i in (1, 2, 3)]
+    assert values == [int(types.INT16), [0, 2], 2]
+    for resized in outputs[5:]:
+        np.testing.assert_array_equal(resized.as_array(), outputs[4].as_array())
+    for wrong in (["INTERP_NN"], [types.RGB, types.INTERP_NN], [types.INTERP_NN, 5], "RGB"):
+        with pytest.raises(errors.GraphError, match="not a node"):
+            fn.random.choice(wrong)
+    with pytest.raises(errors.GraphError, match="an operand of == expects numbers"):
+        drawn == types.INTERP_NN  # noqa: B015
+
+
 def test_modules_have_the_established_names(monkeypatch: pytest.MonkeyPatch) -> None:
     # As the devices of a process are found once, other tests would have none.
     monkeypatch.setenv("STOKER_SIMULATED_DEVICES", "1")

@@ -164,7 +164,8 @@ def Constant(  # noqa: N802 - the established name
 
     ``shape`` defaults to the shape of the value. ``dtype`` defaults to the dtype of an array; for
     numbers and lists it is ``BOOL`` if all are bools, ``INT32`` if all are ints, else ``FLOAT``.
-    Raises ``GraphError`` for a value that holds anything but numbers.
+    Members of one enumeration of this module are ints. Raises ``GraphError`` for a value that holds
+    anything else.
     """
     from stoker._graph.calls import constant
 

@@ -17,6 +17,7 @@ from stoker._graph.constants import (
     numbers,
     plain,
     shape_of,
+    with_numbers,
 )
 from stoker._graph.node import Call, DataNode, add_node, current_definition
 from stoker._graph.outside import anywhere, bound_here
@@ -178,7 +179,7 @@ def as_node(
     refuse: Refuse,
     several: str = "a list of them calls the operator once for each",
 ) -> DataNode:
-    """Returns a node as it is and numbers as a constant node; refuses anything else.
+    """Returns a node as it is and numbers and enumerations as a constant node; else refuses it.
 
     ``several`` says what can be done with several nodes.
     """
@@ -194,7 +195,7 @@ def as_node(
             GraphTypeError,
         )
     try:
-        numbers(value)
+        numbers(with_numbers(value))
     except NotAConstantError:
         refuse(
             f"{what} is of type {type(value).__name__}, not a node{_way_in(value)}", GraphTypeError

@@ -140,6 +140,20 @@ def numbers(value: Any) -> bool | int | float | list[Any]:
     return data
 
 
+def with_numbers(value: Any) -> Any:
+    """The value; the numbers of members of an enumeration of ``stoker.types``, one or a list."""
+    members: Any = value if isinstance(value, (list, tuple)) else [value]
+    kinds = set(map(type, members))
+    if len(kinds) != 1 or not all(map(_has_numbers, kinds)):
+        return value
+    made = [int(m) for m in members]
+    return made if members is value else made[0]
+
+
+def _has_numbers(kind: type) -> bool:
+    return issubclass(kind, Enum) and issubclass(kind, str) and hasattr(kind, "__int__")
+
+
 def shape_of(value: Any) -> list[int]:
     if hasattr(value, "shape"):
         return [int(n) for n in value.shape]
@@ -159,6 +173,7 @@ def natural_dtype(elements: Sequence[Any]) -> str:
 
 def constant_arguments(value: Any, dtype: Any = None, shape: Any = None) -> dict[str, Any]:
     """The arguments of the operator ``constant`` for this value."""
+    value = with_numbers(value)
     data = numbers(value)
     elements = data if isinstance(data, list) else [data]
     if shape is None:

@@ -185,8 +185,9 @@ def Constant(  # noqa: N802 - the established name
     device: str | None = None,
     **ignored: Any,
 ) -> ScalarConstant | DataNode:
-    """A single number for expressions; with a list or an array, or any other argument, a node."""
-    is_single = not hasattr(value, "shape") and not isinstance(value, (list, tuple))
+    """A single number for expressions; a node for a list, an array or a constant of this module,
+    and for a number with any other argument."""
+    is_single = not hasattr(value, "shape") and not isinstance(value, (list, tuple, Enum))
     if is_single and shape is None and not layout and device is None and not ignored:
         return ScalarConstant(value, dtype)
     return ConstantNode(device, value, dtype, shape, layout, **ignored)
