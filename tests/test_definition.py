@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import stoker
-from helpers import load_tool
+from helpers import load_tool, make
 from stoker import DataNode, Pipeline, _core, errors, fn, types
 from stoker._describe.registry import operators
 
@@ -181,7 +181,7 @@ def test_a_node_as_argument_is_computed_per_sample() -> None:
         (2.5, 2.5, np.float32),
         (True, True, np.bool_),
         ([[1, 2], [3, 4]], [[1, 2], [3, 4]], np.int32),
-        (np.array([1.5, 2.0]), [1.5, 2.0], np.float64),
+        (np.array([1.5, 2.0]), [1.5, 2.0], np.float32),
         (np.uint8(7), 7, np.uint8),
     ],
 )
@@ -402,3 +402,24 @@ def test_pages_show_all_alternatives_of_a_type(repository: Path) -> None:
     for name, op in table.items():
         for a in [*op["arguments"], *op["extra"]]:
             assert shown(name, a["name"]), name
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [
+        ([True, False], "bool"),
+        ([True, 2], "int32"),
+        ([], "float32"),
+        (2**40, "int64"),
+        (np.ones(2), "float32"),
+        (np.ones(2, np.int64), "int32"),
+        (np.full(2, 2**40), "int64"),
+        (np.ones(2, np.uint64), "uint32"),
+        (np.ones(2, np.int16), "int16"),
+        (np.array([True]), "bool"),
+    ],
+)
+def test_dtypes_of_constants(value: Any, dtype: str) -> None:
+    (batch,) = make(lambda: types.Constant(value)).run()
+    assert np.array(batch[0]).dtype == dtype
+    assert np.array_equal(np.array(batch[0]), value)

@@ -319,3 +319,22 @@ def test_what_agrees_in_shape_is_one_buffer(files: list[str]) -> None:
     padded, ragged = make(define, batch_size=BATCH).run()
     assert padded.is_dense and not ragged.is_dense
     assert np.asarray(padded).shape == padded.as_array().shape
+
+
+@pytest.mark.parametrize("target", ["cpu", "gpu"])
+def test_one_hot_makes_lists_where_each_sample_has_one_number(target: str, device: None) -> None:
+    def marked(labels: list[list[int]], **arguments: Any) -> list[Any]:
+        def define() -> DataNode:
+            given = fn.external_source(lambda: [np.int32(x) for x in labels], batch=True)
+            given = given.gpu() if target == "gpu" else given
+            return fn.one_hot(given, num_classes=3, device=target, **arguments)
+
+        settings = {"device_id": 0} if target == "gpu" else {}
+        (batch,) = make(define, batch_size=len(labels), **settings).run()
+        return [np.array(x).tolist() for x in batch.as_cpu()]
+
+    assert marked([[1], [2]]) == [[0, 1, 0], [0, 0, 1]]
+    assert marked([[1], [2, 0]]) == [[[0, 1, 0]], [[0, 0, 1], [1, 0, 0]]]
+    assert marked([[1], [2]], axis=-1) == [[[0, 1, 0]], [[0, 0, 1]]]
+    assert marked([[1], [2]], axis=0) == [[[0], [1], [0]], [[0], [0], [1]]]
+    assert marked([[[1]], [[2]]]) == [[0, 1, 0], [0, 0, 1]]

@@ -158,7 +158,9 @@ def class_text(op: Operator) -> str:
 PACKAGES: dict[str, tuple[str, Callable[[Operator], str]]] = {
     "fn": (HEADER, function_text),
     "ops": (
-        HEADER + "from stoker.ops._classes import OperatorObject as OperatorObject\n",
+        HEADER
+        + "from stoker.ops._classes import OperatorObject as OperatorObject\n"
+        + "from stoker.ops._compose import Compose as Compose\n",
         class_text,
     ),
 }

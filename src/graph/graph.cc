@@ -32,7 +32,7 @@ bool is_ignored(const OperatorType& type, const std::string& name) {
 }
 
 // What the key begins with where the user gave a seed, which then decides the draws alone.
-std::string seed_key(const Node& n) { return n.op + "/seed:"; }
+std::string seed_key(const OperatorType& type) { return type.draws_as + "/seed:"; }
 
 // An operator that has no argument `seed` takes `seed=` as the name of its chance: equal seeds give
 // equal draws.
@@ -41,7 +41,7 @@ void take_seed(const OperatorType& type, Node& n) {
   if (it == n.arguments.end() || type.argument("seed") >= 0) return;
   int64_t seed = -1;
   detail::set_value("seed", {}, it->second, seed);
-  if (seed >= 0) n.key = seed_key(n) + std::to_string(seed);
+  if (seed >= 0) n.key = seed_key(type) + std::to_string(seed);
   n.arguments.erase(it);
 }
 
@@ -227,7 +227,7 @@ void check_node(const std::vector<CheckedNode>& done, const Node& n, bool is_nee
   check_edges(*c.type, n, [&](const Ref& r) { return has_output(done, r); });
   c.op = c.type->make(constants_of(*c.type, n));
   c.key = hash64(n.key);
-  c.has_own_seed = n.key.starts_with(seed_key(n));
+  c.has_own_seed = n.key.starts_with(seed_key(*c.type));
   check_device(*c.type, n.device);
   c.has_cpu_form = n.device != DeviceKind::kMixed;
 
@@ -239,6 +239,7 @@ void check_node(const std::vector<CheckedNode>& done, const Node& n, bool is_nee
     const Port& port = c.type->input(i);
     if (n.device == DeviceKind::kGpu) c.has_cpu_form &= done[from.node].has_cpu_form;
     TensorType t = done[from.node].outputs[from.output];
+    if (i == 0 && t.layout.empty()) t.layout = default_layout_of_frames(port, t.shape.rank);
     if (is_sequence(port, i, t)) {
       if (!c.type->infers()) throw GraphError("takes no sequences: its frames may differ in shape");
       c.unfold = true, c.sequences[i] = true;
@@ -271,7 +272,7 @@ void check_node(const std::vector<CheckedNode>& done, const Node& n, bool is_nee
   if (c.type->is_merge && !is_needed) checker.out(c.inputs[0]);
   else c.op->check(checker);
   c.op->prepare();
-  c.sees_batch = c.type->sees_batch(*c.op);
+  c.sees_batch = c.type->sees_batch(*c.op, c.inputs);
   if (c.sees_batch) {
     if (c.unfold) throw GraphError("takes no sequences: it sees whole batches");
     c.has_cpu_form &= n.device == DeviceKind::kCpu;

@@ -122,9 +122,11 @@ std::vector<Tensor> run(const OperatorType& type, Operator& op, std::vector<Tens
     return join_frames(type, std::move(frames));
   }
   const std::vector<TensorType> known = checked(type, op, inputs);
-  std::vector<Tensor> outputs = type.sees_batch(op) ? run_batch(type, op, inputs)
-                                : type.lowers       ? run_lowered(type, op, inputs)
-                                                    : run_sample(type, op, inputs, known.size());
+  std::vector<TensorType> types;
+  for (const Tensor& t : inputs) types.push_back(t.type);
+  std::vector<Tensor> outputs = type.sees_batch(op, types) ? run_batch(type, op, inputs)
+                                : type.lowers ? run_lowered(type, op, inputs)
+                                              : run_sample(type, op, inputs, known.size());
   EXPECT_EQ(known.size(), outputs.size());
   for (size_t k = 0; k < known.size(); ++k) {
     const TensorType& found = outputs.at(k).type;

@@ -139,7 +139,10 @@ struct Work {
     with_rules_as<SampleError>(
         [&] { Op::run_batch(r, std::span<const Op* const>(all_of(items))); });
   }
-  static bool sees_batch(const Operator& o) { return of(o).sees_batch(); }
+  static bool sees_batch(const Operator& o, std::span<const TensorType> in) {
+    if constexpr (requires(const Op& op) { op.sees_batch(in); }) return of(o).sees_batch(in);
+    else return of(o).sees_batch();
+  }
   static std::optional<DecodeRequest> request(const Operator& o, const Asking& a) {
     return of(o).request(a);
   }
@@ -172,7 +175,9 @@ void find_facets(OperatorType& t) {
                   Op::infer_batch(b, ops);
                 }) {
     t.runs_on_batch = {W::infer_batch, W::run_batch};
-    if constexpr (requires(const Op& o) { o.sees_batch(); })
+    if constexpr (
+        requires(const Op& o) { o.sees_batch(); } ||
+        requires(const Op& o, std::span<const TensorType> in) { o.sees_batch(in); })
       t.runs_on_batch->applies = W::sees_batch;
   }
   if constexpr (kHasGpuHalf<Op>) t.runs_on_gpu = {W::run_gpu};
@@ -274,7 +279,7 @@ constexpr bool outputs_follow_from_constants(const Schema<In, Out, Args...>& sch
 // - `infer` and `run_cpu`, and perhaps `demand`,
 // - `run_cpu` alone, where only the run tells the shapes (Run::make),
 // - static `infer_batch` and `run_batch`, where the results are functions of the whole batch;
-//   beside one of the others, `sees_batch` tells for which arguments,
+//   beside one of the others, `sees_batch` tells for which arguments and types of inputs,
 // - `infer` and `kAlias`, where the first output is the bytes of the first input under another
 //   type of as many bytes, so that they need not be copied,
 // - `open` and `order`, for a reader, and perhaps `read`, where arguments vary from sample to
@@ -291,8 +296,9 @@ constexpr bool outputs_follow_from_constants(const Schema<In, Out, Args...>& sch
 // Beside `infer` and `run_cpu` it may have `request`, so that a device's decoder can do the work
 // (device="mixed"). Beside these or `infer_batch` and `run_batch` it may have a static `run_gpu`,
 // which does the work for a batch in device memory and stands in a .cu file (device="gpu"). It may
-// also have `kVersion` (raised when its results change), `kRandom`, `kIgnored`, `kOfDevices`
-// (arguments that only a device's decoder heeds), `kRowRoom` (Run::row_room) and `kSkip`.
+// also have `kVersion` (raised when its results change), `kRandom`, `kDrawsAs` (a name, where equal
+// seeds give several operators equal draws), `kIgnored`, `kOfDevices` (arguments that only a
+// device's decoder heeds), `kRowRoom` (Run::row_room) and `kSkip`.
 template <class Op>
 OperatorType type_of() {
   static_assert(detail::frames_unfold(Op::schema),
@@ -329,6 +335,8 @@ OperatorType type_of() {
   t.is_alias = requires { Op::kAlias; };
   if constexpr (requires { Op::kVersion; }) t.version = Op::kVersion;
   if constexpr (requires { Op::kRandom; }) t.is_random = Op::kRandom;
+  t.draws_as = t.name;
+  if constexpr (requires { Op::kDrawsAs; }) t.draws_as = Op::kDrawsAs;
   if constexpr (requires { Op::kRowRoom; }) t.row_room = Op::kRowRoom;
   if constexpr (requires { Op::kSkip; }) t.skip_reason = Op::kSkip;
   if constexpr (requires { Op::kOfDevices; })

@@ -71,7 +71,7 @@ struct RunsOnBatch {
   void (*infer)(std::span<const Operator* const> ops, BatchInference& b);
   void (*run)(std::span<const Operator* const> ops, BatchRun& r);
   // Null: always. Else another facet does the work where the arguments do not ask for this one.
-  bool (*applies)(const Operator& op) = nullptr;
+  bool (*applies)(const Operator& op, std::span<const TensorType> inputs) = nullptr;
 };
 
 // It works on a batch in device memory.
@@ -100,6 +100,7 @@ struct OperatorType {
   std::string name, summary;
   int version;
   bool is_random;
+  std::string draws_as;  // the name before `seed=`: operators that share it draw alike
   bool is_input = false;  // the user feeds its output
   bool is_user_code = false;  // Node::function makes its outputs
   bool is_merge = false;  // it gives its first or second input, as the third says
@@ -130,9 +131,9 @@ struct OperatorType {
     return runs ? OperatorKind::kSample : OperatorKind::kBatch;
   }
   // Whether an operator that was checked sees whole batches.
-  bool sees_batch(const Operator& op) const {
+  bool sees_batch(const Operator& op, std::span<const TensorType> inputs) const {
     return is_user_code ||
-           (runs_on_batch && (!runs_on_batch->applies || runs_on_batch->applies(op)));
+           (runs_on_batch && (!runs_on_batch->applies || runs_on_batch->applies(op, inputs)));
   }
   // False if only the run tells the shapes of its outputs. It then runs before operators that
   // follow are asked for theirs.
@@ -158,5 +159,8 @@ bool accepts(const Port& port, const Layout& layout);
 bool accepts(const Port& port, DType dtype);
 // The layout that the port gives to an input without one: the first accepted one of this rank.
 Layout default_layout(const Port& port, int rank);
+// Likewise, where the engine takes the frames of data of four axes or more apart: F and the layout
+// of a frame. "" if there is none, or the port lists layouts of frames itself.
+Layout default_layout_of_frames(const Port& port, int rank);
 
 }  // namespace stoker

@@ -125,6 +125,14 @@ Layout default_layout(const Port& port, int rank) {
                    [&](std::string_view w) { return static_cast<int>(w.size()) == rank; });
 }
 
+Layout default_layout_of_frames(const Port& port, int rank) {
+  const bool lists_frames =
+      !find_word(port.layouts, [](std::string_view w) { return w.starts_with('F'); }).empty();
+  if (rank < 4 || lists_frames) return {};
+  const Layout frame = default_layout(port, rank - 1);
+  return frame.empty() ? frame : Layout("F" + std::string(frame.str()));
+}
+
 namespace detail {
 
 void unknown_argument(const OperatorType& type, const std::string& name) {

@@ -293,6 +293,8 @@ TEST(Registry, PortsAcceptWhatTheyList) {
   EXPECT_TRUE(accepts(Port{}, Layout("XYZ")));
   EXPECT_EQ(default_layout(port, 3), Layout("HWC"));
   EXPECT_EQ(default_layout(port, 2), Layout());
+  EXPECT_EQ(default_layout_of_frames(port, 4), Layout("FHWC"));
+  EXPECT_EQ(default_layout_of_frames(port, 3), Layout());
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ struct Port {
   // or as many as a number says. Texts of the list are the names of their outputs.
   const char* for_each = "";
 };
-inline constexpr size_t kMostRepeats = 99;
+inline constexpr size_t kMostRepeats = 999;
 inline constexpr size_t kMostOutputs = 1000;
 
 // A tiny example, which the documentation shows and a test runs on every device. `inputs`: a nested

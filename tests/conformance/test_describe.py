@@ -200,7 +200,7 @@ def test_wrong_input_is_named(name: str) -> None:
         message = refused(wrong)
         assert f"'{ports[0]['name']}'" in message and "expects" in message, message
     too_many = Call(
-        name, (*call.inputs, *[call.inputs[0]] * 99) if call.inputs else (), call.arguments
+        name, (*call.inputs, *[call.inputs[0]] * 999) if call.inputs else (), call.arguments
     )
     if too_many.inputs:
         assert "input" in refused(too_many)

@@ -31,6 +31,10 @@ def resample(signal: Array, length: int, scale: float, quality: float = 50.0) ->
     return out
 
 
+def is_unsigned(dtype: str) -> bool:
+    return dtype.startswith("uint")
+
+
 def expected(
     inputs: list[Array],
     layout: str,
@@ -52,7 +56,12 @@ def expected(
         length, ratio = ceil(count * to / of), float(to / of)
     to = dtype or str(signal.dtype)
     wide = (signal if signal.ndim == 2 else signal[:, None]).astype(np.float64)
-    made = resample(wide, length, ratio, quality) * (full(to) / full(str(signal.dtype)))
+    most = full(str(signal.dtype))
+    if is_unsigned(str(signal.dtype)) and not is_unsigned(to):
+        wide = 2 * wide - most
+    elif is_unsigned(to) and not is_unsigned(str(signal.dtype)):
+        wide = (wide + most) / 2
+    made = resample(wide, length, ratio, quality) * (full(to) / most)
     made = made.reshape((length, *signal.shape[1:]))
     return to_dtype(made.astype(np.float32), to)
 
@@ -73,6 +82,10 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
     yield [numbers(rng, (90,), "uint8")], "", {"scale": 0.7, "dtype": "int16"}
     yield [numbers(rng, (90,), "int16")], "", {"scale": 1.1, "dtype": "float32"}
     yield [signal / 2], "", {"scale": 0.9, "dtype": "int16"}
+    yield [signal], "", {"scale": 1.9, "dtype": "uint8"}
+    yield [numbers(rng, (90, 2), "int8")], "", {"scale": 0.7, "dtype": "uint16"}
+    yield [numbers(rng, (90,), "uint16")], "", {"scale": 1.2, "dtype": "float32"}
+    yield [numbers(rng, (90,), "uint8")], "", {"scale": 1.2, "dtype": "uint16"}
     for count in (0, 1, 2, 5):
         yield [signal[:count]], "", {"scale": 2.5}
         yield [signal[:count]], "", {"out_length": 7}

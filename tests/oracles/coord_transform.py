@@ -31,8 +31,12 @@ def expected(
     count = inputs[0].shape[-1]
     matrix, offset = np.eye(count), np.zeros(1)
     if MT is not None:
-        both = np.float32(MT).astype(np.float64).reshape(-1, count + 1)
-        matrix, offset = both[:, :-1], both[:, -1]
+        both = np.float32(MT).astype(np.float64).reshape(-1)
+        if both.size == 1:
+            matrix = np.eye(count) * both
+        else:
+            both = both.reshape(-1, count + 1)
+            matrix, offset = both[:, :-1], both[:, -1]
     elif M is not None:
         flat = np.float32(M).astype(np.float64).reshape(-1)
         matrix = np.eye(count) * flat if flat.size == 1 else flat.reshape(-1, count)
@@ -50,6 +54,7 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
         yield [points], "", {"M": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], "T": [1.0, 2.0, 3.0]}
         yield [points], "", {"MT": [1.0, 2.0, 3.0], "dtype": "int32"}
         yield [points], "", {"T": [0.5, -0.5], "dtype": "uint8"}
+        yield [points], "", {"MT": 0.25}
     yield [numbers(rng, (3, 4, 5, 6), "float32")], "FHWC", {"MT": [0.25] * 42}
     yield [numbers(rng, (3,), "float32")], "", {"M": [1.0, 0.0, -1.0]}
     yield [numbers(rng, (0, 3), "float32")], "", {"M": 2.0}

@@ -44,4 +44,4 @@ def refused() -> Iterator[tuple[list[Array], str, dict[str, Any], str]]:
     file = next(encoded(np.random.default_rng(0)))
     yield [file], "", {}, "the window is missing"
     yield [file], "", {"start": [0, 0], "shape": [99, 2]}, "reaches outside"
-    yield [file], "", {"start": [1]}, "'start' has 1 value, expected 2"
+    yield [file], "", {"start": [1, 2, 3]}, "'start' has 3 values, expected 1 or 2"

@@ -14,6 +14,14 @@ import numpy as np
 from .common import Array, numbers, shortest, to_dtype
 
 
+def fraction(value: float, extent: int | None) -> Fraction:
+    """A position; a share of an extent is the nearest fraction of whole elements or of 10."""
+    if extent is None:
+        return Fraction(str(shortest(value)))
+    places = 10 * max(extent, 1)
+    return Fraction(round(value * places), places) * extent
+
+
 def expected(
     inputs: list[Array],
     layout: str,
@@ -40,9 +48,8 @@ def expected(
     for start, size in zip(starts, sizes, strict=True):
         box = [slice(None)] * out.ndim
         for axis, a, s in zip(chosen, start, size, strict=True):
-            begin, length = Fraction(str(shortest(a))), Fraction(str(shortest(s)))
-            begin *= out.shape[axis] if normalized or normalized_anchor else 1
-            length *= out.shape[axis] if normalized or normalized_shape else 1
+            begin = fraction(a, out.shape[axis] if normalized or normalized_anchor else None)
+            length = fraction(s, out.shape[axis] if normalized or normalized_shape else None)
             if centered_anchor:
                 begin -= length / 2
             box[axis] = slice(max(trunc(begin), 0), max(trunc(begin + length), 0))
@@ -58,6 +65,10 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
     share = {"anchor": [0.1, 0.3], "shape": [0.7, 0.6], "axes": [1, 0]}
     yield [image], "HWC", {**share, "normalized": True}
     yield [image], "HWC", {**share, "normalized": True, "centered_anchor": True}
+    for begin in range(0, 60, 7):
+        whole = {"anchor": [begin / 60], "shape": [(60 - begin) / 60], "axes": [0]}
+        yield [numbers(rng, (60, 3), "uint8")], "", {**whole, "normalized": True}
+        yield [numbers(rng, (60, 3), "uint8")], "", {**whole, "normalized_shape": True}
     yield [image], "HWC", {**share, "normalized_shape": True, "axis_names": "WH"}
     yield [image], "HWC", {**share, "normalized_anchor": True, "axes": [-2, 0]}
     two = {"anchor": [-3.0, 1.0, 6.0, 15.0], "shape": [5.0, 4.0, 100.0, 3.5]}

@@ -27,7 +27,7 @@ def expected(
     if p is None:
         index = (words * np.uint64(len(items))) >> np.uint64(32)
     else:
-        ends = np.cumsum(np.float32(p).astype(np.float64))
+        ends = np.cumsum(np.broadcast_to(np.float32(p).astype(np.float64), len(items)))
         index = np.searchsorted((ends / ends[-1])[:-1], words / 2.0**32, side="right")
     return np.asarray(items[index.astype(np.int64)].reshape(extents + items.shape[1:]))
 
@@ -35,6 +35,7 @@ def expected(
 def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[str, Any]]]:
     for dtype in ("int32", "uint8", "int64"):
         yield [np.array(7, dtype)], "", {"shape": [40, 3]}
+        yield [np.array(4, dtype)], "", {"shape": [40, 3], "p": [0.25]}
     for dtype in ("float32", "int16", "bool"):
         for shape in ((1,), (9,), (4, 2), (3, 2, 5)):
             items = numbers(rng, shape, dtype)
@@ -48,7 +49,7 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
 
 def refused() -> Iterator[tuple[list[Array], str, dict[str, Any], str]]:
     items = np.zeros(3, np.float32)
-    yield [items], "", {"p": [0.5, 0.5]}, "argument 'p' has 2 values, expected 3"
+    yield [items], "", {"p": [0.5, 0.5]}, "argument 'p' has 2 values, expected 1 or 3"
     yield [items], "", {"p": [0.5, 0.5, 0.5]}, "the sum of argument 'p' is 1.5, expected 1"
     yield [np.array(0, np.int32)], "", {}, "there are 0 elements to choose from"
     yield [np.array(2.5, np.float32)], "", {}, "expected a whole number or a list"

@@ -22,7 +22,12 @@ def expected(inputs: list[Array], layout: str, mirror: int = 0, **arguments: Any
     resizing = {k: v for k, v in arguments.items() if k not in CROPPING}
     resized = resize.expected(inputs, layout, **resizing)
     cut = crop.expected([np.asarray(resized)], layout, **cropping)
-    return np.ascontiguousarray(np.flip(cut, layout.index("W"))) if mirror else cut
+    turned = [
+        layout.index(letter)
+        for bit, letter in enumerate("WHD")
+        if mirror >> bit & 1 and letter in layout
+    ]
+    return np.ascontiguousarray(np.flip(cut, turned))
 
 
 def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[str, Any]]]:
@@ -45,13 +50,16 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
             yield [data], layout, size
             yield [data], layout, {**size, "crop": [10, 8], "mirror": 1}
         yield [data], layout, {"size": [20, 30], "crop_h": 7.0, "crop_w": 30.0, "crop_pos_y": 0.9}
-        yield [data], layout, {"size": [20, 30], "crop": [8, 9], "crop_pos_x": 0.1, "mirror": 1}
+        for mirror in (1, 2, 3):
+            window = {"crop": [8, 9], "crop_pos_x": 0.1}
+            yield [data], layout, {"size": [20, 30], **window, "mirror": mirror}
     region = {"roi_start": [2.0, 3.0], "roi_end": [12.0, 20.5], "size": [10, 12]}
     yield [numbers(rng, (15, 27), "float32")], "HW", {**region, "crop": [6, 5], "mirror": 1}
     volume = numbers(rng, (6, 9, 8, 2), "float32")
     yield [volume], "DHWC", {"resize_z": 9.0, "crop": [3, 5, 5], "crop_pos_z": 0.1}
     deep = {"crop_d": 3.0, "crop_h": 5.0, "crop_w": 4.0}
-    yield [volume], "DHWC", {**deep, "crop_pos_z": 0.9, "mirror": 1}
+    for mirror in (1, 5, 6):
+        yield [volume], "DHWC", {**deep, "crop_pos_z": 0.9, "mirror": mirror}
 
 
 def refused() -> Iterator[tuple[list[Array], str, dict[str, Any], str]]:

@@ -30,14 +30,13 @@ def expected(
         end = roi_end[a] if roi_end is not None else begin + (roi_shape or ())[a]
         low, high = sorted((begin, end - crop))
         if limits is not None:
-            last = max(limits[a] - crop, 0)
-            low, high = min(max(low, 0), last), min(max(high, 0), last)
+            low, high = max(low, 0), min(high, limits[a] - crop)
         starts.append(low + (chance.wide(2 * a) * (high - low + 1) >> 64))
     return np.array(starts, np.int64)
 
 
 def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[str, Any]]]:
-    for crop in ([3, 4], [10, 1], [1, 1], [30, 40]):
+    for crop in ([3, 4], [10, 1], [1, 1], [10, 9]):
         region = {"crop_shape": crop, "roi_start": [1, 2]}
         yield [], "", {**region, "roi_end": [5, 6]}
         yield [], "", {**region, "roi_shape": [2, 20]}
@@ -52,6 +51,10 @@ def refused() -> Iterator[tuple[list[Array], str, dict[str, Any], str]]:
     yield [], "", {**region, "roi_end": [1], "roi_shape": [1]}, "either of the arguments"
     yield [], "", {**region, "roi_end": [1, 2]}, "argument 'roi_end' has 2 values, expected 1"
     yield [], "", {**region, "roi_end": [0]}, "the region begins at 1 and ends at 0"
+    inside = {**region, "roi_shape": [1], "in_shape": [2]}
+    yield [], "", inside, "argument 'crop_shape' is 3, and the extent 2"
+    yield [], "", {**inside, "in_shape": [1]}, "the region reaches from 1 to 2 of an extent of 1"
+    yield [], "", {**inside, "roi_start": [-1]}, "the region reaches from -1 to 0"
     picture = np.zeros((3, 3), np.uint8)
     yield [picture], "", {**region, "roi_end": [2]}, "and the input 2 axes"
     more = {**region, "roi_end": [2], "in_shape": [9]}

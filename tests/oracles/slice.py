@@ -51,8 +51,14 @@ def expected(
     data = inputs[0]
     if axis_names is None and axes is None and "W" in layout and "H" in layout:
         axis_names = "WH"
+    if axis_names == "" or (axis_names is None and axes is not None and len(axes) == 0):
+        axes = range(data.ndim)
     sliced = [layout.index(c) for c in axis_names] if axis_names else list(axes or (1, 0))
     sliced = [a % data.ndim for a in sliced]
+    start, rel_start, end, rel_end, shape, rel_shape = (
+        None if v is None else np.broadcast_to(v, len(sliced)).tolist()
+        for v in (start, rel_start, end, rel_end, shape, rel_shape)
+    )
     extents = [data.shape[a] for a in sliced]
     if len(inputs) == 3:
         spans = _positional(inputs[1], inputs[2], extents, normalized_anchor, normalized_shape)
@@ -96,6 +102,10 @@ def generate(
     yield [row, np.array([0.35], np.float32), np.array([0.3], np.float32)], "", {"axes": [0]}
     yield [image], "HWC", {"end": [9, 4], "axis_names": "HW"}
     yield [image], "HWC", {"axes": [-1], "start": [1]}
+    yield [image], "HWC", {"start": [3], "rel_shape": [0.4]}
+    yield [image], "HWC", {"start": [1], "shape": [2, 5]}
+    yield [image], "HWC", {"axes": [], "start": [0, 1, 1], "end": [2]}
+    yield [image], "HWC", {"axis_names": "", "rel_end": [0.5]}
     outside = {"start": [-3, 8], "end": [5, 20]}
     pad = {"out_of_bounds_policy": "pad", "fill_values": [1.0, 2.0, 3.0]}
     yield [image], "HWC", {**outside, **pad}

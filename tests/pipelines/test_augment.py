@@ -463,6 +463,64 @@ def test_counts_of_frames_agree() -> None:
         made(lambda: fn.transforms.combine(by_frame(MAPS), by_frame(MAPS[:2])))
 
 
+@pytest.mark.parametrize("device", ["cpu", "gpu"])
+def test_one_value_holds_for_all_frames(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STOKER_SIMULATED_DEVICES", "1")
+    video = np.random.default_rng(3).integers(0, 255, (3, 8, 9, 3)).astype(np.uint8)
+
+    def rotated(angle: Callable[[], Any]) -> Callable[[], DataNode]:
+        def define() -> DataNode:
+            images = fn.external_source(source=lambda: [video], layout="FHWC")
+            images = images.gpu() if device == "gpu" else images
+            return fn.rotate(images, angle=angle(), keep_size=True, device=device)
+
+        return define
+
+    settings = {"device_id": 0} if device == "gpu" else {}
+    _, one = made(rotated(lambda: by_frame([30.0])), **settings)
+    _, each = made(rotated(lambda: by_frame([30.0] * 3)), **settings)
+    assert np.array_equal(one, each)
+    with pytest.raises(SampleError, match="'angle' has values for 4 frames, and there are 3"):
+        made(rotated(lambda: by_frame([30.0] * 4)), **settings)
+
+
+def test_one_value_holds_for_the_frames_of_another_argument() -> None:
+    assert_by_frame(
+        lambda: fn.transforms.rotation(angle=by_frame(ANGLES[:1]), center=by_frame(OFFSETS)),
+        [lambda c=c: fn.transforms.rotation(angle=ANGLES[0], center=c) for c in OFFSETS],
+    )
+
+
+@pytest.mark.parametrize("device", ["cpu", "gpu"])
+def test_four_axes_without_a_layout_are_frames(
+    device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STOKER_SIMULATED_DEVICES", "1")
+    video = np.random.default_rng(4).integers(0, 255, (3, 8, 9, 3)).astype(np.uint8)
+
+    def define(layout: str) -> Callable[[], tuple[DataNode, ...]]:
+        def outputs() -> tuple[DataNode, ...]:
+            images = fn.external_source(source=lambda: [video], layout=layout)
+            images = images.gpu() if device == "gpu" else images
+            return (
+                fn.resize(images, size=[5, 4]),
+                fn.flip(fn.brightness(images, brightness=0.5), horizontal=1),
+                fn.random_resized_crop(images, size=[4, 4], seed=3),
+                fn.jpeg_compression_distortion(images, quality=20),
+                fn.equalize(images),
+                fn.crop(images, crop=[2, 2, 2]) if not layout else images,
+            )
+
+        return outputs
+
+    settings = {"device_id": 0} if device == "gpu" else {}
+    bare, named = (make(define(layout), **settings).run() for layout in ("", "FHWC"))
+    for got, right in zip(bare[:-1], named[:-1], strict=True):
+        assert got.layout == right.layout == "FHWC"
+        assert np.array_equal(np.array(got.as_cpu()[0]), np.array(right.as_cpu()[0]))
+    assert bare[-1].layout == "DHWC", "crop lists the layouts of frames itself"
+
+
 def test_rules_hold_for_each_frame() -> None:
     axes = [[0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]
     with pytest.raises(SampleError, match="which has no direction"):

@@ -33,6 +33,14 @@ def plain(value: Any) -> Plain:
     Arrays and nested lists are flattened, with the last axis fastest. Raises
     ``NotAConstantError`` for anything else.
     """
+    data = _flat(value)
+    if isinstance(data, list) and all(isinstance(x, bool) for x in data):
+        return [int(x) for x in data]
+    return data
+
+
+def _flat(value: Any) -> Plain:
+    """As ``plain()``, but a list of bools stays one."""
     try:
         return _plain(value)
     except NotAConstantError:
@@ -118,19 +126,17 @@ def _list(values: Any) -> Plain:
         return flat
     if any(x is None for x in flat):
         raise NotAConstantError(f"expects a list without None, got {shown(flat)}")
-    return (
-        [float(x) for x in flat]
-        if any(isinstance(x, float) for x in flat)
-        else [int(x) for x in flat]
-    )
+    if any(isinstance(x, float) for x in flat):
+        return [float(x) for x in flat]
+    return flat if all(isinstance(x, bool) for x in flat) else [int(x) for x in flat]
 
 
 # Numbers that become nodes, and numbers in expressions.
 
 
 def numbers(value: Any) -> bool | int | float | list[Any]:
-    """As ``plain()``, but raises ``NotAConstantError`` for texts and None."""
-    data = plain(value)
+    """As ``plain()``, but raises ``NotAConstantError`` for texts and None; bools stay bools."""
+    data = _flat(value)
     if (
         data is None
         or isinstance(data, str)
@@ -166,7 +172,9 @@ def shape_of(value: Any) -> list[int]:
 
 def natural_dtype(elements: Sequence[Any]) -> str:
     """The dtype of numbers that do not say one."""
-    if elements and all(isinstance(x, bool) for x in elements):
+    if not elements:
+        return "float32"
+    if all(isinstance(x, bool) for x in elements):
         return "bool"
     return "int32" if all(isinstance(x, int) for x in elements) else "float32"
 
@@ -179,8 +187,8 @@ def constant_arguments(value: Any, dtype: Any = None, shape: Any = None) -> dict
     if shape is None:
         shape = shape_of(value)
     if dtype is None:
-        dtype = dtype_text(getattr(value, "dtype", None)) or natural_dtype(elements)
-    if all(isinstance(x, (bool, int)) for x in elements):
+        dtype = array_dtype(value)
+    if elements and all(isinstance(x, int) for x in elements):
         return {"idata": [int(x) for x in elements], "dtype": dtype, "shape": shape}
     return {"fdata": elements, "dtype": dtype, "shape": shape}
 
@@ -207,7 +215,7 @@ def number_text(value: Any, reflected: bool) -> str | None:
 
 
 def array_dtype(value: Any) -> str:
-    """The dtype of a list or an array in arithmetic.
+    """The dtype of a list or an array that becomes a node.
 
     Arrays keep theirs, but for those of 64 bits, as NumPy gives most arrays these: they have 32
     bits, unless whole numbers do not fit.

@@ -13,7 +13,6 @@ from stoker._describe.registry import Plain
 from stoker._graph.constants import (
     Computed,
     NotAConstantError,
-    array_dtype,
     constant_arguments,
     number_text,
     plain,
@@ -295,7 +294,7 @@ def apply(operation: str, operands: Sequence[Any], reflected: bool = False) -> D
             text = number_text(operand, reflected)
             if text is not None:
                 return text
-            given = constant_arguments(operand, array_dtype(operand))
+            given = constant_arguments(operand)
         except NotAConstantError as e:
             place.refuse(f"an operand of {operation} {e}", GraphTypeError)
         (made,) = add_node(definition, Call(place._replace(op="constant"), [], given))

@@ -6,7 +6,7 @@
     images, masks = resize([images, masks])
 
 The classes are not listed here. Each is made from the engine's table of operators when it is first
-used. ``stoker.fn`` has the same operators as functions.
+used. ``stoker.fn`` has the same operators as functions. ``ops.Compose`` makes one of several.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from stoker.ops._classes import (
     make_old_class,
     old_class_names,
 )
+from stoker.ops._compose import Compose
 
-__all__ = ["OperatorObject"]
+__all__ = ["Compose", "OperatorObject"]
 
 
 class _Classes:

@@ -70,7 +70,7 @@ void EncodedSound::decode(const SignalWeights& weights, const View& out,
     const auto [first, last] = resampler.needed(begin, end, length);
     const int64_t judged_last = resampler.needed(begin, judged_end, length).end;
     const View from = floats(first, last, judged_last, scratch);
-    return resample_channels(resampler, from, out, full, scratch);
+    return resample_channels(resampler, from, out, {.factor = full}, scratch);
   }
   const bool is_exact = out.dtype == DType::kFloat32 || sound_->info().is_integer;
   if (is_mixed() || !is_exact) {

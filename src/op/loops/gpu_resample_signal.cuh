@@ -6,6 +6,7 @@
 #pragma once
 #include "kernels/signal/resample_signal.h"
 #include "op/loops/gpu_each.cuh"
+#include "op/loops/resample_channels.h"
 
 namespace stoker {
 
@@ -24,14 +25,17 @@ struct PadSignal {
   int64_t step, channel_step;  // in bytes
   int64_t begin, end;  // which values there are; the others do not count
   int64_t before, padded;
+  SignalRange range;
   float* out;
   int64_t pieces;
 
   STOKER_HD void run(int64_t k) const {
     const int64_t at = k % padded - before;
     out[k] = 0;
-    if (at >= begin && at < end)
-      with_type(dtype, Load{in + at * step + k / padded * channel_step, out[k]});
+    if (at < begin || at >= end) return;
+    with_type(dtype, Load{in + at * step + k / padded * channel_step, out[k]});
+    if (range.offset != 0)
+      out[k] = detail::add_once(detail::mul_once(out[k], range.gain), range.offset);
   }
 };
 
@@ -62,7 +66,7 @@ struct ResampleSignal {
 
 // From input 0 to output 0 of a batch. `ratios`: by item.
 inline void resample_signals(GpuRun& r, const SignalWeights& weights,
-                             std::span<const RateRatio> ratios, float factor) {
+                             std::span<const RateRatio> ratios, const SignalRange& range) {
   const float* rows = r.put(std::span<const float>(weights.rows));
   std::vector<PadSignal> loads;
   std::vector<ResampleSignal> work;
@@ -77,11 +81,11 @@ inline void resample_signals(GpuRun& r, const SignalWeights& weights,
     const Strided from = Strided::of(in);
     loads.push_back({from.data + from.offset, in.dtype, from.stride[0],
                      has_channels ? from.stride[1] : 0, in.origin[0], in.origin[0] + in.shape[0],
-                     weights.lobes, padded, signals, padded * channels});
+                     weights.lobes, padded, range, signals, padded * channels});
     SignalResampler resampler = weights.resampler(ratios[i]);
     resampler.weights = rows;
-    work.push_back({resampler, signals, padded, channels, factor, out.as<std::byte>(), out.dtype,
-                    size_of(out.dtype), out.shape.volume()});
+    work.push_back({resampler, signals, padded, channels, range.factor, out.as<std::byte>(),
+                    out.dtype, size_of(out.dtype), out.shape.volume()});
   }
   run_each(r, std::span<const PadSignal>(loads));
   run_each(r, std::span<const ResampleSignal>(work));

@@ -45,8 +45,10 @@ void fit(Shape& shape, DType dtype, const TensorType& in) {
             shape);
     return;
   }
-  require(each > 0 && bytes % each == 0, "the input has ", bytes,
-          " bytes, which is no multiple of the ", each, " of the other axes of the new shape");
+  require(each > 0, "axis ", open,
+          " of the new shape could have any extent, as the other axes hold no elements");
+  require(bytes % each == 0, "the input has ", bytes, " bytes, which is no multiple of the ", each,
+          " of the other axes of the new shape");
   shape[open] = bytes / each;
 }
 

@@ -26,8 +26,12 @@ struct ResizedCrop : ResizeArguments, CropArguments {
     const Window w = crop_window(*this, OutOfBounds::kError, in);
     Gather g;
     for (int a = 0; a < in.shape.rank; ++a) g.axis[a] = {w.begin[a], 1, w.end[a] - w.begin[a]};
-    AxisMap& x = g.axis[in.layout.find('W')];
-    if (mirror) x = {x.start + x.extent - 1, -1, x.extent};
+    for (int bit = 0; bit < 3; ++bit) {
+      const int axis = in.layout.find("WHD"[bit]);
+      if (!(mirror >> bit & 1) || axis < 0) continue;
+      AxisMap& m = g.axis[axis];
+      m = {m.start + m.extent - 1, -1, m.extent};
+    }
     l.add(g, in.dtype);
   }
 };
@@ -38,7 +42,9 @@ inline constexpr auto kResizedCropInputs =
 inline constexpr auto kResizedCropOutputs = ports({.name = "output", .help = "The window."});
 inline constexpr auto kResizedCropArguments =
     std::tuple_cat(kCropArguments, kCropDepthArguments,
-                   std::tuple{arg(&ResizedCrop::mirror, "mirror", "1 swaps left and right.",
-                                  between(0, 1), kPerSample)});
+                   std::tuple{arg(&ResizedCrop::mirror, "mirror",
+                                  "1 swaps left and right, 2 top and bottom, 4 front and back of a "
+                                  "volume; sums of these do several.",
+                                  between(0, 7), kPerSample)});
 
 }  // namespace stoker

@@ -30,18 +30,21 @@ std::vector<Window> BoxArguments::boxes(const TensorType& in) const {
   return all;
 }
 
-// The sums are scaled afterwards, and then moved by less than any decimal, so that fractions of
-// 0.1 and 0.7 end at 8 of 10.
+// Fractions are floats, so 50/60 of 60 is a little less than 50. What is cut to whole elements is
+// moved first by as much as two roundings of a float may have taken away.
 void BoxArguments::set_span(Window& w, int axis, size_t k, double extent) const {
   const bool share_anchor = normalized || normalized_anchor;
   const bool share_shape = normalized || normalized_shape;
-  double begin = anchor.empty() ? 0 : shortest(anchor[k]), size = shortest(shape[k]);
+  double begin = anchor.empty() ? 0 : static_cast<double>(anchor[k]);
+  double size = static_cast<double>(shape[k]);
   if (share_anchor && !share_shape) begin *= extent;
   if (share_shape && !share_anchor) size *= extent;
   if (centered_anchor) begin -= size / 2;
-  const double scale = (share_anchor && share_shape ? extent : 1) * (1 + 0x1p-48);
+  const double scale = share_anchor && share_shape ? extent : 1;
+  const double lost = share_anchor || share_shape ? 0x1p-22 * extent : 0;
   const auto cut = [&](double x) {
-    return x * scale > 0 ? static_cast<int64_t>(std::min(x * scale, extent)) : 0;
+    const double at = x * scale + lost;
+    return at > 0 ? static_cast<int64_t>(std::min(at, extent)) : 0;
   };
   w.begin[axis] = cut(begin), w.end[axis] = cut(begin + size);
 }

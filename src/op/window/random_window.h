@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// A window of random area, aspect ratio and place, for random_resized_crop and
-// decoders.image_random_crop. Pure functions; thread-safe.
+// A window of random area, aspect ratio and place, for random_resized_crop, random_crop_generator
+// and decoders.image_random_crop. Pure functions; thread-safe.
 #pragma once
 #include "op/context.h"
 #include "op/schema.h"
@@ -10,6 +10,7 @@
 namespace stoker {
 
 struct RandomWindowArguments {
+  static constexpr auto kDrawsAs = "random_window";
   Small<float> random_area = {0.08f, 1.0f};
   Small<float> random_aspect_ratio = {0.75f, 1.333333f};
   int num_attempts = 10;

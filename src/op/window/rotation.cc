@@ -51,7 +51,7 @@ void Rotation::canvas(std::span<const Rotation> rotations, const int64_t* in, in
       out[i] = std::max(out[i], static_cast<int64_t>(std::ceil(reach - 0.01)));
       more_odd += in[most] % 2 ? 1 : -1;
     }
-    if (more_odd) out[i] += (out[i] % 2 == 1) != (more_odd > 0);
+    out[i] += (out[i] % 2 == 1) != (more_odd > 0);
   }
 }
 

@@ -9,7 +9,7 @@
 // has the parity of the input's extent that contributes most to it, if need be by one position
 // more. So the centre of a pixel mostly lies on that of another one, and small angles blur little.
 // A canvas for several rotations holds all of them, with the parity that most of them have; where
-// there is no majority, an extent stays as it is.
+// there is no majority, an extent is even.
 #pragma once
 #include <span>
 

@@ -22,6 +22,10 @@ int64_t rounded(double x) {
 
 Small<int> sliced_axes(const SliceArguments& a, const TensorType& in) {
   Small<int> all;
+  if (a.axis_names ? a.axis_names->empty() : a.axes && a.axes->empty()) {
+    for (int axis = 0; axis < in.shape.rank; ++axis) all.push_back(axis);
+    return all;
+  }
   const bool by_name =
       a.axis_names || (!a.axes && in.layout.find('W') >= 0 && in.layout.find('H') >= 0);
   if (by_name) {
@@ -50,7 +54,9 @@ void require_length(const char* what, size_t count, size_t axes) {
 
 void require_lengths(const SliceArguments& a, size_t axes) {
   const auto require_list = [&](const char* what, const auto& list) {
-    if (list) require_length(what, list->size(), axes);
+    if (list)
+      require_count(what, list->size(), {1, static_cast<int64_t>(axes)},
+                    "one for all sliced axes or one for each");
   };
   require_list("argument 'start'", a.start);
   require_list("argument 'rel_start'", a.rel_start);
@@ -79,8 +85,10 @@ Span positional(const SliceArguments& a, const View& anchors, const View& sizes,
 }
 
 Span named(const SliceArguments& a, size_t i, int64_t extent) {
-  const auto at = [&](const Small<int64_t>& list) { return static_cast<double>(list[i]); };
-  const auto share = [&](const Small<float>& list) { return shortest(list[i]); };
+  const auto at = [&](const Small<int64_t>& list) {
+    return static_cast<double>(list.at_or_only(i));
+  };
+  const auto share = [&](const Small<float>& list) { return shortest(list.at_or_only(i)); };
   const double full = static_cast<double>(extent);
   const double begin = a.start ? at(*a.start) : a.rel_start ? share(*a.rel_start) * full : 0;
   if (a.end) return {begin, at(*a.end)};
@@ -120,7 +128,7 @@ Shape checked_slice(const SliceArguments& a, OutOfBounds policy, const Checker& 
   require_lengths(a, sliced.size());
   const bool known = a.shape && policy != OutOfBounds::kTrim;
   Shape s = in.shape;
-  for (size_t i = 0; i < sliced.size(); ++i) s[sliced[i]] = known ? (*a.shape)[i] : -1;
+  for (size_t i = 0; i < sliced.size(); ++i) s[sliced[i]] = known ? a.shape->at_or_only(i) : -1;
   return s;
 }
 

@@ -22,11 +22,12 @@ struct SliceArguments {
 
 inline constexpr auto kSliceArguments = std::tuple{
     arg(&SliceArguments::axes, "axes",
-        "The axes that are sliced, by number; negative ones count from the end. Default: [1, 0].",
+        "The axes that are sliced, by number; negative ones count from the end, and [] are all. "
+        "Default: [1, 0].",
         kPerSample),
     arg(&SliceArguments::axis_names, "axis_names",
-        "The axes that are sliced, by letter of the layout; takes precedence over axes. Default: "
-        "'WH'."),
+        "The axes that are sliced, by letter of the layout, and '' are all; takes precedence over "
+        "axes. Default: 'WH'."),
     arg(&SliceArguments::start, "start", "Where the window starts, in elements. Default: 0.",
         kPerSample),
     arg(&SliceArguments::rel_start, "rel_start",

@@ -55,7 +55,7 @@ struct Affine {
       for (int64_t j = 0; j < out.shape[1]; ++j)
         *to++ = static_cast<float>(m[out.origin[0] + i][out.origin[1] + j]);
   }
-  static TensorType type(int64_t n) { return {DType::kFloat32, {}, {n, n < 0 ? n : n + 1}}; }
+  static TensorType type(int64_t n) { return {DType::kFloat32, "**", {n, n < 0 ? n : n + 1}}; }
 };
 
 // Throws WrongCall unless the tensor can be a map. Returns its number of dimensions, or -1.

@@ -21,7 +21,7 @@ struct AudioResample : DtypeArgument {
       "The new length is ceil(length * scale), where out_rate / in_rate is a scale that is not "
       "rounded, or out_length. What lies outside of the signal is 0. A signal that shrinks is not "
       "filtered before, so frequencies above half of the new rate come back as lower ones. "
-      "Integers keep the intensity that they have of their full range.",
+      "Integers keep the place that they have in their full range, which is -1 to 1 of floats.",
       ports({.name = "input", .help = "A signal (frames,), or several (frames, channels)."}),
       ports({.name = "output", .help = "The signal at the new rate."}),
       arg(&AudioResample::scale, "scale", "The new rate over the old one.", at_least(0),
@@ -70,8 +70,8 @@ struct AudioResample : DtypeArgument {
   void run_cpu(Run& r) const {
     const View &in = r.inputs[0], &out = r.outputs[0];
     if (out.shape.volume() == 0) return;
-    resample_channels(weights->resampler(ratio(in.full[0])), in, out, factor(in.dtype, out.dtype),
-                      r.scratch);
+    resample_channels(weights->resampler(ratio(in.full[0])), in, out,
+                      SignalRange::between(in.dtype, out.dtype), r.scratch);
   }
   static void run_gpu(GpuRun& r, std::span<const AudioResample* const> items) {
     std::vector<RateRatio> ratios;
@@ -79,15 +79,15 @@ struct AudioResample : DtypeArgument {
       ratios.push_back(items[i]->ratio(r.items[i].inputs[0].full[0]));
     const BatchItem& first = r.items[0];
     resample_signals(r, *items[0]->weights, ratios,
-                     factor(first.inputs[0].dtype, first.outputs[0].dtype));
+                     SignalRange::between(first.inputs[0].dtype, first.outputs[0].dtype));
   }
 
   static std::vector<Case> cases() {
     return {
         {"scale=0.5", {"float32 [1, 2, 3, 4, 5]"}, {"float32 [1, 3, 5]"}},
         {"in_rate=4.0, out_rate=1.0, dtype=types.UINT8",
-         {"int8 [[127, 0], [1, 1], [2, 2], [3, 3], [64, -5]]"},
-         {"uint8 [[255, 0], [129, 0]]"}},
+         {"int8 [[127, 0], [1, 1], [2, 2], [3, 3], [63, -127]]"},
+         {"uint8 [[255, 128], [191, 0]]"}},
         {"out_length=2, quality=0.0", {"int16 [7, 8]"}, {"int16 [7, 8]"}},
     };
   }
@@ -113,9 +113,6 @@ struct AudioResample : DtypeArgument {
     const RateRatio r = RateRatio::of(to, from);
     require(r.covers(length), "a signal of ", length, " values is too long to be resampled");
     return r;
-  }
-  static float factor(DType from, DType to) {
-    return static_cast<float>(full_intensity(to) / full_intensity(from));
   }
 };
 

@@ -24,7 +24,9 @@ struct CoordTransform {
           "The matrix, row after row, with a column for each coordinate of a point; one number is "
           "a factor of all. Default: the points stay.",
           kPerFrame),
-      arg(&CoordTransform::mt, "MT", "M and T in one: the last column is T. Excludes both of them.",
+      arg(&CoordTransform::mt, "MT",
+          "M and T in one: the last column is T; one number is a factor of all. Excludes both of "
+          "them.",
           kPerFrame),
       arg(&CoordTransform::t, "T", "What is added, one for each row of M or one for all.",
           kPerFrame),
@@ -36,7 +38,7 @@ struct CoordTransform {
     PointMatrix p = PointMatrix::identity(in);
     const auto& list = mt ? mt : m;
     const int columns = in + mt.has_value();
-    if (list && !mt && list->size() == 1) {
+    if (list && list->size() == 1 && !(mt && in == 0)) {
       for (int i = 0; i < in; ++i) p.weight[i][i] = static_cast<double>((*list)[0]);
     } else if (list) {
       const auto count = static_cast<int>(list->size());
@@ -84,6 +86,7 @@ struct CoordTransform {
     return {
         {"M=[0, 1, 1, 0], T=[1, 2]", {"float32 [[3, 4]]"}, {"float32 [[5, 5]]"}},
         {"M=2.0, dtype=types.UINT8", {"float32 [[0.25, 400]]"}, {"uint8 [[1, 255]]"}},
+        {"MT=2.0", {"int32 [[3, 4]]"}, {"float32 [[6, 8]]"}},
         {"MT=[1, 1, 5]", {"int32 [[3, 4], [0, 1]]"}, {"float32 [[12], [6]]"}},
         {"T=[0.5]", {"float32 [1, 2, 3]"}, {"float32 [1.5, 2.5, 3.5]"}},
     };

@@ -23,6 +23,7 @@ struct NoiseGaussian {
   };
 
   static constexpr bool kRandom = true;
+  static constexpr auto kDrawsAs = "random.normal";
   static constexpr auto schema = describe(
       "noise.gaussian",
       "Adds numbers from a normal distribution.\n\n"

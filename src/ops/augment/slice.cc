@@ -12,11 +12,11 @@ struct Slice : SliceArguments, OutOfBoundsArguments, DtypeArgument {
       "slice",
       "Cuts a window out of any tensor.\n\n"
       "The window's start and its end or shape are given by positional inputs (anchor, shape) or "
-      "by arguments, with one value per sliced axis. Values count elements or, with rel_ and "
-      "normalized_, are fractions of the extent. Other axes stay whole. Positions are rounded to "
-      "whole elements, halves away from zero. By default the axes are W, H, in this order. A "
-      "window that reaches outside is treated as out_of_bounds_policy says; under 'error' the "
-      "sample fails.",
+      "by arguments, with one value per sliced axis; an argument of one value holds for all. "
+      "Values count elements or, with rel_ and normalized_, are fractions of the extent. Other "
+      "axes stay whole. Positions are rounded to whole elements, halves away from zero. By default "
+      "the axes are W, H, in this order. A window that reaches outside is treated as "
+      "out_of_bounds_policy says; under 'error' the sample fails.",
       ports({.name = "data", .help = "Any tensor."}, kSliceAnchorPort, kSliceShapePort),
       ports({.name = "output", .help = "The window, in the input's layout."}), kSliceArguments,
       kOutOfBoundsArguments, kDtypeArgument);

@@ -8,7 +8,7 @@
 namespace stoker::ops::collate {
 
 struct OneHot {
-  int axis = -1;
+  std::optional<int> axis;
   Layout axis_name;
   DType dtype = DType::kFloat32;
   int num_classes = 0;
@@ -39,13 +39,18 @@ struct OneHot {
       "one_hot",
       "Marks class numbers along a new axis.\n\n"
       "At the number of its class an element has 'on_value', else 'off_value'; a number that is no "
-      "class has only the latter. A scalar or a list of one number gives a list. The output has a "
-      "layout if the new axis has a name. 'on_value' and 'off_value' are rounded and saturate.",
+      "class has only the latter. Without 'axis' the new axis is the last, but where all samples "
+      "of "
+      "a batch have one number, each gives a list. With it a result depends on its sample alone. "
+      "The output has a layout if the new axis has a name. 'on_value' and 'off_value' are rounded "
+      "and saturate.",
       ports({.name = "input",
              .help = "Class numbers, which are whole.",
              .dtypes = "uint8, int8, uint16, int16, uint32, int32, uint64, int64, bool"}),
       ports({.name = "output", .help = "The marked classes."}),
-      arg(&OneHot::axis, "axis", "Number of the new axis in the output; -1 is the last.",
+      arg(&OneHot::axis, "axis",
+          "Number of the new axis in the output; -1 is the last. Default: the last, or the only "
+          "one.",
           between(-1, kMaxRank - 1)),
       arg(&OneHot::axis_name, "axis_name", "Letter of the new axis."),
       arg(&OneHot::dtype, "dtype", "Output dtype."),
@@ -53,35 +58,55 @@ struct OneHot {
       arg(&OneHot::off_value, "off_value", "The value of other classes."),
       arg(&OneHot::on_value, "on_value", "The value of the class."));
 
-  // The extents or strides of the input, with one number more for the new axis.
-  Shape widened(const Shape& full, const Shape& s, int64_t more) const {
-    if (full.rank == 0 || (full.rank == 1 && full[0] == 1)) return {more};
-    const int at = axis < 0 ? s.rank : axis;
+  // The number of the new axis beside those of the input.
+  int place(int rank) const { return axis.value_or(-1) < 0 ? rank : *axis; }
+  // Extents or strides of the input with one number more for the new axis, or in a list that alone.
+  Shape widened(const Shape& s, int64_t more, bool is_list) const {
     Shape all;
-    for (int a = 0; a <= s.rank; ++a) all.push_back(a == at ? more : s[a - (a > at)]);
-    return all;
+    for (int a = 0; a <= s.rank && !is_list; ++a)
+      all.push_back(a == place(s.rank) ? more : s[a - (a > place(s.rank))]);
+    return is_list ? Shape{more} : all;
   }
-  TensorType marked(const TensorType& in) const {
+  TensorType marked(const TensorType& in, bool is_list) const {
     const int rank = in.shape.rank;
-    // A list of unknown length may have one number, and then gains no axis.
-    if (rank < 0 || (rank == 1 && in.shape[0] < 0)) return {dtype, {}, Shape::filled(-1, 0)};
-    require(rank < kMaxRank && axis <= rank, "the input has ", rank, " axes, and 'axis' is ", axis);
-    TensorType t{dtype, {}, widened(in.shape, in.shape, num_classes)};
+    require(rank < kMaxRank && axis.value_or(-1) <= rank, "the input has ", rank,
+            " axes, and 'axis' is ", axis.value_or(-1));
+    TensorType t{dtype, {}, widened(in.shape, num_classes, is_list)};
     if (axis_name.empty()) return t;
     require(t.shape.rank == 1 || !in.layout.empty(), "argument 'axis_name' needs a layout");
     std::string letters(t.shape.rank == 1 ? "" : in.layout.str());
     require(letters.find(axis_name.str()) == letters.npos, "argument 'axis_name' is ", axis_name,
             ", which the layout ", in.layout, " has already");
-    const size_t at = axis < 0 ? letters.size() : std::min<size_t>(axis, letters.size());
-    t.layout = letters.insert(at, axis_name.str());
+    const auto at = static_cast<size_t>(place(static_cast<int>(letters.size())));
+    t.layout = letters.insert(std::min(at, letters.size()), axis_name.str());
     return t;
   }
+  // Whether each sample has one number, as far as that is known.
+  static std::optional<bool> is_single(const Shape& s) {
+    bool is_known = s.rank >= 0;
+    for (int a = 0; a < s.rank; ++a) {
+      if (s[a] >= 0 && s[a] != 1) return false;
+      is_known = is_known && s[a] == 1;
+    }
+    return is_known ? std::optional(true) : std::nullopt;
+  }
+  bool makes_list(const Shape& s) const { return !axis && is_single(s).value_or(false); }
+  bool sees_batch(std::span<const TensorType> in) const { return !axis && !is_single(in[0].shape); }
 
   void check(Checker& c) const {
     require(axis_name.rank() <= 1, "argument 'axis_name' is ", axis_name, ", expected one letter");
-    c.out(marked(c.in()));
+    const TensorType& in = c.in();
+    if (in.shape.rank < 0 || sees_batch({&in, 1})) c.out({dtype, {}, Shape::filled(-1, 0)});
+    else c.out(marked(in, makes_list(in.shape)));
   }
-  void infer(Inference& i) const { i.out(marked(i.inputs[0])); }
+  void infer(Inference& i) const { i.out(marked(i.inputs[0], makes_list(i.inputs[0].shape))); }
+  static void infer_batch(BatchInference& b, std::span<const OneHot* const> ops) {
+    const bool is_list = std::all_of(b.items.begin(), b.items.end(), [](const auto& item) {
+      return item.inputs[0].shape.volume() == 1;
+    });
+    for (size_t i = 0; i < b.items.size(); ++i)
+      b.items[i].outputs = {ops[i]->marked(b.items[i].inputs[0], is_list)};
+  }
 
   // Row after row, where the classes are the last axis and `out` has all of them.
   template <class T>
@@ -105,6 +130,7 @@ struct OneHot {
   }
   template <class T>
   void mark_elements(const View& in, const View& out, T on, T off, Arena& scratch) const {
+    const bool is_list = out.full.rank == 1;
     auto* numbers = scratch.array<double>(static_cast<size_t>(in.shape.volume()));
     auto* own = scratch.array<double>(static_cast<size_t>(num_classes));
     for (int c = 0; c < num_classes; ++c) own[c] = c;
@@ -114,26 +140,30 @@ struct OneHot {
     View n = View::window(numbers, DType::kFloat64, in.covers(), in.full), c = n;
     for (View* v : {&n, &c}) {
       v->shape = v->full = out.full;
-      v->origin = widened(in.full, in.origin, 0);
+      v->origin = widened(in.origin, 0, is_list);
     }
-    n.strides = widened(in.full, n.strides, 0);
-    c.strides = widened(in.full, Shape::filled(in.full.rank, 0), int64_t{sizeof(double)});
+    n.strides = widened(n.strides, 0, is_list);
+    c.strides = widened(Shape::filled(in.full.rank, 0), int64_t{sizeof(double)}, is_list);
     c.data = own;
     map<T, double, double>(out, Pick<T>{on, off}, n, c);
   }
-  void run_cpu(Run& r) const {
-    const View &in = r.inputs[0], &out = r.outputs[0];
+  void mark(const View& in, const View& out, Arena& scratch) const {
     const int last = out.full.rank - 1;
     const bool by_rows =
-        (axis < 0 || axis == last || last == 0) && out.is_dense() && out.shape[last] == num_classes;
+        (place(last) == last || last == 0) && out.is_dense() && out.shape[last] == num_classes;
     with_size(size_of(dtype), [&](auto v) {
       using T = decltype(v);
       T on{}, off{};
       convert_row(&on_value, DType::kFloat32, &on, dtype, 1);
       convert_row(&off_value, DType::kFloat32, &off, dtype, 1);
-      if (by_rows) mark_rows(in, out, on, off, r.scratch);
-      else mark_elements(in, out, on, off, r.scratch);
+      if (by_rows) mark_rows(in, out, on, off, scratch);
+      else mark_elements(in, out, on, off, scratch);
     });
+  }
+  void run_cpu(Run& r) const { mark(r.inputs[0], r.outputs[0], r.scratch); }
+  static void run_batch(BatchRun& r, std::span<const OneHot* const> ops) {
+    for (size_t i = 0; i < ops.size(); ++i)
+      ops[i]->mark(r.items[i].inputs[0], r.items[i].outputs[0], r.scratch);
   }
   static void run_gpu(GpuRun& r, std::span<const OneHot* const> items) {
     std::vector<Picks> all;
@@ -141,7 +171,7 @@ struct OneHot {
       const View &in = r.items[i].inputs[0], &out = r.items[i].outputs[0];
       const Strided from = Strided::of(in);
       const auto axes = [&](const Shape& strides, int64_t more) {
-        return Axes(out.full, items[i]->widened(in.full, strides, more));
+        return Axes(out.full, items[i]->widened(strides, more, out.full.rank == 1));
       };
       all.push_back({from.data + from.offset, axes(in.strides, 0),
                      axes(Shape::filled(in.full.rank, 0), 1), in.dtype, out.dtype,
@@ -158,6 +188,7 @@ struct OneHot {
          {"uint8 1"},
          {"uint8 [1, 255]"}},
         {"num_classes=3", {"int64 [1]"}, {"float32 [0, 1, 0]"}},
+        {"num_classes=3, axis=-1", {"int64 [1]"}, {"float32 [[0, 1, 0]]"}},
         {"num_classes=2, axis=0, axis_name=\"C\"",
          {"int16 HW [[0, 1, -1]]"},
          {"float32 [[[1, 0, 0]], [[0, 1, 0]]]"}},

@@ -25,7 +25,8 @@ struct Choice {
             {.name = "shape_like", .help = "Only its shape is used.", .is_optional = true}),
       ports({.name = "output", .help = "The drawn elements."}),
       arg(&Choice::p, "p",
-          "The probability of each element, with a sum of 1. Default: all are equally likely.",
+          "The probability of each element, with a sum of 1; one number is that of all. Default: "
+          "all are equally likely.",
           between(0, 1), kPerSample),
       arg(&Choice::shape, "shape", "Shape of the draws; default: one draw, without an axis.",
           kPerSample));
@@ -39,7 +40,10 @@ struct Choice {
     require(draws.rank + std::max(rank - 1, 0) <= kMaxRank, "the output would have ",
             draws.rank + rank - 1, " axes, expected at most ", kMaxRank);
     for (int k = 1; k < rank; ++k) all.push_back(a.shape[k]);
-    return {a.dtype, all.rank == rank && rank > 0 ? a.layout : Layout(), all};
+    Layout layout;  // without the list's letter where one element is drawn
+    if (rank > 0 && draws.rank == 1) layout = a.layout;
+    else if (rank > 0 && draws.rank == 0 && !a.layout.empty()) layout = a.layout.str().substr(1);
+    return {a.dtype, layout, all};
   }
   void check(Checker& c) const {
     require(!shape || !c.has(1), "argument 'shape' and an input exclude each other");
@@ -125,9 +129,10 @@ struct Choice {
   std::vector<double> ends_of_shares(int64_t count) const {
     std::vector<double> ends;
     if (!p) return ends;
-    require_count("argument 'p'", p->size(), {count}, "one per element");
+    require_count("argument 'p'", p->size(), {1, count}, "one per element or one for all");
     double sum = 0;
-    for (float share : *p) ends.push_back(sum += static_cast<double>(share));
+    for (int64_t k = 0; k < count; ++k)
+      ends.push_back(sum += static_cast<double>(p->at_or_only(static_cast<size_t>(k))));
     require(sum > 0.99 && sum < 1.01, "the sum of argument 'p' is ", sum, ", expected 1");
     for (double& end : ends) end /= sum;
     return ends;

@@ -13,7 +13,8 @@ struct RoiRandomCrop {
       "roi_random_crop",
       "Draws a window that lies in a region, or contains it where the window is larger.\n\n"
       "Gives the start of the window along each axis, as int64, each possible one equally likely. "
-      "If the shape of the input is given, the window also lies in the input, as far as possible.",
+      "If the shape of the input is given, the window also lies in the input, where the region and "
+      "the window fit in it; otherwise the sample fails.",
       ports({.name = "input", .help = "Only its shape is used.", .is_optional = true}),
       ports({.name = "start", .help = "The start of the window."}),
       arg(&RoiRandomCrop::crop_shape, "crop_shape", "Shape of the window.", between(0, 0x1p40),
@@ -55,8 +56,10 @@ struct RoiRandomCrop {
       int64_t low = std::min(from, end - crop), high = std::max(from, end - crop);
       if (in_shape || r.has(0)) {
         const int64_t extent = in_shape ? (*in_shape)[a] : r.inputs[0].full[static_cast<int>(a)];
-        const int64_t last = std::max<int64_t>(extent - crop, 0);
-        low = std::clamp<int64_t>(low, 0, last), high = std::clamp<int64_t>(high, 0, last);
+        require(from >= 0 && end <= extent, "the region reaches from ", from, " to ", end,
+                " of an extent of ", extent);
+        require(crop <= extent, "argument 'crop_shape' is ", crop, ", and the extent ", extent);
+        low = std::max<int64_t>(low, 0), high = std::min(high, extent - crop);
       }
       const int64_t start = low + r.chance.uniform_int(high - low + 1);
       const int64_t p = static_cast<int64_t>(a) - out.origin[0];

@@ -123,9 +123,15 @@ int64_t Chain::frames_of(int node) const {
   const Node& n = plan_.node(node);
   for (size_t i = 0; i < n.inputs.size(); ++i)
     if (plan_.checked(node).sequences[i]) return type_of(*n.inputs[i]).shape[0];
-  for (size_t i = 0; i < n.links.size(); ++i)
-    if (has_frames(node, i)) return view(n.links[i].from).full[0];
-  return 1;
+  int64_t most = 1;
+  bool is_known = false;
+  for (size_t i = 0; i < n.links.size(); ++i) {
+    if (!has_frames(node, i)) continue;
+    const int64_t frames = view(n.links[i].from).full[0];
+    most = is_known ? std::max(most, frames) : frames;
+    is_known = true;
+  }
+  return most;
 }
 
 bool Chain::has_frames(int node, size_t link) const {
@@ -153,18 +159,22 @@ void Chain::resolve(int node) {
   if (by_frame) plan_.checked(node).op->agree(made, s.inputs[0]);
 }
 
-// Sets the arguments that are computed for a frame.
+// Sets the arguments that are computed for a frame. One value holds for all frames.
 void Chain::set_arguments(Operator& op, int node, int64_t frame) const {
   const CheckedNode& c = plan_.checked(node);
   const auto& links = plan_.node(node).links;
   for (size_t i = 0; i < links.size(); ++i) {
     const View& value = view(links[i].from);
-    if (!has_frames(node, i)) op.set(c.link_arguments[i], value);
-    else if (frame < value.full[0]) op.set(c.link_arguments[i], value.frame(frame));
-    else if (frame < frames_of(node))
+    if (!has_frames(node, i)) {
+      op.set(c.link_arguments[i], value);
+      continue;
+    }
+    const int64_t given = value.full[0], frames = frames_of(node);
+    if (given != 1 && given != frames)
       throw SampleError("argument '" + links[i].argument + "' has values for " +
-                        std::to_string(value.full[0]) + " frames, and there are " +
-                        std::to_string(frames_of(node)));
+                        std::to_string(given) + " frames, and there are " + std::to_string(frames));
+    if (frame < given || given == 1)
+      op.set(c.link_arguments[i], value.frame(given == 1 ? 0 : frame));
   }
 }
 
@@ -172,8 +182,11 @@ TensorType Chain::input_type(int node, size_t i) const {
   const auto& in = plan_.node(node).inputs[i];
   if (!in) return {};
   TensorType t = type_of(*in);
-  if (plan_.checked(node).sequences[i]) t = frame_type(t);
   const Port& port = type(node).input(i);
+  if (plan_.checked(node).sequences[i]) {
+    if (t.layout.empty()) t.layout = default_layout_of_frames(port, t.shape.rank);
+    t = frame_type(t);
+  }
   if (t.layout.empty() && *port.layouts) t.layout = default_layout(port, t.shape.rank);
   return t;
 }
@@ -340,8 +353,12 @@ View Chain::destination(int node, int output) {
 void Chain::run_sample(int node) {
   NodeState& s = states_[node];
   see_inputs(node);
-  for (size_t i = 0; i < views_.size(); ++i)
-    if (views_[i].layout.empty()) views_[i].layout = s.inputs[i].layout;
+  for (size_t i = 0; i < views_.size(); ++i) {
+    const Layout& given = s.inputs[i].layout;
+    if (!views_[i].layout.empty() || given.empty()) continue;
+    const bool is_frame = plan_.checked(node).sequences[i];
+    views_[i].layout = is_frame ? Layout("F" + std::string(given.str())) : given;
+  }
   if (plan_.node(node).device == DeviceKind::kMixed) return run_mixed(node);
   if (type(node).infers())
     for (size_t k = 0; k < s.types.size(); ++k) s.views[k] = destination(node, static_cast<int>(k));
