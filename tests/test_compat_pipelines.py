@@ -277,6 +277,25 @@ def test_several_outputs_come_in_a_list() -> None:
             fn.decoders.image(fn.readers.file(files=["a"]))
 
 
+def test_functions_may_write_into_their_arrays() -> None:
+    def drawn_into(image: Any) -> Any:
+        image[0] = 5
+        return image
+
+    def both(images: list[Any]) -> list[Any]:
+        return [drawn_into(image) for image in images]
+
+    x = fn.external_source(lambda: np.zeros((2, 2, 3), np.float32))
+    outputs = made(
+        x,
+        fn.python_function(x, function=drawn_into),
+        fn.python_function(x, function=both, batch_processing=True),
+    ).run()
+    assert not outputs[0].as_array().any(), "they are copies"
+    for output in outputs[1:]:
+        assert output.as_array().tolist() == [[[5.0] * 3, [0.0] * 3]] * 2
+
+
 # Modules.
 
 

@@ -37,7 +37,10 @@ def applied(operator: Any, function: Any, settings: Any = None, **arguments: Any
 def test_capsules() -> None:
     from torch.utils.dlpack import from_dlpack, to_dlpack
 
-    x, y = applied(fn.dl_tensor_python_function, lambda c: to_dlpack(from_dlpack(c) * 2))
+    def function(capsule: Any) -> Any:
+        return to_dlpack(from_dlpack(capsule) * 2)
+
+    x, y = applied(fn.dl_tensor_python_function, function, batch_processing=False)
     np.testing.assert_array_equal(y, np.array(x) * 2)
 
 
@@ -52,7 +55,6 @@ def test_capsules_by_batch_and_synchronize_stream() -> None:
         ops.DLTensorPythonFunction(function=function, synchronize_stream=False),
         None,
         num_outputs=2,
-        batch_processing=True,
     )
     np.testing.assert_array_equal(y, np.array(x) + 1)
     np.testing.assert_array_equal(z, np.array(x).transpose(0, 2, 1))
@@ -66,7 +68,7 @@ def test_a_capsule_that_was_taken() -> None:
         return capsule
 
     with pytest.raises(SampleError, match="DLPack capsule of an unknown kind, or one that was"):
-        applied(fn.dl_tensor_python_function, function)
+        applied(fn.dl_tensor_python_function, function, batch_processing=False)
 
 
 def test_writing_into_a_tensor_changes_no_input() -> None:
@@ -419,7 +421,7 @@ def pipe():
         jax_function(lambda b: b + 4)(x),
         fn.python_function(x, function=lambda a: a + 5, num_outputs=1),
         ops.PythonFunction(function=lambda a: a + 6)(x),
-        ops.DLTensorPythonFunction(function=lambda c: c)(x),
+        ops.DLTensorPythonFunction(function=lambda batch: list(batch))(x),
     )
 assert numba_function and NumbaFunction
 print([batch.at(0).tolist() for batch in pipe().run()])

@@ -259,9 +259,67 @@ def test_a_wrong_call_is_named(arguments: dict[str, Any], words: str) -> None:
     assert Path(__file__).name in str(refused.value)
 
 
-def test_it_takes_inputs() -> None:
+@pytest.mark.parametrize("settings", EXECUTORS)
+def test_without_inputs_it_makes_samples(settings: dict[str, Any]) -> None:
+    calls: list[int] = []
+
+    def one() -> Array:
+        calls.append(0)
+        return np.full(2, 7, np.int16)
+
+    def batch() -> tuple[list[int], list[float]]:
+        return [0] * BATCH, [1.5] * BATCH
+
+    def define() -> Any:
+        made = fn.python_function(function=one)
+        several = fn.python_function(function=batch, num_outputs=2, batch_processing=True)
+        capsule = fn.dl_tensor_python_function(
+            function=lambda: np.ones(3).__dlpack__(), batch_processing=False
+        )
+        return made, *several, capsule
+
+    pipe = make(define, **{"batch_size": BATCH, "prefetch_queue_depth": 1, **settings})
+    for _ in range(3):
+        a, b, c, d = pipe.run()
+        assert a.as_array().tolist() == [[7, 7]] * BATCH and a.dtype == types.INT16
+        assert b.as_array().tolist() == [0] * BATCH and c.as_array().tolist() == [1.5] * BATCH
+        assert d.as_array().tolist() == [[1.0] * 3] * BATCH
+    pipe.close()
+    assert len(calls) % BATCH == 0, "once for each sample"
     with pytest.raises(GraphError, match="takes 1 or more inputs, got 0"):
-        make(lambda: fn.python_function(function=abs))
+        make(lambda: fn.jax_function(function=abs))
+
+
+def test_without_inputs_in_a_branch() -> None:
+    """It makes samples for the side that is taken."""
+    calls: list[int] = []
+
+    def function() -> Any:
+        calls.append(0)
+        return np.int32(-1)
+
+    def define() -> Any:
+        x = fn.random.coin_flip(probability=0.5)
+        y = x
+        if x:
+            y = fn.python_function(function=function, dtype=types.INT32, ndim=0)
+        return x, y
+
+    pipe = make(define, batch_size=8, enable_conditionals=True, executor="simple")
+    flips, made = (batch.as_array() for batch in pipe.run())
+    assert 0 < flips.sum() < 8, "this seed takes both sides"
+    assert made.tolist() == [-1 if flip else 0 for flip in flips]
+    assert len(calls) == flips.sum()
+
+
+def test_one_layout_is_that_of_all_outputs() -> None:
+    def layouts(given: Any) -> list[str]:
+        _, *made = calling(lambda x: (x, x), num_outputs=2, output_layouts=given).run()
+        return [batch.layout for batch in made]
+
+    assert layouts("HW") == ["HW", "HW"]
+    assert layouts(["HW"]) == ["HW", ""]
+    assert layouts(("HW", "AB")) == ["HW", "AB"]
 
 
 def test_lists_of_nodes_and_classes() -> None:

@@ -106,7 +106,7 @@ _STATEFUL = _extra(
     "of the pipeline's state.",
 )
 EXTRA["python_function"] = [_FUNCTION, _BATCH, _STATEFUL]
-EXTRA["dl_tensor_python_function"] = [_FUNCTION, _BATCH, _STATEFUL]
+EXTRA["dl_tensor_python_function"] = [_FUNCTION, {**_BATCH, "default": True}, _STATEFUL]
 EXTRA["torch_python_function"] = [_FUNCTION, _BATCH, _STATEFUL]
 EXTRA["jax_function"] = [
     _FUNCTION,

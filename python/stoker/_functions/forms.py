@@ -15,15 +15,21 @@ Made = Callable[[Any], Any]  # makes one sample of another
 
 
 def form_of(op: str, function: Any, given: Mapping[str, Any]) -> Form:
-    """How to call a function. ``given`` are the arguments of the operator.
+    """How to call a function. ``given`` are the arguments of the operator, and two more.
 
+    With ``takes_nothing`` it has no inputs; with ``copies_inputs`` it may write into its arrays.
     Imports the framework. Raises ``ImportError`` if it is not there.
     """
     return _FORMS[op](function, given)
 
 
 def _python(function: Any, given: Mapping[str, Any]) -> Form:
-    return Form(_calls(function, given), False, as_array)
+    before = _copy if given["copies_inputs"] else None
+    return Form(_calls(function, given, before), False, as_array)
+
+
+def _copy(array: Any) -> Any:
+    return array.copy()
 
 
 def _dl_tensor(function: Any, given: Mapping[str, Any]) -> Form:
@@ -41,6 +47,8 @@ def _torch(function: Any, given: Mapping[str, Any]) -> Form:
 
 def _calls(function: Any, given: Mapping[str, Any], before: Made | None = None) -> Run:
     count = given["num_outputs"]
+    if given["takes_nothing"]:
+        function, before = _without_inputs(function), None
     run = _by_batch(function, count) if given["batch_processing"] else _by_sample(function, count)
     if before is None:
         return run
@@ -49,6 +57,10 @@ def _calls(function: Any, given: Mapping[str, Any], before: Made | None = None) 
         return run(*[[before(sample) for sample in column] for column in inputs])
 
     return prepared
+
+
+def _without_inputs(function: Any) -> Any:
+    return lambda *_: function()
 
 
 def _by_batch(function: Any, count: int) -> Run:

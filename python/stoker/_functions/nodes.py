@@ -9,8 +9,9 @@ from typing import Any
 
 from stoker._describe.registry import Operator
 from stoker._functions.forms import form_of
-from stoker._graph.calls import add, place_of
+from stoker._graph.calls import add, constant, place_of
 from stoker._graph.constants import NotAConstantError, plain
+from stoker._graph.current import manner
 from stoker._graph.functions import Result, call, document
 from stoker._graph.node import DataNode
 from stoker._graph.outside import anywhere
@@ -19,6 +20,7 @@ from stoker._messages import Place, near_or_all, shown, told
 from stoker.errors import GraphError
 
 _FUNCTIONS = ("function", "run_fn", "setup_fn")
+_GENERATORS = ("python_function", "dl_tensor_python_function", "torch_python_function")
 _LISTS = ("out_types", "in_types", "outs_ndim", "ins_ndim")
 
 
@@ -41,9 +43,15 @@ def _call(op: Operator, inputs: Sequence[Any], arguments: Mapping[str, Any]) -> 
         if key not in known:
             place.refuse(f"no argument named '{key}'.{near_or_all(key, known, 'It takes')}")
     given = dict(arguments)
-    if not inputs:
-        place.refuse("takes 1 or more inputs, got 0")
-    for argument in ("output_layouts", "dtype", "ndim"):
+    takes_nothing = not inputs
+    if takes_nothing:
+        if op["name"] not in _GENERATORS:
+            place.refuse("takes 1 or more inputs, got 0")
+        inputs = [constant(0)]  # it says how many samples there are
+    if isinstance(given.get("output_layouts"), str):  # of all outputs
+        count = _plain(given.get("num_outputs"), 1)
+        given["output_layouts"] = [given["output_layouts"]] * (count if type(count) is int else 1)
+    for argument in ("dtype", "ndim"):
         if isinstance(given.get(argument), str) or hasattr(given.get(argument), "__index__"):
             given[argument] = [given[argument]]
     _require_cpu(inputs, given.get("device"), place)
@@ -52,6 +60,7 @@ def _call(op: Operator, inputs: Sequence[Any], arguments: Mapping[str, Any]) -> 
         for e in op["extra"]
     }
     function = extra.get("function", extra.get("run_fn"))
+    extra |= {"takes_nothing": takes_nothing, "copies_inputs": manner().copies_inputs}
     plains = {a["name"]: _plain(given.get(a["name"]), a["default"]) for a in op["arguments"]}
 
     def add_one(
