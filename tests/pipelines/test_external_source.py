@@ -172,6 +172,42 @@ def test_several_outputs(batch: bool) -> None:
     assert pictures.at(3).tolist() == [[3, 3], [3, 3]]
 
 
+class Pair:
+    """Has a length and elements, and is no sequence of Python's."""
+
+    def __init__(self, at: int) -> None:
+        self.at = at
+
+    def __len__(self) -> int:
+        return 2
+
+    def __getitem__(self, k: int) -> Any:
+        if self.at == BATCH:
+            raise ValueError("no element")
+        return np.full(3, 10 * self.at + k)
+
+
+def test_any_sequence_of_outputs() -> None:
+    sources: list[tuple[Any, dict[str, Any]]] = [
+        (lambda info: Pair(info.idx_in_epoch), {"batch": False}),
+        (lambda info: np.add.outer([0, 1], [10 * info.idx_in_epoch] * 3), {"batch": False}),
+        ([np.add.outer([0, 1], [10 * i] * 3) for i in range(BATCH)], {"batch": False}),
+        (lambda i: np.add.outer([0, 1], np.add.outer(range(0, 40, 10), [0] * 3)), {}),
+    ]
+    for source, keywords in sources:
+        for parallel in (False, True):
+            a, b = external(source, num_outputs=2, parallel=parallel, **keywords).run()
+            assert a.as_array().tolist() == [[10 * i] * 3 for i in range(BATCH)]
+            assert b.as_array().tolist() == [[10 * i + 1] * 3 for i in range(BATCH)]
+    pipe = external(sources[0][0], num_outputs=2, batch=False)
+    pipe.run()
+    with pytest.raises(SourceError, match="iteration 1 of epoch 0, sample 0: ValueError: no elem"):
+        pipe.run()
+    for wrong in (np.zeros((3, 2)), np.float32(1), "ab", b"ab", {0: 1, 1: 2}, {1, 2}):
+        with pytest.raises(SourceError, match="expected a tuple of num_outputs=2 outputs, got a"):
+            external(lambda _, wrong=wrong: wrong, num_outputs=2, batch=False).run()
+
+
 def test_an_output_that_nothing_needs() -> None:
     pipe = make(
         lambda: fn.external_source(lambda i: (numbers(i), numbers(i + 10)), num_outputs=2)[1],

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from stoker._graph.source_group import SourceGroup
@@ -143,11 +143,24 @@ def _outputs(value: Any, count: int | None, where: str) -> list[Any]:
             )
             raise CallError(where) from wrong
         return [value]
-    if isinstance(value, (list, tuple)) and len(value) == count:
-        return list(value)
+    try:
+        if _length(value) == count:
+            return [value[k] for k in range(count)]
+    except Exception as e:  # what the value's own methods raise
+        raise CallError(where) from e
     came = f"{len(value)}" if isinstance(value, (list, tuple)) else f"a {type(value).__name__}"
     wrong = TypeError(f"expected a tuple of num_outputs={count} outputs, got {came}")
     raise CallError(where) from wrong
+
+
+def _length(value: Any) -> int | None:
+    """How many elements a sequence or an array has; None if it is neither, or of no axes."""
+    if isinstance(value, (str, bytes, Mapping)) or not hasattr(value, "__getitem__"):
+        return None
+    try:
+        return len(value)
+    except TypeError:
+        return None
 
 
 def _are_outputs(value: tuple[Any, ...], is_sample: bool) -> bool:
