@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import tarfile
 import textwrap
 from pathlib import Path
 from typing import Any
@@ -172,6 +173,71 @@ def test_modules_are_stoker_s(tmp_path: Path) -> None:
     )
     assert all(got)
     assert (report["missing"], report["without_effect"]) == ({}, [])
+
+
+def test_private_names_of_ops(tmp_path: Path) -> None:
+    got, report = in_process(
+        tmp_path,
+        """
+        import json
+        import numpy as np
+        from nvidia.dali import fn, ops, pipeline_def
+        from nvidia.dali.ops import _DataNode, _dlpack_from_array, _dlpack_to_array
+
+        def function(capsules):
+            arrays = [_dlpack_to_array(c) for c in capsules]
+            for array in arrays:
+                array += 1
+            return [_dlpack_from_array(a) for a in arrays]
+
+        @pipeline_def(batch_size=2, num_threads=1, device_id=None)
+        def pipe():
+            x = fn.external_source(lambda: np.arange(6, dtype=np.int16).reshape(2, 3))
+            assert isinstance(x, _DataNode)
+            return ops.DLTensorPythonFunction(function=function)(x)
+
+        fixed = np.arange(3)
+        fixed.flags.writeable = False
+        again = _dlpack_to_array(_dlpack_from_array(fixed))
+        again[:] = 7
+        print(json.dumps([pipe().run()[0].as_array().tolist(), fixed.tolist()]))
+        """,
+    )
+    assert got == [[[1, 2, 3], [4, 5, 6]], [0, 1, 2]]
+    assert report["missing"] == {}
+
+
+def test_modules_that_write_indexes(tmp_path: Path) -> None:
+    record = b"".join(
+        bytes.fromhex("0a23d7ce") + len(data).to_bytes(4, "little") + data + bytes(-len(data) % 4)
+        for data in (bytes(24) + b"first", bytes(24) + b"another")
+    )
+    (tmp_path / "a.rec").write_bytes(record)
+    with tarfile.open(tmp_path / "a.tar", "w") as archive:
+        for name in ("x.jpg", "x.cls", "y.jpg"):
+            archive.addfile(tarfile.TarInfo(name))
+    got, _ = in_process(
+        tmp_path,
+        f"""
+        import json, os
+        os.chdir({str(tmp_path)!r})
+        import rec2idx
+        from wds2idx import IndexCreator
+        from stoker import errors
+        with IndexCreator("a.tar", "wds.idx", verbose=False) as creator:
+            creator.create_index()
+        creator = rec2idx.IndexCreator("a.rec", "rec.idx")
+        creator.create_index()
+        creator.close()
+        try:
+            rec2idx.IndexCreator("a.tar", "none.idx").create_index()
+        except errors.SampleError:
+            print(json.dumps([open(f).read() for f in ("wds.idx", "rec.idx")]))
+        """,
+    )
+    assert got[0] == "v1.2 2\njpg 512 0 x.jpg cls 1024 0 x.cls\njpg 1536 0 y.jpg\n"
+    assert got[1] == "0\t0\n1\t40\n"
+    assert not (tmp_path / "none.idx").exists()
 
 
 def test_what_is_missing_says_so(tmp_path: Path) -> None:

@@ -41,6 +41,15 @@ def _replace(file: Path, text: str) -> None:
         raise
 
 
+def write(kind: str, file: str | os.PathLike[str], index: str | os.PathLike[str]) -> None:
+    """Writes the index of one file: of kind "tfrecord", "recordio" or "webdataset".
+
+    Raises ``SampleError`` for a damaged file, and ``OSError``.
+    """
+    make, _ = _KINDS[kind]
+    _replace(Path(index), make(os.fsdecode(file)))
+
+
 HELP = "writes indexes of TFRecord, RecordIO and WebDataset files"
 
 

@@ -50,9 +50,21 @@ def _operators(package: str, folder: str) -> Contents | None:
     importlib.import_module(f"stoker.{package}")
     name = f"stoker.{package}" + (f".{folder}" if folder else "")
     if name in sys.modules:
-        return {}, sys.modules[name]
+        return _private_names() if name == "stoker.ops" else {}, sys.modules[name]
     is_folder = any(n.startswith(f"{folder}.") for n in names()["operators"])
     return ({}, None) if is_folder else None
+
+
+def _private_names() -> dict[str, Any]:
+    """Names of ``ops`` that scripts use though they are private."""
+    from stoker import DataNode
+    from stoker.compat._samples import capsule_of, writable_array_of
+
+    return {
+        "_DataNode": DataNode,
+        "_dlpack_from_array": capsule_of,
+        "_dlpack_to_array": writable_array_of,
+    }
 
 
 def _top() -> dict[str, Any]:

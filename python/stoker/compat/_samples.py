@@ -43,6 +43,17 @@ def array_of(value: Any) -> Any:
     return numpy.from_dlpack(value)
 
 
+def writable_array_of(value: Any) -> Any:
+    """The value as an array that can be written into, a copy where it cannot be otherwise."""
+    array = array_of(value)
+    return array if array.flags.writeable else array.copy()
+
+
+def capsule_of(value: Any) -> Any:
+    """A DLPack capsule of an array."""
+    return writable_array_of(value).__dlpack__()
+
+
 def checked_layout(layout: str | None, ndim: int, what: str) -> str:
     """The layout as text. Raises ``ValueError`` if it has not one letter for each axis."""
     text = str(layout or "")
