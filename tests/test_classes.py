@@ -8,6 +8,7 @@ import ast
 import inspect
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -319,11 +320,25 @@ def test_old_arguments_that_say_too_little_or_too_much(
 def test_old_classes(old: str) -> None:
     operator, device = old_class_names()[old]
     spelled = class_name(operator)
-    with warning_of(f"ops.{old}", f"ops.{spelled}"):
-        made = resolve(ops, old)
+    made = resolve(ops, old)
     assert made._operator["name"] == operator
     assert made().device == (device or "cpu")
     assert made(device="cpu").device == "cpu"
+    for _ in range(2):  # each call warns
+        with warning_of(f"ops.{old}", f"ops.{spelled}"), suppress(errors.GraphError):
+            made()()
+
+
+def test_old_functions_warn_in_each_call() -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        draw = fn.uniform
+        assert hasattr(fn, "coin_flip") and draw.__name__ == "uniform"
+        assert caught == []
+        with Pipeline(batch_size=1):
+            draw(range=[0.0, 1.0]), draw(range=[0.0, 1.0])
+    assert [w.filename for w in caught] == [__file__] * 2
+    assert str(caught[0].message) == "fn.uniform is now spelled fn.random.uniform"
 
 
 def test_stubs_show_what_the_classes_take(repository: Path) -> None:

@@ -33,7 +33,7 @@ class Maker(Protocol):
         """Makes the object of a name."""
 
     def make_old(self, name: str) -> Any:
-        """Makes the object of an old name."""
+        """Makes the object of an old name, anew each time."""
 
 
 class Namespace:
@@ -56,9 +56,10 @@ class Namespace:
             return made
         today = self._maker.old_names().get(wanted)
         if today in self._maker.names():
-            if wanted != f"experimental.{today}":  # these are as good as the others
-                old_spellings.warn(f"{self.short}.{wanted}", f"{self.short}.{today}")
-            return self._maker.make_old(wanted)
+            made = self._maker.make_old(wanted)
+            if wanted == f"experimental.{today}":  # these are as good as the others
+                return made
+            return old_spellings.announced(made, f"{self.short}.{wanted}", f"{self.short}.{today}")
         raise AttributeError(self._missing(wanted, name, today), name=name, obj=sys.modules[module])
 
     def names_in(self, module: str) -> list[str]:

@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Old spellings that scripts still use, and today's spellings for them.
 
-Every use of an old spelling gives one ``DeprecationWarning`` that names today's spelling. Only the
-names in ``experimental`` that are else the same give none.
+Every call with an old spelling gives one ``DeprecationWarning`` that names today's spelling. Only
+the names in ``experimental`` that are else the same give none.
 """
 
 from __future__ import annotations
 
+import functools
 import warnings
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from stoker._messages import user_level
 
@@ -114,7 +115,24 @@ ARGUMENTS: dict[str, dict[str, Old]] = {
 }
 
 
+def announced(made: Any, old: str, today: str) -> Any:
+    """The function of an old name, or its class, with the warning in each call.
+
+    An object of the class is called without a warning before: it only holds arguments.
+    """
+    if isinstance(made, type):
+        made.__call__ = announced(made.__call__, old, today)  # type: ignore[method-assign]
+        return made
+
+    @functools.wraps(made)
+    def call(*inputs: Any, **arguments: Any) -> Any:
+        warn(old, today)
+        return made(*inputs, **arguments)
+
+    return call
+
+
 def warn(old: str, today: str) -> None:
-    """Gives the ``DeprecationWarning`` for one use, at the user's line."""
+    """Gives the ``DeprecationWarning`` for one call, at the user's line."""
     advice = f"is now spelled {today}" if today else "has no effect any more; leave it out"
     warnings.warn(f"{old} {advice}", DeprecationWarning, stacklevel=user_level())
