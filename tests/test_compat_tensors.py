@@ -121,11 +121,34 @@ def test_a_graph_from_a_function() -> None:
 
 def test_settings_can_be_asked() -> None:
     pipe = Pipeline(2, 1, None, output_dtype=types.FLOAT, output_ndim=[0], prefetch_queue_depth=3)
-    assert (pipe.output_dtype(), pipe.output_ndim(), pipe.output_layout()) == ("float32", [0], None)
     assert (pipe.cpu_queue_size, pipe.gpu_queue_size, pipe.exec_separated) == (3, 3, False)
+    assert (pipe.prefetch_queue_depth, pipe.output_dtype()) == (3, [])
     assert (pipe.device_id, pipe.max_batch_size, pipe.py_start_method) == (None, 2, "fork")
     with pipe, pytest.raises(errors.GraphError, match="no outputs"):
         pipe.build()
+
+
+def test_declared_outputs_are_told_for_each_output() -> None:
+    def told(**declared: Any) -> Any:
+        pipe = Pipeline(2, 1, None, **declared)
+        pipe.set_outputs(1, 2)
+        return pipe.output_dtype(), pipe.output_ndim(), pipe.output_layout()
+
+    assert told() == ([None, None],) * 3
+    dtypes, ndims, layouts = told(output_dtype=types.INT32, output_ndim=0, output_layout="")
+    assert (dtypes, ndims, layouts) == ([types.INT32] * 2, [0, 0], ["", ""])
+    assert all(isinstance(dtype, types.DType) for dtype in dtypes)
+    one_of_two = told(output_dtype=[types.FLOAT, None], output_ndim=(None, 1))
+    assert one_of_two == ([types.FLOAT, None], [None, 1], [None, None])
+
+
+def test_two_queues_are_told_as_given() -> None:
+    sizes = {"cpu_size": 2, "gpu_size": 3}
+    pipe = Pipeline(2, 1, None, prefetch_queue_depth=sizes)
+    assert (pipe.prefetch_queue_depth, pipe.cpu_queue_size, pipe.gpu_queue_size) == (sizes, 2, 3)
+    with pipe:
+        pipe.set_outputs(fn.external_source(name="x"))
+    assert pipe.input_feed_count("x") == 3, "the one queue's depth"
 
 
 def test_tensors_change_in_place() -> None:

@@ -69,10 +69,12 @@ def _private_names() -> dict[str, Any]:
 
 def _top() -> dict[str, Any]:
     from stoker import newaxis
-    from stoker.compat._pipeline import Pipeline, pipeline_def
+    from stoker.compat._pipeline import OperatorConcurrency, Pipeline, StreamPolicy, pipeline_def
 
     return {
+        "OperatorConcurrency": OperatorConcurrency,
         "Pipeline": Pipeline,
+        "StreamPolicy": StreamPolicy,
         "pipeline_def": pipeline_def,
         "newaxis": newaxis,
         "__version__": names()["version"],
@@ -82,8 +84,8 @@ def _top() -> dict[str, Any]:
 
 def _pipeline() -> dict[str, Any]:
     top = _top()
-    own = {name: top[name] for name in ("Pipeline", "pipeline_def")}
-    return {**own, **_data_node(), "do_not_convert": do_not_convert}
+    own = ("OperatorConcurrency", "Pipeline", "StreamPolicy", "pipeline_def")
+    return {**{name: top[name] for name in own}, **_data_node(), "do_not_convert": do_not_convert}
 
 
 def _experimental() -> dict[str, Any]:

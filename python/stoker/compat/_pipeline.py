@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from enum import Enum
 from typing import Any, NoReturn
 
 from stoker import Batch
@@ -16,7 +17,26 @@ from stoker._pipeline.pipeline_def import decorated
 from stoker._settings.table import settings as pipeline_settings
 from stoker.compat._report import report
 from stoker.compat._tensors import as_list
+from stoker.compat._types import to_dali_type
 from stoker.errors import SourceError
+
+
+class StreamPolicy(Enum):
+    """Which streams of CUDA operators use in DALI. Has no effect here."""
+
+    SINGLE = 16
+    PER_BACKEND = 32
+    PER_OPERATOR = 48
+    UNSPECIFIED = 0
+
+
+class OperatorConcurrency(Enum):
+    """Which operators run at the same time in DALI. Has no effect here."""
+
+    NONE = 2
+    BACKEND = 4
+    FULL = 6
+    UNSPECIFIED = 0
 
 
 class _Established(Manner):
@@ -52,6 +72,12 @@ class Pipeline(pipeline.Pipeline):
             if not setting.help and value != setting.default:
                 report.ignore(f"Pipeline({name}={value!r})")
 
+    def _take(self, given: dict[str, Any]) -> None:
+        depth = given["prefetch_queue_depth"]
+        super()._take(given)  # type: ignore[misc] # the stub of settings leaves it out
+        one = self._settings["prefetch_queue_depth"]
+        self._depth: Any = dict(depth) if isinstance(depth, Mapping) else one
+
     # Running.
 
     def run(self, cuda_stream: Any = None, /, **pipeline_inputs: Any) -> Any:
@@ -80,7 +106,7 @@ class Pipeline(pipeline.Pipeline):
         self.build()
         if not self._engine.inputs.is_fed_by_hand(input_name):
             raise KeyError(f"the pipeline has no input named '{input_name}'")
-        return self.cpu_queue_size
+        return int(self._settings["prefetch_queue_depth"])
 
     def output_stream(self) -> None:
         """None: outputs belong to no stream of their own, consumers wait by themselves."""
@@ -132,17 +158,37 @@ class Pipeline(pipeline.Pipeline):
         """The setting of this name; None if that was given."""
         return None if self._has_no_workers else self._settings["py_num_workers"]
 
-    def output_dtype(self) -> Any:
-        """The setting ``output_dtype``."""
-        return self._settings["output_dtype"]
+    @property
+    def prefetch_queue_depth(self) -> Any:
+        """The setting of this name: a dict if one was given."""
+        return self._depth
 
-    def output_ndim(self) -> Any:
-        """The setting ``output_ndim``."""
-        return self._settings["output_ndim"]
+    @property
+    def cpu_queue_size(self) -> int:
+        """What was given as the depth of the CPU's queue. There is one, of the greater depth."""
+        return int(self._depth["cpu_size"] if isinstance(self._depth, dict) else self._depth)
 
-    def output_layout(self) -> Any:
-        """The setting ``output_layout``."""
-        return self._settings["output_layout"]
+    @property
+    def gpu_queue_size(self) -> int:
+        """What was given as the depth of the GPU's queue, likewise."""
+        return int(self._depth["gpu_size"] if isinstance(self._depth, dict) else self._depth)
+
+    def output_dtype(self) -> list[Any]:
+        """The setting ``output_dtype`` for each output."""
+        dtypes = self._for_each_output("output_dtype")
+        return [None if dtype is None else to_dali_type(dtype) for dtype in dtypes]
+
+    def output_ndim(self) -> list[int | None]:
+        """The setting ``output_ndim`` for each output."""
+        return self._for_each_output("output_ndim")
+
+    def output_layout(self) -> list[str | None]:
+        """The setting ``output_layout`` for each output."""
+        return self._for_each_output("output_layout")
+
+    def _for_each_output(self, setting: str) -> list[Any]:
+        value = self._settings[setting]
+        return list(value) if isinstance(value, list) else [value] * self.num_outputs
 
     def _handed_out(self, batches: tuple[Batch, ...]) -> Any:
         return tuple(as_list(batch) for batch in batches)

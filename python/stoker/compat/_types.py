@@ -28,6 +28,7 @@ __all__ = [
     "PipelineAPIType",
     "ScalarConstant",
     "TensorLayout",
+    "_all_types",
     "to_dali_type",
 ]
 
@@ -55,6 +56,13 @@ TENSOR_LAYOUT = NotATensors("tensor layout", 23)
 PYTHON_OBJECT = NotATensors("python object", 24)
 
 SAME = ""  # the layout of the input
+
+_all_types = [
+    DType.BOOL,
+    *(DType.INT8, DType.INT16, DType.INT32, DType.INT64),
+    *(DType.UINT8, DType.UINT16, DType.UINT32, DType.UINT64),
+    *(DType.FLOAT16, DType.FLOAT, DType.FLOAT64),
+]
 
 _OTHER_NAMES = {
     "boolean": "bool",
