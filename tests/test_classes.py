@@ -341,6 +341,102 @@ def test_old_functions_warn_in_each_call() -> None:
     assert str(caught[0].message) == "fn.uniform is now spelled fn.random.uniform"
 
 
+# Several operators as one.
+
+
+def composed(steps: Any, *inputs: Images, **arguments: Any) -> Any:
+    """What the steps make of the inputs, for the first sample, and whether it came in a list."""
+    is_list: list[bool] = []
+
+    def define() -> Any:
+        result = ops.Compose(steps)(*[made() for made in inputs], **arguments)
+        is_list.append(isinstance(result, list))
+        return tuple(result) if isinstance(result, list) else result
+
+    return [np.array(batch.as_cpu()[0]) for batch in make(define, device_id=0).run()], is_list[0]
+
+
+@pytest.fixture
+def simulated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STOKER_SIMULATED_DEVICES", "1")
+
+
+def filled(value: float) -> Images:
+    return lambda: fn.full(types.Constant(value), shape=[2, 3])
+
+
+def doubled(x: DataNode) -> DataNode:
+    return x * 2
+
+
+def halves() -> Any:
+    return ops.PythonFunction(function=lambda a: (a[:1], a[1:] + 5), num_outputs=2)
+
+
+@pytest.mark.usefixtures("simulated")
+def test_steps_follow_each_other() -> None:
+    steps = [ops.Resize(resize_x=12, resize_y=10), doubled, ops.Flip(horizontal=1)]
+    (got,), is_list = composed(steps, picture)
+    wanted = fn.flip(fn.resize(picture(), resize_x=12, resize_y=10) * 2, horizontal=1)
+    np.testing.assert_array_equal(got, make(lambda: wanted).run()[0].as_array()[0])
+    assert not is_list
+    nested = [ops.Compose(steps[:1]), ops.Compose([ops.Compose(steps[1:2]), steps[2]])]
+    np.testing.assert_array_equal(composed(nested, picture)[0][0], got)
+    np.testing.assert_array_equal(composed(iter(steps), picture)[0][0], got)
+
+
+@pytest.mark.usefixtures("simulated")
+def test_composed_steps_with_several_inputs_and_outputs() -> None:
+    (joined,), is_list = composed([ops.Cat(axis=1), doubled], filled(1), filled(2))
+    assert joined.tolist() == [[2.0] * 3 + [4.0] * 3] * 2 and not is_list
+    outputs, is_list = composed([doubled, halves()], filled(1))
+    assert [o.tolist() for o in outputs] == [[[2.0] * 3], [[7.0] * 3]] and is_list
+    (joined,), is_list = composed([halves(), ops.Cat()], filled(1))
+    assert joined.tolist() == [[1.0] * 3, [6.0] * 3] and not is_list
+    (matrix,), _ = composed(
+        [ops.transforms.Scale(scale=[2, 2]), ops.transforms.Rotation(angle=180.0)]
+    )
+    np.testing.assert_allclose(matrix, [[-2, 0, 0], [0, -2, 0]], atol=1e-6)
+
+
+@pytest.mark.usefixtures("simulated")
+def test_arguments_of_a_composed_call_go_to_the_first_step() -> None:
+    (got,), _ = composed([ops.Cast(), ops.Copy()], filled(1.5), dtype=types.INT32, name="first")
+    assert got.dtype == np.int32
+    compose = ops.Compose([ops.Flip(), ops.Copy()])
+    with Pipeline(batch_size=1), pytest.raises(errors.GraphError, match="no argument named 'siz"):
+        compose(picture(), sizes=3)
+    assert repr(compose) == "Compose([Flip(), Copy()])"
+
+
+@pytest.mark.usefixtures("simulated")
+def test_composed_steps_on_a_device() -> None:
+    with Pipeline(batch_size=1, device_id=0):
+        on_gpu = ops.Copy(device="gpu")
+        for steps in ([on_gpu], [ops.Copy(), on_gpu, doubled], [ops.Compose([on_gpu])]):
+            assert ops.Compose(steps)(picture()).device == "gpu"
+        assert ops.Compose([on_gpu])(picture().gpu()).device == "gpu"
+        first, second = ops.Compose([halves(), lambda a, b: (on_gpu(a.gpu()), b)])(filled(1)())
+        assert (first.device, second.device) == ("gpu", "cpu")
+        # What is read on the host stays there.
+        anchor = types.Constant([0.0, 0.0])
+        cut = ops.Slice(device="gpu", axes=[0, 1])
+        made = ops.Compose([cut])(picture(), anchor, types.Constant([0.5, 0.5]))
+        assert made.device == "gpu"
+    (got,), _ = composed([ops.Copy(), ops.Flip(device="gpu", horizontal=1), doubled], picture)
+    (wanted,), _ = composed([ops.Flip(horizontal=1), doubled], picture)
+    np.testing.assert_array_equal(got, wanted)
+
+
+def test_what_cannot_be_composed() -> None:
+    with pytest.raises(errors.GraphError, match="expects at least one operator, got an empty"):
+        ops.Compose([])
+    with pytest.raises(errors.GraphError, match="expects objects of operators, got 3"):
+        ops.Compose([ops.Copy(), 3])
+    with Pipeline(batch_size=1), pytest.raises(errors.GraphError, match=r"copy .*takes 1 input"):
+        ops.Compose([halves(), ops.Copy()])(filled(1)())
+
+
 def test_stubs_show_what_the_classes_take(repository: Path) -> None:
     folder = Path(ops.__file__ or "").parent
     seen = set()
