@@ -208,6 +208,10 @@ def test_shared_memory_is_told() -> None:
         lambda: made(None),
         lambda: made(fn.random.uniform()).serialize(42),
         lambda: fn.external_source(5),
+        lambda: fn.external_source(lambda a, b, c: 0),
+        lambda: fn.external_source((i for i in [1]), cycle=True),
+        lambda: fn.external_source(lambda: 0, parallel=True),
+        lambda: fn.resize(np.zeros((2, 2, 1)), resize_a=3, resize_shorter=4),
         lambda: bool(fn.random.uniform()),
         lambda: list(fn.random.uniform()),
         lambda: fn.random.uniform() + "a",
@@ -218,6 +222,7 @@ def test_shared_memory_is_told() -> None:
         lambda: TensorListCPU([np.ones(2), np.ones((2, 2))]),
     ],
 )
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_wrong_types_are_type_errors(wrong: Any) -> None:
     with pytest.raises(TypeError):
         wrong()
@@ -315,6 +320,7 @@ def test_types_have_the_established_names() -> None:
     assert t.TensorLayout("HWC") == "HWC" and t.SAME == ""
     assert t.CUDAStream(5).ptr.value == 5 and t.CUDAStream(ctypes.c_void_p(7)).ptr.value == 7
     assert [p.name for p in t.PipelineAPIType] == ["BASIC", "ITERATOR", "SCHEDULED"]
+    assert set(t._all_types) == set(types.DType) - {types.NO_TYPE} and len(t._all_types) == 12
     assert t.FLOAT() == "=f" and t.INT64() == "=q" and t.UINT8() == "=B"
     names = "STRING FEATURE PYTHON_OBJECT DATA_TYPE IMAGE_TYPE INTERP_TYPE TENSOR_LAYOUT"
     assert len({getattr(t, n) for n in names.split()}) == 7
@@ -370,6 +376,11 @@ def test_modules_have_the_established_names(monkeypatch: pytest.MonkeyPatch) -> 
     backend.SetHostBufferShrinkThreshold(0.5)
     assert "backend.SetHostBufferShrinkThreshold()" in report.without_effect
     assert module("external_source").external_source is fn.external_source
+    for name in ("StreamPolicy", "OperatorConcurrency"):
+        assert getattr(module(""), name) is getattr(module("pipeline"), name)
+    for kind in (module("").StreamPolicy, module("").OperatorConcurrency):
+        setting = "stream_policy" if "SINGLE" in kind.__members__ else "concurrency"
+        assert all(getattr(made(1, **{setting: k}), setting) is k for k in kind)
     assert module("data_node").DataNode is type(fn.random.uniform())
     assert module("plugin.numba").NumbaFunction is module("plugin.numba.experimental").NumbaFunction
     marked = module("pickling").pickle_by_value(test_modules_have_the_established_names)

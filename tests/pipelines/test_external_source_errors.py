@@ -132,7 +132,6 @@ def test_what_is_no_array(what: Any) -> None:
         ({"source": lambda: 0, "parallel": True}, "could not be told apart"),
         ({"source": up_to(1), "prefetch_queue_depth": 3}, "parallel=True"),
         ({"name": "x", "parallel": True}, "'parallel' needs a source"),
-        ({"name": "x", "num_outputs": 2}, "num_outputs needs a source"),
         ({"name": "x", "device": "mixed"}, "device expects"),
         ({"source": generator, "name": np.zeros(2)}, "name expects a str .*got array"),
         ({"source": generator, "batch": np.zeros(2)}, "'batch' expects bool, got array"),

@@ -408,7 +408,7 @@ def test_what_a_worker_cannot_load_is_told() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"py_num_workers": 0}, "'py_num_workers' is 0, expected at least 1"),
+        ({"py_num_workers": -1}, "'py_num_workers' is -1, expected at least 0"),
         ({"py_start_method": "thread"}, "'py_start_method' expects one of"),
         ({"py_callback_pickler": 3}, "'py_callback_pickler' expects a module"),
         ({"py_callback_pickler": (1, 2)}, "'py_callback_pickler' expects a module"),
@@ -418,6 +418,17 @@ def test_settings_are_checked(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(GraphError, match=message):
         Pipeline(batch_size=1, **settings)
     assert Pipeline(batch_size=1, py_num_workers=3).py_num_workers == 3
+
+
+def test_no_processes_without_parallel_sources() -> None:
+    settings = {"py_num_workers": 0, "batch_size": 1}
+
+    def defined(parallel: bool) -> Any:
+        return fn.external_source(lambda info: np.zeros(1), batch=False, parallel=parallel)
+
+    assert len(make(lambda: defined(False), **settings).run()[0]) == 1
+    with pytest.raises(GraphError, match="'py_num_workers' is 0, but the source of external_so"):
+        make(lambda: defined(True), **settings).build()
 
 
 def test_a_pipeline_in_a_function_of_a_thread() -> None:

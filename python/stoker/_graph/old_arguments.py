@@ -9,14 +9,14 @@ from typing import Any
 
 from stoker._describe.old_spellings import ARGUMENTS, warn
 from stoker._graph.calls import call_one
-from stoker.errors import GraphError
+from stoker.errors import GraphError, GraphTypeError
 
 
 def modern_arguments(op: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments in today's spelling; random draws that old arguments imply become nodes.
 
-    Raises ``GraphError`` if an old argument needs another that is not given, or if an argument is
-    given in both spellings.
+    Raises ``GraphError`` if an old argument needs another that is not given, and
+    ``GraphTypeError`` if an argument is given in both spellings.
     """
     given = dict(arguments)
     table = ARGUMENTS.get(op)
@@ -34,7 +34,8 @@ def modern_arguments(op: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
             warn(f"{op}: {name}", table[name].today)
             today.update(_today(table[name].today, name, value))
     if both := sorted(today.keys() & given.keys()):
-        raise GraphError(f"{op}: {', '.join(both)} is given in its old and in today's spelling")
+        text = f"{op}: {', '.join(both)} is given in its old and in today's spelling"
+        raise GraphTypeError(text)
     return {**given, **today}
 
 

@@ -93,7 +93,7 @@ PYTHON_SETTINGS = [
         "int | None",
         1,
         "How many processes run sources of fn.external_source(parallel=True).",
-        check=checks.at_least(1),
+        check=checks.at_least(0),
     ),
     Setting(
         "py_start_method",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from stoker._graph.source_group import SourceGroup
-from stoker.errors import GraphError, GraphTypeError
+from stoker.errors import GraphTypeError
 from stoker.types import BatchInfo, SampleInfo
 
 Data = list[Any]  # for each output a list of samples, or an array whose first axis is the batch
@@ -191,7 +191,7 @@ def _arity(source: Callable[..., Any]) -> int:
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     required = [p for p in positional if p.default is p.empty]
     if len(required) > 1:
-        raise GraphError(
+        raise GraphTypeError(
             f"the source is called with nothing or one argument, it takes {len(required)}"
         )
     return min(len(positional), 1)

@@ -18,7 +18,7 @@ from stoker._graph.outside import anywhere
 from stoker._graph.source_group import SourceGroup
 from stoker._messages import Place, near_or_all, shown, told
 from stoker._sources.caller import Caller, Spec
-from stoker.errors import GraphError
+from stoker.errors import GraphError, GraphTypeError
 
 _CYCLES = {None: "no", False: "no", "no": "no", True: "quiet", "quiet": "quiet", "raise": "raise"}
 _MOST = 10_000  # outputs of a source, and batches ahead
@@ -41,7 +41,7 @@ def external_source(op: Operator, *inputs: Any, **arguments: Any) -> DataNode | 
     if not isinstance(device, (str, type(None))) or device not in (None, "cpu", "gpu"):
         refuse(f"device expects 'cpu' or 'gpu', got {shown(device)}")
     if extra["source"] is None:
-        _check_no_source(extra, count, refuse)
+        _check_no_source(extra, refuse)
     nodes: list[DataNode] = []
     for k in range(count or 1):
         own = {key: values[k] for key, values in each.items()}
@@ -134,14 +134,10 @@ def _name_of(name: str | None, output: int) -> str | None:
     return None if name is None else f"{name}_{output}"
 
 
-def _check_no_source(
-    extra: dict[str, Any], count: int | None, refuse: Callable[[str], NoReturn]
-) -> None:
+def _check_no_source(extra: dict[str, Any], refuse: Callable[[str], NoReturn]) -> None:
     for key in ("cycle", "batch_info", "parallel", "prefetch_queue_depth"):
         if extra[key]:
             refuse(f"argument '{key}' needs a source")
-    if count is not None:
-        refuse("num_outputs needs a source; feed_input() feeds one node at a time")
 
 
 def _group(
@@ -184,10 +180,12 @@ def _check_source(group: SourceGroup, place: Place) -> None:
         hint = " (give the generator function itself)" if inspect.isgenerator(group.source) else ""
         refuse(
             f"cycle={group.cycle!r} needs a source that can begin anew, an iterable or a generator "
-            f"function, got a {kind}{hint}"
+            f"function, got a {kind}{hint}",
+            GraphTypeError,
         )
     if group.parallel and not caller.is_iterable and not caller.takes_index:
         refuse(
             "parallel=True needs a callable of one argument, the iteration or info, or an "
-            "iterable: calls without an argument could not be told apart"
+            "iterable: calls without an argument could not be told apart",
+            GraphTypeError,
         )

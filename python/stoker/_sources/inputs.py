@@ -35,6 +35,12 @@ class EpochEndError(SourceError):
         )
 
 
+class UnknownInputError(GraphError, KeyError):
+    """No input has the name that was asked for."""
+
+    __str__ = GraphError.__str__  # a KeyError's is the text in quotes
+
+
 class Inputs:
     """Feeds the input nodes, and keeps what is fed until there is an engine.
 
@@ -195,7 +201,7 @@ class Inputs:
         nodes = {n: i for i, n in _input_nodes(graph).items()}
         if name not in nodes:
             hint = did_you_mean(name, nodes)
-            raise GraphError(f"feed_input: no external_source is named '{name}'.{hint}")
+            raise UnknownInputError(f"feed_input: no external_source is named '{name}'.{hint}")
         if group := self._source_of(name):
             raise GraphError(f"feed_input: {group.place()} feeds '{name}' already")
         try:

@@ -45,6 +45,11 @@ class WorkerPool:
         batch_size: int = settings["batch_size"]
         depth: int = settings["prefetch_queue_depth"]
         self.size: int = settings["py_num_workers"]
+        if self.size == 0:
+            raise GraphError(
+                f"Pipeline: argument 'py_num_workers' is 0, but {groups[0].place()} is to be "
+                "called in a process of its own"
+            )
         self._settings = settings
         self._groups = groups
         self._specs = [Spec.of(g, batch_size) for g in groups]
