@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from stoker._conditionals.contents import Contents, is_missing
 from stoker._graph.calls import call_one, constant
 from stoker._graph.constants import NotAConstantError, plain
 from stoker._graph.node import DataNode
@@ -18,20 +19,30 @@ from stoker.errors import GraphError
 
 RESULT = "_stoker_result"  # what a function returns, where a side of an `if` does
 
+# An object of which a side sets items or else attributes: its name, how to read it, and which.
+Changed = tuple[str, Callable[[], Any], bool]
+
 
 class If:
     """An ``if`` statement: ``takes`` says which of its sides run, ``merged`` what they set.
 
     On a Python value, one side runs and nothing is merged. On a node, both sides run one after the
-    other, each with the variables that there were before.
+    other, each with the variables that there were before, and the contents of ``changed``.
     """
 
-    def __init__(self, condition: Any, names: Sequence[str], obstacle: str = "") -> None:
+    def __init__(
+        self,
+        condition: Any,
+        names: Sequence[str],
+        obstacle: str = "",
+        changed: Sequence[Changed] = (),
+    ) -> None:
         condition = bound_here(condition)
         self.is_node = isinstance(condition, DataNode)
         self.before: tuple[Any, ...] = ()
         self._condition = condition
         self._names = names
+        self._changed = changed
         self._where = user_line()
         self._side = True
         self._entered: Branch | None = None
@@ -52,8 +63,12 @@ class If:
         self._side = side
         if side:
             self.before = self._values(variables)
+            found = (Contents.of(*changed) for changed in self._changed)
+            self._contents = [c for c in found if c is not None]
         else:
             self._if_true = self._values(variables)
+            for contents in self._contents:
+                contents.begin_second_side()
         return True
 
     def __enter__(self) -> None:
@@ -67,9 +82,16 @@ class If:
             self._entered = None
 
     def merged(self, variables: Mapping[str, Any]) -> tuple[Any, ...]:
-        """The values of the names after the statement."""
+        """The values of the names after the statement. Sets those of attributes and items."""
+        for contents in self._contents:
+            contents.merge(self._merged)
         pairs = zip(self._names, self._if_true, self._values(variables), strict=True)
-        return tuple(_merged(name, a, b, self._condition, self._where) for name, a, b in pairs)
+        return tuple(self._merged(name, a, b) for name, a, b in pairs)
+
+    def _merged(self, name: str, a: Any, b: Any) -> Any:
+        if is_missing(a) or is_missing(b):
+            return Unusable(_unset(name, self._where))
+        return _merged(name, a, b, self._condition, self._where)
 
     def _values(self, variables: Mapping[str, Any]) -> tuple[Any, ...]:
         return tuple(
@@ -164,6 +186,8 @@ def _merged(name: str, a: Any, b: Any, condition: DataNode, where: str) -> Any:
         return {key: _merged(name, a[key], b[key], condition, where) for key in a}
     if _are_equal(a, b):
         return a
+    if name == RESULT and (a is None or b is None):
+        return Unusable(f"one side of the `if` on a node at {where} returns nothing")
     if not (_is_value(a) and _is_value(b)):
         return Unusable(
             f"{_shown(name)} has two values behind the `if` on a node at {where}, one of type "

@@ -16,7 +16,8 @@
     if _stoker_if0.is_node:
         (x,) = _stoker_if0.merged(locals())
 
-Where a side returns, the statements behind the ``if`` become part of the sides that do not. What
+Sides that set ``x.a`` or ``x[i]`` change the contents of ``x``, which are merged likewise. Where a
+side returns, the statements behind the ``if`` become part of the sides that do not. What
 the function calls is rewritten as well, when it is called.
 """
 
@@ -43,6 +44,7 @@ _PACKAGES = {
     *("tensorflow", "torch"),
 }
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_MADE = (ast.Call, ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)  # new at each evaluation
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.MatchAs, ast.MatchStar)
 
@@ -236,6 +238,15 @@ def _names_set(nodes: Sequence[ast.AST]) -> list[str]:
     return [name for name in names if name is not None]
 
 
+def _changed(nodes: Sequence[ast.AST]) -> dict[tuple[str, bool], ast.expr]:
+    """The objects of which these statements set or delete attributes or, if true, items."""
+    found: dict[tuple[str, bool], ast.expr] = {}
+    for node in _here(nodes):
+        if isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load):
+            found[ast.unparse(node.value), isinstance(node, ast.Subscript)] = node.value
+    return found
+
+
 def _always_leaves(body: Sequence[ast.stmt]) -> bool:
     if not body:
         return False
@@ -322,20 +333,22 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_If(self, node: ast.If) -> list[ast.stmt]:
         names = _names_set([*node.body, *node.orelse])
-        obstacle = self._obstacle(node, names)
+        changed = _changed([*node.body, *node.orelse])
+        obstacle = self._obstacle(node, names, changed.values())
         names = [n for n in names if n not in self._globals]
         self.generic_visit(node)
         variable = f"_stoker_if{self._count}"
         self._count += 1
         targets = "".join(f"{name}, " for name in names)
         restore = f"\n    if {variable}.is_node:\n        ({targets}) = {variable}.before"
-        merge = f"\nif {variable}.is_node:\n    ({targets}) = {variable}.merged(locals())"
+        result = f"({targets}) = " if names else ""
+        merge = f"\nif {variable}.is_node:\n    {result}{variable}.merged(locals())"
         variables = tuple(_compiled_name(name, self._class_name) for name in names)
         template = (
             f"{variable} = {_RUNTIME}.If(None, {variables!r}, {obstacle!r})\n"
             f"if {variable}.takes(True, locals()):\n    with {variable}:\n        pass\n"
             f"if {variable}.takes(False, locals()):{restore if names else ''}\n"
-            f"    with {variable}:\n        pass{merge if names else ''}"
+            f"    with {variable}:\n        pass{merge if names or changed else ''}"
         )
         statements = ast.parse(template).body
         for new in statements:
@@ -344,12 +357,18 @@ class _Rewriter(ast.NodeTransformer):
         begin, if_true, if_false = statements[:3]
         assert isinstance(begin, ast.Assign) and isinstance(begin.value, ast.Call)
         begin.value.args[0] = node.test
+        objects = [
+            ast.Tuple([ast.Constant(name), _later(_read(read)), ast.Constant(is_item)], ast.Load())
+            for (name, is_item), read in changed.items()
+        ]
+        begin.value.args.append(ast.Tuple([*objects], ast.Load()))
+        ast.fix_missing_locations(ast.copy_location(begin, node))
         for side, body in ((if_true, node.body), (if_false, node.orelse)):
             assert isinstance(side, ast.If) and isinstance(side.body[-1], ast.With)
             side.body[-1].body = body or side.body[-1].body
         return statements
 
-    def _obstacle(self, node: ast.If, names: Sequence[str]) -> str:
+    def _obstacle(self, node: ast.If, names: Sequence[str], changed: Iterable[ast.expr]) -> str:
         """Why this ``if`` cannot be on a node, or ``""``."""
         sides = [*node.body, *node.orelse]
         if _returns(sides):
@@ -360,6 +379,9 @@ class _Rewriter(ast.NodeTransformer):
             return "`yield`"
         if fixed := [name for name in names if name in self._globals]:
             return f"global variable to be set, '{fixed[0]}'"
+        for value in changed:
+            if any(isinstance(n, _MADE) for n in _here([value])):
+                return f"attribute or item of `{ast.unparse(value)}` to be set"
         return ""
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
@@ -392,6 +414,15 @@ def _may_wait(*values: ast.expr) -> bool:
     """Whether these can become functions that are called later."""
     bound = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
     return not any(isinstance(n, bound) for n in _here(values))
+
+
+def _read(value: ast.expr) -> ast.expr:
+    """A copy of a target, to be read."""
+    value = copy.deepcopy(value)
+    for part in ast.walk(value):
+        if isinstance(part, (ast.Name, ast.Attribute, ast.Subscript)):
+            part.ctx = ast.Load()
+    return value
 
 
 def _later(value: ast.expr) -> ast.expr:
