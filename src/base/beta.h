@@ -42,7 +42,8 @@ inline GammaTry try_gamma(uint32_t first, uint32_t second, uint32_t third, const
   const Num v = std::abs((root * root * root).v);
   const Num bound = Num(0.5) * x * x + Num(g.d) * (Num(1) - v + Num(exact::log_of_normal(v.v)));
   const bool is_positive = root.v > 0;
-  const bool is_below = exact::log_of_normal(inner_share(third)) < bound.v;
+  // Nearly all tries are taken for a large d, whose product above has no digits left.
+  const bool is_below = (exact::log_of_normal(inner_share(third)) < bound.v) | (g.d > 1e10);
   return {static_cast<bool>(is_positive & is_below), exact::log_of_normal((Num(g.d) * v).v)};
 }
 // Makes a number for shape + 1 one for a shape below 1, by one draw u: it is multiplied with

@@ -24,7 +24,9 @@ def _log_of_gamma(words: Iterator[int], shape: float) -> float:
         radius = math.sqrt(-2 * math.log((first + 0.5) / 2**32))
         x = radius * math.cos(2 * math.pi * second / 2**32)
         v = (1 + x / math.sqrt(9 * d)) ** 3
-        if v > 0 and math.log((third + 0.5) / 2**32) < x * x / 2 + d * (1 - v + math.log(v)):
+        if v > 0 and (
+            d > 1e10 or math.log((third + 0.5) / 2**32) < x * x / 2 + d * (1 - v + math.log(v))
+        ):
             break
     log = math.log(d * v)
     return log + math.log((next(words) + 0.5) / 2**32) / shape if shape < 1 else log
@@ -53,6 +55,8 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
     yield [], "", {}
     for alpha, beta in ((0.2, 0.2), (1.0, 1.0), (0.5, 3.0), (50.0, 7.0), (0.01, 0.02)):
         yield [], "", {"alpha": alpha, "beta": beta, "shape": [9, 3]}
+    for alpha, beta in ((1e7, 1e7), (3e38, 1.0), (1e30, 3e30)):
+        yield [], "", {"alpha": alpha, "beta": beta, "shape": [5], "dtype": "float64"}
     yield [], "", {"shape": [5], "dtype": "float64", "alpha": 2.0}
     yield [np.zeros((2, 3), np.uint8)], "HW", {"beta": 0.4}
 

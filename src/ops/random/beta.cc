@@ -12,6 +12,7 @@ struct Beta {
   std::optional<Small<int64_t>> shape;
   std::optional<DType> dtype;
 
+  static constexpr double kMostParameter = 3.4028234663852886e38;  // of a float
   static constexpr bool kRandom = true;
   static constexpr auto schema = describe(
       "random.beta",
@@ -20,8 +21,10 @@ struct Beta {
       "input gives. The draws depend only on the pipeline's seed, the epoch and the sample.",
       ports({.name = "shape_like", .help = "Only its shape is used.", .is_optional = true}),
       ports({.name = "output", .help = "The draws."}),
-      arg(&Beta::alpha, "alpha", "The parameter for nearness to 1.", between(0, 1e6), kPerSample),
-      arg(&Beta::beta, "beta", "The parameter for nearness to 0.", between(0, 1e6), kPerSample),
+      arg(&Beta::alpha, "alpha", "The parameter for nearness to 1.", between(0, kMostParameter),
+          kPerSample),
+      arg(&Beta::beta, "beta", "The parameter for nearness to 0.", between(0, kMostParameter),
+          kPerSample),
       arg(&Beta::dtype, "dtype", "Output dtype, FLOAT or FLOAT64; default: FLOAT."),
       arg(&Beta::shape, "shape", "Shape of the output; default: a scalar.", kPerSample));
 

@@ -131,9 +131,15 @@ struct RandomObjectBbox {
   }
   int32_t no_object() const {
     if (background != 0 || !classes) return background;
+    const auto has = [&](int label) {
+      return std::find(classes->begin(), classes->end(), label) != classes->end();
+    };
+    if (!has(0)) return 0;
     const auto* least = std::min_element(classes->begin(), classes->end());
-    if (std::find(classes->begin(), classes->end(), 0) == classes->end()) return 0;
-    return *least == INT_MIN ? INT_MAX : *least - 1;
+    if (*least > INT_MIN) return *least - 1;
+    int free = INT_MAX;
+    while (has(free)) --free;
+    return free;
   }
 
   // The classes to draw from, which the map may lack, each with its weight.
