@@ -55,7 +55,8 @@ struct ReturnedTypes {
 
 inline constexpr auto kReturnedTypes = std::make_tuple(
     arg(&ReturnedTypes::num_outputs, "num_outputs",
-        "How many outputs the function returns, as a tuple if there are several.",
+        "How many outputs the function returns, as a tuple if there are several. Of NumPy's, "
+        "DLPack's and PyTorch's functions also 0: it is called for what it does.",
         between(1, static_cast<int>(kMostOutputs))),
     arg(&ReturnedTypes::output_layouts, "output_layouts",
         "The layout of each output, or of the first ones."),

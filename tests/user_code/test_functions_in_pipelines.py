@@ -15,7 +15,7 @@ import pytest
 from calling import BATCH, EXECUTORS, arrays, calling, drawn
 
 from helpers import assert_same, make, take
-from stoker import Pipeline, _core, fn, ops, types
+from stoker import DataNode, Pipeline, _core, fn, ops, pipeline_def, types
 from stoker.errors import BudgetError, GraphError, SampleError
 
 Array = np.ndarray[Any, Any]
@@ -353,3 +353,83 @@ def test_the_plan_and_the_statistics_name_it() -> None:
     pipe.run()
     assert "python_function 'python_function_0'" in pipe.plan()
     assert any(o["operator"] == "python_function" for o in pipe.stats()["operators"])
+
+
+# What nobody needs.
+
+
+@pytest.mark.parametrize("settings", EXECUTORS)
+@pytest.mark.parametrize("by_batch", [False, True])
+def test_a_function_without_outputs_is_called_for_each_sample(
+    by_batch: bool, settings: dict[str, Any]
+) -> None:
+    seen: list[float] = []
+
+    def function(x: Any) -> None:
+        seen.extend(float(sample[0, 0]) for sample in (x if by_batch else [x]))
+
+    def define() -> DataNode:
+        x = drawn()
+        result = fn.python_function(x, function=function, num_outputs=0, batch_processing=by_batch)
+        assert result is None
+        return x
+
+    pipe = make(define, **{"batch_size": BATCH, **settings})
+    given: list[float] = []
+    for _ in range(5):
+        (batch,) = pipe.run()
+        given.extend(sample[0, 0] for sample in arrays(batch))
+    assert seen[: len(given)] == given, "it may be ahead"
+
+
+def test_what_a_preserved_function_makes_is_not_handed_out() -> None:
+    calls: list[int] = []
+
+    def function(x: Any) -> Any:
+        calls.append(1)
+        return x
+
+    def preserved() -> DataNode:
+        x = drawn()
+        fn.python_function(x, function=function, dtype="float32", ndim=2, preserve=True)
+        return x
+
+    def unread() -> DataNode:
+        x = drawn()
+        fn.python_function(x, function=function, dtype="float32", ndim=2)
+        return x
+
+    pipe = make(preserved, batch_size=BATCH)
+    assert [len(pipe.run()) for _ in range(3)] == [1] * 3
+    assert len(calls) >= 3 * BATCH
+    calls.clear()
+    pipe = make(unread, batch_size=BATCH)
+    assert [len(pipe.run()) for _ in range(3)] == [1] * 3 and not calls
+
+
+def test_a_sink_is_called() -> None:
+    calls: list[int] = []
+
+    def function(x: Any) -> Any:
+        calls.append(1)
+        return x
+
+    with Pipeline(batch_size=BATCH, num_threads=1) as pipe:
+        x = drawn()
+        sink = fn.python_function(x, function=function, dtype="float32", ndim=2)
+        pipe.set_outputs(x)
+        pipe.add_sink(sink)
+        pipe.add_sink(x)
+    assert len(pipe.run()) == 1 and len(calls) >= BATCH
+
+
+def test_a_function_without_outputs_cannot_be_in_a_branch() -> None:
+    @pipeline_def(batch_size=BATCH, num_threads=1, enable_conditionals=True)
+    def pipe() -> Any:
+        x = fn.random.coin_flip()
+        if x:
+            fn.python_function(x, function=print, num_outputs=0)
+        return x
+
+    with pytest.raises(GraphError, match="a function whose outputs nobody needs cannot be in an"):
+        pipe()

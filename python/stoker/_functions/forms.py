@@ -15,9 +15,10 @@ Made = Callable[[Any], Any]  # makes one sample of another
 
 
 def form_of(op: str, function: Any, given: Mapping[str, Any]) -> Form:
-    """How to call a function. ``given`` are the arguments of the operator, and two more.
+    """How to call a function. ``given`` are the arguments of the operator, and three more.
 
-    With ``takes_nothing`` it has no inputs; with ``copies_inputs`` it may write into its arrays.
+    With ``takes_nothing`` it has no inputs; with ``copies_inputs`` it may write into its arrays;
+    with ``is_sink`` nobody reads what it returns.
     Imports the framework. Raises ``ImportError`` if it is not there.
     """
     return _FORMS[op](function, given)
@@ -49,6 +50,8 @@ def _calls(function: Any, given: Mapping[str, Any], before: Made | None = None) 
     count = given["num_outputs"]
     if given["takes_nothing"]:
         function, before = _without_inputs(function), None
+    if given["is_sink"]:
+        function = _sink(function, given["batch_processing"])
     run = _by_batch(function, count) if given["batch_processing"] else _by_sample(function, count)
     if before is None:
         return run
@@ -61,6 +64,19 @@ def _calls(function: Any, given: Mapping[str, Any], before: Made | None = None) 
 
 def _without_inputs(function: Any) -> Any:
     return lambda *_: function()
+
+
+def _sink(function: Any, by_batch: bool) -> Any:
+    """Calls the function, and returns a number for each sample."""
+    import numpy
+
+    none = numpy.uint8(0)
+
+    def call(*inputs: Any) -> Any:
+        function(*inputs)
+        return [none] * len(inputs[0]) if by_batch else none
+
+    return call
 
 
 def _by_batch(function: Any, count: int) -> Run:

@@ -48,6 +48,9 @@ def _call(op: Operator, inputs: Sequence[Any], arguments: Mapping[str, Any]) -> 
         if op["name"] not in _GENERATORS:
             place.refuse("takes 1 or more inputs, got 0")
         inputs = [constant(0)]  # it says how many samples there are
+    is_sink = _plain(given.get("num_outputs"), 1) == 0 and op["name"] in _GENERATORS
+    if is_sink:  # the engine gets a number for each sample, which nobody reads
+        given |= {"num_outputs": 1, "dtype": "uint8", "ndim": 0, "output_layouts": None}
     if isinstance(given.get("output_layouts"), str):  # of all outputs
         count = _plain(given.get("num_outputs"), 1)
         given["output_layouts"] = [given["output_layouts"]] * (count if type(count) is int else 1)
@@ -61,6 +64,8 @@ def _call(op: Operator, inputs: Sequence[Any], arguments: Mapping[str, Any]) -> 
     }
     function = extra.get("function", extra.get("run_fn"))
     extra |= {"takes_nothing": takes_nothing, "copies_inputs": manner().copies_inputs}
+    extra["is_sink"] = is_sink
+    is_kept = is_sink or bool(_plain(given.get("preserve"), False))
     plains = {a["name"]: _plain(given.get(a["name"]), a["default"]) for a in op["arguments"]}
 
     def add_one(
@@ -74,9 +79,19 @@ def _call(op: Operator, inputs: Sequence[Any], arguments: Mapping[str, Any]) -> 
         name = str(first._definition.graph.node(first._node)["name"])
         own.place = place._replace(name=name)
         first._definition.functions.append(own)
+        if is_kept:
+            _keep(first, own.place)
         return result
 
-    return call(op, inputs, given, add_one)
+    made = call(op, inputs, given, add_one)
+    return None if is_sink else made
+
+
+def _keep(node: DataNode, place: Place) -> None:
+    definition = node._definition
+    if definition.scopes.guards():
+        place.refuse("a function whose outputs nobody needs cannot be in an `if` on a node")
+    definition.keep(node._node)
 
 
 def _require_cpu(inputs: Sequence[Any], device: Any, place: Place) -> None:

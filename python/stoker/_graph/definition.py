@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from stoker import _core
@@ -38,6 +39,8 @@ class Definition:
     def __init__(self, manner: Manner) -> None:
         self.graph = _core.Graph()
         self.outputs: list[tuple[int, int]] = []  # a node's number and the number of its output
+        self._copied: list[bool] = []  # by output: whether it is copied to the host
+        self._kept: list[tuple[int, int]] = []  # further outputs of the graph, which nobody gets
         self.sources: list[SourceGroup] = []
         self.functions: list[UserFunction] = []
         self.layouts: list[tuple[Place, int, int, str]] = []  # who expects which of an output
@@ -52,6 +55,22 @@ class Definition:
         if self.is_closed:
             raise GraphError("the pipeline is built: its graph cannot be changed any more")
         return self.graph
+
+    def set_outputs(self, outputs: Sequence[tuple[int, int]], copied: Sequence[bool]) -> None:
+        self.graph_to_change()
+        self.outputs, self._copied = list(outputs), list(copied)
+        self._tell_graph()
+
+    def keep(self, node: int) -> None:
+        """A function of the user's is called although nothing needs what it returns."""
+        if (node, 0) not in self._kept:
+            self._kept.append((node, 0))
+        if self.outputs:
+            self._tell_graph()
+
+    def _tell_graph(self) -> None:
+        named = [(*o, copied) for o, copied in zip(self.outputs, self._copied, strict=True)]
+        self.graph.set_outputs([*named, *((*o, False) for o in self._kept)])
 
     def output_types(self) -> list[OutputType]:
         """Checks the graph and returns the type of each output."""

@@ -148,7 +148,8 @@ class Engine:
         if step is None:
             self.inputs.meet_end()
             return None
-        return Step(*step)
+        batches, *rest = step
+        return Step(batches[: len(self._definition.outputs)], *rest)
 
     def schedule(self) -> None:
         """Starts to prepare steps and waits for none."""

@@ -99,23 +99,28 @@ class Pipeline(About):
         """Says what ``run()`` gives: nodes of this pipeline, or constants."""
         if not outputs:
             raise GraphError("set_outputs expects at least one output")
-        graph = self._definition.graph_to_change()
+        self._definition.graph_to_change()
         with self:
             nodes = [as_node(o, f"output {i}", _refuse, _SEVERAL) for i, o in enumerate(outputs)]
         for node in nodes:
             self._check_own(node)
-        self._definition.outputs = [(n._node, n._output) for n in nodes]
-        graph.set_outputs([(n._node, n._output, n._is_copy) for n in nodes])
+        self._definition.set_outputs(
+            [(n._node, n._output) for n in nodes], [n._is_copy for n in nodes]
+        )
 
     def add_sink(self, node: DataNode) -> None:
         """Says that a node is wanted although it is no output.
 
-        Nothing more follows from it: operators do nothing but make their outputs.
+        Functions of the user's are then called. Other operators do nothing but make their outputs,
+        so nothing follows from it.
         """
         if not isinstance(node, DataNode):
             raise GraphError(f"add_sink expects a node, got {shown(node)}")
         self._definition.graph_to_change()
-        self._check_own(bound(node, self._definition))
+        node = bound(node, self._definition)
+        self._check_own(node)
+        if any(function.node == node._node for function in self._definition.functions):
+            self._definition.keep(node._node)
 
     def _check_own(self, node: DataNode) -> None:
         if node._definition is not self._definition:
