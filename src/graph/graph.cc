@@ -233,6 +233,7 @@ void check_node(const std::vector<CheckedNode>& done, const Node& n, bool is_nee
 
   int64_t frames = -1;
   c.sequences.resize(n.inputs.size());
+  c.frame_values.resize(n.inputs.size());
   for (size_t i = 0; i < n.inputs.size(); ++i) {
     if (!n.inputs[i]) continue;
     const Ref from = *n.inputs[i];
@@ -246,6 +247,7 @@ void check_node(const std::vector<CheckedNode>& done, const Node& n, bool is_nee
       frames = std::max(frames, t.shape[0]);
       t = frame_type(t);
     }
+    c.frame_values[i] = c.unfold && port.is_value && has_frames(t);
     check_port(*c.type, i, t);
     c.inputs.push_back(t);
   }

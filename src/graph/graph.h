@@ -121,6 +121,7 @@ struct CheckedNode {
   std::vector<int> link_arguments;  // by link: index of the argument
   bool unfold = false;  // the engine calls the operator for each frame
   std::vector<char> sequences;  // by input: whether the engine takes a leading F off
+  std::vector<char> frame_values;  // by input: whether each frame has a value of its own
   bool sees_batch = false;  // OperatorType::sees_batch
   // The node is on the CPU, or its CPU half can make the value: see Note [Values for the CPU].
   bool has_cpu_form = true;

@@ -58,7 +58,9 @@ struct Port {
   const char* layouts = "";
   const char* dtypes = "";
   bool is_optional = false;
-  bool is_value = false;  // read before shapes are known: encoded bytes, anchors
+  // Read before shapes are known: encoded bytes, anchors. Where the frames of a first input are taken
+  // apart, a value whose layout begins with F has one for each of them.
+  bool is_value = false;
   // Of inputs of any layout: a leading F is taken off, of one that is not the first as well. Where
   // the first port unfolds, arguments with a value for each frame make frames of an input without.
   bool unfolds = false;

@@ -27,7 +27,7 @@ def expected(
     reflect_padding: bool = True,
     layout: str = "ft",
 ) -> Array:
-    signal = inputs[0].astype(np.float64)
+    signal = inputs[0].astype(np.float64).reshape(-1)
     size = nfft or window_length
     if window_fn is None:
         turns = (np.arange(window_length) + 0.5) / window_length
@@ -56,6 +56,9 @@ def expected(
 def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[str, Any]]]:
     signal = rng.uniform(-1, 1, 3000).astype(np.float32)
     yield [signal], "", {}
+    for shape in ((-1, 1), (1, -1), (1, 1, -1, 1)):
+        yield [signal[:700].reshape(shape)], "", {"window_length": 60, "window_step": 7}
+    yield [signal[:1].reshape(1, 1)], "", {"window_length": 8}
     yield [signal], "", {"nfft": 1024, "window_length": 400, "window_step": 160, "power": 1}
     yield [signal], "", {"layout": "tf", "window_length": 60, "window_step": 7}
     yield [signal], "", {"nfft": 77, "window_length": 77, "reflect_padding": False}

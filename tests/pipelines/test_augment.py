@@ -453,6 +453,33 @@ def test_each_frame_of_a_video_is_warped_by_its_map() -> None:
     assert np.array_equal(got, np.stack(alone))
 
 
+@pytest.mark.parametrize("device", ["cpu", "gpu"])
+def test_each_frame_is_warped_by_its_row_of_an_input(
+    device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STOKER_SIMULATED_DEVICES", "1")
+    video = np.random.default_rng(3).integers(0, 255, (3, 8, 9, 3)).astype(np.uint8)
+
+    def warped(maps: Array, as_input: bool) -> Callable[[], DataNode]:
+        def define() -> DataNode:
+            images = fn.external_source(source=lambda: [video], layout="FHWC")
+            images = images.gpu() if device == "gpu" else images
+            matrix = by_frame(maps)
+            given = (images, matrix) if as_input else (images,)
+            keywords = {} if as_input else {"matrix": matrix}
+            moved = fn.warp_affine(*given, device=device, **keywords)
+            return fn.crop_mirror_normalize(moved, mean=[1.0], device=device)
+
+        return define
+
+    settings = {"device_id": 0} if device == "gpu" else {}
+    _, got = made(warped(MAPS, True), **settings)
+    _, right = made(warped(MAPS, False), **settings)
+    assert np.array_equal(got, right)
+    with pytest.raises(SampleError, match="input 1 has values for 2 frames, and there are 3"):
+        made(warped(MAPS[:2], True), **settings)
+
+
 def test_counts_of_frames_agree() -> None:
     few = OFFSETS[:2]
     with pytest.raises(SampleError, match="'center' has values for 2 frames, and there are 3"):

@@ -56,9 +56,13 @@ struct SignalWindows {
     if (centers) return size / step + 1;
     return size < length ? 0 : (size - length) / step + 1;
   }
+  // Requires: all axes of the signal but one have the extent 1.
   Spectrum spectrum(const View& signal, const float* weights) const {
-    const int64_t signal_step = signal.strides[0] / int64_t{sizeof(float)};
-    return {signal.as<const float>(), signal.shape[0],     signal_step, weights, length, step,
+    int axis = 0;
+    for (int a = 1; a < signal.shape.rank; ++a)
+      if (signal.shape[a] != 1) axis = a;
+    const int64_t signal_step = signal.strides[axis] / int64_t{sizeof(float)};
+    return {signal.as<const float>(), signal.shape[axis],  signal_step, weights, length, step,
             centers ? length / 2 : 0, centers && reflects, squares};
   }
 };

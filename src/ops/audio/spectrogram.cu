@@ -20,7 +20,9 @@ struct Spectrogram {
       "Each is weighted, filled with zeros up to nfft values and transformed. The output has "
       "nfft / 2 + 1 frequencies; a signal of n values gives n / window_step + 1 windows or, "
       "without center_windows, those that lie inside.",
-      ports({.name = "input", .help = "A signal: one axis.", .dtypes = "float32"}),
+      ports({.name = "input",
+             .help = "A signal: one axis, and perhaps others of the extent 1.",
+             .dtypes = "float32"}),
       ports({.name = "output", .help = "The spectra, float32."}),
       arg(&Spectrogram::nfft, "nfft", "Length of the transform; default: window_length.",
           between(1, 1 << 20)),
@@ -48,8 +50,14 @@ struct Spectrogram {
 
   TensorType spectra(const TensorType& in) const {
     const Shape& s = in.shape;
-    require(s.rank < 0 || s.rank == 1, "the input is a signal with one axis, got ", s);
-    const int64_t bins = transform() / 2 + 1, count = windows().count(s.rank < 0 ? -1 : s[0]);
+    int64_t size = s.rank < 0 ? -1 : 1;
+    int longer = 0;
+    for (int a = 0; a < s.rank; ++a) {
+      longer += s[a] >= 0 && s[a] != 1;
+      size = size < 0 || s[a] < 0 ? -1 : size * s[a];
+    }
+    require(s.rank != 0 && longer <= 1, "the input is a signal with one axis, got ", s);
+    const int64_t bins = transform() / 2 + 1, count = windows().count(size);
     const Shape shape = layout.find('f') == 0 ? Shape{bins, count} : Shape{count, bins};
     return {DType::kFloat32, layout, shape};
   }

@@ -145,8 +145,8 @@ void Chain::resolve(int node) {
   NodeState& s = states_[node];
   s.ops.assign(1, plan_.own_operator(node));
   const size_t links = plan_.node(node).links.size();
-  if (links == 0) return;
-  bool by_frame = false;
+  bool by_frame = std::ranges::any_of(plan_.checked(node).frame_values, std::identity());
+  if (links == 0 && !by_frame) return;
   for (size_t i = 0; i < links; ++i) by_frame |= has_frames(node, i);
   s.ops.resize(by_frame ? static_cast<size_t>(std::max<int64_t>(frames_of(node), 1)) : 1);
   std::vector<Operator*> made;
@@ -202,6 +202,14 @@ void Chain::see_inputs(int node, size_t first) {
 void Chain::lower_node(int node, int64_t frame) {
   NodeState& s = states_[node];
   see_inputs(node, 1);
+  for (size_t i = 1; i < views_.size(); ++i) {
+    if (!plan_.checked(node).frame_values[i]) continue;
+    if (views_[i].full[0] != frames_of(node))
+      throw SampleError("input " + std::to_string(i) + " has values for " +
+                        std::to_string(views_[i].full[0]) + " frames, and there are " +
+                        std::to_string(frames_of(node)));
+    if (frame < views_[i].full[0]) views_[i] = views_[i].frame(frame);
+  }
   s.blocks.clear();
   made_.clear();
   Lowering l(s.inputs[0], views_, chance(node), s.blocks, made_, arena_);

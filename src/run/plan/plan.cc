@@ -194,9 +194,10 @@ void Plan::find_passes() {
   for (const Ref& r : graph_.outputs) use(r, -1);
   auto lowers = [&](int i) { return checked_[i].lowers(); };
   auto per_frame = [&](int i) {
-    return checked_[i].unfold &&
-           std::any_of(checked_[i].link_arguments.begin(), checked_[i].link_arguments.end(),
-                       [&](int a) { return checked_[i].type->arguments[a].per_frame; });
+    const CheckedNode& c = checked_[i];
+    const auto varies = [&](int a) { return c.type->arguments[a].per_frame; };
+    return c.unfold && (std::ranges::any_of(c.link_arguments, varies) ||
+                        std::ranges::any_of(c.frame_values, std::identity()));
   };
   for (int i = 0; i < size(); ++i) {
     const int next = consumer[i];
