@@ -148,8 +148,8 @@ class Engine:
         if step is None:
             self.inputs.meet_end()
             return None
-        batches, *rest = step
-        return Step(batches[: len(self._definition.outputs)], *rest)
+        batches, ends_epoch = step
+        return Step(batches[: len(self._definition.outputs)], ends_epoch)
 
     def schedule(self) -> None:
         """Starts to prepare steps and waits for none."""
