@@ -94,8 +94,9 @@ def test_an_unknown_operator_names_the_nearest(wrong: str, right: str) -> None:
 
 
 def test_old_names_still_work_and_say_so() -> None:
+    assert fn.file_reader.__doc__ == fn.readers.file.__doc__
     with pytest.warns(DeprecationWarning, match=r"fn\.file_reader is now .* fn\.readers\.file"):
-        assert fn.file_reader.__doc__ == fn.readers.file.__doc__
+        fn.file_reader(files=["a"])
 
 
 # Arguments
