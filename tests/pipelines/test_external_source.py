@@ -208,12 +208,39 @@ def test_any_sequence_of_outputs() -> None:
             external(lambda _, wrong=wrong: wrong, num_outputs=2, batch=False).run()
 
 
+@pytest.mark.filterwarnings("ignore:.*nothing reads those at 0")
 def test_an_output_that_nothing_needs() -> None:
     pipe = make(
         lambda: fn.external_source(lambda i: (numbers(i), numbers(i + 10)), num_outputs=2)[1],
         batch_size=BATCH,
     )
     assert [int(s[0][0]) for s in take(pipe, 2 * BATCH)][::BATCH] == [10, 11]
+
+
+def test_a_source_that_nothing_reads_is_not_asked() -> None:
+    asked: list[int] = []
+
+    def define() -> Any:
+        fn.external_source(asked.append)
+        fn.copy(fn.external_source(asked.append, num_outputs=2)[1])
+        fn.external_source(name="by hand")
+        return fn.external_source(up_to(3))
+
+    pipe = make(define, batch_size=BATCH)
+    pipe.feed_input("by hand", numbers(0))
+    pipe.feed_input("by hand", np.zeros((1, 2, 3), np.float16))
+    assert firsts(pipe) == [0, 1, 2] and asked == []
+    assert list(pipe.state()["sources"]) == ["external_source_4"]
+
+
+def test_what_is_made_in_vain_is_warned_of() -> None:
+    def define() -> Any:
+        return fn.external_source(lambda i: (None, numbers(i), ""), num_outputs=3)[1]
+
+    with pytest.warns(UserWarning, match=r"makes 3 outputs, but nothing reads those at 0, 2;"):
+        pipe = make(define, batch_size=BATCH)
+        pipe.build()
+    assert [pipe.run()[0].as_array()[0][0] for _ in range(3)] == [0, 1, 2]
 
 
 def test_two_sources_stay_in_step() -> None:
@@ -337,7 +364,7 @@ def test_a_source_that_nothing_needs_ends_nothing(monkeypatch: pytest.MonkeyPatc
         yield numbers(0)
 
     def define() -> Any:
-        fn.external_source(source)
+        fn.shapes(fn.external_source(source))
         return fn.random.uniform()
 
     pipe = make(define, batch_size=BATCH)

@@ -170,8 +170,8 @@ def test_a_signature_that_nobody_can_read() -> None:
 
 @pytest.mark.parametrize("count", [np.int64(2), np.array(2)])
 def test_num_outputs_may_be_of_numpy(count: Any) -> None:
-    pipe = make(lambda: fn.external_source(lambda i: ([1], [2]), num_outputs=count)[1])
-    assert int(pipe.run()[0].at(0)) == 2
+    pipe = make(lambda: fn.external_source(lambda i: ([1], [2]), num_outputs=count))
+    assert int(pipe.run()[1].at(0)) == 2
 
 
 def test_a_source_that_does_not_take_its_state() -> None:
@@ -210,7 +210,7 @@ def test_a_source_that_no_output_needs_is_not_asked_for_batches(declared: dict[s
 
     pipe = Pipeline(batch_size=2)
     with pipe:
-        fn.external_source(source, **declared)
+        fn.shapes(fn.external_source(source, **declared))
         pipe.set_outputs(fn.random.coin_flip())
     for _ in range(20):
         pipe.run()

@@ -21,6 +21,7 @@ class SourceGroup(NamedTuple):
     parallel: bool
     depth: int  # how many batches worker processes prepare ahead
     where: str  # the user's line
+    unread: frozenset[str] = frozenset()  # names of nodes that are not to be fed
 
     def place(self) -> str:
         """The source as messages name it."""

@@ -381,6 +381,8 @@ class Feeder:
         for runner, product in zip(self.runners, products, strict=True):
             group = runner.group
             for name, layout, data in zip(group.names, group.layouts, product.data, strict=True):
+                if name in group.unread:
+                    continue
                 try:
                     one = to_fed(data, runner.batch_size, layout)
                 except BaseException as e:

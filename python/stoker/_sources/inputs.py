@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import threading
+import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from stoker import _core, _state_entries
 from stoker._describe.registry import operators
 from stoker._graph.definition import Definition
 from stoker._graph.source_group import SourceGroup
-from stoker._messages import did_you_mean, told
+from stoker._messages import did_you_mean, told, user_level
 from stoker._sources.arrays import to_fed
 from stoker.errors import GraphError, SourceError, StateError
 
@@ -61,6 +62,7 @@ class Inputs:
         self._engine: _core.Pipeline | None = None
         self._mutex = threading.RLock()
         self._fed = threading.Condition(self._mutex)
+        self._unread: frozenset[str] = frozenset()  # inputs; known once open() is called
         # Batches fed before there is an engine, and whether to copy them.
         self._pending: dict[str, list[tuple[_core.Fed, bool]]] = {}
 
@@ -70,9 +72,13 @@ class Inputs:
 
     def open(self, settings: Mapping[str, Any]) -> None:
         """Makes the sources ready to run. Requires: the settings have a batch size."""
-        groups = self._definition.sources
         self._batch_size = settings["batch_size"]
-        if self._feeder is not None or not groups:
+        if self._feeder is not None:
+            return
+        self._unread = _unread_inputs(self._definition)
+        sources = self._definition.sources
+        groups = [self._with_unread(g) for g in sources if not self._unread >= set(g.names)]
+        if not groups:
             return
         # Imported late: these modules are slow to import, and most pipelines have no sources.
         from stoker._sources.calling_feeder import CallingFeeder
@@ -94,6 +100,17 @@ class Inputs:
                 runners.append(Runner(group, batch_size))
         kind = CallingFeeder if self._calls_sources_itself else Feeder
         self._feeder = kind(runners, depth, self._caller)
+
+    def _with_unread(self, group: SourceGroup) -> SourceGroup:
+        """The group with a note of its outputs that nothing reads. Warns of them."""
+        unread = [str(k) for k, name in enumerate(group.names) if name in self._unread]
+        if unread:
+            warnings.warn(
+                f"{group.place()} makes {len(group.names)} outputs, but nothing reads those at "
+                f"{', '.join(unread)}; it saves time not to make them",
+                stacklevel=user_level(),
+            )
+        return group._replace(unread=self._unread)
 
     # The types of the inputs.
 
@@ -208,6 +225,8 @@ class Inputs:
             fed = to_fed(data, self._batch_size, layout)
         except Exception as e:
             raise GraphError(f"feed_input: external_source '{name}': {told(e)}") from e
+        if name in self._unread:
+            return
         node = nodes[name]
         copy = not graph.argument(node, "no_copy")
         with self._mutex:
@@ -326,6 +345,29 @@ class Inputs:
 def _input_nodes(graph: _core.Graph) -> dict[int, str]:
     table = operators()
     return {i: n["name"] for i, n in enumerate(graph.nodes()) if table[n["op"]]["kind"] == "input"}
+
+
+def _unread_inputs(definition: Definition) -> frozenset[str]:
+    """The names of the inputs that are no outputs and that no node reads, but for copying them.
+
+    Their types do not matter, so those that are not declared are made up.
+    """
+    graph = definition.graph
+    inputs = _input_nodes(graph)
+    if not inputs:
+        return frozenset()
+    read = {node for node, _ in definition.outputs}
+    for number, node in reversed(list(enumerate(json.loads(graph.save("{}"))["nodes"]))):
+        if node["op"] != "copy" or number in read:
+            edges = [*filter(None, node["inputs"]), *node["computed"].values()]
+            read |= {edge[0] for edge in [*edges, *node.get("guards", [])]}
+    unread = {number: name for number, name in inputs.items() if number not in read}
+    for number in unread:
+        if graph.argument(number, "dtype") is None:
+            graph.set_argument(number, "dtype", "uint8")
+        if graph.argument(number, "ndim") is None and not graph.argument(number, "layout"):
+            graph.set_argument(number, "ndim", 0)
+    return frozenset(unread.values())
 
 
 def _declare(graph: _core.Graph, node: int, fed: _core.Fed) -> None:
