@@ -162,7 +162,9 @@ def test_modules_are_stoker_s(tmp_path: Path) -> None:
         from nvidia.dali.pipeline.experimental import pipeline_def as old
         from nvidia.dali.tensors import TensorCPU
         from nvidia.dali.types import *
+        import nvidia.dali.plugin.numba, sys
         print(json.dumps([
+            nvidia.dali.plugin.numba.fn is sys.modules["nvidia.dali.plugin.numba.fn"],
             fn is same, image is stoker.fn.decoders.image, P is Pipeline, pd is old is pipeline_def,
             DataNode is stoker.DataNode, types.FLOAT is stoker.types.FLOAT, FLOAT is types.FLOAT,
             ops.Resize is stoker.ops.Resize, nvidia.dali.ops.readers.File is ops.readers.File,

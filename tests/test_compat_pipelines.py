@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import stoker
+from stoker import DataNode, errors, fn, ops, tfrecord, types
 from stoker import Pipeline as Native
-from stoker import errors, fn, ops, tfrecord, types
 from stoker.compat import module
 from stoker.compat._pipeline import Pipeline
 from stoker.compat._report import report
@@ -282,6 +282,20 @@ def test_several_outputs_come_in_a_list() -> None:
             fn.decoders.image(fn.readers.file(files=["a"]))
 
 
+def test_a_list_of_one_node_gives_a_node() -> None:
+    pipe = Pipeline(batch_size=2, num_threads=1, device_id=None)
+    with pipe:
+        one = fn.external_source(lambda: (np.ones((2, 3, 1), np.float32),), num_outputs=1)
+        made = [fn.copy(one), ops.Copy()(one), fn.cat(one, one, axis=0), fn.cat(one, one[0])]
+        resized = fn.resize(one, size=[2, 2], save_attrs=True)
+        assert [type(o) for o in [*made, *resized]] == [DataNode] * 6
+        assert [type(fn.copy([one[0], one[0]])), type(resized)] == [list, list]
+        pipe.set_outputs(*made)
+    assert [o.as_array().shape for o in pipe.run()] == [(2, 3, 1)] * 2 + [(2, 6, 1)] * 2
+    with Native(batch_size=2, num_threads=1):
+        assert type(fn.copy([fn.random.uniform()])) is list
+
+
 def test_functions_may_write_into_their_arrays() -> None:
     def drawn_into(image: Any) -> Any:
         image[0] = 5
@@ -383,6 +397,13 @@ def test_modules_have_the_established_names(monkeypatch: pytest.MonkeyPatch) -> 
         assert all(getattr(made(1, **{setting: k}), setting) is k for k in kind)
     assert module("data_node").DataNode is type(fn.random.uniform())
     assert module("plugin.numba").NumbaFunction is module("plugin.numba.experimental").NumbaFunction
+    functions = module("fn")
+    assert [
+        functions.rotate._schema_name,
+        module("fn.readers").coco._schema_name,
+        functions.image_decoder._schema_name,
+        module("plugin.numba.fn.experimental").numba_function._schema_name,
+    ] == ["Rotate", "readers__COCO", "ImageDecoder", "NumbaFunction"]
     marked = module("pickling").pickle_by_value(test_modules_have_the_established_names)
     assert marked is test_modules_have_the_established_names
 

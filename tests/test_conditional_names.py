@@ -223,6 +223,23 @@ def test_conditionals_on_python_values_mean_what_they_mean(flag: bool) -> None:
     ]
 
 
+def test_a_pipeline_s_function_cannot_stay_as_it_is() -> None:
+    def constant() -> Any:
+        return 1
+
+    with pytest.raises(GraphError, match=r"^pipeline_def: constant cannot be a pipeline and have"):
+        stoker.pipeline_def(stoker.do_not_convert(constant), batch_size=1)
+
+    def other() -> Any:
+        return 1
+
+    factory = stoker.pipeline_def(other, batch_size=1)
+    with pytest.raises(ValueError, match=r"^do_not_convert: other cannot be a pipeline and have"):
+        stoker.do_not_convert(factory)
+    assert factory._is_pipeline_def is True
+    assert len(factory().run()) == 1
+
+
 def test_functions_can_stay_as_they_are() -> None:
     @stoker.do_not_convert
     def helper(a: DataNode) -> Any:

@@ -160,6 +160,22 @@ def test_a_saved_graph_with_this_pipeline_s_settings(pictures: Path, encode: Any
     assert [len(b) for b in pipe.run()] == [3, 3]
 
 
+def test_a_saved_graph_brings_the_settings_that_are_missing() -> None:
+    saving = Pipeline(batch_size=3, num_threads=2, seed=7, output_ndim=0, prefetch_queue_depth=4)
+    with saving:
+        saving.set_outputs(fn.random.uniform())
+    pipe = Pipeline(num_threads=1)
+    pipe.deserialize_and_build(saving.serialize())
+    assert (pipe.batch_size, pipe.num_threads, pipe.seed, pipe.output_ndim) == (3, 1, 7, 0)
+    assert pipe.prefetch_queue_depth == 2, "a default that is not None stays"
+    np.testing.assert_array_equal(pipe.run()[0].as_array(), saving.run()[0].as_array())
+    other, text = Pipeline(seed=8), saving.serialize()
+    with pytest.raises(errors.GraphError, match="'batch_size' is 0"):
+        other.deserialize_and_build(text.replace('"batch_size": 3', '"batch_size": 0'))
+    other.deserialize_and_build(text)
+    assert other.seed == 8
+
+
 def test_whether_it_began_from_a_checkpoint(pictures: Path) -> None:
     pipe = in_order(pictures, enable_checkpointing=True)
     pipe.run()

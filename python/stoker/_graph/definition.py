@@ -23,6 +23,8 @@ class Manner:
     # Several outputs of an operator come as a list, else as a tuple. A tuple has a type for each
     # output, and as an input it is refused, where a list calls the operator once for each output.
     lists_outputs = False
+    # A call with lists of one input gives what that input alone gives, else lists of it.
+    unpacks_lists_of_one = False
     # Functions of the user's get arrays of their own, into which they may write.
     copies_inputs = False
 

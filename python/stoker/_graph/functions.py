@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from stoker._describe.registry import Operator
 from stoker._graph.calls import add
@@ -76,6 +76,8 @@ def _add_each(
         if k == 0:
             given = {name: value for name, value in given.items() if name != "name"}
             key = _key_of(result) if op["is_random"] else ""
+    if len(results) == 1 and manner().unpacks_lists_of_one:
+        return cast(Result, results[0])
     if results[0] is None:
         return None
     if isinstance(results[0], tuple):

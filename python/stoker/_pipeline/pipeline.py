@@ -27,7 +27,7 @@ from stoker._pipeline.drop_counter import DropCounter, EmptyEpochError
 from stoker._pipeline.engine import Batches, Engine, Step
 from stoker._pipeline.step_counter import BASIC, SCHEDULED, StepCounter
 from stoker._settings import signature
-from stoker._settings.table import of_file
+from stoker._settings.table import checked, of_file
 from stoker.errors import GraphError, SampleError
 
 if TYPE_CHECKING:
@@ -418,9 +418,12 @@ class Pipeline(About):
         return pipe
 
     def deserialize_and_build(self, serialized_pipeline: str | bytes) -> None:
-        """Takes the graph of a saved pipeline for its own, with this pipeline's settings."""
-        graph, _ = saved.load(serialized_pipeline)
+        """Takes the graph of a saved pipeline for its own, and the settings that are None here."""
+        graph, settings = saved.load(serialized_pipeline)
+        missing = {k: v for k, v in of_file(settings).items() if self._settings[k] is None}
+        taken = checked(missing)
         self._definition.take_graph(graph)
+        self._settings.update({name: taken[name] for name in missing})
         self.build()
 
     def save_graph_to_dot_file(

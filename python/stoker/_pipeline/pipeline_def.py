@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, cast, overload
 
+from stoker._conditionals.mark import FACTORY, MARK, NOT_BOTH
 from stoker._messages import near_or_all, user_level, user_line
 from stoker._pipeline.pipeline import Pipeline
 from stoker._settings.table import settings as pipeline_settings
@@ -75,6 +76,8 @@ def _factory(definition: Definition, settings: Mapping[str, Any], make: type[Pip
     takes_any = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in takes.values())
     known = pipeline_settings().keys()
     name = getattr(definition, "__name__", type(definition).__name__)  # a partial has none
+    if getattr(definition, MARK, False):
+        raise GraphError(f"pipeline_def: {name} {NOT_BOTH}")
 
     @functools.wraps(definition)
     def make_pipeline(*args: Any, **keywords: Any) -> Pipeline:
@@ -96,6 +99,7 @@ def _factory(definition: Definition, settings: Mapping[str, Any], make: type[Pip
         pipe.set_outputs(*outputs if isinstance(outputs, (list, tuple)) else [outputs])
         return pipe
 
+    setattr(make_pipeline, FACTORY, True)
     return make_pipeline
 
 

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
-from stoker.compat._modules import contents
+from stoker.compat._modules import IMPORTED_WITH, contents, with_schema_name
 from stoker.compat._report import report
 
 _ROOT = "nvidia.dali"
@@ -38,9 +38,12 @@ class Mirror(ModuleType):
         if contents(dotted) is not None:
             return importlib.import_module(f"{_ROOT}.{dotted}")
         try:
-            return getattr(self.__dict__["_target"], name)
+            found = getattr(self.__dict__["_target"], name)
         except AttributeError:
             raise AttributeError(report.miss(dotted), name=name, obj=self) from None
+        if dotted.startswith("fn.") and isinstance(found, FunctionType):
+            return with_schema_name(found, dotted)
+        return found
 
     def __dir__(self) -> list[str]:
         own = [n for n in self.__dict__ if not n.startswith("_")]
@@ -65,7 +68,8 @@ class _Finder(MetaPathFinder, Loader):
         return Mirror(spec.name, *found)
 
     def exec_module(self, module: ModuleType) -> None:
-        pass
+        for dotted in IMPORTED_WITH.get(_below(module.__name__), ()):
+            importlib.import_module(f"{_ROOT}.{dotted}")
 
 
 _finder = _Finder()

@@ -33,6 +33,10 @@ _STANDS_FOR = {
 }
 
 
+# Modules that are imported together with another one.
+IMPORTED_WITH = {"plugin.numba": ("plugin.numba.fn.experimental",)}
+
+
 def contents(dotted: str) -> Contents | None:
     """The contents of ``nvidia.dali.<dotted>``; None if there is no such module."""
     if dotted in _OWN:
@@ -65,6 +69,14 @@ def _private_names() -> dict[str, Any]:
         "_dlpack_from_array": capsule_of,
         "_dlpack_to_array": writable_array_of,
     }
+
+
+def with_schema_name(function: Any, dotted: str) -> Any:
+    """The function that scripts know by this name, with the name that DALI's own table has."""
+    from stoker.ops._classes import class_name
+
+    function._schema_name = class_name(dotted.removeprefix("fn.")).replace(".", "__")
+    return function
 
 
 def _top() -> dict[str, Any]:
@@ -181,6 +193,12 @@ def _one(module: str, name: str) -> Callable[[], dict[str, Any]]:
     return lambda: {name: getattr(importlib.import_module(module), name)}
 
 
+def _numba() -> dict[str, Any]:
+    from stoker import fn
+
+    return {"numba_function": with_schema_name(fn.numba_function, "numba_function")}
+
+
 def _conditional() -> dict[str, Any]:
     import stoker
     from stoker import fn
@@ -211,7 +229,7 @@ _OWN: dict[str, Callable[[], dict[str, Any]]] = {
     "plugin.numba": _one("stoker.ops", "NumbaFunction"),
     "plugin.numba.experimental": _one("stoker.ops", "NumbaFunction"),
     "plugin.numba.fn": dict,
-    "plugin.numba.fn.experimental": _one("stoker.fn", "numba_function"),
+    "plugin.numba.fn.experimental": _numba,
     "plugin.pytorch.fn": _one("stoker.fn", "torch_python_function"),
     "plugin_manager": _plugin_manager,
     "sysconfig": _sysconfig,

@@ -43,6 +43,7 @@ class _Established(Manner):
     """The manner of the established library. Reports what a script asked for in vain."""
 
     lists_outputs = True
+    unpacks_lists_of_one = True
     copies_inputs = True
 
     def without_effect(self, what: str) -> None:
