@@ -160,8 +160,8 @@ ROWS = [
     Row("python/stoker/_pipeline/* python/stoker/_settings/*", python=f"{STATES} {RUNNING}"),
     Row(
         "python/stoker/_conditionals/*",
-        python="test_conditionals.py test_conditional_names.py test_conditional_draws.py "
-        "test_rewritten_code.py test_definition.py",
+        python="test_conditionals.py test_conditional_names.py test_conditional_contents.py "
+        "test_conditional_draws.py test_rewritten_code.py test_definition.py",
     ),
     Row("python/stoker/auto_aug/*", python="test_auto_aug.py"),
     Row(

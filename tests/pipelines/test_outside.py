@@ -198,3 +198,15 @@ def test_a_long_chain_is_bound() -> None:
     for _ in range(1500):
         node = fn.copy(node)
     assert made(node).run()[0].as_array().shape == (2, 3)
+
+
+class Unasked:
+    """Has no attribute, and says so in its own way."""
+
+    def __getattribute__(self, name: str) -> Any:
+        raise ValueError("odd")
+
+
+def test_objects_among_arguments_are_not_asked() -> None:
+    with Pipeline(batch_size=1, num_threads=1), pytest.raises(TypeError, match="not iterable"):
+        _a, _b = fn.external_source(source=[((Unasked(),),)])

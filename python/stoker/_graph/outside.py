@@ -165,9 +165,9 @@ def _mapped(value: Any, change: Callable[[Any], Any], around: tuple[int, ...] = 
     ``around``: the identities of what the value is in. What holds itself, or is nested deeply,
     stays as it is.
     """
-    if isinstance(value, Computed):
-        return change(value)
     kind = type(value)
+    if issubclass(kind, Computed):  # isinstance() would ask objects of the user's
+        return change(value)
     if kind not in (list, tuple, dict, slice) or id(value) in around or len(around) > _DEEPEST:
         return value
     within = (*around, id(value))

@@ -7,11 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from stoker._describe.registry import ports
-from stoker._graph.node import DataNode
 from stoker._messages import shown
 from stoker.errors import GraphError
-from stoker.ops._classes import OperatorObject
 
 Step = Callable[..., Any]
 
@@ -24,7 +21,7 @@ class Compose:
 
     The elements of ``steps`` are objects of operators, other ``Compose`` objects, or functions of
     nodes. Inputs and keyword arguments of a call go to the first one. The result is one node, or a
-    list of nodes. Data goes to the GPU before an operator with ``device="gpu"``.
+    list of nodes.
 
     Raises ``GraphError`` for an element that cannot be called, and for an empty list.
     """
@@ -40,21 +37,9 @@ class Compose:
     def __call__(self, *inputs: Any, **arguments: Any) -> Any:
         data = list(inputs)
         for step in self._steps:
-            made = step(*_where_needed(step, data), **arguments)
+            made = step(*data, **arguments)
             data, arguments = list(made) if isinstance(made, (list, tuple)) else [made], {}
         return data[0] if len(data) == 1 else data
 
     def __repr__(self) -> str:
         return f"Compose({self._steps!r})"
-
-
-def _where_needed(step: Step, data: list[Any]) -> list[Any]:
-    """The inputs, copied to the GPU if an operator expects them there."""
-    if not isinstance(step, OperatorObject) or step.device != "gpu":
-        return data
-    taken = list(data)
-    for i, port in zip(range(len(data)), ports(step._operator), strict=False):
-        node = data[i]
-        if isinstance(node, DataNode) and node.device == "cpu" and not port["is_value"]:
-            taken[i] = node.gpu()
-    return taken
