@@ -311,13 +311,26 @@ def test_layouts_of_parts() -> None:
             node(np.zeros((2, 3, 4)), "HWC")[:, 0],
             node(np.zeros((2, 3, 4)), "HWC")[..., newaxis],
             node(np.zeros((2, 3, 4)), "HWC")[1:, None],
+            node(np.zeros((2, 3)), "HW")[newaxis("C"), ..., newaxis("D")],
+            node(np.zeros((2, 3)), "HW")[newaxis("C"), 0, newaxis],
+            node(np.zeros((2, 3)))[newaxis("C")],
+            node(np.zeros(2))[newaxis("C"), 0],
         )
     )
     assert [(b.layout, np.array(b[0]).shape) for b in pipe.run()] == [
         ("HC", (2, 4)),
         ("", (2, 3, 4, 1)),
         ("HWC", (1, 3, 4)),
+        ("CHWD", (1, 2, 3, 1)),
+        ("", (1, 1, 3)),
+        ("", (1, 2, 3)),
+        ("C", (1,)),
     ]
+    for name in ("CD", 3, "é"):
+        with pytest.raises(GraphError, match="newaxis expects one letter"):
+            newaxis(name)  # type: ignore[arg-type]
+    with pytest.raises(GraphError, match="names a new axis H, which there is already"):
+        make(lambda: node(np.zeros((2, 3)), "HW")[newaxis("H")]).build()
 
 
 def test_an_index_out_of_range_is_a_bad_sample() -> None:

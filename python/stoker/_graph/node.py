@@ -24,7 +24,7 @@ from stoker._graph.outside import anywhere, bound, in_its_pipeline
 from stoker._graph.scopes import Guard
 from stoker._graph.unusable import refuse_unusable
 from stoker._messages import Place, shown, user_line
-from stoker.errors import GraphTypeError
+from stoker.errors import GraphError, GraphTypeError
 
 
 class DataNode(Arithmetic, Computed):
@@ -305,10 +305,21 @@ def apply(operation: str, operands: Sequence[Any], reflected: bool = False) -> D
 
 
 class NewAxis:
-    """In ``x[:, newaxis]``: an axis of extent 1 is inserted."""
+    """In ``x[:, newaxis]``: an axis of extent 1 is inserted.
+
+    ``newaxis("C")`` has a letter in the layout; without it the result has no layout.
+    """
+
+    def __init__(self, name: str = "") -> None:
+        self._name = name
+
+    def __call__(self, name: str = "") -> NewAxis:
+        if not isinstance(name, str) or len(name) > 1 or not name.isascii():
+            raise GraphError(f"newaxis expects one letter, got {shown(name)}")
+        return NewAxis(name)
 
     def __repr__(self) -> str:
-        return "newaxis"
+        return f"newaxis({self._name!r})" if self._name else "newaxis"
 
 
 newaxis = NewAxis()
@@ -339,8 +350,8 @@ def _subscript(node: DataNode, key: Any) -> DataNode:
             return ":"
         if value is Ellipsis:
             return "..."
-        if value is newaxis:
-            return "newaxis"
+        if isinstance(value, NewAxis):
+            return f"newaxis {value._name}".rstrip()
         if not isinstance(value, slice):
             return number(value)
         begin, end, step = (

@@ -214,6 +214,7 @@ def _conditional() -> dict[str, Any]:
 
 _OWN: dict[str, Callable[[], dict[str, Any]]] = {
     "": _top,
+    "_conditionals": dict,  # tests import it
     "backend": _backend,
     "backend_impl": _backend,
     "data_node": _data_node,

@@ -44,8 +44,11 @@ Selection::Item item(std::string_view text) {
   Selection::Item i;
   if (text == "...") {
     i.kind = Kind::kRest;
-  } else if (text == "newaxis") {
+  } else if (text.starts_with("newaxis")) {
     i.kind = Kind::kNewAxis;
+    const std::string_view name = trimmed(text.substr(std::string_view("newaxis").size()));
+    require(name.size() <= 1, "argument 'selection' expects a letter behind newaxis, got ", name);
+    if (!name.empty()) i.letter = name[0];
   } else if (const auto parts = split(text, ':'); parts.size() > 1) {
     require(parts.size() <= 3, "argument 'selection' expects a range such as 1:-1:2, got ", text);
     i.begin = number(parts[0]);
@@ -129,7 +132,6 @@ Part Selection::find(const TensorType& in, const Small<int64_t>* computed) const
   require(own <= rank, "the selection has ", own, " items, the tensor has ", rank,
           rank == 1 ? " axis" : " axes");
   std::string letters;
-  bool has_new = false;
   int axis = 0;
   const auto keep = [&](int of, int64_t start, int64_t step, int64_t extent) {
     require(p.type.shape.rank < kMaxRank, "the part would have more than ", kMaxRank, " axes");
@@ -151,7 +153,7 @@ Part Selection::find(const TensorType& in, const Small<int64_t>* computed) const
     switch (i.kind) {
       case Kind::kNewAxis:
         keep(-1, 0, 0, 1);
-        has_new = true;
+        if (i.letter) letters += i.letter;
         break;
       case Kind::kRest: keep_all(axis + rank - own); break;
       case Kind::kNumber: {
@@ -177,7 +179,10 @@ Part Selection::find(const TensorType& in, const Small<int64_t>* computed) const
     }
   }
   if (!has_rest) keep_all(rank);
-  if (!has_new) p.type.layout = letters;
+  for (const Item& i : items)
+    require(!i.letter || std::count(letters.begin(), letters.end(), i.letter) == 1,
+            "argument 'selection' names a new axis ", i.letter, ", which there is already");
+  if (std::ssize(letters) == p.type.shape.rank) p.type.layout = letters;  // all axes have one
   return p;
 }
 

@@ -40,6 +40,7 @@ struct Selection {
   struct Item {
     enum class Kind : uint8_t { kNumber, kRange, kRest, kNewAxis };
     Kind kind = Kind::kRange;
+    char letter = 0;  // in the layout, of a new axis
     Number number;
     std::optional<Number> begin, end, step;
   };

@@ -71,6 +71,7 @@ struct Subscript {
     return {
         {"selection=\"1\"", {"int32 AB [[1, 2], [3, 4]]"}, {"int32 [3, 4]"}},
         {"selection=\"..., ::-1\"", {"uint8 HW [[1, 2, 3]]"}, {"uint8 [[3, 2, 1]]"}},
+        {"selection=\"newaxis C, 1:\"", {"int32 H [1, 2]"}, {"int32 [[2]]"}},
         {"selection=\":, newaxis, -1\"", {"float32 [[1, 2], [3, 4]]"}, {"float32 [[2], [4]]"}},
         {"selection=\"$0:$1\", indices=[1, 3]", {"int16 [0, 1, 2, 3]"}, {"int16 [1, 2]"}},
     };
