@@ -58,8 +58,8 @@ struct Port {
   const char* layouts = "";
   const char* dtypes = "";
   bool is_optional = false;
-  // Read before shapes are known: encoded bytes, anchors. Where the frames of a first input are taken
-  // apart, a value whose layout begins with F has one for each of them.
+  // Read before shapes are known: encoded bytes, anchors. Where the frames of a first input are
+  // taken apart, a value whose layout begins with F has one for each of them.
   bool is_value = false;
   // Of inputs of any layout: a leading F is taken off, of one that is not the first as well. Where
   // the first port unfolds, arguments with a value for each frame make frames of an input without.
