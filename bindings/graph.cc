@@ -43,6 +43,7 @@ nb::dict describe(const Port& p) {
   d["dtypes"] = p.dtypes;
   d["is_optional"] = p.is_optional;
   d["is_value"] = p.is_value;
+  d["makes_frames"] = p.makes_frames;
   d["repeats"] = p.repeats;
   d["when"] = p.when;
   d["for_each"] = p.for_each;
@@ -165,6 +166,14 @@ std::vector<std::vector<Type>> types(const Graph& g) {
   return all;
 }
 
+// The type of one output, whatever is wrong with the nodes behind it.
+Type type_of_output(const Graph& g, int node, int output) {
+  Graph part = g;
+  part.nodes.resize(static_cast<size_t>(node) + 1);
+  part.outputs = {Output(node, output)};
+  return types(part).at(node).at(output);
+}
+
 }  // namespace
 
 void bind_graph(nb::module_& m) {
@@ -233,6 +242,8 @@ void bind_graph(nb::module_& m) {
            })
       .def("check", &types,
            "The (dtype, layout, shape) of every output of every node; an unknown extent is -1.")
+      .def("type_of", &type_of_output, nb::arg("node"), nb::arg("output"),
+           "The (dtype, layout, shape) of one output; later nodes are not checked.")
       .def("nodes",
            [](const Graph& g) {
              nb::list l;

@@ -253,6 +253,15 @@ def test_other_layouts_are_refused(name: str) -> None:
         make(define).run()
 
 
+def test_three_bare_axes_are_an_image() -> None:
+    def define(layout: str) -> Any:
+        image = fn.external_source(lambda: [IMAGE], layout=layout)
+        return AUTOMATIC["trivial"](image, seed=3)
+
+    (bare,), (named,) = make(lambda: define("")).run(), make(lambda: define("HWC")).run()
+    assert (bare.as_array() == named.as_array()).all()
+
+
 def test_the_package_has_its_modules() -> None:
     code = "import stoker; print(stoker.auto_aug.rand_augment.rand_augment.__name__)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -188,6 +188,9 @@ class Graph:
     def check(self) -> list[list[tuple[str, str, list[int]]]]:
         """The (dtype, layout, shape) of every output of every node; an unknown extent is -1."""
 
+    def type_of(self, node: int, output: int) -> tuple[str, str, list[int]]:
+        """The (dtype, layout, shape) of one output; later nodes are not checked."""
+
     def nodes(self) -> list[dict[str, Any]]:
         """For every node a dict of op, name, key, device, where and lead."""
 

@@ -150,12 +150,14 @@ bool looks_encoded(const Port& port, const TensorType& t) {
          default_layout(port, 1).empty();
 }
 
-void check_port(const OperatorType& type, size_t i, TensorType& t) {
+// `found`: `t` before its frames were taken off.
+void check_port(const OperatorType& type, size_t i, const TensorType& found, TensorType& t) {
   const Port& port = type.input(i);
   if (t.layout.empty() && *port.layouts) t.layout = default_layout(port, t.shape.rank);
   const bool layout_fits = !*port.layouts || accepts(port, t.layout);
   if (accepts(port, t.dtype) && layout_fits) return;
-  throw GraphError(input_in_words(type, i) + " expects" + expectation(port) + ", got " + t.str() +
+  throw GraphError(input_in_words(type, i) + " expects" + expectation(port) + ", got " +
+                   found.str() +
                    (looks_encoded(port, t) ? ". Encoded bytes? Decode them first" : ""));
 }
 
@@ -248,7 +250,7 @@ void check_node(const std::vector<CheckedNode>& done, const Node& n, bool is_nee
       t = frame_type(t);
     }
     c.frame_values[i] = c.unfold && port.is_value && has_frames(t);
-    check_port(*c.type, i, t);
+    check_port(*c.type, i, done[from.node].outputs[from.output], t);
     c.inputs.push_back(t);
   }
   for (const Guard& g : n.guards) {
@@ -266,6 +268,11 @@ void check_node(const std::vector<CheckedNode>& done, const Node& n, bool is_nee
     const TensorType& t = done[link.from.node].outputs[link.from.output];
     if (!c.type->inputs.empty() && c.type->inputs[0].unfolds && has_frames(t) &&
         c.type->arguments[c.link_arguments.back()].per_frame) {
+      if (!c.unfold && !c.type->inputs[0].makes_frames)
+        throw GraphError("argument '" + link.argument +
+                         "' has a value for each frame, expected an input whose first axis is "
+                         "frames (F), got " +
+                         c.inputs[0].str());
       c.unfold = true;
       frames = std::max(frames, t.shape[0]);
     }

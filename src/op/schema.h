@@ -61,9 +61,11 @@ struct Port {
   // Read before shapes are known: encoded bytes, anchors. Where the frames of a first input are
   // taken apart, a value whose layout begins with F has one for each of them.
   bool is_value = false;
-  // Of inputs of any layout: a leading F is taken off, of one that is not the first as well. Where
-  // the first port unfolds, arguments with a value for each frame make frames of an input without.
+  // Of inputs of any layout: a leading F is taken off, of one that is not the first as well.
   bool unfolds = false;
+  // Of a first input that unfolds: arguments with a value for each frame make frames of an input
+  // without. Else they are refused there.
+  bool makes_frames = false;
   // Of the last input: it stands for one or more inputs, kMostRepeats at most. The operator sees
   // them as if each had a port of its own.
   bool repeats = false;

@@ -264,7 +264,7 @@ def frames_of(call: Call) -> int:
     """How many frames the call is tested with; 0 if its input has none, and arguments make none."""
     if has_frames(call):
         return int(call.inputs[0][0].shape[0])
-    return 0 if operators()[call.op]["inputs"][0]["layouts"] else 3
+    return 3 if operators()[call.op]["inputs"][0]["makes_frames"] else 0
 
 
 def test_computed_by_frame() -> None:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import floor
 from typing import Any, NamedTuple
 
@@ -63,6 +63,31 @@ def to_dtype(values: Array, dtype: str | None) -> Array:
 def shortest(x: Any) -> float:
     """The decimal that prints shortest among those that are this number in float32."""
     return float(str(np.float32(x)))
+
+
+def spatial_axes(layout: str, data: Array) -> list[int]:
+    """The axes that are neither channels nor frames: all of what has no layout."""
+    return [a for a in range(data.ndim) if not layout or layout[a] not in "CF"]
+
+
+def refused_layouts(
+    arguments: dict[str, Any], *more: Array
+) -> Iterator[tuple[list[Array], str, dict[str, Any], str]]:
+    """Inputs without axes in space, with too many or with others between them."""
+    for layout, words in (
+        ("C", "has 0 spatial axes, expected 1 to 3"),
+        ("FC", "has 0 spatial axes, expected 1 to 3"),
+        ("WXYZC", "has 4 spatial axes (WXYZ), expected 1 to 3"),
+        ("FWXYZC", "has 4 spatial axes (WXYZ), expected 1 to 3"),
+        ("HCW", "has the axes HCW, expected the spatial ones, HW, next to each other"),
+        ("HWF", "has the axes F behind the spatial ones, expected none or C"),
+        ("CFFHW", "has the axes CFF before the spatial ones, expected none, C or CF"),
+        ("FFHW", "has the axes F before the spatial ones, expected none, C or CF"),
+    ):
+        yield [np.zeros([2] * len(layout), np.uint8), *more], layout, arguments, words
+    for rank in (0, 4):
+        words = f"has {rank} axes and no layout, expected 1 to 3, which are all spatial"
+        yield [np.zeros([2] * rank, np.uint8), *more], "", arguments, words
 
 
 def half_away(x: float) -> int:

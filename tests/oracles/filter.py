@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from .common import Array, Tolerance, numbers, to_dtype
+from .common import Array, Tolerance, numbers, refused_layouts, spatial_axes, to_dtype
 
 # A sum next to a half may be rounded either way.
 TOLERANCE = Tolerance(levels=1, share=1e-5)
@@ -41,7 +41,7 @@ def expected(
 ) -> Array:
     data, weights = inputs[0], inputs[1].astype(np.float64)
     fill = float(inputs[2].reshape(())) if len(inputs) > 2 else 0.0
-    axes = [layout.index(c) for c in "DHW" if c in layout]
+    axes = spatial_axes(layout, data)
     shape = np.array(weights.shape)
     place = np.broadcast_to(anchor, len(axes))
     place = np.where(place < 0, shape // 2, place)
@@ -97,4 +97,23 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], Any, dict[
         yield [volume, weights(3, 3, 3)], ["DHWC", ""], {"border": border, "dtype": "float32"}
         yield [volume, weights(2, 1, 4)], ["CDHW", ""], {"border": border, "anchor": [1, 0, 3]}
     yield [numbers(rng, (5, 6, 7), "float32"), weights(2, 2, 3)], ["DHW", ""], {"mode": "valid"}
+    for border in PADS:
+        yield [image, weights(3, 2, 3)], ["", ""], {"border": border, "dtype": "float32"}
+        yield [numbers(rng, (40,), "int16"), weights(5)], ["", ""], {"border": border}
+        yield [image, weights(4)], ["FWC", ""], {"border": border, "anchor": 3}
+    for layout in ("CWH", "XYC", "WHC"):
+        yield [image, weights(3, 2)], [layout, ""], {"anchor": [0, 1], "dtype": "float32"}
+        yield [image, weights(3, 2)], [layout, ""], {"mode": "valid"}
+    yield [image, weights(2, 3, 2)], ["XYZ", ""], {"anchor": [0, 1, 1], "dtype": "float32"}
+    yield [numbers(rng, (9, 8), "uint8"), weights(3, 3)], ["", ""], {}
+    yield [numbers(rng, (3, 4, 9, 8), "uint8"), weights(3, 2)], ["CFHW", ""], {}
+    yield [numbers(rng, (2, 3, 4, 6, 5), "uint8"), weights(1, 2, 3)], ["CFDHW", ""], {}
     yield [numbers(rng, (0, 5, 3), "uint8"), weights(3, 3)], no_layouts, {}
+
+
+def refused() -> Iterator[tuple[list[Array], Any, dict[str, Any], str]]:
+    image, square = np.zeros((5, 4, 3), np.uint8), np.ones((3, 3), np.float32)
+    words = "the filter has the shape (3, 3), expected 3 axes that are not empty"
+    yield [image, square], "", {}, words
+    yield [image, square], "HWC", {"anchor": 3}, "'anchor' has 3, and the filter the shape (3, 3)"
+    yield from refused_layouts({}, square)

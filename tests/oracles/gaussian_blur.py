@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.ndimage import correlate1d
 
-from .common import Array, Tolerance, numbers, shortest, to_dtype
+from .common import Array, Tolerance, numbers, refused_layouts, shortest, spatial_axes, to_dtype
 
 # uint8 is in fixed point, and a sum next to a half may be rounded either way.
 TOLERANCE = Tolerance(levels=1, share=1e-5)
@@ -25,7 +25,7 @@ def expected(
     dtype: str | None = None,
 ) -> Array:
     data = inputs[0]
-    blurred = [layout.index(c) for c in "DHW" if c in layout]
+    blurred = spatial_axes(layout, data)
     sigmas = np.broadcast_to(np.asarray(sigma, np.float32), len(blurred))
     windows = np.broadcast_to(window_size, len(blurred))
     values = data.astype(np.float64)
@@ -64,6 +64,19 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
     yield [volume.astype(np.float32)], "DHWC", {"window_size": [1, 3, 5], "sigma": [1.0]}
     yield [volume], "FHWC", {"sigma": [1.0]}
     yield [numbers(rng, (2, 3, 5, 4), "int16")], "FCHW", {"sigma": [1.0, 0.5]}
+    for layout in ("", "CWH", "XYC", "XYZ", "WDH"):
+        yield [image], layout, {"sigma": 0.9}
+        yield [image], layout, {"sigma": 0.9, "dtype": "float32"}
+    yield [image], "", {"window_size": [3, 7, 1], "dtype": "float32"}
+    yield [image], "WHC", {"window_size": [3, 7]}
+    for layout in ("", "W", "x"):
+        yield [numbers(rng, (50,), "float32")], layout, {"sigma": [1.5]}
+    yield [numbers(rng, (40, 3), "uint8")], "WC", {"window_size": 9}
+    yield [numbers(rng, (9, 8), "int16")], "", {"window_size": [1, 5]}
+    yield [numbers(rng, (3, 4, 9, 8), "uint8")], "CFHW", {"sigma": [0.8, 1.2]}
+    yield [numbers(rng, (2, 3, 4, 6, 5), "uint8")], "CFDHW", {"window_size": [3, 1, 5]}
+    yield [numbers(rng, (2, 3, 4, 6, 5), "int16")], "FXYZC", {"window_size": [3, 1, 5]}
+    yield [numbers(rng, (3, 20), "float32")], "FW", {"sigma": 1.0}
     yield [numbers(rng, (0, 5, 3), "uint8")], "HWC", {"sigma": [1.0]}
     yield [numbers(rng, (1, 1, 1), "uint8")], "HWC", {"sigma": [1.0]}
     yield [numbers(rng, (2, 300, 1), "uint8")], "HWC", {"sigma": [2.5]}
@@ -75,3 +88,5 @@ def refused() -> Iterator[tuple[list[Array], str, dict[str, Any], str]]:
     yield [image], "HWC", {"window_size": 4}, "'window_size' is 4, expected odd numbers"
     yield [image], "HWC", {"sigma": [1.0, 2.0, 3.0]}, "'sigma' has 3 values, expected 1 or 2"
     yield [image], "HWC", {"sigma": 1.0, "dtype": "int16"}, "expected uint8 or float32"
+    yield [image], "", {"sigma": [1.0, 2.0]}, "'sigma' has 2 values, expected 1 or 3"
+    yield from refused_layouts({"sigma": 1.0})

@@ -24,10 +24,10 @@ def expected(
     items = inputs[0] if inputs[0].ndim else np.arange(inputs[0], dtype=inputs[0].dtype)
     extents = shape_asked(inputs[1:], shape)
     words = np.array(chance.words(int(np.prod(extents, dtype=np.int64))), np.uint64)
-    if p is None:
+    if p is None or len(p) == 1:
         index = (words * np.uint64(len(items))) >> np.uint64(32)
     else:
-        ends = np.cumsum(np.broadcast_to(np.float32(p).astype(np.float64), len(items)))
+        ends = np.cumsum(np.float32(p).astype(np.float64))
         index = np.searchsorted((ends / ends[-1])[:-1], words / 2.0**32, side="right")
     return np.asarray(items[index.astype(np.int64)].reshape(extents + items.shape[1:]))
 

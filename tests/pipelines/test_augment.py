@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -354,6 +355,51 @@ def test_frames_with_angles_of_their_own_are_rotated_to_one_size(
     ((got, cut, *frames),) = take(make(define, executor=executor, device_id=0), 1)
     assert same(got, np.stack(frames)), difference(got, np.stack(frames))
     assert same(cut, np.ascontiguousarray(got[:, 22:43, 21:51]))
+
+
+# Windows, over whatever axes there are.
+
+
+@pytest.mark.parametrize("device", ["cpu", "gpu"])
+@pytest.mark.parametrize("layout", ["FHWC", "HWC"])
+def test_each_frame_may_have_a_filter_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, device: str, layout: str
+) -> None:
+    monkeypatch.setenv("STOKER_SIMULATED_DEVICES", "1")
+    filters = np.float32([[[0, 1, 2]], [[1, 0, 1]], [[3, 0, 0]]])
+    beyond = [1.0, 2.0, 3.0]
+    clip = np.stack([soft(9, 7) + i for i in range(3)]).astype(np.uint8)
+    given = clip if layout == "FHWC" else clip[0]
+
+    def define() -> list[Any]:
+        def filtered(pixels: Array, letters: str, weights: DataNode, fill: DataNode) -> DataNode:
+            if device == "gpu":
+                weights, fill = weights.gpu(), fill.gpu()
+            data = feed(pixels, letters)
+            return fn.filter(data, weights, fill, border="constant", device=device).cpu()
+
+        frames = given if layout == "FHWC" else [given] * 3
+        return [
+            filtered(given, layout, fed(filters, "FHW"), fed(beyond, "F")),
+            *(
+                filtered(frame, "HWC", fed(f), fed(b))
+                for frame, f, b in zip(frames, filters, beyond, strict=True)
+            ),
+        ]
+
+    ((got, *frames),) = take(make(define, device_id=0), 1)
+    assert same(got, np.stack(frames)), difference(got, np.stack(frames))
+
+
+@pytest.mark.parametrize("layout", ["HWC", "CFHW", ""])
+def test_values_for_frames_need_frames_that_come_first(layout: str) -> None:
+    def define() -> Any:
+        data = fed(np.zeros([3] * (len(layout) or 2)), layout)
+        return fn.gaussian_blur(data, sigma=by_frame([1.0, 2.0, 3.0]))
+
+    found = re.escape(f"got float32 {layout} (".replace("  ", " "))
+    with pytest.raises(GraphError, match="expected an input whose first axis is frames.*" + found):
+        make(define).run()
 
 
 # Maps that differ from frame to frame.

@@ -240,7 +240,7 @@ def test_an_output_s_declaration_is_checked() -> None:
         ({"function": None}, "argument 'function' is required"),
         ({"function": 3}, "argument 'function' expects a callable, got 3"),
         ({"batch_processing": 2}, "argument 'batch_processing' expects bool, got 2"),
-        ({"num_outputs": 0}, "num_outputs"),
+        ({"num_outputs": -1}, "num_outputs"),
         ({"functions": abs}, "no argument named 'functions'. Did you mean 'function'"),
         ({"device": "gpu"}, "device='gpu': it runs on the CPU; give it .cpu() of its inputs"),
         ({"dtype": "nothing", "ndim": 1}, "argument 'dtype' expects dtypes"),

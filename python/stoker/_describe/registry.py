@@ -24,6 +24,7 @@ class Port(TypedDict):
     dtypes: str
     is_optional: bool
     is_value: bool
+    makes_frames: bool  # arguments with a value for each frame make frames of it
     repeats: bool
     when: str  # the flag or input with which an output is there, "argument!=text", or ""
     for_each: str  # the argument by which an output repeats; "" if it is there once

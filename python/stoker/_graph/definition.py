@@ -81,9 +81,8 @@ class Definition:
 
     def check_layouts(self) -> None:
         """Raises a ``GraphError`` for the first output whose layout is not as expected."""
-        found = self.graph.check() if self.layouts else []
         for place, node, output, layout in self.layouts:
-            _, came, shape = found[node][output]
+            _, came, shape = self.graph.type_of(node, output)
             if came not in (layout, "") or len(shape) != len(layout):
                 place.refuse(f"expects layout {layout}, got {came or f'{len(shape)} axes'}")
 

@@ -153,7 +153,7 @@ def color(data: Any, parameter: Any) -> Any:
 )
 def sharpness(data: Any, kernel: Any) -> Any:
     """Sharpens or smooths."""
-    return fn.filter(data, kernel)
+    return fn.filter(fn.reshape(data, layout="HWC"), kernel)
 
 
 @augmentation(mag_range=(0, 4), mag_to_param=kept_bits, param_device="auto")

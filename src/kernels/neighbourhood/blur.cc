@@ -70,6 +70,18 @@ void blur_row(const In* const* rows, int radius, const typename A::Number* weigh
   });
 }
 
+template <class Row>
+constexpr DType kTypeOf = std::is_same_v<Row, uint8_t>  ? DType::kUint8
+                          : std::is_same_v<Row, double> ? DType::kFloat64
+                                                        : DType::kFloat32;
+
+template <class Row>
+void add_row(const Row* row, Row* to, int64_t n) {
+  at_cpu_level([=] {
+    for (int64_t i = 0; i < n; ++i) to[i] = static_cast<Row>(to[i] + row[i]);
+  });
+}
+
 // One blurred axis of a pass: positions [begin, end) of `full` are wanted.
 template <class N>
 struct Span {
@@ -80,13 +92,13 @@ struct Span {
 };
 
 // Blurs planes of elements In, whose rows are dense, to rows of Row, which are converted to the
-// dtype of the output unless that is Row.
+// dtype of the output unless that is Row. `adds`: they are added to the output, whose type is Row.
 template <class A, class In, class Row>
 class Planes {
  public:
   using N = typename A::Number;
-  Planes(const View& in, const View& out, std::span<const BlurAxis> axes, Arena& scratch)
-      : in_(in), out_(out) {
+  Planes(const View& in, const View& out, std::span<const BlurAxis> axes, bool adds, Arena& scratch)
+      : in_(in), out_(out), adds_(adds) {
     for (size_t k = 0; k < axes.size(); ++k) {
       const size_t place = 3 - axes.size() + k;
       const int a = axis_[place] = axes[k].axis;
@@ -101,7 +113,7 @@ class Planes {
     wide_ = (x.high() - x.low()) * inner_;
     line_ = make<N>(scratch, (x.end - x.begin + 2 * x.radius) * inner_);
     if (spans_[0].radius > 0) plane_ = make<N>(scratch, (y.high() - y.low()) * wide_);
-    if (out.dtype != kRow) row_ = make<Row>(scratch, (x.end - x.begin) * inner_);
+    if (out.dtype != kRow || adds) row_ = make<Row>(scratch, (x.end - x.begin) * inner_);
     rows_.resize(static_cast<size_t>(2 * most_ + 1));
     sums_.resize(rows_.size());
   }
@@ -127,9 +139,7 @@ class Planes {
   }
 
  private:
-  static constexpr DType kRow = std::is_same_v<Row, uint8_t>  ? DType::kUint8
-                                : std::is_same_v<Row, double> ? DType::kFloat64
-                                                              : DType::kFloat32;
+  static constexpr DType kRow = kTypeOf<Row>;
   template <class T>
   static T* make(Arena& scratch, int64_t n) {
     return static_cast<T*>(scratch.allocate(static_cast<size_t>(n) * sizeof(T)));
@@ -170,10 +180,12 @@ class Planes {
     const int64_t n = (x.end - x.begin) * inner_;
     Row* row = row_ ? row_ : reinterpret_cast<Row*>(to);
     blur_row<A>(sums_.data() + most_, static_cast<int>(x.radius), x.weights.data(), row, n);
-    if (row_) convert_row(row_, kRow, to, out_.dtype, n);
+    if (adds_) add_row(row_, reinterpret_cast<Row*>(to), n);
+    else if (row_) convert_row(row_, kRow, to, out_.dtype, n);
   }
 
   const View &in_, &out_;
+  bool adds_;
   int axis_[3] = {-1, -1, -1};
   Span<N> spans_[3];
   int64_t most_ = 0, inner_ = 1, wide_ = 0;
@@ -195,11 +207,9 @@ View as_type(const View& in, const Window& needed, DType type, int row_axis, Are
 }
 
 template <class A, class In, class Row>
-void blur_as(const View& in, const View& out, std::span<const BlurAxis> axes, DType type,
-             Arena& scratch) {
-  const View rows =
-      as_type(in, blur_demand(out.covers(), out.full, axes), type, axes.back().axis, scratch);
-  Planes<A, In, Row> planes(rows, out, axes, scratch);
+void blur_rows(const View& rows, const View& out, std::span<const BlurAxis> axes, bool adds,
+               Arena& scratch) {
+  Planes<A, In, Row> planes(rows, out, axes, adds, scratch);
   Shape outside = out.shape;  // one position for each set of planes
   for (int a = axes[0].axis; a < outside.rank; ++a) outside[a] = 1;
   Walk<2> walk(outside, {{0, rows.strides}, {0, out.strides}});
@@ -208,6 +218,28 @@ void blur_as(const View& in, const View& out, std::span<const BlurAxis> axes, DT
       planes.run(rows.as<std::byte>() + walk.row[0] + k * walk.step[0],
                  out.as<std::byte>() + walk.row[1] + k * walk.step[1]);
   } while (walk.next());
+}
+
+template <class A, class In, class Row>
+void blur_as(const View& in, const View& out, std::span<const BlurAxis> axes, Arena& scratch) {
+  const Window needed = blur_demand(out.covers(), out.full, axes);
+  const View rows = as_type(in, needed, kTypeOf<In>, axes.back().axis, scratch);
+  blur_rows<A, In, Row>(rows, out, axes, false, scratch);
+}
+
+template <class N>
+void sum_as(const View& in, const View& out, const BlurList& blurs, Arena& scratch) {
+  Window needed = out.covers();
+  for (const auto& axes : blurs) needed.include(blur_demand(out.covers(), out.full, axes));
+  const View rows = as_type(in, needed, kTypeOf<N>, blurs[0].back().axis, scratch);
+  View sum = out;
+  const int64_t n = out.shape.volume();
+  if (out.dtype != kTypeOf<N>)
+    sum = View::window(scratch.array<N>(static_cast<size_t>(n)), kTypeOf<N>, out.covers(), out.full,
+                       out.layout);
+  for (size_t k = 0; k < blurs.size(); ++k)
+    blur_rows<FloatBlur<N>, N, N>(rows, sum, blurs[k], k > 0, scratch);
+  if (out.dtype != kTypeOf<N>) convert_row(sum.data, sum.dtype, out.data, out.dtype, n);
 }
 
 }  // namespace
@@ -252,12 +284,15 @@ void blur(const View& in, const View& out, std::span<const BlurAxis> axes, Arena
   with_blur(in.dtype, out.dtype, axes, [&](auto a) {
     using A = decltype(a);
     if constexpr (std::is_same_v<A, FixedBlur>)
-      blur_as<A, uint8_t, uint8_t>(in, out, axes, DType::kUint8, scratch);
-    else
-      blur_as<A, typename A::Number, typename A::Number>(
-          in, out, axes, std::is_same_v<A, FloatBlur<float>> ? DType::kFloat32 : DType::kFloat64,
-          scratch);
+      blur_as<A, uint8_t, uint8_t>(in, out, axes, scratch);
+    else blur_as<A, typename A::Number, typename A::Number>(in, out, axes, scratch);
   });
+}
+
+void sum_of_blurs(const View& in, const View& out, const BlurList& blurs, Arena& scratch) {
+  if (out.shape.volume() == 0) return;
+  if (is_wide(in.dtype)) sum_as<double>(in, out, blurs, scratch);
+  else sum_as<float>(in, out, blurs, scratch);
 }
 
 }  // namespace stoker

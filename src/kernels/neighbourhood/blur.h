@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Blurs with symmetric weights along up to three axes. Pure; thread-safe.
+// Blurs with symmetric weights along up to three axes, and sums of such blurs. Pure; thread-safe.
 //
 // Note [Blur]
 // Axes are blurred one after the other, outermost first. Beyond an edge the tensor is mirrored
@@ -9,7 +9,8 @@
 // and so on, summed up in this order, so the bytes are the same on every CPU and device. Between
 // the axes nothing is rounded to the output's type. From uint8 to uint8 everything is in 16-bit
 // integers: values count from 128 in 1/64, weights in 2^-15, and each product is rounded. That is
-// off by at most half of 1/64, so kMostFixed pairs in all add up to less than one level.
+// off by at most half of 1/64, so kMostFixed pairs in all add up to less than one level. Sums of
+// blurs are added up in their order, before anything is rounded to the output's type.
 #pragma once
 #include <span>
 #include <vector>
@@ -92,5 +93,12 @@ Window blur_demand(const Window& wanted, const Shape& full, std::span<const Blur
 // Sets `out`, which is dense, to the blurred `in`: Note [Blur]. Requires: one to three axes, in
 // order and without gaps between them; `in` covers blur_demand() of `out` and does not overlap it.
 void blur(const View& in, const View& out, std::span<const BlurAxis> axes, Arena& scratch);
+
+// The axes of each of several blurs. All blurs have the same ones.
+using BlurList = std::vector<std::vector<BlurAxis>>;
+
+// Sets `out` to the sum of these blurs, whose weights need not add up to 1, in floats. Requires:
+// what blur() requires of each of them.
+void sum_of_blurs(const View& in, const View& out, const BlurList& blurs, Arena& scratch);
 
 }  // namespace stoker

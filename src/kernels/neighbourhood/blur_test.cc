@@ -143,6 +143,31 @@ TEST_P(BlurAtCpuLevel, BlurIsTheSameAtEachLevel) {
   }
 }
 
+TEST_P(BlurAtCpuLevel, SumsOfBlursAddThemUp) {
+  std::mt19937 random(5);
+  for (int trial = 0; trial < 100; ++trial) {
+    const Trial t(random);
+    BlurList blurs(3, t.axes);
+    std::vector<double> right = t.right;
+    for (size_t b = 1; b < blurs.size(); ++b) {
+      for (BlurAxis& a : blurs[b]) a.weights.assign(2 + random() % 5, -0.25);
+      const std::vector<double> more = blurred(t.numbers, t.shape, blurs[b]);
+      for (size_t k = 0; k < right.size(); ++k) right[k] += more[k];
+    }
+    std::vector<uint8_t> in(t.numbers.begin(), t.numbers.end());
+    std::vector<uint8_t> bytes(in.size());
+    std::vector<float> floats(in.size());
+    Arena scratch;
+    const View from = View::dense(in.data(), DType::kUint8, t.shape);
+    sum_of_blurs(from, View::dense(bytes.data(), DType::kUint8, t.shape), blurs, scratch);
+    sum_of_blurs(from, View::dense(floats.data(), DType::kFloat32, t.shape), blurs, scratch);
+    for (size_t k = 0; k < right.size(); ++k) {
+      ASSERT_NEAR(floats[k], right[k], 0.01) << trial << ' ' << t.shape.str();
+      ASSERT_EQ(bytes[k], convert<uint8_t>(floats[k])) << trial << ' ' << t.shape.str();
+    }
+  }
+}
+
 TEST_P(BlurAtCpuLevel, BlurKeepsAConstant) {
   for (const int value : {0, 1, 127, 255}) {
     Trial t(*std::make_unique<std::mt19937>(4));

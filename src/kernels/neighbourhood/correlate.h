@@ -15,7 +15,7 @@
 namespace stoker {
 
 // Sets `out`, which is dense, to the sums. `weights` has one for each element of a window, in their
-// order. Border::kConstant is `fill`. Requires: two or three axes, in order and next to each other;
+// order. Border::kConstant is `fill`. Requires: one to three axes, in order and next to each other;
 // `out` has the dtype of `in` or float32; `in` covers window_demand() of `out` and does not overlap
 // it.
 void correlate(const View& in, const View& out, std::span<const WindowAxis> axes,

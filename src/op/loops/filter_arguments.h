@@ -5,6 +5,7 @@
 #pragma once
 #include "kernels/neighbourhood/border.h"
 #include "op/context.h"
+#include "op/loops/spatial_axes.h"
 #include "op/rules.h"
 #include "op/schema.h"
 
@@ -29,11 +30,10 @@ struct FilterWindowArguments {
   Border border = Border::kReflect101;
   FilterMode mode = FilterMode::kSame;
 
-  // The windows of a filter of this shape, along D, H and W. Throws WrongCall.
-  std::vector<WindowAxis> axes(const Layout& layout, const Shape& filter) const {
+  // The windows of a filter of this shape, along the axes of space. Throws WrongCall.
+  std::vector<WindowAxis> axes(const TensorType& type, const Shape& filter) const {
     std::vector<WindowAxis> all;
-    for (const char letter : {'D', 'H', 'W'})
-      if (const int axis = layout.find(letter); axis >= 0) all.push_back({axis, 1, 0});
+    for (const int axis : spatial_axes(type)) all.push_back({axis, 1, 0});
     const auto rank = static_cast<int64_t>(all.size());
     require(filter.rank == rank && filter.volume() > 0, "the filter has the shape ", filter,
             ", expected ", rank, " axes that are not empty");
@@ -50,7 +50,7 @@ struct FilterWindowArguments {
   // The input's shape, less what mode='valid' takes off. Throws WrongCall.
   Shape filtered(const TensorType& in, const Shape& filter) const {
     Shape shape = in.shape;
-    for (const WindowAxis& w : axes(in.layout, filter)) {
+    for (const WindowAxis& w : axes(in, filter)) {
       if (mode == FilterMode::kSame) continue;
       shape[w.axis] -= w.size - 1;
       require(shape[w.axis] > 0, "the filter, of shape ", filter, ", does not fit into shape ",

@@ -133,7 +133,7 @@ struct CorrelateElement {
   }
 };
 
-// axes(i) gives the windows of item i.
+// axes(i) gives the windows of item i; correlate() leaves out items without.
 template <class MakeAxes>
 void median(GpuRun& r, MakeAxes axes) {
   with_type(r.items[0].inputs[0].dtype, [&](auto v) {
@@ -176,9 +176,11 @@ void correlate_as(GpuRun& r, MakeAxes axes, MakeWeights weights, Border border) 
   for (size_t i = 0; i < r.items.size(); ++i) {
     const BatchItem& item = r.items[i];
     const View& out = item.outputs[0];
+    const auto windows = axes(i);
+    if (windows.empty()) continue;
     const DeviceWeights filter = weights(i);
     const bool has_fill = item.inputs.size() > 2 && item.inputs[2].data;
-    items.push_back({DeviceWindows(item, axes(i), border), filter.from, filter.axes,
+    items.push_back({DeviceWindows(item, windows, border), filter.from, filter.axes,
                      has_fill ? item.inputs[2].as<std::byte>() : nullptr,
                      has_fill ? item.inputs[2].dtype : DType::kFloat32, out.as<Out>(),
                      out.shape.volume()});

@@ -135,7 +135,8 @@ inline constexpr auto kTransformInputs = ports({.name = "matrix",
                                                 .help = "A map that comes before.",
                                                 .dtypes = "float32",
                                                 .is_optional = true,
-                                                .unfolds = true});
+                                                .unfolds = true,
+                                                .makes_frames = true});
 inline constexpr auto kTransformOutputs =
     ports({.name = "output",
            .help = "The map: n rows of n + 1 numbers, float32. If the input or an argument has "

@@ -16,7 +16,8 @@ struct CoordTransform {
       "of them. It is computed in double precision, and then rounded.",
       ports({.name = "input",
              .help = "Points of at most 6 coordinates, of any dtype.",
-             .unfolds = true}),
+             .unfolds = true,
+             .makes_frames = true}),
       ports({.name = "output",
              .help = "The moved points. An argument with a value for each frame makes frames of an "
                      "input without."}),

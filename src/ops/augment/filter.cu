@@ -13,15 +13,19 @@ struct Filter : FilterWindowArguments {
   static constexpr auto schema = describe(
       "filter",
       "Makes each value the sum of those around it, each times its weight in a filter.\n\n"
-      "The filter is not mirrored, so this is a correlation. It has two axes for images and three "
-      "for volumes. Channels do not mix. An element with the weight 0 takes no part.",
-      ports({.name = "data",
-             .help = "Image, volume or sequence.",
-             .layouts = "HWC, CHW, HW, DHWC, CDHW, DHW"},
-            {.name = "filter", .help = "The weights.", .dtypes = "float32"},
-            {.name = "fill_value",
-             .help = "The number beyond the edge under border='constant'; default: 0.",
-             .is_optional = true}),
+      "The filter is not mirrored, so this is a correlation. It has as many axes as the input has "
+      "in space: two for images and three for volumes. Channels do not mix. An element with the "
+      "weight 0 takes no part.",
+      ports(
+          {.name = "data", .help = kSpatialInput, .unfolds = true},
+          {.name = "filter",
+           .help = "The weights. A leading F in the layout gives each frame its own.",
+           .dtypes = "float32",
+           .unfolds = true},
+          {.name = "fill_value",
+           .help = "The number beyond the edge under border='constant', or F of them; default: 0.",
+           .is_optional = true,
+           .unfolds = true}),
       ports({.name = "output", .help = "The filtered input."}), kFilterWindowArguments,
       arg(&Filter::dtype, "dtype", "Output dtype: the input's, which is the default, or FLOAT."));
 
@@ -29,9 +33,9 @@ struct Filter : FilterWindowArguments {
     TensorType t = c.in();
     require(!dtype || *dtype == t.dtype || *dtype == DType::kFloat32, "argument 'dtype' is ",
             name_of(dtype.value_or(t.dtype)), ", expected ", name_of(t.dtype), " or float32");
-    for (const char letter : {'D', 'H', 'W'})
-      if (const int a = t.layout.find(letter); a >= 0 && mode == FilterMode::kValid)
-        t.shape[a] = -1;
+    if (t.shape.rank >= 0)
+      for (const int a : spatial_axes(t))
+        if (mode == FilterMode::kValid) t.shape[a] = -1;
     t.dtype = dtype.value_or(t.dtype);
     c.out(t);
   }
@@ -46,19 +50,19 @@ struct Filter : FilterWindowArguments {
   }
   void demand(Demand& d) const {
     const TensorType& in = d.inputs[0];
-    d.needed[0] = window_demand(d.wanted[0], in.shape, axes(in.layout, d.inputs[1].shape), border);
+    d.needed[0] = window_demand(d.wanted[0], in.shape, axes(in, d.inputs[1].shape), border);
   }
   void run_cpu(Run& r) const {
     const View &out = r.outputs[0], filter = with_dense_rows(r.inputs[1], 0, r.scratch);
     const double fill = r.has(2) ? detail::element(r.inputs[2], 0) : 0;
-    correlate(r.inputs[0], out, axes(out.layout, filter.full),
+    correlate(r.inputs[0], out, axes(out.whole(), filter.full),
               {filter.as<float>(), static_cast<size_t>(filter.full.volume())}, border, fill,
               r.scratch);
   }
   static void run_gpu(GpuRun& r, std::span<const Filter* const> items) {
     const auto axes = [&](size_t i) {
       const BatchItem& item = r.items[i];
-      return items[i]->axes(item.outputs[0].layout, item.inputs[1].full);
+      return items[i]->axes(item.outputs[0].whole(), item.inputs[1].full);
     };
     const auto weights = [&](size_t i) {
       const View& filter = r.items[i].inputs[1];
@@ -81,6 +85,7 @@ struct Filter : FilterWindowArguments {
         {"anchor=[0, 0, 1], border=\"clamp\"",
          {"uint8 DHW [[[1, 2]], [[3, 4]]]", "float32 [[[1, 0]], [[0, 1]]]"},
          {"uint8 [[[4, 5]], [[6, 7]]]"}},
+        {"border=\"clamp\"", {"int16 [1, 2, 4]", "float32 [1, 0, -1]"}, {"int16 [-1, -3, -2]"}},
     };
   }
 };

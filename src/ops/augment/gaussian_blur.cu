@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 #include "op/loops/gpu_blur.cuh"
+#include "op/loops/spatial_axes.h"
 #include "op/op.h"
 
 namespace stoker::ops::augment {
@@ -13,13 +14,12 @@ struct GaussianBlur {
   static constexpr auto schema = describe(
       "gaussian_blur",
       "Blurs an image, a volume or a sequence with a Gaussian bell.\n\n"
-      "sigma and window_size have one value for all of the axes D, H and W, or one for each of "
-      "them. Where only sigma is given, the window has 2 ceil(3 sigma) + 1 positions. Where only "
+      "sigma and window_size have one value for all axes of space, or one for each of them, in "
+      "their order. Where only sigma is given, the window has 2 ceil(3 sigma) + 1 positions. Where "
+      "only "
       "the window is given, sigma is 0.3 ((window - 1) / 2 - 1) + 0.8. Beyond its edge the image "
       "is mirrored about the outermost element. uint8 that stays uint8 is at most one level off.",
-      ports({.name = "input",
-             .help = "Image, volume or sequence.",
-             .layouts = "HWC, CHW, HW, DHWC, CDHW, DHW"}),
+      ports({.name = "input", .help = kSpatialInput, .unfolds = true}),
       ports({.name = "output", .help = "The blurred input."}),
       arg(&GaussianBlur::sigma, "sigma", "Standard deviation of the bell, in elements.",
           between(0, 10000), kPerFrame),
@@ -31,21 +31,24 @@ struct GaussianBlur {
     const DType in = c.in().dtype;
     require(!dtype || *dtype == in || *dtype == DType::kFloat32, "argument 'dtype' is ",
             name_of(dtype.value_or(in)), ", expected ", name_of(in), " or float32");
-    if (!c.is_computed("sigma") && !c.is_computed("window_size")) axes(c.in().layout);
+    if (c.in().shape.rank >= 0) {
+      (void)spatial_axes(c.in());
+      if (!c.is_computed("sigma") && !c.is_computed("window_size")) (void)axes(c.in());
+    }
     c.out(blurred(c.in()));
   }
   void infer(Inference& i) const {
-    axes(i.inputs[0].layout);
+    (void)axes(i.inputs[0]);
     i.out(blurred(i.inputs[0]));
   }
   void demand(Demand& d) const {
-    d.needed[0] = blur_demand(d.wanted[0], d.inputs[0].shape, axes(d.inputs[0].layout));
+    d.needed[0] = blur_demand(d.wanted[0], d.inputs[0].shape, axes(d.inputs[0]));
   }
   void run_cpu(Run& r) const {
-    blur(r.inputs[0], r.outputs[0], axes(r.outputs[0].layout), r.scratch);
+    blur(r.inputs[0], r.outputs[0], axes(r.outputs[0].whole()), r.scratch);
   }
   static void run_gpu(GpuRun& r, std::span<const GaussianBlur* const> items) {
-    blur(r, [&](size_t i) { return items[i]->axes(r.items[i].outputs[0].layout); });
+    blur(r, [&](size_t i) { return items[i]->axes(r.items[i].outputs[0].whole()); });
   }
 
   static std::vector<Case> cases() {
@@ -58,6 +61,7 @@ struct GaussianBlur {
         {"window_size=[1, 1, 5]",
          {"float32 DHW [[[3, 3]], [[0, 0]]]"},
          {"float32 [[[3, 3]], [[0, 0]]]"}},
+        {"window_size=3, sigma=100.0", {"uint8 [0, 0, 90]"}, {"uint8 [0, 30, 30]"}},
     };
   }
 
@@ -65,10 +69,9 @@ struct GaussianBlur {
   TensorType blurred(const TensorType& in) const {
     return {dtype.value_or(in.dtype), in.layout, in.shape};
   }
-  std::vector<BlurAxis> axes(const Layout& layout) const {
+  std::vector<BlurAxis> axes(const TensorType& type) const {
     std::vector<BlurAxis> all;
-    for (char letter : {'D', 'H', 'W'})
-      if (const int axis = layout.find(letter); axis >= 0) all.push_back({axis, {}});
+    for (const int axis : spatial_axes(type)) all.push_back({axis, {}});
     const int64_t n = std::ssize(all);
     require_count("argument 'sigma'", sigma.size(), {1, n}, "one per blurred axis");
     require_count("argument 'window_size'", window_size.size(), {1, n}, "one per blurred axis");

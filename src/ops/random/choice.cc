@@ -130,9 +130,10 @@ struct Choice {
     std::vector<double> ends;
     if (!p) return ends;
     require_count("argument 'p'", p->size(), {1, count}, "one per element or one for all");
-    double sum = 0;
-    for (int64_t k = 0; k < count; ++k)
-      ends.push_back(sum += static_cast<double>(p->at_or_only(static_cast<size_t>(k))));
+    const bool are_alike = p->size() == 1;
+    double sum = are_alike ? static_cast<double>((*p)[0]) * static_cast<double>(count) : 0;
+    if (!are_alike)
+      for (float share : *p) ends.push_back(sum += static_cast<double>(share));
     require(sum > 0.99 && sum < 1.01, "the sum of argument 'p' is ", sum, ", expected 1");
     for (double& end : ends) end /= sum;
     return ends;
