@@ -62,5 +62,6 @@ def generate(rng: np.random.Generator) -> Iterator[tuple[list[Array], str, dict[
 
 
 def refused() -> Iterator[tuple[list[Array], str, dict[str, Any], str]]:
-    yield [], "", {"alpha": 0.0}, "are 0.0 and 1.0, expected more than 0"
+    yield [], "", {"beta": float("inf")}, "are 1.0 and inf, expected finite numbers"
+    yield [], "", {"alpha": 0.0}, "are 0.0 and 1.0, expected finite numbers"
     yield [], "", {"dtype": "uint8"}, "argument 'dtype' is uint8, expected float32 or float64"

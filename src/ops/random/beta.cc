@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
 #include "kernels/elements/beta_draws.h"
 #include "kernels/elements/fill.h"
 #include "op/loops/shape_argument.h"
@@ -12,7 +14,6 @@ struct Beta {
   std::optional<Small<int64_t>> shape;
   std::optional<DType> dtype;
 
-  static constexpr double kMostParameter = 3.4028234663852886e38;  // of a float
   static constexpr bool kRandom = true;
   static constexpr auto schema = describe(
       "random.beta",
@@ -21,10 +22,8 @@ struct Beta {
       "input gives. The draws depend only on the pipeline's seed, the epoch and the sample.",
       ports({.name = "shape_like", .help = "Only its shape is used.", .is_optional = true}),
       ports({.name = "output", .help = "The draws."}),
-      arg(&Beta::alpha, "alpha", "The parameter for nearness to 1.", between(0, kMostParameter),
-          kPerSample),
-      arg(&Beta::beta, "beta", "The parameter for nearness to 0.", between(0, kMostParameter),
-          kPerSample),
+      arg(&Beta::alpha, "alpha", "The parameter for nearness to 1.", at_least(0), kPerSample),
+      arg(&Beta::beta, "beta", "The parameter for nearness to 0.", at_least(0), kPerSample),
       arg(&Beta::dtype, "dtype", "Output dtype, FLOAT or FLOAT64; default: FLOAT."),
       arg(&Beta::shape, "shape", "Shape of the output; default: a scalar.", kPerSample));
 
@@ -54,8 +53,9 @@ struct Beta {
 
  private:
   void require_parameters() const {
-    require(alpha > 0 && beta > 0, "arguments 'alpha' and 'beta' are ", alpha, " and ", beta,
-            ", expected more than 0");
+    const bool are_finite = std::isfinite(alpha) && std::isfinite(beta);
+    require(alpha > 0 && beta > 0 && are_finite, "arguments 'alpha' and 'beta' are ", alpha,
+            " and ", beta, ", expected finite numbers greater than 0");
   }
 };
 
