@@ -36,7 +36,8 @@ FEEDS = """
     pipelines/test_feed_input.py pipelines/test_external_source.py pipelines/test_source_info.py
     pipelines/test_external_source_errors.py pipelines/test_external_source_state.py
     pipelines/test_external_source_process.py pipelines/test_external_source_parallel.py
-    pipelines/test_external_source_orphans.py pipelines/test_external_source_interrupts.py
+    pipelines/test_external_source_cycles.py pipelines/test_external_source_orphans.py
+    pipelines/test_external_source_interrupts.py
 """
 STATES = "pipelines/test_resume.py faults/test_damaged_states.py conformance/test_saved.py"
 DEVICES = """
@@ -98,7 +99,11 @@ ROWS = [
         conformance/test_values.py conformance/test_windows.py
         """,
     ),
-    Row("src/kernels/*", "kernels op operators run", f"pipelines/test_augment.py {CONFORMANCE}"),
+    Row(
+        "src/kernels/*",
+        "kernels op operators run",
+        f"pipelines/test_augment.py pipelines/test_frames.py {CONFORMANCE}",
+    ),
     Row("src/op/*", "op operators run", f"{CONFORMANCE} test_new_operator.py"),
     Row(
         "src/ops/read/*",
@@ -147,7 +152,7 @@ ROWS = [
         python=f"test_first_errors.py test_definition.py {RUNNING}",
     ),
     Row("python/stoker/_cli/* python/stoker/__main__.py python/stoker/_show.py", python="cli"),
-    Row("python/stoker/_command.py", python="cli test_compat.py"),
+    Row("python/stoker/_command.py", python="cli test_compat.py test_compat_check.py"),
     Row("bindings/devices.cc bindings/exchange.cc bindings/dlpack.h", python=DEVICES),
     Row("bindings/*", python=f"test_device_batches.py test_definition.py {RUNNING}"),
     Row("python/stoker/_sources/*", python=FEEDS),
@@ -166,9 +171,10 @@ ROWS = [
     Row("python/stoker/auto_aug/*", python="test_auto_aug.py"),
     Row(
         "python/stoker/compat/*",
-        python="test_compat_tensors.py test_compat_pipelines.py test_compat.py",
+        python="test_compat_tensors.py test_compat_pipelines.py test_compat_check.py "
+        "test_compat.py",
     ),
-    Row("python/stoker/run.py", python="test_compat.py test_moving_over.py"),
+    Row("python/stoker/run.py", python="test_compat.py test_compat_check.py test_moving_over.py"),
     Row("python/stoker/launcher.py", python="test_launcher.py frameworks/test_torchrun.py"),
     Row("python/stoker/_devices.py", python=DEVICES),
     Row(
@@ -201,7 +207,7 @@ ROWS = [
     Row("tests/run_operators/*", "run"),
     Row("tests/torture/python/*", python="torture/python/test_torture.py"),
     Row("tests/torture/*", "torture"),
-    Row("tests/scripts/*", python="test_compat.py"),
+    Row("tests/scripts/*", python="test_compat.py test_compat_check.py"),
     Row("tests/peer_calls.py", python="test_peer_operators.py"),
     Row(
         "tests/golden/*",
@@ -306,18 +312,23 @@ SECONDS = {
     "frameworks/test_torch_epochs.py": 9,
     "frameworks/test_torchrun.py": 28,
     "frameworks/test_training.py": 120,
+    "pipelines/test_augment.py": 2,
     "pipelines/test_decode.py": 7,
+    "pipelines/test_external_source_cycles.py": 1,
     "pipelines/test_external_source_orphans.py": 10,
     "pipelines/test_external_source_parallel.py": 70,
     "pipelines/test_external_source_interrupts.py": 13,
     "pipelines/test_external_source_process.py": 20,
     "pipelines/test_external_source_state.py": 5,
+    "pipelines/test_frames.py": 2,
     "pipelines/test_order.py": 7,
     "pipelines/test_outputs.py": 7,
     "pipelines/test_process.py": 17,
+    "pipelines/test_repeating_inputs.py": 1,
     "pipelines/test_resume.py": 5,
     "torture/python/test_torture.py": 100,
-    "test_compat.py": 30,
+    "test_compat.py": 20,
+    "test_compat_check.py": 13,
     "test_device_batches.py": 13,
     "test_examples.py": 10,
     "test_gpu_check.py": 5,

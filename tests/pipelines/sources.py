@@ -65,3 +65,8 @@ def counted(i):
 
 def script(text: str, timeout: float = 60) -> subprocess.CompletedProcess[str]:
     return run_script(PRELUDE + textwrap.dedent(text), timeout=timeout)
+
+
+def firsts(pipe: Pipeline) -> list[int]:
+    """The iterations of the batches that a loop gives."""
+    return [int(b[0].as_array()[0][0]) for b in pipe]
