@@ -105,7 +105,28 @@ def made_inside(n: Any) -> Any:
     return d["x"] + 0
 
 
-FUNCTIONS = [item, attribute, elements, new_items, nested, another_object, unset, made_inside]
+def two_names(n: Any) -> Any:
+    x = SimpleNamespace(d={"y": 2})
+    same = x.d
+    if n > 0:
+        same["y"] = n
+        x.d["z"] = 5
+    else:
+        x.d["z"] = 7
+    return same["y"] + 10 * x.d["z"]
+
+
+FUNCTIONS = [
+    two_names,
+    item,
+    attribute,
+    elements,
+    new_items,
+    nested,
+    another_object,
+    unset,
+    made_inside,
+]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

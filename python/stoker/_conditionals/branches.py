@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from stoker._conditionals.contents import Contents, is_missing
+from stoker._conditionals.contents import Contents
 from stoker._graph.calls import call_one, constant
 from stoker._graph.constants import NotAConstantError, plain
 from stoker._graph.node import DataNode
@@ -63,8 +63,11 @@ class If:
         self._side = side
         if side:
             self.before = self._values(variables)
-            found = (Contents.of(*changed) for changed in self._changed)
-            self._contents = [c for c in found if c is not None]
+            self._contents: list[Contents] = []
+            for changed in self._changed:
+                new = Contents.of(*changed)
+                if new is not None and not any(new.is_of(c) for c in self._contents):
+                    self._contents.append(new)
         else:
             self._if_true = self._values(variables)
             for contents in self._contents:
@@ -84,19 +87,21 @@ class If:
     def merged(self, variables: Mapping[str, Any]) -> tuple[Any, ...]:
         """The values of the names after the statement. Sets those of attributes and items."""
         for contents in self._contents:
-            contents.merge(self._merged)
+            contents.merge(self._merged, self._unset)
         pairs = zip(self._names, self._if_true, self._values(variables), strict=True)
         return tuple(self._merged(name, a, b) for name, a, b in pairs)
 
     def _merged(self, name: str, a: Any, b: Any) -> Any:
-        if is_missing(a) or is_missing(b):
-            return Unusable(_unset(name, self._where))
         return _merged(name, a, b, self._condition, self._where)
+
+    def _unset(self, name: str) -> Unusable:
+        return Unusable(
+            f"{_shown(name)} has no value on one side of the `if` on a node at {self._where}"
+        )
 
     def _values(self, variables: Mapping[str, Any]) -> tuple[Any, ...]:
         return tuple(
-            variables[name] if name in variables else Unusable(_unset(name, self._where))
-            for name in self._names
+            variables[name] if name in variables else self._unset(name) for name in self._names
         )
 
 
@@ -167,10 +172,6 @@ def _truth(value: Any) -> DataNode:
     if not isinstance(value, DataNode):
         return constant(bool(value))
     return call_one("merge", constant(True), constant(False), value)
-
-
-def _unset(name: str, where: str) -> str:
-    return f"{_shown(name)} has no value on one side of the `if` on a node at {where}"
 
 
 def _merged(name: str, a: Any, b: Any, condition: DataNode, where: str) -> Any:

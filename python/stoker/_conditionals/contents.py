@@ -9,8 +9,6 @@ from typing import Any
 
 from stoker.errors import GraphError
 
-_MISSING = object()
-
 
 class Contents:
     """The attributes of an object, or the items of a dict or a list.
@@ -42,23 +40,31 @@ class Contents:
             )
         return cls(name, holder, is_item)
 
+    def is_of(self, other: Contents) -> bool:
+        """Whether both are of one object, which may have two names."""
+        return self._holder is other._holder
+
     def begin_second_side(self) -> None:
         self._first = self._now()
         self._set(self._before)
 
-    def merge(self, merged: Callable[[str, Any, Any], Any]) -> None:
-        """Sets what ``merged`` makes of a name and its two values; a value may be missing."""
-        second = self._now()
-        if isinstance(self._holder, list) and len(self._first) != len(second):
-            raise GraphError(
-                f"the list '{self._name}' has {len(self._first)} elements on one side of an `if` "
-                f"on a node, and {len(second)} on the other"
-            )
-        keys = {**self._first, **second}
-        self._set({k: merged(self._named(k), *self._both(k, second)) for k in keys})
+    def merge(self, merged: Callable[[str, Any, Any], Any], unset: Callable[[str], Any]) -> None:
+        """Sets what ``merged`` makes of a name and its two values.
 
-    def _both(self, key: Any, second: dict[Any, Any]) -> tuple[Any, Any]:
-        return self._first.get(key, _MISSING), second.get(key, _MISSING)
+        ``unset`` gives the value of a name for a side that has none.
+        """
+        first, second = self._first, self._now()
+        if isinstance(self._holder, list) and len(first) != len(second):
+            raise GraphError(
+                f"the list '{self._name}' has {len(first)} elements on one side of an `if` on a "
+                f"node, and {len(second)} on the other"
+            )
+        contents = {}
+        for key in {**first, **second}:
+            name = self._named(key)
+            a, b = (side[key] if key in side else unset(name) for side in (first, second))
+            contents[key] = merged(name, a, b)
+        self._set(contents)
 
     def _named(self, key: Any) -> str:
         return f"{self._name}[{key!r}]" if self._is_item else f"{self._name}.{key}"
@@ -74,11 +80,4 @@ class Contents:
             return
         for key in [k for k in self._holder if k not in contents]:
             del self._holder[key]
-        for key, value in contents.items():
-            if self._holder.get(key, _MISSING) is not value:
-                self._holder[key] = value
-
-
-def is_missing(value: Any) -> bool:
-    """Whether ``Contents.merge`` tells that a side has no value."""
-    return value is _MISSING
+        self._holder.update(contents)

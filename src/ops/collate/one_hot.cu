@@ -39,18 +39,17 @@ struct OneHot {
       "one_hot",
       "Marks class numbers along a new axis.\n\n"
       "At the number of its class an element has 'on_value', else 'off_value'; a number that is no "
-      "class has only the latter. Without 'axis' the new axis is the last, but where all samples "
-      "of "
-      "a batch have one number, each gives a list. With it a result depends on its sample alone. "
-      "The output has a layout if the new axis has a name. 'on_value' and 'off_value' are rounded "
-      "and saturate.",
+      "class has only the latter. Without 'axis' the new axis is the last one, but where each "
+      "sample of a batch has one number, each gives a list. With it, a result depends on its "
+      "sample alone. The output has a layout if the new axis has a name. 'on_value' and "
+      "'off_value' are rounded and saturate.",
       ports({.name = "input",
              .help = "Class numbers, which are whole.",
              .dtypes = "uint8, int8, uint16, int16, uint32, int32, uint64, int64, bool"}),
       ports({.name = "output", .help = "The marked classes."}),
       arg(&OneHot::axis, "axis",
-          "Number of the new axis in the output; -1 is the last. Default: the last, or the only "
-          "one.",
+          "Number of the new axis in the output; -1 is the last. Default: the last one, or the "
+          "only one of a list.",
           between(-1, kMaxRank - 1)),
       arg(&OneHot::axis_name, "axis_name", "Letter of the new axis."),
       arg(&OneHot::dtype, "dtype", "Output dtype."),

@@ -123,15 +123,10 @@ int64_t Chain::frames_of(int node) const {
   const Node& n = plan_.node(node);
   for (size_t i = 0; i < n.inputs.size(); ++i)
     if (plan_.checked(node).sequences[i]) return type_of(*n.inputs[i]).shape[0];
-  int64_t most = 1;
-  bool is_known = false;
-  for (size_t i = 0; i < n.links.size(); ++i) {
-    if (!has_frames(node, i)) continue;
-    const int64_t frames = view(n.links[i].from).full[0];
-    most = is_known ? std::max(most, frames) : frames;
-    is_known = true;
-  }
-  return most;
+  int64_t most = -1;
+  for (size_t i = 0; i < n.links.size(); ++i)
+    if (has_frames(node, i)) most = std::max(most, view(n.links[i].from).full[0]);
+  return most < 0 ? 1 : most;
 }
 
 bool Chain::has_frames(int node, size_t link) const {
