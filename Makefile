@@ -10,6 +10,8 @@ PY := .venv/bin/python
 # CMake must find the Ninja of the environment and no other.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 JOBS ?= $(shell nproc)
+# C++ tests wait for each other's threads most of the time.
+TESTS_AT_ONCE := $(shell echo $$((2 * $(JOBS))))
 FUZZ_SECONDS ?= 60
 # The folders of src/ whose code runs in several threads.
 THREADED := base memory batch io run nvjpeg
@@ -52,7 +54,7 @@ test: ## all C++ tests, then all Python tests (PYTEST_ARGS=)
 	@tools/install.sh build test frameworks mxnet
 	@$(with_tests)
 	@$(call built,release,all new_operators)
-	@ctest --test-dir build/release --output-on-failure -j $(JOBS)
+	@ctest --test-dir build/release --output-on-failure -j $(TESTS_AT_ONCE)
 	@$(PY) -m pytest -n $(JOBS) --dist loadgroup $(PYTEST_ARGS)
 
 # STORE= is files, tfrecord, recordio, lmdb, caffe2, webdataset, coco, voc or csv.
@@ -98,7 +100,7 @@ tsan: ## the tests of code with several threads under ThreadSanitizer
 cuda: ## the C++ tests of the folders that have CUDA halves, in a build with them (needs nvcc)
 	@tools/install.sh build test
 	@$(call built,cuda,stoker_stage stoker_new_operators $(WITH_CUDA:%=stoker_%_test))
-	@ctest --test-dir build/cuda --output-on-failure -j $(JOBS) \
+	@ctest --test-dir build/cuda --output-on-failure -j $(TESTS_AT_ONCE) \
 	  -L "stoker_($(subst $(space),|,$(WITH_CUDA)))_test"
 
 cuda-release: ## the Python package for several kinds of GPUs, in build/cuda-release (needs nvcc)
@@ -144,7 +146,7 @@ docs: build ## the pages of docs/ops, the tables of the moving-over page, and th
 	@$(PY) tools/make_moving_over.py
 	@$(PY) tools/make_site.py
 
-wheel: ## wheels with all libraries inside, in build/wheels (PYTHONS="python3.10 ...")
+wheel: ## wheels with all libraries inside, in build/wheels (PYTHONS="3.10 3.14t arm64 ...")
 	@tools/install.sh build wheel
 	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) tools/wheel/build.sh $(PYTHONS)
 

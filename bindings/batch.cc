@@ -263,6 +263,13 @@ void bind_batch(nb::module_& m) {
           "source_info",
           [](const Batch& b, int64_t i) { return path_to_python(sample(b, i).source); },
           nb::arg("i"))
+      .def("__getattr__",
+           [](const Batch&, const std::string& name) -> nb::object {
+             throw nb::attribute_error(("a Batch has no '" + name +
+                                        "': as_array() makes a NumPy array of it, and "
+                                        "torch.from_dlpack() a tensor")
+                                           .c_str());
+           })
       .def("__repr__", [](const Batch& b) {
         return "<stoker.Batch of " + std::to_string(b.samples.size()) + " " + name_of(b.dtype) +
                " " + std::string(b.layout.str()) + " samples " + shapes_of(b) + ">";

@@ -14,7 +14,8 @@ set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE BOTH)  # the host's nlohmann_json: only headers
 set(ENV{PKG_CONFIG_LIBDIR} ${root}/usr/lib/aarch64-linux-gnu/pkgconfig)
 set(ENV{PKG_CONFIG_SYSROOT_DIR} ${root})
-# For jconfig.h.
-set(CMAKE_CXX_STANDARD_INCLUDE_DIRECTORIES ${root}/usr/include/aarch64-linux-gnu)
+# For jconfig.h and pyconfig.h.
+set(include ${root}/usr/include)
+set(CMAKE_CXX_STANDARD_INCLUDE_DIRECTORIES ${include} ${include}/aarch64-linux-gnu)
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-Wl,-rpath-link,${root}/usr/lib/aarch64-linux-gnu")
 set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static -L ${root})

@@ -24,6 +24,8 @@ set(stage ${CMAKE_BINARY_DIR}/python)
 set_target_properties(_core PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${stage}/stoker)
 
 set(stubs ${CMAKE_BINARY_DIR}/stubs)
+set(STOKER_STUBS ${stubs} CACHE PATH "Stubs of a build that can run what it builds, to install")
+mark_as_advanced(STOKER_STUBS)
 set(stage_package ${Python_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/stage.py ${stage}/stoker
                   ${CMAKE_SOURCE_DIR}/python/stoker ${stubs}/stoker)
 file(MAKE_DIRECTORY ${stubs}/stoker)
@@ -55,4 +57,4 @@ add_custom_target(
   COMMENT "Linking ${stage}" VERBATIM)
 
 install(TARGETS _core LIBRARY DESTINATION stoker)
-install(DIRECTORY ${stubs}/stoker/ DESTINATION stoker FILES_MATCHING PATTERN "*.pyi")
+install(DIRECTORY ${STOKER_STUBS}/stoker/ DESTINATION stoker FILES_MATCHING PATTERN "*.pyi")

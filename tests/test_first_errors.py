@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""Mistakes that everyone makes once: the error or the warning names the way out."""
+"""Mistakes that everyone makes once in running a pipeline: what is said names the way out."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ import pytest
 
 from helpers import make, run_script
 from stoker import Pipeline, errors, fn, pipeline_def
+from stoker.frameworks.numpy import DALIGenericIterator
 
 
 def text_of(kind: type[Exception], define: Callable[[], Any], **settings: Any) -> str:
@@ -30,35 +31,36 @@ def one_file(name: str) -> Any:
     return fn.readers.file(files=[name])[0]
 
 
-def test_an_empty_list_of_files() -> None:
-    text = text_of(errors.GraphError, lambda: fn.readers.file(files=[])[0])
-    assert "argument 'files' is an empty list, so there is nothing to read" in text
+def test_the_name_of_an_input_that_is_not_there() -> None:
+    pipe = make(lambda: fn.external_source(name="pictures"))
+    with pytest.raises(KeyError, match=r"is named 'x'\. There is pictures\."):
+        pipe.feed_input("x", [np.zeros(1)])
 
 
-def test_a_wrong_argument_lists_the_right_ones() -> None:
-    text = text_of(errors.GraphError, lambda: fn.flip(one_file("x"), sideways=1))
-    assert "no argument named 'sideways'. It takes depthwise, horizontal, vertical" in text
-    near = text_of(errors.GraphError, lambda: fn.flip(one_file("x"), horisontal=1))
-    assert near.endswith("no argument named 'horisontal'. Did you mean 'horizontal'?")
+def test_the_end_of_an_epoch() -> None:
+    pipe = make(lambda: fn.external_source(source=two_batches), batch_size=2)
+    pipe.run()
+    pipe.run()
+    with pytest.raises(StopIteration, match=r"the epoch has ended: reset\(\) begins the next"):
+        pipe.run()
 
 
-def test_a_wrong_argument_of_a_source() -> None:
-    text = text_of(errors.GraphError, lambda: fn.external_source(data=[]))
-    assert "no argument named 'data'. It takes " in text and "source" in text
+def test_a_tensor_is_asked_of_a_batch() -> None:
+    (batch,) = make(lambda: fn.constant(idata=[1])).run()
+    with pytest.raises(AttributeError, match=r"a Batch has no 'to': as_array\(\) makes a NumPy"):
+        batch.to("cpu")
+    assert not hasattr(batch, "numpy")
 
 
-def test_a_wrong_setting_lists_the_right_ones() -> None:
-    with pytest.raises(TypeError, match=r"takes no argument 'cores'\. It takes .*num_threads"):
-        pipeline_def(cores=3)  # type: ignore[call-overload]
-    with pytest.raises(TypeError, match=r"no setting 'cores'\. It has .*num_threads"):
-        Pipeline(cores=3)  # type: ignore[call-arg]
+def test_an_iterator_over_a_factory() -> None:
+    @pipeline_def(batch_size=1)
+    def training() -> Any:
+        return fn.constant(idata=[1])
 
-
-def test_a_wrong_operator() -> None:
-    with pytest.raises(AttributeError, match=r"no operator 'fn.reader'. Did you mean 'readers'"):
-        _ = fn.reader
-    with pytest.raises(AttributeError, match=r"no operator 'fn.zoom'. dir\(stoker.fn\) lists all"):
-        _ = fn.zoom
+    with pytest.raises(errors.GraphTypeError, match=r"training is a function .*call it: training"):
+        DALIGenericIterator(training, ["x"])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"^DALIGenericIterator\.__init__\(\) missing 1 required"):
+        DALIGenericIterator(training())  # type: ignore[call-arg]
 
 
 def test_no_gpu_says_what_to_do_and_recommends_no_tests() -> None:
@@ -76,19 +78,6 @@ except errors.DeviceError as e:
     text = run_script(script, STOKER_SIMULATED_DEVICES="").stdout
     assert "Leave out device= and .gpu() to run on the CPU" in text
     assert "SIMULATED" not in text
-
-
-def test_arrays_where_a_node_is_expected() -> None:
-    arrays = [np.zeros((4, 4, 3), np.uint8)] * 4
-    text = text_of(errors.GraphError, lambda: fn.flip(arrays))
-    assert "input 0 is a list of 4 arrays, not a node; fn.external_source gives arrays" in text
-
-
-def test_a_name_where_a_node_is_expected() -> None:
-    text = text_of(errors.GraphError, lambda: fn.decoders.image("a.jpg"))
-    assert "is of type str, not a node; fn.readers.file(files=[...]) reads files" in text
-    text = text_of(errors.GraphError, lambda: fn.decoders.image(b"\xff\xd8"))
-    assert "is of type bytes, not a node; fn.external_source gives" in text
 
 
 def test_a_picture_without_a_decoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,7 +106,18 @@ def test_a_batch_without_a_good_sample(tmp_path: Path) -> None:
     text = text_of(errors.SampleError, define, on_error="skip", batch_size=2)
     assert "With on_error='skip' a batch needs one good sample. The next run() goes on" in text
     assert "on_error='replace' keeps batches full" in text
-    assert "on_error" not in text_of(errors.SampleError, define, on_error="raise", batch_size=2)
+    text = text_of(errors.SampleError, define, on_error="raise", batch_size=2)
+    assert text.endswith("with on_error='skip' batches do without such samples")
+
+
+def test_many_bad_samples_take_few_lines(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.jpg"
+    bad.write_bytes(b"no picture")
+    pipe = make(lambda: fn.decoders.image(fn.readers.file(files=[str(bad)] * 40)[0]), batch_size=40)
+    with pytest.raises(errors.SampleError) as raised:
+        pipe.run()
+    assert "\n  and 34 more: .samples lists all\n" in str(raised.value)
+    assert len(raised.value.samples) == 40
 
 
 def test_the_loop_that_the_message_promises(pictures: Path, tmp_path: Path) -> None:

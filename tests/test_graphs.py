@@ -40,12 +40,18 @@ ALL = [(graph, *pair) for graph, pairs in PAIRS.items() for pair in pairs]
 SETTINGS: dict[str, Any] = {"batch_size": 4, "num_threads": 2, "seed": 5}
 
 
+def _forget_graphs() -> None:
+    """Other examples have modules of the same names."""
+    for name in [*PAIRS, "show"]:
+        sys.modules.pop(name, None)
+
+
 @pytest.fixture(autouse=True)
 def _graphs_are_found(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.syspath_prepend(GRAPHS)
+    _forget_graphs()
     yield
-    for name in [*PAIRS, "show"]:
-        sys.modules.pop(name, None)
+    _forget_graphs()
 
 
 @pytest.fixture(scope="module")

@@ -2,15 +2,18 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Unpacks Debian's ARM64 builds of the libraries that Stoker links into build/arm64-root. The
-# machine's own libraries stay as they are. Does nothing if that was done before. Those that
-# need many others are left out: that build has no TIFF, AVIF, HEIF and JPEG XL.
+# Unpacks packages of Debian's ARM64, with all that they need, into a folder:
+# tools/arm64_root.sh [FOLDER PACKAGE...]; else the libraries that Stoker links, and Python, into
+# build/arm64-root. The machine's own libraries stay as they are. Does nothing if that was done
+# before.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-root=$PWD/build/arm64-root
-packages=(libc6 libgcc-s1 libstdc++6 libjpeg62-turbo{,-dev}
-  libisal2 libisal-dev libwebp7 libwebp-dev libopenjp2-7{,-dev} libhwy1 libhwy-dev libgtest-dev
-  libsimdjson14 libsimdjson-dev libpugixml1v5 libpugixml-dev libprotozero-dev)
+root=$PWD/${1:-build/arm64-root}
+packages=("${@:2}")
+[ $# -gt 0 ] || mapfile -t packages < <(
+  grep -hE -- '^lib.*-dev$|^nlohmann' requirements/{build,test}.debian
+  printf '%s\n' python3 libpython3-dev
+)
 [ "$(cat "$root/packages" 2>/dev/null)" != "${packages[*]}" ] || exit 0
 
 rm -rf "$root"
@@ -26,6 +29,8 @@ Dir::Cache "$root/apt";
 END
 export APT_CONFIG=$root/apt/apt.conf
 apt-get update -qq
-(cd "$root/apt" && apt-get download -qq "${packages[@]}")
-for package in "$root"/apt/*.deb; do dpkg-deb -x "$package" "$root"; done
+apt-get install -qq --yes --download-only --no-install-recommends "${packages[@]}" >/dev/null
+# The cross compiler brings the C library's headers itself.
+rm -f "$root"/apt/archives/libc6-dev_*
+for package in "$root"/apt/archives/*.deb; do dpkg-deb -x "$package" "$root"; done
 echo "${packages[*]}" >"$root/packages"

@@ -11,7 +11,7 @@ jobs=${JOBS:-$(nproc)}
 
 case ${1:-} in
   asan)
-    ctest --test-dir build/asan --output-on-failure -j "$jobs"
+    ctest --test-dir build/asan --output-on-failure -j "$((2 * jobs))"
     # Python itself leaks by design. libstdc++ must be loaded as early as libasan, so that the
     # module can throw exceptions.
     export ASAN_OPTIONS=detect_leaks=0 PYTHONPATH=$PWD/build/asan/python
@@ -20,7 +20,7 @@ case ${1:-} in
     ;;
   tsan)
     # ThreadSanitizer does not start if addresses are randomised too widely.
-    setarch "$(uname -m)" -R ctest --test-dir build/tsan --output-on-failure -j "$jobs" \
+    setarch "$(uname -m)" -R ctest --test-dir build/tsan --output-on-failure -j "$((2 * jobs))" \
       -L "stoker_($(IFS='|'; echo "${*:2}"))_test"
     ;;
   *)

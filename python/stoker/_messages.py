@@ -101,13 +101,17 @@ def user_line() -> str:
         frame = frame.f_back
     if frame is None:
         return ""
-    path = frame.f_code.co_filename
+    return line_in_words(frame.f_code.co_filename, frame.f_lineno)
+
+
+def line_in_words(path: str, line: int) -> str:
+    """The "file:line", as ``user_line()`` has it."""
     try:
         here = os.getcwd() + os.sep
     except FileNotFoundError:  # the working folder was deleted: paths stay absolute
         here = os.sep + os.sep
     name = path.removeprefix(here).encode(errors="surrogateescape")
-    return f"{name.decode(errors='backslashreplace')}:{frame.f_lineno}"
+    return f"{name.decode(errors='backslashreplace')}:{line}"
 
 
 class Place(NamedTuple):
@@ -126,5 +130,9 @@ class Place(NamedTuple):
         return f"{instance} ({self.where})"
 
     def refuse(self, problem: str, error: type[GraphError] = GraphError) -> NoReturn:
-        """Raises a ``GraphError`` that names this call."""
-        raise error(f"{self}: {problem}")
+        """Raises a ``GraphError`` that names this call.
+
+        An exception that is being handled only says the same; what it came from says more.
+        """
+        handled = sys.exc_info()[1]
+        raise error(f"{self}: {problem}") from (handled and handled.__cause__)

@@ -24,8 +24,8 @@ const Codec& codec_for(EncodedSpan bytes, const char* what) {
     else if (content.find(k.format) != content.npos)
       missing = "; " + std::string(k.format) + " needs Debian's " + k.package +
                 (k.built ? ", which is not there" : ", which was not there when Stoker was built");
-  throw SampleError("not " + std::string(what) + " that can be decoded: expected " + supported +
-                        ", found " + content + missing,
+  throw SampleError("not " + std::string(what) + " that can be decoded: found " + content +
+                        missing + "; expected " + supported,
                     0);
 }
 

@@ -54,7 +54,7 @@ TEST(CodecFor, SaysWhatItFoundAndWhatItWanted) {
   for (const auto& [bytes, expected] : kCases) {
     const std::string message = refusal(bytes);
     EXPECT_NE(message.find(expected), message.npos) << message;
-    EXPECT_NE(message.find(": expected "), message.npos) << message;
+    EXPECT_NE(message.find("; expected "), message.npos) << message;
     EXPECT_NE(message.find("JPEG"), message.npos) << message;
   }
 }

@@ -92,12 +92,14 @@ std::string missing_gpu() {
 Device& device(int index) {
   const std::vector<Device*> all = devices();
   if (index >= 0 && index < static_cast<int>(all.size())) return *all[index];
-  std::string have = "none: " + missing_gpu();
-  for (size_t i = 0; i < all.size(); ++i) have = (i ? have + ", " : "") + all[i]->name();
-  throw DeviceError("there is no device " + std::to_string(index) + ". Devices: " + have +
-                    (all.empty() ? ". Leave out device= and .gpu() to run on the CPU; for a GPU, "
-                                   "`make cuda-release` builds Stoker with CUDA"
-                                 : ""));
+  const std::string problem = "there is no device " + std::to_string(index);
+  if (all.empty())
+    throw DeviceError(problem + ": " + missing_gpu() +
+                      ". Leave out device= and .gpu() to run on the CPU; for a GPU, "
+                      "`make cuda-release` builds Stoker with CUDA");
+  std::string have;
+  for (const Device* d : all) have += (have.empty() ? "" : ", ") + d->name();
+  throw DeviceError(problem + ". Devices: " + have);
 }
 
 void use_simulated_devices(int count, const SimulatedOptions& options) {

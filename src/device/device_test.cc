@@ -36,7 +36,7 @@ TEST(Devices, OfBeforeLiveOn) {
   stream->free(stream->allocate(10));
   stream->synchronize();
   EXPECT_EQ(old.name(), "simulated:0");
-  EXPECT_NE(message_of(0).find("none"), std::string::npos);
+  EXPECT_NE(message_of(0).find("there is no device 0: "), std::string::npos);
   EXPECT_THROW(use_simulated_devices(-1), DeviceError);
 }
 

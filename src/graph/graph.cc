@@ -84,7 +84,11 @@ void check_inputs(const OperatorType& type, const Node& n) {
   }
   std::string expected = std::to_string(least);
   if (least != type.most_inputs()) expected += " to " + std::to_string(type.most_inputs());
-  throw GraphError("takes " + expected + " input(s), got " + std::to_string(n.inputs.size()));
+  throw GraphError("takes " + expected + (expected == "1" ? " input" : " inputs") + ", got " +
+                   std::to_string(n.inputs.size()) +
+                   (n.inputs.size() > least ? "; arguments are given by name, as in " +
+                                                  std::string(type.name) + "(..., name=value)"
+                                            : ""));
 }
 
 // Whether all that the node reads is there. `has(ref)`: it is an output of a node before it.
@@ -150,6 +154,18 @@ bool looks_encoded(const Port& port, const TensorType& t) {
          default_layout(port, 1).empty();
 }
 
+// What to do about an input that does not fit, as far as that can be told.
+std::string remedy(const Port& port, const TensorType& t, bool layout_fits) {
+  if (looks_encoded(port, t))
+    return ". Are these the bytes of a file? A decoder makes them a picture";
+  if (layout_fits) return *port.layouts ? ". fn.cast converts it" : "";
+  const bool lacks_channels =
+      t.layout.empty() && default_layout(port, t.shape.rank + 1).str().ends_with('C');
+  if (!lacks_channels) return "";
+  return ". Are channels missing? fn.expand_dims(x, axes=" + std::to_string(t.shape.rank) +
+         ", new_axis_names=\"C\") adds their axis";
+}
+
 // `found`: `t` before its frames were taken off.
 void check_port(const OperatorType& type, size_t i, const TensorType& found, TensorType& t) {
   const Port& port = type.input(i);
@@ -157,8 +173,7 @@ void check_port(const OperatorType& type, size_t i, const TensorType& found, Ten
   const bool layout_fits = !*port.layouts || accepts(port, t.layout);
   if (accepts(port, t.dtype) && layout_fits) return;
   throw GraphError(input_in_words(type, i) + " expects" + expectation(port) + ", got " +
-                   found.str() +
-                   (looks_encoded(port, t) ? ". Encoded bytes? Decode them first" : ""));
+                   found.str() + remedy(port, t, layout_fits));
 }
 
 void check_device(const OperatorType& type, DeviceKind device) {

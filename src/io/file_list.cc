@@ -51,7 +51,7 @@ FolderId list(const std::string& path, const std::function<void(FolderEntry)>& f
   try {
     return list_folder(path, found, most);
   } catch (const SampleError& e) {
-    throw GraphError(std::string("file list: ") + e.what());
+    throw GraphError(std::string("file_root: ") + e.what());
   }
 }
 
@@ -213,17 +213,15 @@ void FileList::Builder::scan(const FileListSpec& spec) {
     l_.warning_ = "leaves out " + left_out.in_words(l_.root_) + "; recursive=True takes them too";
   if (!l_.labels_.empty()) return;
   if (folders.empty() && other_folders == 0 && loose > 0)
-    throw GraphError("file list: '" + l_.root_ + "' holds " + std::to_string(loose) +
+    throw GraphError("file_root '" + l_.root_ + "' holds " + std::to_string(loose) +
                      " files but no folders. Put them into folders, one per class, or give files=");
-  const auto count = [](int64_t n, const char* what) { return std::to_string(n) + " " + what; };
   throw GraphError(
-      "file list: no files in the sub-folders of '" + l_.root_ + "'. Looked for " +
+      "file_root: no files in the sub-folders of '" + l_.root_ + "'. Looked for " +
       listed(spec.file_filters) +
       (spec.dir_filters.empty() ? "" : " in sub-folders named " + listed(spec.dir_filters)) +
-      "; found " + count(static_cast<int64_t>(folders.size()), "sub-folders with ") +
-      count(taken.others, "other entries, ") +
-      count(other_folders, "sub-folders of other names, ") +
-      count(loose, "files outside of sub-folders") +
+      "; found " + counted(folders.size(), "sub-folder") + " with " + std::to_string(taken.others) +
+      " other entries, " + counted(other_folders, "sub-folder") + " of other names, " +
+      counted(loose, "file") + " outside of sub-folders" +
       (left_out.files.empty() ? "" : "; recursive=True takes " + left_out.in_words(l_.root_)));
 }
 

@@ -268,7 +268,7 @@ TEST_F(NestedFolders, ThatCannotBeReadMatterOnlyWhereTheyAreTaken) {
             "leaves out at least 1 file in 1 folder within those of the classes, such as '" +
                 root_ + "/cat/open'; recursive=True takes them too");
   EXPECT_EQ(build_error(all()),
-            "file list: cannot list the folder '" + root_ + "/cat/closed': Permission denied");
+            "file_root: cannot list the folder '" + root_ + "/cat/closed': Permission denied");
 }
 
 TEST_F(FileListFolder, NothingFoundSaysWhatWasLookedFor) {
@@ -281,15 +281,15 @@ TEST_F(FileListFolder, NothingFoundSaysWhatWasLookedFor) {
   s.dir_filters = {"a*"};
   EXPECT_EQ(
       build_error(s),
-      "file list: no files in the sub-folders of '" + root_ +
-          "'. Looked for *.jpg, *.png in sub-folders named a*; found 1 sub-folders with 2 other "
-          "entries, 1 sub-folders of other names, 1 files outside of sub-folders");
+      "file_root: no files in the sub-folders of '" + root_ +
+          "'. Looked for *.jpg, *.png in sub-folders named a*; found 1 sub-folder with 2 other "
+          "entries, 1 sub-folder of other names, 1 file outside of sub-folders");
 }
 
 TEST_F(FileListFolder, AFlatFolderSaysWhatToDo) {
   touch("a.jpg");
   touch("b.jpg");
-  EXPECT_EQ(build_error(spec()), "file list: '" + root_ +
+  EXPECT_EQ(build_error(spec()), "file_root '" + root_ +
                                      "' holds 2 files but no folders. Put them into folders, one "
                                      "per class, or give files=");
 }
@@ -298,14 +298,14 @@ TEST_F(FileListFolder, FoldersThatCannotBeReadAreNamed) {
   FileListSpec s = spec();
   s.file_root = root_ + "/none";
   EXPECT_EQ(build_error(s),
-            "file list: cannot list the folder '" + root_ + "/none': No such file or directory");
+            "file_root: cannot list the folder '" + root_ + "/none': No such file or directory");
   touch("a/x.jpg");
   struct Deny : FaultInjector {
     int on_open(const std::string& path) override { return path.ends_with("/a") ? EACCES : 0; }
   } deny;
   const WithFaults with(deny);
   EXPECT_EQ(build_error(spec()),
-            "file list: cannot list the folder '" + root_ + "/a': Permission denied");
+            "file_root: cannot list the folder '" + root_ + "/a': Permission denied");
 }
 
 TEST_F(FileListFolder, ListFilesAreRelativeToTheirFolderOrTheRoot) {

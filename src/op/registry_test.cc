@@ -67,6 +67,12 @@ TEST(Registry, NamesTheNearest) {
   EXPECT_EQ(did_you_mean("horisontal", names), " Did you mean 'horizontal'?");
   EXPECT_EQ(did_you_mean("HORIZONTAL", names), " Did you mean 'horizontal'?");
   EXPECT_EQ(did_you_mean("mean", names), "");
+  const std::vector<std::string> words = {"num_threads", "crop", "random_crop_generator",
+                                          "INTERP_LINEAR"};
+  EXPECT_EQ(did_you_mean("threads", words), " Did you mean 'num_threads'?");
+  EXPECT_EQ(did_you_mean("random_crop", words), " Did you mean 'crop' or 'random_crop_generator'?");
+  EXPECT_EQ(did_you_mean("bilinear", words), " Did you mean 'INTERP_LINEAR'?");
+  EXPECT_EQ(did_you_mean("num", words), "");
 }
 
 TEST(Registry, ArgumentsAreChecked) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "op/value.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <utility>
@@ -51,6 +52,29 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+std::string lower(std::string_view s) {
+  std::string all(s);
+  for (char& c : all) c = lower(c);
+  return all;
+}
+
+// Whether one is in the other, or a word of the name is in the wrong one: "threads" and
+// "num_threads", "crop_size" and "crop", "bilinear" and "INTERP_LINEAR".
+bool shares_words(const std::string& wrong, const std::string& name) {
+  constexpr size_t kFew = 4, kWord = 6;  // letters that mean something, as a whole and as a part
+  const auto is_in = [](std::string_view part, std::string_view whole) {
+    return part.size() >= kFew && whole.find(part) != whole.npos;
+  };
+  if (is_in(wrong, name) || is_in(name, wrong)) return true;
+  for (size_t begin = 0; begin < name.size();) {
+    const size_t end = std::min(name.find_first_of("_.", begin), name.size());
+    const std::string_view word = std::string_view(name).substr(begin, end - begin);
+    if (word.size() >= kWord && is_in(word, wrong)) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string to_string(const Value& v) {
@@ -74,7 +98,18 @@ std::string did_you_mean(std::string_view wrong, std::span<const std::string> na
   size_t least = std::max<size_t>(2, wrong.size() / 3) + 1;
   for (const std::string& n : names)
     if (const size_t d = edit_distance(wrong, n); d < least) least = d, best = &n;
-  return best ? " Did you mean '" + *best + "'?" : "";
+  if (best) return " Did you mean '" + *best + "'?";
+  std::vector<std::string> near;
+  for (const std::string& n : names)
+    if (shares_words(lower(wrong), lower(n))) near.push_back("'" + n + "'");
+  if (near.empty()) return "";
+  constexpr size_t kMost = 3;
+  std::stable_sort(near.begin(), near.end(),
+                   [](const auto& a, const auto& b) { return a.size() < b.size(); });
+  near.resize(std::min(near.size(), kMost));
+  std::string text = " Did you mean " + near[0];
+  for (size_t i = 1; i < near.size(); ++i) text += (i + 1 < near.size() ? ", " : " or ") + near[i];
+  return text + "?";
 }
 
 double shortest(float x) {

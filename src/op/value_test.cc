@@ -55,7 +55,7 @@ TEST(Value, RefusesWhatDoesNotFit) {
   } catch (const GraphError& e) {
     EXPECT_STREQ(e.what(),
                  "expects one of INTERP_NN, INTERP_LINEAR, INTERP_CUBIC, INTERP_LANCZOS3, "
-                 "INTERP_TRIANGULAR, INTERP_GAUSSIAN, got 'LINEAR'");
+                 "INTERP_TRIANGULAR, INTERP_GAUSSIAN, got 'LINEAR'. Did you mean 'INTERP_LINEAR'?");
   }
   try {
     from<Filter>(std::string("interp_cubik"));

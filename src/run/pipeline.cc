@@ -79,15 +79,22 @@ std::string describe(const SampleFailure& f) {
 }
 
 std::string describe(const std::vector<SampleFailure>& failures, int64_t missing,
-                     int64_t batch_size, bool skips) {
+                     int64_t batch_size, OnError on_error) {
+  constexpr size_t kShown = 6;
   std::string s =
       std::to_string(missing) + " of " + std::to_string(batch_size) + " samples could not be made";
   const auto tries = static_cast<int64_t>(failures.size());
   s += tries > missing ? ", after " + std::to_string(tries) + " failures:" : ":";
-  for (const SampleFailure& f : failures) s += describe(f);
-  if (skips)
+  for (const SampleFailure& f : std::span(failures).first(std::min(failures.size(), kShown)))
+    s += describe(f);
+  if (failures.size() > kShown)
+    s += "\n  and " + std::to_string(failures.size() - kShown) + " more: .samples lists all";
+  if (on_error == OnError::kSkip)
     s += "\nWith on_error='skip' a batch needs one good sample. The next run() goes on behind this "
          "batch; on_error='drop' leaves such batches out, on_error='replace' keeps batches full";
+  if (on_error == OnError::kRaise)
+    s += "\nThe next run() goes on behind this batch; with on_error='skip' batches do without such "
+         "samples";
   return s;
 }
 
@@ -119,8 +126,8 @@ std::shared_ptr<HostAllocator> allocator_for(const Plan& plan, const ExecutorOpt
 }  // namespace
 
 BatchError::BatchError(std::vector<SampleFailure> samples, int64_t missing, int64_t batch_size,
-                       bool skips)
-    : SampleError(describe(samples, missing, batch_size, skips)), samples(std::move(samples)) {}
+                       OnError on_error)
+    : SampleError(describe(samples, missing, batch_size, on_error)), samples(std::move(samples)) {}
 
 class Pipeline::OneCaller {
  public:
@@ -257,8 +264,7 @@ Outputs Pipeline::take() {
   const bool is_dropped = out.is_lost && settings().on_error == OnError::kDrop;
   note(out, is_dropped);
   if (out.is_lost && !is_dropped)
-    throw BatchError(std::move(out.failures), out.missing, out.size,
-                     settings().on_error == OnError::kSkip);
+    throw BatchError(std::move(out.failures), out.missing, out.size, settings().on_error);
   return out;
 }
 

@@ -16,8 +16,8 @@ namespace stoker {
 // goes on after that.
 struct BatchError : SampleError {
   // `missing`: how many of so many samples could not be made. Each may have failed several times.
-  // `skips`: on_error is kSkip, and no sample is left.
-  BatchError(std::vector<SampleFailure> samples, int64_t missing, int64_t batch_size, bool skips);
+  BatchError(std::vector<SampleFailure> samples, int64_t missing, int64_t batch_size,
+             OnError on_error);
   std::vector<SampleFailure> samples;
 };
 

@@ -49,8 +49,8 @@ def test_saved() -> None:
 @pytest.mark.parametrize(
     ("define", "words"),
     [
-        (lambda: fn.cat(), r"cat.*takes 1 to 999 input\(s\), got 0"),
-        (lambda: fn.cat(*[row(1)] * 1000), r"takes 1 to 999 input\(s\), got 1000"),
+        (lambda: fn.cat(), r"cat.*takes 1 to 999 inputs, got 0"),
+        (lambda: fn.cat(*[row(1)] * 1000), r"takes 1 to 999 inputs, got 1000"),
         (
             lambda: fn.cat(row(1), None),
             r"input 1 of 'inputs' expects the output of an op.*got None",

@@ -2,23 +2,65 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Builds a wheel for each interpreter, with the libraries that it needs inside:
-# tools/wheel/build.sh [PYTHON]... leaves them in build/wheels. docs/design/016-first-contact.md
-# says why it is built so.
+# Builds wheels with the libraries that they need inside, in build/wheels:
+# tools/wheel/build.sh [PYTHON|VERSION|arm64]... has one for each Python, and one for ARM64 and its
+# Debian's Python. interpreter.sh says where a version such as 3.14 or 3.14t comes from;
+# docs/design/016-first-contact.md says why wheels are built so.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export PATH=$PWD/.venv/bin:$PATH
-platform=manylinux_2_34_$(uname -m)
-tiff=$PWD/build/wheel-tiff
-mkdir -p build/wheels
-tools/wheel/tiff.sh "$tiff" >build/wheel-tiff.log 2>&1 || { cat build/wheel-tiff.log; exit 1; }
-[ $# -gt 0 ] || set -- .venv/bin/python
-for python in "$@"; do
+
+# The options of pip go to CMake. With WERROR and the compiler of `make build`, ccache knows the
+# objects.
+build() { # python machine libraries [option...]
+  local python=$1 machine=$2 libraries=$3 tiff=$PWD/build/wheel-tiff-$2 raw
   raw=$(mktemp -d -p build wheel-raw.XXXX)
-  # The compiler and the flags of `make build`, so that ccache knows the objects.
   "$python" -m pip wheel -q --disable-pip-version-check --no-deps -w "$raw" . \
-    --config-settings=cmake.define.STOKER_WERROR=ON \
-    --config-settings=cmake.define.CMAKE_CXX_COMPILER=/usr/bin/c++
-  .venv/bin/python tools/wheel/bundle.py "$raw"/*.whl build/wheels "$platform" "$tiff/lib"
+    --config-settings=cmake.define.STOKER_WERROR=ON "${@:4}"
+  .venv/bin/python tools/wheel/bundle.py "$raw"/*.whl build/wheels "manylinux_2_34_$machine" \
+    "$tiff/lib" "$libraries"
   rm -r "$raw"
+}
+
+make_tiff() { # machine [option of CMake...]
+  local log=build/wheel-tiff-$1.log
+  mkdir -p build
+  tools/wheel/tiff.sh "$PWD/build/wheel-tiff-$1" "${@:2}" >"$log" 2>&1 || { cat "$log"; exit 1; }
+}
+
+native() { # python
+  make_tiff "$(uname -m)"
+  build "$1" "$(uname -m)" "/usr/lib/$(uname -m)-linux-gnu" \
+    --config-settings=cmake.define.CMAKE_CXX_COMPILER=/usr/bin/c++
+}
+
+# Cross-compiled, with the headers and the configuration of that machine's own Python, and with the
+# stubs of the build for this machine, which has the same version.
+arm64() {
+  local root=$PWD/build/arm64-root toolchain=$PWD/cmake/arm64.cmake python number
+  tools/install.sh arm64
+  tools/arm64_root.sh
+  python=$(basename "$(readlink "$root/usr/bin/python3")")
+  number=${python#python3.}
+  [ -e build/release/stubs/stamp ] || { echo 'first: make build' >&2; exit 1; }
+  make_tiff aarch64 "-DCMAKE_TOOLCHAIN_FILE=$toolchain"
+  python=$(tools/wheel/interpreter.sh "3.$number")
+  (
+    export _PYTHON_HOST_PLATFORM=linux-aarch64
+    export SETUPTOOLS_EXT_SUFFIX=.cpython-3$number-aarch64-linux-gnu.so
+    build "$python" aarch64 "$root/usr/lib/aarch64-linux-gnu" \
+      "--config-settings=cmake.define.CMAKE_TOOLCHAIN_FILE=$toolchain" \
+      "--config-settings=cmake.define.Python_INCLUDE_DIR=$root/usr/include/python3.$number" \
+      "--config-settings=cmake.define.STOKER_STUBS=$PWD/build/release/stubs" \
+      --config-settings=build-dir=build/wheel-arm64
+  )
+}
+
+[ $# -gt 0 ] || set -- .venv/bin/python
+for what in "$@"; do
+  case $what in
+    arm64) arm64 ;;
+    3.*) native "$(tools/wheel/interpreter.sh "$what")" ;;
+    *) native "$what" ;;
+  esac
 done

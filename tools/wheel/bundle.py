@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Puts the libraries that a wheel needs into it, with their licences.
 
-bundle.py WHEEL INTO PLATFORM FOLDER: libraries of FOLDER are taken before those of the system. A
+bundle.py WHEEL INTO PLATFORM FOLDER...: libraries are taken from the first folder that has them. A
 library whose Debian package is not in the table below is refused, since somebody has to read its
 licence first. Nothing under the GPL is in it.
 """
@@ -11,6 +11,7 @@ licence first. Nothing under the GPL is in it.
 from __future__ import annotations
 
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -19,6 +20,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+from elftools.elf.elffile import ELFFile
 from older_symbols import make_older
 
 LICENCES = {
@@ -57,7 +59,11 @@ LICENCES = {
     "zlib1g": "Zlib",
 }
 # What every system has, and no wheel brings along.
-BASE = {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "libpthread.so.0"}
+BASE = {
+    "libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "libpthread.so.0", "libdl.so.2",
+    "librt.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1",
+}  # fmt: skip
+ARCHITECTURE = f"{platform.machine()}-linux-gnu"
 # What stands in for a package's own library: built of the same source, see tools/wheel/tiff.sh.
 OURS = {"libtiff.so.6": "libtiff6"}
 
@@ -71,19 +77,34 @@ def output_of(*command: str, **environment: str) -> str:
     return done.stdout
 
 
-def libraries_of(module: Path, folder: str) -> dict[str, str]:
-    """The paths of all libraries that a module needs, by the names under which they are wanted."""
-    lines = output_of("ldd", str(module), LD_LIBRARY_PATH=folder).splitlines()
-    return dict(m.groups() for line in lines if (m := re.match(r"\s*(\S+) => (/\S+)", line)))
+def libraries_of(module: Path, folders: list[Path]) -> dict[str, Path]:
+    """The paths of all libraries that a module needs, by the names under which they are wanted.
+
+    Those of the system are left out. The module may be for another machine than this.
+    """
+    found: dict[str, Path] = {}
+    ahead = [module]
+    while ahead:
+        with ahead.pop().open("rb") as stream:
+            tags = list(ELFFile(stream).get_section_by_name(".dynamic").iter_tags("DT_NEEDED"))
+        for name in (tag.needed for tag in tags):
+            if name in BASE or name in found:
+                continue
+            path = next((f / name for f in folders if (f / name).exists()), None)
+            if path is None:
+                sys.exit(f"bundle: no folder has {name}")
+            found[name] = path
+            ahead.append(path)
+    return found
 
 
-def package_of(name: str, path: str) -> str:
+def package_of(name: str, path: Path) -> str:
     if name in OURS:
         return OURS[name]
-    # The merged /usr has two names for a file; dpkg knows one of them.
-    real = os.path.realpath(path)
-    for candidate in (real, real.removeprefix("/usr"), path, path.removeprefix("/usr")):
-        found = subprocess.run(["dpkg", "-S", candidate], capture_output=True, text=True)
+    # For another machine, the same file of this machine belongs to the package of the same name.
+    for folder in ("/usr/lib", "/lib"):  # dpkg knows one of them
+        here = Path(folder, ARCHITECTURE, path.resolve().name)
+        found = subprocess.run(["dpkg", "-S", here], capture_output=True, text=True)
         if found.returncode == 0:
             return found.stdout.split(":")[0]
     sys.exit(f"bundle: no Debian package has {path}")
@@ -96,13 +117,13 @@ def bundled_in(wheel: Path) -> set[str]:
     return {re.sub(r"-[0-9a-f]{8,}(?=\.so)", "", name) for name in names}
 
 
-def add_licences(wheel: Path, libraries: dict[str, str], into: Path) -> None:
+def add_licences(wheel: Path, libraries: dict[str, Path], into: Path) -> None:
     bundled = bundled_in(wheel)
     packages = sorted(
         {
             package_of(name, path)
             for name, path in libraries.items()
-            if {name, Path(os.path.realpath(path)).name} & bundled
+            if {name, path.resolve().name} & bundled
         }
     )
     unknown = [package for package in packages if package not in LICENCES]
@@ -143,25 +164,22 @@ def with_older_symbols(wheel: Path, into: Path) -> tuple[Path, Path]:
 
 
 def main() -> None:
-    if len(sys.argv) != 5:
+    if len(sys.argv) < 5:
         sys.exit(__doc__)
-    wheel, into, platform, folder = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], sys.argv[4]
+    wheel, into, policy = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
+    folders = [Path(folder) for folder in sys.argv[4:]]
     into.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         (Path(scratch) / "wheel").mkdir()
         packed, module = with_older_symbols(wheel, Path(scratch, "wheel"))
-        libraries = libraries_of(module, folder)
-        older = Path(scratch, "libraries")
-        older.mkdir()
+        libraries = libraries_of(module, folders)
+        copies = Path(scratch, "libraries")
+        copies.mkdir()
         for name, path in libraries.items():
-            if name in BASE:
-                continue
-            copy = Path(shutil.copy(path, older / name))
-            if not make_older(copy):
-                copy.unlink()
+            make_older(Path(shutil.copy(path, copies / name)))
         output_of(
-            sys.executable, "-m", "auditwheel", "repair", "--plat", platform, "--strip",
-            "-w", scratch, str(packed), LD_LIBRARY_PATH=f"{older}:{folder}",
+            sys.executable, "-m", "auditwheel", "repair", "--plat", policy,
+            "-w", scratch, str(packed), LD_LIBRARY_PATH=str(copies),
         )  # fmt: skip
         (repaired,) = Path(scratch).glob("*.whl")
         add_licences(repaired, libraries, into)

@@ -2,11 +2,11 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Installs the wheels of build/wheels where nothing but Python is: tools/wheel/check.sh. Each goes
-# into a fresh environment in a bare Debian (12, and 13 for Python 3.13 and later), in which it runs
-# the first page of the guides, `stoker check` and `stoker bench`. Wheels for other Pythons than
-# Debian's use an interpreter of pyenv, which is shown to the tree. Needs root, for debootstrap and
-# chroot. The trees stay in build/trees.
+# Installs the wheels of build/wheels where nothing but Python is: tools/wheel/check.sh. In a bare
+# Debian 12 and a bare Debian 13, each goes into a fresh environment, in which it runs the first
+# page of the guides, `stoker check` and `stoker bench`. For another Python than Debian's the tree
+# is shown the one that interpreter.sh names. A wheel for ARM64 runs in QEMU, beside Debian's Python
+# for it. Needs root, for debootstrap and chroot. The trees stay in build/trees.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 trees=$PWD/build/trees
@@ -38,7 +38,7 @@ check_in() { # suite wheel python
     mount -t overlay overlay -o "lowerdir=$1,upperdir=$2/up,workdir=$2/wk" "$2/m"
     mount -t proc proc "$2/m/proc"
     mount --rbind /dev "$2/m/dev"
-    if [ "${3#/root/}" != "$3" ]; then  # an interpreter of pyenv
+    if [ "${3#/}" != "$3" ]; then  # one of this machine
       home=$(dirname "$(dirname "$3")")
       mkdir -p "$2/m$home"
       mount --bind "$home" "$2/m$home"
@@ -62,16 +62,36 @@ print(f\\\"import {(time.perf_counter() - began) * 1000:.0f} ms\\\")\"
   rm -rf "$work"
 }
 
+# Without chroot, as nothing tells the kernel of QEMU: what the tree lacks is looked for outside.
+check_arm64() { # wheel
+  local tree=$trees/arm64 site=$trees/arm64-site here=$PWD python=(qemu-aarch64-static)
+  echo "== ARM64, $(basename "$1")"
+  tools/install.sh arm64
+  tools/arm64_root.sh build/trees/arm64 python3 libstdc++6
+  rm -rf "$site"
+  .venv/bin/python -m pip install -q --disable-pip-version-check --target "$site" --python-version \
+    3.11 --only-binary :all: --platform manylinux_2_34_aarch64 --platform manylinux_2_28_aarch64 \
+    --platform manylinux2014_aarch64 "$1" pillow
+  python+=(-L "$tree" -E "PYTHONPATH=$site" "$tree/usr/bin/python3.11" -s)
+  (cd build && "${python[@]}" "$here"/{tools/wheel/first_page.py,docs/guide/first-pipeline.md})
+  "${python[@]}" -m stoker check build/pictures
+  "${python[@]}" -m stoker info | sed -n 1,9p
+}
+
 [ -d build/pictures ] || .venv/bin/python examples/synthetic_photos.py build/pictures 24
 for wheel in build/wheels/*.whl; do
-  tag=$(basename "$wheel" | sed -E 's/.*-cp3([0-9]+)-cp3.*/\1/')
-  suite=bookworm
-  [ "$tag" -lt 13 ] || suite=trixie
-  make_tree "$suite"
-  python=python3
-  if [ "$(chroot "$trees/$suite" python3 -c 'import sys; print(sys.version_info[1])')" != "$tag" ]
-  then
-    python=$(compgen -G "${PYENV_ROOT:-$HOME/.pyenv}/versions/3.$tag.*/bin/python" | tail -1)
-  fi
-  check_in "$suite" "$wheel" "$python"
+  case $wheel in
+    *_aarch64.whl) check_arm64 "$wheel"; continue ;;
+  esac
+  # stoker-0.1.0-cp314-cp314t-...: 3.14t
+  version=$(basename "$wheel" | sed -E 's/.*-cp3([0-9]+t?)-[^-]*$/3.\1/')
+  for suite in bookworm trixie; do
+    make_tree "$suite"
+    python=python3
+    if [ "$(chroot "$trees/$suite" python3 -c 'import sys; print("3.%d" % sys.version_info[1])')" \
+      != "$version" ]; then
+      python=$(tools/wheel/interpreter.sh "$version")
+    fi
+    check_in "$suite" "$wheel" "$python"
+  done
 done

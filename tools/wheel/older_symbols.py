@@ -21,16 +21,18 @@ from elftools.elf.gnuversions import GNUVerNeedSection, GNUVerSymSection
 
 
 class Older(NamedTuple):
-    version: str
+    versions: dict[str, str]  # by machine
     symbols: frozenset[str]
 
 
 OLDER = {
     # The newer one does not set errno by way of the old error handlers of libm.
-    ("libm.so.6", "GLIBC_2.35"): Older("GLIBC_2.2.5", frozenset({"hypot", "hypotf"})),
+    ("libm.so.6", "GLIBC_2.35"): Older(
+        {"EM_X86_64": "GLIBC_2.2.5", "EM_AARCH64": "GLIBC_2.17"}, frozenset({"hypot", "hypotf"})
+    ),
     # The newer one is the same function, which now waits by another one of glibc.
     ("libstdc++.so.6", "GLIBCXX_3.4.30"): Older(
-        "GLIBCXX_3.4.11",
+        {"EM_X86_64": "GLIBCXX_3.4.11", "EM_AARCH64": "GLIBCXX_3.4.11"},
         frozenset({"_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE"}),
     ),
 }
@@ -49,7 +51,9 @@ def patches_of(file: Path) -> list[tuple[int, bytes]]:
     """The bytes to write, each with its place: the name and hash of a version in .gnu.version_r."""
     with file.open("rb") as stream:
         elf = ELFFile(stream)
-        needs = next(s for s in elf.iter_sections() if isinstance(s, GNUVerNeedSection))
+        needs = next((s for s in elf.iter_sections() if isinstance(s, GNUVerNeedSection)), None)
+        if needs is None:
+            return []
         versions = next(s for s in elf.iter_sections() if isinstance(s, GNUVerSymSection))
         symbols = elf.get_section(versions["sh_link"])
         strings = elf.get_section(needs["sh_link"]).data()
@@ -65,7 +69,7 @@ def patches_of(file: Path) -> list[tuple[int, bytes]]:
             for aux in auxiliaries:
                 older = OLDER.get((need.name, aux.name))
                 if older and wanted.get(aux["vna_other"], set()) <= older.symbols:
-                    name = older.version.encode()
+                    name = older.versions[elf["e_machine"]].encode()
                     offset = strings.find(b"\0" + name + b"\0") + 1
                     if offset > 0:
                         patches.append((place, struct.pack("<I", elf_hash(name))))

@@ -3,10 +3,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Builds libtiff of Debian's source package without JBIG, whose library is under the GPL and so must
-# not go into a wheel: tools/wheel/tiff.sh FOLDER leaves FOLDER/lib/libtiff.so.6. What is already
-# there is kept.
+# not go into a wheel: tools/wheel/tiff.sh FOLDER [OPTION OF CMAKE...] leaves
+# FOLDER/lib/libtiff.so.6. What is already there is kept.
 set -euo pipefail
 to=$(realpath -m "$1")
+shift
 [ ! -e "$to/lib/libtiff.so.6" ] || exit 0
 work=$to/source
 rm -rf "$to"
@@ -21,6 +22,6 @@ apt-get "${apt[@]}" update -qq
 apt-get "${apt[@]}" source -qq tiff
 cmake -S tiff-*/ -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$to" \
   -DCMAKE_INSTALL_LIBDIR=lib -Djbig=OFF -Dtiff-tools=OFF -Dtiff-tests=OFF -Dtiff-contrib=OFF \
-  -Dtiff-docs=OFF -Dcxx=OFF -Dld-version-script=ON
+  -Dtiff-docs=OFF -Dcxx=OFF -Dld-version-script=ON "$@"
 cmake --build build
 cmake --install build

@@ -8,12 +8,14 @@ submodule.
 
 from __future__ import annotations
 
+import difflib
 import sys
 from collections.abc import Mapping
 from types import ModuleType
 from typing import Any, Protocol
 
 from stoker._describe import old_spellings
+from stoker._describe.other_names import OTHER_NAMES
 from stoker._messages import did_you_mean
 
 
@@ -60,7 +62,8 @@ class Namespace:
             if wanted == f"experimental.{today}":  # these are as good as the others
                 return made
             return old_spellings.announced(made, f"{self.short}.{wanted}", f"{self.short}.{today}")
-        raise AttributeError(self._missing(wanted, name, today), name=name, obj=sys.modules[module])
+        # With the module as obj, Python would add a guess of its own to the text.
+        raise AttributeError(self._missing(wanted, name, today), name=name, obj=None)
 
     def names_in(self, module: str) -> list[str]:
         """What ``dir`` shows for the package or a submodule."""
@@ -79,16 +82,21 @@ class Namespace:
             return f"{missing}, as '{self.short}.{wanted}' is called now"
         names = self._maker.names()
         elsewhere = [n for n in names if n.rpartition(".")[2] == name]
+        if name in OTHER_NAMES:
+            elsewhere = [n for n in names if n == OTHER_NAMES[name]] or elsewhere
         if elsewhere:
             return f"{missing}. Did you mean '{elsewhere[0]}'?"
-        return f"{missing}.{did_you_mean(wanted, names) or self._nearest_folder(wanted)}"
+        folder = self._nearest_folder(wanted)
+        return f"{missing}.{folder or did_you_mean(wanted, names) or self._all()}"
 
     def _nearest_folder(self, wanted: str) -> str:
-        """What there is in the folder whose name is meant, as of ``fn.reader.file``."""
-        folder = wanted.partition(".")[0]
-        folders = {n.rpartition(".")[0] for n in self._maker.names() if "." in n}
-        near = did_you_mean(folder, sorted(folders))
-        return near or f" dir(stoker.{self.short}) lists all."
+        """The folder that is meant, as by ``fn.reader.file``, which Python asks for ``reader``."""
+        folders = sorted({n.rpartition(".")[0] for n in self._maker.names() if "." in n})
+        near = difflib.get_close_matches(wanted, folders, 1, cutoff=0.8)
+        return f" Did you mean '{near[0]}'?" if near else ""
+
+    def _all(self) -> str:
+        return f" dir(stoker.{self.short}) lists all."
 
     def _make_folders(self, parts: list[str]) -> None:
         parent = sys.modules[self._root]

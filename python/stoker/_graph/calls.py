@@ -190,8 +190,8 @@ def as_node(
         refuse(f"{what} {_about_nodes(value, several)}", GraphTypeError)
     if _is_list_of_arrays(value):
         refuse(
-            f"{what} is a list of {len(value)} arrays, not a node; fn.external_source gives arrays "
-            "of yours to a pipeline, one for each sample",
+            f"{what} is a list of {len(value)} arrays, not a node; fn.external_source(source=...) "
+            "makes a node of arrays of yours, one for each sample",
             GraphTypeError,
         )
     try:
@@ -213,9 +213,9 @@ def _is_list_of_arrays(value: Any) -> bool:
 def _way_in(value: Any) -> str:
     """How data of this kind comes into a pipeline, as far as there is a way."""
     if isinstance(value, (str, os.PathLike)):
-        return "; fn.readers.file(files=[...]) reads files"
+        return "; fn.readers.file(files=[...]) reads files and gives nodes"
     if hasattr(value, "__array__") or hasattr(value, "__dlpack__") or isinstance(value, bytes):
-        return "; fn.external_source gives arrays of yours to a pipeline"
+        return "; fn.external_source(source=...) makes a node of arrays of yours"
     return ""
 
 

@@ -97,6 +97,10 @@ def _number(value: Any) -> Plain:
 
 
 def _refusal(value: Any) -> NotAConstantError:
+    if isinstance(value, type):
+        return NotAConstantError(
+            f"expects a dtype such as types.FLOAT or 'float32', got {shown(value)}"
+        )
     return NotAConstantError(
         "expects a number, a text, a list of them, a dtype or the output of an operator, "
         f"got {shown(value)}"

@@ -146,7 +146,23 @@ class DataNode(Arithmetic, Computed):
             other._is_copy,
         )
 
-    __iter__ = None  # else Python would ask for x[0], x[1], ...
+    def __iter__(self) -> NoReturn:
+        raise GraphTypeError(
+            f"{self!r} ({user_line()}) is one output, which is not iterable: it cannot be unpacked "
+            "or looped over. external_source has several outputs with num_outputs="
+        )
+
+    def __len__(self) -> NoReturn:
+        raise GraphTypeError(
+            f"{self!r} ({user_line()}) has no length while the pipeline is being defined; "
+            "fn.shapes gives the extents of each sample"
+        )
+
+    def __array__(self, *args: Any, **options: Any) -> NoReturn:
+        raise GraphTypeError(
+            f"{self!r} holds no data while the pipeline is being defined: use "
+            "operators of fn here, and NumPy on what run() gives"
+        )
 
     def __getitem__(self, key: Any) -> DataNode:
         """A part of the tensor, as in NumPy: numbers, ranges, ``...``, ``newaxis``, and nodes of

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from stoker._settings.configured import Settings
 
+_ENDED = "the epoch has ended: reset() begins the next one, or use a loop over the pipeline"
 _SEVERAL = "set_outputs(*nodes) makes each of them an output"
 AnyPipeline = TypeVar("AnyPipeline", bound="Pipeline")
 
@@ -184,7 +185,7 @@ class Pipeline(About):
         self._use(BASIC)
         step = self._next_step()
         if step is None:
-            raise StopIteration
+            raise StopIteration(_ENDED)
         return self._handed_out(step.batches)
 
     def iter_setup(self) -> None:
@@ -266,7 +267,7 @@ class Pipeline(About):
             if step.batches:
                 return self._handed_out(step.batches)
             self.schedule_run()
-        raise StopIteration
+        raise StopIteration(_ENDED)
 
     def share_outputs(self) -> Batches:
         """The same as ``outputs()``: batches always belong to whoever holds them."""
@@ -447,4 +448,4 @@ Pipeline.__doc__ = signature.with_settings(Pipeline.__doc__ or "")
 
 
 def _refuse(problem: str, error: type[GraphError] = GraphError) -> NoReturn:
-    raise error(problem)
+    raise error(problem) from None

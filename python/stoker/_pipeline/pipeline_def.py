@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, cast, overload
 
 from stoker._conditionals.mark import FACTORY, MARK, NOT_BOTH
-from stoker._messages import near_or_all, user_level, user_line
+from stoker._messages import line_in_words, near_or_all, user_level
 from stoker._pipeline.pipeline import Pipeline
 from stoker._settings.table import settings as pipeline_settings
 from stoker.errors import GraphError
@@ -95,12 +95,17 @@ def _factory(definition: Definition, settings: Mapping[str, Any], make: type[Pip
         with pipe:
             outputs = _function(definition, merged)(*args, **own)
         if outputs is None:
-            raise GraphError(f"{name} ({user_line()}) returns no outputs")
+            raise GraphError(f"the function {name}{_place(definition)} returns no outputs")
         pipe.set_outputs(*outputs if isinstance(outputs, (list, tuple)) else [outputs])
         return pipe
 
     setattr(make_pipeline, FACTORY, True)
     return make_pipeline
+
+
+def _place(definition: Definition) -> str:
+    code = getattr(definition, "__code__", None)
+    return f" ({line_in_words(code.co_filename, code.co_firstlineno)})" if code else ""
 
 
 def is_factory(value: object) -> bool:

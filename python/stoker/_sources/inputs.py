@@ -14,7 +14,7 @@ from stoker import _core, _state_entries
 from stoker._describe.registry import operators
 from stoker._graph.definition import Definition
 from stoker._graph.source_group import SourceGroup
-from stoker._messages import did_you_mean, told, user_level
+from stoker._messages import near_or_all, told, user_level
 from stoker._sources.arrays import to_fed
 from stoker.errors import GraphError, SourceError, StateError
 
@@ -217,7 +217,7 @@ class Inputs:
         graph = self._definition.graph
         nodes = {n: i for i, n in _input_nodes(graph).items()}
         if name not in nodes:
-            hint = did_you_mean(name, nodes)
+            hint = near_or_all(name, nodes, "There is") if nodes else ""
             raise UnknownInputError(f"feed_input: no external_source is named '{name}'.{hint}")
         if group := self._source_of(name):
             raise GraphError(f"feed_input: {group.place()} feeds '{name}' already")

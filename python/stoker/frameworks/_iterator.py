@@ -14,7 +14,8 @@ from typing import Any, TypeVar, cast
 from stoker import Batch, Pipeline, _state_entries
 from stoker._messages import user_level
 from stoker._pipeline.drop_counter import EmptyEpochError
-from stoker.errors import GraphError, StateError
+from stoker._pipeline.pipeline_def import is_factory
+from stoker.errors import GraphError, GraphTypeError, StateError
 from stoker.frameworks import _ranks
 from stoker.frameworks._epochs import (
     ITERATORS,
@@ -56,6 +57,9 @@ class BaseIterator(ABC):
         prepare_first_batch: bool = True,
         compare_ranks: bool = True,
     ) -> None:
+        if is_factory(pipelines):
+            name = pipelines.__name__  # type: ignore[union-attr]
+            raise GraphTypeError(f"{name} is a function that makes pipelines; call it: {name}()")
         self._pipelines = [pipelines] if isinstance(pipelines, Pipeline) else list(pipelines)
         self._names = _checked_names(output_map)
         self._auto_reset = _is_yes(auto_reset)

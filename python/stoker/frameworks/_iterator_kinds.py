@@ -130,6 +130,10 @@ class Established(BaseIterator):
         )
 
 
+# What Python says of a missing argument names the class that users know.
+Established.__init__.__qualname__ = "DALIGenericIterator.__init__"
+
+
 class Classification(Established):
     """A ``DALIGenericIterator`` for pipelines with two outputs, named "data" and "label"."""
 

@@ -13,12 +13,19 @@ TensorType ResizeArguments::checked_resize(const Checker& c) const {
   };
   const bool shorter = given("resize_shorter", resize_shorter != 0),
              longer = given("resize_longer", resize_longer != 0);
-  const bool z = given("resize_z", resize_z != 0);
-  const bool trio = given("resize_x", resize_x != 0) || given("resize_y", resize_y != 0) || z;
+  const bool x = given("resize_x", resize_x != 0), y = given("resize_y", resize_y != 0),
+             z = given("resize_z", resize_z != 0), whole = given("size", size.has_value());
   const bool region = given("roi_start", roi_start.has_value());
-  require(given("size", size.has_value()) + trio + shorter + longer <= 1,
-          "the size is given in one way: size, or resize_x/y/z, or resize_shorter, or "
-          "resize_longer");
+  if (whole + (x || y || z) + shorter + longer > 1) {
+    std::string all;
+    for (const auto& [is_given, name] :
+         {std::pair(whole, "size"), std::pair(x, "resize_x"), std::pair(y, "resize_y"),
+          std::pair(z, "resize_z"), std::pair(shorter, "resize_shorter"),
+          std::pair(longer, "resize_longer")})
+      if (is_given) all += (all.empty() ? "'" : ", '") + std::string(name) + "'";
+    throw GraphError("the size is given more than once: " + all +
+                     "; it is size, or resize_x/y/z, or resize_shorter, or resize_longer");
+  }
   require(mode == ResizeMode::kDefault || !(shorter || longer),
           "argument 'mode' does not go together with 'resize_shorter' or 'resize_longer'");
   require(region == given("roi_end", roi_end.has_value()),

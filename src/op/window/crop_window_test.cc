@@ -120,7 +120,10 @@ TEST(OutOfBounds, Policies) {
     settle(w, in, OutOfBounds::kError);
     FAIL();
   } catch (const WrongCall& e) {
-    EXPECT_STREQ(e.what(), "the window [-1, 2) of axis 0 (H) reaches outside its extent of 4");
+    EXPECT_STREQ(e.what(),
+                 "the window [-1, 2) of axis 0 (H) reaches outside its extent of 4; "
+                 "out_of_bounds_policy='pad' fills what is outside, 'trim_to_shape' leaves it "
+                 "away");
   }
 }
 

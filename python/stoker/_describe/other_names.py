@@ -1,0 +1,43 @@
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+"""What other libraries call operators: a message about a missing name says what is meant."""
+
+from __future__ import annotations
+
+OTHER_NAMES = {
+    "adjust_brightness": "brightness",
+    "adjust_contrast": "contrast",
+    "adjust_hue": "hue",
+    "adjust_saturation": "saturation",
+    "affine": "warp_affine",
+    "center_crop": "crop",
+    "color_jitter": "color_twist",
+    "concat": "cat",
+    "concatenate": "cat",
+    "cutout": "erase",
+    "cvt_color": "color_space_conversion",
+    "decode": "decoders.image",
+    "decode_image": "decoders.image",
+    "decode_jpeg": "decoders.image",
+    "grayscale": "color_space_conversion",
+    "hflip": "flip",
+    "horizontal_flip": "flip",
+    "imread": "readers.file",
+    "permute": "transpose",
+    "perspective": "warp_perspective",
+    "random_crop": "crop",
+    "random_erasing": "erase",
+    "random_flip": "flip",
+    "random_horizontal_flip": "flip",
+    "read_file": "readers.file",
+    "rgb_to_hsv": "color_space_conversion",
+    "scale": "resize",
+    "solarize": "lookup_table",
+    "to_float": "cast",
+    "to_tensor": "crop_mirror_normalize",
+    "translate": "warp_affine",
+    "vertical_flip": "flip",
+    "vflip": "flip",
+    "warp": "warp_affine",
+    "zoom": "resize",
+}

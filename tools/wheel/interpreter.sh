@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: The Stoker authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Prints the path of a Python of some version: tools/wheel/interpreter.sh 3.14, or 3.14t for the
+# free-threaded one. One that is installed, also by pyenv, is taken; any other is built of Debian's
+# sources, of the first release that has them, into build/pythons.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+version=$1
+number=${version%t}
+
+is_wanted() { # python
+  "$1" -c '
+import sys, sysconfig
+free = "t" if sysconfig.get_config_var("Py_GIL_DISABLED") else ""
+sys.exit("%d.%d%s" % (*sys.version_info[:2], free) != sys.argv[1])' "$version" 2>/dev/null
+}
+
+to=$PWD/build/pythons/$version
+for python in "$to/bin/python$number" "$(command -v "python$version")" \
+  "${PYENV_ROOT:-$HOME/.pyenv}"/versions/"$number".*/bin/python; do
+  if is_wanted "$python"; then
+    echo "$python"
+    exit
+  fi
+done
+
+work=$PWD/build/pythons/source-$version
+rm -rf "$to" "$work"
+mkdir -p "$work/lists"
+cd "$work"
+for suite in bookworm trixie forky sid; do
+  sed -e 's/^Types: .*/Types: deb-src/' -e "s/^Suites: .*/Suites: $suite/" -e '/^$/,$d' \
+    /etc/apt/sources.list.d/debian.sources >sources.sources
+  apt=(-o "Dir::Etc::sourcelist=$work/sources.sources" -o Dir::Etc::sourceparts=/dev/null
+       -o "Dir::State::lists=$work/lists" -o APT::Sandbox::User=root)
+  apt-get "${apt[@]}" update -qq
+  # Without Debian's patches: they move files to where only Debian looks for them.
+  apt-get "${apt[@]}" source -qq --download-only "python$number" >/dev/null 2>&1 && break
+done
+source=$(compgen -G "python${number}_*.orig.tar.*") ||
+  { echo "no Debian has sources of Python $number" >&2; exit 1; }
+mkdir tree
+tar -xf "$source" -C tree --strip-components=1
+cd tree
+free=()
+[ "$version" = "$number" ] || free=(--disable-gil)
+{
+  ./configure -q --prefix="$to" --without-static-libpython "${free[@]}"
+  make -s -j "${JOBS:-$(nproc)}"
+  make -s install
+} >"$work.log" 2>&1 || { tail -30 "$work.log" >&2; exit 1; }
+rm -rf "$work"
+is_wanted "$to/bin/python$number"
+echo "$to/bin/python$number"
