@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Refuses calls of an engine that would disturb another call of it, or wait for themselves.
-// Python's lock guards everything here.
+// Python's lock guards everything here, and a lock of its own where Python has none.
 //
 // Note [Ctrl-C in a with statement]
 // In Python these functions could be interrupted by a signal handler, such as that of Ctrl-C. Then
@@ -19,18 +19,31 @@ namespace stoker::python {
 
 namespace {
 
+using Thread = std::optional<unsigned long>;
+
 class OneCaller {
  public:
-  // Set by these threads, while one asks sources and one calls functions of the user's.
-  std::optional<unsigned long> source_thread, function_thread;
-
   OneCaller() = default;
   OneCaller(const OneCaller&) = delete;
   ~OneCaller() {  // a fork may have copied a call that never returned
+    const nb::ft_lock_guard lock(mutex());
     std::erase_if(calls(), [this](const auto& call) { return call.second == this; });
   }
 
+  // The thread that asks sources, and the one that calls functions of the user's; they set them.
+  template <Thread OneCaller::* Which>
+  Thread thread() const {
+    const nb::ft_lock_guard lock(mutex());
+    return this->*Which;
+  }
+  template <Thread OneCaller::* Which>
+  void set_thread(Thread thread) {
+    const nb::ft_lock_guard lock(mutex());
+    this->*Which = thread;
+  }
+
   void enter() {
+    const nb::ft_lock_guard lock(mutex());
     const unsigned long me = PyThread_get_thread_ident();
     const auto in = calls().find(me);
     OneCaller* const outer = in == calls().end() ? nullptr : in->second;
@@ -42,13 +55,20 @@ class OneCaller {
   }
 
   void exit() {
+    const nb::ft_lock_guard lock(mutex());
     const unsigned long me = PyThread_get_thread_ident();
     if (outer_) calls()[me] = outer_;
     else calls().erase(me);
     is_called_ = false;
   }
 
+  Thread source_thread, function_thread;
+
  private:
+  static nb::ft_mutex& mutex() {
+    static nb::ft_mutex one;
+    return one;
+  }
   // By thread, the innermost call that it is in.
   static std::map<unsigned long, OneCaller*>& calls() {
     static std::map<unsigned long, OneCaller*> all;
@@ -94,8 +114,10 @@ void bind_one_caller(nb::module_& m) {
       "none. A source may use another pipeline, and so wait for the\n"
       "thread of that pipeline's sources, and so on. Raises ``StateError``.")
       .def(nb::init<>())
-      .def_rw("source_thread", &OneCaller::source_thread, nb::arg().none())
-      .def_rw("function_thread", &OneCaller::function_thread, nb::arg().none())
+      .def_prop_rw("source_thread", &OneCaller::thread<&OneCaller::source_thread>,
+                   &OneCaller::set_thread<&OneCaller::source_thread>, nb::arg().none())
+      .def_prop_rw("function_thread", &OneCaller::thread<&OneCaller::function_thread>,
+                   &OneCaller::set_thread<&OneCaller::function_thread>, nb::arg().none())
       .def("__enter__", &OneCaller::enter)
       .def("__exit__", [](OneCaller& c, const nb::args&) { c.exit(); });
 }

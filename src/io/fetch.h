@@ -38,10 +38,10 @@ namespace stoker::io {
 // needs the room and no sample that was read ahead wants it. take() finds room in any case: it
 // drops what was only read ahead, or else waits until others are done with their blocks and running
 // reads have ended. Two threads never wait for each other, as long as each takes from several
-// fetchers in the same order. Samples that
-// wait without bytes of their own do not stand in its way: their kEntryCost may be counted beyond
-// the limit. So a block that fits the limit costs its samples nothing; a larger one is never kept,
-// and each of its samples loads it and is told its size by Admit.
+// fetchers in the same order. Samples that wait without bytes of their own do not stand in its way:
+// their kEntryCost may be counted beyond the limit. So a block that fits the limit costs its
+// samples nothing; a larger one is never kept, and each of its samples loads it and is told its
+// size by Admit.
 class Fetcher {
  public:
   // Tells which sample has a turn. It is called without locks from any thread, so it must be

@@ -15,6 +15,12 @@
 // samples [s N / S, (s + 1) N / S). The cursor counts what each shard has consumed. Another batch
 // size may go on from there, but another shard count may not.
 //
+// Epochs of contiguous shards: epoch n of shard s is the segment of shard s + n, or with
+// stick_to_shard the segment of shard s. So in every epoch each segment belongs to one shard, and
+// (epoch, position) is unique over all shards. With kPad and kDrop, epochs are equally long on all
+// shards: the longest segment padded to whole batches, or the shortest one cut to whole batches.
+// With kContinue, an epoch is as long as its segment, which may differ by one between shards.
+//
 // Note [Shuffling by blocks]
 // A permutation of all samples reads every block of a store again and again where a block has to be
 // loaded as a whole. So there are orders that permute blocks, and then samples within windows of
@@ -22,12 +28,6 @@
 // other in a permutation of their own, and what comes out is cut into windows of `window` samples,
 // each of which is permuted. All of it follows from the key, the epoch and where blocks begin, so
 // it is computed, as a permutation of all is, from a table with a number for each block.
-//
-// Epochs of contiguous shards: epoch n of shard s is the segment of shard s + n, or with
-// stick_to_shard the segment of shard s. So in every epoch each segment belongs to one shard, and
-// (epoch, position) is unique over all shards. With kPad and kDrop, epochs are equally long on all
-// shards: the longest segment padded to whole batches, or the shortest one cut to whole batches.
-// With kContinue, an epoch is as long as its segment, which may differ by one between shards.
 #pragma once
 #include <cstdint>
 #include <memory>

@@ -298,7 +298,7 @@ constexpr bool outputs_follow_from_constants(const Schema<In, Out, Args...>& sch
 // which does the work for a batch in device memory and stands in a .cu file (device="gpu"). It may
 // also have `kVersion` (raised when its results change), `kRandom`, `kDrawsAs` (a name, where equal
 // seeds give several operators equal draws), `kIgnored`, `kOfDevices` (arguments that only a
-// device's decoder heeds), `kRowRoom` (Run::row_room) and `kSkip`.
+// device's decoder heeds), `kRowRoom`, `kMerge` (of an `if`) and `kSkip` (why tests leave it out).
 template <class Op>
 OperatorType type_of() {
   static_assert(detail::frames_unfold(Op::schema),

@@ -104,8 +104,9 @@ std::string did_you_mean(std::string_view wrong, std::span<const std::string> na
     if (shares_words(lower(wrong), lower(n))) near.push_back("'" + n + "'");
   if (near.empty()) return "";
   constexpr size_t kMost = 3;
-  std::stable_sort(near.begin(), near.end(),
-                   [](const auto& a, const auto& b) { return a.size() < b.size(); });
+  std::sort(near.begin(), near.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.size(), a) < std::pair(b.size(), b);
+  });
   near.resize(std::min(near.size(), kMost));
   std::string text = " Did you mean " + near[0];
   for (size_t i = 1; i < near.size(); ++i) text += (i + 1 < near.size() ? ", " : " or ") + near[i];

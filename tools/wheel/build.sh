@@ -3,9 +3,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Builds wheels with the libraries that they need inside, in build/wheels:
-# tools/wheel/build.sh [PYTHON|VERSION|arm64]... has one for each Python, and one for ARM64 and its
-# Debian's Python. interpreter.sh says where a version such as 3.14 or 3.14t comes from;
-# docs/design/016-first-contact.md says why wheels are built so.
+# tools/wheel/build.sh [PYTHON|VERSION|VERSION+cuda|arm64]... has one for each Python, without or
+# with CUDA (which needs nvcc), and one for ARM64 and its Debian's Python. interpreter.sh says where
+# a version such as 3.14 or 3.14t comes from; docs/design/016-first-contact.md says why wheels are
+# built so.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export PATH=$PWD/.venv/bin:$PATH
@@ -18,7 +19,7 @@ build() { # python machine libraries [option...]
   "$python" -m pip wheel -q --disable-pip-version-check --no-deps -w "$raw" . \
     --config-settings=cmake.define.STOKER_WERROR=ON "${@:4}"
   .venv/bin/python tools/wheel/bundle.py "$raw"/*.whl build/wheels "manylinux_2_34_$machine" \
-    "$tiff/lib" "$libraries"
+    "$tiff/lib" "$libraries" ${local_version:+--local "$local_version"}
   rm -r "$raw"
 }
 
@@ -28,10 +29,18 @@ make_tiff() { # machine [option of CMake...]
   tools/wheel/tiff.sh "$PWD/build/wheel-tiff-$1" "${@:2}" >"$log" 2>&1 || { cat "$log"; exit 1; }
 }
 
-native() { # python
+native() { # python [option...]
   make_tiff "$(uname -m)"
   build "$1" "$(uname -m)" "/usr/lib/$(uname -m)-linux-gnu" \
-    --config-settings=cmake.define.CMAKE_CXX_COMPILER=/usr/bin/c++
+    --config-settings=cmake.define.CMAKE_CXX_COMPILER=/usr/bin/c++ "${@:2}"
+}
+
+# The GPUs of the preset cuda-release.
+with_cuda() { # python
+  local local_version=cu13
+  native "$1" --config-settings=cmake.define.STOKER_CUDA=ON \
+    '--config-settings=cmake.define.CMAKE_CUDA_ARCHITECTURES=80-real;90-real;100' \
+    --config-settings=build-dir='build/wheel-cuda-{cache_tag}'
 }
 
 # Cross-compiled, with the headers and the configuration of that machine's own Python, and with the
@@ -60,6 +69,7 @@ arm64() {
 for what in "$@"; do
   case $what in
     arm64) arm64 ;;
+    3.*+cuda) with_cuda "$(tools/wheel/interpreter.sh "${what%+cuda}")" ;;
     3.*) native "$(tools/wheel/interpreter.sh "$what")" ;;
     *) native "$what" ;;
   esac

@@ -3,13 +3,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Puts the libraries that a wheel needs into it, with their licences.
 
-bundle.py WHEEL INTO PLATFORM FOLDER...: libraries are taken from the first folder that has them. A
-library whose Debian package is not in the table below is refused, since somebody has to read its
-licence first. Nothing under the GPL is in it.
+Libraries are taken from the first folder that has them. A library whose Debian package is not in
+the table below is refused, since somebody has to read its licence first. Nothing under the GPL is
+in it.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import platform
 import re
@@ -117,7 +118,7 @@ def bundled_in(wheel: Path) -> set[str]:
     return {re.sub(r"-[0-9a-f]{8,}(?=\.so)", "", name) for name in names}
 
 
-def add_licences(wheel: Path, libraries: dict[str, Path], into: Path) -> None:
+def add_licences(wheel: Path, libraries: dict[str, Path], tree: Path) -> None:
     bundled = bundled_in(wheel)
     packages = sorted(
         {
@@ -129,27 +130,32 @@ def add_licences(wheel: Path, libraries: dict[str, Path], into: Path) -> None:
     unknown = [package for package in packages if package not in LICENCES]
     if unknown:
         sys.exit(f"bundle: {', '.join(unknown)}: read the licence, then add it to LICENCES or not")
-    with tempfile.TemporaryDirectory() as scratch:
-        output_of(sys.executable, "-m", "wheel", "unpack", "-d", scratch, str(wheel))
-        (tree,) = Path(scratch).iterdir()
-        (info,) = tree.glob("*.dist-info")
-        folder = info / "licenses" / "bundled"
-        folder.mkdir(parents=True)
-        rows = []
-        for package in packages:
-            text = Path("/usr/share/doc", package, "copyright").read_text(encoding="utf-8")
-            (folder / f"{package}.txt").write_text(text, encoding="utf-8")
-            version = output_of(
-                "dpkg-query", "-W", "-f", "${source:Package} ${source:Version}", package
-            )
-            rows.append(f"{package}: {LICENCES[package]}; Debian's source package {version}\n")
-        (folder / "README.txt").write_text(
-            "The shared libraries in stoker.libs are Debian's, except libtiff, which is built of\n"
-            "Debian's source without JBIG. Each may be replaced by another build of it.\n\n"
-            + "".join(rows),
-            encoding="utf-8",
+    (info,) = tree.glob("*.dist-info")
+    folder = info / "licenses" / "bundled"
+    folder.mkdir(parents=True)
+    rows = []
+    for package in packages:
+        text = Path("/usr/share/doc", package, "copyright").read_text(encoding="utf-8")
+        (folder / f"{package}.txt").write_text(text, encoding="utf-8")
+        version = output_of(
+            "dpkg-query", "-W", "-f", "${source:Package} ${source:Version}", package
         )
-        output_of(sys.executable, "-m", "wheel", "pack", "-d", str(into), str(tree))
+        rows.append(f"{package}: {LICENCES[package]}; Debian's source package {version}\n")
+    (folder / "README.txt").write_text(
+        "The shared libraries in stoker.libs are Debian's, except libtiff, which is built of\n"
+        "Debian's source without JBIG. Each may be replaced by another build of it.\n\n"
+        + "".join(rows),
+        encoding="utf-8",
+    )
+
+
+def set_local_version(tree: Path, local: str) -> None:
+    """Makes the version 0.1.0 of an unpacked wheel 0.1.0+local."""
+    (info,) = tree.glob("*.dist-info")
+    metadata = info / "METADATA"
+    text = metadata.read_text(encoding="utf-8")
+    metadata.write_text(re.sub(r"^(Version: .*)$", rf"\1+{local}", text, count=1, flags=re.M))
+    info.rename(info.with_name(info.name.replace(".dist-info", f"+{local}.dist-info")))
 
 
 def with_older_symbols(wheel: Path, into: Path) -> tuple[Path, Path]:
@@ -164,26 +170,37 @@ def with_older_symbols(wheel: Path, into: Path) -> tuple[Path, Path]:
 
 
 def main() -> None:
-    if len(sys.argv) < 5:
-        sys.exit(__doc__)
-    wheel, into, policy = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
-    folders = [Path(folder) for folder in sys.argv[4:]]
-    into.mkdir(parents=True, exist_ok=True)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("wheel", type=Path)
+    parser.add_argument("into", type=Path, help="the folder for the new wheel")
+    parser.add_argument("policy", help="such as manylinux_2_34_x86_64")
+    parser.add_argument("folders", type=Path, nargs="+", help="where the libraries are")
+    parser.add_argument("--local", help="what to add to the version: cu13 makes 0.1.0+cu13")
+    given = parser.parse_args()
+    given.into.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
-        (Path(scratch) / "wheel").mkdir()
-        packed, module = with_older_symbols(wheel, Path(scratch, "wheel"))
-        libraries = libraries_of(module, folders)
-        copies = Path(scratch, "libraries")
-        copies.mkdir()
+        folders = {name: Path(scratch, name) for name in ("older", "libraries", "repaired", "tree")}
+        for folder in folders.values():
+            folder.mkdir()
+        packed, module = with_older_symbols(given.wheel, folders["older"])
+        libraries = libraries_of(module, given.folders)
         for name, path in libraries.items():
-            make_older(Path(shutil.copy(path, copies / name)))
+            make_older(Path(shutil.copy(path, folders["libraries"] / name)))
         output_of(
-            sys.executable, "-m", "auditwheel", "repair", "--plat", policy,
-            "-w", scratch, str(packed), LD_LIBRARY_PATH=str(copies),
+            sys.executable, "-m", "auditwheel", "repair", "--plat", given.policy,
+            "-w", str(folders["repaired"]), str(packed), LD_LIBRARY_PATH=str(folders["libraries"]),
         )  # fmt: skip
-        (repaired,) = Path(scratch).glob("*.whl")
-        add_licences(repaired, libraries, into)
-        print(into / repaired.name, f"{(into / repaired.name).stat().st_size / 1e6:.1f} MB")
+        (repaired,) = folders["repaired"].glob("*.whl")
+        output_of(
+            sys.executable, "-m", "wheel", "unpack", "-d", str(folders["tree"]), str(repaired)
+        )
+        (tree,) = folders["tree"].iterdir()
+        add_licences(repaired, libraries, tree)
+        if given.local:
+            set_local_version(tree, given.local)
+        packing = output_of(sys.executable, "-m", "wheel", "pack", "-d", str(given.into), str(tree))
+    done = given.into / re.search(r"[^/ ]+\.whl", packing).group()
+    print(done, f"{done.stat().st_size / 1e6:.1f} MB")
 
 
 if __name__ == "__main__":

@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 
     from stoker._settings.configured import Settings
 
-Definition = Callable[..., Any]
+PipelineFunction = Callable[..., Any]
 Factory = Callable[..., Pipeline]
 
 
 @overload
-def pipeline_def(definition: Definition, /) -> Factory: ...
+def pipeline_def(definition: PipelineFunction, /) -> Factory: ...
 
 
 @overload
 def pipeline_def(
     definition: None = None, /, **settings: Unpack[Settings]
-) -> Callable[[Definition], Factory]: ...
+) -> Callable[[PipelineFunction], Factory]: ...
 
 
 def pipeline_def(
-    definition: Definition | None = None, /, **settings: Any
-) -> Factory | Callable[[Definition], Factory]:
+    definition: PipelineFunction | None = None, /, **settings: Any
+) -> Factory | Callable[[PipelineFunction], Factory]:
     """Turns a function that connects operators into a factory of pipelines.
 
     The function calls ``fn.*`` and returns the outputs. The factory takes the function's own
@@ -60,8 +60,8 @@ def pipeline_def(
 
 
 def decorated(
-    definition: Definition | None, settings: Mapping[str, Any], make: type[Pipeline]
-) -> Factory | Callable[[Definition], Factory]:
+    definition: PipelineFunction | None, settings: Mapping[str, Any], make: type[Pipeline]
+) -> Factory | Callable[[PipelineFunction], Factory]:
     """What the decorator returns; ``make`` is the class of the pipelines."""
     _check_settings(settings, "pipeline_def", ())
     if definition is None:
@@ -69,7 +69,9 @@ def decorated(
     return _factory(definition, settings, make)
 
 
-def _factory(definition: Definition, settings: Mapping[str, Any], make: type[Pipeline]) -> Factory:
+def _factory(
+    definition: PipelineFunction, settings: Mapping[str, Any], make: type[Pipeline]
+) -> Factory:
     import inspect  # not at the top: it would take a third of the package's import time
 
     takes = inspect.signature(definition).parameters
@@ -103,7 +105,7 @@ def _factory(definition: Definition, settings: Mapping[str, Any], make: type[Pip
     return make_pipeline
 
 
-def _place(definition: Definition) -> str:
+def _place(definition: PipelineFunction) -> str:
     code = getattr(definition, "__code__", None)
     return f" ({line_in_words(code.co_filename, code.co_firstlineno)})" if code else ""
 
@@ -114,12 +116,12 @@ def is_factory(value: object) -> bool:
     return code is not None and (code.co_filename, code.co_name) == (__file__, "make_pipeline")
 
 
-def _function(definition: Definition, settings: Mapping[str, Any]) -> Definition:
+def _function(definition: PipelineFunction, settings: Mapping[str, Any]) -> PipelineFunction:
     if not settings.get("enable_conditionals"):
         return definition
     from stoker._conditionals.rewrite import converted  # reads sources, which few need
 
-    return cast(Definition, converted(definition))
+    return cast(PipelineFunction, converted(definition))
 
 
 def _check_settings(settings: Mapping[str, Any], of: str, arguments: Iterable[str]) -> None:

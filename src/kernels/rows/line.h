@@ -15,9 +15,9 @@
 // - kEights: results lie too far apart for picking. Each result loads eight neighbouring values at
 //   a time, and its lanes are summed at the end.
 //
-// The number of values in a load and the form of the indices differ between targets. So a LineTaps
-// is valid only for the target that made it.
-// LineTaps, and they are for the target that made them.
+// The number of values in a load and the form of the indices differ between the levels of CPUs that
+// this is compiled for, which the library for SIMD calls targets. So a LineTaps is valid only for
+// the target that made it.
 #pragma once
 #include <cstdint>
 

@@ -16,7 +16,7 @@ import jax
 from jax.sharding import Sharding
 
 from stoker import Pipeline
-from stoker._pipeline.pipeline_def import Definition, pipeline_def
+from stoker._pipeline.pipeline_def import PipelineFunction, pipeline_def
 from stoker.errors import GraphError
 from stoker.frameworks._epochs import LastBatchPolicy
 from stoker.frameworks.jax.placement import blocks_of, local_blocks
@@ -59,13 +59,13 @@ class Decorator(Protocol[P, Iterator]):
 
     @overload
     def __call__(
-        self, pipeline_fn: Definition, *args: P.args, **keywords: P.kwargs
+        self, pipeline_fn: PipelineFunction, *args: P.args, **keywords: P.kwargs
     ) -> Callable[..., Iterator]: ...
 
     @overload
     def __call__(
         self, pipeline_fn: None = None, *args: P.args, **keywords: P.kwargs
-    ) -> Callable[[Definition], Callable[..., Iterator]]: ...
+    ) -> Callable[[PipelineFunction], Callable[..., Iterator]]: ...
 
 
 def make_decorator(
@@ -73,7 +73,7 @@ def make_decorator(
 ) -> Decorator[P, Iterator]:
     """The decorator for a class of iterators. ``take`` has the signature of its arguments."""
 
-    def decorate(pipeline_fn: Definition | None = None, *args: Any, **keywords: Any) -> Any:
+    def decorate(pipeline_fn: PipelineFunction | None = None, *args: Any, **keywords: Any) -> Any:
         own = take(*args, **keywords)
         if pipeline_fn is None:
             return lambda function: _decorated(function, make_iterator, own)
@@ -88,7 +88,7 @@ def make_decorator(
 
 
 def _decorated(
-    function: Definition, make_iterator: Callable[..., Iterator], own: Given
+    function: PipelineFunction, make_iterator: Callable[..., Iterator], own: Given
 ) -> Callable[..., Iterator]:
     places: dict[str, Any] = {"sharding": own.sharding, "devices": own.devices}
     places = {name: place for name, place in places.items() if place is not None}
@@ -102,7 +102,7 @@ def _decorated(
 
 
 def _pipelines(
-    function: Definition,
+    function: PipelineFunction,
     args: tuple[Any, ...],
     keywords: dict[str, Any],
     own: Given,
