@@ -7,8 +7,22 @@
 #include "device/block_kernel.cuh"
 #include "kernels/fft/spectrum.h"
 #include "op/gpu_run.h"
+#include "op/rules.h"
 
 namespace stoker {
+
+// How many values a signal has, -1 if that is unknown: the extent of its one axis, beside which
+// others have the extent 1.
+inline int64_t signal_length(const Shape& s) {
+  int64_t length = s.rank < 0 ? -1 : 1;
+  int longer = 0;
+  for (int a = 0; a < s.rank; ++a) {
+    longer += s[a] >= 0 && s[a] != 1;
+    length = length < 0 || s[a] < 0 ? -1 : length * s[a];
+  }
+  require(s.rank != 0 && longer <= 1, "the input is a signal with one axis, got ", s);
+  return length;
+}
 
 // One sample of a batch. Its windows are done by the thread blocks from `first_block` on.
 struct SpectrumItem {

@@ -49,15 +49,7 @@ struct Spectrogram {
   }
 
   TensorType spectra(const TensorType& in) const {
-    const Shape& s = in.shape;
-    int64_t size = s.rank < 0 ? -1 : 1;
-    int longer = 0;
-    for (int a = 0; a < s.rank; ++a) {
-      longer += s[a] >= 0 && s[a] != 1;
-      size = size < 0 || s[a] < 0 ? -1 : size * s[a];
-    }
-    require(s.rank != 0 && longer <= 1, "the input is a signal with one axis, got ", s);
-    const int64_t bins = transform() / 2 + 1, count = windows().count(size);
+    const int64_t bins = transform() / 2 + 1, count = windows().count(signal_length(in.shape));
     const Shape shape = layout.find('f') == 0 ? Shape{bins, count} : Shape{count, bins};
     return {DType::kFloat32, layout, shape};
   }

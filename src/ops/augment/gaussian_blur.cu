@@ -16,9 +16,8 @@ struct GaussianBlur {
       "Blurs an image, a volume or a sequence with a Gaussian bell.\n\n"
       "sigma and window_size have one value for all axes of space, or one for each of them, in "
       "their order. Where only sigma is given, the window has 2 ceil(3 sigma) + 1 positions. Where "
-      "only "
-      "the window is given, sigma is 0.3 ((window - 1) / 2 - 1) + 0.8. Beyond its edge the image "
-      "is mirrored about the outermost element. uint8 that stays uint8 is at most one level off.",
+      "only the window is, sigma is 0.3 ((window - 1) / 2 - 1) + 0.8. Beyond its edge the image is "
+      "mirrored about the outermost element. uint8 that stays uint8 is at most one level off.",
       ports({.name = "input", .help = kSpatialInput, .unfolds = true}),
       ports({.name = "output", .help = "The blurred input."}),
       arg(&GaussianBlur::sigma, "sigma", "Standard deviation of the bell, in elements.",
@@ -58,16 +57,14 @@ struct GaussianBlur {
          {"uint8 HW [[8, 1], [2, 4]]"},
          {"float32 [[4, 3], [6, 2]]"}},
         {"sigma=0.1", {"int16 CHW [[[7, -7]], [[1, 2]]]"}, {"int16 [[[7, -7]], [[1, 2]]]"}},
-        {"window_size=[1, 1, 5]",
-         {"float32 DHW [[[3, 3]], [[0, 0]]]"},
-         {"float32 [[[3, 3]], [[0, 0]]]"}},
+        {"window_size=[1, 1, 5]", {"float32 DHW [[[3]], [[0]]]"}, {"float32 [[[3]], [[0]]]"}},
         {"window_size=3, sigma=100.0", {"uint8 [0, 0, 90]"}, {"uint8 [0, 30, 30]"}},
     };
   }
 
  private:
-  TensorType blurred(const TensorType& in) const {
-    return {dtype.value_or(in.dtype), in.layout, in.shape};
+  TensorType blurred(const TensorType& t) const {
+    return {dtype.value_or(t.dtype), t.layout, t.shape};
   }
   std::vector<BlurAxis> axes(const TensorType& type) const {
     std::vector<BlurAxis> all;
