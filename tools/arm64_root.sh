@@ -33,4 +33,8 @@ apt-get install -qq --yes --download-only --no-install-recommends "${packages[@]
 # The cross compiler brings the C library's headers itself.
 rm -f "$root"/apt/archives/libc6-dev_*
 for package in "$root"/apt/archives/*.deb; do dpkg-deb -x "$package" "$root"; done
+# Links from / on would lead out of the folder.
+find "$root" -lname '/*' -print0 | while IFS= read -rd '' link; do
+  ln -sfrn "$root$(readlink "$link")" "$link"
+done
 echo "${packages[*]}" >"$root/packages"

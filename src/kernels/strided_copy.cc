@@ -12,6 +12,7 @@
 // Every CPU that Stoker runs on has the shuffles used here, so nothing is dispatched.
 #include <hwy/highway.h>
 
+HWY_BEFORE_NAMESPACE();
 namespace stoker {
 namespace {
 
@@ -409,3 +410,4 @@ void copy_to_dense(const void* from, const Shape& shape, const Shape& strides, i
 }
 
 }  // namespace stoker
+HWY_AFTER_NAMESPACE();

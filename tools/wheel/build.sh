@@ -53,7 +53,10 @@ arm64() {
   number=${python#python3.}
   [ -e build/release/stubs/stamp ] || { echo 'first: make build' >&2; exit 1; }
   make_tiff aarch64 "-DCMAKE_TOOLCHAIN_FILE=$toolchain"
-  python=$(tools/wheel/interpreter.sh "3.$number")
+  # What builds runs on this machine, so it is installed before Python is told of the other one.
+  python=$PWD/build/wheel-arm64-python/bin/python
+  "$(tools/wheel/interpreter.sh "3.$number")" -m venv build/wheel-arm64-python
+  "$python" -m pip install -q --disable-pip-version-check -r requirements/build.txt
   (
     export _PYTHON_HOST_PLATFORM=linux-aarch64
     export SETUPTOOLS_EXT_SUFFIX=.cpython-3$number-aarch64-linux-gnu.so
@@ -61,7 +64,7 @@ arm64() {
       "--config-settings=cmake.define.CMAKE_TOOLCHAIN_FILE=$toolchain" \
       "--config-settings=cmake.define.Python_INCLUDE_DIR=$root/usr/include/python3.$number" \
       "--config-settings=cmake.define.STOKER_STUBS=$PWD/build/release/stubs" \
-      --config-settings=build-dir=build/wheel-arm64
+      --config-settings=build-dir=build/wheel-arm64 --no-build-isolation
   )
 }
 

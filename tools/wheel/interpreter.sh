@@ -39,7 +39,7 @@ for suite in bookworm trixie forky sid; do
   # Without Debian's patches: they move files to where only Debian looks for them.
   apt-get "${apt[@]}" source -qq --download-only "python$number" >/dev/null 2>&1 && break
 done
-source=$(compgen -G "python${number}_*.orig.tar.*") ||
+source=$(compgen -G "python${number}_*.orig.tar.xz") ||
   { echo "no Debian has sources of Python $number" >&2; exit 1; }
 mkdir tree
 tar -xf "$source" -C tree --strip-components=1
