@@ -146,7 +146,7 @@ docs: build ## the pages of docs/ops, the tables of the moving-over page, and th
 	@$(PY) tools/make_moving_over.py
 	@$(PY) tools/make_site.py
 
-wheel: ## wheels with all libraries inside, in build/wheels (PYTHONS="3.10 3.14t arm64 ...")
+wheel: ## wheels with all libraries inside, in build/wheels (PYTHONS="3.10 3.13t arm64 ...")
 	@tools/install.sh build wheel
 	@CMAKE_BUILD_PARALLEL_LEVEL=$(JOBS) tools/wheel/build.sh $(PYTHONS)
 

@@ -5,7 +5,7 @@
 # Builds wheels with the libraries that they need inside, in build/wheels:
 # tools/wheel/build.sh [PYTHON|VERSION|VERSION+cuda|arm64]... has one for each Python, without or
 # with CUDA (which needs nvcc), and one for ARM64 and its Debian's Python. interpreter.sh says where
-# a version such as 3.14 or 3.14t comes from; docs/design/016-first-contact.md says why wheels are
+# a version such as 3.13 or 3.13t comes from; docs/design/016-first-contact.md says why wheels are
 # built so.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -19,7 +19,7 @@ build() { # python machine libraries [option...]
   "$python" -m pip wheel -q --disable-pip-version-check --no-deps -w "$raw" . \
     --config-settings=cmake.define.STOKER_WERROR=ON "${@:4}"
   .venv/bin/python tools/wheel/bundle.py "$raw"/*.whl build/wheels "manylinux_2_34_$machine" \
-    "$tiff/lib" "$libraries" ${local_version:+--local "$local_version"}
+    "$tiff/lib" "$libraries" "${libraries/usr\/lib/lib}" ${local_version:+--local "$local_version"}
   rm -r "$raw"
 }
 

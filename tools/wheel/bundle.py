@@ -64,6 +64,14 @@ BASE = {
     "libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "libpthread.so.0", "libdl.so.2",
     "librt.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1",
 }  # fmt: skip
+# auditwheel knows the rules for all machines, but takes those of the machine that it runs on.
+AUDITWHEEL = """
+import platform, sys
+machine = sys.argv.pop(1)
+platform.machine = lambda: machine
+from auditwheel.main import main
+sys.exit(main())
+"""
 ARCHITECTURE = f"{platform.machine()}-linux-gnu"
 # What stands in for a package's own library: built of the same source, see tools/wheel/tiff.sh.
 OURS = {"libtiff.so.6": "libtiff6"}
@@ -187,8 +195,9 @@ def main() -> None:
         for name, path in libraries.items():
             make_older(Path(shutil.copy(path, folders["libraries"] / name)))
         output_of(
-            sys.executable, "-m", "auditwheel", "repair", "--plat", given.policy,
-            "-w", str(folders["repaired"]), str(packed), LD_LIBRARY_PATH=str(folders["libraries"]),
+            sys.executable, "-c", AUDITWHEEL, given.policy.rpartition("linux_2_34_")[2], "repair",
+            "--plat", given.policy, "-w", str(folders["repaired"]), str(packed),
+            LD_LIBRARY_PATH=str(folders["libraries"]),
         )  # fmt: skip
         (repaired,) = folders["repaired"].glob("*.whl")
         output_of(

@@ -21,7 +21,7 @@ to=$PWD/build/pythons/$version
 for python in "$to/bin/python$number" "$(command -v "python$version")" \
   "${PYENV_ROOT:-$HOME/.pyenv}"/versions/"$number".*/bin/python; do
   if is_wanted "$python"; then
-    echo "$python"
+    "$python" -c 'import sys; print(sys._base_executable)'  # an environment has none of its own
     exit
   fi
 done
