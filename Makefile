@@ -10,8 +10,8 @@ PY := .venv/bin/python
 # CMake must find the Ninja of the environment and no other.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 JOBS ?= $(shell nproc)
-# C++ tests wait for each other's threads most of the time.
-TESTS_AT_ONCE := $(shell echo $$((2 * $(JOBS))))
+# Many C++ tests spend their time waiting for threads, so more of them run at once than cores.
+export TESTS_AT_ONCE := $(shell echo $$((2 * $(JOBS))))
 FUZZ_SECONDS ?= 60
 # The folders of src/ whose code runs in several threads.
 THREADED := base memory batch io run nvjpeg

@@ -55,6 +55,13 @@ def make(define: Callable[[], Any], **settings: Any) -> Pipeline:
     return pipeline_def(**{"batch_size": 1, "num_threads": 2, "seed": 7, **settings})(define)()
 
 
+def text_of(kind: type[Exception], define: Callable[[], Any], **settings: Any) -> str:
+    """What the error says that the definition or the first step raises."""
+    with pytest.raises(kind) as raised:
+        make(define, **settings).run()
+    return str(raised.value)
+
+
 def samples_of(batches: Sequence[Any]) -> list[Sample]:
     """The samples of a step, each a tuple of its outputs, as copies."""
     columns = [[np.array(b[i]) for i in range(len(b))] for b in batches]

@@ -12,16 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helpers import make
+from helpers import make, text_of
 from stoker import Pipeline, errors, fn, pipeline_def
 from stoker._describe.other_names import OTHER_NAMES
 from stoker._describe.registry import operators
-
-
-def text_of(kind: type[Exception], define: Callable[[], Any], **settings: Any) -> str:
-    with pytest.raises(kind) as raised:
-        make(define, **settings).run()
-    return str(raised.value)
 
 
 def one_file(name: str) -> Any:

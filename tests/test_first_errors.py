@@ -9,26 +9,16 @@ import shutil
 import subprocess
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from helpers import make, run_script
+from helpers import make, run_script, text_of
 from stoker import Pipeline, errors, fn, pipeline_def
 from stoker.frameworks.numpy import DALIGenericIterator
-
-
-def text_of(kind: type[Exception], define: Callable[[], Any], **settings: Any) -> str:
-    with pytest.raises(kind) as raised:
-        make(define, **settings).run()
-    return str(raised.value)
-
-
-def one_file(name: str) -> Any:
-    return fn.readers.file(files=[name])[0]
 
 
 def test_the_name_of_an_input_that_is_not_there() -> None:

@@ -8,10 +8,11 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export UBSAN_OPTIONS=print_stacktrace=1
 jobs=${JOBS:-$(nproc)}
+tests=${TESTS_AT_ONCE:-$jobs}
 
 case ${1:-} in
   asan)
-    ctest --test-dir build/asan --output-on-failure -j "$((2 * jobs))"
+    ctest --test-dir build/asan --output-on-failure -j "$tests"
     # Python itself leaks by design. libstdc++ must be loaded as early as libasan, so that the
     # module can throw exceptions.
     export ASAN_OPTIONS=detect_leaks=0 PYTHONPATH=$PWD/build/asan/python
@@ -20,7 +21,7 @@ case ${1:-} in
     ;;
   tsan)
     # ThreadSanitizer does not start if addresses are randomised too widely.
-    setarch "$(uname -m)" -R ctest --test-dir build/tsan --output-on-failure -j "$((2 * jobs))" \
+    setarch "$(uname -m)" -R ctest --test-dir build/tsan --output-on-failure -j "$tests" \
       -L "stoker_($(IFS='|'; echo "${*:2}"))_test"
     ;;
   *)

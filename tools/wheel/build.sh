@@ -3,10 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Builds wheels with the libraries that they need inside, in build/wheels:
-# tools/wheel/build.sh [PYTHON|VERSION|VERSION+cuda|arm64]... has one for each Python, without or
-# with CUDA (which needs nvcc), and one for ARM64 and its Debian's Python. interpreter.sh says where
-# a version such as 3.13 or 3.13t comes from; docs/design/016-first-contact.md says why wheels are
-# built so.
+# tools/wheel/build.sh [PYTHON|VERSION|arm64]... makes one for each Python, and one for ARM64 and
+# Debian's Python there. interpreter.sh says where a version such as 3.13t comes from, and
+# docs/design/016-first-contact.md why wheels are built so.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export PATH=$PWD/.venv/bin:$PATH
@@ -18,8 +17,8 @@ build() { # python machine libraries [option...]
   raw=$(mktemp -d -p build wheel-raw.XXXX)
   "$python" -m pip wheel -q --disable-pip-version-check --no-deps -w "$raw" . \
     --config-settings=cmake.define.STOKER_WERROR=ON "${@:4}"
-  .venv/bin/python tools/wheel/bundle.py "$raw"/*.whl build/wheels "manylinux_2_34_$machine" \
-    "$tiff/lib" "$libraries" "${libraries/usr\/lib/lib}" ${local_version:+--local "$local_version"}
+  .venv/bin/python tools/wheel/bundle.py "$raw"/*.whl build/wheels "$machine" \
+    "$tiff/lib" "$libraries" "${libraries/usr\/lib/lib}"
   rm -r "$raw"
 }
 
@@ -29,18 +28,10 @@ make_tiff() { # machine [option of CMake...]
   tools/wheel/tiff.sh "$PWD/build/wheel-tiff-$1" "${@:2}" >"$log" 2>&1 || { cat "$log"; exit 1; }
 }
 
-native() { # python [option...]
+native() { # python
   make_tiff "$(uname -m)"
   build "$1" "$(uname -m)" "/usr/lib/$(uname -m)-linux-gnu" \
-    --config-settings=cmake.define.CMAKE_CXX_COMPILER=/usr/bin/c++ "${@:2}"
-}
-
-# The GPUs of the preset cuda-release.
-with_cuda() { # python
-  local local_version=cu13
-  native "$1" --config-settings=cmake.define.STOKER_CUDA=ON \
-    '--config-settings=cmake.define.CMAKE_CUDA_ARCHITECTURES=80-real;90-real;100' \
-    --config-settings=build-dir='build/wheel-cuda-{cache_tag}'
+    --config-settings=cmake.define.CMAKE_CXX_COMPILER=/usr/bin/c++
 }
 
 # Cross-compiled, with the headers and the configuration of that machine's own Python, and with the
@@ -49,13 +40,14 @@ arm64() {
   local root=$PWD/build/arm64-root toolchain=$PWD/cmake/arm64.cmake python number
   tools/install.sh arm64
   tools/arm64_root.sh
-  python=$(basename "$(readlink "$root/usr/bin/python3")")
-  number=${python#python3.}
+  number=$(readlink "$root/usr/bin/python3")
+  number=${number#python3.}
   [ -e build/release/stubs/stamp ] || { echo 'first: make build' >&2; exit 1; }
   make_tiff aarch64 "-DCMAKE_TOOLCHAIN_FILE=$toolchain"
   # What builds runs on this machine, so it is installed before Python is told of the other one.
+  python=$(tools/wheel/interpreter.sh "3.$number")
+  "$python" -m venv build/wheel-arm64-python
   python=$PWD/build/wheel-arm64-python/bin/python
-  "$(tools/wheel/interpreter.sh "3.$number")" -m venv build/wheel-arm64-python
   "$python" -m pip install -q --disable-pip-version-check -r requirements/build.txt
   (
     export _PYTHON_HOST_PLATFORM=linux-aarch64
@@ -72,8 +64,7 @@ arm64() {
 for what in "$@"; do
   case $what in
     arm64) arm64 ;;
-    3.*+cuda) with_cuda "$(tools/wheel/interpreter.sh "${what%+cuda}")" ;;
-    3.*) native "$(tools/wheel/interpreter.sh "$what")" ;;
+    3.*) python=$(tools/wheel/interpreter.sh "$what"); native "$python" ;;
     *) native "$what" ;;
   esac
 done

@@ -64,6 +64,7 @@ BASE = {
     "libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1", "libpthread.so.0", "libdl.so.2",
     "librt.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1",
 }  # fmt: skip
+POLICY = "manylinux_2_34"
 # auditwheel knows the rules for all machines, but takes those of the machine that it runs on.
 AUDITWHEEL = """
 import platform, sys
@@ -127,6 +128,7 @@ def bundled_in(wheel: Path) -> set[str]:
 
 
 def add_licences(wheel: Path, libraries: dict[str, Path], tree: Path) -> None:
+    """Adds the licences of the libraries that are in the wheel to the folder it is unpacked in."""
     bundled = bundled_in(wheel)
     packages = sorted(
         {
@@ -157,15 +159,6 @@ def add_licences(wheel: Path, libraries: dict[str, Path], tree: Path) -> None:
     )
 
 
-def set_local_version(tree: Path, local: str) -> None:
-    """Makes the version 0.1.0 of an unpacked wheel 0.1.0+local."""
-    (info,) = tree.glob("*.dist-info")
-    metadata = info / "METADATA"
-    text = metadata.read_text(encoding="utf-8")
-    metadata.write_text(re.sub(r"^(Version: .*)$", rf"\1+{local}", text, count=1, flags=re.M))
-    info.rename(info.with_name(info.name.replace(".dist-info", f"+{local}.dist-info")))
-
-
 def with_older_symbols(wheel: Path, into: Path) -> tuple[Path, Path]:
     """Repacks the wheel with the module asking for older symbols. Returns it and the module."""
     output_of(sys.executable, "-m", "wheel", "unpack", "-d", str(into), str(wheel))
@@ -181,9 +174,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("wheel", type=Path)
     parser.add_argument("into", type=Path, help="the folder for the new wheel")
-    parser.add_argument("policy", help="such as manylinux_2_34_x86_64")
+    parser.add_argument("machine", help="x86_64 or aarch64")
     parser.add_argument("folders", type=Path, nargs="+", help="where the libraries are")
-    parser.add_argument("--local", help="what to add to the version: cu13 makes 0.1.0+cu13")
     given = parser.parse_args()
     given.into.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
@@ -195,8 +187,8 @@ def main() -> None:
         for name, path in libraries.items():
             make_older(Path(shutil.copy(path, folders["libraries"] / name)))
         output_of(
-            sys.executable, "-c", AUDITWHEEL, given.policy.rpartition("linux_2_34_")[2], "repair",
-            "--plat", given.policy, "-w", str(folders["repaired"]), str(packed),
+            sys.executable, "-c", AUDITWHEEL, given.machine, "repair",
+            "--plat", f"{POLICY}_{given.machine}", "-w", str(folders["repaired"]), str(packed),
             LD_LIBRARY_PATH=str(folders["libraries"]),
         )  # fmt: skip
         (repaired,) = folders["repaired"].glob("*.whl")
@@ -205,10 +197,8 @@ def main() -> None:
         )
         (tree,) = folders["tree"].iterdir()
         add_licences(repaired, libraries, tree)
-        if given.local:
-            set_local_version(tree, given.local)
-        packing = output_of(sys.executable, "-m", "wheel", "pack", "-d", str(given.into), str(tree))
-    done = given.into / re.search(r"[^/ ]+\.whl", packing).group()
+        output_of(sys.executable, "-m", "wheel", "pack", "-d", str(given.into), str(tree))
+    done = given.into / repaired.name
     print(done, f"{done.stat().st_size / 1e6:.1f} MB")
 
 

@@ -62,17 +62,18 @@ print(f\\\"import {(time.perf_counter() - began) * 1000:.0f} ms\\\")\"
   rm -rf "$work"
 }
 
-# Without chroot, as nothing tells the kernel of QEMU: what the tree lacks is looked for outside.
-check_arm64() { # wheel
+# There is no chroot here, since the kernel does not know of QEMU: what the tree lacks is looked for
+# outside of it.
+check_arm64() { # wheel version
   local tree=$trees/arm64 site=$trees/arm64-site here=$PWD python=(qemu-aarch64-static)
   echo "== ARM64, $(basename "$1")"
   tools/install.sh arm64
   tools/arm64_root.sh build/trees/arm64 python3 libstdc++6
   rm -rf "$site"
   .venv/bin/python -m pip install -q --disable-pip-version-check --target "$site" --python-version \
-    3.11 --only-binary :all: --platform manylinux_2_34_aarch64 --platform manylinux_2_28_aarch64 \
+    "$2" --only-binary :all: --platform manylinux_2_34_aarch64 --platform manylinux_2_28_aarch64 \
     --platform manylinux2014_aarch64 "$1" pillow
-  python+=(-L "$tree" -E "PYTHONPATH=$site" "$tree/usr/bin/python3.11" -s)
+  python+=(-L "$tree" -E "PYTHONPATH=$site" "$tree/usr/bin/python$2" -s)
   (cd build && "${python[@]}" "$here"/{tools/wheel/first_page.py,docs/guide/first-pipeline.md})
   "${python[@]}" -m stoker check build/pictures
   "${python[@]}" -m stoker info | sed -n 1,9p
@@ -80,11 +81,11 @@ check_arm64() { # wheel
 
 [ -d build/pictures ] || .venv/bin/python examples/synthetic_photos.py build/pictures 24
 for wheel in build/wheels/*.whl; do
-  case $wheel in
-    *_aarch64.whl) check_arm64 "$wheel"; continue ;;
-  esac
-  # stoker-0.1.0-cp314-cp314t-...: 3.14t
+  # stoker-0.1.0-cp313-cp313t-...: 3.13t
   version=$(basename "$wheel" | sed -E 's/.*-cp3([0-9]+t?)-[^-]*$/3.\1/')
+  case $wheel in
+    *_aarch64.whl) check_arm64 "$wheel" "$version"; continue ;;
+  esac
   for suite in bookworm trixie; do
     make_tree "$suite"
     python=python3

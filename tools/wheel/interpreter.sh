@@ -2,9 +2,9 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Prints the path of a Python of some version: tools/wheel/interpreter.sh 3.14, or 3.14t for the
-# free-threaded one. One that is installed, also by pyenv, is taken; any other is built of Debian's
-# sources, of the first release that has them, into build/pythons.
+# Prints the path of a Python of some version: tools/wheel/interpreter.sh 3.13, or 3.13t for the
+# free-threaded one. One that is installed, also by pyenv, is taken. Any other is built into
+# build/pythons, of the sources of the first Debian that has them.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 version=$1
@@ -36,12 +36,12 @@ for suite in bookworm trixie forky sid; do
   apt=(-o "Dir::Etc::sourcelist=$work/sources.sources" -o Dir::Etc::sourceparts=/dev/null
        -o "Dir::State::lists=$work/lists" -o APT::Sandbox::User=root)
   apt-get "${apt[@]}" update -qq
-  # Without Debian's patches: they move files to where only Debian looks for them.
-  apt-get "${apt[@]}" source -qq --download-only "python$number" >/dev/null 2>&1 && break
+  apt-get "${apt[@]}" source -qq --download-only "python$number" >apt.log 2>&1 && break
 done
 source=$(compgen -G "python${number}_*.orig.tar.xz") ||
-  { echo "no Debian has sources of Python $number" >&2; exit 1; }
+  { echo "cannot get Debian's sources of Python $number: $(tail -1 apt.log)" >&2; exit 1; }
 mkdir tree
+# Without Debian's patches: they move files to where only Debian looks for them.
 tar -xf "$source" -C tree --strip-components=1
 cd tree
 free=()

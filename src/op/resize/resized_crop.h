@@ -23,7 +23,7 @@ struct ResizedCrop : ResizeArguments, CropArguments {
     const Block resized = resample(l.type());
     l.add(resized.kind, resized.result);
     const TensorType in = l.type();
-    const Window w = crop_window(*this, OutOfBounds::kError, in);
+    const Window w = crop_window(*this, std::nullopt, in);
     Gather g;
     for (int a = 0; a < in.shape.rank; ++a) g.axis[a] = {w.begin[a], 1, w.end[a] - w.begin[a]};
     for (int bit = 0; bit < 3; ++bit) {

@@ -86,9 +86,11 @@ Shape checked_crop(const CropArguments& a, OutOfBounds policy, const Checker& c,
   return cropped_shape(a, policy, c, in);
 }
 
-Window crop_window(const CropArguments& a, OutOfBounds policy, const TensorType& in) {
+Window crop_window(const CropArguments& a, std::optional<OutOfBounds> policy,
+                   const TensorType& in) {
   const Axes axes(in.layout);
-  const Shape s = cropped_shape(a, policy, {}, in);  // nothing is computed any more
+  const Shape s = cropped_shape(a, policy.value_or(OutOfBounds::kError), {},
+                                in);  // nothing is computed any more
   const float position[] = {a.crop_pos_z, a.crop_pos_y, a.crop_pos_x};
   Window w = Window::all(in.shape);
   for (int i = 0; i < 3; ++i) {

@@ -60,6 +60,6 @@ Shape checked_crop(const CropArguments& a, OutOfBounds policy, const Checker& c,
 
 // The window after the policy, in full coordinates. One that is larger than the input reaches
 // outside under 'pad'. Axes that are not cropped are whole. Throws WrongCall under 'error'.
-Window crop_window(const CropArguments& a, OutOfBounds policy, const TensorType& in);
+Window crop_window(const CropArguments& a, std::optional<OutOfBounds> policy, const TensorType& in);
 
 }  // namespace stoker

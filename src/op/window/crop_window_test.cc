@@ -116,15 +116,20 @@ TEST(OutOfBounds, Policies) {
   EXPECT_EQ(settle({{6, 0, 0}, {8, 1, 3}}, in, OutOfBounds::kTrim).shape(), (Shape{0, 1, 3}));
   EXPECT_TRUE(reaches_outside(w, in.shape));
   EXPECT_FALSE(reaches_outside(Window::all(in.shape), in.shape));
-  try {
-    settle(w, in, OutOfBounds::kError);
-    FAIL();
-  } catch (const WrongCall& e) {
-    EXPECT_STREQ(e.what(),
-                 "the window [-1, 2) of axis 0 (H) reaches outside its extent of 4; "
-                 "out_of_bounds_policy='pad' fills what is outside, 'trim_to_shape' leaves it "
-                 "away");
-  }
+  const auto refusal = [&](std::optional<OutOfBounds> policy) -> std::string {
+    try {
+      settle(w, in, policy);
+      return "";
+    } catch (const WrongCall& e) {
+      return e.what();
+    }
+  };
+  const std::string problem = "the window [-1, 2) of axis 0 (H) reaches outside its extent of 4";
+  EXPECT_EQ(refusal(OutOfBounds::kError),
+            problem +
+                "; out_of_bounds_policy='pad' fills what is outside, 'trim_to_shape' cuts it "
+                "off");
+  EXPECT_EQ(refusal(std::nullopt), problem);  // of an operator that has no such argument
 }
 
 TEST(OutOfBounds, FillsByChannel) {

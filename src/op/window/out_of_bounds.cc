@@ -25,13 +25,16 @@ bool reaches_outside(const Window& w, const Shape& full) {
   return false;
 }
 
-Window settle(const Window& wanted, const TensorType& in, OutOfBounds policy) {
+Window settle(const Window& wanted, const TensorType& in, std::optional<OutOfBounds> policy) {
   Window w = wanted;
   for (int a = 0; a < in.shape.rank; ++a) {
     if (!reaches_outside(w, in.shape, a)) continue;
-    require(policy != OutOfBounds::kError, "the window [", w.begin[a], ", ", w.end[a], ") of axis ",
-            axis_name(in, a), " reaches outside its extent of ", in.shape[a],
-            "; out_of_bounds_policy='pad' fills what is outside, 'trim_to_shape' leaves it away");
+    require(policy.value_or(OutOfBounds::kError) != OutOfBounds::kError, "the window [", w.begin[a],
+            ", ", w.end[a], ") of axis ", axis_name(in, a), " reaches outside its extent of ",
+            in.shape[a],
+            policy
+                ? "; out_of_bounds_policy='pad' fills what is outside, 'trim_to_shape' cuts it off"
+                : "");
     if (policy == OutOfBounds::kPad) continue;
     w.begin[a] = std::clamp<int64_t>(w.begin[a], 0, in.shape[a]);
     w.end[a] = std::clamp<int64_t>(w.end[a], w.begin[a], in.shape[a]);

@@ -4,6 +4,8 @@
 // What crop, slice and crop_mirror_normalize do with windows that reach outside. Pure functions;
 // thread-safe.
 #pragma once
+#include <optional>
+
 #include "op/context.h"
 #include "op/schema.h"
 
@@ -29,8 +31,9 @@ inline constexpr auto kOutOfBoundsArguments = std::tuple{
         "the window."),
 };
 
-// The window after the policy. Throws WrongCall under 'error' when `w` reaches outside `in`.
-Window settle(const Window& w, const TensorType& in, OutOfBounds policy);
+// The window after the policy, which is 'error' where an operator has no such argument. Throws
+// WrongCall under 'error' when `w` reaches outside `in`.
+Window settle(const Window& w, const TensorType& in, std::optional<OutOfBounds> policy);
 
 // Cuts an already settled window out of `in`. Throws WrongCall when there is neither one fill
 // value nor one per channel.

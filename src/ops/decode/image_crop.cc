@@ -27,7 +27,7 @@ struct ImageCrop : PictureDecoder, CropArguments {
   void infer(Inference& i) const {
     EncodedPicture picture(*this, i.values[0]);
     const TensorType& whole = picture.whole();
-    picture.crop(crop_window(*this, OutOfBounds::kError, whole));
+    picture.crop(crop_window(*this, std::nullopt, whole));
     i.out(i.kept.set(picture).type());
   }
 

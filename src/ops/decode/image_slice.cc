@@ -28,7 +28,7 @@ struct ImageSlice : PictureDecoder, SliceArguments {
     const TensorType& whole = picture.whole();
     const Window w = slice_window(*this, whole, i.has(1) ? &i.values[1] : nullptr,
                                   i.has(2) ? &i.values[2] : nullptr);
-    picture.crop(settle(w, whole, OutOfBounds::kError));
+    picture.crop(settle(w, whole, std::nullopt));
     i.out(i.kept.set(picture).type());
   }
 
