@@ -49,7 +49,7 @@ check_in() { # suite wheel python
         cd /check
         dpkg -l | grep -Eo \"lib(jpeg|tiff|webp|png|avif|jxl|sndfile)[^ ]*\" && exit 1
         $3 -m venv env
-        env/bin/pip -q install ./*.whl
+        env/bin/pip -q install --only-binary :all: ./*.whl
         env/bin/python -c \"
 import time; began = time.perf_counter(); import stoker
 print(f\\\"import {(time.perf_counter() - began) * 1000:.0f} ms\\\")\"
