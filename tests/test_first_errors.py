@@ -23,7 +23,7 @@ from stoker.frameworks.numpy import DALIGenericIterator
 
 def test_the_name_of_an_input_that_is_not_there() -> None:
     pipe = make(lambda: fn.external_source(name="pictures"))
-    with pytest.raises(KeyError, match=r"is named 'x'\. There is pictures\."):
+    with pytest.raises(KeyError, match=r"is named 'x'\. This pipeline has pictures\."):
         pipe.feed_input("x", [np.zeros(1)])
 
 

@@ -217,7 +217,7 @@ class Inputs:
         graph = self._definition.graph
         nodes = {n: i for i, n in _input_nodes(graph).items()}
         if name not in nodes:
-            hint = near_or_all(name, nodes, "There is") if nodes else ""
+            hint = near_or_all(name, nodes, "This pipeline has") if nodes else ""
             raise UnknownInputError(f"feed_input: no external_source is named '{name}'.{hint}")
         if group := self._source_of(name):
             raise GraphError(f"feed_input: {group.place()} feeds '{name}' already")
