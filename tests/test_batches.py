@@ -41,6 +41,7 @@ def test_pictures_are_those_that_pillow_sees(pictures: Path) -> None:
 def test_batch_and_tensor_facts(pictures: Path) -> None:
     images, labels = training(pictures).run()
     assert (len(images), images.dtype, images.layout, images.device) == (4, "uint8", "HWC", "cpu")
+    assert images.shape == (4, 16, 16, 3)
     assert images.shape() == [(16, 16, 3)] * 4
     assert images.is_dense
     tensor = images[-1]
@@ -51,6 +52,18 @@ def test_batch_and_tensor_facts(pictures: Path) -> None:
     np.testing.assert_array_equal(images.as_cpu().as_array()[3], np.asarray(images.at(3)))
     with pytest.raises(IndexError):
         images[4]
+
+
+def test_the_shape_of_a_batch_has_none_where_samples_differ() -> None:
+    samples = [np.zeros((2, 3, 1)), np.zeros((2, 5, 1)), np.zeros((2, 3, 1))]
+    pipe = Pipeline(batch_size=3, num_threads=1)
+    with pipe:
+        pipe.set_outputs(fn.external_source(source=lambda: samples), fn.random.coin_flip())
+    ragged, numbers = pipe.run()
+    assert ragged.shape == (3, 2, None, 1)
+    assert ragged.shape() == [s.shape for s in samples]
+    assert numbers.shape == (3,)
+    assert str(ragged.shape) == "(3, 2, None, 1)"
 
 
 def test_arrays_share_the_batch_s_memory(pictures: Path) -> None:

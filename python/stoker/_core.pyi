@@ -7,6 +7,8 @@ from typing import Any, SupportsIndex
 
 from numpy.typing import DTypeLike, NDArray
 
+from stoker._batch_shape import BatchShape
+
 __version__: str
 
 class Error(RuntimeError):
@@ -271,9 +273,9 @@ class Batch:
     def at(self, i: SupportsIndex) -> Any:
         """Sample i on the same memory: a NumPy array, or a Tensor if it is on a device."""
 
-    def shape(self) -> list[tuple[int, ...]]:
-        """The shape of each sample."""
-
+    def _sample_shapes(self) -> list[tuple[int, ...]]: ...
+    @property
+    def shape(self) -> BatchShape: ...
     @property
     def dtype(self) -> str:
         """The element type as NumPy spells it."""

@@ -18,6 +18,11 @@ namespace {
 
 constexpr const char* kVariable = "STOKER_SIMULATED_DEVICES";
 constexpr int kMostSimulated = 64;
+#ifdef STOKER_CUDA
+constexpr const char* kForGpus = "";
+#else
+constexpr const char* kForGpus = "; for a GPU, install Stoker with CUDA (docs/guide/installing.md)";
+#endif
 
 int count_asked_for() {
   const char* text = std::getenv(kVariable);
@@ -95,8 +100,7 @@ Device& device(int index) {
   const std::string problem = "there is no device " + std::to_string(index);
   if (all.empty())
     throw DeviceError(problem + ": " + missing_gpu() +
-                      ". Leave out device= and .gpu() to run on the CPU; for a GPU, "
-                      "`make cuda-release` builds Stoker with CUDA");
+                      ". Leave out device= and .gpu() to run on the CPU" + kForGpus);
   std::string have;
   for (const Device* d : all) have += (have.empty() ? "" : ", ") + d->name();
   throw DeviceError(problem + ". Devices: " + have);

@@ -3,9 +3,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Builds wheels with the libraries that they need inside, in build/wheels:
-# tools/wheel/build.sh [PYTHON|VERSION|arm64]... makes one for each Python, and one for ARM64 and
-# Debian's Python there. interpreter.sh says where a version such as 3.13t comes from, and
-# docs/design/016-first-contact.md why wheels are built so.
+# tools/wheel/build.sh [PYTHON|VERSION|VERSION+cuda|arm64]... makes one for each Python, without
+# CUDA or with it (which needs nvcc), and one for ARM64 and Debian's Python there. interpreter.sh
+# says where a version such as 3.13t comes from, and docs/design/016-first-contact.md why wheels are
+# built so.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export PATH=$PWD/.venv/bin:$PATH
@@ -28,10 +29,17 @@ make_tiff() { # machine [option of CMake...]
   tools/wheel/tiff.sh "$PWD/build/wheel-tiff-$1" "${@:2}" >"$log" 2>&1 || { cat "$log"; exit 1; }
 }
 
-native() { # python
+native() { # python [option...]
   make_tiff "$(uname -m)"
   build "$1" "$(uname -m)" "/usr/lib/$(uname -m)-linux-gnu" \
-    --config-settings=cmake.define.CMAKE_CXX_COMPILER=/usr/bin/c++
+    --config-settings=cmake.define.CMAKE_CXX_COMPILER=/usr/bin/c++ "${@:2}"
+}
+
+# For the GPUs of the preset cuda-release.
+with_cuda() { # python
+  native "$1" --config-settings=cmake.define.STOKER_CUDA=ON \
+    '--config-settings=cmake.define.CMAKE_CUDA_ARCHITECTURES=80-real;90-real;100' \
+    --config-settings=build-dir='build/wheel-cuda-{cache_tag}'
 }
 
 # Cross-compiled, with the headers and the configuration of that machine's own Python, and with the
@@ -64,6 +72,7 @@ arm64() {
 for what in "$@"; do
   case $what in
     arm64) arm64 ;;
+    3.*+cuda) python=$(tools/wheel/interpreter.sh "${what%+cuda}"); with_cuda "$python" ;;
     3.*) python=$(tools/wheel/interpreter.sh "$what"); native "$python" ;;
     *) native "$what" ;;
   esac

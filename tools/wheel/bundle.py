@@ -159,12 +159,35 @@ def add_licences(wheel: Path, libraries: dict[str, Path], tree: Path) -> None:
     )
 
 
+def name_cuda(tree: Path, module: Path) -> None:
+    """Gives a wheel with CUDA the version of its module, 0.1.0+cu13, and what it opens there."""
+    version = re.search(rb"\0(([\d.]+)\+cu(\d+))\0", module.read_bytes())
+    if version is None:
+        return
+    whole, plain, cuda = (part.decode() for part in version.groups())
+    (info,) = tree.glob("*.dist-info")
+    info = info.rename(tree / f"stoker-{whole}.dist-info")
+    metadata = info / "METADATA"
+    text = metadata.read_text(encoding="utf-8")
+    library = f"nvidia-nvjpeg>={cuda},<{int(cuda) + 1}"
+    changed = text.replace(
+        f"\nVersion: {plain}\n", f"\nVersion: {whole}\nRequires-Dist: {library}\n", 1
+    )
+    if changed == text:
+        sys.exit(f"bundle: the wheel's version is not {plain}, that of its module")
+    metadata.write_text(changed, encoding="utf-8")
+
+
 def with_older_symbols(wheel: Path, into: Path) -> tuple[Path, Path]:
-    """Repacks the wheel with the module asking for older symbols. Returns it and the module."""
+    """Repacks the wheel with the module asking for older symbols. Returns both.
+
+    One with CUDA also gets its name.
+    """
     output_of(sys.executable, "-m", "wheel", "unpack", "-d", str(into), str(wheel))
     (tree,) = into.iterdir()
     (module,) = tree.glob("stoker/_core*.so")
     make_older(module)
+    name_cuda(tree, module)
     output_of(sys.executable, "-m", "wheel", "pack", "-d", str(into), str(tree))
     (packed,) = into.glob("*.whl")
     return packed, module

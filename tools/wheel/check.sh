@@ -12,6 +12,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 trees=$PWD/build/trees
 mirror=$(sed -n 's/^URIs: *//p' /etc/apt/sources.list.d/debian.sources | head -1)
 mkdir -p "$trees"
+trap 'rm -rf "$trees"/run.*' EXIT
 
 make_tree() { # suite
   local root=$trees/$1
@@ -59,7 +60,6 @@ print(f\\\"import {(time.perf_counter() - began) * 1000:.0f} ms\\\")\"
         env/bin/stoker info | sed -n \"1,9p\"
       "
   ' - "$trees/$suite" "$work" "$python"
-  rm -rf "$work"
 }
 
 # There is no chroot here, since the kernel does not know of QEMU: what the tree lacks is looked for
