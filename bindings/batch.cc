@@ -227,7 +227,12 @@ void bind_batch(nb::module_& m) {
           },
           nb::arg("i"),
           "Sample i on the same memory: a NumPy array, or a Tensor if it is on a device.")
-      .def("_sample_shapes", &shapes)
+      .def_prop_ro(
+          "shape",
+          [](const Batch& b) {
+            return nb::module_::import_("stoker._batch_shape").attr("BatchShape")(shapes(b));
+          },
+          "The shape of the whole batch; called, the shape of each sample.")
       .def_prop_ro("dtype", [](const Batch& b) { return name_of(b.dtype); })
       .def_prop_ro("layout", [](const Batch& b) { return std::string(b.layout.str()); })
       .def_prop_ro("device", [](const Batch& b) { return device_name(b.on_device); })

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import gc
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -64,6 +65,7 @@ def test_the_shape_of_a_batch_has_none_where_samples_differ() -> None:
     assert ragged.shape() == [s.shape for s in samples]
     assert numbers.shape == (3,)
     assert str(ragged.shape) == "(3, 2, None, 1)"
+    assert pickle.loads(pickle.dumps(ragged.shape)) == ragged.shape
 
 
 def test_arrays_share_the_batch_s_memory(pictures: Path) -> None:

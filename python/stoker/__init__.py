@@ -11,7 +11,6 @@ files.
 
 from __future__ import annotations
 
-from stoker import _batch_shape as _batch_shape
 from stoker import _leak_warnings as _leak_warnings
 from stoker import auto_aug, errors, fn, images, math, ops, sounds, types
 from stoker._codecs import Codec, codecs

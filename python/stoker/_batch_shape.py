@@ -4,8 +4,6 @@
 
 from __future__ import annotations
 
-from stoker import _core
-
 __all__ = ["BatchShape"]
 
 
@@ -17,16 +15,15 @@ class BatchShape(tuple[int | None, ...]):
 
     samples: list[tuple[int, ...]]
 
+    def __new__(cls, samples: list[tuple[int, ...]]) -> BatchShape:
+        extents = (set(axis) for axis in zip(*samples, strict=True))
+        same = (min(e) if len(e) == 1 else None for e in extents)
+        shape = super().__new__(cls, (len(samples), *same))
+        shape.samples = samples
+        return shape
+
     def __call__(self) -> list[tuple[int, ...]]:
         return self.samples
 
-
-def _shape(batch: _core.Batch) -> BatchShape:
-    samples = batch._sample_shapes()
-    extents = (set(axis) for axis in zip(*samples, strict=True))
-    shape = BatchShape((len(samples), *(min(e) if len(e) == 1 else None for e in extents)))
-    shape.samples = samples
-    return shape
-
-
-_core.Batch.shape = property(_shape, doc=BatchShape.__doc__)  # type: ignore[misc,assignment]
+    def __getnewargs__(self) -> tuple[list[tuple[int, ...]]]:  # for pickle
+        return (self.samples,)

@@ -273,9 +273,10 @@ class Batch:
     def at(self, i: SupportsIndex) -> Any:
         """Sample i on the same memory: a NumPy array, or a Tensor if it is on a device."""
 
-    def _sample_shapes(self) -> list[tuple[int, ...]]: ...
     @property
-    def shape(self) -> BatchShape: ...
+    def shape(self) -> BatchShape:
+        """The shape of the whole batch; called, the shape of each sample."""
+
     @property
     def dtype(self) -> str:
         """The element type as NumPy spells it."""

@@ -35,7 +35,8 @@ cd "$work"
 if [ "$number" = 3.14 ]; then
   mirror=$(sed -n 's/^URIs: *//p' /etc/apt/sources.list.d/debian.sources | head -1)
   source=python3.14_3.14.7.orig.tar.xz
-  /usr/lib/apt/apt-helper -o APT::Sandbox::User=root download-file "$mirror/pool/main/p/python3.14/$source" "$source" \
+  /usr/lib/apt/apt-helper -o APT::Sandbox::User=root download-file \
+    "$mirror/pool/main/p/python3.14/$source" "$source" \
     SHA256:3b48dac8fb59f62eaa67ac83c1eb12bda1b7a08406dd286e252c11a66be27f81 >&2
 else
   for suite in bookworm trixie forky sid; do
