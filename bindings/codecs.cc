@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lists the formats, tells what bytes are, and writes JPEG files.
 
+#include "base/content.h"
 #include "bindings.h"
 #include "codec/codec.h"
 #include "codec/inflate/inflate.h"
 #include "codec/jpeg/writer.h"
-#include "codec/signature.h"
 #include "codec/sound/sound.h"
 #include "text.h"
 

@@ -52,10 +52,10 @@ void add_samples(FedBatch& batch, const Array& a, const Layout& layout) {
   }
 }
 
-void need_at_most(int64_t most, int64_t count) {
+void need_at_most(int64_t most, int64_t count, const char* advice = "") {
   if (count > most)
     throw GraphError("a batch of " + std::to_string(count) + " samples was fed; batch_size is " +
-                     std::to_string(most));
+                     std::to_string(most) + advice);
 }
 
 Fed fed_of(nb::handle data, const std::string& layout, int64_t most) try {
@@ -70,7 +70,8 @@ Fed fed_of(nb::handle data, const std::string& layout, int64_t most) try {
       add_samples(fed.batch, array_of(sample, false, *lent), Layout(layout));
   } else {
     const Array batch = array_of(data, true, *lent);
-    need_at_most(most, batch.count);
+    need_at_most(most, batch.count,
+                 ". The first axis of an array is the batch; if it is one sample, set batch=False");
     add_samples(fed.batch, batch, Layout(layout));
   }
   if (fed.batch.samples.empty()) refuse_feed("is a batch of no samples");

@@ -16,6 +16,8 @@ from stoker.errors import StateError
 
 T = TypeVar("T")
 
+_FORMAT = "stoker state"  # what a pipeline's state begins with
+
 
 def entry(state: Any, key: str, kind: type[T], whose: str) -> T:
     """The value under a key. Raises ``StateError`` if it is missing or of another type."""
@@ -72,11 +74,39 @@ def text(state: Any) -> bytes:
         ) from None
 
 
+def check_pipelines(state: Any) -> None:
+    """Raises ``StateError`` for a dict that is something else than a pipeline's state."""
+    if not isinstance(state, Mapping) or state.get("format") == _FORMAT:
+        return
+    if "pipelines" in state and "iterator" in state:
+        raise StateError(
+            "this is not a pipeline's state, but that of an iterator: give it to load_state_dict()"
+        )
+    raise StateError(f"this is not a pipeline's state, but {_keys(state)}")
+
+
+def check_iterators(state: Any) -> None:
+    """Raises ``StateError`` for what is something else than an iterator's state."""
+    if not isinstance(state, Mapping):
+        raise StateError(f"an iterator's state expects a dict, got {shown(state)}")
+    if state.get("format") == _FORMAT:
+        raise StateError(
+            "this is not an iterator's state, but that of a pipeline: give it to restore()"
+        )
+    if not state.keys() & {"version", "pipelines", "iterator"}:
+        raise StateError(f"this is not an iterator's state, but {_keys(state)}")
+
+
+def _keys(state: Mapping[Any, Any]) -> str:
+    some = ", ".join(map(shown, list(state)[:4])) + (", ..." if len(state) > 4 else "")
+    return f"a dict with the keys {some}" if some else "an empty dict"
+
+
 def of_pipeline(text: bytes) -> dict[str, Any] | None:
     """A pipeline's state as a dict; None if the text is no state, which the engine reports."""
     try:
         loaded = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    is_one = isinstance(loaded, dict) and loaded.get("format") == "stoker state"
+    is_one = isinstance(loaded, dict) and loaded.get("format") == _FORMAT
     return loaded if is_one else None

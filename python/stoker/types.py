@@ -138,10 +138,22 @@ NFHWC = "FHWC"
 NFCHW = "FCHW"
 
 
+# What other libraries call them.
+_OTHER_NAMES = {
+    "DOUBLE": "FLOAT64",
+    "FLOAT32": "FLOAT",
+    "HALF": "FLOAT16",
+    "INTERP_AREA": "INTERP_TRIANGULAR",
+    "INTERP_NEAREST": "INTERP_NN",
+}
+
+
 def __getattr__(name: str) -> NoReturn:
     from stoker._messages import did_you_mean
 
     hint = did_you_mean(name, [n for n in globals() if n[0].isupper()])
+    if name in _OTHER_NAMES:
+        hint = f" Did you mean '{_OTHER_NAMES[name]}'?"
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'.{hint}", name=name)
 
 

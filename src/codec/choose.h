@@ -5,9 +5,9 @@
 #pragma once
 #include <string>
 
+#include "base/content.h"
 #include "base/error.h"
 #include "codec/codec.h"
-#include "codec/signature.h"
 
 namespace stoker {
 

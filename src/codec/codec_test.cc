@@ -8,10 +8,10 @@
 #include <string>
 #include <string_view>
 
+#include "base/content.h"
 #include "base/error.h"
 #include "codec/inflate/inflate.h"
 #include "codec/jpeg/maker_testing.h"
-#include "codec/signature.h"
 #include "codec/sound/sound.h"
 
 namespace stoker {

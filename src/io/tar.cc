@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 
+#include "base/content.h"
 #include "base/error.h"
 
 namespace stoker::io {
@@ -71,7 +72,13 @@ std::optional<TarMember> TarReader::next() {
     if (got == 0) return std::nullopt;
     if (got < h.size()) fail("it ends after " + std::to_string(got) + " bytes of a header", begin);
     if (std::all_of(h.begin(), h.end(), [](uint8_t c) { return c == 0; })) return std::nullopt;
-    if (!has_right_sum(h)) fail("the checksum of a header is wrong", begin);
+    if (!has_right_sum(h)) {
+      const std::string content = begin ? "" : describe_content(h);
+      const bool is_other = !begin && content != "a tar archive";
+      fail("the checksum of a header is wrong" +
+               (is_other ? ", unless this is no tar archive: found " + content : ""),
+           begin);
+    }
     const std::optional<int64_t> stored = number(h, kSizeAt, kSize);
     if (!stored || *stored > INT64_MAX / 4) fail("the size of a member is no number", begin);
 

@@ -135,10 +135,26 @@ Layout default_layout_of_frames(const Port& port, int rank) {
 
 namespace detail {
 
+namespace {
+
+// What other libraries call some arguments.
+constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
+    {"interpolation", "interp_type"},
+    {"scale", "random_area"},
+    {"std", "stddev"},
+};
+
+}  // namespace
+
 void unknown_argument(const OperatorType& type, const std::string& name) {
   std::vector<std::string> names;
   for (const ArgumentInfo& a : type.arguments) names.push_back(a.name);
   std::string hint = did_you_mean(name, names);
+  for (const auto& [other, ours] : kOtherNames)
+    if (name == other && std::find(names.begin(), names.end(), ours) != names.end())
+      hint = " Did you mean '" + std::string(ours) + "'?";
+  if (hint.empty() && (name == "p" || name == "prob" || name == "probability"))
+    hint = " Chance is given to an argument: fn.random.coin_flip(probability=0.5) draws a flag.";
   if (hint.empty()) {
     std::sort(names.begin(), names.end());
     for (const std::string& n : names) hint += (hint.empty() ? " It takes " : ", ") + n;

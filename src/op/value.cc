@@ -124,7 +124,13 @@ double shortest(float x) {
 namespace detail {
 
 void wrong_type(const char* expected, const Value& got) {
-  throw GraphError(std::string("expects ") + expected + ", got " + to_string(got));
+  const std::string shown = to_string(got);
+  const auto* floats = std::get_if<std::vector<double>>(&got);
+  const auto* ints = std::get_if<std::vector<int64_t>>(&got);
+  const bool is_range = expected == std::string_view("float") &&
+                        ((floats && floats->size() == 2) || (ints && ints->size() == 2));
+  throw GraphError(std::string("expects ") + expected + ", got " + shown +
+                   (is_range ? "; fn.random.uniform(range=" + shown + ") draws such a value" : ""));
 }
 
 void wrong_name(const std::string& got, std::span<const char* const> names) {

@@ -156,6 +156,11 @@ Pipeline::Pipeline(Graph graph, const PipelineOptions& options)
     options_.worker_cpus = std::move(affinity.cpus);
     affinity_words_ = std::move(affinity.words);
   }
+  for (int r = 0; r < plan_->reader_count() && o.num_shards > 1; ++r)
+    if (plan_->order(r).spec().num_shards == 1)
+      throw GraphError("Pipeline: num_shards=" + std::to_string(o.num_shards) +
+                       " has no effect on a reader: give shard_id and num_shards to " +
+                       node_in_words(plan_->node(plan_->reader_node(r))));
   pool_ = std::make_unique<HostPool>(options_.output_limit, allocator_for(*plan_, options_));
   size_t fed_limit = o.memory_limit / 8;
   if (plan_->reader_count() && plan_->input_count()) {

@@ -148,7 +148,12 @@ void restore_state(const SavedValue& saved, const Plan& plan, bool seed_is_drawn
   const SavedValue orders = saved.at("orders");
   for (int r = 0; r < plan.order_count(); ++r) {
     const std::string name = order_name(plan, r);
-    if (!orders.has(name)) throw StateError("the state knows no reader '" + name + "'");
+    if (!orders.has(name)) {
+      std::string known;
+      for (const auto& [of, order] : orders.object().items())
+        known += (known.empty() ? "; it has '" : ", '") + shortened(of, 60) + "'";
+      throw StateError("the state knows no reader '" + name + "'" + known);
+    }
     restore_order(orders.at(name), plan, r, force, out);
   }
   const Json nodes = nodes_json(plan);

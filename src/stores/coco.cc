@@ -9,6 +9,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "base/content.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "io/crc32c.h"
@@ -54,6 +55,11 @@ class CocoParser {
       if (document_.current_location().get(rest) == simdjson::SUCCESS)
         fail("there is more in it than one object");
     } catch (const simdjson::simdjson_error& e) {
+      const std::string_view text = text_;
+      const size_t begin = text.find_first_not_of(" \t\r\n");
+      if (begin != text.npos && text[begin] != '{')
+        throw GraphError("'" + shown_ + "': expected an object of JSON, found " +
+                         describe_content({text_.u8data(), text.size()}));
       switch (e.error()) {
         case simdjson::INCORRECT_TYPE: fail("a value is of another type than expected here");
         case simdjson::NUMBER_ERROR: fail("a number is out of range, or no number of JSON");

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stores/tfrecord.h"
 
+#include "base/content.h"
 #include "io/crc32c.h"
 
 namespace stoker::stores {
@@ -44,7 +45,10 @@ ByteSpan tfrecord_payload(ByteSpan record, const std::string& name, int64_t offs
   if (record.size() < kFraming)
     refuse(name, offset,
            "a record has 16 bytes around its payload, and there are " + there + " in all");
-  if (!length_is_right(record)) refuse(name, offset, "the length of the record is damaged");
+  if (!length_is_right(record))
+    refuse(name, offset,
+           "the length of the record is damaged" +
+               (offset ? "" : ", unless this is no TFRecord: found " + describe_content(record)));
   const auto length = number_at<uint64_t>(record, 0);
   if (length > record.size() - kFraming)
     refuse(name, offset,

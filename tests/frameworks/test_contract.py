@@ -208,6 +208,10 @@ def test_state(framework: Adapter, numbers: Numbers, policy: LastBatchPolicy, be
     assert again.epoch == number
     assert several(again, 14) == expected
     with pytest.raises(StateError, match="an iterator's state is damaged: it has no 'version'"):
+        again.load_state_dict({"pipelines": []})
+    with pytest.raises(
+        StateError, match="not an iterator's state, but a dict with the keys 'epoch'"
+    ):
         again.load_state_dict({"epoch": 1})
 
 

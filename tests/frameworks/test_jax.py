@@ -259,9 +259,17 @@ def test_the_decorator_refuses(jax: Any, iterators: Any, pictures: Path) -> None
     def forgetful(root: Path) -> Any:
         return fn.readers.file(file_root=root, name="reader")[1]
 
-    message = r"reader 'reader' of forgetful reads shard 0 of 1, expected shard 0 of 4"
-    with pytest.raises(GraphError, match=message):
+    with pytest.raises(
+        GraphError, match=r"no effect on a reader: give .* to readers\.file 'reader'"
+    ):
         wrap(forgetful)(pictures, batch_size=8)
+
+    def halving(root: Path) -> Any:
+        return fn.readers.file(file_root=root, name="reader", shard_id=0, num_shards=2)[1]
+
+    message = r"reader 'reader' of halving reads shard 0 of 2, expected shard 0 of 4"
+    with pytest.raises(GraphError, match=message):
+        wrap(halving)(pictures, batch_size=8)
     with pytest.raises(GraphError, match="4 pipelines expect as many checkpoints: 1"):
         wrap(definition)(pictures, batch_size=8, checkpoints=["{}"])
     with pytest.raises(GraphError, match="exclude each other"):

@@ -93,6 +93,11 @@ def execute(given: argparse.Namespace) -> int:
         sys.stdout.writelines(_line(verdict) for verdict in verdicts)
     else:
         _print_table(verdicts, seconds, given.places)
+    if all(verdict.verdict == "other file" for verdict in verdicts):
+        print(
+            "no picture was found; check reads pictures, and no archives of them", file=sys.stderr
+        )
+        return 1
     counted = (*FAULTS, *DOUBTS) if given.strict else FAULTS
     return int(any(verdict.verdict in counted for verdict in verdicts))
 

@@ -141,6 +141,8 @@ def _listed(path: str) -> list[tuple[str, str]]:
     files = [(_named(folder, name), f"{listed} {number}") for number, name in names]
     if not any(os.path.exists(file) for file, _ in files):
         why = "it was read as a list, but no line of it names a file that is there"
+        if ending(path) == ".py":
+            why = "this is a script; `stoker show` runs one"
         raise FileNotFoundError(errno.ENOENT, why, path)
     return files
 

@@ -190,6 +190,8 @@ def _pipeline_of(given: argparse.Namespace) -> Pipeline:
         candidates = {name: v for name, v in found.items() if name == given.pipeline}
     if len(candidates) != 1:
         names = ", ".join(found) or "none"
+        if given.pipeline:
+            raise GraphError(f"{given.place} has no pipeline '{given.pipeline}'; it has {names}")
         raise GraphError(
             f"{given.place}: one pipeline or function with @pipeline_def is needed, found {names}; "
             "--pipeline NAME chooses one"
@@ -219,7 +221,10 @@ def _values_for(function: Callable[..., Any], name: str, given: argparse.Namespa
             kind = _kind(signature.parameters[of])
             values += map(kind, words) if isinstance(words, tuple) else [kind(words)]
     except (TypeError, ValueError) as e:
-        raise GraphError(f"{given.place}: {name}{signature} got {given.words}: {e}") from None
+        raise GraphError(
+            f"{given.place}: {name}{signature} got {given.words}: {e}; its arguments stand behind "
+            f"the script, as in stoker show {given.place} ..."
+        ) from None
     return values
 
 

@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any, Protocol
 
 from stoker._describe import old_spellings
-from stoker._describe.other_names import OTHER_NAMES
+from stoker._describe.other_names import OTHER_NAMES, WAYS
 from stoker._messages import did_you_mean
 
 
@@ -84,8 +84,11 @@ class Namespace:
         elsewhere = [n for n in names if n.rpartition(".")[2] == name]
         if name in OTHER_NAMES:
             elsewhere = [n for n in names if n == OTHER_NAMES[name]] or elsewhere
+        way = f" {WAYS[name]}" if name in WAYS else ""
         if elsewhere:
-            return f"{missing}. Did you mean '{elsewhere[0]}'?"
+            return f"{missing}. Did you mean '{elsewhere[0]}'?{way}"
+        if way:
+            return f"{missing}.{way}"
         folder = self._nearest_folder(wanted)
         return f"{missing}.{folder or did_you_mean(wanted, names) or self._all()}"
 

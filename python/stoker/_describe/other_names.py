@@ -22,6 +22,7 @@ OTHER_NAMES = {
     "grayscale": "color_space_conversion",
     "hflip": "flip",
     "horizontal_flip": "flip",
+    "image_folder": "readers.file",
     "imread": "readers.file",
     "permute": "transpose",
     "perspective": "warp_perspective",
@@ -40,4 +41,12 @@ OTHER_NAMES = {
     "vflip": "flip",
     "warp": "warp_affine",
     "zoom": "resize",
+}
+
+# What is said behind the name of the operator, or where there is none.
+WAYS = {
+    "horizontal_flip": "Chance is given to it: horizontal=fn.random.coin_flip(probability=0.5).",
+    "random_crop": "Chance is given to it: crop_pos_x=fn.random.uniform(range=[0.0, 1.0]).",
+    "random_horizontal_flip": "Chance is given to it: horizontal=fn.random.coin_flip().",
+    "video": "Stoker reads no video; fn.readers.sequence reads frames that are pictures.",
 }

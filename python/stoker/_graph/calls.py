@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, cast
 
@@ -22,7 +23,7 @@ from stoker._graph.constants import (
 from stoker._graph.node import Call, DataNode, add_node, current_definition
 from stoker._graph.outside import anywhere, bound_here
 from stoker._graph.unusable import refuse_unusable
-from stoker._messages import Place, shown, user_line
+from stoker._messages import Place, shown, user_level, user_line
 from stoker.errors import GraphError, GraphTypeError
 
 Refuse = Callable[[str, type[GraphError]], NoReturn]  # raises the error with this text
@@ -113,6 +114,13 @@ def _resolve_shards(op: Operator, given: dict[str, Any], place: Place) -> None:
             given[shard] = launcher.resolve(shard, given[shard])
         except GraphError as e:
             place.refuse(f"argument '{shard}': {e}")
+    shards = given.get("num_shards")
+    if isinstance(shards, int) and shards > 1 and given.get("shard_id") is None:
+        warnings.warn(
+            f"{place}: with num_shards={shards} but no shard_id every process reads the first "
+            "part; give its rank, or 'auto' for both",
+            stacklevel=user_level(),
+        )
 
 
 def _split(

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 from stoker import _core
-from stoker._describe.registry import Plain
+from stoker._describe.registry import Plain, operators
 from stoker._graph.constants import (
     Computed,
     NotAConstantError,
@@ -25,6 +25,16 @@ from stoker._graph.scopes import Guard
 from stoker._graph.unusable import refuse_unusable
 from stoker._messages import Place, shown, user_line
 from stoker.errors import GraphError, GraphTypeError
+
+_WAY = "operators of fn change it, and NumPy what run() gives"
+_OPERATORS = {  # what methods of arrays and tensors are called here
+    "astype": "cast",
+    "float": "cast",
+    "half": "cast",
+    "permute": "transpose",
+    "type": "cast",
+    "view": "reshape",
+}
 
 
 class DataNode(Arithmetic, Computed):
@@ -124,8 +134,35 @@ class DataNode(Arithmetic, Computed):
             f"{self!r} ({user_line()}) has no value while the pipeline is being defined. "
             "@pipeline_def(enable_conditionals=True) lets it decide an `if`, `a if c else b`, "
             "`and`, `or` or `not` in functions whose source can be read; "
-            "nothing lets it decide a `while` or an `assert`"
+            "nothing lets it decide a `while` or an `assert`, and for `in` and max() there are "
+            "(x == 1) | (x == 2) and stoker.math.max(x, y)"
         )
+
+    def _refuse_value(self) -> NoReturn:
+        raise GraphTypeError(
+            f"{self!r} ({user_line()}) has no value while the pipeline is being defined: "
+            "x[node] takes a node as an index, and operators of fn compute with it"
+        )
+
+    __int__ = __float__ = __index__ = _refuse_value
+
+    def __setitem__(self, key: object, value: object) -> NoReturn:
+        raise GraphTypeError(
+            f"{self!r} ({user_line()}) cannot be written into: fn.erase, fn.multi_paste and "
+            "arithmetic such as x * mask make what is changed"
+        )
+
+    def __getattr__(self, name: str) -> NoReturn:
+        problem = f"a node has no '{name}'"
+        if not name.startswith("_"):
+            operator = _OPERATORS.get(name, name)
+            there = (
+                f"fn.{operator}(...) makes another node of it" if operator in operators() else ""
+            )
+            problem += f": it holds no data while the pipeline is being defined; {there or _WAY}"
+        if name in ("cuda", "to"):
+            problem = f"a node has no '{name}'. Did you mean 'gpu'?"
+        raise AttributeError(problem, name=name, obj=None)  # else Python adds a guess of its own
 
     __array_ufunc__ = None  # makes a NumPy array leave the operation to the node
 

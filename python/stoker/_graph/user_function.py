@@ -155,6 +155,8 @@ def _failure(e: Exception) -> str:
     while begin is not None and is_ours(begin.tb_frame):
         begin = begin.tb_next
     text = f"{where}{type(cause).__name__}: {told(cause)}"
+    if isinstance(cause, ValueError) and "read-only" in text:
+        text += "; what a function is given is not its own, so it begins with x = x.copy()"
     if begin is None:
         return text
     try:

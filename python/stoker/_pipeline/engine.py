@@ -182,6 +182,7 @@ class Engine:
         """Continues where ``state()`` was taken. A state that does not fit changes nothing."""
         text = _state_entries.text(state)
         with self._one_caller:
+            _state_entries.check_pipelines(state)
             self._restore(self._made(), text, force)
 
     def _restore(self, core: _core.Pipeline, text: bytes, force: bool = False) -> None:

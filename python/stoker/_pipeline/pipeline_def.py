@@ -6,16 +6,19 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, cast, overload
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn, cast, overload
 
 from stoker._conditionals.mark import FACTORY, MARK, NOT_BOTH
-from stoker._messages import line_in_words, near_or_all, user_level
+from stoker._messages import line_in_words, user_level
 from stoker._pipeline.pipeline import Pipeline
+from stoker._settings.table import meant
 from stoker._settings.table import settings as pipeline_settings
-from stoker.errors import GraphError
+from stoker.errors import GraphError, GraphTypeError
 
 if TYPE_CHECKING:
+    import inspect
+
     from typing_extensions import Unpack
 
     from stoker._settings.configured import Settings
@@ -94,15 +97,38 @@ def _factory(
         if "max_batch_size" in rest:
             merged.pop("batch_size", None)
         pipe = make(**merged)
+        _check_count(args, takes.values(), name)
         with pipe:
             outputs = _function(definition, merged)(*args, **own)
         if outputs is None:
             raise GraphError(f"the function {name}{_place(definition)} returns no outputs")
+        if isinstance(outputs, Mapping):
+            raise GraphTypeError(
+                f"the function {name}{_place(definition)} returns a dict; return a tuple of nodes, "
+                'and let an iterator name them, as in DataIterator(pipe, ["image", "label"])'
+            )
         pipe.set_outputs(*outputs if isinstance(outputs, (list, tuple)) else [outputs])
         return pipe
 
-    setattr(make_pipeline, FACTORY, True)
+    def uncalled(*_: object, **__: object) -> NoReturn:
+        raise GraphTypeError(f"{name} is a function that makes pipelines; call it: {name}()")
+
+    for attribute, value in ((FACTORY, True), ("build", uncalled), ("run", uncalled)):
+        setattr(make_pipeline, attribute, value)
     return make_pipeline
+
+
+def _check_count(
+    given: Sequence[object], takes: Iterable[inspect.Parameter], function: str
+) -> None:
+    """Says what is meant where the pipeline's settings are given by position."""
+    kinds = [p.kind for p in takes]
+    most = sum(kind in (kind.POSITIONAL_ONLY, kind.POSITIONAL_OR_KEYWORD) for kind in kinds)
+    if len(given) > most and not any(kind is kind.VAR_POSITIONAL for kind in kinds):
+        raise TypeError(
+            f"{function}() takes {most} positional arguments, got {len(given)}; the settings of "
+            f"a pipeline are given by name, as in {function}(..., batch_size=16)"
+        )
 
 
 def _place(definition: PipelineFunction) -> str:
@@ -128,5 +154,5 @@ def _check_settings(settings: Mapping[str, Any], of: str, arguments: Iterable[st
     known = pipeline_settings()
     for name in settings:
         if name not in known:
-            hint = near_or_all(name, [*known, *arguments], "It takes")
+            hint = meant(name, [*known, *arguments], "It takes")
             raise TypeError(f"{of}() takes no argument '{name}'.{hint}")

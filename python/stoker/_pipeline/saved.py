@@ -32,7 +32,12 @@ def load(
         saved = saved.encode(errors="surrogatepass")  # the engine refuses what is no UTF-8
     if not isinstance(saved, bytes):
         raise GraphError(f"deserialize expects the text as str or bytes, got {shown(text)}")
-    graph, options = _core.Graph.load(saved)
+    try:
+        graph, options = _core.Graph.load(saved)
+    except GraphError as e:
+        if filename is None and os.path.exists(saved):
+            raise GraphError(f"{e}; a file is given by name: deserialize(filename=...)") from None
+        raise
     return graph, json.loads(options)
 
 

@@ -8,7 +8,7 @@ signature and docstring of ``Pipeline``, its stub, the checks and the saved form
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -18,6 +18,13 @@ from stoker._describe.signatures import annotation, argument_facts
 from stoker._messages import near_or_all, shown
 from stoker._settings import checks
 from stoker.errors import GraphError
+
+# What other libraries call them.
+_OTHER_NAMES = {
+    "num_workers": "num_threads",
+    "prefetch_factor": "prefetch_queue_depth",
+    "workers": "num_threads",
+}
 
 
 class Setting(NamedTuple):
@@ -217,6 +224,11 @@ def of_file(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def unknown(name: str) -> TypeError:
     """The error for a setting that does not exist."""
-    return TypeError(
-        f"a pipeline has no setting '{name}'.{near_or_all(name, settings(), 'It has')}"
-    )
+    return TypeError(f"a pipeline has no setting '{name}'.{meant(name, settings(), 'It has')}")
+
+
+def meant(wrong: str, names: Iterable[str], what: str) -> str:
+    """As ``near_or_all``, for names of settings."""
+    if wrong in _OTHER_NAMES:
+        return f" Did you mean '{_OTHER_NAMES[wrong]}'?"
+    return near_or_all(wrong, names, what)

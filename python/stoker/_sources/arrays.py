@@ -62,7 +62,14 @@ def as_array(value: Any) -> Any:
         return _native(value)
     if _has_buffer(value):
         return value
-    if value is None or isinstance(value, (str, dict, set)):
+    if isinstance(value, str):
+        raise TypeError(
+            "it is no array; numpy.fromfile(name, numpy.uint8) has the bytes of a file, "
+            "numpy.frombuffer(text.encode(), numpy.uint8) those of a text"
+        )
+    if value is None:
+        raise TypeError("it is no array; is a `return` missing?")
+    if isinstance(value, (dict, set)):
         raise TypeError("it is no array")
     import numpy
 

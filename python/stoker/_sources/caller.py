@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from stoker._graph.source_group import SourceGroup
+from stoker._messages import told
 from stoker.errors import GraphTypeError
 from stoker.types import BatchInfo, SampleInfo
 
@@ -36,6 +37,13 @@ class CallError(Exception):
 
     The text says in which call, e.g. ", sample 3".
     """
+
+
+def in_words(raised: BaseException) -> str:
+    """What a source raised."""
+    ends = isinstance(raised, IndexError)  # which ends no loop but those over indexes
+    way = "; where its data ends, a source raises StopIteration" if ends else ""
+    return f"{type(raised).__name__}: {told(raised)}{way}"
 
 
 class Caller:
@@ -182,7 +190,7 @@ def _arity(source: Callable[..., Any]) -> int:
     if not callable(source):
         raise GraphTypeError(
             "source expects a callable, an iterable or a generator function, "
-            f"got a {type(source).__name__}"
+            f"got a {type(source).__name__}{_as_samples(source)}"
         )
     try:
         parameters = inspect.signature(source).parameters.values()
@@ -195,6 +203,16 @@ def _arity(source: Callable[..., Any]) -> int:
             f"the source is called with nothing or one argument, it takes {len(required)}"
         )
     return min(len(positional), 1)
+
+
+def _as_samples(source: Any) -> str:
+    """How to feed the samples of what is indexed, such as a Dataset of PyTorch."""
+    if not hasattr(source, "__getitem__"):
+        return ""
+    return (
+        "; one that is indexed is fed by source=lambda info: data[info.idx_in_epoch], batch=False, "
+        "and raises StopIteration behind its last sample"
+    )
 
 
 def _hooks(source: Any) -> tuple[Callable[[], Any], Callable[[Any], Any]] | None:

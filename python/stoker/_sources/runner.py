@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from stoker._graph.source_group import SourceGroup
 from stoker._messages import told, user_level
-from stoker._sources.caller import Caller, CallError, Data, Spec
+from stoker._sources.caller import Caller, CallError, Data, Spec, in_words
 from stoker.errors import SourceError, StateError
 
 
@@ -69,7 +69,7 @@ class Runner:
         except CallError as e:
             cause = e.__cause__
             assert cause is not None
-            raise self._failure(str(e), f"{type(cause).__name__}: {told(cause)}") from cause
+            raise self._failure(str(e), in_words(cause)) from cause
         return Product(data)
 
     def _failure(self, where: str, what: str) -> SourceError:

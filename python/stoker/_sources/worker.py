@@ -15,8 +15,7 @@ from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
-from stoker._messages import told
-from stoker._sources.caller import Caller, CallError, Spec
+from stoker._sources.caller import Caller, CallError, Spec, in_words
 from stoker._sources.shared import Slot, Table
 
 _PARENT_CHECK_SECONDS = 1.0
@@ -123,4 +122,4 @@ def run(task: Task, caller: Caller, slot: Slot) -> Reply:
 
 
 def _told(e: BaseException) -> tuple[str, str]:
-    return f"{type(e).__name__}: {told(e)}", "".join(traceback.format_exception(e))
+    return in_words(e), "".join(traceback.format_exception(e))

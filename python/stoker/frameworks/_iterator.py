@@ -9,7 +9,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from copy import copy
-from typing import Any, TypeVar, cast
+from typing import Any, NoReturn, TypeVar, cast
 
 from stoker import Batch, Pipeline, _state_entries
 from stoker._messages import user_level
@@ -29,6 +29,7 @@ from stoker.frameworks._epochs import (
 Self = TypeVar("Self", bound="BaseIterator")
 
 _VERSION = 1
+_POLICIES = ", ".join(f"LastBatchPolicy.{policy.name}" for policy in LastBatchPolicy)
 _NO, _YES = (False, None, "no"), (True, "yes", "True")
 
 
@@ -134,6 +135,12 @@ class BaseIterator(ABC):
             self._begin_next()
         raise StopIteration
 
+    def __getitem__(self, key: object) -> NoReturn:
+        raise TypeError(
+            f"a {type(self).__name__} has no items: a loop over it gives whole batches in order, "
+            "so it needs no DataLoader around it"
+        )
+
     def next(self) -> Any:
         """Does what ``next(iterator)`` does."""
         return self.__next__()
@@ -194,6 +201,7 @@ class BaseIterator(ABC):
         Raises and warns as ``Pipeline.restore`` does. Raises ``StateError`` for the state of an
         iterator with another number of pipelines.
         """
+        _state_entries.check_iterators(state)
         version = _state_entries.count(state, "version", ITERATORS)
         states = _state_entries.entry(state, "pipelines", list, ITERATORS)
         if version > _VERSION:
@@ -424,5 +432,5 @@ def _policy(policy: LastBatchPolicy, fill_last_batch: bool | None) -> LastBatchP
             stacklevel=user_level(),
         )
     if not isinstance(policy, LastBatchPolicy):
-        raise GraphError(f"last_batch_policy expects a LastBatchPolicy, got {policy!r}")
+        raise GraphError(f"last_batch_policy expects one of {_POLICIES}, got {policy!r}")
     return policy

@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/content.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "codec/signature.h"
 
 namespace stoker {
 namespace {

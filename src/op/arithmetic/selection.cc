@@ -110,6 +110,10 @@ Selection Selection::read(const std::string& text) {
     rests += s.items.back().kind == Kind::kRest;
   }
   require(rests <= 1, "argument 'selection' has ... more than once");
+  for (const Selection::Item& i : s.items)
+    for (const std::optional<Selection::Number>& n :
+         {std::optional(i.number), i.begin, i.end, i.step})
+      if (n) s.computed_count = std::max(s.computed_count, static_cast<size_t>(n->place + 1));
   return s;
 }
 
@@ -187,6 +191,12 @@ Part Selection::find(const TensorType& in, const Small<int64_t>* computed) const
 }
 
 TensorType Selection::type(const TensorType& in, const Small<int64_t>* computed) const {
+  // Fewer are refused where one of them is missing.
+  require(!computed || computed->size() <= computed_count,
+          "an index is one whole number for each "
+          "sample, got ",
+          computed ? computed->size() : 0, " for ", computed_count,
+          "; masks and lists of indices are not taken");
   return find(in, computed).type;
 }
 

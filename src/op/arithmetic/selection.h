@@ -45,6 +45,7 @@ struct Selection {
     std::optional<Number> begin, end, step;
   };
   std::vector<Item> items;
+  size_t computed_count = 0;  // of $0, $1, ...
 
   // Throws WrongCall.
   static Selection read(const std::string& text);

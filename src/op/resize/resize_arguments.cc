@@ -26,6 +26,9 @@ TensorType ResizeArguments::checked_resize(const Checker& c) const {
     throw GraphError("the size is given more than once: " + all +
                      "; it is size, or resize_x/y/z, or resize_shorter, or resize_longer");
   }
+  for (const float v : size ? std::span<const float>(*size) : std::span<const float>())
+    require(std::abs(v) >= 1 || v == 0, "argument 'size' is ", v,
+            ", expected pixels: whole numbers, not a share of the input's");
   require(mode == ResizeMode::kDefault || !(shorter || longer),
           "argument 'mode' does not go together with 'resize_shorter' or 'resize_longer'");
   require(region == given("roi_end", roi_end.has_value()),

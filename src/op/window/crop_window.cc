@@ -66,7 +66,8 @@ Shape cropped_shape(const CropArguments& a, OutOfBounds policy, const Checker& c
   const bool all_computed = c.is_computed("crop");
   const Extents e = all_computed ? Extents{} : requested(a);
   require(axes.axis[0] >= 0 || !a.crop || a.crop->size() < 3,
-          "argument 'crop' has a depth, and the layout ", in.layout, " has no axis D or F");
+          "argument 'crop' has a depth, and the layout ", in.layout,
+          " has no axis D or F; channels are all kept and have no number in it");
   Shape s = in.shape;
   for (int i = 0; i < 3; ++i) {
     if (axes.axis[i] < 0) continue;

@@ -92,7 +92,11 @@ void Feeds::check(int input, const FedBatch& batch) const {
     if (v.dtype == want.dtype && v.shape.rank == want.shape.rank && !is_other_layout) continue;
     throw GraphError(node_in_words(node(input)) + ": sample " + std::to_string(i) +
                      " that was fed is " + TensorType{v.dtype, v.layout, v.shape}.str() +
-                     ", expected " + want.str());
+                     ", expected " + want.str() +
+                     (v.shape.rank == want.shape.rank - 1
+                          ? ". The first axis of an array is the batch; for an array that is one "
+                            "sample, set batch=False"
+                          : ""));
   }
 }
 

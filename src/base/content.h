@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Says in words what some bytes are, for the error about a file that no codec knows. Without state;
-// thread-safe.
+// Says in words what some bytes are, for the error about a file that is none of what was expected.
+// Without state; thread-safe.
 #pragma once
 #include <cstdint>
 #include <span>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
-#include "codec/signature.h"
+#include "base/content.h"
 
 #include <algorithm>
 #include <string_view>
