@@ -53,7 +53,8 @@ STRIDES: dict[str, Callable[[Array], Array]] = {
     "cropped": lambda a: np.pad(a, 1)[(slice(1, -1),) * a.ndim],
     "transposed": lambda a: np.ascontiguousarray(a.T).T,
 }
-# Operators see gaps between the rows behind a slice, which copies nothing by itself.
+# Operators see gaps between the rows behind a slice, which copies nothing by itself. All channels
+# stay: gaps between those are another matter.
 BEHIND_SLICE = "behind a slice"
 
 
@@ -138,7 +139,9 @@ def sample_of(case: Case) -> Array:
     if is_source(case.operator):
         return np.zeros(1, np.uint8)
     whole = np.random.default_rng(1).integers(0, 100, shape_of(case)).astype(case.dtype)
-    return STRIDES.get(case.strides, np.copy)(np.pad(whole, 1) if behind(case) else whole)
+    if behind(case):
+        return np.pad(whole, [(int(axis != "C"),) * 2 for axis in case.layout])
+    return STRIDES.get(case.strides, np.copy)(whole)
 
 
 def behind(case: Case) -> bool:
@@ -148,8 +151,9 @@ def behind(case: Case) -> bool:
 def build(case: Case, sample: Array, idle: bool) -> Callable[[Any], Any]:
     def outputs(fed: Any) -> Any:
         if behind(case):
-            start, shape = [1] * sample.ndim, [extent - 2 for extent in sample.shape]
-            fed = fn.slice(fed, axes=list(range(sample.ndim)), start=start, shape=shape)
+            axes = [i for i, axis in enumerate(case.layout) if axis != "C"]
+            shape = [sample.shape[i] - 2 for i in axes]
+            fed = fn.slice(fed, axes=axes, start=[1] * len(axes), shape=shape)
         if case.operator["kind"] == "input":
             return fed
         if idle:

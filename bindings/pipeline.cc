@@ -188,6 +188,7 @@ void bind_pipeline(nb::module_& m) {
              }
              return l;
            })
+      .def("take_notice", &Pipeline::take_notice)
       .def("trim", &Pipeline::trim, nb::call_guard<Unlocked>())
       .def("close", &Pipeline::stop, nb::call_guard<Unlocked>(),
            "Joins the threads and frees the steps made ahead; run() starts again.")

@@ -97,7 +97,7 @@ def test_a_batch_without_a_good_sample(tmp_path: Path) -> None:
     assert "With on_error='skip' a batch needs one good sample. The next run() goes on" in text
     assert "on_error='replace' keeps batches full" in text
     text = text_of(errors.SampleError, define, on_error="raise", batch_size=2)
-    assert text.endswith("with on_error='skip' batches do without such samples")
+    assert text.endswith("on_error='skip', a setting of the pipeline, leaves such samples out")
 
 
 def test_many_bad_samples_take_few_lines(tmp_path: Path) -> None:

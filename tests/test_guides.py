@@ -47,7 +47,7 @@ def test_examples_print_what_the_page_says(
     for made in guide_data.iterdir():
         (tmp_path / made.name).symlink_to(made)
     monkeypatch.chdir(tmp_path)
-    names: dict[str, object] = {"__name__": "example"}
+    names: dict[str, object] = {"__name__": "__main__"}
     text = page.read_text(encoding="utf-8")
     blocks = list(BLOCK.finditer(text))
     assert blocks

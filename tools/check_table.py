@@ -126,7 +126,7 @@ ROWS = [
     Row(
         "src/ops/*",
         "operators op",
-        f"{OPERATOR} conformance/test_describe.py test_new_operator.py",
+        f"{OPERATOR} conformance/test_fused.py conformance/test_describe.py test_new_operator.py",
     ),
     Row("src/graph/*", "graph run", DEFINING),
     Row("src/run/feed/*", "run", FEEDS),

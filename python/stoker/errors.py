@@ -14,6 +14,9 @@
   failed. If a source failed, ``__cause__`` is what it raised.
 - ``StateError``: a state does not fit the pipeline, or a source cannot give its state. Also raised
   when a pipeline is used after a fork, from two threads at once, or by a source that it waits for.
+
+``SampleWarning`` is no exception: it tells of the first sample that ``on_error=`` left out or
+replaced, once for each pipeline.
 """
 
 from __future__ import annotations
@@ -33,6 +36,10 @@ class GraphTypeError(GraphError, TypeError):
     """What was given is of a type that cannot be right there."""
 
 
+class SampleWarning(UserWarning):
+    """The first sample that ``on_error=`` left out or replaced."""
+
+
 __all__ = [
     "BudgetError",
     "DeviceError",
@@ -40,6 +47,7 @@ __all__ = [
     "GraphError",
     "GraphTypeError",
     "SampleError",
+    "SampleWarning",
     "SourceError",
     "StateError",
 ]

@@ -304,6 +304,7 @@ void check_node(const std::vector<CheckedNode>& done, const Node& n, bool is_nee
   if (c.type->lowers_some && c.type->lowers_some->applies(*c.op, c.inputs))
     c.type = c.type->lowered.get();
   c.outputs = std::move(checker.outputs);
+  c.warning = std::move(checker.warning);
   if (c.outputs.size() != outputs_of(*c.type, n).size())
     throw Error(n.op + ": check() gave a wrong number of outputs");
   if (c.unfold)

@@ -118,6 +118,7 @@ struct CheckedNode {
   const OperatorType* type = nullptr;
   std::unique_ptr<Operator> op;
   std::vector<TensorType> inputs, outputs;  // an extent of -1 is not known before the run
+  std::string warning;  // of Checker
   std::vector<int> link_arguments;  // by link: index of the argument
   bool unfold = false;  // the engine calls the operator for each frame
   std::vector<char> sequences;  // by input: whether the engine takes a leading F off

@@ -120,6 +120,9 @@ TEST(Tar, DamageIsNamed) {
   sum.bytes[1024] = 'x';
   EXPECT_EQ(sum.error(),
             "the archive 'a.tar' is damaged at byte 1024: the checksum of a header is wrong");
+  sum.bytes.replace(0, 1024, std::string(1024, 'x'));
+  EXPECT_TRUE(sum.error().find("unless this is no tar archive: found text that begins with \"xx") !=
+              std::string::npos);
   part.bytes.resize(1100);
   EXPECT_NE(part.error().find("at byte 1024: it ends after 76 bytes of a header"),
             std::string::npos);

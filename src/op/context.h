@@ -40,6 +40,7 @@ class Checker {
   std::span<const bool> computed;  // by argument: whether another node computes it
   std::span<const char* const> names;
   std::vector<TensorType> outputs;
+  std::string warning = {};  // what a user should know though nothing is wrong
 
   const TensorType& in(size_t i = 0) const { return inputs[i]; }
   bool has(size_t i) const { return i < inputs.size(); }

@@ -93,8 +93,8 @@ std::string describe(const std::vector<SampleFailure>& failures, int64_t missing
     s += "\nWith on_error='skip' a batch needs one good sample. The next run() goes on behind this "
          "batch; on_error='drop' leaves such batches out, on_error='replace' keeps batches full";
   if (on_error == OnError::kRaise)
-    s += "\nThe next run() goes on behind this batch; with on_error='skip' batches do without such "
-         "samples";
+    s += "\nThe next run() goes on behind this batch; on_error='skip', a setting of the pipeline, "
+         "leaves such samples out";
   return s;
 }
 
@@ -279,6 +279,10 @@ void Pipeline::note(const Outputs& out, bool is_dropped) {
     ++failures_;
     const bool is_batch = f.in_batch < 0;
     if (is_batch && !is_dropped) continue;  // it is raised, and no sample is to blame
+    if (quarantine_.empty() && settings().on_error != OnError::kRaise)
+      notice_ = "on_error='" +
+                std::string(EnumNames<OnError>::kNames[static_cast<size_t>(settings().on_error)]) +
+                "':" + describe(f) + "\nThis is said once; quarantine() lists all";
     const int64_t index = plan_->reader_count() ? f.index : 0;
     Quarantined& q = quarantine_[{is_batch ? -1 : index, f.instance}];
     q.last = f;

@@ -73,6 +73,8 @@ class Pipeline {
     int64_t times = 0;
   };
   std::vector<Quarantined> quarantine() const;
+  // In words, once: the first failure that no exception told of. Else empty.
+  std::string take_notice() { return std::exchange(notice_, ""); }
   struct NodeTime {
     std::string op, name;
     int64_t ns;
@@ -110,6 +112,7 @@ class Pipeline {
   // By the sample's index (0 without a reader, -1 for a batch) and operator, so that its size is
   // bounded however long the run is.
   std::map<std::pair<int64_t, std::string>, Quarantined> quarantine_;
+  std::string notice_;
   int64_t failures_ = 0, dropped_ = 0;
   int64_t pid_;
   mutable std::atomic<bool> busy_{false};

@@ -101,7 +101,7 @@ void warn_of_arguments(const SavedValue& saved, const Json& all, const Plan& pla
 }
 
 void refuse(bool force, std::vector<std::string>& warnings, const std::string& why) {
-  if (!force) throw StateError(why + "; restore(state, force=True) goes on all the same");
+  if (!force) throw StateError(why + "; with force=True the state is taken all the same");
   warnings.push_back(why);
 }
 

@@ -122,6 +122,9 @@ TEST(Coco, WrongFilesAreRefused) {
   EXPECT_EQ(error_of(""), "'a.json': this is no JSON");
   EXPECT_TRUE(error_of(R"({"images": [)").find("this is no JSON") != std::string::npos);
   EXPECT_EQ(error_of("{}"), "'a.json' has no 'images': it does not hold annotations of COCO");
+  EXPECT_EQ(error_of("0.jpeg 0\n1.jpeg 1\n"),
+            "'a.json': expected an object of JSON, found text that begins with \"0.jpeg 0?1.jpeg "
+            "1?\"");
   EXPECT_TRUE(error_of(R"({"images": 3})").find("of another type") != std::string::npos);
   EXPECT_TRUE(error_of(R"({"images": [{"id": 1}]})").find("'file_name' is missing in an image") !=
               std::string::npos);

@@ -214,6 +214,10 @@ TEST(Tfrecord, FramingIsChecked) {
             "'a' at byte 5: the record has 4 bytes and 16 around them, and 19 are there");
   record[0] = 5;
   EXPECT_EQ(error(record), "'a' at byte 5: the length of the record is damaged");
+  const std::vector<uint8_t> picture = {0xff, 0xd8, 0xff, 0xe0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  EXPECT_EQ(message<SampleError>([&] { tfrecord_payload(picture, "a.jpg", 0, false); }),
+            "'a.jpg' at byte 0: the length of the record is damaged, unless this is no TFRecord: "
+            "found a JPEG image");
 }
 
 TEST(Tfrecord, IndexesAreChecked) {

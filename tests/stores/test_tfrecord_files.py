@@ -8,6 +8,7 @@ import gzip
 import random
 import subprocess
 import sys
+import warnings
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -252,3 +253,20 @@ def test_the_writers_checksum() -> None:
             for _ in range(8):
                 crc = (crc >> 1) ^ (0x82F63B78 if crc & 1 else 0)
         assert writers.crc32c(data) == crc ^ 0xFFFFFFFF
+
+
+def test_a_feature_that_no_record_has(tmp_path: Path) -> None:
+    data, _ = writers.tfrecord(
+        [writers.example({"image/encoded": [b"x"], "label": [i]}) for i in range(3)]
+    )
+    (tmp_path / "a").write_bytes(data)
+
+    def pipe(*names: str) -> Any:
+        features = {name: BYTES for name in names}
+        return pipe_of(lambda: fn.readers.tfrecord(path=str(tmp_path / "a"), features=features), 3)
+
+    with pytest.warns(UserWarning, match=r"no feature 'image', but 'image/encoded', 'label'"):
+        pipe("image/encoded", "image").run()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pipe("image/encoded").run()

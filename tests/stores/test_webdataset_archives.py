@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import gzip
 import struct
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -244,3 +245,12 @@ def test_kept_tables_that_anyone_wrote_are_checked(tmp_path: Path, indexes: Path
                 pipe.run()
             except (GraphError, SampleError) as e:
                 assert "a.tar" in str(e), (at, value)
+
+
+def test_a_component_that_no_sample_has(tmp_path: Path) -> None:
+    archive_of(tmp_path / "a.tar", {"1.jpg": b"x", "1.cls": b"1", "2.jpg": b"y", "2.cls": b"2"})
+    with pytest.warns(UserWarning, match=r"have no component 'jpeg', but 'jpg', 'cls'"):
+        webdataset([tmp_path / "a.tar"], ["cls", "jpeg"]).run()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        webdataset([tmp_path / "a.tar"], ["cls", "jpeg;jpg"]).run()

@@ -17,7 +17,7 @@ from pathlib import Path
 def main() -> None:
     page = Path(sys.argv[1]).read_text(encoding="utf-8")
     blocks = re.findall(r"^```(python|text)\n(.*?)^```", page, re.M | re.S)
-    names: dict[str, object] = {"__name__": "page"}
+    names: dict[str, object] = {"__name__": "__main__"}
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         for kind, block in blocks:

@@ -15,6 +15,7 @@ import argparse
 import json
 import math
 import time
+import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -23,7 +24,7 @@ from stoker import DataNode, Pipeline, _core, fn, pipeline_def, types
 from stoker._cli.arguments import amount, count
 from stoker._cli.files import pictures_of
 from stoker._cli.progress import Progress
-from stoker.errors import Error, SampleError
+from stoker.errors import Error, SampleError, SampleWarning
 
 HELP = "measures how many pictures a second this machine feeds, and says what to do"
 
@@ -126,7 +127,9 @@ def measure(
 ) -> Report:
     """Runs all that is to be measured. Raises ``Error`` where no picture can be decoded."""
     files = list(files)
-    with Progress("measuring", round(seconds * 1000) * (len(threads) + 1)) as progress:
+    steps = round(seconds * 1000) * (len(threads) + 1)
+    with Progress("measuring", steps) as progress, warnings.catch_warnings():
+        warnings.simplefilter("ignore", SampleWarning)  # the report counts them
         runs = [
             _run(
                 _training(files, size, batch_size=batch_size, num_threads=count),

@@ -19,6 +19,7 @@ import json
 import os
 import sys
 import time
+import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
@@ -38,7 +39,7 @@ from stoker._cli.files import (
     printable,
 )
 from stoker._cli.progress import Progress
-from stoker.errors import SampleError
+from stoker.errors import SampleError, SampleWarning
 
 HELP = "finds files that are damaged, odd, no pictures, or named wrongly"
 
@@ -129,7 +130,8 @@ def _decode(
     pipe = _decoded(files, num_threads=threads)
     shapes: dict[int, Any] = {}
     steps = pipe.steps_left()
-    with Progress("checking", len(files)) as progress:
+    with Progress("checking", len(files)) as progress, warnings.catch_warnings():
+        warnings.simplefilter("ignore", SampleWarning)  # all are listed
         for _ in range(steps):
             try:
                 places, peeked, last = pipe.run()
@@ -230,7 +232,8 @@ def _print_table(verdicts: list[Verdict], seconds: float, places: Sequence[str])
     rate = len(verdicts) / max(seconds, 1e-9)
     words = [f"{counts[kind]} {kind}" for kind in ("good", *DOUBTS, *FAULTS) if counts[kind]]
     if counts["other file"]:
-        words.append(f"{counts['other file']} other files")
+        others = [verdict.file for verdict in verdicts if verdict.verdict == "other file"]
+        words.append(f"{len(others)} other files, such as {printable(others[0])}")
     print(f"{len(verdicts)} files, {rate:.0f} a second: {', '.join(words)}")
 
 

@@ -89,6 +89,4 @@ def _print(facts: dict[str, Any]) -> None:
     packages = ", ".join(f"{name} {found}" for name, found in facts["packages"].items())
     if packages:
         print(f"packages: {packages}")
-    print("libraries:")
-    for path in facts["libraries"]:
-        print(f"  {path}")
+    print(f"{len(facts['libraries'])} shared libraries, which --json lists")

@@ -92,3 +92,9 @@ def operators() -> dict[str, Operator]:
             if op["kind"] == "user_code" and a["name"] in ("dtype", "in_types", "out_types"):
                 a["type"] = "Sequence[DType]"
     return table
+
+
+@cache
+def settings_of_engine() -> frozenset[str]:
+    """The engine's own settings of a pipeline, except the one that operators take as well."""
+    return frozenset(setting["name"] for setting in _core.settings()) - {"seed"}

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, cast
 
 from stoker import _core, launcher
-from stoker._describe.registry import Operator, Plain, operators, ports
+from stoker._describe.registry import Operator, Plain, operators, ports, settings_of_engine
 from stoker._graph.constants import (
     NotAConstantError,
     constant_arguments,
@@ -130,11 +130,17 @@ def _split(
 
     An array of several axes is computed by a constant node, as constants have one axis at most.
     """
+    names = {a["name"] for a in op["arguments"]} | set(op["ignored"])
     shaped = {a["name"] for a in op["arguments"] if a["keeps_shape"]}
     constants: dict[str, Plain] = {}
     computed: dict[str, DataNode] = {}
     for key, value in given.items():
         refuse_unusable(value)
+        if key in settings_of_engine() - names:
+            place.refuse(
+                f"no argument named '{key}': it is a setting of the pipeline, for pipeline_def or "
+                "the call of the function that it decorates"
+            )
         if isinstance(value, DataNode):
             computed[key] = value
         elif value is not None:

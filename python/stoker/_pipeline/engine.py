@@ -18,7 +18,7 @@ from stoker._pipeline import readers
 from stoker._pipeline.declared_outputs import check_declared_outputs
 from stoker._settings.table import for_engine
 from stoker._sources.inputs import EpochEndError, Inputs
-from stoker.errors import StateError
+from stoker.errors import SampleWarning, StateError
 
 Batches = tuple[_core.Batch, ...]
 
@@ -149,6 +149,8 @@ class Engine:
             self.inputs.meet_end()
             return None
         batches, ends_epoch = step
+        if notice := core.take_notice():
+            _warn([notice], SampleWarning)
         return Step(batches[: len(self._definition.outputs)], ends_epoch)
 
     def schedule(self) -> None:
@@ -201,6 +203,6 @@ class Engine:
         _warn(messages)
 
 
-def _warn(messages: list[str]) -> None:
+def _warn(messages: list[str], kind: type[Warning] = UserWarning) -> None:
     for message in messages:
-        warnings.warn(message, stacklevel=user_level())
+        warnings.warn(message, kind, stacklevel=user_level())

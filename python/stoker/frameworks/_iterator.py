@@ -113,6 +113,10 @@ class BaseIterator(ABC):
 
     # Iterating.
 
+    def __repr__(self) -> str:
+        outputs = ", ".join(self._names)
+        return f"<{type(self).__name__} of {outputs}, batch_size {self.batch_size}>"
+
     def __iter__(self: Self) -> Self:
         """Returns the iterator itself. After the end of an epoch it begins the next epoch."""
         if self._is_finished():
@@ -195,8 +199,8 @@ class BaseIterator(ABC):
         states = [pipe.state() for pipe in self._pipelines]
         return {"version": _VERSION, "pipelines": states, "iterator": self._own_state()}
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Continues after a state.
+    def load_state_dict(self, state: Mapping[str, Any], force: bool = False) -> None:
+        """Continues after a state; with ``force`` also where the pipelines have changed.
 
         Raises and warns as ``Pipeline.restore`` does. Raises ``StateError`` for the state of an
         iterator with another number of pipelines.
@@ -212,7 +216,7 @@ class BaseIterator(ABC):
             )
         own = self._own_in(state)  # first, so that a wrong state changes no pipeline
         for pipe, one in zip(self._pipelines, states, strict=True):
-            pipe.restore(one)
+            pipe.restore(one, force)
         self._given = []
         self._epochs, self._is_exhausted, self._exhausted_times = own
 

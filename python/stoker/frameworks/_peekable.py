@@ -57,9 +57,9 @@ class Peekable(BaseIterator):
         before = self._before()
         return super().state_dict() if before is None else before.state
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: Mapping[str, Any], force: bool = False) -> None:
         """Continues after a state; see ``BaseIterator``."""
-        super().load_state_dict(state)
+        super().load_state_dict(state, force)
         self._waiting = None
 
     def checkpoints(self) -> list[str]:

@@ -27,6 +27,9 @@ struct Erase : BoxArguments {
   void check(Checker& c) const {
     require(anchor.empty() || !shape.empty() || c.is_computed("shape"),
             "argument 'anchor' needs 'shape'");
+    const auto is_share = [](float v) { return v > 0 && v < 1; };
+    if (!normalized && !normalized_shape && std::any_of(shape.begin(), shape.end(), is_share))
+      c.warning = "'shape' is less than an element; normalized=True takes it as a share";
     if (c.in().shape.rank >= 0 && !c.is_computed("shape")) boxes(c.in());
     if (c.in().shape.rank >= 0 && !c.is_computed("fill_value")) require_fill(c.in());
     c.out(c.in());

@@ -54,6 +54,13 @@ struct CropMirrorNormalize : CropArguments, OutOfBoundsArguments {
     TensorType t = c.in();
     t.shape = checked_crop(*this, out_of_bounds_policy, c, t);
     require_normalisation(t);
+    const auto below_one = [](float v) { return v < 1; };
+    if (t.dtype == DType::kUint8 && std::all_of(std.begin(), std.end(), below_one) &&
+        std::all_of(mean.begin(), mean.end(), below_one))
+      c.warning =
+          "'mean' and 'std' are below 1, and the values of the input go up to 255; those for "
+          "values "
+          "up to 1 are to be multiplied by 255";
     c.out(after(Block{store(t), dtype}, t));
   }
 

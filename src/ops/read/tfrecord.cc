@@ -42,6 +42,9 @@ Compression compression_of(ShardKind kind) {
   return kind == ShardKind::kGzip ? Compression::kGzip : Compression::kZlib;
 }
 
+// Records that are looked at for features that none of them has, and the largest of these.
+constexpr int64_t kRecordsLookedAt = 8, kMostBytes = int64_t{1} << 26;
+
 // The places of all records in what a compressed shard holds, as in Note [Damaged files]
 // (stores/tfrecord.h). Nothing of it stays in memory.
 std::vector<RecordPlace> find_inflated(InflatingFile& from) {
@@ -91,6 +94,30 @@ class TfrecordStore final : public SampleStore {
   uint64_t fingerprint() const override { return fingerprint_; }
   std::vector<int64_t> block_begins() const override { return files_.begins(); }
   bool is_read_by_block() const override { return has_compressed_; }
+
+  std::string warning() const override {
+    std::vector<std::string> unknown;
+    for (const FeatureSpec& spec : options_.features) unknown.push_back(spec.name);
+    std::string first;  // the names in the first record
+    for (int64_t i = 0; i < std::min<int64_t>(size(), kRecordsLookedAt); ++i) try {
+        if (kinds_[files_.at(i).file] != ShardKind::kPlain) return "";
+        const io::Extent extent = files_.extent(i);
+        if (extent.length > kMostBytes) return "";
+        io::ByteBuffer bytes;
+        extent.object->read(bytes, extent.offset, extent.length);
+        const ByteSpan record(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+        const stores::Example example(
+            stores::tfrecord_payload(record, extent.object->path(), extent.offset, false));
+        std::erase_if(unknown, [&](const std::string& name) {
+          return example.feature(name) || example.feature_list(name);
+        });
+        if (i == 0) first = example.names();
+      } catch (const SampleError&) {  // its sample will fail, and say so
+        return "";
+      }
+    if (unknown.empty() || first.empty()) return "";
+    return "the first records have no feature '" + unknown[0] + "', but " + first;
+  }
 
   io::Place place(int64_t i) const override {
     const size_t shard = files_.at(i).file;

@@ -25,6 +25,8 @@ namespace {
 using stores::WebdatasetMember;
 using stores::WebdatasetTable;
 
+constexpr int64_t kSamplesLookedAt = 8;  // for components that none of them has
+
 struct Shard {
   std::string path;
   bool is_compressed;
@@ -67,6 +69,31 @@ class WebDataset final : public SampleStore {
   bool is_read_by_block() const override {
     return std::any_of(shards_.begin(), shards_.end(),
                        [](const Shard& s) { return s.is_compressed; });
+  }
+  std::string warning() const override {
+    if (wanted_.missing == MissingComponent::kError) return "";
+    std::vector<std::string> unknown;
+    for (const auto& endings : wanted_.endings) unknown.push_back(endings[0]);
+    try {
+      for (int64_t i = 0; i < std::min<int64_t>(size_, kSamplesLookedAt); ++i) {
+        const auto [shard, sample] = at(i);
+        if (sample >= shard.sound) return "";
+        const std::vector<Component> all = components(shard, sample);
+        for (size_t k = 0; k < all.size(); ++k)
+          if (all[k]) unknown[k].clear();
+      }
+      const auto lost = std::find_if(unknown.begin(), unknown.end(),
+                                     [](const std::string& name) { return !name.empty(); });
+      if (lost == unknown.end()) return "";
+      std::string first;
+      const auto [shard, sample] = at(0);
+      for (int64_t m = 0; m < shard.table.members(sample); ++m)
+        first +=
+            (first.empty() ? "'" : ", '") + std::string(shard.table.member(sample, m).ending) + "'";
+      return "the first samples have no component '" + *lost + "', but " + first;
+    } catch (const SampleError&) {  // its sample will fail, and say so
+      return "";
+    }
   }
   std::string name(int64_t index) const override {
     const auto [shard, sample] = at(index);

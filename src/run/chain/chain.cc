@@ -399,7 +399,7 @@ void Chain::run_alias(int node) {
   s.views[0] = View::dense(data, t.dtype, t.shape, t.layout);
 }
 
-void Chain::run_pass(int head, int tail) {
+void Chain::run_line(int head, int tail) {
   View in = view(*plan_.node(head).inputs[0]);
   if (in.layout.empty())
     in.layout = states_[head].unfold
@@ -439,7 +439,7 @@ void Chain::run_node(int node) {
       tail = plan_.planned(tail).fuses_into;
       states_[tail].done = true;
     }
-    run_pass(node, tail);
+    run_line(node, tail);
   } else {
     run_sample(node);
   }

@@ -114,7 +114,7 @@ class Chain {
   void run_sample(int node);
   void run_alias(int node);
   void run_mixed(int node);
-  void run_pass(int head, int tail);
+  void run_line(int head, int tail);
   std::vector<HostValue> host_values(int node) const;
   void want_on_device();
   void deliver();

@@ -189,7 +189,7 @@ DeviceValues DeviceStage::upload(EnqueuedStage& work, const Ref& value) const {
   return v;
 }
 
-DeviceValues DeviceStage::run_pass(EnqueuedStage& work, int head, int tail,
+DeviceValues DeviceStage::run_line(EnqueuedStage& work, int head, int tail,
                                    std::span<const View> in) const {
   const Step& step = work.step;
   const std::vector<int> samples = step.samples_with({tail, 0});
@@ -300,10 +300,10 @@ void DeviceStage::run_node(EnqueuedStage& work, int node) const {
   while (plan_.planned(tail).fuses_into >= 0) tail = plan_.planned(tail).fuses_into;
   const Ref from = *plan_.node(node).inputs[0];
   const auto value = [&] {
-    if (type.is_merge) return run_pass(work, node, tail, taken_views(work, node));
+    if (type.is_merge) return run_line(work, node, tail, taken_views(work, node));
     if (type.is_alias) return alias(work, node);
     if (node == tail && is_upload(work.step, node)) return upload(work, from);
-    return run_pass(work, node, tail, values_of(work, from).views);
+    return run_line(work, node, tail, values_of(work, from).views);
   };
   work.values.emplace(Ref{tail, 0}, value());
 }

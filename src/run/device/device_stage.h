@@ -86,7 +86,7 @@ class DeviceStage {
   const DeviceValues& values_of(EnqueuedStage& work, const Ref& from) const;
   bool is_upload(const Step& step, int node) const;
   void run_node(EnqueuedStage& work, int node) const;
-  DeviceValues run_pass(EnqueuedStage& work, int head, int tail, std::span<const View> in) const;
+  DeviceValues run_line(EnqueuedStage& work, int head, int tail, std::span<const View> in) const;
   std::vector<View> taken_views(EnqueuedStage& work, int node) const;
   void run_operator(EnqueuedStage& work, int node) const;
   DeviceValues alias(EnqueuedStage& work, int node) const;

@@ -164,9 +164,11 @@ void Plan::open_readers() {
 
 std::vector<std::string> Plan::warnings() const {
   std::vector<std::string> all;
-  for (const int i : readers_)
-    if (const std::string w = nodes_[i].store->warning(); !w.empty())
-      all.push_back(node_in_words(node(i)) + ": " + w);
+  for (int i = 0; i < size(); ++i) {
+    const auto& store = nodes_[i].store;
+    for (const std::string& w : {checked(i).warning, store ? store->warning() : ""})
+      if (!w.empty()) all.push_back(node_in_words(node(i)) + ": " + w);
+  }
   return all;
 }
 

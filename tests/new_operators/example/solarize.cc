@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Stoker authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Inverts the bright part of a picture. No block does that, as it is not linear.
+// Inverts the bright part of a picture, element by element, as is done where no block fits. (A
+// `Table` would do this one too, and be fused with its neighbours.)
 #include "kernels/elements/map.h"
 #include "op/op.h"
 
