@@ -31,7 +31,6 @@ def picture() -> Any:
         (lambda: fn.brightness(picture(), brightness=[0.8, 1.2]), "fn.random.uniform(range=[0.8"),
         (lambda: fn.crop(picture(), crop=[1, 1, 3]), "channels are all kept"),
         (lambda: fn.resize(picture(), size=0.5), "expected pixels: whole numbers, not a share"),
-        (lambda: fn.one_hot(fn.constant(idata=[1])), "'num_classes' is required, at least 1"),
         (lambda: fn.flip(picture(), on_error="skip"), "'on_error': it is a setting of the pipe"),
         (lambda: fn.flip(picture(), num_threads=2), "'num_threads': it is a setting of the pipe"),
     ],
@@ -211,6 +210,11 @@ def test_normalising_by_numbers_for_values_up_to_1() -> None:
 
     with pytest.warns(UserWarning, match=r"are below 1, .* are to be multiplied by 255"):
         normalised([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]).run()
+
+
+def test_no_number_of_classes() -> None:
+    with pytest.warns(UserWarning, match=r"without 'num_classes' there are no elements"):
+        make(lambda: fn.one_hot(fn.constant(idata=[1]))).run()
 
 
 def test_boxes_of_less_than_an_element() -> None:

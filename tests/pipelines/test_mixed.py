@@ -15,7 +15,7 @@ from helpers import Sample, assert_same, max_difference, samples_of
 from stoker import Pipeline, fn
 from stoker.errors import GraphError, SampleError
 
-pytestmark = pytest.mark.filterwarnings("error")
+pytestmark = pytest.mark.filterwarnings("error", "ignore::stoker.errors.SampleWarning")
 DAMAGED = 2
 
 

@@ -262,7 +262,7 @@ def test_a_feature_that_no_record_has(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(data)
 
     def pipe(*names: str) -> Any:
-        features = {name: BYTES for name in names}
+        features = dict.fromkeys(names, BYTES)
         return pipe_of(lambda: fn.readers.tfrecord(path=str(tmp_path / "a"), features=features), 3)
 
     with pytest.warns(UserWarning, match=r"no feature 'image', but 'image/encoded', 'label'"):

@@ -221,9 +221,10 @@ def _values_for(function: Callable[..., Any], name: str, given: argparse.Namespa
             kind = _kind(signature.parameters[of])
             values += map(kind, words) if isinstance(words, tuple) else [kind(words)]
     except (TypeError, ValueError) as e:
+        usual = " ".join(map(str.upper, signature.parameters))
         raise GraphError(
             f"{given.place}: {name}{signature} got {given.words}: {e}; its arguments stand behind "
-            f"the script, as in stoker show {given.place} ..."
+            f"the script: stoker show {given.place} {usual}"
         ) from None
     return values
 

@@ -205,4 +205,5 @@ class Engine:
 
 def _warn(messages: list[str], kind: type[Warning] = UserWarning) -> None:
     for message in messages:
+        message = message.encode(errors="surrogateescape").decode(errors="backslashreplace")
         warnings.warn(message, kind, stacklevel=user_level())

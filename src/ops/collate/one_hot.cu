@@ -94,7 +94,7 @@ struct OneHot {
 
   void check(Checker& c) const {
     require(axis_name.rank() <= 1, "argument 'axis_name' is ", axis_name, ", expected one letter");
-    require(num_classes > 0, "argument 'num_classes' is required, at least 1");
+    if (num_classes == 0) c.warning = "without 'num_classes' there are no elements";
     const TensorType& in = c.in();
     if (in.shape.rank < 0 || sees_batch({&in, 1})) c.out({dtype, {}, Shape::filled(-1, 0)});
     else c.out(marked(in, makes_list(in.shape)));
