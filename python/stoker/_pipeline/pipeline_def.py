@@ -126,8 +126,8 @@ def _check_count(
     most = sum(kind in (kind.POSITIONAL_ONLY, kind.POSITIONAL_OR_KEYWORD) for kind in kinds)
     if len(given) > most and not any(kind is kind.VAR_POSITIONAL for kind in kinds):
         raise TypeError(
-            f"{function}() takes {most} positional arguments, got {len(given)}; the settings of "
-            f"a pipeline are given by name, as in {function}(..., batch_size=16)"
+            f"{function}() takes {most} by position, got {len(given)}; the settings of a pipeline "
+            f"are given by name, as in {function}(..., batch_size=16)"
         )
 
 
