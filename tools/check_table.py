@@ -149,7 +149,9 @@ ROWS = [
     Row("python/stoker/images.py python/stoker/sounds.py", python="formats cli/test_cli_show.py"),
     Row(
         "python/stoker/_messages.py python/stoker/_pipeline/stats.py",
-        python=f"test_first_errors.py test_first_calls.py test_first_names.py test_definition.py {RUNNING}",
+        python=f"""
+        test_first_errors.py test_first_calls.py test_first_names.py test_definition.py {RUNNING}
+        """,
     ),
     Row("python/stoker/_cli/* python/stoker/__main__.py python/stoker/_show.py", python="cli"),
     Row("python/stoker/_command.py", python="cli test_compat.py test_compat_check.py"),
