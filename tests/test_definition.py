@@ -381,6 +381,11 @@ def test_pages_tell_everything(repository: Path, tmp_path: Path) -> None:
             assert all(f"  out  {o[:60]}" in page for o in case["outputs"])
 
 
+def test_the_page_that_is_committed_is_current(repository: Path) -> None:
+    page = load_tool(repository, "make_docs").page(operators()["resize"])
+    assert (repository / "docs" / "ops" / "resize.md").read_text() == page, "make docs"
+
+
 def test_pages_show_all_alternatives_of_a_type(repository: Path) -> None:
     tool = load_tool(repository, "make_docs")
     table = operators()

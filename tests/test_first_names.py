@@ -31,6 +31,7 @@ def picture() -> Any:
         (lambda: fn.brightness(picture(), brightness=[0.8, 1.2]), "fn.random.uniform(range=[0.8"),
         (lambda: fn.crop(picture(), crop=[1, 1, 3]), "channels are all kept"),
         (lambda: fn.resize(picture(), size=0.5), "expected pixels: whole numbers, not a share"),
+        (lambda: fn.resize(picture(), resize_y=0.5), "argument 'resize_y' is 0.5, expected pixels"),
         (lambda: fn.flip(picture(), on_error="skip"), "'on_error': it is a setting of the pipe"),
         (lambda: fn.flip(picture(), num_threads=2), "'num_threads': it is a setting of the pipe"),
     ],
@@ -208,7 +209,7 @@ def test_normalising_by_numbers_for_values_up_to_1() -> None:
     def normalised(mean: Any, std: Any) -> Pipeline:
         return make(lambda: fn.crop_mirror_normalize(picture(), mean=mean, std=std))
 
-    with pytest.warns(UserWarning, match=r"are below 1, .* are to be multiplied by 255"):
+    with pytest.warns(UserWarning, match=r"are below 1, .*: multiply both by 255"):
         normalised([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]).run()
 
 

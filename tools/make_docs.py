@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+import textwrap
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -43,6 +44,20 @@ def cell(text: object) -> str:
     return str(text).replace("|", "\\|").replace("\n", " ")
 
 
+def wrapped(text: str, indent: str = "") -> str:
+    """The paragraphs of a text in lines of at most 100 columns."""
+    return "\n\n".join(
+        textwrap.fill(
+            paragraph,
+            100,
+            subsequent_indent=indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        for paragraph in text.split("\n\n")
+    )
+
+
 def call_text(op: Operator) -> str:
     shown = parameters(op)
 
@@ -62,7 +77,8 @@ def ports_text(op: Operator, title: str, names: list[str], ports: list[Port]) ->
     text = f"\n## {title}\n\n"
     for name, port in zip(names, ports, strict=True):
         facts = "; ".join(port_facts(op, port))
-        text += f"- **{name}**: {port['help']}" + (f" ({facts})" if facts else "") + "\n"
+        line = f"- **{name}**: {port['help']}" + (f" ({facts})" if facts else "")
+        text += wrapped(line, indent="  ") + "\n"
     return text
 
 
@@ -127,7 +143,9 @@ def differences_text(op: Operator) -> str:
     found = DIFFERENCES.get(op["name"], [])
     if not found:
         return ""
-    return "\n## Unlike in NVIDIA DALI\n\n" + "".join(f"- {d.text}\n" for d in found)
+    return "\n## Unlike in NVIDIA DALI\n\n" + "".join(
+        wrapped(f"- {d.text}", indent="  ") + "\n" for d in found
+    )
 
 
 def page(op: Operator) -> str:
@@ -138,7 +156,7 @@ def page(op: Operator) -> str:
     facts += ["random"] * op["is_random"] + [f"version {op['version']}"]
     text = f"{GENERATED}# fn.{op['name']}\n\n{first}\n\n*{', '.join(facts)}*\n\n{call_text(op)}"
     if rest.strip():
-        text += f"\n{rest.strip()}\n"
+        text += f"\n{wrapped(rest.strip())}\n"
     inputs = [p.shown_name for p in parameters(op) if p.is_positional]
     text += ports_text(op, "Inputs", inputs, op["inputs"])
     text += ports_text(op, "Outputs", [p["name"] for p in op["outputs"]], op["outputs"])

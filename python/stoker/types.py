@@ -138,22 +138,13 @@ NFHWC = "FHWC"
 NFCHW = "FCHW"
 
 
-# What other libraries call them.
-_OTHER_NAMES = {
-    "DOUBLE": "FLOAT64",
-    "FLOAT32": "FLOAT",
-    "HALF": "FLOAT16",
-    "INTERP_AREA": "INTERP_TRIANGULAR",
-    "INTERP_NEAREST": "INTERP_NN",
-}
-
-
 def __getattr__(name: str) -> NoReturn:
+    from stoker._describe.other_names import OTHER_CONSTANTS
     from stoker._messages import did_you_mean
 
     hint = did_you_mean(name, [n for n in globals() if n[0].isupper()])
-    if name in _OTHER_NAMES:
-        hint = f" Did you mean '{_OTHER_NAMES[name]}'?"
+    if name in OTHER_CONSTANTS:
+        hint = f" Did you mean '{OTHER_CONSTANTS[name]}'?"
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'.{hint}", name=name)
 
 

@@ -37,8 +37,12 @@ native() { # python [option...]
 
 # For the GPUs of the preset cuda-release.
 with_cuda() { # python
+  local gpus
+  gpus=$(.venv/bin/python -c 'import json; print(*(p["cacheVariables"]["CMAKE_CUDA_ARCHITECTURES"]
+    for p in json.load(open("CMakePresets.json"))["configurePresets"]
+    if p["name"] == "cuda-release"))')
   native "$1" --config-settings=cmake.define.STOKER_CUDA=ON \
-    '--config-settings=cmake.define.CMAKE_CUDA_ARCHITECTURES=80-real;90-real;100' \
+    "--config-settings=cmake.define.CMAKE_CUDA_ARCHITECTURES=$gpus" \
     --config-settings=build-dir='build/wheel-cuda-{cache_tag}'
 }
 

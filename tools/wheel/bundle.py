@@ -178,11 +178,8 @@ def name_cuda(tree: Path, module: Path) -> None:
     metadata.write_text(changed, encoding="utf-8")
 
 
-def with_older_symbols(wheel: Path, into: Path) -> tuple[Path, Path]:
-    """Repacks the wheel with the module asking for older symbols. Returns both.
-
-    One with CUDA also gets its name.
-    """
+def repacked(wheel: Path, into: Path) -> tuple[Path, Path]:
+    """The wheel with its module asking for older symbols, and named after it; and the module."""
     output_of(sys.executable, "-m", "wheel", "unpack", "-d", str(into), str(wheel))
     (tree,) = into.iterdir()
     (module,) = tree.glob("stoker/_core*.so")
@@ -205,7 +202,7 @@ def main() -> None:
         folders = {name: Path(scratch, name) for name in ("older", "libraries", "repaired", "tree")}
         for folder in folders.values():
             folder.mkdir()
-        packed, module = with_older_symbols(given.wheel, folders["older"])
+        packed, module = repacked(given.wheel, folders["older"])
         libraries = libraries_of(module, given.folders)
         for name, path in libraries.items():
             make_older(Path(shutil.copy(path, folders["libraries"] / name)))

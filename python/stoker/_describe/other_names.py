@@ -1,10 +1,13 @@
 # SPDX-FileCopyrightText: The Stoker authors
 # SPDX-License-Identifier: Apache-2.0
-"""What other libraries call operators: a message about a missing name says what is meant."""
+"""What other libraries call things: a message about a missing name says what is meant.
+
+Names of arguments are in C++, which refuses them: ``unknown_argument`` (``src/op/registry.cc``).
+"""
 
 from __future__ import annotations
 
-OTHER_NAMES = {
+OTHER_NAMES = {  # of operators
     "adjust_brightness": "brightness",
     "adjust_contrast": "contrast",
     "adjust_hue": "hue",
@@ -49,4 +52,18 @@ WAYS = {
     "random_crop": "Chance is given to it: crop_pos_x=fn.random.uniform(range=[0.0, 1.0]).",
     "random_horizontal_flip": "Chance is given to it: horizontal=fn.random.coin_flip().",
     "video": "Stoker reads no video; fn.readers.sequence reads frames that are pictures.",
+}
+
+OTHER_SETTINGS = {  # of a pipeline
+    "num_workers": "num_threads",
+    "prefetch_factor": "prefetch_queue_depth",
+    "workers": "num_threads",
+}
+
+OTHER_CONSTANTS = {  # of types
+    "DOUBLE": "FLOAT64",
+    "FLOAT32": "FLOAT",
+    "HALF": "FLOAT16",
+    "INTERP_AREA": "INTERP_TRIANGULAR",
+    "INTERP_NEAREST": "INTERP_NN",
 }

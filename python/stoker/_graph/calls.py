@@ -130,13 +130,12 @@ def _split(
 
     An array of several axes is computed by a constant node, as constants have one axis at most.
     """
-    names = {a["name"] for a in op["arguments"]} | set(op["ignored"])
     shaped = {a["name"] for a in op["arguments"] if a["keeps_shape"]}
     constants: dict[str, Plain] = {}
     computed: dict[str, DataNode] = {}
     for key, value in given.items():
         refuse_unusable(value)
-        if key in settings_of_engine() - names:
+        if key in settings_of_engine() and not _takes(op, key):
             place.refuse(
                 f"no argument named '{key}': it is a setting of the pipeline, for pipeline_def or "
                 "the call of the function that it decorates"
@@ -152,6 +151,10 @@ def _split(
                 del constants[key]
                 computed[key] = constant(value)
     return constants, computed
+
+
+def _takes(op: Operator, name: str) -> bool:
+    return name in op["ignored"] or any(a["name"] == name for a in op["arguments"])
 
 
 def _require_arguments(op: Operator, given: set[str], place: Place) -> None:

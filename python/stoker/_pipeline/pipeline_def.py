@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast, overload
 from stoker._conditionals.mark import FACTORY, MARK, NOT_BOTH
 from stoker._messages import line_in_words, user_level
 from stoker._pipeline.pipeline import Pipeline
-from stoker._settings.table import meant
+from stoker._settings.table import nearest_setting
 from stoker._settings.table import settings as pipeline_settings
 from stoker.errors import GraphError, GraphTypeError
 
@@ -93,11 +93,11 @@ def _factory(
         for setting in own.keys() & known - {"shard_id", "num_shards"}:
             message = f"{setting}= goes to the function {name}, not to the pipeline"
             warnings.warn(message, stacklevel=user_level())
+        _check_count(args, takes.values(), name)
         merged = {**settings, **rest}
         if "max_batch_size" in rest:
             merged.pop("batch_size", None)
         pipe = make(**merged)
-        _check_count(args, takes.values(), name)
         with pipe:
             outputs = _function(definition, merged)(*args, **own)
         if outputs is None:
@@ -154,5 +154,5 @@ def _check_settings(settings: Mapping[str, Any], of: str, arguments: Iterable[st
     known = pipeline_settings()
     for name in settings:
         if name not in known:
-            hint = meant(name, [*known, *arguments], "It takes")
+            hint = nearest_setting(name, [*known, *arguments], "It takes")
             raise TypeError(f"{of}() takes no argument '{name}'.{hint}")

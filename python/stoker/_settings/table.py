@@ -13,18 +13,12 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from stoker import _core
+from stoker._describe.other_names import OTHER_SETTINGS
 from stoker._describe.registry import Argument
 from stoker._describe.signatures import annotation, argument_facts
 from stoker._messages import near_or_all, shown
 from stoker._settings import checks
 from stoker.errors import GraphError
-
-# What other libraries call them.
-_OTHER_NAMES = {
-    "num_workers": "num_threads",
-    "prefetch_factor": "prefetch_queue_depth",
-    "workers": "num_threads",
-}
 
 
 class Setting(NamedTuple):
@@ -224,11 +218,13 @@ def of_file(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def unknown(name: str) -> TypeError:
     """The error for a setting that does not exist."""
-    return TypeError(f"a pipeline has no setting '{name}'.{meant(name, settings(), 'It has')}")
+    return TypeError(
+        f"a pipeline has no setting '{name}'.{nearest_setting(name, settings(), 'It has')}"
+    )
 
 
-def meant(wrong: str, names: Iterable[str], what: str) -> str:
-    """As ``near_or_all``, for names of settings."""
-    if wrong in _OTHER_NAMES:
-        return f" Did you mean '{_OTHER_NAMES[wrong]}'?"
+def nearest_setting(wrong: str, names: Iterable[str], what: str) -> str:
+    """As ``near_or_all``, and knows what other libraries call settings."""
+    if wrong in OTHER_SETTINGS:
+        return f" Did you mean '{OTHER_SETTINGS[wrong]}'?"
     return near_or_all(wrong, names, what)

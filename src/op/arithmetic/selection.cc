@@ -193,10 +193,8 @@ Part Selection::find(const TensorType& in, const Small<int64_t>* computed) const
 TensorType Selection::type(const TensorType& in, const Small<int64_t>* computed) const {
   // Fewer are refused where one of them is missing.
   require(!computed || computed->size() <= computed_count,
-          "an index is one whole number for each "
-          "sample, got ",
-          computed ? computed->size() : 0, " for ", computed_count,
-          "; masks and lists of indices are not taken");
+          "an index is one whole number for each sample, got ", computed ? computed->size() : 0,
+          " for ", computed_count, "; masks and lists of indices are not taken");
   return find(in, computed).type;
 }
 

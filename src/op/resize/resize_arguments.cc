@@ -26,9 +26,16 @@ TensorType ResizeArguments::checked_resize(const Checker& c) const {
     throw GraphError("the size is given more than once: " + all +
                      "; it is size, or resize_x/y/z, or resize_shorter, or resize_longer");
   }
-  for (const float v : size ? std::span<const float>(*size) : std::span<const float>())
-    require(std::abs(v) >= 1 || v == 0, "argument 'size' is ", v,
+  const auto require_pixels = [](const char* name, float v) {
+    require(std::abs(v) >= 1 || v == 0, "argument '", name, "' is ", v,
             ", expected pixels: whole numbers, not a share of the input's");
+  };
+  for (size_t i = 0; size && i < size->size(); ++i) require_pixels("size", (*size)[i]);
+  for (const auto& [name, v] :
+       {std::pair("resize_x", resize_x), std::pair("resize_y", resize_y),
+        std::pair("resize_z", resize_z), std::pair("resize_shorter", resize_shorter),
+        std::pair("resize_longer", resize_longer)})
+    require_pixels(name, v);
   require(mode == ResizeMode::kDefault || !(shorter || longer),
           "argument 'mode' does not go together with 'resize_shorter' or 'resize_longer'");
   require(region == given("roi_end", roi_end.has_value()),

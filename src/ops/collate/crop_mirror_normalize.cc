@@ -58,9 +58,8 @@ struct CropMirrorNormalize : CropArguments, OutOfBoundsArguments {
     if (t.dtype == DType::kUint8 && std::all_of(std.begin(), std.end(), below_one) &&
         std::all_of(mean.begin(), mean.end(), below_one))
       c.warning =
-          "'mean' and 'std' are below 1, and the values of the input go up to 255; those for "
-          "values "
-          "up to 1 are to be multiplied by 255";
+          "'mean' and 'std' are below 1, and the values of the input go up to 255: multiply both "
+          "by 255";
     c.out(after(Block{store(t), dtype}, t));
   }
 
