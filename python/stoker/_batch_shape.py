@@ -25,5 +25,6 @@ class BatchShape(tuple[int | None, ...]):
     def __call__(self) -> list[tuple[int, ...]]:
         return self.samples
 
-    def __getnewargs__(self) -> tuple[list[tuple[int, ...]]]:  # for pickle
+    def __getnewargs__(self) -> tuple[list[tuple[int, ...]]]:
+        """What pickle makes it of."""
         return (self.samples,)

@@ -40,9 +40,9 @@ class CallError(Exception):
 
 
 def in_words(raised: BaseException) -> str:
-    """What a source raised."""
-    ends = isinstance(raised, IndexError)  # which ends no loop but those over indexes
-    way = "; where its data ends, a source raises StopIteration" if ends else ""
+    """What a source raised, in words."""
+    is_behind = isinstance(raised, IndexError)  # probably of its own data
+    way = "; where its data ends, a source raises StopIteration" if is_behind else ""
     return f"{type(raised).__name__}: {told(raised)}{way}"
 
 
