@@ -157,6 +157,8 @@ def test_reads_that_stall(reader: str, variant: str, tmp_path: Path) -> None:
     del faults
     stalled = _core.ReadFaults(str(victim), stalls=True)
     closed.schedule_run()
-    threading.Timer(0.05, stalled.go_on).start()
+    thread = threading.Timer(0.05, stalled.go_on)
+    thread.start()
     closed.close()
+    thread.join()  # else it would end the stall of the next test
     del closed
